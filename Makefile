@@ -1,0 +1,65 @@
+# Builds, demonstrates and tests Twinscope. `make` alone lists what there is.
+#
+# cargo and npm know what is stale; rules here only order them.
+
+PAIR ?= munmap-storm
+STEPS ?=
+FUZZ_SECONDS ?= 60
+
+UI_INPUTS := $(shell find ui -path ui/node_modules -prune -o -path ui/dist -prune -o -type f -print 2>/dev/null)
+
+help: ## List the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name what; do printf '  make %-11s %s\n' "$$name" "$$what"; done
+
+demo: build workloads ## Record a slow and a fast run, print what differs, write the report (PAIR=chatty-log …)
+	@scripts/demo.sh $(PAIR)
+
+test: deps-all ui/dist/index.html workloads ## Everything CI checks (STEPS="lint rust" for some of it)
+	@scripts/test.sh $(STEPS)
+
+build: deps ui/dist/index.html ## Build target/release/twinscope
+	cargo build --release -p twinscope-cli
+
+recorder: deps-cross ## Build the recorder alone, static, for x86-64 and aarch64, into target/dist
+	scripts/build-recorder.sh
+
+ui: ui/dist/index.html ## Build the page that the report crate embeds
+
+workloads: ## Build the programs with a slow and a fast variant
+	@$(MAKE) --no-print-directory -C workloads
+
+reference: build ## Write docs/reference anew from the program
+	target/release/twinscope reference docs/reference
+
+bench: build workloads ## Measure the budgets and write docs/benchmarks.md
+	@scripts/install-deps.sh bench
+	scripts/bench.sh
+
+fuzz: ## Fuzz every parser of foreign bytes (FUZZ_SECONDS=60 each)
+	scripts/fuzz.sh $(FUZZ_SECONDS)
+
+deps: ## Install what is missing to build (Debian, needs root or sudo only then)
+	@scripts/install-deps.sh build
+
+deps-cross:
+	@scripts/install-deps.sh build cross
+
+deps-all:
+	@scripts/install-deps.sh build test cross
+
+clean: ## Delete all that was built
+	cargo clean
+	rm -rf ui/dist ui/node_modules demo
+	@$(MAKE) --no-print-directory -C workloads clean
+
+ui/dist/index.html: ui/node_modules/.package-lock.json $(UI_INPUTS)
+	npm --prefix ui run build
+	@touch $@
+
+ui/node_modules/.package-lock.json: ui/package-lock.json
+	npm --prefix ui ci --no-audit --no-fund
+	@touch $@
+
+# Later rules need what earlier ones install.
+.NOTPARALLEL:
+.PHONY: help demo test build recorder ui workloads reference bench fuzz deps deps-cross deps-all clean

@@ -1,0 +1,232 @@
+//! `twinscope compare`: what differs, in the terminal or as JSON.
+
+use crate::text;
+use anyhow::Result;
+use clap::Args;
+use explain::{Choice, Comparison, Condition, Difference, Per};
+use query::Run;
+use std::path::PathBuf;
+
+/// Which recordings, and which part of them: shared by `compare` and `report`.
+#[derive(Args, Debug)]
+pub struct Choose {
+    /// Recordings; the first is the baseline
+    #[arg(required = true, value_name = "NAME.twin")]
+    pub(crate) recordings: Vec<PathBuf>,
+
+    /// The stretch to compare: auto, whole, busy, or FROM..TO with times (10s..50s) or marks ('warm-up over..').
+    /// auto is the life of the command, or the busy stretch that is found
+    #[arg(long, value_name = "WINDOW", default_value = "auto", value_parser = window)]
+    pub(crate) window: Choice,
+
+    /// List changes of at least so many per cent
+    #[arg(long, value_name = "PERCENT", default_value_t = 5.0)]
+    pub(crate) least: f64,
+}
+
+fn window(text: &str) -> Result<Choice, String> {
+    Choice::parse(
+        text,
+        |side| if side == "0" { Some(0.0) } else { recorder::duration(side).ok().map(|d| d.as_secs_f64()) },
+    )
+}
+
+impl Choose {
+    /// Opens the recordings and compares them. Damage is said on standard error; the flag says whether there was any.
+    pub(crate) fn compare(&self) -> Result<(Vec<Run>, Comparison, bool)> {
+        let runs = query::open(&self.recordings)?;
+        let options = explain::Options {
+            window: self.window.clone(),
+            least_change: self.least / 100.0,
+            ..explain::Options::default()
+        };
+        let comparison = explain::compare(&runs, &options)?;
+        let mut damaged = false;
+        for run in &runs {
+            for damage in run.recording.damage() {
+                damaged = true;
+                eprintln!("twinscope: {}: {}", run.recording.path().display(), text::clean(&damage.to_string()));
+            }
+        }
+        Ok((runs, comparison, damaged))
+    }
+}
+
+/// Say what differs between recordings.
+#[derive(Args, Debug)]
+pub struct Compare {
+    #[command(flatten)]
+    choose: Choose,
+
+    /// Print JSON (docs/compare-json.md)
+    #[arg(long)]
+    json: bool,
+
+    /// List every difference, not only the first 25
+    #[arg(short, long)]
+    all: bool,
+
+    /// Exit with 4 where this holds: 'METRIC +N%', 'METRIC{label=value} -N%', or any; may be given several times
+    #[arg(long, value_name = "CONDITION", value_parser = Condition::parse)]
+    fail_on: Vec<Condition>,
+}
+
+/// Differences listed unless all are asked for.
+const FIRST: usize = 25;
+
+/// Compares and prints. Returns the exit code.
+pub fn compare(options: &Compare) -> Result<u8> {
+    if options.choose.recordings.len() < 2 {
+        return Err(recorder::Usage("compare needs two recordings or more: the baseline first".into()).into());
+    }
+    let (runs, comparison, damaged) = options.choose.compare()?;
+    if options.json {
+        println!("{}", serde_json::to_string_pretty(&comparison.to_json())?);
+    } else {
+        print(&runs, &comparison, options.all);
+    }
+    let mut unknown = false;
+    for condition in &options.fail_on {
+        if let Some(d) = condition.holds(&comparison) {
+            eprintln!(
+                "twinscope: --fail-on: {} {} in {}",
+                name(d),
+                change(d),
+                comparison.runs.get(d.run).map_or("", String::as_str)
+            );
+            return Ok(4);
+        }
+        if !condition.is_known(&comparison) {
+            unknown = true;
+            let metric = if let Condition::Change { metric, .. } = condition { metric.as_str() } else { "any" };
+            eprintln!("twinscope: --fail-on: {metric} was not compared");
+        }
+    }
+    Ok(if damaged || unknown { 3 } else { 0 })
+}
+
+fn name(d: &Difference) -> String {
+    let labels: Vec<String> = d.labels.iter().map(|(k, v)| format!("{k}={}", text::clean(v))).collect();
+    let per = if d.per == Per::Operation { " per operation" } else { "" };
+    if labels.is_empty() { format!("{}{per}", d.metric) } else { format!("{}{{{}}}{per}", d.metric, labels.join(",")) }
+}
+
+/// A change as a factor beyond twofold, else in per cent.
+fn factor(change: f64) -> String {
+    match 1.0 + change {
+        f if f >= 1000.0 => format!("×{}", query::human(f, "")),
+        f if f >= 2.0 => format!("×{f:.1}"),
+        // The normal interval of a count that cannot fall below zero may.
+        f if f <= 0.0 => "to 0".into(),
+        f if f > 0.0 && f <= 0.5 => format!("÷{:.1}", 1.0 / f),
+        _ => format!("{:+.0} %", change * 100.0),
+    }
+}
+
+fn change(d: &Difference) -> String {
+    match d.change {
+        Some(change) => factor(change),
+        None if d.difference > 0.0 => "new".into(),
+        None => "gone".into(),
+    }
+}
+
+fn interval(d: &Difference) -> String {
+    match (d.low, d.high) {
+        (Some(low), Some(high)) => format!("{} … {}", factor(low), factor(high)),
+        _ => String::new(),
+    }
+}
+
+fn print(runs: &[Run], comparison: &Comparison, all: bool) {
+    println!("{}\n{}\n", text::clean(&comparison.headline.headline), text::clean(&comparison.headline.detail));
+    let width = comparison.runs.iter().map(|r| r.chars().count()).max().unwrap_or(0);
+    for (run, w) in comparison.runs.iter().zip(&comparison.windows) {
+        println!(
+            "{:width$}  {:.1} s to {:.1} s ({})",
+            text::clean(run),
+            w.from as f64 / 1e9,
+            w.to as f64 / 1e9,
+            text::clean(&w.why)
+        );
+    }
+    for (index, other) in comparison.runs.iter().enumerate().skip(1) {
+        let found: Vec<&Difference> = comparison.differences.iter().filter(|d| d.run == index).collect();
+        let found = if all { found } else { once(found) };
+        if found.is_empty() {
+            continue;
+        }
+        let baseline = text::clean(comparison.runs.first().map_or("", String::as_str));
+        let other = text::clean(other);
+        let mut table = text::table(
+            &["differs", &baseline, &other, "change", "95 % interval", "what it is"],
+            &[false, true, true, true, false, false],
+        );
+        let shown = if all { found.len() } else { FIRST };
+        for d in found.iter().take(shown) {
+            let help: String = d.help.split([';', ',']).next().unwrap_or("").to_owned();
+            table.add_row([
+                name(d),
+                query::human(d.baseline, d.unit),
+                query::human(d.other, d.unit),
+                change(d),
+                interval(d),
+                help,
+            ]);
+        }
+        println!("\n{table}");
+        if found.len() > shown {
+            println!("and {} more; --all lists them", found.len() - shown);
+        }
+    }
+    if !comparison.facts.is_empty() {
+        println!("\nSet-up that differs:");
+        let known = comparison.facts.iter().filter(|f| f.why.is_some()).count();
+        let shown = if all { comparison.facts.len() } else { known.max(10).min(comparison.facts.len()) };
+        for fact in comparison.facts.iter().take(shown) {
+            let values: Vec<String> = fact
+                .values
+                .iter()
+                .map(|v| v.as_deref().map_or("not read".into(), |v| short(&text::clean(v))))
+                .collect();
+            println!("  {}: {}", fact.full_name(), values.join(" → "));
+            if let Some(why) = fact.why {
+                println!("      {why}");
+            }
+        }
+        if comparison.facts.len() > shown {
+            println!("  and {} more; --all lists them", comparison.facts.len() - shown);
+        }
+    }
+    let missing: Vec<_> = comparison.not_compared.iter().filter(|n| all || n.why.starts_with("not recorded")).collect();
+    if !missing.is_empty() {
+        println!("\nNot compared:");
+        for n in missing {
+            println!("  {}: {}", text::clean(&n.what), text::clean(&n.why));
+        }
+    }
+    for run in runs.iter().filter(|r| r.recording.is_unfinished()) {
+        println!("\n{} was cut off, or is still being recorded.", text::clean(&run.name));
+    }
+}
+
+/// Each metric once: per second or per operation, whichever comes first.
+fn once(found: Vec<&Difference>) -> Vec<&Difference> {
+    let mut kept: Vec<&Difference> = Vec::new();
+    for d in found {
+        if !kept.iter().any(|k| k.metric == d.metric && k.labels == d.labels) {
+            kept.push(d);
+        }
+    }
+    kept
+}
+
+/// The beginning of a long value.
+fn short(text: &str) -> String {
+    const MOST: usize = 60;
+    if text.chars().count() <= MOST {
+        return text.to_owned();
+    }
+    let start: String = text.chars().take(MOST).collect();
+    format!("{start}…")
+}

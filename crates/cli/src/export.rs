@@ -1,0 +1,64 @@
+//! `twinscope export`: tables as Parquet or CSV, for other tools.
+
+use crate::text;
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+use query::export::{Form, Options};
+use std::path::PathBuf;
+
+/// What is written.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Format {
+    /// Parquet in folders that pandas, DuckDB, Spark and Trino read as partitions
+    Parquet,
+    /// One CSV file a table and run
+    Csv,
+}
+
+/// Write tables as Parquet or CSV.
+#[derive(Args, Debug)]
+pub struct Export {
+    /// The format
+    #[arg(value_enum)]
+    format: Format,
+
+    /// Recordings
+    #[arg(required = true, value_name = "NAME.twin")]
+    recordings: Vec<PathBuf>,
+
+    /// The folder to write into; made if it is not there
+    #[arg(short, long, value_name = "DIR", default_value = "export")]
+    output: PathBuf,
+
+    /// Only these tables
+    #[arg(long, value_name = "TABLES", value_delimiter = ',')]
+    only: Vec<String>,
+
+    /// Write only rows in which something changed, as the recording stores them
+    #[arg(long)]
+    stored: bool,
+}
+
+/// Exports. Exit code 3 where a table was left out.
+pub fn export(options: &Export) -> Result<u8> {
+    let runs = query::open(&options.recordings)?;
+    for name in &options.only {
+        if !runs.iter().any(|r| r.recording.table(name).is_some()) {
+            return Err(
+                recorder::Usage(format!("no recording has a table {name:?}; `twinscope info` lists them")).into()
+            );
+        }
+    }
+    let form = if options.stored { Form::Stored } else { Form::Dense };
+    let wanted = Options { tables: options.only.clone(), form, ..Options::default() };
+    let done = match options.format {
+        Format::Parquet => query::export::parquet(&runs, &options.output, &wanted)?,
+        Format::Csv => query::export::csv(&runs, &options.output, &wanted)?,
+    };
+    let rows: usize = done.files.iter().map(|(_, rows)| rows).sum();
+    println!("{}: {} files, {rows} rows", options.output.display(), done.files.len());
+    for (table, why) in &done.left_out {
+        eprintln!("twinscope: {}: left out: {}", text::clean(table), text::clean(why));
+    }
+    Ok(if done.left_out.is_empty() { 0 } else { 3 })
+}

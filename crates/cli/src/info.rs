@@ -1,0 +1,167 @@
+//! `twinscope info`: what a recording holds.
+
+use crate::text;
+use anyhow::Result;
+use clap::Args;
+use model::Status;
+use serde_json::json;
+use std::path::PathBuf;
+use store::Recording;
+
+/// Show what a recording holds.
+#[derive(Args, Debug)]
+pub struct Info {
+    /// Recordings
+    #[arg(required = true, value_name = "NAME.twin")]
+    recordings: Vec<PathBuf>,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Unix nanoseconds as UTC, without a date library: civil-from-days after Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms".
+pub(crate) fn utc(unix: i64) -> String {
+    let seconds = unix.div_euclid(1_000_000_000);
+    let (days, rest) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    let z = days + 719_468;
+    let era = z.div_euclid(146_097);
+    let doe = z.rem_euclid(146_097);
+    let yoe = (doe - doe / 1460 + doe / 36_524 - doe / 146_096) / 365;
+    let doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
+    let mp = (5 * doy + 2) / 153;
+    let (day, month) = (doy - (153 * mp + 2) / 5 + 1, if mp < 10 { mp + 3 } else { mp - 9 });
+    let year = yoe + era * 400 + i64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day:02} {:02}:{:02}:{:02} UTC", rest / 3600, rest / 60 % 60, rest % 60)
+}
+
+/// Prints what each recording holds. Exit code 3 where a part of one could not be read.
+pub fn info(options: &Info) -> Result<u8> {
+    let mut damaged = false;
+    let mut all = Vec::new();
+    for (i, path) in options.recordings.iter().enumerate() {
+        let recording = Recording::open(path)?;
+        if options.json {
+            all.push(as_json(&recording));
+        } else {
+            if i > 0 {
+                println!();
+            }
+            print(&recording);
+        }
+        damaged |= !recording.damage().is_empty();
+    }
+    if options.json {
+        println!("{}", serde_json::to_string_pretty(&all)?);
+    }
+    Ok(if damaged { 3 } else { 0 })
+}
+
+fn as_json(recording: &Recording) -> serde_json::Value {
+    let tables: Vec<_> = recording
+        .sizes()
+        .into_iter()
+        .map(|(name, segments, rows, bytes)| json!({"table": name, "segments": segments, "rows": rows, "bytes": bytes}))
+        .collect();
+    json!({
+        "file": recording.path().display().to_string(),
+        "bytes": std::fs::metadata(recording.path()).map_or(0, |m| m.len()),
+        "unfinished": recording.is_unfinished(),
+        "duration": recording.duration() as f64 / 1e9,
+        "manifest": recording.manifest(),
+        "sources": recording.sources().iter().map(|(name, title, interval)| json!({"source": name, "title": title, "interval": *interval as f64 / 1e9})).collect::<Vec<_>>(),
+        "tables": tables,
+        "coverage": recording.coverage(),
+        "marks": recording.marks().iter().map(|m| json!({"t": m.t as f64 / 1e9, "text": m.text})).collect::<Vec<_>>(),
+        "facts": recording.facts().len(),
+        "damage": recording.damage().iter().map(|d| json!({"what": d.what, "why": d.why})).collect::<Vec<_>>(),
+    })
+}
+
+fn print(recording: &Recording) {
+    let manifest = recording.manifest();
+    let seconds = recording.duration() as f64 / 1e9;
+    let size = std::fs::metadata(recording.path()).map_or(0, |m| m.len()) as f64;
+    let line = |name: &str, value: String| println!("{name:10} {}", text::clean(&value));
+    line("recording", format!("{} ({})", recording.path().display(), query::human(size, "B")));
+    line("run", manifest.name.clone());
+    line(
+        "host",
+        format!(
+            "{}, Linux {} {}, {} CPUs, {}",
+            manifest.host,
+            manifest.kernel,
+            manifest.machine,
+            manifest.cpus,
+            query::human(manifest.memory as f64, "B")
+        ),
+    );
+    line("start", utc(manifest.start_unix));
+    let ended = match &manifest.ended {
+        Some(why) => why.clone(),
+        None => "cut off, or still being recorded; all that was committed is here".into(),
+    };
+    let first = manifest
+        .sprint
+        .map_or(String::new(), |(i, until)| format!("every {} s for {} s, then ", i as f64 / 1e9, until as f64 / 1e9));
+    line("length", format!("{seconds:.1} s, {first}every {} s ({ended})", manifest.interval as f64 / 1e9));
+    if let Some(command) = &manifest.command {
+        let exit = match manifest.exit {
+            Some(exit) => exit.to_string(),
+            None => "not ended".into(),
+        };
+        let wall = manifest.wall.map_or(String::new(), |w| format!(", {:.3} s", w as f64 / 1e9));
+        line("command", format!("{} ({exit}{wall})", command.join(" ")));
+    }
+    if let Some(work) = &manifest.work {
+        line("work", format!("{} {}", query::human(work.total, ""), work.unit));
+    }
+    for (key, value) in &manifest.labels {
+        line("label", format!("{key}={value}"));
+    }
+    if manifest.late_ticks + manifest.skipped_ticks > 0 {
+        line("ticks", format!("{} late, {} skipped", manifest.late_ticks, manifest.skipped_ticks));
+    }
+    for mark in recording.marks() {
+        line("mark", format!("{:.3} s  {}", mark.t as f64 / 1e9, mark.text));
+    }
+    line("facts", recording.facts().len().to_string());
+    let mut table = text::table(&["table", "rows", "bytes", "what a row is"], &[false, true, true, false]);
+    for (name, _, rows, bytes) in recording.sizes() {
+        if rows > 0 {
+            let help = recording.table(name).map_or("", |t| t.help);
+            table.add_row([name.to_owned(), rows.to_string(), bytes.to_string(), help.to_owned()]);
+        }
+    }
+    println!("\n{table}");
+    let missing: Vec<_> = recording.coverage().into_iter().filter(|c| c.status != Status::Read).collect();
+    if !missing.is_empty() {
+        println!("\nNot measured:");
+        for c in missing {
+            let item = if c.item.is_empty() { c.source.clone() } else { format!("{} {}", c.source, c.item) };
+            println!("  {}: {}: {}", text::clean(&item), c.status.as_str(), text::clean(&c.why));
+            if let Some(remedy) = c.remedy {
+                println!("      to change that: {}", text::clean(&remedy));
+            }
+        }
+    }
+    let damage = recording.damage();
+    if !damage.is_empty() {
+        println!("\nDamaged:");
+        for damage in damage {
+            println!("  {}", text::clean(&damage.to_string()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::utc;
+
+    #[test]
+    fn dates() {
+        assert_eq!(utc(0), "1970-01-01 00:00:00 UTC");
+        assert_eq!(utc(951_782_400_000_000_000), "2000-02-29 00:00:00 UTC");
+        assert_eq!(utc(-1), "1969-12-31 23:59:59 UTC");
+    }
+}

@@ -1,0 +1,171 @@
+//! The `twinscope` program: words, flags and exit codes. What a command does is done by the other crates.
+
+mod compare;
+mod export;
+mod info;
+mod page;
+mod reference;
+mod sql;
+mod text;
+
+use clap::{CommandFactory, Parser, Subcommand};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// The comparison microscope for Linux performance: records a whole system at almost no cost, lays a slow run beside a good one,
+/// and says what differs.
+#[derive(Debug, Parser)]
+#[command(name = "twinscope", version, max_term_width = 110, after_help = EXAMPLES)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "Examples:
+  twinscope record -o fast.twin -- ./server --threads 8     record a run
+  twinscope compare fast.twin slow.twin                     what differs, in the terminal
+  twinscope report fast.twin slow.twin -o report.html       the same as a page
+
+Exit codes: 0 done; 1 failed; 2 wrong usage; 3 done, but something that was asked for by name is missing;
+4 a --fail-on condition holds. `record` passes on the exit code of its command.";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Record this system, and a command if one is given
+    #[command(after_help = "Examples:
+  twinscope record -- make -j8                        until the command exits; writes make.twin
+  twinscope record -o night.twin -d 8h                the system as it is, for eight hours
+  twinscope record --keep 10m -o flight.twin          a flight recorder; `twinscope snapshot` saves it
+  twinscope record --throughput 'done (\\d+)' -- ./bench    compare per operation, not only per second
+  twinscope record -i 10ms --only cpu,kernel -d 5s    a close look
+
+The command may put marks into the recording itself:  echo \"warm-up over\" > \"$TWINSCOPE_MARK\"")]
+    Record(Box<recorder::Record>),
+
+    /// Put a mark into a running recording
+    #[command(after_help = "Examples:
+  twinscope mark warm-up over
+  twinscope mark --pid 4711 'release 1.4 deployed'")]
+    Mark(recorder::Mark),
+
+    /// Save what a running recorder holds to a file; it goes on recording
+    #[command(after_help = "Examples:
+  twinscope snapshot -o incident.twin")]
+    Snapshot(recorder::Snapshot),
+
+    /// Say what differs between recordings, most sure and largest first
+    #[command(after_help = "Examples:
+  twinscope compare fast.twin slow.twin
+  twinscope compare fast.twin slow.twin --window 'warm-up over..' --json
+  twinscope compare before.twin after.twin --fail-on 'cpu.busy +10%'    exits 4 if CPU use grew by 10 % or more
+
+The first recording is the baseline. docs/method.md says how it decides; docs/compare-json.md describes the JSON.")]
+    Compare(compare::Compare),
+
+    /// Write a page that lays recordings side by side
+    #[command(after_help = "Examples:
+  twinscope report fast.twin slow.twin -o report.html --open
+  twinscope report one.twin
+
+The first recording is the baseline. The page is one file that needs no network; mail it, or attach it to a ticket.")]
+    Report(page::Report),
+
+    /// Ask recordings in SQL
+    #[command(after_help = "Examples:
+  twinscope sql slow.twin .schema
+  twinscope sql slow.twin '.schema cpu_rate'
+  twinscope sql fast.twin slow.twin 'select run, avg(busy) from cpu_rate group by run'
+  twinscope sql slow.twin --format csv 'select * from process_rate' > process.csv
+  twinscope sql slow.twin                                      a prompt")]
+    Sql(sql::Sql),
+
+    /// Write tables as Parquet or CSV, for other tools
+    #[command(after_help = "Examples:
+  twinscope export parquet fast.twin slow.twin -o lake
+  twinscope export csv slow.twin --only cpu,process
+
+In Python:  pandas.read_parquet('lake/cpu')    In DuckDB:  select * from read_parquet('lake/cpu/**/*.parquet', hive_partitioning = true)")]
+    Export(export::Export),
+
+    /// Show what a recording holds
+    #[command(after_help = "Examples:
+  twinscope info slow.twin
+  twinscope info --json fast.twin slow.twin")]
+    Info(info::Info),
+
+    /// Show what can be read here, what can't, and why
+    #[command(after_help = "Examples:
+  twinscope sources
+  sudo twinscope sources --json")]
+    Sources(recorder::SourcesArgs),
+
+    /// Print a shell's completions
+    #[command(after_help = "Examples:
+  twinscope completions bash > /etc/bash_completion.d/twinscope
+  twinscope completions zsh > \"${fpath[1]}/_twinscope\"")]
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+
+    /// Write the manual pages into a folder
+    #[command(after_help = "Examples:
+  twinscope man /usr/local/share/man/man1")]
+    Man {
+        /// The folder; made if it is not there
+        folder: PathBuf,
+    },
+
+    /// Write the reference of commands, sources and tables as Markdown
+    #[command(hide = true)]
+    Reference {
+        /// The folder; made if it is not there
+        folder: PathBuf,
+    },
+}
+
+fn main() -> ExitCode {
+    // A reader that has seen enough (`| head`) is no error.
+    reset_sigpipe();
+    let arguments = Arguments::parse();
+    match run(arguments.command) {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => {
+            eprintln!("twinscope: {error:#}");
+            ExitCode::from(if error.is::<recorder::Usage>() { 2 } else { 1 })
+        }
+    }
+}
+
+fn run(command: Command) -> anyhow::Result<u8> {
+    match command {
+        Command::Record(options) => recorder::record(&options),
+        Command::Mark(options) => recorder::mark(&options).map(|()| 0),
+        Command::Snapshot(options) => {
+            println!("{}", recorder::snapshot(&options)?.display());
+            Ok(0)
+        }
+        Command::Compare(options) => compare::compare(&options),
+        Command::Report(options) => page::report(&options),
+        Command::Sql(options) => sql::sql(&options),
+        Command::Export(options) => export::export(&options),
+        Command::Info(options) => info::info(&options),
+        Command::Sources(options) => recorder::list(&options),
+        Command::Completions { shell } => {
+            clap_complete::generate(shell, &mut Arguments::command(), "twinscope", &mut std::io::stdout());
+            Ok(0)
+        }
+        Command::Man { folder } => {
+            std::fs::create_dir_all(&folder)?;
+            clap_mangen::generate_to(Arguments::command(), &folder)?;
+            Ok(0)
+        }
+        Command::Reference { folder } => reference::write(Arguments::command(), &folder).map(|()| 0),
+    }
+}
+
+/// Lets a closed pipe end the program quietly, as it does other programs.
+fn reset_sigpipe() {
+    // SAFETY: called before any thread is started; the default action needs no handler.
+    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+}

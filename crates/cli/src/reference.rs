@@ -1,0 +1,148 @@
+//! The reference in docs/reference, made from the declarations themselves so that it cannot be wrong.
+
+use anyhow::Result;
+use clap::Command;
+use model::{Column, Compare, Den, Derived, Polarity, Table};
+use sources::{Pace, Source};
+use std::fmt::Write;
+use std::path::Path;
+
+/// Writes `commands.md` and `sources.md` into `folder`.
+pub(crate) fn write(command: Command, folder: &Path) -> Result<()> {
+    std::fs::create_dir_all(folder)?;
+    std::fs::write(folder.join("commands.md"), commands(command)?)?;
+    std::fs::write(folder.join("sources.md"), sources_page()?)?;
+    Ok(())
+}
+
+fn commands(mut command: Command) -> Result<String> {
+    let mut page = String::from("# Commands\n\nMade by `twinscope reference`; do not edit.\n");
+    command = command.term_width(100);
+    command.build();
+    let names: Vec<String> = command
+        .get_subcommands()
+        .filter(|c| !c.is_hide_set() && c.get_name() != "help")
+        .map(|c| c.get_name().to_owned())
+        .collect();
+    writeln!(page, "\n```text\n{}```", command.render_long_help().to_string().trim_end().to_owned() + "\n")?;
+    for name in names {
+        if let Some(sub) = command.find_subcommand_mut(&name) {
+            writeln!(page, "\n## twinscope {name}\n\n```text\n{}\n```", sub.render_long_help().to_string().trim_end())?;
+        }
+    }
+    Ok(page)
+}
+
+fn pace(pace: Pace) -> String {
+    match pace {
+        Pace::Tick => "at every tick".into(),
+        Pace::AtLeast(1) => "at every tick, at most once a second".into(),
+        Pace::AtLeast(seconds) => format!("every {seconds} s"),
+        Pace::Once => "once".into(),
+    }
+}
+
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace('<', "&lt;")
+}
+
+fn polarity(polarity: Polarity) -> &'static str {
+    match polarity {
+        Polarity::Better => "more is better",
+        Polarity::Worse => "more is worse",
+        Polarity::Neutral => "",
+    }
+}
+
+fn compare(compare: Compare) -> &'static str {
+    match compare {
+        Compare::Ratio => "ratio",
+        Compare::Difference => "difference",
+        Compare::Distribution => "distribution",
+        Compare::Equality => "equality",
+        Compare::Never => "",
+    }
+}
+
+fn sources_page() -> Result<String> {
+    let mut page = String::from(
+        "# Sources and tables\n\nMade by `twinscope reference`; do not edit.\n\n\
+         Every table also has `run`, the name of the recording, and `t`, nanoseconds since its start. Values are stored as the kernel gives\n\
+         them, in the unit named here; the `_rate` form of a table has base units and rates per second.\n",
+    );
+    for source in sources::ALL {
+        describe(&mut page, source)?;
+    }
+    Ok(page)
+}
+
+fn describe(page: &mut String, source: &Source) -> Result<()> {
+    writeln!(page, "\n## {}\n\n{}. Read {}.", source.name, cell(source.title), pace(source.pace))?;
+    writeln!(page, "Documented: {}.", cell(source.documented))?;
+    let files: Vec<String> = source.reads.iter().map(|f| format!("`{f}`")).collect();
+    if !files.is_empty() {
+        writeln!(page, "Files: {}.", files.join(", "))?;
+    }
+    if !source.needs.is_empty() {
+        writeln!(page, "Needs: {}.", cell(source.needs))?;
+    }
+    for table in source.tables {
+        describe_table(page, table)?;
+    }
+    Ok(())
+}
+
+fn describe_table(page: &mut String, table: &Table) -> Result<()> {
+    writeln!(page, "\n### {}\n\n{}.", table.name, cell(table.help))?;
+    if table.is_long() {
+        writeln!(page, "One row per `field` and `value`; fields that are not listed here are kept too.")?;
+    }
+    if table.events {
+        writeln!(page, "Rows are events.")?;
+    }
+    writeln!(
+        page,
+        "\n| {} | kind | unit | compared by | what it is |\n|---|---|---|---|---|",
+        if table.is_long() { "label or field" } else { "column" }
+    )?;
+    for column in table.columns {
+        describe_column(page, column)?;
+    }
+    for derived in table.derived {
+        describe_derived(page, derived)?;
+    }
+    Ok(())
+}
+
+fn describe_column(page: &mut String, c: &Column) -> Result<()> {
+    let kind = serde_json::to_value(c.kind)?;
+    let unit = serde_json::to_value(c.unit)?;
+    let unit = unit.as_str().filter(|u| *u != "none").unwrap_or("");
+    let more = polarity(c.polarity);
+    let help = if more.is_empty() { cell(c.help) } else { format!("{}; {more}", cell(c.help)) };
+    writeln!(page, "| `{}` | {} | {unit} | {} | {help} |", c.name, kind.as_str().unwrap_or(""), compare(c.compare))?;
+    Ok(())
+}
+
+fn describe_derived(page: &mut String, d: &Derived) -> Result<()> {
+    let sum = |list: &[(&str, f64)]| {
+        let term =
+            |&(name, weight): &(&str, f64)| if weight == 1.0 { name.to_owned() } else { format!("{weight}·{name}") };
+        list.iter().map(term).collect::<Vec<_>>().join(" + ")
+    };
+    let by = match d.den {
+        Den::Time => "time".into(),
+        Den::Columns(list) => sum(list),
+    };
+    let more = polarity(d.polarity);
+    let help = if more.is_empty() { cell(d.help) } else { format!("{}; {more}", cell(d.help)) };
+    writeln!(
+        page,
+        "| `{}` | derived: ({}) / ({by}) | {} | {} | {help} |",
+        d.name,
+        sum(d.num),
+        d.unit,
+        compare(d.compare)
+    )?;
+    Ok(())
+}

@@ -1,0 +1,31 @@
+//! How results are laid out on a terminal: plain columns, harmless names.
+
+use comfy_table::{CellAlignment, Table, presets};
+
+/// A table without lines. `right` says which columns hold numbers.
+pub(crate) fn table(header: &[&str], right: &[bool]) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_header(header);
+    for (column, &right) in table.column_iter_mut().zip(right) {
+        column.set_padding((0, 2));
+        if right {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table
+}
+
+/// Control characters of names from outside must not reach a terminal.
+pub(crate) fn clean(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_cannot_drive_the_terminal() {
+        assert_eq!(clean("a\x1b[31mb"), "a\u{fffd}[31mb");
+    }
+}

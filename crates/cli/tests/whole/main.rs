@@ -1,0 +1,11 @@
+//! Tests of the whole program, as a user runs it: the binary, real recordings of this machine, what is printed and how it
+//! ends. Timings never decide a test; what takes longer or wants a quiet machine is in tests/*.sh.
+
+mod common;
+mod damage;
+mod disk;
+mod hostile;
+mod kill;
+mod pairs;
+mod record;
+mod usage;

@@ -1,0 +1,53 @@
+//! The JSON of a comparison: a stable contract, documented in docs/compare-json.md.
+
+use crate::{Comparison, Per};
+use model::Polarity;
+use serde_json::{Value, json};
+
+impl Comparison {
+    /// The comparison as JSON. Fields may be added; none is renamed or removed within a major version.
+    pub fn to_json(&self) -> Value {
+        let name = |index: usize| self.runs.get(index).cloned().unwrap_or_default();
+        let windows =
+            self.runs.iter().zip(&self.windows).map(
+                |(run, w)| json!({"run": run, "from": w.from as f64 / 1e9, "to": w.to as f64 / 1e9, "why": w.why}),
+            );
+        let differences = self.differences.iter().map(|d| {
+            json!({
+                "metric": d.metric,
+                "labels": d.labels,
+                "unit": d.unit,
+                "run": name(d.run),
+                "per": match d.per { Per::Second => "second", Per::Operation => "operation" },
+                "baseline": d.baseline,
+                "other": d.other,
+                "change": d.change,
+                "low": d.low,
+                "high": d.high,
+                "q": d.q,
+                "median": d.median,
+                "p99": d.p99,
+                "polarity": match d.polarity { Polarity::Better => "better", Polarity::Worse => "worse", Polarity::Neutral => "neutral" },
+                "help": d.help,
+            })
+        });
+        // With two runs, which is the rule, "other" is a plain value.
+        let facts = self.facts.iter().map(|f| {
+            let mut values = f.values.iter();
+            let baseline = values.next().cloned().flatten();
+            let others: Vec<_> = values.cloned().collect();
+            json!({"fact": f.full_name(), "baseline": baseline, "other": others.first().cloned().flatten(), "others": others, "why": f.why})
+        });
+        json!({
+            "baseline": name(0),
+            "others": self.runs.get(1..).unwrap_or_default(),
+            "windows": windows.collect::<Vec<_>>(),
+            "headline": self.headline.headline,
+            "detail": self.headline.detail,
+            "compared": self.compared,
+            "differences": differences.collect::<Vec<_>>(),
+            "facts": facts.collect::<Vec<_>>(),
+            "not_compared": self.not_compared.iter().map(|n| json!({"what": n.what, "why": n.why})).collect::<Vec<_>>(),
+        })
+    }
+}

@@ -1,0 +1,33 @@
+//! What differs between recordings: every metric compared with an interval and a bound on false discoveries, every property that
+//! differs, and everything that could not be compared. Knows nothing of how it is shown.
+
+mod compare;
+mod condition;
+mod facts;
+mod headline;
+mod json;
+mod window;
+mod work;
+
+pub use compare::{Comparison, Difference, NotCompared, Options, Per, compare};
+pub use condition::Condition;
+pub use facts::{FactDifference, all_facts};
+pub use headline::{Headline, Level};
+pub use window::{Bound, Choice, choose};
+
+/// What can go wrong in a comparison.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The window that was asked for is not there.
+    #[error("{run}: {why}")]
+    Window {
+        /// The run.
+        run: String,
+        /// What is wrong with the window.
+        why: String,
+    },
+    /// The tables could not be asked.
+    #[error(transparent)]
+    Query(#[from] query::Error),
+}

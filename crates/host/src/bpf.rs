@@ -1,0 +1,253 @@
+//! The door to eBPF: loads an object that is embedded in the program, attaches what is in it, runs its iterators and drains its ring
+//! buffers. Every error says why it cannot be had here, and what would give it.
+
+use crate::Host;
+use libbpf_rs::{
+    Iter, Link, MapCore, MapFlags, MapHandle, Object, ObjectBuilder, PrintLevel, RingBuffer, RingBufferBuilder,
+};
+use model::Unavailable;
+use std::io::Read;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What gives the right to load programs and to read the kernel's memory by them (capabilities(7)).
+pub const REMEDY: &str = "run as root, or grant the capabilities: setcap cap_bpf,cap_perfmon+ep PROGRAM";
+
+/// Inode of the first pid namespace, `PROC_PID_INIT_INO` of include/linux/proc_ns.h.
+const FIRST_PID_NAMESPACE: &str = "pid:[4026531836]";
+
+/// Loaded programs and their maps. Programs are detached when it is dropped.
+pub struct Programs {
+    name: &'static str,
+    object: Object,
+    links: Vec<Link>,
+}
+
+impl Programs {
+    /// Loads the object in `bytes`, an ELF file as clang writes it; `name` is for messages. The programs named in `without` are left
+    /// out, for kernels that lack what they attach to.
+    pub fn load(host: &Host, name: &'static str, bytes: &[u8], without: &[&str]) -> Result<Self, Unavailable> {
+        possible(host)?;
+        let said = listen();
+        let failed = |e: libbpf_rs::Error| unavailable(name, "could not be loaded", &e, &said);
+        let mut open = ObjectBuilder::default().open_memory(bytes).map_err(failed)?;
+        for mut program in open.progs_mut() {
+            if without.iter().any(|w| program.name() == *w) {
+                program.set_autoload(false);
+            }
+        }
+        let object = open.load().map_err(failed)?;
+        Ok(Programs { name, object, links: Vec::new() })
+    }
+
+    /// Attaches the program `program` to what its section names.
+    pub fn attach(&mut self, program: &str) -> Result<(), Unavailable> {
+        let link = self.link(program)?;
+        self.links.push(link);
+        Ok(())
+    }
+
+    /// Attaches an iterator program. It runs when it is read, not before.
+    pub fn iterator(&self, program: &str) -> Result<Iterator, Unavailable> {
+        Ok(Iterator { name: self.name, link: self.link(program)? })
+    }
+
+    /// The ring buffer `map`.
+    pub fn ring(&self, map: &str) -> Result<Ring, Unavailable> {
+        let handle = self.map(map)?.handle;
+        let taken = Arc::new(Mutex::new(Vec::new()));
+        let to = Arc::clone(&taken);
+        let said = listen();
+        let failed = |e: libbpf_rs::Error| unavailable(self.name, "ring buffer", &e, &said);
+        let mut builder = RingBufferBuilder::new();
+        let take = move |bytes: &[u8]| {
+            let mut to = to.lock().unwrap_or_else(PoisonError::into_inner);
+            to.extend_from_slice(&(bytes.len() as u32).to_ne_bytes());
+            to.extend_from_slice(bytes);
+            0
+        };
+        builder.add(&handle, take).map_err(failed)?;
+        Ok(Ring { buffer: builder.build().map_err(failed)?, taken, spare: Vec::new() })
+    }
+
+    /// The map `map`, whatever its type.
+    pub fn map(&self, map: &str) -> Result<Map, Unavailable> {
+        let found = self.object.maps().find(|m| m.name() == map);
+        let found = found.ok_or_else(|| Unavailable::failed(format!("eBPF {}: has no map {map}", self.name)))?;
+        let said = listen();
+        let handle = MapHandle::try_from(&found).map_err(|e| unavailable(self.name, "map", &e, &said))?;
+        Ok(Map { name: self.name, handle })
+    }
+
+    fn link(&self, program: &str) -> Result<Link, Unavailable> {
+        let found = self.object.progs_mut().find(|p| p.name() == program);
+        let found =
+            found.ok_or_else(|| Unavailable::failed(format!("eBPF {}: has no program {program}", self.name)))?;
+        let said = listen();
+        found
+            .attach()
+            .map_err(|e| unavailable(self.name, &format!("program {program} could not be attached"), &e, &said))
+    }
+}
+
+/// An attached iterator program, such as `iter/task`.
+pub struct Iterator {
+    name: &'static str,
+    link: Link,
+}
+
+impl Iterator {
+    /// Runs it once and puts what it writes into `buffer`, replacing what that held.
+    pub fn read_into(&self, buffer: &mut Vec<u8>) -> Result<(), Unavailable> {
+        let failed = |e: &dyn std::fmt::Display| Unavailable::failed(format!("eBPF {}: iterator: {e}", self.name));
+        let mut run = Iter::new(&self.link).map_err(|e| failed(&e))?;
+        buffer.clear();
+        run.read_to_end(buffer).map(drop).map_err(|e| failed(&e))
+    }
+}
+
+/// A ring buffer that is drained now and then. Programs should submit with `BPF_RB_NO_WAKEUP`: nobody waits for it.
+pub struct Ring {
+    buffer: RingBuffer<'static>,
+    taken: Arc<Mutex<Vec<u8>>>,
+    spare: Vec<u8>,
+}
+
+impl Ring {
+    /// Hands each record that is there to `take`, oldest first.
+    pub fn drain(&mut self, mut take: impl FnMut(&[u8])) {
+        // The callback that fills `taken` never refuses a record, so that the return value has nothing to say.
+        self.buffer.consume_raw();
+        self.spare.clear();
+        std::mem::swap(&mut self.spare, &mut self.taken.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut rest = self.spare.as_slice();
+        while let Some((length, after)) = rest.split_first_chunk::<4>() {
+            let length = u32::from_ne_bytes(*length) as usize;
+            let Some((record, after)) = after.split_at_checked(length) else { break };
+            take(record);
+            rest = after;
+        }
+    }
+}
+
+/// Key and value of a map, as bytes.
+pub type Entry = (Vec<u8>, Vec<u8>);
+
+/// A map of a loaded object.
+pub struct Map {
+    name: &'static str,
+    handle: MapHandle,
+}
+
+impl Map {
+    /// The value of `key`; `None` where there is none.
+    pub fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, Unavailable> {
+        self.handle.lookup(key, MapFlags::ANY).map_err(|e| self.failed(&e))
+    }
+
+    /// The values of `key` on each CPU, of a map that has one for each; none where there is no such key.
+    pub fn get_per_cpu(&self, key: &[u8]) -> Result<Vec<Vec<u8>>, Unavailable> {
+        let found = self.handle.lookup_percpu(key, MapFlags::ANY).map_err(|e| self.failed(&e))?;
+        Ok(found.unwrap_or_default())
+    }
+
+    /// All keys with their values. What programs add or delete meanwhile may or may not be among them.
+    pub fn entries(&self) -> Result<Vec<Entry>, Unavailable> {
+        let keys = self.handle.keys().take(self.handle.max_entries() as usize);
+        keys.filter_map(|key| self.get(&key).map(|found| found.map(|value| (key, value))).transpose()).collect()
+    }
+
+    /// Deletes `key`. False where there is no such key (any more).
+    pub fn delete(&self, key: &[u8]) -> bool {
+        self.handle.delete(key).is_ok()
+    }
+
+    /// Sets the value of `key`.
+    pub fn set(&self, key: &[u8], value: &[u8]) -> Result<(), Unavailable> {
+        self.handle.update(key, value, MapFlags::ANY).map_err(|e| self.failed(&e))
+    }
+
+    fn failed(&self, error: &libbpf_rs::Error) -> Unavailable {
+        Unavailable::failed(format!("eBPF {}: map: {error}", self.name))
+    }
+}
+
+/// Whether eBPF can be thought of here at all, before anything is loaded.
+fn possible(host: &Host) -> Result<(), Unavailable> {
+    if host.is_fixture() {
+        return Err(Unavailable::not_applicable("a recorded host has no kernel that could run eBPF"));
+    }
+    if !std::path::Path::new("/sys/kernel/btf/vmlinux").exists() {
+        let why = Unavailable::absent("/sys/kernel/btf/vmlinux: the kernel does not describe its structures");
+        return Err(why.remedy("a kernel with CONFIG_DEBUG_INFO_BTF=y, and /sys mounted"));
+    }
+    let own = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    if own.as_os_str() != FIRST_PID_NAMESPACE {
+        let why = "this program runs in a pid namespace of its own, where eBPF would give the process ids of the host";
+        return Err(Unavailable::not_applicable(why).remedy("run it on the host, or the container with --pid=host"));
+    }
+    Ok(())
+}
+
+/// What libbpf says while something is done: its messages name the program, the instruction and the verifier's complaint.
+type Said = Arc<Mutex<String>>;
+
+/// Makes libbpf's warnings go to a text instead of standard error, and gives that text, emptied.
+fn listen() -> Said {
+    static SAID: Mutex<Option<Said>> = Mutex::new(None);
+    fn keep(_: PrintLevel, message: String) {
+        let said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(said) = &*said {
+            said.lock().unwrap_or_else(PoisonError::into_inner).push_str(&message);
+        }
+    }
+    let said = Said::default();
+    *SAID.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&said));
+    libbpf_rs::set_print(Some((PrintLevel::Warn, keep)));
+    said
+}
+
+/// The longest part of libbpf's messages that goes into an error, bytes. The verifier's verdict is at their end.
+const LONGEST: usize = 400;
+
+fn unavailable(name: &str, what: &str, error: &libbpf_rs::Error, said: &Said) -> Unavailable {
+    let refused = error.kind() == libbpf_rs::ErrorKind::PermissionDenied;
+    if refused {
+        return Unavailable::denied(format!("eBPF {name}: {what}: permission denied")).remedy(REMEDY);
+    }
+    let said = said.lock().unwrap_or_else(PoisonError::into_inner);
+    let lines: Vec<&str> = said.lines().map(str::trim).filter(|l| !l.is_empty()).collect();
+    let mut from = lines.len();
+    let mut length = 0;
+    while let Some(line) = from.checked_sub(1).and_then(|at| lines.get(at)) {
+        length += line.len();
+        if length > LONGEST {
+            break;
+        }
+        from -= 1;
+    }
+    let said = lines.get(from..).unwrap_or_default().join("; ");
+    Unavailable::failed(format!("eBPF {name}: {what}: {error}{}{said}", if said.is_empty() { "" } else { ": " }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::Status;
+
+    #[test]
+    fn a_recorded_host_has_no_kernel() {
+        let error = Programs::load(&Host::fixture("/nowhere"), "test", &[], &[]).err().unwrap();
+        assert_eq!(error.status, Status::NotApplicable);
+    }
+
+    #[test]
+    fn what_is_no_object_is_an_error() {
+        if let Err(why) = possible(&Host::live()) {
+            eprintln!("SKIPPED: loading an object that is none: {why}");
+            return;
+        }
+        let error = Programs::load(&Host::live(), "test", b"no ELF file", &[]).err().unwrap();
+        assert_eq!(error.status, Status::Failed);
+        assert!(error.why.starts_with("eBPF test: could not be loaded: "), "{}", error.why);
+    }
+}

@@ -1,0 +1,22 @@
+//! The vocabulary that every other part shares: what a table is, what a column means, what a row holds,
+//! what could not be read, and what a recording says about itself. Nothing here touches a file or the kernel.
+
+mod chart;
+mod coverage;
+mod intern;
+mod known;
+mod manifest;
+mod pattern;
+mod rows;
+mod table;
+mod unit;
+
+pub use chart::{Chart, ChartKind, Page};
+pub use coverage::{Coverage, Status, Unavailable};
+pub use intern::intern;
+pub use known::{Known, WELL_KNOWN, why_it_matters};
+pub use manifest::{Exit, Fact, Manifest, Mark, Output, Usage, Window, Work};
+pub use pattern::matches;
+pub use rows::{NULL, Out, Rows, Symbols, real, real_of};
+pub use table::{Column, Compare, Den, Derived, Fold, Kind, Polarity, Shape, Table, Type};
+pub use unit::Unit;

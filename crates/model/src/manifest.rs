@@ -1,0 +1,155 @@
+//! What a recording says about itself.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Exit {
+    /// It exited with this code.
+    Code(i32),
+    /// This signal ended it.
+    Signal(i32),
+}
+
+impl std::fmt::Display for Exit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Exit::Code(code) => write!(f, "exit code {code}"),
+            Exit::Signal(signal) => write!(f, "ended by signal {signal}"),
+        }
+    }
+}
+
+/// Resources that the command and its waited-for children used, as `wait4(2)` reports them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Usage {
+    /// User CPU time, seconds.
+    pub user: f64,
+    /// Kernel CPU time, seconds.
+    pub system: f64,
+    /// Largest resident set of one process, bytes.
+    pub max_rss: i64,
+    /// Faults served without I/O.
+    pub minor_faults: i64,
+    /// Faults that needed I/O.
+    pub major_faults: i64,
+    /// Blocks read by file systems (512 bytes).
+    pub in_blocks: i64,
+    /// Blocks written by file systems (512 bytes).
+    pub out_blocks: i64,
+    /// Context switches because the process waited.
+    pub voluntary_switches: i64,
+    /// Context switches because it was preempted.
+    pub involuntary_switches: i64,
+}
+
+/// The last part of what the command wrote.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Output {
+    /// Tail of the standard output.
+    pub stdout: String,
+    /// Tail of the standard error.
+    pub stderr: String,
+}
+
+/// Work done by the workload, as `--throughput` read it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Work {
+    /// What was counted.
+    pub unit: String,
+    /// How much was done in all.
+    pub total: f64,
+    /// Progress over time: seconds since the start and the total so far.
+    pub progress: Vec<(f64, f64)>,
+}
+
+/// A moment that someone named while the recording ran.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mark {
+    /// Nanoseconds since the start.
+    pub t: i64,
+    /// Its name.
+    pub text: String,
+}
+
+/// A stretch of a recording.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Window {
+    /// Start, nanoseconds.
+    pub from: i64,
+    /// End, nanoseconds.
+    pub to: i64,
+    /// Why this stretch: "given", "between marks …", "busy window found: …", "whole recording".
+    pub why: String,
+}
+
+/// A property of the host, read once.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fact {
+    /// Group: kernel, cpu, memory, block, network, container, runtime …
+    pub category: String,
+    /// Name within the group; what it is about comes first: `vda.scheduler`.
+    pub name: String,
+    /// Its value, in words.
+    pub value: String,
+}
+
+/// The manifest of a recording.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// Version of Twinscope that wrote it.
+    pub tool: String,
+    /// Name of the run: `--label name=…`, or the file's name.
+    pub name: String,
+    /// Host name.
+    pub host: String,
+    /// Kernel release.
+    pub kernel: String,
+    /// Machine, as `uname -m`.
+    pub machine: String,
+    /// Boot id: two recordings of the same boot can be laid on one clock.
+    pub boot_id: String,
+    /// Wall-clock time of `t = 0`, Unix nanoseconds.
+    pub start_unix: i64,
+    /// CLOCK_MONOTONIC at `t = 0`, nanoseconds.
+    pub start_monotonic: i64,
+    /// Interval asked for, nanoseconds.
+    pub interval: i64,
+    /// A shorter interval at the start, and until when it held, nanoseconds.
+    #[serde(default)]
+    pub sprint: Option<(i64, i64)>,
+    /// Page size of the host, bytes.
+    pub page_size: i64,
+    /// CPUs online at the start.
+    pub cpus: i64,
+    /// Memory of the host, bytes.
+    pub memory: i64,
+    /// Nanoseconds recorded; `None` while it runs or when it was cut off.
+    pub duration: Option<i64>,
+    /// The command, when one was started; values that look like secrets are masked.
+    pub command: Option<Vec<String>>,
+    /// Process id of the command.
+    pub pid: Option<i64>,
+    /// How the command ended.
+    pub exit: Option<Exit>,
+    /// Nanoseconds from start to end of the command.
+    pub wall: Option<i64>,
+    /// When the command was started, nanoseconds since `t = 0`.
+    pub command_start: Option<i64>,
+    /// What the command used.
+    pub usage: Option<Usage>,
+    /// What it last wrote.
+    pub output: Option<Output>,
+    /// Work done.
+    pub work: Option<Work>,
+    /// Labels that the user gave.
+    pub labels: BTreeMap<String, String>,
+    /// Ticks that began late, and ticks that were skipped because the one before took too long.
+    pub late_ticks: i64,
+    /// Ticks skipped.
+    pub skipped_ticks: i64,
+    /// Why it ended: "command exited", "duration over", "interrupted", "disk full: …"; `None` while it runs.
+    pub ended: Option<String>,
+}

@@ -1,0 +1,19 @@
+//! Questions to recordings. [`series`] turns a table into series of rates and levels, window means and chart data; the SQL front end and
+//! the export ask the same code, so that a number is the same wherever it is shown.
+
+mod error;
+pub mod export;
+mod human;
+mod metric;
+mod runs;
+pub mod series;
+pub mod sql;
+pub mod stats;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
+
+pub use error::Error;
+pub use human::human;
+pub use metric::{Metric, fields, metric, metrics};
+pub use runs::{Run, open};
+pub use sql::Session;

@@ -1,0 +1,200 @@
+//! SQL over any number of recordings. SQLite is the front end; the recorded tables are virtual tables over the decoded columns.
+//!
+//! Each recorded table is an SQL table of its name, with a column `run` that says which recording a row is from and `t`, nanoseconds since
+//! the start of that recording. A table of states has one row for each entity at each read, also where the recording left out what did
+//! not change. Beside it stands `NAME_rate`: one row for each entity and each interval between two reads, counters per second, in base
+//! units, with the derived metrics; see [`crate::series`] for what is measured and what is not. Tables of events are as recorded.
+//!
+//! A session only reads: it cannot write a file, attach one, or change a setting.
+
+mod cache;
+mod catalogue;
+mod functions;
+mod schema;
+mod spec;
+mod views;
+mod vtab;
+
+pub use functions::{FUNCTIONS, Function};
+pub use rusqlite::types::Value;
+pub use schema::{ColumnDoc, TableDoc, TableKind};
+
+use crate::{Error, Run};
+use cache::{Shared, Source};
+use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
+use rusqlite::limits::Limit;
+use rusqlite::{Connection, InterruptHandle, Statement};
+use spec::Spec;
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Recordings, open for questions.
+#[derive(Debug)]
+pub struct Session {
+    db: Connection,
+    shared: Arc<Shared>,
+    specs: Arc<Vec<Spec>>,
+    notes: Vec<String>,
+    views: Vec<views::View>,
+}
+
+/// A statement, ready to be run.
+#[derive(Debug)]
+pub struct Query<'s> {
+    session: &'s Session,
+    sql: String,
+    statement: Statement<'s>,
+}
+
+/// A row of an answer.
+pub type Row = Vec<Value>;
+
+impl Session {
+    /// Opens recordings under unique names (see [`crate::open`]).
+    ///
+    /// # Errors
+    /// That of the first file that is no recording or cannot be read.
+    pub fn open<P: AsRef<Path>>(paths: &[P]) -> Result<Self, Error> {
+        Self::of(crate::open(paths)?)
+    }
+
+    /// A session over recordings that are open already. Their names must differ.
+    ///
+    /// # Errors
+    /// [`Error::Sql`] where SQLite refuses, which means that memory is short.
+    pub fn of(runs: Vec<Run>) -> Result<Self, Error> {
+        let setting_up = |e: rusqlite::Error| Error::Sql { why: e.to_string(), hint: String::new() };
+        let mut db = Connection::open_in_memory().map_err(setting_up)?;
+        db.execute_batch("pragma temp_store = memory; pragma trusted_schema = on;").map_err(setting_up)?;
+        functions::register(&db).map_err(setting_up)?;
+        catalogue::create(&db, &runs).map_err(setting_up)?;
+        let tables: Vec<&'static model::Table> =
+            runs.iter().flat_map(|r| r.recording.tables().map(|(_, t)| t)).collect();
+        let taken: HashSet<String> = catalogue::TABLES.iter().map(|t| t.name.to_owned()).collect();
+        let (specs, mut notes) = spec::specs(tables.iter(), &taken);
+        let specs = Arc::new(specs);
+        let sources = runs.into_iter().map(|run| Source::new(run.name, run.recording)).collect();
+        let shared = Arc::new(Shared::new(sources));
+        vtab::create(&db, Arc::clone(&specs), Arc::clone(&shared)).map_err(setting_up)?;
+        let views = views::create(&db, &mut notes);
+        db.execute_batch("pragma query_only = on;").map_err(setting_up)?;
+        db.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0).map_err(setting_up)?;
+        db.authorizer(Some(read_only)).map_err(setting_up)?;
+        Ok(Session { db, shared, specs, notes, views })
+    }
+
+    /// The names of the runs, in their order.
+    pub fn runs(&self) -> Vec<&str> {
+        self.shared.sources.iter().map(|s| s.name.as_str()).collect()
+    }
+
+    /// What cannot be asked for as one would expect, and why: one line each.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// What could not be read of the recordings so far: the run, and what was wrong. Damage shows as tables are first used.
+    pub fn damage(&self) -> Vec<(String, store::Damage)> {
+        let of = |s: &Source| s.recording().damage().into_iter().map(|d| (s.name.clone(), d)).collect::<Vec<_>>();
+        self.shared.sources.iter().flat_map(of).collect()
+    }
+
+    /// A handle by which another thread ends the statement that is running.
+    pub fn interrupt(&self) -> InterruptHandle {
+        self.db.get_interrupt_handle()
+    }
+
+    /// Prepares a statement.
+    ///
+    /// # Errors
+    /// In plain words, with what is near to a name that was not found.
+    pub fn query(&self, sql: &str) -> Result<Query<'_>, Error> {
+        let statement = self.db.prepare(sql).map_err(|e| self.plain(&e, sql))?;
+        if statement.column_count() == 0 {
+            return Err(Error::Sql { why: "no question".into(), hint: "a session answers select statements".into() });
+        }
+        Ok(Query { session: self, sql: sql.to_owned(), statement })
+    }
+
+    /// The names of the columns, and all rows, of a statement.
+    ///
+    /// # Errors
+    /// As [`Session::query`].
+    pub fn all(&self, sql: &str) -> Result<(Vec<String>, Vec<Row>), Error> {
+        let mut query = self.query(sql)?;
+        let rows = query.rows()?.collect::<Result<_, _>>()?;
+        Ok((query.columns(), rows))
+    }
+
+    /// Every table and view with its columns: recorded ones, rates, the catalogue, the standard library.
+    pub fn schema(&self) -> Vec<TableDoc> {
+        schema::tables(&self.specs, &self.views)
+    }
+
+    /// SQLite's error in plain words.
+    fn plain(&self, error: &rusqlite::Error, sql: &str) -> Error {
+        let (why, at) = match error {
+            rusqlite::Error::SqlInputError { msg, offset, .. } => (msg.clone(), usize::try_from(*offset).ok()),
+            rusqlite::Error::SqliteFailure(_, Some(msg)) => (msg.clone(), None),
+            rusqlite::Error::MultipleStatement => ("more than one statement".into(), None),
+            other => (other.to_string(), None),
+        };
+        const READS: &str = "a session only reads: it answers select statements";
+        let why = match why.as_str() {
+            w if w.starts_with("not authorized")
+                || w.starts_with("authorization")
+                || w.starts_with("attempt to write") =>
+            {
+                READS.into()
+            }
+            w if w.ends_with(" may not be modified") => READS.into(),
+            "interrupted" => "stopped before it was done".into(),
+            _ => why,
+        };
+        let hint = schema::hint(&why, self, at.and_then(|at| sql.get(at..)));
+        Error::Sql { why, hint }
+    }
+}
+
+impl Query<'_> {
+    /// The names of the columns.
+    pub fn columns(&self) -> Vec<String> {
+        self.statement.column_names().map(str::to_owned).collect()
+    }
+
+    /// Runs the statement; each row is computed when it is asked for.
+    ///
+    /// # Errors
+    /// Each row can fail, after which there are no more.
+    pub fn rows(&mut self) -> Result<impl Iterator<Item = Result<Row, Error>> + '_, Error> {
+        let width = self.statement.column_count();
+        let (session, sql) = (self.session, self.sql.as_str());
+        let rows = self.statement.query_map([], move |row| (0..width).map(|i| row.get(i)).collect::<Result<Row, _>>());
+        let mut ended = false;
+        Ok(rows.map_err(|e| session.plain(&e, sql))?.map_while(move |row| {
+            if ended {
+                return None;
+            }
+            ended = row.is_err();
+            Some(row.map_err(|e| session.plain(&e, sql)))
+        }))
+    }
+}
+
+/// Lets a statement read, and nothing else.
+fn read_only(context: AuthContext<'_>) -> Authorization {
+    const LOOKS: [&str; 6] =
+        ["table_info", "table_xinfo", "table_list", "function_list", "pragma_list", "database_list"];
+    match context.action {
+        AuthAction::Select | AuthAction::Read { .. } | AuthAction::Recursive => Authorization::Allow,
+        AuthAction::Function { function_name } if function_name != "load_extension" => Authorization::Allow,
+        AuthAction::Pragma { pragma_name, .. } if LOOKS.contains(&pragma_name.to_ascii_lowercase().as_str()) => {
+            Authorization::Allow
+        }
+        _ => Authorization::Deny,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,203 @@
+//! The workload under test: starts the command, passes its output on while keeping the tail, and says how it ended.
+
+use crate::progress::Progress;
+use crate::signals;
+use crate::work::Counter;
+use model::{Exit, Output, Usage};
+use std::collections::VecDeque;
+use std::ffi::{OsStr, OsString};
+use std::io::{Read, Write};
+use std::mem::MaybeUninit;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+
+/// Of each output stream, so many last bytes are kept.
+const TAIL: usize = 8 << 10;
+
+/// Exit code where a command is not there.
+const NOT_FOUND: u8 = 127;
+
+/// Exit code where a command is there and cannot be started.
+pub(crate) const NOT_STARTED: u8 = 126;
+
+/// One output stream that passes through: the thread that copies it, and its tail.
+type Stream = (JoinHandle<()>, Arc<Mutex<VecDeque<u8>>>);
+
+/// Why `program` cannot be started, with the exit code that `env` and the shells have for it (POSIX, "Shell Command Language", 2.8.2). Looked
+/// for as execvp(3) does, before anything is written: a misspelt command must not cost an older recording.
+pub(crate) fn refused(program: &OsStr) -> Option<(u8, &'static str)> {
+    let candidates: Vec<PathBuf> = if program.as_encoded_bytes().contains(&b'/') {
+        vec![program.into()]
+    } else {
+        let path = std::env::var_os("PATH").unwrap_or_else(|| "/bin:/usr/bin".into());
+        std::env::split_paths(&path).map(|folder| folder.join(program)).collect()
+    };
+    let mut found = false;
+    for candidate in candidates {
+        if let Ok(there) = std::fs::metadata(&candidate) {
+            if there.is_file() && rustix::fs::access(&candidate, rustix::fs::Access::EXEC_OK).is_ok() {
+                return None;
+            }
+            found = true;
+        }
+    }
+    Some(if found { (NOT_STARTED, "is no program that you may run") } else { (NOT_FOUND, "no such program") })
+}
+
+/// A command that was started.
+#[derive(Debug)]
+pub(crate) struct Workload {
+    child: Child,
+    streams: Vec<Stream>,
+    counter: Option<Arc<Counter>>,
+    pub(crate) ended: Option<(Exit, Usage)>,
+}
+
+impl Workload {
+    /// Starts `command`. Its streams pass through this program unless `untouched`. `marks` is where it may write marks.
+    pub(crate) fn start(
+        command: &[OsString],
+        untouched: bool,
+        marks: Option<&Path>,
+        counter: Option<Arc<Counter>>,
+        progress: &Arc<Progress>,
+    ) -> std::io::Result<Self> {
+        let (program, arguments) = command.split_first().ok_or(std::io::ErrorKind::InvalidInput)?;
+        let mut builder = Command::new(program);
+        builder.args(arguments);
+        if let Some(marks) = marks {
+            builder.env("TWINSCOPE_MARK", marks);
+        }
+        if !untouched {
+            builder.stdout(Stdio::piped()).stderr(Stdio::piped());
+        }
+        // SAFETY: only the signal mask and a resource limit are changed between fork and exec, by system calls alone.
+        unsafe {
+            builder.pre_exec(|| {
+                signals::unblock();
+                host::restore_open_files();
+                Ok(())
+            });
+        }
+        let mut child = builder.spawn()?;
+        let mut streams = Vec::new();
+        if let Some(stream) = child.stdout.take() {
+            streams.push(pass_on(stream, std::io::stdout(), counter.clone(), Arc::clone(progress)));
+        }
+        if let Some(stream) = child.stderr.take() {
+            streams.push(pass_on(stream, std::io::stderr(), counter.clone(), Arc::clone(progress)));
+        }
+        Ok(Workload { child, streams, counter, ended: None })
+    }
+
+    /// The command's process id.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Passes a signal on.
+    pub(crate) fn signal(&self, signal: i32) {
+        if self.ended.is_none() {
+            // SAFETY: plain system call; the child was not waited for, so the number is still its own.
+            unsafe { libc::kill(self.child.id() as libc::pid_t, signal) };
+        }
+    }
+
+    /// Whether the command has ended; if so, [`Workload::ended`] says how.
+    pub(crate) fn poll(&mut self) -> bool {
+        if self.ended.is_some() {
+            return true;
+        }
+        let mut status = 0;
+        let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+        // SAFETY: both pointers are valid for the call; a zeroed rusage is valid.
+        let (pid, usage) = unsafe {
+            let pid = libc::wait4(self.child.id() as libc::pid_t, &mut status, libc::WNOHANG, usage.as_mut_ptr());
+            (pid, usage.assume_init())
+        };
+        if pid == 0 {
+            return false;
+        }
+        let exit = match pid {
+            // Someone else waited for it; how it ended is not known.
+            -1 => Exit::Code(0),
+            _ if libc::WIFSIGNALED(status) => Exit::Signal(libc::WTERMSIG(status)),
+            _ => Exit::Code(libc::WEXITSTATUS(status)),
+        };
+        let seconds = |t: libc::timeval| t.tv_sec as f64 + t.tv_usec as f64 / 1e6;
+        let usage = Usage {
+            user: seconds(usage.ru_utime),
+            system: seconds(usage.ru_stime),
+            max_rss: usage.ru_maxrss.saturating_mul(1024),
+            minor_faults: usage.ru_minflt,
+            major_faults: usage.ru_majflt,
+            in_blocks: usage.ru_inblock,
+            out_blocks: usage.ru_oublock,
+            voluntary_switches: usage.ru_nvcsw,
+            involuntary_switches: usage.ru_nivcsw,
+        };
+        self.ended = Some((exit, usage));
+        true
+    }
+
+    /// The tails of its output. Waits for the streams to end only if the command has, and then only a moment: a daemon that it left
+    /// behind may hold them open for ever.
+    pub(crate) fn output(&mut self) -> Option<Output> {
+        if self.streams.is_empty() {
+            return None;
+        }
+        let patience = std::time::Instant::now() + std::time::Duration::from_millis(200);
+        while self.ended.is_some()
+            && self.streams.iter().any(|(t, _)| !t.is_finished())
+            && std::time::Instant::now() < patience
+        {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        if let Some(counter) = &self.counter {
+            counter.end();
+        }
+        let mut tails = self.streams.iter().map(|(_, tail)| {
+            let tail = tail.lock().unwrap_or_else(|e| e.into_inner());
+            let bytes: Vec<u8> = tail.iter().copied().collect();
+            String::from_utf8_lossy(&bytes).into_owned()
+        });
+        Some(Output { stdout: tails.next().unwrap_or_default(), stderr: tails.next().unwrap_or_default() })
+    }
+}
+
+/// Copies a stream to one of ours in a thread, keeping its tail and counting work.
+fn pass_on(
+    mut from: impl Read + Send + 'static,
+    mut to: impl Write + Send + 'static,
+    counter: Option<Arc<Counter>>,
+    progress: Arc<Progress>,
+) -> Stream {
+    let kept = Arc::new(Mutex::new(VecDeque::with_capacity(TAIL)));
+    let tail = Arc::clone(&kept);
+    let thread = std::thread::spawn(move || {
+        let mut buffer = vec![0; 64 << 10];
+        loop {
+            let count = match from.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(count) => count,
+                Err(e) if e.kind() == std::io::ErrorKind::Interrupted => continue,
+                Err(_) => break,
+            };
+            let bytes = buffer.get(..count).unwrap_or_default();
+            // Where nobody reads our output any more, the command is still recorded.
+            let _ = progress.clear_for(|| to.write_all(bytes).and_then(|()| to.flush()));
+            if let Some(counter) = &counter {
+                counter.feed(bytes);
+            }
+            let mut tail = tail.lock().unwrap_or_else(|e| e.into_inner());
+            let bytes = bytes.get(bytes.len().saturating_sub(TAIL)..).unwrap_or_default();
+            let over = (tail.len() + bytes.len()).saturating_sub(TAIL);
+            tail.drain(..over);
+            tail.extend(bytes);
+        }
+    });
+    (thread, kept)
+}

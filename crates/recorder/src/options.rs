@@ -1,0 +1,211 @@
+//! The words of the command line that concern recording, shared by `twinscope` and the stand-alone recorder.
+
+use clap::Args;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Reads a length of time such as `10ms`, `1s`, `2.5s`, `10m` or `1h`. A bare number is seconds.
+///
+/// # Errors
+/// In words, for anything else.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let factor = match unit.trim() {
+        "ms" => 1e-3,
+        "" | "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        "d" => 86_400.0,
+        _ => return Err("expected a number with ms, s, m, h or d, such as 500ms or 10m".into()),
+    };
+    let number: f64 =
+        number.parse().map_err(|_| "expected a number with ms, s, m, h or d, such as 500ms or 10m".to_owned())?;
+    let seconds = number * factor;
+    if !(0.001..=3.2e9).contains(&seconds) {
+        return Err("expected a time between 1ms and 100 years".into());
+    }
+    Ok(Duration::from_secs_f64(seconds))
+}
+
+/// A mistake in the words of the command line that only shows when they are acted on: exit code 2.
+#[derive(Debug)]
+pub struct Usage(pub String);
+
+impl std::fmt::Display for Usage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Usage {}
+
+fn interval(text: &str) -> Result<Duration, String> {
+    let found = duration(text)?;
+    if found < Duration::from_millis(10) || found > Duration::from_secs(3600) {
+        return Err("expected an interval between 10ms and 1h".into());
+    }
+    Ok(found)
+}
+
+fn every(text: &str) -> Result<(String, Duration), String> {
+    let (source, time) = text.split_once('=').ok_or("expected SOURCE=INTERVAL, such as slab=5s")?;
+    Ok((source.to_owned(), interval(time)?))
+}
+
+fn label(text: &str) -> Result<(String, String), String> {
+    let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE, such as release=1.4")?;
+    if key.is_empty() {
+        return Err("the key is empty".into());
+    }
+    Ok((key.to_owned(), value.to_owned()))
+}
+
+fn pattern(text: &str) -> Result<regex_lite::Regex, String> {
+    regex_lite::Regex::new(text).map_err(|e| e.to_string())
+}
+
+/// Record this system, and a command if one is given.
+#[derive(Args, Clone, Debug)]
+pub struct Record {
+    /// The recording to write
+    #[arg(short, long, value_name = "NAME.twin")]
+    pub output: Option<PathBuf>,
+
+    /// Stop after this time; a command that still runs then is ended
+    #[arg(short, long, value_name = "TIME", value_parser = duration)]
+    pub duration: Option<Duration>,
+
+    /// Read every so often, 10ms to 1h; costly sources keep their slower pace (see --every). Default: 1s; with a command,
+    /// 200ms for its first 20s
+    #[arg(short, long, value_name = "TIME", value_parser = interval)]
+    pub interval: Option<Duration>,
+
+    /// Read one source at its own interval; may be given several times
+    #[arg(long, value_name = "SOURCE=TIME", value_parser = every)]
+    pub every: Vec<(String, Duration)>,
+
+    /// Only these sources (see `twinscope sources`)
+    #[arg(long, value_name = "SOURCES", value_delimiter = ',')]
+    pub only: Vec<String>,
+
+    /// All but these sources
+    #[arg(long, value_name = "SOURCES", value_delimiter = ',', conflicts_with = "only")]
+    pub skip: Vec<String>,
+
+    /// Name of the run in reports; default: the file's name
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+
+    /// A label kept with the recording; may be given several times
+    #[arg(long, value_name = "KEY=VALUE", value_parser = label)]
+    pub label: Vec<(String, String)>,
+
+    /// Read the work done so far from the command's output: the first group of the regular expression is the running total
+    #[arg(long, value_name = "REGEX", value_parser = pattern)]
+    pub throughput: Option<regex_lite::Regex>,
+
+    /// Read work from the command's output where each match adds: its first group, or 1 without a group
+    #[arg(long, value_name = "REGEX", value_parser = pattern, conflicts_with = "throughput")]
+    pub throughput_each: Option<regex_lite::Regex>,
+
+    /// Look for work in this file as it grows, not in the command's output
+    #[arg(long, value_name = "FILE")]
+    pub throughput_file: Option<PathBuf>,
+
+    /// What the work is counted in
+    #[arg(long, value_name = "WORD", default_value = "operations")]
+    pub unit: String,
+
+    /// Flight recorder: keep only the last stretch of this length
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub keep: Option<Duration>,
+
+    /// Replace the recording if it exists
+    #[arg(short, long)]
+    pub force: bool,
+
+    /// Record each thread, not only each process
+    #[arg(long)]
+    pub threads: bool,
+
+    /// Keep the values of arguments that look like secrets
+    #[arg(long)]
+    pub unmasked: bool,
+
+    /// Ask the cloud's metadata service what machine this is
+    #[arg(long)]
+    pub cloud_metadata: bool,
+
+    /// Leave the command's output alone: a program that needs a terminal keeps it, and no tail of it is recorded
+    #[arg(long, conflicts_with_all = ["throughput", "throughput_each"])]
+    pub tty: bool,
+
+    /// Read a host whose file system is mounted here, as /host in a container
+    #[arg(long, value_name = "DIR", default_value = "/")]
+    pub root: PathBuf,
+
+    /// Say nothing but errors
+    #[arg(short, long)]
+    pub quiet: bool,
+
+    /// The command to run and record, with its arguments
+    #[arg(last = true, value_name = "COMMAND")]
+    pub command: Vec<OsString>,
+}
+
+/// Put a mark into a running recording.
+#[derive(Args, Clone, Debug)]
+pub struct Mark {
+    /// The mark's text
+    #[arg(required = true, value_name = "TEXT")]
+    pub text: Vec<String>,
+
+    /// The recorder's process id, where several are running
+    #[arg(long, value_name = "PID")]
+    pub pid: Option<u32>,
+}
+
+/// Save what a running recorder holds to a file; it goes on recording.
+#[derive(Args, Clone, Debug)]
+pub struct Snapshot {
+    /// The file to write
+    #[arg(short, long, value_name = "NAME.twin", default_value = "snapshot.twin")]
+    pub output: PathBuf,
+
+    /// The recorder's process id, where several are running
+    #[arg(long, value_name = "PID")]
+    pub pid: Option<u32>,
+}
+
+/// Show what can be read here, what can't, and why.
+#[derive(Args, Clone, Debug)]
+pub struct SourcesArgs {
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+
+    /// Read a host whose file system is mounted here, as /host in a container
+    #[arg(long, value_name = "DIR", default_value = "/")]
+    pub root: PathBuf,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations() {
+        assert_eq!(duration("10ms").unwrap(), Duration::from_millis(10));
+        assert_eq!(duration("2.5s").unwrap(), Duration::from_millis(2500));
+        assert_eq!(duration("10m").unwrap(), Duration::from_secs(600));
+        assert_eq!(duration("3").unwrap(), Duration::from_secs(3));
+        for bad in ["", "s", "1y", "-1s", "1e9d", "0s", "nan"] {
+            assert!(duration(bad).is_err(), "{bad}");
+        }
+        assert!(interval("1ms").is_err());
+        assert_eq!(every("slab=5s").unwrap().0, "slab");
+        assert!(every("slab").is_err() && label("=x").is_err());
+    }
+}

@@ -1,0 +1,82 @@
+//! Where the CPU time went: one bar a run, on one scale per unit of work.
+
+use explain::Comparison;
+use query::series::Grid;
+use query::{Run, metric};
+use serde_json::{Value, json};
+use store::Select;
+
+/// The states of CPU time: column, title, help.
+const STATES: [(&str, &str, &str); 8] = [
+    ("user", "User code", "running programs"),
+    ("nice", "User code at lowered priority", "running programs that gave way to others"),
+    ("system", "Kernel", "system calls, faults and other work of the kernel for threads"),
+    ("irq", "Hard interrupts", "serving devices and timers"),
+    ("softirq", "Soft interrupts", "network, block and timer work after interrupts"),
+    ("steal", "Stolen", "ready to run while the hypervisor ran something else"),
+    ("iowait", "Idle, disk busy", "nothing to run while a thread waits for a disk"),
+    ("idle", "Idle", "nothing to run"),
+];
+
+/// The budget, or null where CPU times were not recorded.
+pub(crate) fn budget(runs: &[Run], comparison: &Comparison) -> Value {
+    // CPU-seconds of each state in the window, and the length of the window.
+    let sums: Vec<Option<(Vec<Option<f64>>, f64)>> =
+        runs.iter().enumerate().map(|(i, run)| sums(run, i, comparison)).collect();
+    if sums.iter().all(Option::is_none) {
+        return Value::Null;
+    }
+    let manifests: Vec<_> = runs.iter().map(|r| r.recording.manifest()).collect();
+    let work = manifests.iter().all(|m| m.work.as_ref().is_some_and(|w| w.total > 0.0));
+    let commands = manifests.iter().all(|m| m.wall.is_some_and(|w| w > 0));
+    let (title, unit, note) = if work {
+        (
+            "CPU time per operation",
+            "s/op",
+            "All CPUs of the machine, from start to end of the command, over the work that it reported.",
+        )
+    } else if commands {
+        (
+            "CPU time of the run",
+            "s",
+            "All CPUs of the machine, from start to end of the command: the length of a bar is the run's time times the number of CPUs.",
+        )
+    } else {
+        ("CPU time per second", "s/s", "All CPUs of the machine, per second of the window.")
+    };
+    let values: Vec<Value> = sums
+        .iter()
+        .zip(&manifests)
+        .map(|(sums, manifest)| match sums {
+            None => json!(vec![Value::Null; STATES.len()]),
+            Some((sums, seconds)) => {
+                let per = match (&manifest.work, work) {
+                    (Some(done), true) => done.total,
+                    _ if commands => 1.0,
+                    _ => *seconds,
+                };
+                json!(sums.iter().map(|s| s.map(|s| s / per)).collect::<Vec<_>>())
+            }
+        })
+        .collect();
+    let states: Vec<Value> = STATES
+        .iter()
+        .map(|(id, title, help)| json!({"id": id, "title": title, "help": help, "metrics": [format!("cpu.{id}")]}))
+        .collect();
+    json!({"title": title, "unit": unit, "note": note, "states": states, "values": values})
+}
+
+fn sums(run: &Run, index: usize, comparison: &Comparison) -> Option<(Vec<Option<f64>>, f64)> {
+    let frame = run.recording.load("cpu", &Select { most_ticks: 7200, ..Select::default() })?;
+    let mut seconds = 0.0;
+    let mut state = |name: &str| {
+        let grid = Grid::new(&frame, &metric(frame.table, name)?, &[], None).ok()?;
+        let series = grid.series.first()?;
+        let range = crate::charts::window(comparison, index, &grid)?;
+        let (num, den) = series.sums(range)?;
+        seconds = den;
+        Some(num)
+    };
+    let sums: Vec<Option<f64>> = STATES.iter().map(|(name, ..)| state(name)).collect();
+    (seconds > 0.0).then_some((sums, seconds))
+}

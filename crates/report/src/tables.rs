@@ -1,0 +1,213 @@
+//! Tables whose values the page computes for the window that its reader chooses: one for each recorded table whose rows are about
+//! something that has a name, such as processes, disks, interfaces or control groups.
+
+use crate::Error;
+use crate::block::Coding;
+use crate::charts::{PageData, window};
+use explain::Comparison;
+use model::{Compare, Kind, Table, Type};
+use query::series::{Grid, Series};
+use query::{Metric, Run, metrics};
+use serde_json::{Map, Value, json};
+use std::collections::HashMap;
+use store::{Frame, Select};
+
+/// At most so many rows a run: those that use the most in the window, or at any moment of the recording.
+const ROWS: usize = 60;
+
+/// At most so many value columns.
+const COLUMNS: usize = 12;
+
+/// Entities told apart one by one up to this number; beyond, as the table is grouped for comparison.
+const SINGLE: usize = 2000;
+
+/// Ticks that a table is computed from.
+const MOST_TICKS: usize = 600;
+
+/// Adds the tables to the pages on which their charts are.
+pub(crate) fn add(runs: &[Run], comparison: &Comparison, pages: &mut [PageData]) -> Result<(), Error> {
+    let mut done: Vec<&'static str> = Vec::new();
+    for run in runs {
+        for (_, table) in run.recording.tables() {
+            let is_named = table.groups.iter().any(|g| !g.is_empty()) && !table.is_long() && !table.events;
+            if !is_named || done.contains(&table.name) {
+                continue;
+            }
+            done.push(table.name);
+            let Some(page) = pages.iter_mut().find(|p| p.drawn.iter().any(|(_, t, _)| *t == table.name)) else {
+                continue;
+            };
+            if let Some(value) = build(runs, comparison, table, page)? {
+                page.tables.push(value);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn build(
+    runs: &[Run],
+    comparison: &Comparison,
+    table: &'static Table,
+    page: &mut PageData,
+) -> Result<Option<Value>, Error> {
+    let wanted: Vec<Metric> = metrics(table).into_iter().filter(|m| m.compare != Compare::Never).collect();
+    // Derived metrics say more than what they are made of.
+    let mut wanted: Vec<Metric> = wanted
+        .iter()
+        .rev()
+        .filter(|m| table.column(m.name).is_none())
+        .rev()
+        .chain(wanted.iter().filter(|m| table.column(m.name).is_some()))
+        .cloned()
+        .collect();
+    wanted.truncate(COLUMNS);
+    if wanted.is_empty() {
+        return Ok(None);
+    }
+    let mut rows: Vec<Value> = Vec::new();
+    let mut by: Vec<&'static str> = Vec::new();
+    let mut cut = 0;
+    for (index, run) in runs.iter().enumerate() {
+        let Some(frame) = run.recording.load(table.name, &Select { most_ticks: MOST_TICKS, ..Select::default() })
+        else {
+            continue;
+        };
+        if frame.ticks.is_empty() {
+            continue;
+        }
+        if by.is_empty() {
+            by = if frame.entities.len() <= SINGLE {
+                table.labels().map(|c| c.name).collect()
+            } else {
+                table.groups.iter().max_by_key(|g| g.len()).map_or_else(Vec::new, |g| g.to_vec())
+            };
+        }
+        cut += fill(&frame, &wanted, &by, index, run, comparison, page, &mut rows)?;
+    }
+    if rows.is_empty() {
+        return Ok(None);
+    }
+    let mut columns: Vec<Value> = by
+        .iter()
+        .filter_map(|name| table.column(name))
+        .map(|c| {
+            let key = table.groups.iter().any(|g| g.contains(&c.name));
+            json!({"id": c.name, "title": c.name, "unit": "", "help": c.help, "text": true, "key": key})
+        })
+        .collect();
+    if rows.iter().any(|r| r.pointer("/text/command").is_some()) {
+        columns.push(json!({"id": "command", "title": "command", "unit": "", "help": "command line; values that look like secrets are masked", "text": true}));
+    }
+    columns.extend(wanted.iter().map(
+        |m| json!({"id": m.name, "title": m.name.replace('_', " "), "unit": m.unit, "help": m.help, "text": false}),
+    ));
+    let labels: String = by.iter().map(|l| format!(", \"{l}\"")).collect();
+    let values: Vec<String> = wanted.iter().map(|m| format!("avg(\"{0}\") as \"{0}\"", m.name)).collect();
+    let help = if cut > 0 {
+        format!("{}; the {ROWS} that use most are listed, {cut} are not", table.help)
+    } else {
+        table.help.to_owned()
+    };
+    Ok(Some(json!({
+        "id": format!("{}-table", table.name),
+        "title": table.name.replace('_', " "),
+        "help": help,
+        "kind": "window",
+        "query": format!("select run{labels}, {} from {}_rate group by run{labels}", values.join(", "), table.name),
+        "columns": columns,
+        "rows": rows,
+    })))
+}
+
+/// Adds the rows of one run; returns how many were left out.
+#[expect(clippy::too_many_arguments, reason = "everything that a row is made of")]
+fn fill(
+    frame: &Frame,
+    wanted: &[Metric],
+    by: &[&'static str],
+    index: usize,
+    run: &Run,
+    comparison: &Comparison,
+    page: &mut PageData,
+    rows: &mut Vec<Value>,
+) -> Result<usize, Error> {
+    let grids = wanted.iter().map(|m| Grid::new(frame, m, by, None)).collect::<Result<Vec<_>, _>>()?;
+    // How much of everything an entity uses: its share of each metric, at its largest of the window and of any single interval.
+    let mut scores: HashMap<&[String], f64> = HashMap::new();
+    for grid in &grids {
+        let range = window(comparison, index, grid).unwrap_or(grid.all());
+        let total: f64 = grid.series.iter().filter_map(|s| s.mean(range.clone())).map(f64::abs).sum();
+        let mut sums = vec![0.0; grid.len()];
+        for series in &grid.series {
+            for (i, sum) in sums.iter_mut().enumerate() {
+                *sum += Some(series.value(i).abs()).filter(|v| v.is_finite()).unwrap_or(0.0);
+            }
+        }
+        for series in &grid.series {
+            let share = series.mean(range.clone()).map_or(0.0, |m| m.abs() / total.max(f64::MIN_POSITIVE));
+            let peak =
+                sums.iter().enumerate().filter(|(_, sum)| **sum > 0.0).map(|(i, sum)| series.value(i).abs() / sum);
+            let peak = peak.filter(|v| v.is_finite()).fold(0.0, f64::max);
+            *scores.entry(&series.labels).or_default() += share.max(peak / 4.0);
+        }
+    }
+    let mut order: Vec<(&[String], f64)> = scores.into_iter().collect();
+    order.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(b.0)));
+    let left_out = order.len().saturating_sub(ROWS);
+    order.truncate(ROWS);
+    let commands = commands(run, by);
+    for (labels, _) in order {
+        let mut text: Map<String, Value> =
+            by.iter().map(|l| (*l).to_owned()).zip(labels.iter().map(|v| v.as_str().into())).collect();
+        if let Some(command) = commands.get(labels.first().map_or("", String::as_str)) {
+            text.insert("command".into(), command.as_str().into());
+        }
+        let mut data = Map::new();
+        for grid in &grids {
+            if let Some(series) = grid.series.iter().find(|s| s.labels == labels) {
+                let series = lived(grid, series);
+                data.insert(grid.metric.name.into(), page.block.add(grid, &series, Coding::Float).into());
+            }
+        }
+        rows.push(json!({"run": index, "text": text, "data": data}));
+    }
+    Ok(left_out)
+}
+
+/// A series in which an entity that was not there used nothing: it has no row while others of the same read have one. What it held then (a
+/// level) stays unmeasured.
+fn lived(grid: &Grid, series: &Series) -> Series {
+    let mut series = series.clone();
+    if !grid.metric.is_rate() {
+        return series;
+    }
+    for i in 0..series.num.len() {
+        let read = || grid.series.iter().any(|s| s.num.get(i).is_some_and(|n| !n.is_nan()));
+        let seconds = grid.to.get(i).zip(grid.from.get(i)).map_or(0.0, |(to, from)| to - from);
+        if let (Some(num), Some(den)) = (series.num.get_mut(i), series.den.get_mut(i))
+            && num.is_nan()
+            && read()
+        {
+            (*num, *den) = (0.0, seconds);
+        }
+    }
+    series
+}
+
+/// Command lines by process, where rows are told apart by process: from the recording's table of process properties.
+fn commands(run: &Run, by: &[&str]) -> HashMap<String, String> {
+    if by.first() != Some(&"pid") {
+        return HashMap::new();
+    }
+    let Some(frame) = run.recording.load("process_info", &Select::default()) else { return HashMap::new() };
+    let command =
+        frame.table.values().find(|c| c.kind == Kind::Fact && c.ty == Type::Text && c.name.starts_with("command"));
+    let Some(cells) = command.and_then(|c| frame.column(c.name)) else { return HashMap::new() };
+    let Some(pid) = frame.table.labels().position(|c| c.name == "pid") else { return HashMap::new() };
+    let entity = |e: &store::Entity| {
+        let text = frame.symbols.text(*cells.get(e.rows.end.checked_sub(1)?)?)?;
+        Some((e.labels.get(pid)?.to_string(), text.to_owned()))
+    };
+    frame.entities.iter().filter_map(entity).collect()
+}

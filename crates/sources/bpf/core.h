@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * The kernel's structures as far as our programs look into them, for CO-RE: libbpf finds the real offsets in the BTF of
+ * the running kernel, so only the names and types of members matter here, not their order. Structures with a suffix after three
+ * underscores are how older kernels had them. A hand-written part instead of a generated vmlinux.h: it is small, it is the same on
+ * every architecture, and it shows what we depend on.
+ */
+#ifndef TWINSCOPE_CORE_H
+#define TWINSCOPE_CORE_H
+
+typedef unsigned char __u8;
+typedef unsigned short __u16;
+typedef unsigned int __u32;
+typedef unsigned long long __u64;
+typedef signed char __s8;
+typedef short __s16;
+typedef int __s32;
+typedef long long __s64;
+typedef __u16 __be16;
+typedef __u32 __be32;
+typedef __u32 __wsum;
+typedef _Bool bool;
+
+/* Kernel ABI, include/uapi/linux/bpf.h. */
+enum {
+	BPF_MAP_TYPE_HASH = 1,
+	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_PERCPU_HASH = 5,
+	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+	BPF_MAP_TYPE_LRU_HASH = 9,
+	BPF_MAP_TYPE_RINGBUF = 27,
+	BPF_MAP_TYPE_TASK_STORAGE = 29,
+};
+enum { BPF_F_NO_PREALLOC = 1 };
+enum { BPF_ANY = 0, BPF_NOEXIST = 1 };
+enum { BPF_LOCAL_STORAGE_GET_F_CREATE = 1 };
+enum { BPF_RB_NO_WAKEUP = 1 };
+
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+
+/* include/linux/sched.h */
+#define PF_KTHREAD 0x00200000
+#define TASK_COMM_LEN 16
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct kuid {
+	__u32 val;
+};
+
+struct cred {
+	struct kuid uid;
+};
+
+struct kernfs_node {
+	__u64 id;
+};
+
+struct cgroup {
+	struct kernfs_node *kn;
+};
+
+struct css_set {
+	struct cgroup *dfl_cgrp;
+};
+
+struct percpu_counter {
+	__s64 count;
+};
+
+/* Members of rss_stat, include/linux/mm_types_task.h. */
+enum { MM_FILEPAGES, MM_ANONPAGES, MM_SWAPENTS, MM_SHMEMPAGES, NR_MM_COUNTERS };
+
+struct mm_struct {
+	unsigned long total_vm;
+	/* since Linux 6.2 */
+	struct percpu_counter rss_stat[NR_MM_COUNTERS];
+};
+
+struct mm_rss_stat {
+	struct {
+		__s64 counter;
+	} count[NR_MM_COUNTERS];
+};
+
+/* before Linux 6.2 */
+struct mm_struct___before_6_2 {
+	struct mm_rss_stat rss_stat;
+};
+
+struct task_io_accounting {
+	/* CONFIG_TASK_XACCT */
+	__u64 rchar;
+	__u64 wchar;
+	__u64 syscr;
+	__u64 syscw;
+	/* CONFIG_TASK_IO_ACCOUNTING */
+	__u64 read_bytes;
+	__u64 write_bytes;
+};
+
+struct prev_cputime {
+	__u64 utime;
+	__u64 stime;
+};
+
+struct signal_struct {
+	int nr_threads;
+	__u64 utime;
+	__u64 stime;
+	__u64 cutime;
+	__u64 cstime;
+	struct prev_cputime prev_cputime;
+	unsigned long nvcsw;
+	unsigned long nivcsw;
+	unsigned long min_flt;
+	unsigned long maj_flt;
+	unsigned long long sum_sched_runtime;
+};
+
+struct sched_entity {
+	__u64 sum_exec_runtime;
+};
+
+struct sched_info {
+	unsigned long pcount;
+	unsigned long long run_delay;
+};
+
+struct thread_info {
+	__u32 cpu;
+};
+
+struct task_struct {
+	struct thread_info thread_info;
+	/* since Linux 5.14 */
+	unsigned int __state;
+	unsigned int flags;
+	int exit_state;
+	int pid;
+	int tgid;
+	int prio;
+	int static_prio;
+	struct sched_entity se;
+	struct sched_info sched_info;
+	struct mm_struct *mm;
+	struct task_struct *real_parent;
+	struct task_struct *group_leader;
+	__u64 utime;
+	__u64 stime;
+	struct prev_cputime prev_cputime;
+	unsigned long nvcsw;
+	unsigned long nivcsw;
+	__u64 start_time;
+	__u64 start_boottime;
+	unsigned long min_flt;
+	unsigned long maj_flt;
+	__u32 self_exec_id;
+	const struct cred *cred;
+	char comm[TASK_COMM_LEN];
+	struct signal_struct *signal;
+	struct task_io_accounting ioac;
+	struct css_set *cgroups;
+};
+
+/* before Linux 5.14 */
+struct task_struct___before_5_14 {
+	long state;
+};
+
+/* before Linux 5.16, and where thread_info lacks it */
+struct task_struct___before_5_16 {
+	unsigned int cpu;
+};
+
+/* before Linux 5.5: start_boottime had another name */
+struct task_struct___before_5_5 {
+	__u64 real_start_time;
+};
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+	__u64 session_id;
+	__u64 seq_num;
+};
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+};
+
+#pragma clang attribute pop
+
+#endif

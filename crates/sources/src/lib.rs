@@ -1,0 +1,164 @@
+//! What Twinscope can read. One folder a source: where the kernel documents it, its tables, the reader, its default charts, its
+//! tests. Everything else (report pages, SQL schema, comparison, reference documentation) is derived from the declaration,
+//! so that adding a source adds a folder here and a line in [`ALL`].
+
+mod attributes;
+mod entities;
+pub mod mask;
+pub mod parse;
+mod source;
+#[cfg(test)]
+mod testing;
+
+mod buddyinfo;
+mod cgroups;
+mod conntrack;
+mod cpu;
+mod cpufreq;
+mod cpuidle;
+mod disks;
+mod ethtool;
+mod facts;
+mod filesystems;
+mod hugepages;
+mod interrupts;
+mod kernel;
+mod kernel_config;
+mod ksm;
+mod meminfo;
+mod network;
+mod nfs;
+mod numa;
+mod pagetypeinfo;
+mod pressure;
+mod process;
+mod protocols;
+mod schedstat;
+mod slab;
+mod sockets;
+mod softirqs;
+mod softnet;
+mod sysctl;
+mod thermal;
+mod vmstat;
+mod zoneinfo;
+
+pub use source::{Open, Pace, Reader, Scope, Source};
+
+/// Every source, in the order in which they are read.
+pub static ALL: &[&Source] = &[
+    &cpu::SOURCE, //
+    &cpufreq::SOURCE,
+    &cpuidle::SOURCE,
+    &interrupts::SOURCE,
+    &kernel::SOURCE,
+    &meminfo::SOURCE,
+    &pressure::SOURCE,
+    &schedstat::SOURCE,
+    &softirqs::SOURCE,
+    &thermal::SOURCE,
+    &vmstat::SOURCE,
+    &zoneinfo::SOURCE,
+    &buddyinfo::SOURCE,
+    &numa::SOURCE,
+    &hugepages::SOURCE,
+    &ksm::SOURCE,
+    &slab::SOURCE,
+    &pagetypeinfo::SOURCE,
+    &disks::SOURCE,
+    &filesystems::SOURCE,
+    &nfs::SOURCE,
+    &network::SOURCE,
+    &softnet::SOURCE,
+    &ethtool::SOURCE,
+    &sockets::SOURCE,
+    &protocols::SOURCE,
+    &conntrack::SOURCE,
+    &kernel_config::SOURCE,
+    &sysctl::SOURCE,
+    &process::SOURCE,
+    &cgroups::SOURCE,
+    &facts::SOURCE,
+];
+
+/// The source called `name`.
+pub fn by_name(name: &str) -> Option<&'static Source> {
+    ALL.iter().copied().find(|s| s.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Pieces of what the kernel writes, in any order: gets further into readers than random bytes do.
+    fn soup() -> impl Strategy<Value = String> {
+        let pieces = prop_oneof![
+            prop::sample::select(vec![
+                "\n",
+                "\n",
+                " ",
+                " ",
+                ": ",
+                "\t",
+                ",",
+                "-",
+                "/",
+                "(",
+                ")",
+                "=",
+                ".",
+                ">",
+                "\0",
+                "\u{fffd}",
+                "cpu",
+                "cpu0",
+                "CPU0",
+                "CPU1",
+                "Node 0, zone",
+                "type",
+                "Number of blocks type",
+                "version 15\n",
+                "slabinfo - version: 2.1\n",
+                "some",
+                "full",
+                "total=",
+                "avg10=",
+                "ctxt",
+                "intr",
+                "0",
+                "1",
+                "0-3",
+                "18446744073709551615",
+                "-9223372036854775808",
+                "protection:",
+                "present",
+                "kB",
+                "eth0",
+                "Tcp:",
+                "Ip:",
+                "processor",
+                "flags",
+                "aperfmperf",
+                "sda",
+                "max",
+                "0x1f",
+                "ff",
+            ])
+            .prop_map(str::to_owned),
+            any::<i64>().prop_map(|number| number.to_string()),
+            "[a-zA-Z0-9_()-]{1,12}",
+        ];
+        prop::collection::vec(pieces, 0..80).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+        #[test]
+        fn no_source_panics_on_what_files_hold(content in soup()) {
+            for source in ALL {
+                testing::survives(source, &content);
+            }
+        }
+    }
+}

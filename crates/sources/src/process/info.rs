@@ -1,0 +1,161 @@
+//! What a process is: command line, program, user, control group. Read from `/proc` when a process is first seen, and again when
+//! something says that it changed.
+
+use super::tables::PROCESS_INFO;
+use super::track::Sample;
+use crate::{mask, parse};
+use host::Host;
+use model::{NULL, Out};
+use std::collections::HashMap;
+
+/// The longest command line that is kept, bytes.
+const LONGEST: usize = 4096;
+
+/// What tells that a process changed: any of these differs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// Another value after each exec.
+    pub exec: i64,
+    /// User, or [`NULL`] where the reader does not know.
+    pub uid: i64,
+    /// Control group, or [`NULL`] where the reader does not know.
+    pub cgroup: i64,
+}
+
+#[derive(Debug)]
+struct Info {
+    start: i64,
+    mark: Mark,
+    name: Vec<u8>,
+    /// The row: pid, start, name, parent, command, executable, uid, cgroup.
+    cells: [i64; 8],
+    seen: u64,
+}
+
+/// The properties of all processes.
+#[derive(Debug, Default)]
+pub struct Infos {
+    unmasked: bool,
+    known: HashMap<i64, Info>,
+    buffer: Vec<u8>,
+    read: u64,
+}
+
+impl Infos {
+    /// Properties of no process yet; `unmasked` keeps what looks like a secret in command lines.
+    pub fn new(unmasked: bool) -> Self {
+        Infos { unmasked, ..Infos::default() }
+    }
+
+    /// Begins a read.
+    pub fn begin(&mut self) {
+        self.read += 1;
+    }
+
+    /// Puts out the row of a process. `name` is its whole name; `again` asks to read the control group again.
+    pub fn put(&mut self, host: &Host, sample: &Sample, name: &[u8], mark: Mark, again: bool, out: &mut Out<'_>) {
+        let known = self.known.get(&sample.pid).filter(|i| i.start == sample.start && i.mark == mark);
+        let fresh = known.is_none_or(|i| !sample.kernel_thread && i.name != name);
+        let group = if fresh {
+            let pid = sample.pid;
+            let user = !sample.kernel_thread;
+            let cells = [
+                pid,
+                sample.start,
+                out.bytes(name),
+                sample.parent,
+                if user { self.command(host, pid, out) } else { NULL },
+                if user { executable(host, pid, out) } else { NULL },
+                if mark.uid == NULL { self.uid(host, pid) } else { mark.uid },
+                self.cgroup(host, pid, out),
+            ];
+            let info = Info { start: sample.start, mark, name: name.to_vec(), cells, seen: 0 };
+            self.known.insert(pid, info);
+            cells[7]
+        } else if again {
+            self.cgroup(host, sample.pid, out)
+        } else {
+            NULL
+        };
+        let Some(info) = self.known.get_mut(&sample.pid) else { return };
+        info.seen = self.read;
+        info.cells[3] = sample.parent;
+        if group != NULL {
+            info.cells[7] = group;
+        }
+        out.row(PROCESS_INFO, &info.cells);
+    }
+
+    /// Lets go of processes that this read did not find.
+    pub fn sweep(&mut self) {
+        let read = self.read;
+        self.known.retain(|_, info| info.seen == read);
+    }
+
+    fn command(&mut self, host: &Host, pid: i64, out: &mut Out<'_>) -> i64 {
+        // A process may end at any time, and a zombie has no command line: both are no error.
+        if host.read_into(&format!("/proc/{pid}/cmdline"), &mut self.buffer).is_err() || self.buffer.is_empty() {
+            return NULL;
+        }
+        let mut line = mask::command_line(&self.buffer, self.unmasked);
+        if line.len() > LONGEST {
+            let end = (0..=LONGEST).rev().find(|&at| line.is_char_boundary(at)).unwrap_or(0);
+            line.truncate(end);
+            line.push('…');
+        }
+        out.passing(&line)
+    }
+
+    fn uid(&mut self, host: &Host, pid: i64) -> i64 {
+        if host.read_into(&format!("/proc/{pid}/status"), &mut self.buffer).is_err() {
+            return NULL;
+        }
+        let line = parse::lines(&self.buffer).find_map(|line| line.strip_prefix(b"Uid:"));
+        line.map_or(NULL, |rest| parse::words(rest).number())
+    }
+
+    fn cgroup(&mut self, host: &Host, pid: i64, out: &mut Out<'_>) -> i64 {
+        if host.read_into(&format!("/proc/{pid}/cgroup"), &mut self.buffer).is_err() {
+            return NULL;
+        }
+        cgroup_path(&self.buffer).map_or(NULL, |path| out.bytes(path))
+    }
+}
+
+fn executable(host: &Host, pid: i64, out: &mut Out<'_>) -> i64 {
+    use std::os::unix::ffi::OsStrExt;
+    match host.link(&format!("/proc/{pid}/exe")) {
+        Ok(path) => out.bytes(path.as_os_str().as_bytes()),
+        Err(_) => NULL,
+    }
+}
+
+/// The path of the group in `/proc/PID/cgroup`, whose lines are `hierarchy:controllers:path` (cgroups(7)): of the hierarchy that has the
+/// cpu controller, else of version 2, which names no controllers.
+fn cgroup_path(content: &[u8]) -> Option<&[u8]> {
+    let mut unified = None;
+    for line in parse::lines(content) {
+        let mut parts = line.splitn(3, |&b| b == b':');
+        let (Some(_), Some(controllers), Some(path)) = (parts.next(), parts.next(), parts.next()) else { continue };
+        if controllers.split(|&b| b == b',').any(|c| c == b"cpu") {
+            return Some(path);
+        }
+        if controllers.is_empty() {
+            unified = Some(path);
+        }
+    }
+    unified
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cgroup_path;
+
+    #[test]
+    fn the_group_of_the_cpu_controller_wins() {
+        assert_eq!(cgroup_path(b"0::/user.slice/a:b\n"), Some(&b"/user.slice/a:b"[..]));
+        assert_eq!(cgroup_path(b"4:memory:/m\n2:cpu,cpuacct:/c\n0::/u\n"), Some(&b"/c"[..]));
+        assert_eq!(cgroup_path(b"4:memory:/m\n0::/u\n"), Some(&b"/u"[..]));
+        assert_eq!(cgroup_path(b"nonsense\n"), None);
+    }
+}

@@ -1,0 +1,65 @@
+//! What a source is.
+
+use host::Host;
+use model::{Chart, Out, Table, Unavailable};
+
+/// How often a source is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// At every tick of the recording.
+    Tick,
+    /// At every tick, but no more often than this many seconds: for files that are costly to read or change slowly.
+    AtLeast(u64),
+    /// At the start, again some seconds later when the workload has started what it starts, and at the end: for properties of the host.
+    Once,
+}
+
+/// What a recording looks at, as far as sources need to know.
+#[derive(Clone, Debug, Default)]
+pub struct Scope {
+    /// Keep the values of command-line arguments that look like secrets.
+    pub unmasked: bool,
+    /// Ask the cloud's metadata service who this machine is.
+    pub cloud_metadata: bool,
+    /// Keep the time series of each thread, not only of each process.
+    pub threads: bool,
+}
+
+/// Finds out whether a source can be read here, and opens what it holds open.
+pub type Open = fn(&Host, &Scope) -> Result<Box<dyn Reader>, Unavailable>;
+
+/// A source: one thing that can be read.
+#[derive(Debug)]
+pub struct Source {
+    /// Lower-case name, for `--only` and `--skip`.
+    pub name: &'static str,
+    /// What it reads, in a few words.
+    pub title: &'static str,
+    /// Where the kernel documents it: man page, file of the kernel's Documentation, or source file.
+    pub documented: &'static str,
+    /// The files it reads, as paths with `*` and PID wildcards: what a fixture must hold.
+    pub reads: &'static [&'static str],
+    /// What it needs beyond reading those files as any user; empty for nothing.
+    pub needs: &'static str,
+    /// How often it is read.
+    pub pace: Pace,
+    /// Its tables.
+    pub tables: &'static [&'static Table],
+    /// Its default charts.
+    pub charts: &'static [Chart],
+    /// How it is opened.
+    pub open: Open,
+}
+
+/// An opened source.
+pub trait Reader: Send {
+    /// Reads once and puts rows into `out`, always in the same order for the same entities. Rows that were put before an
+    /// error are kept. Called again at the next tick even after an error.
+    fn read(&mut self, host: &Host, out: &mut Out<'_>) -> Result<(), Unavailable>;
+
+    /// Seconds that should pass between reads of what was found here, where that is more than the source's pace: what costs
+    /// little on a small machine can cost much on a large one.
+    fn at_least(&self) -> u64 {
+        0
+    }
+}

@@ -1,0 +1,263 @@
+//! The declarations of tables and charts as a recording carries them: JSON, compressed, so that a reader of any age knows what each
+//! number means.
+
+use model::{Chart, ChartKind, Column, Den, Derived, Kind, Page, Shape, Table, Type, intern};
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize)]
+struct ColumnText {
+    name: String,
+    #[serde(rename = "type")]
+    ty: Type,
+    kind: Kind,
+    unit: model::Unit,
+    help: String,
+    polarity: model::Polarity,
+    compare: model::Compare,
+    fold: model::Fold,
+    floor: f64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct DerivedText {
+    name: String,
+    unit: String,
+    help: String,
+    num: Vec<(String, f64)>,
+    /// `None`: by time.
+    den: Option<Vec<(String, f64)>>,
+    polarity: model::Polarity,
+    compare: model::Compare,
+    floor: f64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct TableText {
+    name: String,
+    help: String,
+    shape: Shape,
+    columns: Vec<ColumnText>,
+    derived: Vec<DerivedText>,
+    groups: Vec<Vec<String>>,
+    events: bool,
+    #[serde(default)]
+    from_zero: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+struct ChartText {
+    id: String,
+    page: Page,
+    title: String,
+    read: String,
+    kind: ChartKind,
+    table: String,
+    columns: Vec<String>,
+    by: Vec<String>,
+    only: Option<(String, Vec<String>)>,
+    top: usize,
+    max: f64,
+}
+
+fn leak(list: &[String]) -> &'static [&'static str] {
+    list.iter().map(|text| intern(text)).collect::<Vec<_>>().leak()
+}
+
+fn owned(list: &[&str]) -> Vec<String> {
+    list.iter().map(|&text| text.to_owned()).collect()
+}
+
+fn pack<T: Serialize>(value: &T) -> Vec<u8> {
+    let json = serde_json::to_vec(value).unwrap_or_default();
+    crate::pack(&json).unwrap_or_default()
+}
+
+fn unpack<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
+    let json = zstd::bulk::decompress(bytes, MOST).map_err(|e| format!("zstd: {e}"))?;
+    serde_json::from_slice(&json).map_err(|e| e.to_string())
+}
+
+/// Charts as the recording stores them.
+pub(crate) fn encode_charts(charts: &[Chart]) -> Vec<u8> {
+    let text = |c: &Chart| ChartText {
+        id: c.id.into(),
+        page: c.page,
+        title: c.title.into(),
+        read: c.read.into(),
+        kind: c.kind,
+        table: c.table.into(),
+        columns: owned(c.columns),
+        by: owned(c.by),
+        only: c.only.map(|(label, values)| (label.into(), owned(values))),
+        top: c.top,
+        max: c.max,
+    };
+    pack(&charts.iter().map(text).collect::<Vec<_>>())
+}
+
+/// Reads charts back.
+pub(crate) fn decode_charts(bytes: &[u8]) -> Result<Vec<Chart>, String> {
+    let chart = |c: ChartText| Chart {
+        id: intern(&c.id),
+        page: c.page,
+        title: intern(&c.title),
+        read: intern(&c.read),
+        kind: c.kind,
+        table: intern(&c.table),
+        columns: leak(&c.columns),
+        by: leak(&c.by),
+        only: c.only.map(|(label, values)| (intern(&label), leak(&values))),
+        top: c.top,
+        max: c.max,
+    };
+    Ok(unpack::<Vec<ChartText>>(bytes)?.into_iter().map(chart).collect())
+}
+
+/// The most bytes of one declaration, uncompressed.
+const MOST: usize = 4 << 20;
+
+/// A declaration as the recording stores it.
+pub(crate) fn encode(table: &Table) -> Vec<u8> {
+    let weights = |list: &[(&str, f64)]| list.iter().map(|&(n, w)| (n.to_owned(), w)).collect::<Vec<_>>();
+    let text = TableText {
+        name: table.name.into(),
+        help: table.help.into(),
+        shape: table.shape,
+        columns: table
+            .columns
+            .iter()
+            .map(|c| ColumnText {
+                name: c.name.into(),
+                ty: c.ty,
+                kind: c.kind,
+                unit: c.unit,
+                help: c.help.into(),
+                polarity: c.polarity,
+                compare: c.compare,
+                fold: c.fold,
+                floor: c.floor,
+            })
+            .collect(),
+        derived: table
+            .derived
+            .iter()
+            .map(|d| DerivedText {
+                name: d.name.into(),
+                unit: d.unit.into(),
+                help: d.help.into(),
+                num: weights(d.num),
+                den: match d.den {
+                    Den::Time => None,
+                    Den::Columns(list) => Some(weights(list)),
+                },
+                polarity: d.polarity,
+                compare: d.compare,
+                floor: d.floor,
+            })
+            .collect(),
+        groups: table.groups.iter().map(|g| owned(g)).collect(),
+        events: table.events,
+        from_zero: table.from_zero,
+    };
+    pack(&text)
+}
+
+/// Reads a declaration back.
+pub(crate) fn decode(bytes: &[u8]) -> Result<&'static Table, String> {
+    let text: TableText = unpack(bytes)?;
+    if text.columns.len() > 10_000 {
+        return Err(format!("{} columns", text.columns.len()));
+    }
+    let labels_first = text.columns.iter().skip_while(|c| c.kind == Kind::Label).all(|c| c.kind != Kind::Label);
+    if !labels_first {
+        return Err("a label comes after a value".into());
+    }
+    let weights = |list: Vec<(String, f64)>| -> &'static [(&'static str, f64)] {
+        list.into_iter().map(|(n, w)| (intern(&n), w)).collect::<Vec<_>>().leak()
+    };
+    let columns: Vec<Column> = text
+        .columns
+        .into_iter()
+        .map(|c| Column {
+            name: intern(&c.name),
+            ty: c.ty,
+            kind: c.kind,
+            unit: c.unit,
+            help: intern(&c.help),
+            polarity: c.polarity,
+            compare: c.compare,
+            fold: c.fold,
+            floor: c.floor,
+        })
+        .collect();
+    let derived: Vec<Derived> = text
+        .derived
+        .into_iter()
+        .map(|d| Derived {
+            name: intern(&d.name),
+            unit: intern(&d.unit),
+            help: intern(&d.help),
+            num: weights(d.num),
+            den: d.den.map_or(Den::Time, |list| Den::Columns(weights(list))),
+            polarity: d.polarity,
+            compare: d.compare,
+            floor: d.floor,
+        })
+        .collect();
+    let groups: Vec<&'static [&'static str]> = text.groups.iter().map(|g| leak(g)).collect();
+    Ok(Box::leak(Box::new(Table {
+        name: intern(&text.name),
+        help: intern(&text.help),
+        shape: text.shape,
+        columns: columns.leak(),
+        derived: derived.leak(),
+        groups: groups.leak(),
+        events: text.events,
+        from_zero: text.from_zero,
+    })))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{Compare, Polarity, Unit};
+
+    static TABLE: Table = Table::wide(
+        "t",
+        "help",
+        &[Column::number("cpu", "c"), Column::counter("user", Unit::ClockTicks, "u").worse().floor(0.5)],
+    )
+    .derived(&[Derived {
+        name: "d",
+        unit: "ratio",
+        help: "h",
+        num: &[("user", 1.0)],
+        den: Den::Columns(&[("user", 2.0)]),
+        polarity: Polarity::Better,
+        compare: Compare::Difference,
+        floor: 0.1,
+    }])
+    .grouped(&[&[], &["cpu"]]);
+
+    #[test]
+    fn a_declaration_comes_back() {
+        assert_eq!(decode(&encode(&TABLE)).unwrap(), &TABLE);
+    }
+
+    #[test]
+    fn charts_come_back() {
+        let chart = Chart::new("id", Page::Disks, ChartKind::Heat, "title", "read", "t", &["user"])
+            .by(&["cpu"], 3)
+            .only("cpu", &["1"])
+            .up_to(2.0);
+        assert_eq!(decode_charts(&encode_charts(&[chart])).unwrap(), [chart]);
+        assert!(decode_charts(b"x").is_err());
+    }
+
+    #[test]
+    fn damage_is_an_error() {
+        let bytes = encode(&TABLE);
+        assert!(decode(&bytes[..bytes.len() / 2]).is_err());
+        assert!(decode(b"").is_err());
+    }
+}

@@ -1,0 +1,36 @@
+//! The recording file: one SQLite database `NAME.twin` whose catalogue is plain rows and whose bulk data are sealed, immutable
+//! columnar segments. Rows of each tick are committed to an open tail; a seal turns the tail into one segment a table. A kill, a
+//! power cut or a full disk loses the last commit at most, and a reader may open the file while it is written.
+//!
+//! The format is described in docs/recording-format.md.
+
+mod catalogue;
+mod error;
+mod frame;
+mod reader;
+mod schema;
+mod segment;
+mod sum;
+mod tail;
+mod thin;
+mod writer;
+
+pub use error::Error;
+pub use frame::{Entity, Frame, Select};
+pub use reader::{Damage, Recording};
+pub use schema::{APPLICATION_ID, FORMAT};
+pub use writer::{TableId, Writer};
+
+/// Compresses with zstd, with a checksum of the content: a byte that flips on a disk must not become another number.
+fn pack(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
+    let mut compressor = zstd::bulk::Compressor::new(9)?;
+    compressor.include_checksum(true)?;
+    compressor.compress(bytes)
+}
+
+/// Hooks for the fuzz targets: the decoders of foreign bytes, as the reader calls them, and the checksum that lets damage through to them.
+pub mod fuzzing {
+    pub use crate::segment::decode as segment;
+    pub use crate::sum::add as sum;
+    pub use crate::tail::{decode as tail, decode_ticks as ticks};
+}

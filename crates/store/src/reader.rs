@@ -1,0 +1,457 @@
+//! Opens a recording, finished, cut off, or still being written. What is damaged is said and left out; the rest is read.
+
+use crate::frame::{Builder, Frame, Select};
+use crate::{Error, catalogue, schema, segment, sum, tail};
+use model::{Coverage, Fact, Manifest, Mark, Status, Table};
+use rusqlite::{Connection, OpenFlags};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// A part of a recording that could not be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Damage {
+    /// Which part: a table, and which of its segments.
+    pub what: String,
+    /// What was wrong, what was lost and what was kept.
+    pub why: String,
+}
+
+impl std::fmt::Display for Damage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.what, self.why)
+    }
+}
+
+/// An open recording.
+pub struct Recording {
+    path: PathBuf,
+    db: Connection,
+    manifest: Manifest,
+    tables: Vec<(u32, &'static str, &'static Table)>,
+    damage: RefCell<Vec<Damage>>,
+    tail: HashMap<u32, Vec<tail::Chunk>>,
+    tail_symbols: HashMap<i64, String>,
+}
+
+impl std::fmt::Debug for Recording {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Recording").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+impl Recording {
+    /// Opens the file. Its state at this moment is what is read, even if a recorder goes on writing.
+    ///
+    /// # Errors
+    /// Where the file is missing, is no recording, or is of a newer format. Damage inside it is no error: see [`Recording::damage`].
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        std::fs::File::open(path).map_err(|why| Error::Io { path: path.to_owned(), why })?;
+        let of = |e| Error::of(path, e);
+        let db = connect(path)?;
+        let number =
+            |pragma: &str| db.query_row(&format!("pragma {pragma}"), [], |row| row.get::<_, i64>(0)).map_err(of);
+        if number("application_id")? != schema::APPLICATION_ID {
+            return Err(Error::NotARecording { path: path.to_owned(), why: "it is another program's database".into() });
+        }
+        let format = number("user_version")?;
+        if format > schema::FORMAT {
+            return Err(Error::TooNew { path: path.to_owned(), found: format, known: schema::FORMAT });
+        }
+        // One transaction for as long as the recording is open: everything is read as of now.
+        db.execute_batch("begin").map_err(of)?;
+        let mut recording = Recording {
+            path: path.to_owned(),
+            db,
+            manifest: Manifest::default(),
+            tables: Vec::new(),
+            damage: RefCell::default(),
+            tail: HashMap::new(),
+            tail_symbols: HashMap::new(),
+        };
+        recording.check_length();
+        recording.read_manifest();
+        recording.read_tables();
+        recording.read_tail();
+        Ok(recording)
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The manifest.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// Whether the recorder had not finished it: it was cut off, or is still at it.
+    pub fn is_unfinished(&self) -> bool {
+        self.manifest.ended.is_none()
+    }
+
+    /// The tables, each with its source.
+    pub fn tables(&self) -> impl Iterator<Item = (&'static str, &'static Table)> {
+        self.tables.iter().map(|&(_, source, table)| (source, table))
+    }
+
+    /// The table called `name`.
+    pub fn table(&self, name: &str) -> Option<&'static Table> {
+        self.tables.iter().find(|(_, _, t)| t.name == name).map(|&(_, _, t)| t)
+    }
+
+    /// What could not be read of the file so far, as it was opened and used.
+    pub fn damage(&self) -> Vec<Damage> {
+        self.damage.borrow().clone()
+    }
+
+    fn damaged(&self, what: impl Into<String>, why: impl Into<String>) {
+        let damage = Damage { what: what.into(), why: why.into() };
+        let mut all = self.damage.borrow_mut();
+        if !all.contains(&damage) {
+            all.push(damage);
+        }
+    }
+
+    /// Rows of a query, those that could be read; a failure is noted as damage of `what`.
+    fn rows<T>(&self, what: &str, sql: &str, row: impl FnMut(&rusqlite::Row<'_>) -> rusqlite::Result<T>) -> Vec<T> {
+        let mut found = Vec::new();
+        let read = || -> rusqlite::Result<()> {
+            for item in self.db.prepare(sql)?.query_map([], row)? {
+                found.push(item?);
+            }
+            Ok(())
+        };
+        let result = read();
+        if let Err(error) = result {
+            self.damaged(what, format!("{error}; {} rows before it were kept", found.len()));
+        }
+        found
+    }
+
+    /// Says so where the file is shorter than its header has it. Pages in a write-ahead log need not be in the file yet.
+    fn check_length(&self) {
+        let has_log = log_of(&self.path).is_some();
+        let mut header = [0; 100];
+        let read = std::fs::File::open(&self.path).and_then(|mut file| {
+            file.read_exact(&mut header)?;
+            Ok(file.metadata()?.len())
+        });
+        // SQLite's file format, section 1.3: page size at 16, where 1 stands for 65536; number of pages at 28.
+        let (Ok(length), false) = (read, has_log) else { return };
+        let page = match u64::from(u16::from_be_bytes([header[16], header[17]])) {
+            1 => 65_536,
+            size => size,
+        };
+        let wanted = page * u64::from(u32::from_be_bytes([header[28], header[29], header[30], header[31]]));
+        if length < wanted {
+            self.damaged("file", format!("cut off: {length} of {wanted} bytes are there; what they hold is kept"));
+        }
+    }
+
+    fn read_manifest(&mut self) {
+        let rows = self.rows("manifest", "select key, value from manifest", |r| {
+            Ok((r.get::<_, String>(0)?, r.get::<_, String>(1)?))
+        });
+        // Field by field: one that is damaged must not take the others along.
+        let Ok(serde_json::Value::Object(mut fields)) = serde_json::to_value(Manifest::default()) else { return };
+        for (key, value) in rows {
+            let Ok(value) = serde_json::from_str(&value) else {
+                self.damaged(format!("manifest.{key}"), "not JSON; left at its default");
+                continue;
+            };
+            let old = fields.insert(key.clone(), value);
+            if serde_json::from_value::<Manifest>(fields.clone().into()).is_err() {
+                self.damaged(format!("manifest.{key}"), "not of the right type; left at its default");
+                match old {
+                    Some(old) => fields.insert(key, old),
+                    None => fields.remove(&key),
+                };
+            }
+        }
+        self.manifest = serde_json::from_value(fields.into()).unwrap_or_default();
+    }
+
+    fn read_tables(&mut self) {
+        let rows = self.rows(
+            "table definitions",
+            "select id, source, name, definition from table_definition order by id",
+            |r| Ok((r.get::<_, u32>(0)?, r.get::<_, String>(1)?, r.get::<_, String>(2)?, r.get::<_, Vec<u8>>(3)?)),
+        );
+        for (id, source, name, definition) in rows {
+            match catalogue::decode(&definition) {
+                Ok(table) => self.tables.push((id, model::intern(&source), table)),
+                Err(why) => self.damaged(
+                    format!("table {name}"),
+                    format!("its definition is damaged ({why}); the table is left out"),
+                ),
+            }
+        }
+    }
+
+    fn read_tail(&mut self) {
+        let symbols = self.rows("strings of the tail", "select id, text from symbol", |r| Ok((r.get(0)?, r.get(1)?)));
+        self.tail_symbols = symbols.into_iter().collect();
+        let rows = self.rows("tail", "select tick, bytes from tail order by tick", |r| {
+            Ok((r.get::<_, i64>(0)?, r.get::<_, Vec<u8>>(1)?))
+        });
+        for (tick, bytes) in rows {
+            let (chunks, error) = match sum::check([tick, 0], &bytes) {
+                Ok(bytes) => tail::decode(bytes),
+                Err(why) => (Vec::new(), Some(why)),
+            };
+            if let Some(why) = error {
+                self.damaged(
+                    format!("tail, commit {tick}"),
+                    format!("{why}; {} reads before it were kept", chunks.len()),
+                );
+            }
+            for chunk in chunks {
+                self.tail.entry(chunk.table).or_default().push(chunk);
+            }
+        }
+    }
+
+    /// The properties of the host, sorted.
+    pub fn facts(&self) -> Vec<Fact> {
+        self.rows("facts", "select category, name, value from fact order by category, name", |r| {
+            Ok(Fact { category: r.get(0)?, name: r.get(1)?, value: r.get(2)? })
+        })
+    }
+
+    /// What could and could not be read when it was recorded.
+    pub fn coverage(&self) -> Vec<Coverage> {
+        self.rows("coverage", "select source, item, status, why, remedy from coverage order by source, item", |r| {
+            let status: String = r.get(2)?;
+            let status = Status::parse(&status).unwrap_or(Status::Failed);
+            Ok(Coverage { source: r.get(0)?, item: r.get(1)?, status, why: r.get(3)?, remedy: r.get(4)? })
+        })
+    }
+
+    /// The marks, in time.
+    pub fn marks(&self) -> Vec<Mark> {
+        self.rows("marks", "select t, text from mark order by t", |r| Ok(Mark { t: r.get(0)?, text: r.get(1)? }))
+    }
+
+    /// The sources that were recorded: name, title, interval in nanoseconds.
+    pub fn sources(&self) -> Vec<(String, String, i64)> {
+        self.rows("sources", "select name, title, interval from source order by id", |r| {
+            Ok((r.get(0)?, r.get(1)?, r.get(2)?))
+        })
+    }
+
+    /// The default charts of all sources, in the order of the pages.
+    pub fn charts(&self) -> Vec<model::Chart> {
+        let rows = self.rows("charts", "select name, charts from source order by id", |r| {
+            Ok((r.get::<_, String>(0)?, r.get::<_, Vec<u8>>(1)?))
+        });
+        let mut charts = Vec::new();
+        for (source, bytes) in rows {
+            match catalogue::decode_charts(&bytes) {
+                Ok(more) => charts.extend(more),
+                Err(why) => self.damaged(format!("charts of source {source}"), format!("{why}; they are left out")),
+            }
+        }
+        charts.sort_by_key(|chart| chart.page);
+        charts
+    }
+
+    /// Nanoseconds from the start to the last read of any table, or to the end that the manifest gives.
+    pub fn duration(&self) -> i64 {
+        let sealed = self
+            .rows("segments", "select max(t_to) from segment", |r| r.get::<_, Option<i64>>(0))
+            .into_iter()
+            .flatten()
+            .max();
+        let open = self.tail.values().flatten().map(|c| c.t).max();
+        self.manifest.duration.or(sealed.max(open)).unwrap_or(0).max(0)
+    }
+
+    /// Bytes and rows of each table in the file: (table, segments, rows, bytes). The tail counts as rows only.
+    pub fn sizes(&self) -> Vec<(&'static str, i64, i64, i64)> {
+        let sealed: HashMap<i64, (i64, i64, i64)> = self
+            .rows("segments", "select table_id, count(*), sum(row_count), sum(length(bytes) + length(ticks)) from segment group by table_id", |r| {
+                Ok((r.get(0)?, (r.get(1)?, r.get(2)?, r.get(3)?)))
+            })
+            .into_iter()
+            .collect();
+        let size = |&(id, _, table): &(u32, &str, &'static Table)| {
+            let (segments, rows, bytes) = sealed.get(&i64::from(id)).copied().unwrap_or_default();
+            let open: usize =
+                self.tail.get(&id).map_or(0, |chunks| chunks.iter().map(|c| c.cells.len() / c.width.max(1)).sum());
+            (table.name, segments, rows.saturating_add(open as i64), bytes)
+        };
+        self.tables.iter().map(size).collect()
+    }
+
+    /// Decodes a table. An unknown name gives `None`; a table without rows gives an empty frame.
+    pub fn load(&self, name: &str, select: &Select<'_>) -> Option<Frame> {
+        let &(id, _, table) = self.tables.iter().find(|(_, _, t)| t.name == name)?;
+        let columns = table.stored();
+        let (from, to) = select.between.unwrap_or((i64::MIN, i64::MAX));
+        let sql = format!(
+            "select id, generation, ticks from segment where table_id = {id} and t_to >= {from} and t_from <= {to} order by generation, id"
+        );
+        let segments = self.rows(&format!("segments of table {name}"), &sql, |r| {
+            Ok((r.get::<_, i64>(0)?, r.get::<_, i64>(1)?, r.get::<_, Vec<u8>>(2)?))
+        });
+        let mut parts: Vec<(i64, Vec<i64>)> = Vec::new();
+        for (segment, generation, ticks) in segments {
+            match sum::check([i64::from(id), generation], &ticks).and_then(tail::decode_ticks) {
+                Ok(ticks) => parts.push((segment, ticks)),
+                Err(why) => self.damaged(
+                    format!("table {name}, segment {generation}"),
+                    format!("its ticks are damaged ({why}); it is left out"),
+                ),
+            }
+        }
+        let open: Vec<&tail::Chunk> = self.tail.get(&id).map_or(Vec::new(), |chunks| {
+            chunks.iter().filter(|c| c.width == columns.len() && (from..=to).contains(&c.t)).collect()
+        });
+        // A segment that turns out damaged is left out with its ticks, and the others are read anew: a tick without its rows would read as "nothing changed".
+        'again: loop {
+            let mut times: Vec<i64> =
+                parts.iter().flat_map(|(_, ticks)| ticks).copied().chain(open.iter().map(|c| c.t)).collect();
+            times.sort_unstable();
+            times.dedup();
+            let mut builder = Builder::new(table, select, &times);
+            let wanted = builder.wanted().to_vec();
+            for (at, (segment_id, ticks)) in parts.iter().enumerate() {
+                let bytes = self
+                    .db
+                    .query_row("select bytes from segment where id = ?", [segment_id], |r| r.get::<_, Vec<u8>>(0))
+                    .map_err(|e| e.to_string());
+                match bytes.and_then(|bytes| read_segment(&bytes, table, &columns, &wanted, &mut builder.symbols)) {
+                    Ok((block, gone)) => builder.add(ticks, &block.tick, &block.columns, &gone),
+                    Err(why) => {
+                        let (first, last) = (ticks.first().copied().unwrap_or(0), ticks.last().copied().unwrap_or(0));
+                        self.damaged(
+                            format!("table {name}, {:.1} s to {:.1} s", first as f64 / 1e9, last as f64 / 1e9),
+                            format!("{why}; these rows are lost, the others were kept"),
+                        );
+                        parts.remove(at);
+                        continue 'again;
+                    }
+                }
+            }
+            if !open.is_empty() {
+                self.add_tail(&mut builder, &open, &columns);
+            }
+            return Some(builder.finish());
+        }
+    }
+
+    /// Adds the open tail as one more generation.
+    fn add_tail(&self, builder: &mut Builder, chunks: &[&tail::Chunk], columns: &[model::Column]) {
+        let mut times: Vec<i64> = Vec::with_capacity(chunks.len());
+        let mut tick: Vec<i32> = Vec::new();
+        let mut cells: Vec<Vec<i64>> = vec![Vec::new(); columns.len()];
+        let wanted = builder.wanted().to_vec();
+        let mut gone: Vec<bool> = Vec::new();
+        for chunk in chunks {
+            let index = times.len() as i32;
+            times.push(chunk.t);
+            for row in chunk.cells.chunks_exact(chunk.width.max(1)) {
+                tick.push(index);
+                gone.push(says_gone(builder.table(), row));
+                for (((column, &cell), into), &wanted) in columns.iter().zip(row).zip(&mut cells).zip(&wanted) {
+                    if !wanted {
+                        continue;
+                    }
+                    into.push(match column.ty {
+                        model::Type::Text if cell != model::NULL => match self.tail_symbols.get(&cell) {
+                            Some(text) => builder.symbols.cell(text),
+                            None => {
+                                self.damaged(
+                                    "strings of the tail",
+                                    format!("string {cell} is missing; shown as nothing read"),
+                                );
+                                model::NULL
+                            }
+                        },
+                        _ => cell,
+                    });
+                }
+            }
+        }
+        builder.add(&times, &tick, &cells, &gone);
+    }
+}
+
+/// Whether a whole row says that its entity is gone: all its values are NULL.
+fn says_gone(table: &Table, row: &[i64]) -> bool {
+    !table.events
+        && row.get(table.label_width()..).is_some_and(|v| !v.is_empty() && v.iter().all(|&c| c == model::NULL))
+}
+
+/// Decodes a segment, and says for each row whether the entity is gone. Where the wanted columns alone cannot tell, the others are looked at.
+fn read_segment(
+    bytes: &[u8],
+    table: &Table,
+    columns: &[model::Column],
+    wanted: &[bool],
+    symbols: &mut model::Symbols,
+) -> Result<(segment::Block, Vec<bool>), String> {
+    let labels = table.label_width();
+    let block = segment::decode(bytes, columns, wanted, symbols)?;
+    let rows = block.tick.len();
+    if table.events || columns.len() == labels {
+        return Ok((block, vec![false; rows]));
+    }
+    let mut gone = vec![true; rows];
+    let mut look_at = |block: &segment::Block| {
+        for column in block.columns.iter().skip(labels) {
+            gone.iter_mut().zip(column).for_each(|(gone, &cell)| *gone &= cell == model::NULL);
+        }
+        gone.contains(&true)
+    };
+    if look_at(&block) {
+        let others: Vec<bool> = wanted.iter().enumerate().map(|(i, &wanted)| i >= labels && !wanted).collect();
+        if others.contains(&true) {
+            look_at(&segment::decode(bytes, columns, &others, symbols)?);
+        }
+    }
+    Ok((block, gone))
+}
+
+/// The write-ahead log beside a recording, where it holds anything.
+fn log_of(path: &Path) -> Option<PathBuf> {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    std::fs::metadata(&log).is_ok_and(|log| log.len() > 0).then(|| log.into())
+}
+
+/// Opens the database for reading only. A finished recording on a file system that cannot be written is opened as immutable; with rows in a
+/// write-ahead log, which that would leave out, it is refused.
+fn connect(path: &Path) -> Result<Connection, Error> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let check =
+        |db: Connection| db.query_row("select count(*) from sqlite_schema", [], |r| r.get::<_, i64>(0)).map(|_| db);
+    let plain = Connection::open_with_flags(path, flags).and_then(check);
+    match plain {
+        Err(e)
+            if matches!(
+                e.sqlite_error_code(),
+                Some(rusqlite::ErrorCode::CannotOpen | rusqlite::ErrorCode::ReadOnly)
+            ) =>
+        {
+            if log_of(path).is_some() {
+                return Err(Error::InLog { path: path.to_owned() });
+            }
+            let mut escaped = String::from("file:");
+            for byte in path.as_os_str().as_encoded_bytes() {
+                match byte {
+                    b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => escaped.push(*byte as char),
+                    _ => escaped.push_str(&format!("%{byte:02x}")),
+                }
+            }
+            escaped.push_str("?immutable=1");
+            Connection::open_with_flags(escaped, flags | OpenFlags::SQLITE_OPEN_URI)
+                .and_then(check)
+                .map_err(|e| Error::of(path, e))
+        }
+        other => other.map_err(|e| Error::of(path, e)),
+    }
+}

@@ -1,0 +1,436 @@
+//! Writes a recording: rows are thinned and buffered, committed to the tail, and sealed into segments.
+
+use crate::segment::{self, Block};
+use crate::thin::Thinner;
+use crate::{Error, catalogue, schema, sum, tail};
+use model::{Chart, Coverage, Fact, Manifest, Mark, Rows, Symbols, Table, Type};
+use rusqlite::{Connection, params};
+use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// The tail is sealed when it holds this much, or when it is this old.
+const SEAL_BYTES: usize = 1 << 20;
+
+/// Disk space held back so that a recording can be sealed when the disk is full.
+const RESERVE: u64 = 4 << 20;
+
+/// A table of the recording being written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TableId(u32);
+
+struct Open {
+    table: &'static Table,
+    texts: Vec<bool>,
+    thinner: Thinner,
+    thinned: Vec<i64>,
+}
+
+/// An open recording. Dropped without [`Writer::finish`], it is left as a kill would leave it: readable up to the last commit.
+pub struct Writer {
+    path: PathBuf,
+    db: Connection,
+    /// Unlinked file whose space is given back when the disk is full.
+    reserve: Option<File>,
+    tables: Vec<Open>,
+    generation: i64,
+    tick: i64,
+    /// What the next commit adds to the tail, and the time of its first row.
+    pending: Vec<u8>,
+    pending_t: i64,
+    /// Strings of this generation that the file has, and those that the next commit must add.
+    written: HashSet<i64>,
+    new_symbols: Vec<i64>,
+    tail_bytes: usize,
+    tail_from: i64,
+    seal_every: i64,
+    bytes: u64,
+}
+
+impl std::fmt::Debug for Writer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Writer").field("path", &self.path).field("generation", &self.generation).finish_non_exhaustive()
+    }
+}
+
+impl Writer {
+    /// Creates the file. `seal_every` is the age, in nanoseconds, at which the tail is sealed.
+    ///
+    /// # Errors
+    /// [`Error::Exists`] where the file exists and `replace` is not set; else what the system says.
+    pub fn create(path: &Path, replace: bool, seal_every: i64) -> Result<Self, Error> {
+        if path.exists() {
+            if !replace {
+                return Err(Error::Exists { path: path.to_owned() });
+            }
+            for suffix in ["", "-wal", "-shm", "-journal"] {
+                let mut name = path.as_os_str().to_owned();
+                name.push(suffix);
+                if let Err(why) = std::fs::remove_file(&name)
+                    && why.kind() != std::io::ErrorKind::NotFound
+                {
+                    return Err(Error::Io { path: name.into(), why });
+                }
+            }
+        }
+        // SQLite's own message for a folder that is missing or may not be written is less plain.
+        File::create_new(path).map_err(|why| Error::Io { path: path.to_owned(), why })?;
+        let of = |e| Error::of(path, e);
+        let db = Connection::open(path).map_err(of)?;
+        db.execute_batch(&format!(
+            "pragma page_size = 1024; pragma auto_vacuum = incremental; pragma application_id = {}; pragma user_version = {};
+             pragma cache_size = -1024; pragma synchronous = full;",
+            schema::APPLICATION_ID,
+            schema::FORMAT
+        ))
+        .map_err(of)?;
+        // Where the file system has no shared memory SQLite answers with another mode, which is as safe and a little slower.
+        db.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get::<_, String>(0)).map_err(of)?;
+        db.execute_batch(schema::CREATE).map_err(of)?;
+        Ok(Writer {
+            path: path.to_owned(),
+            db,
+            reserve: reserve(path),
+            tables: Vec::new(),
+            generation: 0,
+            tick: 0,
+            pending: Vec::new(),
+            pending_t: 0,
+            written: HashSet::new(),
+            new_symbols: Vec::new(),
+            tail_bytes: 0,
+            tail_from: 0,
+            seal_every,
+            bytes: 0,
+        })
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Bytes of rows committed so far, before sealing.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// How often it has sealed: what was put before is in segments once this has grown.
+    pub fn generation(&self) -> i64 {
+        self.generation
+    }
+
+    fn of(&self) -> impl Fn(rusqlite::Error) -> Error + use<> {
+        let path = self.path.clone();
+        move |e| Error::of(&path, e)
+    }
+
+    /// Declares a source, the interval at which it is read in nanoseconds, and its default charts.
+    pub fn source(&mut self, name: &str, title: &str, interval: i64, charts: &[Chart]) -> Result<(), Error> {
+        self.db
+            .prepare_cached("insert into source (name, title, interval, charts) values (?, ?, ?, ?)")
+            .and_then(|mut s| s.execute(params![name, title, interval, catalogue::encode_charts(charts)]))
+            .map(drop)
+            .map_err(self.of())
+    }
+
+    /// Declares a table of `source`.
+    pub fn define(&mut self, source: &str, table: &'static Table) -> Result<TableId, Error> {
+        let id = self.tables.len() as u32;
+        self.db
+            .execute(
+                "insert into table_definition values (?, ?, ?, ?)",
+                params![id, table.name, source, catalogue::encode(table)],
+            )
+            .map_err(self.of())?;
+        let columns = table.stored();
+        self.tables.push(Open {
+            table,
+            texts: columns.iter().map(|c| c.ty == Type::Text).collect(),
+            thinner: Thinner::new(table.width(), table.label_width()),
+            thinned: Vec::new(),
+        });
+        Ok(TableId(id))
+    }
+
+    /// Buffers what one read of a table gave at `t`. No rows means that the table was not read.
+    pub fn put(&mut self, id: TableId, t: i64, rows: &Rows) {
+        let Some(open) = self.tables.get_mut(id.0 as usize) else { return };
+        if rows.is_empty() || rows.width != open.table.width() {
+            return;
+        }
+        open.thinned.clear();
+        if open.table.events {
+            open.thinned.extend_from_slice(&rows.cells);
+        } else {
+            open.thinner.thin(&rows.cells, &mut open.thinned);
+        }
+        if open.texts.contains(&true) {
+            for row in open.thinned.chunks_exact(rows.width) {
+                for (&cell, _) in row.iter().zip(&open.texts).filter(|(c, text)| **text && **c >= 0) {
+                    if self.written.insert(cell) {
+                        self.new_symbols.push(cell);
+                    }
+                }
+            }
+        }
+        if self.pending.is_empty() {
+            self.pending_t = t;
+        }
+        tail::encode(&mut self.pending, id.0, t, rows.width, &open.thinned);
+    }
+
+    /// Commits what was buffered, and seals when the tail has grown or aged enough. `symbols` are the strings that the cells refer to.
+    ///
+    /// # Errors
+    /// After [`Error::DiskFull`] what was buffered is lost; call [`Writer::finish`].
+    pub fn commit(&mut self, symbols: &Symbols) -> Result<(), Error> {
+        if self.pending.is_empty() {
+            return Ok(());
+        }
+        let of = self.of();
+        let pending = std::mem::take(&mut self.pending);
+        let transaction = self.db.unchecked_transaction().map_err(&of)?;
+        {
+            let mut insert = transaction.prepare_cached("insert or replace into symbol values (?, ?)").map_err(&of)?;
+            for cell in self.new_symbols.drain(..) {
+                insert.execute(params![cell, symbols.text(cell).unwrap_or("")]).map_err(&of)?;
+            }
+            let mut insert = transaction.prepare_cached("insert into tail values (?, ?, ?)").map_err(&of)?;
+            insert.execute(params![self.tick, self.pending_t, sum::add([self.tick, 0], &pending)]).map_err(&of)?;
+        }
+        transaction.commit().map_err(&of)?;
+        if self.tail_bytes == 0 {
+            self.tail_from = self.pending_t;
+        }
+        self.tick += 1;
+        self.tail_bytes += pending.len();
+        self.bytes += pending.len() as u64;
+        let t = self.pending_t;
+        self.pending = pending;
+        self.pending.clear();
+        if self.tail_bytes >= SEAL_BYTES || t - self.tail_from >= self.seal_every {
+            self.seal(symbols)?;
+        }
+        Ok(())
+    }
+
+    /// Turns the tail into segments.
+    pub fn seal(&mut self, symbols: &Symbols) -> Result<(), Error> {
+        let of = self.of();
+        let mut reads: Vec<Gathered> = self.tables.iter().map(|_| Gathered::default()).collect();
+        {
+            let mut select = self.db.prepare_cached("select tick, bytes from tail order by tick").map_err(&of)?;
+            let mut rows = select.query([]).map_err(&of)?;
+            while let Some(row) = rows.next().map_err(&of)? {
+                let tick = row.get(0).map_err(&of)?;
+                let bytes = row.get_ref(1).and_then(|b| Ok(b.as_blob()?)).map_err(&of)?;
+                let bytes = sum::check([tick, 0], bytes).map_err(|why| Error::Corrupt {
+                    what: format!("{}: tail, commit {tick}", self.path.display()),
+                    why,
+                })?;
+                for chunk in tail::decode(bytes).0 {
+                    if let Some(gathered) = reads.get_mut(chunk.table as usize) {
+                        gathered.add(chunk.t, chunk.width, &chunk.cells);
+                    }
+                }
+            }
+        }
+        let transaction = self.db.unchecked_transaction().map_err(&of)?;
+        for (id, (open, gathered)) in self.tables.iter().zip(reads).enumerate() {
+            let (Some(&from), Some(&to)) = (gathered.ticks.first(), gathered.ticks.last()) else { continue };
+            let block = gathered.sorted(open.table);
+            let corrupt = |why: String| Error::Corrupt { what: format!("table {}", open.table.name), why };
+            let bytes = segment::encode(&open.table.stored(), &block, symbols).map_err(|e| corrupt(e.to_string()))?;
+            transaction
+                .prepare_cached("insert into segment (table_id, generation, t_from, t_to, row_count, ticks, bytes) values (?, ?, ?, ?, ?, ?, ?)")
+                .and_then(|mut s| {
+                    let ticks = sum::add([id as i64, self.generation], &tail::encode_ticks(&gathered.ticks));
+                    s.execute(params![id as i64, self.generation, from, to, block.tick.len() as i64, ticks, bytes])
+                })
+                .map_err(&of)?;
+        }
+        transaction.execute_batch("delete from tail; delete from symbol;").map_err(&of)?;
+        transaction.commit().map_err(&of)?;
+        self.generation += 1;
+        self.tail_bytes = 0;
+        self.written.clear();
+        self.new_symbols.clear();
+        self.tables.iter_mut().for_each(|open| open.thinner.restart());
+        give_back();
+        Ok(())
+    }
+
+    /// Deletes the segments that end before `t`: the flight recorder's way to stay small.
+    pub fn forget_before(&mut self, t: i64) -> Result<(), Error> {
+        let of = self.of();
+        let gone = self.db.execute("delete from segment where t_to < ?", [t]).map_err(&of)?;
+        if gone > 0 {
+            self.vacuum()?;
+        }
+        Ok(())
+    }
+
+    fn vacuum(&self) -> Result<(), Error> {
+        let mut statement = self.db.prepare_cached("pragma incremental_vacuum").map_err(self.of())?;
+        let mut rows = statement.query([]).map_err(self.of())?;
+        while rows.next().map_err(self.of())?.is_some() {}
+        Ok(())
+    }
+
+    /// Writes the manifest anew.
+    pub fn manifest(&mut self, manifest: &Manifest) -> Result<(), Error> {
+        let of = self.of();
+        let Ok(serde_json::Value::Object(fields)) = serde_json::to_value(manifest) else { return Ok(()) };
+        let transaction = self.db.unchecked_transaction().map_err(&of)?;
+        {
+            let mut insert =
+                transaction.prepare_cached("insert or replace into manifest values (?, ?)").map_err(&of)?;
+            for (key, value) in fields {
+                insert.execute(params![key, value.to_string()]).map_err(&of)?;
+            }
+        }
+        transaction.commit().map_err(&of)
+    }
+
+    /// Adds properties of the host; a later value replaces an earlier one.
+    pub fn facts(&mut self, facts: &[Fact]) -> Result<(), Error> {
+        let of = self.of();
+        let transaction = self.db.unchecked_transaction().map_err(&of)?;
+        {
+            let mut insert = transaction.prepare_cached("insert or replace into fact values (?, ?, ?)").map_err(&of)?;
+            for fact in facts {
+                insert.execute(params![fact.category, fact.name, fact.value]).map_err(&of)?;
+            }
+        }
+        transaction.commit().map_err(&of)
+    }
+
+    /// Adds what could and could not be read; a later word on the same item replaces an earlier one.
+    pub fn coverage(&mut self, coverage: &[Coverage]) -> Result<(), Error> {
+        let of = self.of();
+        let transaction = self.db.unchecked_transaction().map_err(&of)?;
+        {
+            let mut insert =
+                transaction.prepare_cached("insert or replace into coverage values (?, ?, ?, ?, ?)").map_err(&of)?;
+            for c in coverage {
+                insert.execute(params![c.source, c.item, c.status.as_str(), c.why, c.remedy]).map_err(&of)?;
+            }
+        }
+        transaction.commit().map_err(&of)
+    }
+
+    /// Adds a mark.
+    pub fn mark(&mut self, mark: &Mark) -> Result<(), Error> {
+        self.db.execute("insert into mark values (?, ?)", params![mark.t, mark.text]).map(drop).map_err(self.of())
+    }
+
+    /// Copies the recording as it is now, sealed, to another file; recording goes on.
+    pub fn snapshot(&mut self, to: &Path, manifest: &Manifest, symbols: &Symbols) -> Result<(), Error> {
+        self.commit(symbols)?;
+        self.seal(symbols)?;
+        self.manifest(manifest)?;
+        let io = |why: std::io::Error| Error::Io { path: to.to_owned(), why };
+        if to.exists() {
+            return Err(Error::Exists { path: to.to_owned() });
+        }
+        // Under another name first: whoever waits for the file must find it whole, and a failure must leave none.
+        let mut part = to.as_os_str().to_owned();
+        part.push(".part");
+        let name = part
+            .to_str()
+            .ok_or_else(|| io(std::io::Error::new(std::io::ErrorKind::InvalidInput, "the name is not UTF-8")))?;
+        let saved = match std::fs::remove_file(&part) {
+            Err(why) if why.kind() != std::io::ErrorKind::NotFound => Err(io(why)),
+            _ => self.db.execute("vacuum into ?", [name]).map_err(|e| Error::of(to, e)),
+        };
+        let placed = saved.and_then(|_| std::fs::rename(&part, to).map_err(io));
+        if placed.is_err() {
+            let _ = std::fs::remove_file(&part);
+        }
+        placed
+    }
+
+    /// Gives back the disk space that was held back, so that what was recorded can be sealed on a full disk.
+    pub fn release_reserve(&mut self) {
+        if let Some(file) = self.reserve.take() {
+            // Closing an unlinked file frees its space; a failure leaves nothing that could be done.
+            let _ = file.set_len(0);
+        }
+    }
+
+    /// Commits, seals, writes the manifest, and leaves a single file without a write-ahead log.
+    ///
+    /// # Errors
+    /// On a full disk the tail may stay unsealed; the file is complete and readable all the same.
+    pub fn finish(mut self, manifest: &Manifest, symbols: &Symbols) -> Result<(), Error> {
+        self.release_reserve();
+        let committed = self.commit(symbols);
+        let sealed = self.seal(symbols);
+        let said = self.manifest(manifest);
+        let vacuumed = self.vacuum();
+        // Leaves no -wal file behind, unless a reader is at it just now: then the last reader does it.
+        let _ = self.db.pragma_update_and_check(None, "journal_mode", "delete", |row| row.get::<_, String>(0));
+        committed.and(sealed).and(said).and(vacuumed)
+    }
+}
+
+/// Hands memory that is free again back to the system: a seal needs much for a moment, and glibc would keep it for ever (malloc_trim(3)).
+fn give_back() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: takes no pointer, and touches only memory that the allocator holds as free.
+    unsafe {
+        libc::malloc_trim(0);
+    }
+}
+
+/// Holds back disk space beside the recording: a file without a name, which the kernel frees when this process ends however it ends.
+fn reserve(path: &Path) -> Option<File> {
+    use std::os::fd::AsRawFd;
+    let mut name = path.as_os_str().to_owned();
+    name.push("-reserve");
+    let file = File::options().read(true).write(true).create_new(true).open(&name).ok()?;
+    std::fs::remove_file(&name).ok()?;
+    // SAFETY: the descriptor is open, and the call touches no memory of ours.
+    let done = unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, RESERVE as libc::off_t) };
+    (done == 0).then_some(file)
+}
+
+/// The reads of one table since the last seal.
+#[derive(Default)]
+struct Gathered {
+    ticks: Vec<i64>,
+    width: usize,
+    tick: Vec<i32>,
+    cells: Vec<i64>,
+}
+
+impl Gathered {
+    fn add(&mut self, t: i64, width: usize, cells: &[i64]) {
+        self.width = width;
+        let rows = cells.len() / width.max(1);
+        self.tick.extend(std::iter::repeat_n(self.ticks.len() as i32, rows));
+        self.ticks.push(t);
+        self.cells.extend_from_slice(cells);
+    }
+
+    /// The rows as columns, by entity in the order of first sight, then by time.
+    fn sorted(&self, table: &Table) -> Block {
+        let labels = table.label_width();
+        let mut entities: HashMap<&[i64], u32> = HashMap::new();
+        let row = |i: usize| self.cells.get(i * self.width..(i + 1) * self.width).unwrap_or_default();
+        let mut order: Vec<(u32, u32)> = (0..self.tick.len())
+            .map(|i| {
+                let next = entities.len() as u32;
+                let entity = *entities.entry(row(i).get(..labels).unwrap_or_default()).or_insert(next);
+                (entity, i as u32)
+            })
+            .collect();
+        order.sort_unstable();
+        let tick = order.iter().map(|&(_, i)| self.tick.get(i as usize).copied().unwrap_or(0)).collect();
+        let columns = (0..self.width)
+            .map(|c| order.iter().map(|&(_, i)| row(i as usize).get(c).copied().unwrap_or(model::NULL)).collect())
+            .collect();
+        Block { tick, columns }
+    }
+}

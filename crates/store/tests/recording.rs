@@ -1,0 +1,246 @@
+//! A recording from the first row to the last reader: finished, cut off, read while written, damaged.
+
+use model::{Column, Manifest, NULL, Rows, Symbols, Table, Unit};
+use std::path::Path;
+use store::{Error, Frame, Recording, Select, Writer};
+
+static NET: Table = Table::wide(
+    "net",
+    "interfaces",
+    &[Column::label("name", "interface"), Column::counter("bytes", Unit::Bytes, "bytes")],
+);
+static EVENTS: Table = Table::wide(
+    "ended",
+    "processes that ended",
+    &[Column::number("pid", "process"), Column::gauge("code", Unit::None, "code")],
+)
+.of_events();
+
+const SECOND: i64 = 1_000_000_000;
+const NEVER: i64 = i64::MAX;
+
+struct Run {
+    writer: Writer,
+    symbols: Symbols,
+    net: store::TableId,
+    ended: store::TableId,
+}
+
+fn start(path: &Path, seal_every: i64) -> Run {
+    let mut writer = Writer::create(path, false, seal_every).unwrap();
+    writer.source("network", "Interfaces", SECOND, &[]).unwrap();
+    writer.source("disks", "Disks", 2 * SECOND, &[]).unwrap();
+    let net = writer.define("network", &NET).unwrap();
+    let ended = writer.define("processes", &EVENTS).unwrap();
+    writer.manifest(&Manifest { name: "run".into(), ..Manifest::default() }).unwrap();
+    Run { writer, symbols: Symbols::default(), net, ended }
+}
+
+impl Run {
+    fn tick(&mut self, second: i64, interfaces: &[(&str, i64)], ended: &[i64]) {
+        let cells = interfaces.iter().flat_map(|&(name, bytes)| [self.symbols.cell(name), bytes]).collect();
+        self.writer.put(self.net, second * SECOND, &Rows { width: 2, cells });
+        let cells = ended.iter().flat_map(|&pid| [pid, 0]).collect();
+        self.writer.put(self.ended, second * SECOND, &Rows { width: 2, cells });
+        self.writer.commit(&self.symbols).unwrap();
+    }
+}
+
+/// Each entity as "name: second=bytes …", with `x` where it is gone.
+fn shown(frame: &Frame) -> Vec<String> {
+    let bytes = frame.column("bytes").unwrap();
+    let entity = |e: &store::Entity| {
+        let rows = e.rows.clone().map(|r| {
+            let second = frame.ticks[frame.tick[r] as usize] / SECOND;
+            if frame.gone[r] { format!("{second}=x") } else { format!("{second}={}", bytes[r]) }
+        });
+        format!("{}: {}", frame.symbols.text(e.labels[0]).unwrap(), rows.collect::<Vec<_>>().join(" "))
+    };
+    frame.entities.iter().map(entity).collect()
+}
+
+fn net(path: &Path) -> Frame {
+    Recording::open(path).unwrap().load("net", &Select::default()).unwrap()
+}
+
+#[test]
+fn rows_survive_finish_and_a_cut() {
+    for finish in [true, false] {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.twin");
+        let mut run = start(&path, 3 * SECOND);
+        for second in 0..8 {
+            let lo = ("lo", 100);
+            let eth = ("eth0", second * 10);
+            let all = if second == 5 { vec![lo] } else { vec![lo, eth] };
+            run.tick(second, &all, if second == 2 { &[41, 42] } else { &[] });
+        }
+        if finish {
+            let manifest = Manifest { name: "run".into(), ended: Some("done".into()), ..Manifest::default() };
+            run.writer.finish(&manifest, &run.symbols).unwrap();
+            assert!(!dir.path().join("a.twin-wal").exists(), "one file is left");
+        } else {
+            drop(run);
+        }
+        let recording = Recording::open(&path).unwrap();
+        assert_eq!(recording.is_unfinished(), !finish);
+        assert_eq!(recording.manifest().name, "run");
+        assert_eq!(recording.duration(), 7 * SECOND);
+        let source = |name: &str, title: &str, interval| (name.to_owned(), title.to_owned(), interval);
+        let declared = [source("network", "Interfaces", SECOND), source("disks", "Disks", 2 * SECOND)];
+        assert_eq!(recording.sources(), declared, "in the order in which they were declared");
+        assert_eq!(recording.charts(), []);
+        let frame = recording.load("net", &Select::default()).unwrap();
+        assert_eq!(frame.ticks.len(), 8);
+        // Full rows at 0 and at the first tick after each seal (4), else only what moved.
+        assert_eq!(shown(&frame), ["lo: 0=100 4=100", "eth0: 0=0 1=10 2=20 3=30 4=40 5=x 6=60 7=70"]);
+        assert_eq!(frame.lives(&frame.entities[1]).len(), 2);
+        let ended = recording.load("ended", &Select::default()).unwrap();
+        assert_eq!(ended.entities.len(), 2);
+        assert_eq!(ended.ticks, [2 * SECOND]);
+        assert_eq!(recording.damage(), []);
+        assert!(recording.load("none", &Select::default()).is_none());
+    }
+}
+
+#[test]
+fn a_reader_sees_one_moment_while_it_is_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.twin");
+    let mut run = start(&path, NEVER);
+    run.tick(0, &[("lo", 1)], &[]);
+    let recording = Recording::open(&path).unwrap();
+    run.tick(1, &[("lo", 2)], &[]);
+    run.writer.seal(&run.symbols).unwrap();
+    assert_eq!(shown(&recording.load("net", &Select::default()).unwrap()), ["lo: 0=1"]);
+    assert_eq!(shown(&net(&path)), ["lo: 0=1 1=2"]);
+}
+
+#[test]
+fn fewer_ticks_keep_the_last_value_of_each_stretch() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.twin");
+    let mut run = start(&path, 4 * SECOND);
+    for second in 0..10 {
+        run.tick(second, &[("lo", second)], &[]);
+    }
+    drop(run);
+    let recording = Recording::open(&path).unwrap();
+    let frame = recording.load("net", &Select { most_ticks: 4, ..Select::default() }).unwrap();
+    assert_eq!(shown(&frame), ["lo: 2=2 5=5 8=8 9=9"]);
+    let part = recording.load("net", &Select { between: Some((9 * SECOND, NEVER)), ..Select::default() }).unwrap();
+    assert!(part.ticks.len() < 10, "older generations are left out");
+    let names = recording.load("net", &Select { columns: Some(&[]), ..Select::default() }).unwrap();
+    assert_eq!((names.entities.len(), names.column("bytes").unwrap().len()), (1, 0));
+}
+
+#[test]
+fn damage_is_said_and_the_rest_is_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.twin");
+    let mut run = start(&path, NEVER);
+    for generation in 0..3 {
+        for second in 0..3 {
+            // eth0 goes in the second generation, which will be damaged.
+            let all: &[(&str, i64)] = if generation == 0 { &[("lo", 1), ("eth0", 5)] } else { &[("lo", 2)] };
+            run.tick(generation * 3 + second, all, &[]);
+        }
+        run.writer.seal(&run.symbols).unwrap();
+    }
+    run.writer.finish(&Manifest::default(), &run.symbols).unwrap();
+    let db = rusqlite::Connection::open(&path).unwrap();
+    db.execute("update segment set bytes = x'00ff' where generation = 1 and table_id = 0", []).unwrap();
+    db.execute("update manifest set value = 'broken' where key = 'host'", []).unwrap();
+    drop(db);
+    let recording = Recording::open(&path).unwrap();
+    let frame = recording.load("net", &Select::default()).unwrap();
+    assert_eq!(shown(&frame), ["lo: 0=1 6=2", "eth0: 0=5 6=x"]);
+    // The lost reads are no reads: their ticks would say that nothing changed.
+    assert_eq!(frame.ticks, [0, 1, 2, 6, 7, 8].map(|s| s * SECOND));
+    assert_eq!(recording.manifest().name, "");
+    let said: Vec<String> = recording.damage().iter().map(ToString::to_string).collect();
+    assert!(said[0].starts_with("manifest.host: not JSON"), "{said:?}");
+    assert!(said[1].starts_with("table net, 3.0 s to 5.0 s: zstd"), "{said:?}");
+}
+
+#[test]
+fn a_column_that_was_not_read_is_not_an_entity_that_is_gone() {
+    static HALF: Table = Table::wide(
+        "half",
+        "half of it is read",
+        &[
+            Column::number("id", "which"),
+            Column::gauge("read", Unit::None, "read"),
+            Column::gauge("unread", Unit::None, "not read"),
+        ],
+    );
+    for sealed in [false, true] {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.twin");
+        let mut writer = Writer::create(&path, false, NEVER).unwrap();
+        let half = writer.define("test", &HALF).unwrap();
+        for (t, cells) in [vec![1, 5, NULL, 2, 6, NULL], vec![1, 7, NULL], vec![1, 8, NULL]].into_iter().enumerate() {
+            writer.put(half, t as i64, &Rows { width: 3, cells });
+        }
+        writer.commit(&Symbols::default()).unwrap();
+        if sealed {
+            writer.seal(&Symbols::default()).unwrap();
+        }
+        drop(writer);
+        let recording = Recording::open(&path).unwrap();
+        for columns in [&["read", "unread"][..], &["read"], &["unread"], &[]] {
+            let frame = recording.load("half", &Select { columns: Some(columns), ..Select::default() }).unwrap();
+            let lives: Vec<_> = frame.entities.iter().map(|e| frame.lives(e)[0].0.clone()).collect();
+            assert_eq!(lives, [0..3, 0..1], "{columns:?}, sealed: {sealed}");
+        }
+    }
+}
+
+#[test]
+fn the_flight_recorder_forgets() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.twin");
+    let mut run = start(&path, 2 * SECOND);
+    for second in 0..30 {
+        run.tick(second, &[("lo", second)], &[]);
+        run.writer.forget_before((second - 10) * SECOND).unwrap();
+    }
+    let copy = dir.path().join("copy.twin");
+    run.writer
+        .snapshot(&copy, &Manifest { ended: Some("snapshot".into()), ..Manifest::default() }, &run.symbols)
+        .unwrap();
+    run.tick(30, &[("lo", 30)], &[]);
+    let frame = net(&copy);
+    assert!(frame.ticks[0] >= 16 * SECOND && frame.ticks.len() <= 14, "{:?}", frame.ticks);
+    assert_eq!(net(&path).ticks.last(), Some(&(30 * SECOND)));
+}
+
+#[test]
+fn what_is_no_recording_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a");
+    assert!(matches!(Recording::open(&path), Err(Error::Io { .. })));
+    std::fs::write(&path, "text, long enough to be taken for a header of a database ".repeat(100)).unwrap();
+    assert!(matches!(Recording::open(&path), Err(Error::NotARecording { .. })), "{:?}", Recording::open(&path));
+    assert!(matches!(Writer::create(&path, false, NEVER), Err(Error::Exists { .. })));
+    let db = dir.path().join("b");
+    rusqlite::Connection::open(&db).unwrap().execute_batch("create table x (a)").unwrap();
+    assert!(matches!(Recording::open(&db), Err(Error::NotARecording { .. })));
+    let newer = dir.path().join("c.twin");
+    drop(start(&newer, NEVER));
+    rusqlite::Connection::open(&newer).unwrap().execute_batch("pragma user_version = 99").unwrap();
+    assert!(matches!(Recording::open(&newer), Err(Error::TooNew { found: 99, .. })));
+}
+
+#[test]
+fn a_missing_string_is_nothing_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.twin");
+    let mut run = start(&path, NEVER);
+    run.tick(0, &[("lo", 1)], &[]);
+    rusqlite::Connection::open(&path).unwrap().execute_batch("delete from symbol").unwrap();
+    let recording = Recording::open(&path).unwrap();
+    let frame = recording.load("net", &Select::default()).unwrap();
+    assert_eq!(frame.entities[0].labels, [NULL]);
+    assert_eq!(recording.damage().len(), 1);
+}

@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# The memory of a recorder is flat: an hour at the default interval, time-scaled to 10 ms, while processes with names that never
+# come again start and end. What it holds in the middle of the time is what it holds at the end.
+#
+# usage: scripts/bench/flat-memory.sh     TWINSCOPE=path of the program, TIME=seconds
+set -uo pipefail
+cd "$(dirname "$0")/../.."
+
+twinscope=${TWINSCOPE:-target/release/twinscope}
+time=${TIME:-45}
+work=$(mktemp -d)
+pid=''
+# shellcheck disable=SC2329  # called by the trap
+end() {
+    [[ -z $pid ]] || kill -9 "$pid" 2>/dev/null
+    rm -rf "$work"
+}
+trap end EXIT
+
+# Each process has a name and a command line of 2 KB of its own.
+cat >"$work/storm" <<'STORM'
+padding=$(printf 'x%.0s' {1..2000})
+cd "$1" || exit 1
+for ((i = 0; ; i++)); do
+    printf -v name 'n%07d-storm' "$i"
+    (
+        ln -sf /bin/sleep "$name"
+        PATH=. exec "$name" "0.05${padding//x/0}"
+    )
+    rm -f "$name"
+done
+STORM
+mkdir "$work/names"
+
+"$twinscope" record -q -i 10ms --skip sysctl,kernel_config,pagetypeinfo -d "$time" -o "$work/a.twin" -- bash "$work/storm" "$work/names" &
+pid=$!
+rss() { awk '/^VmRSS:/ { print $2 }' "/proc/$pid/status" 2>/dev/null; }
+# The most of each third: the first is for growing up.
+most=(0 0 0)
+for ((second = 0; second < time - 1; second++)); do
+    sleep 1
+    now=$(rss)
+    third=$((second * 3 / time))
+    [[ -n $now ]] || break
+    ((now > most[third])) && most[third]=$now
+done
+wait "$pid"
+status=$?
+pid=''
+# The storm never ends by itself: it is ended by SIGTERM when the time is over.
+if [[ $status -ne 143 ]]; then
+    echo "FAILED: the recorder ended with $status"
+    echo "0 passed, 1 failed, 0 skipped"
+    exit 1
+fi
+names=$("$twinscope" sql --format csv "$work/a.twin" "select count(distinct comm) from process where comm like 'n%-storm'" | tail -n 1)
+echo "RSS of the recorder, most in each third, kB: ${most[*]}; $names names seen; recording of $(stat -c %s "$work/a.twin") bytes"
+if [[ ${names:-0} -lt 100 ]]; then
+    echo "SKIPPED: flat memory under a storm of names: processes cannot be read here"
+    echo "0 passed, 0 failed, 1 skipped"
+    exit 0
+fi
+# What sealing needs comes and goes: a tenth, and 2 MB.
+if ((most[2] > most[1] + most[1] / 10 + 2048)); then
+    echo "FAILED: it grew from ${most[1]} to ${most[2]} kB"
+    echo "0 passed, 1 failed, 0 skipped"
+    exit 1
+fi
+echo "1 passed, 0 failed, 0 skipped"

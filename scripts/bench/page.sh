@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# Prints docs/benchmarks.md from the figures of scripts/bench.sh.
+#
+# usage: scripts/bench/page.sh FOLDER COMMAND     FOLDER holds one NAME.tsv a measurement; COMMAND is named on the page
+set -euo pipefail
+
+folder=$1 command=${2%% }
+
+# name, heading, what was done
+SECTIONS="recorder|Recording at defaults|1 s interval, all sources, on this machine filled up to 150 processes where it had fewer. sadc, pidstat and atop ran in turn with it, at 1 s too: sadc with all its activities (-S XALL), pidstat with CPU, memory, I/O and switches of all tasks, atop writing its raw file. CPU time is that of the whole process with all its threads, from its start to its end, sealing included; for Twinscope also without start (loading eBPF programs, reading the facts of the host) and end, which a longer recording has once all the same.
+processes|The same with 2,000 more processes|2,000 times \`sleep\`.
+host192|The same on a simulated large host|192 CPUs, 500 interrupt lines and 150 processes as files in memory that a helper rewrites each second, read with \`--root\`. The time that a kernel takes to make the text of such files is not in it: only the recorder's own. Processes are read from \`/proc\`, without eBPF.
+fast|10 ms interval|\`-i 10ms --only cpu,kernel,schedstat,pressure,softirqs\`
+size|Size of a recording|All sources at 1 s, on this machine as it was. What a longer recording adds tells the cost of each second from the fixed part (declarations of tables, facts of the host).
+report|Report of two recordings of 60 s|Of this machine.
+hour|A large host for an hour|192 CPUs, 500 interrupt lines, 100 processes, 3,600 reads of every source. The simulated host was read for a minute by the real sources; what moved, how often and how far was then carried on through the real writer for an hour.
+day|The same for a day|86,400 reads.
+sql|Questions|Each with the start of the program.
+build|Build|\`make build\` after \`make clean\`, packages downloaded before."
+
+# name, program, metric, the most that is allowed
+BUDGETS="recorder|twinscope|CPU|0.3
+recorder|twinscope|CPU after the start|0.3
+recorder|twinscope|largest RSS|30
+processes|twinscope|CPU|1.5
+processes|twinscope|CPU after the start|1.5
+host192|twinscope|CPU|2
+host192|twinscope|CPU after the start|2
+fast|twinscope|CPU|2
+fast|twinscope|CPU after the start|2
+size|twinscope|each second|1024
+report|report|time|1
+report|report|page|3
+report|report|first screen|1000
+report|report|first page of charts, from the click|1000
+hour|recording|size|30
+hour|report|time|10
+hour|report|largest RSS|1024
+hour|report|page|25
+hour|report|first screen|2000
+hour|report|first page of charts, from the click|2000
+build|make build|time|480"
+
+cpu_model() { sed -n 's/^model name[[:space:]]*: //p; s/^Model[[:space:]]*: //p' /proc/cpuinfo | head -n 1; }
+memory() { awk '/^MemTotal/ { printf "%.0f GiB", $2 / 1048576 }' /proc/meminfo; }
+
+cat <<END
+# Benchmarks
+
+Written by \`$command\`: change the script, not this page. Figures are smallest – median – greatest of the measurements; one figure where there was one.
+"× Twinscope" is the median divided by Twinscope's. Budgets are those of the design; nothing fails when one is missed.
+
+Machine of the last run: $(cpu_model), $(nproc) CPUs, $(memory), Linux $(uname -r), load average $(cut -d' ' -f1-3 /proc/loadavg) at its end.
+Peers: $( (sar -V 2>/dev/null | head -n 1; atop -V 2>/dev/null | head -n 1 | cut -d- -f1) | paste -sd, | sed 's/,/, /g; s/ *$//').
+END
+
+while IFS='|' read -r name heading text; do
+    file=$folder/$name.tsv
+    [[ -s $file ]] || continue
+    IFS=$'\t' read -r _ date commit <"$file"
+    printf '\n## %s\n\n%s Measured %s at commit %s.\n\n' "$heading" "$text" "$date" "$commit"
+    awk -F'\t' -v name="$name" -v budgets="$BUDGETS" '
+        function range(key, n, i, j, t) {
+            n = split(values[key], v, " ")
+            for (i = 2; i <= n; i++) for (j = i; j > 1 && v[j] + 0 < v[j - 1] + 0; j--) { t = v[j]; v[j] = v[j - 1]; v[j - 1] = t }
+            least = v[1]; most = v[n]
+            return n % 2 ? v[(n + 1) / 2] : (v[n / 2] + v[n / 2 + 1]) / 2
+        }
+        BEGIN {
+            n = split(budgets, lines, "\n")
+            for (i = 1; i <= n; i++) { split(lines[i], b, "|"); if (b[1] == name) budget[b[2] "\t" b[3]] = b[4] }
+            print "| program | metric | figure | budget | × Twinscope |"
+            print "|---|---|---|---|---|"
+        }
+        /^#/ { next }
+        { key = $1 "\t" $2; if (!(key in values)) order[++count] = key; unit[key] = $3; values[key] = values[key] " " $4 }
+        END {
+            for (i = 1; i <= count; i++) {
+                key = order[i]; split(key, part, "\t"); median = range(key)
+                figure = least == most ? median : least " – **" median "** – " most
+                allowed = ""
+                if (key in budget) allowed = "≤ " budget[key] " " unit[key] (median <= budget[key] + 0 ? ", met" : ", **not met**")
+                ratio = ""
+                own = "twinscope\t" part[2]
+                if (part[1] != "twinscope" && own in values) { mine = range(own); if (mine > 0) ratio = sprintf("%.1f", median / mine) }
+                printf "| %s | %s | %s %s | %s | %s |\n", part[1], part[2], figure, unit[key], allowed, ratio
+            }
+        }' "$file"
+done <<<"$SECTIONS"

@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# Builds the recorder alone as static programs that run on any Linux host: target/dist/twinscope-recorder-MACHINE.
+#
+# usage: scripts/build-recorder.sh [MACHINE…]     default: x86_64 and aarch64 (on an aarch64 host, that one only)
+#
+# The GNU targets are used, with the C library linked in: libbpf does not build for musl.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+machines=("$@")
+if [[ ${#machines[@]} -eq 0 ]]; then
+    machines=("$(uname -m)")
+    [[ ${machines[0]} == aarch64 ]] || machines+=(aarch64)
+fi
+mkdir -p target/dist
+for machine in "${machines[@]}"; do
+    target=$machine-unknown-linux-gnu
+    RUSTFLAGS='-C target-feature=+crt-static' cargo build --release --target "$target" -p twinscope-recorder --bin twinscope-recorder
+    cp "target/$target/release/twinscope-recorder" "target/dist/twinscope-recorder-$machine"
+done
+ls -l target/dist

@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# The reference in docs/reference is what the program says of itself now.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+now=$(mktemp -d)
+trap 'rm -rf "$now"' EXIT
+target/release/twinscope reference "$now"
+if ! diff -ru docs/reference "$now"; then
+    echo "docs/reference is not current: run 'make reference' and commit the result" >&2
+    exit 1
+fi

@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# Puts the two foreign libraries that the static recorder for aarch64 links (libelf, zlib) into a folder of their own.
+#
+# usage: scripts/cross-sysroot.sh FOLDER        makes FOLDER/include and FOLDER/lib
+#
+# The packages are Debian's own, for arm64, checked by apt against the distribution's keys. They are unpacked, not
+# installed: apt keeps its lists for this in a private folder, so neither root nor a foreign architecture in dpkg is
+# needed, and nothing on the host changes version.
+set -euo pipefail
+
+sysroot=${1:?usage: cross-sysroot.sh FOLDER}
+packages=(libelf-dev:arm64 zlib1g-dev:arm64)
+
+if [[ -e $sysroot/lib/libelf.a && -e $sysroot/lib/libz.a && -e $sysroot/include/libelf.h ]]; then
+    exit 0
+fi
+command -v apt-get >/dev/null || {
+    echo "cross-sysroot: apt-get is missing: put libelf.a, libz.a (aarch64) into $sysroot/lib and their headers into $sysroot/include" >&2
+    exit 1
+}
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir -p "$work"/{state/lists/partial,cache/archives/partial,debs,tree}
+apt=(
+    apt-get -q
+    -o "APT::Architectures=arm64" -o "APT::Sandbox::User=$(id -un)"
+    -o "Dir::State=$work/state" -o "Dir::State::status=$work/state/status" -o "Dir::Cache=$work/cache"
+)
+: >"$work/state/status"
+"${apt[@]}" update >"$work/log" 2>&1 && (cd "$work/debs" && "${apt[@]}" download "${packages[@]}") >>"$work/log" 2>&1 || {
+    echo "cross-sysroot: could not fetch ${packages[*]}:" >&2
+    cat "$work/log" >&2
+    exit 1
+}
+for deb in "$work"/debs/*.deb; do
+    dpkg-deb -x "$deb" "$work/tree"
+done
+rm -rf "$sysroot"
+mkdir -p "$sysroot/lib" "$sysroot/include"
+cp -r "$work"/tree/usr/include/. "$sysroot/include/"
+# Debian keeps headers that depend on the machine one folder down; here there is one machine only.
+if [[ -d $sysroot/include/aarch64-linux-gnu ]]; then
+    cp -r "$sysroot"/include/aarch64-linux-gnu/. "$sysroot/include/"
+    rm -r "$sysroot/include/aarch64-linux-gnu"
+fi
+cp "$work"/tree/usr/lib/aarch64-linux-gnu/*.a "$sysroot/lib/"

@@ -1,0 +1,107 @@
+// Finds the head and the blocks in the document and unpacks them. Blocks are unpacked once, when a page first needs them.
+import { Block, BlockError } from "./block";
+import type { Head, SetUp } from "./types";
+
+/** The format of docs/report-bundle.md that this page draws. */
+export const FORMAT = 1;
+
+/** Reads the head. The error says plainly what is wrong with the file. */
+export function readHead(doc: Document): Head {
+  const script = doc.getElementById("twinscope-head");
+  if (!script) throw new Error("This file holds no report: it is the empty template, or its data was cut off.");
+  let head: Partial<Head>;
+  try {
+    head = JSON.parse(script.textContent ?? "") as Partial<Head>;
+  } catch (e) {
+    throw new Error(`The head of this report is damaged: ${e instanceof Error ? e.message : String(e)}`, { cause: e });
+  }
+  if (head === null || typeof head !== "object" || head.format !== FORMAT) {
+    throw new Error(
+      `This report has format ${JSON.stringify(head?.format ?? null)}; this page draws format ${FORMAT}. ` +
+        "Make the report again with one version of twinscope.",
+    );
+  }
+  if (!Array.isArray(head.runs) || head.runs.length === 0) throw new Error("This report names no recording.");
+  // What a younger writer may leave out is empty, not an error.
+  const full = {
+    verdict: { headline: "", detail: "", level: "unsure" },
+    tool: { name: "twinscope", version: "" },
+    generated: 0,
+    budget: null,
+    compared: 0,
+    set_up: null,
+    ...head,
+    differences: head.differences ?? [],
+    facts: head.facts ?? [],
+    missing: head.missing ?? [],
+    pages: head.pages ?? [],
+  };
+  return full as Head;
+}
+
+/** Base64 to bytes. */
+export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+  let binary: string;
+  try {
+    binary = atob(text.trim());
+  } catch (e) {
+    throw new BlockError("it is not base64", { cause: e });
+  }
+  const bytes = new Uint8Array(binary.length);
+  for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
+  return bytes;
+}
+
+/** Unpacks a gzip stream. */
+export async function gunzip(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
+  try {
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+    return new Uint8Array(await new Response(stream).arrayBuffer());
+  } catch (e) {
+    throw new BlockError("it cannot be unpacked (cut off or damaged)", { cause: e });
+  }
+}
+
+async function raw(doc: Document, id: string): Promise<Uint8Array> {
+  const script = doc.getElementById(`block-${id}`);
+  if (!script) throw new BlockError("it is not in this file");
+  return gunzip(fromBase64(script.textContent ?? ""));
+}
+
+const named = (id: string) => (e: unknown): never => {
+  throw new BlockError(`Block “${id}” of this report cannot be read: ${e instanceof Error ? e.message : String(e)}.`, {
+    cause: e,
+  });
+};
+
+const blocks = new Map<string, Promise<Block>>();
+
+/** The block of a page, unpacked once. */
+export function loadBlock(id: string): Promise<Block> {
+  let block = blocks.get(id);
+  if (!block) {
+    block = raw(document, id)
+      .then((bytes) => new Block(bytes))
+      .catch(named(id));
+    blocks.set(id, block);
+  }
+  return block;
+}
+
+const setUps = new Map<string, Promise<SetUp>>();
+
+/** The block of all facts, unpacked once. */
+export function loadSetUp(id: string): Promise<SetUp> {
+  let setUp = setUps.get(id);
+  if (!setUp) {
+    setUp = raw(document, id)
+      .then((bytes) => {
+        const made = JSON.parse(new TextDecoder().decode(bytes)) as SetUp;
+        if (!Array.isArray(made?.facts)) throw new BlockError("it holds no facts");
+        return made;
+      })
+      .catch(named(id));
+    setUps.set(id, setUp);
+  }
+  return setUp;
+}

@@ -1,0 +1,171 @@
+// The data contract with the `report` crate (docs/report-bundle.md), as types. Nothing here is logic.
+
+export type Unit = string;
+
+export interface Run {
+  name: string;
+  role: "baseline" | "other";
+  host: string;
+  kernel: string;
+  cpus: number;
+  cpu_model: string;
+  memory_bytes: number;
+  start: number;
+  duration: number;
+  interval: number;
+  command: string[] | null;
+  exit: { code?: number; signal?: number } | null;
+  wall: number | null;
+  work: { unit: string; total: number; per_second: number } | null;
+  labels: Record<string, string>;
+  window: { from: number; to: number; why: string };
+  marks: { t: number; text: string }[];
+  output: { stdout: string; stderr: string } | null;
+  incomplete: string | null;
+  strip: { t: number[]; busy: (number | null)[] };
+}
+
+export interface Verdict {
+  headline: string;
+  detail: string;
+  level: "differs" | "same" | "single" | "unsure";
+}
+
+export interface Budget {
+  title: string;
+  unit: Unit;
+  note: string | null;
+  states: { id: string; title: string; help: string; metrics?: string[] }[];
+  values: (number | null)[][];
+}
+
+export interface Difference {
+  metric: string;
+  labels: Record<string, string>;
+  unit: Unit;
+  title: string;
+  run: number;
+  baseline: number;
+  other: number;
+  change: number | null;
+  low: number | null;
+  high: number | null;
+  difference: number;
+  q: number;
+  per: "second" | "operation";
+  polarity: "better" | "worse" | "neutral";
+  page: string;
+  chart: string | null;
+  median: (number | null)[];
+  p99: (number | null)[];
+  query: string;
+  spark: (number | null)[][];
+}
+
+export interface FactDifference {
+  fact: string;
+  category: string;
+  baseline: string | null;
+  others: (string | null)[];
+  known: boolean;
+  why: string | null;
+}
+
+export interface Missing {
+  run: number;
+  source: string;
+  item: string;
+  status: "absent" | "denied" | "not applicable" | "failed";
+  why: string;
+  remedy: string | null;
+  matters: boolean;
+}
+
+export interface SeriesRef {
+  run: number;
+  name: string;
+  labels: Record<string, string>;
+  data: number;
+}
+
+export interface Chart {
+  id: string;
+  title: string;
+  help: string;
+  read: string;
+  kind: "line" | "stack" | "heat";
+  unit: Unit;
+  max: number | null;
+  query: string;
+  note: string | null;
+  series: SeriesRef[];
+}
+
+export interface Column {
+  id: string;
+  title: string;
+  unit: Unit;
+  help: string;
+  text: boolean;
+  /** Part of what rows of several runs are matched by; where no column says so, all text columns are. */
+  key?: boolean;
+}
+
+export interface Row {
+  run: number;
+  text: Record<string, string>;
+  data: Record<string, number>;
+}
+
+export interface Table {
+  id: string;
+  title: string;
+  help: string;
+  kind: "window";
+  query: string;
+  columns: Column[];
+  rows: Row[];
+}
+
+export interface PageSpec {
+  id: string;
+  title: string;
+  block: string;
+  differences: number;
+  charts: Chart[];
+  tables: Table[];
+}
+
+export interface Head {
+  format: number;
+  tool: { name: string; version: string };
+  generated: number;
+  runs: Run[];
+  verdict: Verdict;
+  budget: Budget | null;
+  differences: Difference[];
+  compared: number;
+  facts: FactDifference[];
+  set_up: { block: string } | null;
+  missing: Missing[];
+  pages: PageSpec[];
+}
+
+export interface LevelIndex {
+  time: number;
+  n: number;
+  offset: number;
+  coding: "f32" | "u8";
+  scale?: number | null;
+  min: number | null;
+  max: number | null;
+}
+
+export interface BlockIndex {
+  times: { n: number; offset: number; widths?: number | null }[];
+  series: { levels: LevelIndex[] }[];
+}
+
+export interface SetUp {
+  facts: { fact: string; category: string; values: (string | null)[] }[];
+}

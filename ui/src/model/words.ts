@@ -1,0 +1,64 @@
+// What a change means, in words: "2.9 times", "+18 %", "gone". Kept apart so that every place says it the same way.
+import { fixed, human } from "./units";
+import type { Difference } from "../bundle/types";
+
+/** A change as a factor where that is easier to grasp (twice or more, half or less), else as per cent. */
+export function changeInWords(change: number | null): string {
+  if (change === null || !Number.isFinite(change)) return "new";
+  const factor = 1 + change;
+  if (factor <= 0) return "gone";
+  if (factor >= 1.995) return `× ${short(factor)}`;
+  if (factor <= 0.5) return factor >= 0.01 ? `× ${fixed(factor, 2)}` : "almost gone";
+  return perCent(change);
+}
+
+/** "+18 %", with a decimal below ten per cent. */
+export function perCent(change: number): string {
+  const p = change * 100;
+  const text = fixed(Math.abs(p), Math.abs(p) < 9.95 ? 1 : 0);
+  return `${p < 0 ? "−" : "+"}${text} %`;
+}
+
+function short(factor: number): string {
+  return fixed(factor, factor >= 99.5 ? 0 : 1);
+}
+
+/** A bound of an interval, as a factor where its change is said as one, else as per cent. */
+function bound(c: number, change: number): string {
+  const asFactor = 1 + change >= 1.995 || 1 + change <= 0.5;
+  return asFactor ? `× ${fixed(Math.max(0, 1 + c), 1 + c < 10 ? 2 : 1)}` : perCent(c);
+}
+
+/** The 95 % interval of a difference, short: "× 2.70 to 3.10". */
+export function rangeInWords(d: Pick<Difference, "change" | "low" | "high">): string {
+  if (d.change === null || d.low === null || d.high === null) return "";
+  return `${bound(d.low, d.change)} to ${bound(d.high, d.change).replace(/^× /, "").replace(/ %$/, "")}`.replace(/^([+−][\d.,]+) % to (.*)$/, "$1 to $2 %");
+}
+
+/** The 95 % interval of a difference in words. */
+export function intervalInWords(d: Pick<Difference, "change" | "low" | "high">): string {
+  if (d.change === null) return "no share can be given: the baseline is 0";
+  const range = rangeInWords(d);
+  return range ? `95 % sure: ${range}` : "without an interval";
+}
+
+/** Whether the change is for better or worse; null where more means neither. */
+export function judgement(d: Pick<Difference, "difference" | "polarity">): "better" | "worse" | null {
+  if (d.polarity === "neutral" || d.difference === 0) return null;
+  const more = d.difference > 0;
+  return (d.polarity === "better") === more ? "better" : "worse";
+}
+
+/** Labels as text: `cpu 0`, `device nvme0n1`. */
+export function labelsInWords(labels: Record<string, string>): string {
+  return Object.entries(labels)
+    .map(([k, v]) => `${k} ${v}`)
+    .join(", ");
+}
+
+/** One sentence about a difference, for screen readers. */
+export function differenceInWords(d: Difference, baseline: string, other: string): string {
+  const what = [d.title, labelsInWords(d.labels)].filter(Boolean).join(", ");
+  const judged = judgement(d);
+  return `${what}: ${baseline} ${human(d.baseline, d.unit)}, ${other} ${human(d.other, d.unit)}; ${changeInWords(d.change)}${judged ? `, ${judged}` : ""}; ${intervalInWords(d)}.`;
+}

@@ -1,0 +1,167 @@
+// A table that sorts, filters and copies as CSV. Sort order and filter are in the link.
+import type { ComponentChildren } from "preact";
+import { useMemo, useState } from "preact/hooks";
+import { csv } from "../model/csv";
+import { columnScale, inScale, plain } from "../model/units";
+import { param, setParam } from "../state";
+import { CopyButton } from "./parts";
+
+/** A column: text is what `text` gives, numbers are what `value` gives (NaN: not measured). */
+export interface ColumnOf<R> {
+  id: string;
+  title: ComponentChildren;
+  /** The heading in CSV. */
+  plain: string;
+  help: string;
+  unit: string;
+  /** Columns of one group share a scale, so that runs can be compared by eye. */
+  group: string;
+  text?: (row: R) => string;
+  value?: (row: R) => number;
+  cell?: (row: R) => ComponentChildren;
+  /** Sort by size, whatever the sign. */
+  bySize?: boolean;
+}
+
+export interface Group {
+  id: string;
+  title: string;
+  help: string;
+  span: number;
+}
+
+const PART = 100;
+const collator = new Intl.Collator("en", { numeric: true });
+
+function compare<R>(column: ColumnOf<R>, down: boolean): (a: R, b: R) => number {
+  const sign = down ? -1 : 1;
+  const { text, value } = column;
+  if (text) return (a, b) => sign * collator.compare(text(a), text(b));
+  if (!value) return () => 0;
+  const size = (r: R) => (column.bySize ? Math.abs(value(r)) : value(r));
+  return (a, b) => {
+    const [x, y] = [size(a), size(b)];
+    // What was not measured comes last, whichever way the rest is sorted.
+    if (Number.isNaN(x) || Number.isNaN(y)) return Number(Number.isNaN(x)) - Number(Number.isNaN(y));
+    return sign * (x - y);
+  };
+}
+
+/** The table. `name` is its name in the link. */
+export function DataTable<R>({ name, label, columns, groups, rows, first, tools }: {
+  name: string; label: string; columns: ColumnOf<R>[]; groups?: Group[]; rows: R[]; first: string; tools?: ComponentChildren;
+}) {
+  const [part, setPart] = useState(PART);
+  const filter = param(`${name}.filter`);
+  const [by = "", way] = (param(`${name}.sort`) || first).split(/:(?=up$|down$)/);
+  const column = columns.find((c) => c.id === by) ?? columns[0];
+  const down = way ? way === "down" : !column?.text;
+  const sorted = useMemo(() => {
+    const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
+    const texts = columns.flatMap((c) => c.text ?? []);
+    const kept = words.length === 0 ? rows : rows.filter((r) => {
+      const all = texts.map((t) => t(r)).join("\n").toLowerCase();
+      return words.every((w) => all.includes(w));
+    });
+    return column ? kept.toSorted(compare(column, down)) : kept;
+  }, [rows, columns, filter, by, down]);
+  const scales = useMemo(() => {
+    const greatest = new Map<string, { unit: string; most: number; least: number; whole: boolean }>();
+    for (const c of columns) {
+      if (!c.value) continue;
+      const g = greatest.get(c.group) ?? { unit: c.unit, most: 0, least: Number.POSITIVE_INFINITY, whole: true };
+      for (const r of rows) {
+        const x = c.value(r);
+        if (Number.isNaN(x)) continue;
+        g.most = Math.max(g.most, Math.abs(x));
+        if (x !== 0 && !c.bySize) g.least = Math.min(g.least, Math.abs(x));
+        g.whole &&= Number.isInteger(x);
+      }
+      greatest.set(c.group, g);
+    }
+    return new Map([...greatest].map(([k, g]) => [k, columnScale(g.unit, g.most, g.whole, Math.min(g.most, g.least))]));
+  }, [rows, columns]);
+  const scaleOf = (c: ColumnOf<R>) => scales.get(c.group) ?? { factor: 1, symbol: "", decimals: 1 };
+  const table = () =>
+    csv([
+      columns.map((c) => (c.unit ? `${c.plain} (${c.unit})` : c.plain)),
+      ...sorted.map((r) => columns.map((c) => (c.text ? c.text(r) : Number(plain(c.value?.(r) ?? Number.NaN) || Number.NaN)))),
+    ]);
+  return (
+    <div class="data-table">
+      <div class="tools">
+        <label class="field">
+          <span class="hidden">Filter {label}</span>
+          <input
+            type="search"
+            placeholder="Filter"
+            value={filter}
+            data-filter
+            onInput={(e) => setParam(`${name}.filter`, e.currentTarget.value)}
+          />
+        </label>
+        {tools}
+        <span class="spacer" />
+        <span class="quiet small" aria-live="polite">
+          {filter ? `${sorted.length} of ${rows.length}` : rows.length === 1 ? "1 row" : `${rows.length} rows`}
+        </span>
+        <CopyButton text={table} label="Copy as CSV" />
+      </div>
+      {/* Wide tables scroll sideways; the keyboard must reach that too. */}
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
+      <div class="scroll" tabIndex={0} role="region" aria-label={label}>
+        <table aria-label={label}>
+          <thead>
+            {groups && (
+              <tr class="groups">
+                {groups.map((g) => (
+                  <th key={g.id} colSpan={g.span} scope="colgroup" title={g.help}>
+                    {g.title}
+                    {scales.get(g.id)?.symbol && <span class="unit"> {scales.get(g.id)?.symbol}</span>}
+                  </th>
+                ))}
+              </tr>
+            )}
+            <tr>
+              {columns.map((c) => (
+                <th
+                  key={c.id}
+                  scope="col"
+                  class={c.text ? "" : "number"}
+                  aria-sort={c === column ? (down ? "descending" : "ascending") : "none"}
+                >
+                  <button
+                    type="button"
+                    title={c.help}
+                    onClick={() => setParam(`${name}.sort`, `${c.id}:${c === column ? (down ? "up" : "down") : c.text ? "up" : "down"}`)}
+                  >
+                    {c.title}
+                    {!groups && !c.text && scaleOf(c).symbol && <span class="unit"> {scaleOf(c).symbol}</span>}
+                    <span class="arrow" aria-hidden="true">{c === column ? (down ? "▾" : "▴") : ""}</span>
+                  </button>
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {sorted.slice(0, part).map((r, i) => (
+              <tr key={i}>
+                {columns.map((c) => {
+                  if (c.cell) return <td key={c.id}>{c.cell(r)}</td>;
+                  if (c.text) return <td key={c.id} class="text" title={c.text(r)}>{c.text(r)}</td>;
+                  return <td key={c.id} class="number">{inScale(c.value?.(r), scaleOf(c))}</td>;
+                })}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {sorted.length === 0 && <p class="none">Nothing matches “{filter}”.</p>}
+      {sorted.length > part && (
+        <button type="button" class="plain" onClick={() => setPart(part * 4)}>
+          Show {Math.min(part * 3, sorted.length - part)} more of {sorted.length}
+        </button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,49 @@
+// The keys, in a dialog.
+import { useEffect, useRef } from "preact/hooks";
+import { signal } from "@preact/signals";
+
+/** Whether the dialog is open. */
+export const helpOpen = signal(false);
+
+/** Every key and what it does. */
+export const KEYS: readonly (readonly [string, string])[] = [
+  ["drag", "on the time strip or a chart: choose the window that every chart, table and number is about"],
+  ["+  −", "zoom in and out, about the pointer"],
+  ["←  →", "move the window"],
+  ["0", "back to all of the time (also a double click)"],
+  ["o", "draw the recordings over each other, or side by side"],
+  ["[  ]", "previous and next page"],
+  ["/", "to the filter of the page"],
+  ["t", "light or dark"],
+  ["?", "this help"],
+  ["Esc", "close, or leave a field"],
+];
+
+export function Help() {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    if (helpOpen.value) dialog.current?.showModal();
+    else dialog.current?.close();
+  }, [helpOpen.value]);
+  return (
+    <dialog ref={dialog} class="help" aria-labelledby="help-title" onClose={() => (helpOpen.value = false)}>
+      <div class="section-head">
+        <h2 id="help-title">Keys</h2>
+        <span class="spacer" />
+        <button type="button" class="plain" onClick={() => (helpOpen.value = false)}>Close</button>
+      </div>
+      <dl>
+        {KEYS.map(([key, does]) => (
+          <div key={key}>
+            <dt><kbd>{key}</kbd></dt>
+            <dd>{does}</dd>
+          </div>
+        ))}
+      </dl>
+      <p class="quiet">
+        The two ends of the window on the time strip take the arrow keys (with Shift: larger steps); cells of a heat map do too.
+        The address in the browser holds page, window and filters: send it with the file, and a colleague sees the same.
+      </p>
+    </dialog>
+  );
+}

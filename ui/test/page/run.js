@@ -1,0 +1,33 @@
+// Runs the page tests in Chromium:   npm run test:page                     on synthetic reports, after a build
+//                                    npm run test:page -- --report PATH    smoke test of a real report
+// CHROMIUM names another browser than /usr/bin/chromium.
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { build } from "vite";
+import { startVitest } from "vitest/node";
+
+const { values } = parseArgs({ options: { report: { type: "string" }, filter: { type: "string", short: "t" } } });
+const root = resolve(import.meta.dirname, "../..");
+if (values.report !== undefined) {
+  const path = resolve(values.report);
+  if (!existsSync(path)) {
+    process.stderr.write(`There is no report at ${path}.\n`);
+    process.exit(2);
+  }
+  process.env["TWINSCOPE_REPORT"] = path;
+} else {
+  await build({ root, logLevel: "warn" });
+}
+const vitest = await startVitest("test", [], {
+  root,
+  config: false,
+  include: [values.report === undefined ? "test/page/page.test.ts" : "test/page/report.test.ts"],
+  testTimeout: 60_000,
+  hookTimeout: 60_000,
+  fileParallelism: false,
+  watch: false,
+  reporters: ["verbose"],
+  ...(values.filter ? { testNamePattern: values.filter } : {}),
+});
+await vitest?.close();
