@@ -33,7 +33,14 @@ function contentPolicy(): Plugin {
   };
 }
 
-export default defineConfig({
+// One file each, so one build each: `vite build` makes the report, `vite build --mode flame` the page of one flame graph beside it.
+export default defineConfig(({ mode }) => ({
   plugins: [viteSingleFile(), contentPolicy()],
-  build: { target: "es2022", modulePreload: false, reportCompressedSize: false },
-});
+  build: {
+    target: "es2022",
+    modulePreload: false,
+    reportCompressedSize: false,
+    emptyOutDir: mode !== "flame",
+    rolldownOptions: { input: mode === "flame" ? "flame.html" : "index.html" },
+  },
+}));

@@ -1,0 +1,107 @@
+// The page that `twinscope flame -o x.html` writes: one flame graph, its table of functions, and nothing else.
+import { effect } from "@preact/signals";
+import { render } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import "./style/page.css";
+import "./style/flame-page.css";
+import { fromBase64, gunzip } from "./bundle/load";
+import { setTheme, theme } from "./model/color";
+import { FlameGraph, flameState, type FlameState } from "./view/flame/FlameGraph";
+import { FlameTop } from "./view/flame/FlameTop";
+import { fromPage, type FlamePage } from "./view/flame/page";
+import { useWidth } from "./view/parts";
+
+/** The reader's choice as the text after # in the address. */
+function toHash(s: FlameState): string {
+  const p = new URLSearchParams();
+  if (s.zoom.length > 0) p.set("zoom", JSON.stringify(s.zoom));
+  if (s.search) p.set("search", s.search);
+  if (s.reverse) p.set("callers", "1");
+  if (s.order === "heavy") p.set("order", "heavy");
+  if (typeof s.widths === "number" && s.widths > 0) p.set("widths", String(s.widths));
+  return p.toString();
+}
+
+function fromHash(hash: string, runs: number): FlameState {
+  const p = new URLSearchParams(hash.replace(/^#/, ""));
+  let zoom: unknown = [];
+  try {
+    zoom = JSON.parse(p.get("zoom") ?? "[]");
+  } catch {
+    // A link that was cut off zooms nowhere.
+  }
+  const widths = Number(p.get("widths"));
+  return {
+    ...flameState(runs),
+    zoom: Array.isArray(zoom) ? zoom.map(String) : [],
+    search: p.get("search") ?? "",
+    reverse: p.get("callers") === "1",
+    order: p.get("order") === "heavy" ? "heavy" : "name",
+    ...(widths > 0 && widths < runs ? { widths } : {}),
+  };
+}
+
+function Flame({ page }: { page: FlamePage }) {
+  const { tree, runs, unit } = page;
+  const [state, setState] = useState(() => fromHash(location.hash, runs.length));
+  const place = useRef<HTMLDivElement>(null);
+  const width = useWidth(place);
+  const [most, setMost] = useState(() => window.innerHeight - 190);
+  useEffect(() => {
+    const onHash = () => setState(fromHash(location.hash, runs.length));
+    const onResize = () => setMost(window.innerHeight - 190);
+    window.addEventListener("hashchange", onHash);
+    window.addEventListener("resize", onResize);
+    return () => {
+      window.removeEventListener("hashchange", onHash);
+      window.removeEventListener("resize", onResize);
+    };
+  }, []);
+  const onState = (s: FlameState) => {
+    setState(s);
+    history.replaceState(null, "", `#${toHash(s)}`);
+  };
+  const names = runs.map((r) => r.name);
+  return (
+    <main class="flame-page" tabIndex={-1}>
+      <header>
+        <h1>{page.title}</h1>
+        <span class="spacer" />
+        <button type="button" onClick={() => setTheme()}>{theme() === "dark" ? "Light" : "Dark"}</button>
+      </header>
+      {page.notes.map((note) => <p key={note} class="quiet small">{note}</p>)}
+      <div ref={place}>
+        {width > 0 && <FlameGraph tree={tree} runs={names} unit={unit} label={page.title} state={state} onState={onState} width={width} most={Math.max(200, most)} />}
+      </div>
+      <section>
+        <h2>Functions</h2>
+        <FlameTop tree={tree} runs={names} unit={unit} onPick={(name) => onState({ ...state, search: name })} />
+      </section>
+    </main>
+  );
+}
+
+async function start(root: HTMLElement): Promise<void> {
+  const script = document.getElementById("twinscope-flame");
+  if (!script) throw new Error("This file holds no flame graph: it is the empty template, or its data was cut off.");
+  const text = new TextDecoder().decode(await gunzip(fromBase64(script.textContent ?? "")));
+  const page = fromPage(JSON.parse(text));
+  document.title = page.title;
+  root.replaceChildren();
+  render(<Flame page={page} />, root);
+}
+
+const root = document.getElementById("app");
+if (root) {
+  // Before anything is drawn: canvases take their colours from the style sheet.
+  effect(() => {
+    document.documentElement.dataset["theme"] = theme();
+  });
+  start(root).catch((e: unknown) => {
+    const said = document.createElement("p");
+    said.className = "opening trouble";
+    said.setAttribute("role", "alert");
+    said.textContent = e instanceof Error ? e.message : String(e);
+    root.replaceChildren(said);
+  });
+}
