@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Page {
+    /// The thread ledger: what threads did with their time, and how many ran at once.
+    #[serde(rename = "time-budget")]
+    TimeBudget,
     /// Per-CPU times and frequency.
     Cpu,
     /// Run queue, switches, pressure.
@@ -22,13 +25,20 @@ pub enum Page {
     Processes,
     /// Control groups.
     Containers,
+    /// Stacks on and off the CPU.
+    Profiles,
+    /// Contended locks.
+    Locks,
+    /// System calls.
+    Calls,
     /// The recorder itself.
     Recorder,
 }
 
 impl Page {
     /// Every page, in order.
-    pub const ALL: [Page; 9] = [
+    pub const ALL: [Page; 13] = [
+        Page::TimeBudget,
         Page::Cpu,
         Page::Scheduler,
         Page::Interrupts,
@@ -37,12 +47,16 @@ impl Page {
         Page::Network,
         Page::Processes,
         Page::Containers,
+        Page::Profiles,
+        Page::Locks,
+        Page::Calls,
         Page::Recorder,
     ];
 
     /// The identifier in links.
     pub fn id(self) -> &'static str {
         match self {
+            Page::TimeBudget => "time-budget",
             Page::Cpu => "cpu",
             Page::Scheduler => "scheduler",
             Page::Interrupts => "interrupts",
@@ -51,6 +65,9 @@ impl Page {
             Page::Network => "network",
             Page::Processes => "processes",
             Page::Containers => "containers",
+            Page::Profiles => "profiles",
+            Page::Locks => "locks",
+            Page::Calls => "calls",
             Page::Recorder => "recorder",
         }
     }
@@ -58,6 +75,7 @@ impl Page {
     /// The title shown.
     pub fn title(self) -> &'static str {
         match self {
+            Page::TimeBudget => "Time budget",
             Page::Cpu => "CPU",
             Page::Scheduler => "Scheduler",
             Page::Interrupts => "Interrupts",
@@ -66,6 +84,9 @@ impl Page {
             Page::Network => "Network",
             Page::Processes => "Processes",
             Page::Containers => "Containers",
+            Page::Profiles => "Profiles",
+            Page::Locks => "Locks",
+            Page::Calls => "System calls",
             Page::Recorder => "Recorder",
         }
     }
