@@ -2,11 +2,15 @@
 //! buffers. Every error says why it cannot be had here, and what would give it.
 
 use crate::Host;
+use libbpf_rs::btf::Btf;
+use libbpf_rs::btf::types::{DataSec, Var};
 use libbpf_rs::{
-    Iter, Link, MapCore, MapFlags, MapHandle, Object, ObjectBuilder, PrintLevel, RingBuffer, RingBufferBuilder,
+    AsRawLibbpf, Iter, Link, MapCore, MapFlags, MapHandle, Object, ObjectBuilder, OpenObject, PrintLevel, RingBuffer,
+    RingBufferBuilder,
 };
 use model::Unavailable;
 use std::io::Read;
+use std::os::fd::AsFd;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What gives the right to load programs and to read the kernel's memory by them (capabilities(7)).
@@ -25,11 +29,37 @@ pub struct Programs {
 impl Programs {
     /// Loads the object in `bytes`, an ELF file as clang writes it; `name` is for messages. The programs named in `without` are left
     /// out, for kernels that lack what they attach to.
-    pub fn load(host: &Host, name: &'static str, bytes: &[u8], without: &[&str]) -> Result<Self, Unavailable> {
+    /// Maps in `shared` take the place of the object's own ones of the same name.
+    pub fn load(
+        host: &Host,
+        name: &'static str,
+        bytes: &[u8],
+        without: &[&str],
+        shared: &[&Map],
+    ) -> Result<Self, Unavailable> {
+        Self::load_with(host, name, bytes, without, shared, &[])
+    }
+
+    /// As [`Programs::load`], and sets variables that the object declares `const volatile`, before the verifier sees it. A constant
+    /// is its name and its bytes, as many as the variable has; one that the object does not have is an error.
+    pub fn load_with(
+        host: &Host,
+        name: &'static str,
+        bytes: &[u8],
+        without: &[&str],
+        shared: &[&Map],
+        constants: &[(&str, &[u8])],
+    ) -> Result<Self, Unavailable> {
         possible(host)?;
         let said = listen();
         let failed = |e: libbpf_rs::Error| unavailable(name, "could not be loaded", &e, &said);
         let mut open = ObjectBuilder::default().open_memory(bytes).map_err(failed)?;
+        for mut map in open.maps_mut() {
+            if let Some(there) = shared.iter().find(|there| map.name() == there.handle.name()) {
+                map.reuse_fd(there.handle.as_fd()).map_err(failed)?;
+            }
+        }
+        set_constants(&mut open, name, constants)?;
         for mut program in open.progs_mut() {
             if without.iter().any(|w| program.name() == *w) {
                 program.set_autoload(false);
@@ -89,6 +119,40 @@ impl Programs {
     }
 }
 
+/// Sets variables in the object's section of constants.
+fn set_constants(open: &mut OpenObject, name: &str, constants: &[(&str, &[u8])]) -> Result<(), Unavailable> {
+    if constants.is_empty() {
+        return Ok(());
+    }
+    let wrong = |what: String| Unavailable::failed(format!("eBPF {name}: {what}"));
+    // SAFETY: the object outlives the borrow, which ends in this block.
+    let types = unsafe { open.as_libbpf_object().as_ref() };
+    let types = Btf::from_bpf_object(types).map_err(|e| wrong(format!("its types: {e}")))?;
+    let types = types.ok_or_else(|| wrong("has no types".into()))?;
+    let section: Option<DataSec<'_>> = types.type_by_name(".rodata");
+    let section = section.ok_or_else(|| wrong("has no constants".into()))?;
+    let mut places = Vec::new();
+    for (constant, value) in constants {
+        let found = section.iter().find(|variable| {
+            types.type_by_id::<Var<'_>>(variable.ty).is_some_and(|v| v.name().is_some_and(|n| n == *constant))
+        });
+        match found {
+            Some(variable) if variable.size == value.len() => places.push((variable.offset as usize, *value)),
+            Some(variable) => return Err(wrong(format!("its constant {constant} has {} bytes", variable.size))),
+            None => return Err(wrong(format!("has no constant {constant}"))),
+        }
+    }
+    // Its map has the object's name before it: "threads.rodata".
+    let mut map = open.maps_mut().find(|map| map.name().to_string_lossy().ends_with(".rodata"));
+    let bytes = map.as_mut().and_then(|map| map.initial_value_mut());
+    let bytes = bytes.ok_or_else(|| wrong("its constants have no map".into()))?;
+    for (offset, value) in places {
+        let place = bytes.get_mut(offset..offset + value.len());
+        place.ok_or_else(|| wrong("its constants end early".into()))?.copy_from_slice(value);
+    }
+    Ok(())
+}
+
 /// An attached iterator program, such as `iter/task`.
 pub struct Iterator {
     name: &'static str,
@@ -132,7 +196,7 @@ impl Ring {
 /// Key and value of a map, as bytes.
 pub type Entry = (Vec<u8>, Vec<u8>);
 
-/// A map of a loaded object.
+/// A map of a loaded object. It lives on when the object is dropped.
 pub struct Map {
     name: &'static str,
     handle: MapHandle,
@@ -236,7 +300,7 @@ mod tests {
 
     #[test]
     fn a_recorded_host_has_no_kernel() {
-        let error = Programs::load(&Host::fixture("/nowhere"), "test", &[], &[]).err().unwrap();
+        let error = Programs::load(&Host::fixture("/nowhere"), "test", &[], &[], &[]).err().unwrap();
         assert_eq!(error.status, Status::NotApplicable);
     }
 
@@ -246,7 +310,7 @@ mod tests {
             eprintln!("SKIPPED: loading an object that is none: {why}");
             return;
         }
-        let error = Programs::load(&Host::live(), "test", b"no ELF file", &[]).err().unwrap();
+        let error = Programs::load(&Host::live(), "test", b"no ELF file", &[], &[]).err().unwrap();
         assert_eq!(error.status, Status::Failed);
         assert!(error.why.starts_with("eBPF test: could not be loaded: "), "{}", error.why);
     }

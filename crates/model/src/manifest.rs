@@ -130,6 +130,9 @@ pub struct Manifest {
     pub duration: Option<i64>,
     /// The command, when one was started; values that look like secrets are masked.
     pub command: Option<Vec<String>>,
+    /// Whose threads were looked at one by one, in words: "the command", "process 123", "control group …", "everything".
+    #[serde(default)]
+    pub scope: String,
     /// Process id of the command.
     pub pid: Option<i64>,
     /// How the command ended.

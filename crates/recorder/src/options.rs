@@ -1,6 +1,8 @@
 //! The words of the command line that concern recording, shared by `twinscope` and the stand-alone recorder.
 
 use clap::Args;
+use host::Host;
+use sources::scope::{Place, Target};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -126,6 +128,19 @@ pub struct Record {
     #[arg(short, long)]
     pub force: bool,
 
+    /// Whose threads are looked at one by one (states, waits, locks, stacks): this process and its descendants.
+    /// Default: the command; without one, everything
+    #[arg(long, value_name = "PID", group = "target")]
+    pub pid: Option<u32>,
+
+    /// As --pid, for the processes in a control group and below it, such as /sys/fs/cgroup/system.slice/nginx.service
+    #[arg(long, value_name = "PATH", group = "target")]
+    pub cgroup: Option<PathBuf>,
+
+    /// As --pid, for every thread of the system
+    #[arg(long, group = "target")]
+    pub all: bool,
+
     /// Record each thread, not only each process
     #[arg(long)]
     pub threads: bool,
@@ -153,6 +168,35 @@ pub struct Record {
     /// The command to run and record, with its arguments
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
+}
+
+impl Record {
+    /// Whose threads are looked at.
+    ///
+    /// # Errors
+    /// [`Usage`] where there is no such process or control group.
+    pub(crate) fn target(&self, host: &Host) -> Result<Target, Usage> {
+        if let Some(pid) = self.pid {
+            if !host.exists(&format!("/proc/{pid}/stat")) {
+                return Err(Usage(format!("--pid {pid}: there is no such process")));
+            }
+            // A number of one thread would be in no process's tree.
+            let first = host.read_text(&format!("/proc/{pid}/status")).unwrap_or_default();
+            let first = first.lines().find_map(|line| line.strip_prefix("Tgid:")?.trim().parse::<u32>().ok());
+            return match first {
+                Some(first) if first != pid => {
+                    Err(Usage(format!("--pid {pid}: is a thread of process {first}; name the process")))
+                }
+                _ => Ok(Target::Tree(pid)),
+            };
+        }
+        if let Some(path) = &self.cgroup {
+            let place = Place::find(host, path).map_err(|why| Usage(format!("--cgroup: {why}")))?;
+            return Ok(Target::Cgroup(place.folder));
+        }
+        let everything = self.all || self.command.is_empty();
+        Ok(if everything { Target::Everything } else { Target::Children })
+    }
 }
 
 /// Put a mark into a running recording.
@@ -194,6 +238,40 @@ pub struct SourcesArgs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Words {
+        #[command(flatten)]
+        record: Record,
+    }
+
+    #[test]
+    fn targets() {
+        let host = Host::live();
+        let read = |words: &[&str]| Words::try_parse_from(std::iter::once(&"x").chain(words)).map(|w| w.record);
+        let target = |words: &[&str]| read(words).unwrap().target(&host).map_err(|e| e.0);
+        assert_eq!(target(&[]), Ok(Target::Everything));
+        assert_eq!(target(&["--", "true"]), Ok(Target::Children));
+        assert_eq!(target(&["--all", "--", "true"]), Ok(Target::Everything));
+        let own = std::process::id();
+        assert_eq!(target(&["--pid", &own.to_string()]), Ok(Target::Tree(own)));
+        assert!(target(&["--pid", "4194304"]).unwrap_err().contains("no such process"));
+        assert!(target(&["--cgroup", "/no/such/group"]).unwrap_err().starts_with("--cgroup: "));
+        assert!(read(&["--pid", "1", "--all"]).is_err(), "one target");
+        // The number of a thread that is not the first.
+        let (send, receive) = std::sync::mpsc::channel();
+        let (end, ended) = std::sync::mpsc::channel::<()>();
+        let thread = std::thread::spawn(move || {
+            // SAFETY: plain system call.
+            send.send(unsafe { libc::gettid() }).unwrap();
+            ended.recv().ok();
+        });
+        let thread_id = receive.recv().unwrap();
+        assert!(target(&["--pid", &thread_id.to_string()]).unwrap_err().contains(&format!("process {own}")));
+        drop(end);
+        thread.join().unwrap();
+    }
 
     #[test]
     fn durations() {

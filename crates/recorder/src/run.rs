@@ -114,14 +114,22 @@ pub fn record(options: &Record) -> Result<u8> {
         return Ok(code);
     }
     let host = if options.root == Path::new("/") { Host::live() } else { Host::at(&options.root) };
+    let target = options.target(&host)?;
     signals::block();
     let seal = options.keep.map_or(SEAL, |keep| (keep / 10).clamp(Duration::from_secs(10), SEAL));
     let mut writer = Writer::create(&path, options.force, seal.as_nanos() as i64)?;
     let start = host.now();
     let mut manifest = manifest(options, &pace, &host, &path);
+    let scope = Scope {
+        unmasked: options.unmasked,
+        cloud_metadata: options.cloud_metadata,
+        threads: options.threads,
+        target,
+        start,
+        ..Scope::default()
+    };
+    manifest.scope = scope.target.to_string();
     writer.manifest(&manifest)?;
-
-    let scope = Scope { unmasked: options.unmasked, cloud_metadata: options.cloud_metadata, threads: options.threads };
     let mut coverage = Vec::new();
     let mut active = Vec::new();
     for (source, every) in chosen {

@@ -6,6 +6,7 @@ mod attributes;
 mod entities;
 pub mod mask;
 pub mod parse;
+pub mod scope;
 mod source;
 #[cfg(test)]
 mod testing;

@@ -1,5 +1,6 @@
 //! What a source is.
 
+use crate::scope::{Shared, Target};
 use host::Host;
 use model::{Chart, Out, Table, Unavailable};
 
@@ -23,6 +24,12 @@ pub struct Scope {
     pub cloud_metadata: bool,
     /// Keep the time series of each thread, not only of each process.
     pub threads: bool,
+    /// Whose threads are looked at, by the sources that look at threads one by one.
+    pub target: Target,
+    /// When the recording began: CLOCK_MONOTONIC, nanoseconds. Columns called `at` count from here.
+    pub start: u64,
+    /// The marks of the threads in scope; see [`crate::scope::shared`].
+    pub marks: Shared,
 }
 
 /// Finds out whether a source can be read here, and opens what it holds open.

@@ -329,7 +329,7 @@ pub struct BpfReader {
 impl BpfReader {
     /// Loads and attaches the programs.
     pub fn open(host: &Host, with_threads: bool) -> Result<Self, Unavailable> {
-        let mut programs = Programs::load(host, "processes", OBJECT, &[])?;
+        let mut programs = Programs::load(host, "processes", OBJECT, &[], &[])?;
         let tasks = programs.iterator("each_task")?;
         programs.attach("process_exits")?;
         programs.attach("task_is_freed")?;

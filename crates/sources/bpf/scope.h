@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * Which threads a recording looks at. Programs that include this must be loaded by `scope::Marks::load`, which shares the map
+ * `scope_marks` of scope.bpf.c and sets `scope_everything`.
+ */
+#ifndef TWINSCOPE_SCOPE_H
+#define TWINSCOPE_SCOPE_H
+
+#include "core.h"
+
+/* Every thread is in scope, those of the kernel too; nothing is marked then. */
+const volatile bool scope_everything = 0;
+
+struct scope_mark {
+	__u32 in;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct scope_mark);
+} scope_marks SEC(".maps");
+
+/* Whether `task` is looked at. `task` comes from a tp_btf or iterator context, or from bpf_get_current_task_btf(). */
+static __always_inline bool in_scope(struct task_struct *task)
+{
+	struct scope_mark *mark;
+
+	if (scope_everything)
+		return 1;
+	mark = bpf_task_storage_get(&scope_marks, task, 0, 0);
+	return mark && mark->in;
+}
+
+#endif

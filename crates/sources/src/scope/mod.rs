@@ -1,0 +1,54 @@
+//! Which threads a recording looks at, where a source looks at threads one by one: the command and what it starts, a process and its
+//! descendants, a control group, or everything.
+//!
+//! The kernel keeps the marks (`scope.bpf.c`): a new thread is in scope if the one that began it is. All eBPF programs of a recording
+//! share them by [`Marks::load`]. The recorder itself is in scope only where everything is, and so are the kernel's own threads.
+
+#[cfg(feature = "bpf")]
+mod marks;
+mod place;
+
+pub use place::Place;
+
+use std::path::PathBuf;
+
+/// What a recording looks at.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Target {
+    /// Every process that this program starts, and their descendants.
+    Children,
+    /// This process and its descendants.
+    Tree(u32),
+    /// The processes in this control group and those below it.
+    Cgroup(PathBuf),
+    /// Every thread of the system.
+    #[default]
+    Everything,
+}
+
+impl std::fmt::Display for Target {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Target::Children => f.write_str("the command"),
+            Target::Tree(pid) => write!(f, "process {pid}"),
+            Target::Cgroup(path) => write!(f, "control group {}", path.display()),
+            Target::Everything => f.write_str("everything"),
+        }
+    }
+}
+
+#[cfg(feature = "bpf")]
+pub use marks::{Marks, shared};
+
+/// The marks of a recording, opened once by the first source that asks; empty until then. Copies share them.
+#[derive(Clone, Default)]
+pub struct Shared {
+    #[cfg(feature = "bpf")]
+    marks: std::sync::Arc<std::sync::OnceLock<Result<std::sync::Arc<Marks>, model::Unavailable>>>,
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Shared")
+    }
+}
