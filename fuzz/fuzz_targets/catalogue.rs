@@ -152,7 +152,7 @@ fn apply(db: &rusqlite::Connection, change: &Change<'_>) -> rusqlite::Result<()>
 /// Gives the blobs that carry a checksum a right one, so that what is wrong in them reaches the decoders.
 fn sum(db: &rusqlite::Connection) -> rusqlite::Result<()> {
     for (table, first, second, bytes) in
-        [("segment", "table_id", "generation", "ticks"), ("tail", "tick", "0", "bytes")]
+        [("segment", "table_id", "generation", "ticks"), ("tail", "tick", "0", "bytes"), ("table_definition", "id", "0", "definition")]
     {
         let sql = format!("select rowid, {first}, {second}, {bytes} from {table}");
         let rows = db

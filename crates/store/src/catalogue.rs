@@ -4,6 +4,42 @@
 use model::{Chart, ChartKind, Column, Den, Derived, Kind, Page, Shape, Table, Type, intern};
 use serde::{Deserialize, Serialize};
 
+/// One row of the list of segments, without its blobs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Segment {
+    pub(crate) id: i64,
+    pub(crate) table: i64,
+    pub(crate) generation: i64,
+    /// Times of its first and last read.
+    pub(crate) from: i64,
+    pub(crate) to: i64,
+    pub(crate) rows: i64,
+    /// Size of both blobs.
+    pub(crate) bytes: i64,
+}
+
+impl Segment {
+    /// What [`Segment::of`] reads.
+    pub(crate) const SELECT: &str = "select id, table_id, generation, t_from, t_to, row_count, length(ticks) + length(bytes) from segment order by generation, id";
+
+    pub(crate) fn of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Segment {
+            id: row.get(0)?,
+            table: row.get(1)?,
+            generation: row.get(2)?,
+            from: row.get(3)?,
+            to: row.get(4)?,
+            rows: row.get(5)?,
+            bytes: row.get(6)?,
+        })
+    }
+
+    /// The checksum of a list of them, as table `sealed` has it.
+    pub(crate) fn sum(list: &[Segment]) -> i64 {
+        crate::sum::of_list(list.iter().map(|s| [s.id, s.table, s.generation, s.from, s.to, s.rows, s.bytes]))
+    }
+}
+
 #[derive(Serialize, Deserialize)]
 struct ColumnText {
     name: String,

@@ -1,5 +1,6 @@
 //! Opens a recording, finished, cut off, or still being written. What is damaged is said and left out; the rest is read.
 
+use crate::catalogue::Segment;
 use crate::frame::{Builder, Frame, Select};
 use crate::{Error, catalogue, schema, segment, sum, tail};
 use model::{Coverage, Fact, Manifest, Mark, Status, Table};
@@ -30,6 +31,7 @@ pub struct Recording {
     db: Connection,
     manifest: Manifest,
     tables: Vec<(u32, &'static str, &'static Table)>,
+    segments: Vec<Segment>,
     damage: RefCell<Vec<Damage>>,
     tail: HashMap<u32, Vec<tail::Chunk>>,
     tail_symbols: HashMap<i64, String>,
@@ -66,6 +68,7 @@ impl Recording {
             db,
             manifest: Manifest::default(),
             tables: Vec::new(),
+            segments: Vec::new(),
             damage: RefCell::default(),
             tail: HashMap::new(),
             tail_symbols: HashMap::new(),
@@ -73,7 +76,8 @@ impl Recording {
         recording.check_length();
         recording.read_manifest();
         recording.read_tables();
-        recording.read_tail();
+        let first = recording.read_segments();
+        recording.read_tail(first);
         Ok(recording)
     }
 
@@ -181,7 +185,7 @@ impl Recording {
             |r| Ok((r.get::<_, u32>(0)?, r.get::<_, String>(1)?, r.get::<_, String>(2)?, r.get::<_, Vec<u8>>(3)?)),
         );
         for (id, source, name, definition) in rows {
-            match catalogue::decode(&definition) {
+            match sum::check([i64::from(id), 0], &definition).and_then(catalogue::decode) {
                 Ok(table) => self.tables.push((id, model::intern(&source), table)),
                 Err(why) => self.damaged(
                     format!("table {name}"),
@@ -191,13 +195,38 @@ impl Recording {
         }
     }
 
-    fn read_tail(&mut self) {
+    /// Reads the list of segments. Returns the first commit that they do not hold.
+    fn read_segments(&mut self) -> Option<i64> {
+        self.segments = self.rows("segments", Segment::SELECT, Segment::of);
+        let noted = self.rows("list of segments", "select segments, sum, tick from sealed", |r| {
+            Ok((r.get::<_, i64>(0)?, r.get::<_, i64>(1)?, r.get::<_, i64>(2)?))
+        });
+        let &(count, sum, tick) = noted.first()?;
+        if (count, sum) != (self.segments.len() as i64, Segment::sum(&self.segments)) {
+            self.damaged(
+                "list of segments",
+                format!(
+                    "not as it was written: {} of {count} are there, and rows may be missing or stand under the wrong table or time; what could be read is kept",
+                    self.segments.len()
+                ),
+            );
+        }
+        Some(tick)
+    }
+
+    /// Reads the tail, which begins with the commit `first`.
+    fn read_tail(&mut self, first: Option<i64>) {
         let symbols = self.rows("strings of the tail", "select id, text from symbol", |r| Ok((r.get(0)?, r.get(1)?)));
         self.tail_symbols = symbols.into_iter().collect();
         let rows = self.rows("tail", "select tick, bytes from tail order by tick", |r| {
             Ok((r.get::<_, i64>(0)?, r.get::<_, Vec<u8>>(1)?))
         });
+        let mut next = first;
         for (tick, bytes) in rows {
+            if next.is_some_and(|next| next != tick) {
+                self.damaged("tail", format!("the commits before number {tick} are missing; the others were kept"));
+            }
+            next = Some(tick.saturating_add(1));
             let (chunks, error) = match sum::check([tick, 0], &bytes) {
                 Ok(bytes) => tail::decode(bytes),
                 Err(why) => (Vec::new(), Some(why)),
@@ -260,23 +289,20 @@ impl Recording {
 
     /// Nanoseconds from the start to the last read of any table, or to the end that the manifest gives.
     pub fn duration(&self) -> i64 {
-        let sealed = self
-            .rows("segments", "select max(t_to) from segment", |r| r.get::<_, Option<i64>>(0))
-            .into_iter()
-            .flatten()
-            .max();
+        let sealed = self.segments.iter().map(|s| s.to).max();
         let open = self.tail.values().flatten().map(|c| c.t).max();
         self.manifest.duration.or(sealed.max(open)).unwrap_or(0).max(0)
     }
 
     /// Bytes and rows of each table in the file: (table, segments, rows, bytes). The tail counts as rows only.
     pub fn sizes(&self) -> Vec<(&'static str, i64, i64, i64)> {
-        let sealed: HashMap<i64, (i64, i64, i64)> = self
-            .rows("segments", "select table_id, count(*), sum(row_count), sum(length(bytes) + length(ticks)) from segment group by table_id", |r| {
-                Ok((r.get(0)?, (r.get(1)?, r.get(2)?, r.get(3)?)))
-            })
-            .into_iter()
-            .collect();
+        let mut sealed: HashMap<i64, (i64, i64, i64)> = HashMap::new();
+        for s in &self.segments {
+            let (segments, rows, bytes) = sealed.entry(s.table).or_default();
+            *segments += 1;
+            *rows = rows.saturating_add(s.rows);
+            *bytes = bytes.saturating_add(s.bytes);
+        }
         let size = |&(id, _, table): &(u32, &str, &'static Table)| {
             let (segments, rows, bytes) = sealed.get(&i64::from(id)).copied().unwrap_or_default();
             let open: usize =
@@ -291,15 +317,16 @@ impl Recording {
         let &(id, _, table) = self.tables.iter().find(|(_, _, t)| t.name == name)?;
         let columns = table.stored();
         let (from, to) = select.between.unwrap_or((i64::MIN, i64::MAX));
-        let sql = format!(
-            "select id, generation, ticks from segment where table_id = {id} and t_to >= {from} and t_from <= {to} order by generation, id"
-        );
-        let segments = self.rows(&format!("segments of table {name}"), &sql, |r| {
-            Ok((r.get::<_, i64>(0)?, r.get::<_, i64>(1)?, r.get::<_, Vec<u8>>(2)?))
-        });
+        let mine = |s: &&Segment| s.table == i64::from(id) && s.to >= from && s.from <= to;
         let mut parts: Vec<(i64, Vec<i64>)> = Vec::new();
-        for (segment, generation, ticks) in segments {
-            match sum::check([i64::from(id), generation], &ticks).and_then(tail::decode_ticks) {
+        for &Segment { id: segment, generation, .. } in self.segments.iter().filter(mine) {
+            let ticks = self
+                .db
+                .prepare_cached("select ticks from segment where id = ?")
+                .and_then(|mut s| s.query_row([segment], |r| r.get::<_, Vec<u8>>(0)))
+                .map_err(|e| e.to_string());
+            let ticks = ticks.and_then(|ticks| tail::decode_ticks(sum::check([i64::from(id), generation], &ticks)?));
+            match ticks {
                 Ok(ticks) => parts.push((segment, ticks)),
                 Err(why) => self.damaged(
                     format!("table {name}, segment {generation}"),

@@ -17,7 +17,8 @@ create table source (id integer primary key, name text not null unique, title te
 create table table_definition (id integer primary key, name text not null unique, source text not null, definition blob not null);
 create table segment (id integer primary key, table_id integer not null, generation integer not null, t_from integer not null,
                       t_to integer not null, row_count integer not null, ticks blob not null, bytes blob not null);
-create index segment_of_table on segment (table_id, generation);
+create table sealed (segments integer not null, sum integer not null, tick integer not null);
+insert into sealed values (0, 0, 0);
 create table symbol (id integer primary key, text text not null);
 create table tail (tick integer primary key, t integer not null, bytes blob not null);
 ";

@@ -1,4 +1,4 @@
-//! Checksums of the blobs that no other layer checks: SQLite has none for its pages, zstd has its own.
+//! Checksums of what no other layer checks: SQLite has none for its pages, zstd has its own.
 
 /// FNV-1a of 32 bits (Fowler, Noll, Vo; RFC 9923): enough to see bits that flipped on a disk. It covers the keys of the blob's row too: a
 /// blob must not become that of another row.
@@ -20,6 +20,14 @@ pub(crate) fn check(key: [i64; 2], bytes: &[u8]) -> Result<&[u8], String> {
         Some(_) => Err("its checksum says that bytes have changed".into()),
         None => Err("shorter than its checksum".into()),
     }
+}
+
+/// The checksum of a list of rows of numbers, whatever their order: the sum of the FNV-1a of 64 bits of each. A row that is lost, or
+/// that went to another table, shows in it.
+pub(crate) fn of_list<const N: usize>(rows: impl Iterator<Item = [i64; N]>) -> i64 {
+    let hash = |h: u64, b: u8| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3);
+    let row = |row: [i64; N]| row.iter().flat_map(|n| n.to_le_bytes()).fold(0xcbf2_9ce4_8422_2325, hash);
+    rows.map(row).fold(0, u64::wrapping_add).cast_signed()
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Writes a recording: rows are thinned and buffered, committed to the tail, and sealed into segments.
 
+use crate::catalogue::Segment;
 use crate::segment::{self, Block};
 use crate::thin::Thinner;
 use crate::{Error, catalogue, schema, sum, tail};
@@ -140,7 +141,7 @@ impl Writer {
         self.db
             .execute(
                 "insert into table_definition values (?, ?, ?, ?)",
-                params![id, table.name, source, catalogue::encode(table)],
+                params![id, table.name, source, sum::add([i64::from(id), 0], &catalogue::encode(table))],
             )
             .map_err(self.of())?;
         let columns = table.stored();
@@ -251,6 +252,7 @@ impl Writer {
                 .map_err(&of)?;
         }
         transaction.execute_batch("delete from tail; delete from symbol;").map_err(&of)?;
+        note_sealed(&transaction, self.tick).map_err(&of)?;
         transaction.commit().map_err(&of)?;
         self.generation += 1;
         self.tail_bytes = 0;
@@ -264,7 +266,13 @@ impl Writer {
     /// Deletes the segments that end before `t`: the flight recorder's way to stay small.
     pub fn forget_before(&mut self, t: i64) -> Result<(), Error> {
         let of = self.of();
-        let gone = self.db.execute("delete from segment where t_to < ?", [t]).map_err(&of)?;
+        let transaction = self.db.unchecked_transaction().map_err(&of)?;
+        let gone = transaction.execute("delete from segment where t_to < ?", [t]).map_err(&of)?;
+        if gone > 0 {
+            let tick = transaction.query_row("select tick from sealed", [], |r| r.get(0)).map_err(&of)?;
+            note_sealed(&transaction, tick).map_err(&of)?;
+        }
+        transaction.commit().map_err(&of)?;
         if gone > 0 {
             self.vacuum()?;
         }
@@ -373,6 +381,14 @@ impl Writer {
         let _ = self.db.pragma_update_and_check(None, "journal_mode", "delete", |row| row.get::<_, String>(0));
         committed.and(sealed).and(said).and(vacuumed)
     }
+}
+
+/// Writes down which segments there are, and the first commit that is in none of them: a reader can tell when one is lost.
+fn note_sealed(db: &Connection, tick: i64) -> rusqlite::Result<()> {
+    let list = db.prepare_cached(Segment::SELECT)?.query_map([], Segment::of)?.collect::<Result<Vec<_>, _>>()?;
+    db.prepare_cached("update sealed set segments = ?, sum = ?, tick = ?")?
+        .execute(params![list.len() as i64, Segment::sum(&list), tick])
+        .map(drop)
 }
 
 /// Hands memory that is free again back to the system: a seal needs much for a moment, and glibc would keep it for ever (malloc_trim(3)).

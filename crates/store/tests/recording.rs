@@ -160,7 +160,33 @@ fn damage_is_said_and_the_rest_is_kept() {
     assert_eq!(recording.manifest().name, "");
     let said: Vec<String> = recording.damage().iter().map(ToString::to_string).collect();
     assert!(said[0].starts_with("manifest.host: not JSON"), "{said:?}");
-    assert!(said[1].starts_with("table net, 3.0 s to 5.0 s: zstd"), "{said:?}");
+    assert!(said[1].starts_with("list of segments: "), "{said:?}");
+    assert!(said[2].starts_with("table net, 3.0 s to 5.0 s: zstd"), "{said:?}");
+}
+
+#[test]
+fn what_is_lost_from_the_lists_is_said() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.twin");
+    for (change, said) in [
+        ("delete from segment where generation = 0 and table_id = 0", "list of segments: "),
+        ("update segment set table_id = 77 where generation = 0 and table_id = 0", "list of segments: "),
+        ("update segment set t_to = t_to - 1 where generation = 0 and table_id = 0", "list of segments: "),
+        ("update table_definition set id = 77 where id = 0", "table net: its definition is damaged"),
+        ("delete from tail where tick = (select min(tick) from tail)", "tail: the commits before number 4 are missing"),
+    ] {
+        let mut run =
+            Run { writer: Writer::create(&path, true, NEVER).unwrap(), ..start(&dir.path().join("b.twin"), NEVER) };
+        run.net = run.writer.define("test", &NET).unwrap();
+        (0..3).for_each(|second| run.tick(second, &[("lo", second)], &[]));
+        run.writer.seal(&run.symbols).unwrap();
+        (3..6).for_each(|second| run.tick(second, &[("lo", second)], &[]));
+        assert_eq!(Recording::open(&path).unwrap().damage(), []);
+        rusqlite::Connection::open(&path).unwrap().execute_batch(change).unwrap();
+        let damage: Vec<String> = Recording::open(&path).unwrap().damage().iter().map(ToString::to_string).collect();
+        assert!(damage.first().is_some_and(|d| d.starts_with(said)), "{change}: {damage:?}");
+        std::fs::remove_file(dir.path().join("b.twin")).unwrap();
+    }
 }
 
 #[test]
