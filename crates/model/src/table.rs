@@ -253,12 +253,25 @@ pub struct Table {
     /// An entity that is first seen after the table's first read came into being since the read before, with its counters at
     /// zero: its first counters are a difference too. True of processes, not of CPUs that were switched off for a while.
     pub from_zero: bool,
+    /// Rows are entries of a dictionary that other tables refer to by number: true from then on and for the whole recording, before it too.
+    /// They are events that no window cuts and that a flight recorder never forgets.
+    pub dictionary: bool,
 }
 
 impl Table {
     /// A wide table, compared as one total over all its entities.
     pub const fn wide(name: &'static str, help: &'static str, columns: &'static [Column]) -> Self {
-        Table { name, help, shape: Shape::Wide, columns, derived: &[], groups: &[&[]], events: false, from_zero: false }
+        Table {
+            name,
+            help,
+            shape: Shape::Wide,
+            columns,
+            derived: &[],
+            groups: &[&[]],
+            events: false,
+            from_zero: false,
+            dictionary: false,
+        }
     }
 
     /// A long table (see [`Shape::Long`]), compared as one total for each field.
@@ -272,6 +285,7 @@ impl Table {
             groups: &[&[]],
             events: false,
             from_zero: false,
+            dictionary: false,
         }
     }
 
@@ -299,6 +313,12 @@ impl Table {
         self.events = true;
         self.groups = &[];
         self
+    }
+
+    /// Says that rows are entries of a dictionary, see [`Table::dictionary`].
+    pub const fn of_entries(mut self) -> Self {
+        self.dictionary = true;
+        self.of_events()
     }
 
     /// The label columns, in order.

@@ -39,6 +39,7 @@ mod slab;
 mod sockets;
 mod softirqs;
 mod softnet;
+pub mod stacks;
 mod sysctl;
 mod thermal;
 mod vmstat;
@@ -80,6 +81,8 @@ pub static ALL: &[&Source] = &[
     &process::SOURCE,
     &cgroups::SOURCE,
     &facts::SOURCE,
+    // Last: a tick's rows of the dictionary come after those that refer to it.
+    &stacks::SOURCE,
 ];
 
 /// The source called `name`.

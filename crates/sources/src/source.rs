@@ -30,6 +30,8 @@ pub struct Scope {
     pub start: u64,
     /// The marks of the threads in scope; see [`crate::scope::shared`].
     pub marks: Shared,
+    /// The stacks of the recording.
+    pub stacks: crate::stacks::Stacks,
 }
 
 /// Finds out whether a source can be read here, and opens what it holds open.

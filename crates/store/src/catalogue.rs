@@ -78,6 +78,8 @@ struct TableText {
     events: bool,
     #[serde(default)]
     from_zero: bool,
+    #[serde(default)]
+    dictionary: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -194,6 +196,7 @@ pub(crate) fn encode(table: &Table) -> Vec<u8> {
         groups: table.groups.iter().map(|g| owned(g)).collect(),
         events: table.events,
         from_zero: table.from_zero,
+        dictionary: table.dictionary,
     };
     pack(&text)
 }
@@ -250,6 +253,8 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<&'static Table, String> {
         groups: groups.leak(),
         events: text.events,
         from_zero: text.from_zero,
+        // Entries are events, whatever else is said.
+        dictionary: text.dictionary && text.events,
     })))
 }
 

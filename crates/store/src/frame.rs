@@ -9,7 +9,7 @@ use std::ops::Range;
 pub struct Select<'a> {
     /// Only these stored value columns (labels always come along); `None` for all.
     pub columns: Option<&'a [&'a str]>,
-    /// Only the generations that touch this stretch, nanoseconds. Rows outside it may come along.
+    /// Only the generations that touch this stretch, nanoseconds. Rows outside it may come along. Dictionaries come whole.
     pub between: Option<(i64, i64)>,
     /// At most about so many ticks: beyond, every n-th is kept, which loses nothing of a counter but resolution. 0 for no limit.
     pub most_ticks: usize,

@@ -316,7 +316,8 @@ impl Recording {
     pub fn load(&self, name: &str, select: &Select<'_>) -> Option<Frame> {
         let &(id, _, table) = self.tables.iter().find(|(_, _, t)| t.name == name)?;
         let columns = table.stored();
-        let (from, to) = select.between.unwrap_or((i64::MIN, i64::MAX));
+        // What a dictionary says later is true before, too.
+        let (from, to) = select.between.filter(|_| !table.dictionary).unwrap_or((i64::MIN, i64::MAX));
         let mine = |s: &&Segment| s.table == i64::from(id) && s.to >= from && s.from <= to;
         let mut parts: Vec<(i64, Vec<i64>)> = Vec::new();
         for &Segment { id: segment, generation, .. } in self.segments.iter().filter(mine) {

@@ -263,11 +263,17 @@ impl Writer {
         Ok(())
     }
 
-    /// Deletes the segments that end before `t`: the flight recorder's way to stay small.
+    /// Deletes the segments that end before `t`: the flight recorder's way to stay small. Dictionaries are kept: what comes later refers to them.
     pub fn forget_before(&mut self, t: i64) -> Result<(), Error> {
         let of = self.of();
         let transaction = self.db.unchecked_transaction().map_err(&of)?;
-        let gone = transaction.execute("delete from segment where t_to < ?", [t]).map_err(&of)?;
+        let mut gone = 0;
+        for (id, _) in self.tables.iter().enumerate().filter(|(_, open)| !open.table.dictionary) {
+            gone += transaction
+                .prepare_cached("delete from segment where table_id = ? and t_to < ?")
+                .and_then(|mut s| s.execute(params![id as i64, t]))
+                .map_err(&of)?;
+        }
         if gone > 0 {
             let tick = transaction.query_row("select tick from sealed", [], |r| r.get(0)).map_err(&of)?;
             note_sealed(&transaction, tick).map_err(&of)?;

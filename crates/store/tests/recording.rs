@@ -16,6 +16,13 @@ static EVENTS: Table = Table::wide(
 )
 .of_events();
 
+static WORDS: Table = Table::wide(
+    "word",
+    "entries that events refer to",
+    &[Column::number("word", "number"), Column::fact("text", "what it says")],
+)
+.of_entries();
+
 const SECOND: i64 = 1_000_000_000;
 const NEVER: i64 = i64::MAX;
 
@@ -239,6 +246,35 @@ fn the_flight_recorder_forgets() {
     let frame = net(&copy);
     assert!(frame.ticks[0] >= 16 * SECOND && frame.ticks.len() <= 14, "{:?}", frame.ticks);
     assert_eq!(net(&path).ticks.last(), Some(&(30 * SECOND)));
+}
+
+#[test]
+fn a_flight_recorder_keeps_its_dictionaries() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run.twin");
+    let mut run = start(&path, 2 * SECOND);
+    let words = run.writer.define("processes", &WORDS).unwrap();
+    for second in 0..30 {
+        // One entry in the first second, one near the end.
+        if matches!(second, 0 | 28) {
+            let cells = vec![second, run.symbols.cell(&format!("word {second}"))];
+            run.writer.put(words, second * SECOND, &Rows { width: 2, cells });
+        }
+        run.tick(second, &[("lo", second)], &[second]);
+        run.writer.forget_before((second - 10) * SECOND).unwrap();
+    }
+    let copy = dir.path().join("copy.twin");
+    run.writer.snapshot(&copy, &Manifest::default(), &run.symbols).unwrap();
+    for path in [&path, &copy] {
+        let recording = Recording::open(path).unwrap();
+        for between in [None, Some((5 * SECOND, 20 * SECOND))] {
+            let frame = recording.load("word", &Select { between, ..Select::default() }).unwrap();
+            let text = |row: usize| frame.symbols.text(frame.column("text").unwrap()[row]).unwrap().to_owned();
+            let shown: Vec<_> = frame.entities.iter().map(|e| (e.labels[0], text(e.rows.start))).collect();
+            assert_eq!(shown, [(0, "word 0".to_owned()), (28, "word 28".to_owned())], "{between:?}");
+        }
+        assert!(recording.load("ended", &Select::default()).unwrap().ticks[0] >= 16 * SECOND);
+    }
 }
 
 #[test]

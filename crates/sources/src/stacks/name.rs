@@ -1,0 +1,48 @@
+//! What is said of a frame.
+
+use std::sync::Arc;
+
+/// What kind of code a frame is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Kind {
+    Kernel,
+    Native,
+    Jit,
+    Inlined,
+    Unknown,
+}
+
+impl Kind {
+    /// The word in the table.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Kind::Kernel => "kernel",
+            Kind::Native => "native",
+            Kind::Jit => "jit",
+            Kind::Inlined => "inlined",
+            Kind::Unknown => "unknown",
+        }
+    }
+}
+
+/// A row of the table `frame`, without its number.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Row {
+    /// The function; `None` where it was not resolved.
+    pub function: Option<Arc<str>>,
+    /// Path of the file, or a word in brackets.
+    pub module: Option<Arc<str>>,
+    pub build_id: Option<Arc<str>>,
+    /// Address in the file; of the kernel, address minus `_text`.
+    pub offset: Option<i64>,
+    /// `file.rs:123`.
+    pub source: Option<Arc<str>>,
+    pub kind: Kind,
+}
+
+impl Row {
+    /// A frame of which only the module is known.
+    pub(super) fn unresolved(module: Option<Arc<str>>, kind: Kind) -> Self {
+        Row { function: None, module, build_id: None, offset: None, source: None, kind }
+    }
+}

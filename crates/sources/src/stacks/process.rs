@@ -1,0 +1,428 @@
+//! What processes have mapped, and the way from the registers and the top of a stack to its frames.
+
+use super::module::{Identity, Module};
+use super::trie::Place;
+use super::{Registers, maps};
+use framehop::{ExplicitModuleSectionInfo, FrameAddress, Unwinder};
+use host::Host;
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+#[cfg(target_arch = "x86_64")]
+use framehop::x86_64::{CacheX86_64 as Cache, UnwindRegsX86_64 as Regs, UnwinderX86_64 as Rules};
+
+#[cfg(target_arch = "aarch64")]
+use framehop::aarch64::{CacheAarch64 as Cache, UnwindRegsAarch64 as Regs, UnwinderAarch64 as Rules};
+
+/// The deepest stack that is kept.
+pub(super) const DEEPEST: usize = 512;
+
+/// A process whose mappings were read is not read again for so long.
+const AGAIN: Duration = Duration::from_millis(200);
+
+/// So much unwind information is kept, bytes; modules beyond are unwound by frame pointers.
+const MOST: usize = 160 << 20;
+
+/// What lies in a stretch of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum What {
+    /// A file, by its number.
+    Module(u32),
+    Vdso,
+    /// No file.
+    Anonymous,
+}
+
+/// A stretch of executable memory.
+#[derive(Clone, Debug)]
+pub(super) struct Mapping {
+    pub range: Range<u64>,
+    /// Where it begins in its file.
+    pub offset: u64,
+    pub what: What,
+    /// Whether the unwinder knows it.
+    ready: bool,
+}
+
+/// A process, from one exec to the next.
+struct Process {
+    number: u32,
+    /// Ascending, without overlaps.
+    mappings: Vec<Mapping>,
+    /// When `/proc/PID/maps` was last read.
+    read: Option<Instant>,
+    rules: Rules<Arc<[u8]>>,
+    cache: Cache,
+}
+
+/// A file that was seen in some process.
+pub(super) struct Known {
+    pub identity: Identity,
+    /// `None` until something of it runs.
+    pub module: Option<Arc<Module>>,
+}
+
+/// All processes that were met, by their process id.
+#[derive(Default)]
+pub(super) struct Processes {
+    by_pid: HashMap<u32, Process>,
+    /// Process ids by the number that [`Place::Anonymous`] has; the process may have ended.
+    pub pids: Vec<u32>,
+    numbers: HashMap<Identity, u32>,
+    pub modules: Vec<Known>,
+    vdso: Option<Arc<Module>>,
+    /// Bytes of unwind information held.
+    held: usize,
+    /// Modules left out for want of room.
+    pub refused: u64,
+}
+
+/// The virtual library of this process, which is that of all: an ELF file in memory (vdso(7)).
+pub(super) fn vdso() -> Option<Vec<u8>> {
+    let text = std::fs::read("/proc/self/maps").ok()?;
+    let line = maps::executable(&text).find(|line| line.path == b"[vdso]")?;
+    let length = usize::try_from(line.end - line.start).ok().filter(|&l| l <= 1 << 20)?;
+    // SAFETY: the kernel has mapped these bytes for reading for as long as the process lives, and nothing writes to them.
+    Some(unsafe { std::slice::from_raw_parts(line.start as *const u8, length) }.to_vec())
+}
+
+impl Processes {
+    fn new_process(&mut self, pid: u32) -> &mut Process {
+        let number = self.pids.len() as u32;
+        self.pids.push(pid);
+        let fresh = Process { number, mappings: Vec::new(), read: None, rules: Rules::new(), cache: Cache::new() };
+        let slot = self.by_pid.entry(pid);
+        match slot {
+            std::collections::hash_map::Entry::Occupied(mut old) => {
+                old.insert(fresh);
+                old.into_mut()
+            }
+            std::collections::hash_map::Entry::Vacant(slot) => slot.insert(fresh),
+        }
+    }
+
+    /// A file or name was mapped for execution.
+    pub(super) fn mapped(&mut self, pid: u32, line: &maps::Line<'_>) {
+        let what = self.what(line);
+        if !self.by_pid.contains_key(&pid) {
+            self.new_process(pid);
+        }
+        if let Some(process) = self.by_pid.get_mut(&pid) {
+            process.map(line.start..line.end, line.offset, what);
+        }
+    }
+
+    /// A process started another: it has what its parent has.
+    pub(super) fn forked(&mut self, host: &Host, parent: u32, pid: u32) {
+        if parent == pid {
+            return;
+        }
+        if !self.by_pid.contains_key(&parent) {
+            self.read(host, parent);
+        }
+        let mappings = self.by_pid.get(&parent).map(|p| p.mappings.clone()).unwrap_or_default();
+        let process = self.new_process(pid);
+        process.mappings = mappings;
+        process.mappings.iter_mut().for_each(|m| m.ready = false);
+    }
+
+    /// A process runs another program: what it had is gone.
+    pub(super) fn executed(&mut self, pid: u32) {
+        self.new_process(pid);
+    }
+
+    /// A process ended.
+    pub(super) fn ended(&mut self, pid: u32) {
+        self.by_pid.remove(&pid);
+    }
+
+    fn what(&mut self, line: &maps::Line<'_>) -> What {
+        let path = line.path.strip_suffix(b" (deleted)").unwrap_or(line.path);
+        match path {
+            b"[vdso]" => What::Vdso,
+            // Shared memory and the like: code that was made while the program ran.
+            _ if !path.starts_with(b"/") || path.starts_with(b"//anon") || path.starts_with(b"/memfd:") => {
+                What::Anonymous
+            }
+            _ => {
+                let identity = Identity {
+                    major: line.major,
+                    minor: line.minor,
+                    inode: line.inode,
+                    path: String::from_utf8_lossy(path).into(),
+                };
+                let next = self.modules.len() as u32;
+                let number = *self.numbers.entry(identity.clone()).or_insert(next);
+                if number == next {
+                    self.modules.push(Known { identity, module: None });
+                }
+                What::Module(number)
+            }
+        }
+    }
+
+    /// Reads what a process has mapped now.
+    fn read(&mut self, host: &Host, pid: u32) {
+        let known = self.by_pid.get(&pid).and_then(|p| p.read);
+        if known.is_some_and(|read| read.elapsed() < AGAIN) {
+            return;
+        }
+        let text = host.read(&format!("/proc/{pid}/maps")).unwrap_or_default();
+        let found: Vec<Mapping> = maps::executable(&text)
+            .map(|line| Mapping {
+                range: line.start..line.end,
+                offset: line.offset,
+                what: self.what(&line),
+                ready: false,
+            })
+            .collect();
+        let process = match self.by_pid.contains_key(&pid) {
+            true => self.by_pid.get_mut(&pid),
+            false => Some(self.new_process(pid)),
+        };
+        let Some(process) = process else { return };
+        process.read = Some(Instant::now());
+        // Of a process that has just ended nothing is shown; what was known of it stays.
+        for mapping in found {
+            process.map(mapping.range, mapping.offset, mapping.what);
+        }
+    }
+
+    /// The mapping that an address lies in, with its module open and known to the unwinder.
+    fn at(&mut self, host: &Host, pid: u32, address: u64) -> Option<(u32, Mapping)> {
+        let find = |all: &Self| {
+            all.by_pid
+                .get(&pid)
+                .and_then(|p| Some((p.number, p.find(address)?, p.mappings.get(p.find(address)?)?.clone())))
+        };
+        let (number, index, mut mapping) = match find(self) {
+            Some(found) => found,
+            None => {
+                self.read(host, pid);
+                find(self)?
+            }
+        };
+        if !mapping.ready {
+            let module = match mapping.what {
+                What::Module(module) => self.module(host, pid, module, &mapping.range),
+                What::Vdso => Some(Arc::clone(self.vdso.get_or_insert_with(|| {
+                    Arc::new(vdso().and_then(|bytes| Module::parse(bytes.as_slice()).ok()).unwrap_or_default())
+                }))),
+                What::Anonymous => None,
+            };
+            let process = self.by_pid.get_mut(&pid)?;
+            if let Some(module) = module {
+                process.teach(&mapping, &module);
+            }
+            mapping.ready = true;
+            if let Some(known) = process.mappings.get_mut(index) {
+                known.ready = true;
+            }
+        }
+        Some((number, mapping))
+    }
+
+    /// A module, which is opened when it is first asked for.
+    fn module(&mut self, host: &Host, pid: u32, number: u32, range: &Range<u64>) -> Option<Arc<Module>> {
+        let known = self.modules.get_mut(number as usize)?;
+        if let Some(module) = &known.module {
+            return Some(Arc::clone(module));
+        }
+        let mut module = Module::open(host, pid, range, &known.identity);
+        if self.held + module.size() > MOST {
+            self.refused += 1;
+            (module.frames, module.index, module.debug_frames) = (None, None, None);
+        }
+        self.held += module.size();
+        let module = Arc::new(module);
+        known.module = Some(Arc::clone(&module));
+        Some(module)
+    }
+
+    /// What an address of a process is.
+    pub(super) fn place(&mut self, host: &Host, pid: u32, address: u64) -> Place {
+        match self.at(host, pid, address) {
+            Some((number, mapping)) => self.place_in(number, &mapping, address),
+            None => Place::Unknown(address),
+        }
+    }
+
+    fn place_in(&self, number: u32, mapping: &Mapping, address: u64) -> Place {
+        let offset = address - mapping.range.start + mapping.offset;
+        match mapping.what {
+            What::Vdso => Place::Vdso(offset),
+            What::Anonymous => Place::Anonymous(number, address),
+            What::Module(module) => {
+                let known = self.modules.get(module as usize).and_then(|known| known.module.as_ref());
+                // Where the file could not be read, the place in it is all that is known; it is the address in most files.
+                Place::Module(module, known.and_then(|m| m.address(offset)).unwrap_or(offset))
+            }
+        }
+    }
+
+    /// Follows a stack to its start: the places, innermost first, with [`Place::Truncated`] at the end where it could not be followed.
+    pub(super) fn unwind(&mut self, host: &Host, pid: u32, registers: &Registers, stack: &[u8], out: &mut Vec<Place>) {
+        let read = |address: u64| word(stack, registers.sp, address).ok_or(());
+        let first = if cfg!(target_arch = "aarch64") { registers.lr } else { registers.ip };
+        let mut regs = registers_of(first, registers.sp, registers.bp);
+        let mut at = FrameAddress::from_instruction_pointer(registers.ip);
+        for _ in 0..DEEPEST {
+            let lookup = at.address_for_lookup();
+            let Some((number, mapping)) = self.at(host, pid, lookup) else {
+                // Not even the first address is code: a jump into nowhere, or a process that is gone.
+                if out.is_empty() {
+                    out.push(Place::Unknown(lookup));
+                }
+                break;
+            };
+            out.push(self.place_in(number, &mapping, lookup));
+            let before = regs;
+            let stepped = match self.by_pid.get_mut(&pid) {
+                Some(Process { rules, cache, .. }) => step(rules, at, &mut regs, cache, read),
+                None => break,
+            };
+            let next = match stepped {
+                // Its start: the unwind information says so, or the chain of frame pointers ends.
+                // Where generated code uses that register for other things, its end says nothing.
+                Ok(None) if mapping.what != What::Anonymous => return,
+                Ok(Some(next)) if self.at(host, pid, next.wrapping_sub(1)).is_some() => next,
+                _ => {
+                    regs = before;
+                    match self.scan(pid, &mut regs, registers.sp, stack) {
+                        Some(next) => next,
+                        None => break,
+                    }
+                }
+            };
+            let Some(next) = FrameAddress::from_return_address(next) else { return };
+            at = next;
+        }
+        out.push(Place::Truncated);
+    }
+
+    /// Looks for the next frame in the words of the stack: a saved frame pointer that leads to another further up, each beside a return address
+    /// into code. For code without unwind information that uses the frame pointer for other things, as compilers at run time do.
+    fn scan(&self, pid: u32, regs: &mut Regs, from: u64, stack: &[u8]) -> Option<u64> {
+        let end = from.saturating_add(stack.len() as u64);
+        let mut at = regs.sp().next_multiple_of(8);
+        // A frame of generated code is seldom larger.
+        let last = at.saturating_add(4096).min(end);
+        while at < last {
+            if let Some(next) = self.link(pid, at, from, stack)
+                && (next.0 == 0 || self.link(pid, next.0, from, stack).is_some())
+            {
+                let (frame, code) = next;
+                *regs = registers_of(code, at + 16, frame);
+                return Some(code);
+            }
+            at += 8;
+        }
+        None
+    }
+
+    /// The saved frame pointer and return address at a place of the stack, where they can be such.
+    fn link(&self, pid: u32, at: u64, from: u64, stack: &[u8]) -> Option<(u64, u64)> {
+        let (frame, code) = (word(stack, from, at)?, word(stack, from, at.checked_add(8)?)?);
+        let upward = frame > at && frame % 8 == 0 && frame < from.saturating_add(1 << 23);
+        if !(upward || frame == 0) || code < 4096 {
+            return None;
+        }
+        // Only what is known now: most words are no addresses, and must not make us read the mappings again.
+        let process = self.by_pid.get(&pid)?;
+        process.find(code.wrapping_sub(1))?;
+        Some((frame, code))
+    }
+}
+
+/// Registers as the unwinder takes them: first the instruction pointer (x86-64) or the link register (aarch64).
+#[cfg(target_arch = "x86_64")]
+fn registers_of(first: u64, sp: u64, bp: u64) -> Regs {
+    Regs::new(first, sp, bp)
+}
+
+#[cfg(target_arch = "aarch64")]
+fn registers_of(first: u64, sp: u64, bp: u64) -> Regs {
+    // Return addresses may carry a signature above the 48 bits of an address (Documentation/arch/arm64/pointer-authentication.rst).
+    let mask = framehop::aarch64::PtrAuthMask::from_max_known_address(0xffff_ffff_ffff);
+    Regs::new_with_ptr_auth_mask(mask, first, sp, bp)
+}
+
+/// One step of the unwinder. What it reads comes from files that others wrote: should it ever panic, the stack ends there.
+fn step(
+    rules: &Rules<Arc<[u8]>>,
+    at: FrameAddress,
+    regs: &mut Regs,
+    cache: &mut Cache,
+    mut read: impl FnMut(u64) -> Result<u64, ()>,
+) -> Result<Option<u64>, ()> {
+    let step = std::panic::AssertUnwindSafe(|| rules.unwind_frame(at, regs, cache, &mut read));
+    std::panic::catch_unwind(step).map_err(drop)?.map_err(drop)
+}
+
+/// The word at an address, of a copy of the stack that begins at `from`.
+fn word(stack: &[u8], from: u64, address: u64) -> Option<u64> {
+    let at = usize::try_from(address.checked_sub(from)?).ok()?;
+    let bytes = stack.get(at..at.checked_add(8)?)?;
+    Some(u64::from_ne_bytes(bytes.try_into().ok()?))
+}
+
+impl Process {
+    fn find(&self, address: u64) -> Option<usize> {
+        let at = self.mappings.partition_point(|m| m.range.start <= address).checked_sub(1)?;
+        self.mappings.get(at).filter(|m| address < m.range.end).map(|_| at)
+    }
+
+    /// Adds a mapping; what it covers is gone.
+    fn map(&mut self, range: Range<u64>, offset: u64, what: What) {
+        if let Some(same) = self.find(range.start).and_then(|at| self.mappings.get(at))
+            && same.range == range
+            && (same.offset, same.what) == (offset, what)
+        {
+            return;
+        }
+        let overlaps = |m: &Mapping| m.range.start < range.end && range.start < m.range.end;
+        for gone in self.mappings.iter().filter(|m| m.ready && overlaps(m)) {
+            self.rules.remove_module(gone.range.start);
+        }
+        self.mappings.retain(|m| !overlaps(m));
+        let at = self.mappings.partition_point(|m| m.range.start < range.start);
+        self.mappings.insert(at, Mapping { range, offset, what, ready: false });
+    }
+
+    /// Tells the unwinder of a module.
+    fn teach(&mut self, mapping: &Mapping, module: &Module) {
+        let Some(address) = module.address(mapping.offset) else { return };
+        let (Some((frames, bytes)), index) = (module.frames.clone(), module.index.clone()) else {
+            if module.debug_frames.is_some() {
+                let sections = ExplicitModuleSectionInfo {
+                    text_svma: module.text.clone(),
+                    debug_frame: module.debug_frames.clone(),
+                    ..Default::default()
+                };
+                self.add(mapping, address, sections);
+            }
+            return;
+        };
+        let sections = ExplicitModuleSectionInfo {
+            text_svma: module.text.clone(),
+            got_svma: module.got.clone(),
+            eh_frame_svma: Some(frames),
+            eh_frame: Some(bytes),
+            eh_frame_hdr_svma: index.as_ref().map(|(range, _)| range.clone()),
+            eh_frame_hdr: index.map(|(_, bytes)| bytes),
+            ..Default::default()
+        };
+        self.add(mapping, address, sections);
+    }
+
+    fn add(&mut self, mapping: &Mapping, address: u64, sections: ExplicitModuleSectionInfo<Arc<[u8]>>) {
+        let Some(base) = mapping.range.start.checked_sub(address) else { return };
+        // Its index is built from foreign bytes.
+        let build = || framehop::Module::new(String::new(), mapping.range.clone(), base, sections);
+        if let Ok(known) = std::panic::catch_unwind(std::panic::AssertUnwindSafe(build)) {
+            self.rules.add_module(known);
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! The trie of frames: a stack is its innermost frame and the stack of its caller, so that stacks which begin alike share what they share.
+//!
+//! Stacks are numbered as they come, long before their frames have names. A place in code may turn out to stand for several frames, where
+//! the compiler put one function into another; its stack then becomes several rows, of which the innermost has the number that was given out.
+
+use super::name::Row;
+use std::collections::HashMap;
+
+/// A place in code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Place {
+    /// An address of the kernel.
+    Kernel(u64),
+    /// A module by its number, and an address in its file.
+    Module(u32, u64),
+    /// Memory of a process (by its number here, see `Processes`) that no file stands for: code that was made while the program ran.
+    Anonymous(u32, u64),
+    /// The virtual library that the kernel maps into each process, and an offset in it.
+    Vdso(u64),
+    /// An address of which nothing is known.
+    Unknown(u64),
+    /// The end of a stack that could not be followed to the start of its thread.
+    Truncated,
+}
+
+/// So many stacks are kept; more are not told apart. A stack takes some 24 bytes.
+const MOST: usize = 1 << 20;
+
+/// A stack whose rows are not out yet.
+#[derive(Clone, Copy, Debug)]
+struct Unsent {
+    stack: u32,
+    parent: u32,
+    site: u32,
+}
+
+/// All stacks of a recording.
+#[derive(Debug, Default)]
+pub(super) struct Trie {
+    /// Places by number, and back.
+    sites: HashMap<Place, u32>,
+    places: Vec<Place>,
+    /// For each site its frames, innermost first; empty until they are known.
+    frames: Vec<Vec<u32>>,
+    stacks: HashMap<(u32, u32), u32>,
+    /// The last number given to a stack, and to a frame.
+    last_stack: u32,
+    last_frame: u32,
+    unsent: Vec<Unsent>,
+    /// Frames that are not out yet.
+    rows: Vec<(u32, Row)>,
+    /// Inlined frames and such without an address, which many sites share.
+    shared: HashMap<Row, u32>,
+    /// Stacks that found no room.
+    pub(super) refused: u64,
+    /// Sites below this one were given out by [`Trie::new_sites`].
+    given: usize,
+}
+
+impl Trie {
+    /// The number of the stack whose frames are `places`, outermost first. 0 where there are none, or no room.
+    pub(super) fn stack(&mut self, places: impl Iterator<Item = Place>) -> u32 {
+        let mut stack = 0;
+        for place in places {
+            let next = self.places.len() as u32;
+            let site = *self.sites.entry(place).or_insert(next);
+            if site == next {
+                self.places.push(place);
+                self.frames.push(Vec::new());
+            }
+            stack = match self.stacks.get(&(stack, site)) {
+                Some(&known) => known,
+                None if self.stacks.len() >= MOST => {
+                    self.refused += 1;
+                    return 0;
+                }
+                None => {
+                    self.last_stack += 1;
+                    self.stacks.insert((stack, site), self.last_stack);
+                    self.unsent.push(Unsent { stack: self.last_stack, parent: stack, site });
+                    self.last_stack
+                }
+            };
+        }
+        stack
+    }
+
+    /// The sites that came up since the last call, with their places.
+    pub(super) fn new_sites(&mut self) -> Vec<(u32, Place)> {
+        let from = std::mem::replace(&mut self.given, self.places.len());
+        (from as u32..).zip(self.places.iter().skip(from).copied()).collect()
+    }
+
+    /// Says what a site is: its frames, innermost first, of which the last is the function that the machine was in. The first word stands.
+    pub(super) fn name(&mut self, site: u32, rows: Vec<Row>) {
+        let Some(frames) = self.frames.get_mut(site as usize).filter(|frames| frames.is_empty()) else { return };
+        for row in rows {
+            // What has an address is a place of its own.
+            let known = if row.offset.is_none() { self.shared.get(&row).copied() } else { None };
+            let frame = known.unwrap_or_else(|| {
+                self.last_frame += 1;
+                if row.offset.is_none() {
+                    self.shared.insert(row.clone(), self.last_frame);
+                }
+                self.rows.push((self.last_frame, row));
+                self.last_frame
+            });
+            frames.push(frame);
+        }
+    }
+
+    /// How many sites have no name yet.
+    #[cfg(test)]
+    pub(super) fn unnamed(&self) -> usize {
+        self.frames.iter().filter(|frames| frames.is_empty()).count()
+    }
+
+    /// Takes the rows that are ready: frames as (number, row), and stacks as (number, parent or 0, frame).
+    pub(super) fn take(&mut self) -> (Vec<(u32, Row)>, Vec<(u32, u32, u32)>) {
+        let mut stacks = Vec::new();
+        let mut last = self.last_stack;
+        self.unsent.retain(|unsent| {
+            let Some(frames) = self.frames.get(unsent.site as usize).filter(|frames| !frames.is_empty()) else {
+                return true;
+            };
+            let mut stack = unsent.stack;
+            for (at, &frame) in frames.iter().enumerate() {
+                let is_last = at + 1 == frames.len();
+                if !is_last {
+                    last += 1;
+                }
+                stacks.push((stack, if is_last { unsent.parent } else { last }, frame));
+                stack = last;
+            }
+            false
+        });
+        self.last_stack = last;
+        (std::mem::take(&mut self.rows), stacks)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stacks::name::Kind;
+
+    fn row(function: &str) -> Row {
+        Row {
+            function: Some(function.into()),
+            kind: Kind::Native,
+            module: None,
+            build_id: None,
+            offset: None,
+            source: None,
+        }
+    }
+
+    #[test]
+    fn stacks_share_their_callers() {
+        let mut trie = Trie::default();
+        let place = Place::Unknown;
+        let deep = trie.stack([1, 2, 3].map(place).into_iter());
+        let other = trie.stack([1, 2, 4].map(place).into_iter());
+        assert_eq!(trie.stack([1, 2, 3].map(place).into_iter()), deep);
+        assert_eq!((trie.stack(std::iter::empty()), deep, other), (0, 3, 4));
+        assert_eq!(trie.new_sites().len(), 4);
+        assert_eq!(trie.new_sites(), []);
+        trie.name(0, vec![row("main")]);
+        // The second is two functions, one inside the other.
+        trie.name(1, vec![row("inner"), row("outer")]);
+        trie.name(1, vec![row("late")]);
+        let (frames, stacks) = trie.take();
+        assert_eq!(
+            frames.iter().map(|(n, r)| (*n, r.function.as_deref().unwrap())).collect::<Vec<_>>(),
+            [(1, "main"), (2, "inner"), (3, "outer")]
+        );
+        assert_eq!(stacks, [(1, 0, 1), (2, 5, 2), (5, 1, 3)]);
+        assert_eq!(trie.unnamed(), 2);
+        trie.name(2, vec![row("leaf")]);
+        trie.name(3, vec![row("inner")]);
+        assert_eq!(trie.take().1, [(3, 2, 4), (4, 2, 2)]);
+        assert_eq!(trie.take(), (vec![], vec![]));
+        assert_eq!(trie.stack([9].map(place).into_iter()), 6, "numbers are never given out twice");
+    }
+}
