@@ -77,6 +77,15 @@ export function windowOf(run: number): Stretch {
   return { from: w.from + offset, to: w.to + offset };
 }
 
+/** The windows of all runs in their own time, as far as they were recorded. */
+export const windows = computed<Stretch[]>(() =>
+  report().runs.map((run, i) => {
+    const w = windowOf(i);
+    const from = Math.min(Math.max(w.from, 0), run.duration);
+    return { from, to: Math.min(Math.max(w.to, from), run.duration) };
+  }),
+);
+
 /** The least window: a thousandth of the whole, so that the handles never meet. */
 export function least(): number {
   return Math.max((extent.value.to - extent.value.from) / 2000, 1e-3);

@@ -1,4 +1,4 @@
-//! Where the CPU time went: one bar a run, on one scale per unit of work.
+//! Where the time went: one bar a run, on one scale per unit of work. Of the CPUs, where there is no ledger of threads.
 
 use explain::Comparison;
 use query::series::Grid;
@@ -18,8 +18,11 @@ const STATES: [(&str, &str, &str); 8] = [
     ("idle", "Idle", "nothing to run"),
 ];
 
-/// The budget, or null where CPU times were not recorded.
+/// The budget: of the threads where all recordings have a ledger of them, else of the CPUs; null where neither was recorded.
 pub(crate) fn budget(runs: &[Run], comparison: &Comparison) -> Value {
+    if let Some(ledger) = crate::ledger::budget(runs, comparison) {
+        return ledger;
+    }
     // CPU-seconds of each state in the window, and the length of the window.
     let sums: Vec<Option<(Vec<Option<f64>>, f64)>> =
         runs.iter().enumerate().map(|(i, run)| sums(run, i, comparison)).collect();
@@ -63,7 +66,7 @@ pub(crate) fn budget(runs: &[Run], comparison: &Comparison) -> Value {
         .iter()
         .map(|(id, title, help)| json!({"id": id, "title": title, "help": help, "metrics": [format!("cpu.{id}")]}))
         .collect();
-    json!({"title": title, "unit": unit, "note": note, "states": states, "values": values})
+    json!({"title": title, "unit": unit, "note": note, "source": "cpu", "states": states, "values": values})
 }
 
 fn sums(run: &Run, index: usize, comparison: &Comparison) -> Option<(Vec<Option<f64>>, f64)> {

@@ -24,14 +24,23 @@ pub(crate) struct PageData {
     pub(crate) block: Block,
     /// For each chart, what a difference finds it by.
     pub(crate) drawn: Vec<Link>,
+    /// What the page draws above its charts from the block `profile`.
+    pub(crate) view: Option<&'static str>,
 }
 
 /// What a chart shows: its id, table and columns.
 type Link = (String, &'static str, Vec<String>);
 
 impl PageData {
-    fn new(page: Page) -> Self {
-        PageData { page, charts: Vec::new(), tables: Vec::new(), block: Block::default(), drawn: Vec::new() }
+    pub(crate) fn new(page: Page) -> Self {
+        PageData {
+            page,
+            charts: Vec::new(),
+            tables: Vec::new(),
+            block: Block::default(),
+            drawn: Vec::new(),
+            view: None,
+        }
     }
 
     pub(crate) fn block_id(&self) -> String {

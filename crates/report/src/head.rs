@@ -17,7 +17,12 @@ const STRIP: usize = 600;
 const SPARK: usize = 60;
 
 /// The head.
-pub(crate) fn head(runs: &[Run], comparison: &Comparison, pages: &[PageData]) -> Result<Value, Error> {
+pub(crate) fn head(
+    runs: &[Run],
+    comparison: &Comparison,
+    pages: &[PageData],
+    profile: Option<&Value>,
+) -> Result<Value, Error> {
     let generated = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |d| d.as_secs_f64());
     let level = match comparison.headline.level {
         Level::Differs => "differs",
@@ -30,15 +35,15 @@ pub(crate) fn head(runs: &[Run], comparison: &Comparison, pages: &[PageData]) ->
     };
     let shown: Vec<Value> = pages
         .iter()
-        .filter(|p| !p.charts.is_empty() || !p.tables.is_empty())
+        .filter(|p| !p.charts.is_empty() || !p.tables.is_empty() || p.view.is_some())
         .map(|p| {
             json!({
-                "id": p.page.id(), "title": p.page.title(), "block": p.block_id(), "differences": counted(p), "charts": p.charts, "tables": p.tables,
+                "id": p.page.id(), "title": p.page.title(), "block": p.block_id(), "differences": counted(p), "view": p.view, "charts": p.charts, "tables": p.tables,
             })
         })
         .collect();
     Ok(json!({
-        "format": 1,
+        "format": 2,
         "tool": {"name": "twinscope", "version": env!("CARGO_PKG_VERSION")},
         "generated": generated,
         "runs": runs.iter().enumerate().map(|(i, r)| run(r, i, comparison)).collect::<Result<Vec<_>, _>>()?,
@@ -49,6 +54,7 @@ pub(crate) fn head(runs: &[Run], comparison: &Comparison, pages: &[PageData]) ->
         "facts": comparison.facts.iter().map(fact).collect::<Vec<_>>(),
         "set_up": {"block": "set-up"},
         "missing": missing(runs, comparison),
+        "profile": profile,
         "pages": shown,
     }))
 }

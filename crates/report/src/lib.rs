@@ -4,11 +4,22 @@
 mod block;
 mod budget;
 mod charts;
+mod columns;
+mod events;
 mod head;
 mod html;
+mod ledger;
+mod locks;
+mod profile;
+mod rows;
+mod stacks;
+mod summed;
 mod tables;
+#[cfg(test)]
+mod tests;
 
 use explain::Comparison;
+use model::Page;
 use query::Run;
 use std::path::PathBuf;
 
@@ -39,11 +50,36 @@ pub enum Error {
 pub fn html(runs: &[Run], comparison: &Comparison) -> Result<String, Error> {
     let mut pages = charts::pages(runs, comparison)?;
     tables::add(runs, comparison, &mut pages)?;
-    let head = head::head(runs, comparison, &pages)?;
-    let mut blocks = Vec::with_capacity(pages.len() + 1);
+    let mut columns = summed::add(runs, &mut pages)?;
+    let profile = profile::profile(runs)?;
+    if let Some(profile) = &profile {
+        show(&mut pages, &profile.block);
+    }
+    let head = head::head(runs, comparison, &pages, profile.as_ref().map(|p| &p.head))?;
+    columns.extend(profile.map(|p| (profile::BLOCK.to_owned(), p.block)));
+    let mut blocks = Vec::with_capacity(pages.len() + columns.len() + 1);
+    for (id, block) in columns {
+        blocks.push((id, html::pack(&block.finish())?));
+    }
     for page in pages {
         blocks.push((page.block_id(), html::pack(&page.block.finish())?));
     }
     blocks.push(("set-up".to_owned(), html::pack(head::set_up(runs).to_string().as_bytes())?));
     Ok(html::assemble(&head, &blocks))
+}
+
+/// Puts what the block `profile` holds onto its pages.
+fn show(pages: &mut Vec<charts::PageData>, block: &columns::Columns) {
+    if block.has("ledger") || block.has("running") {
+        summed::page(pages, Page::TimeBudget).view = Some("time-budget");
+    }
+    if ["sample", "wait", "lock", "page_fault", "ipi"].iter().any(|t| block.has(t)) {
+        summed::page(pages, Page::Profiles).view = Some("profiles");
+    }
+    if block.has("lock") {
+        summed::page(pages, Page::Locks).tables.insert(0, summed::locks());
+    }
+    if block.has("ipi") {
+        summed::page(pages, Page::Interrupts).tables.insert(0, summed::ipis());
+    }
 }

@@ -4,6 +4,7 @@
 use crate::Error;
 use crate::block::Coding;
 use crate::charts::{PageData, window};
+use crate::{ledger, summed};
 use explain::Comparison;
 use model::{Compare, Kind, Table, Type};
 use query::series::{Grid, Series};
@@ -29,7 +30,11 @@ pub(crate) fn add(runs: &[Run], comparison: &Comparison, pages: &mut [PageData])
     let mut done: Vec<&'static str> = Vec::new();
     for run in runs {
         for (_, table) in run.recording.tables() {
-            let is_named = table.groups.iter().any(|g| !g.is_empty()) && !table.is_long() && !table.events;
+            let is_named = table.groups.iter().any(|g| !g.is_empty())
+                && !table.is_long()
+                && !table.events
+                && !summed::has_histogram(table)
+                && table.name != ledger::TABLE;
             if !is_named || done.contains(&table.name) {
                 continue;
             }

@@ -1,9 +1,10 @@
 // Finds the head and the blocks in the document and unpacks them. Blocks are unpacked once, when a page first needs them.
 import { Block, BlockError } from "./block";
+import { Columns } from "./columns";
 import type { Head, SetUp } from "./types";
 
 /** The format of docs/report-bundle.md that this page draws. */
-export const FORMAT = 1;
+export const FORMAT = 2;
 
 /** Reads the head. The error says plainly what is wrong with the file. */
 export function readHead(doc: Document): Head {
@@ -28,6 +29,7 @@ export function readHead(doc: Document): Head {
     tool: { name: "twinscope", version: "" },
     generated: 0,
     budget: null,
+    profile: null,
     compared: 0,
     set_up: null,
     ...head,
@@ -84,6 +86,20 @@ export function loadBlock(id: string): Promise<Block> {
       .then((bytes) => new Block(bytes))
       .catch(named(id));
     blocks.set(id, block);
+  }
+  return block;
+}
+
+const columnBlocks = new Map<string, Promise<Columns>>();
+
+/** A block of columns, unpacked once. */
+export function loadColumns(id: string): Promise<Columns> {
+  let block = columnBlocks.get(id);
+  if (!block) {
+    block = raw(document, id)
+      .then((bytes) => new Columns(bytes))
+      .catch(named(id));
+    columnBlocks.set(id, block);
   }
   return block;
 }

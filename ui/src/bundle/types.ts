@@ -35,7 +35,10 @@ export interface Budget {
   title: string;
   unit: Unit;
   note: string | null;
-  states: { id: string; title: string; help: string; metrics?: string[] }[];
+  /** What was measured: the threads of a ledger, or the CPUs. */
+  source?: "ledger" | "cpu";
+  /** `quiet`: no lost time, left out unless asked for. */
+  states: { id: string; title: string; help: string; metrics?: string[]; quiet?: boolean }[];
   values: (number | null)[][];
 }
 
@@ -127,13 +130,61 @@ export interface Table {
   rows: Row[];
 }
 
+/** How a value of an events table follows from the rows of the window. */
+export type How =
+  | { rate: string }
+  | { share: string }
+  | { mean: [string, string] }
+  | { max: string }
+  | { quantile: number; buckets: [column: string, from: number, to: number][] };
+
+/** A table whose rows are added up over the window, from a block of columns. */
+export interface EventsTable {
+  id: string;
+  title: string;
+  help: string;
+  kind: "events";
+  query: string;
+  block: string;
+  table: string;
+  keys: { id: string; title: string; help: string; key: boolean }[];
+  values: { id: string; title: string; unit: Unit; help: string; how: How }[];
+  /** What a row opens to: stacks by their share of the first value. */
+  stacks: { column: string; title: string }[];
+}
+
+/** What a stack can be weighed by: a column of a table of the block `profile`. */
+export interface Measure {
+  id: string;
+  title: string;
+  help: string;
+  table: string;
+  weight: string;
+  unit: "s" | "";
+  state: string | null;
+  other: string | null;
+  other_title: string | null;
+}
+
+export interface ProfileSpec {
+  block: string;
+  /** What weights are divided by, and how many of those there were in a second of each run. */
+  per: { what: "operation" | "run" | "second"; rate: number[] };
+  states: Budget["states"];
+  measures: Measure[];
+  tables: string[];
+  notes: string[][];
+}
+
 export interface PageSpec {
   id: string;
   title: string;
   block: string;
   differences: number;
+  /** What is drawn above the charts from the block `profile`. */
+  view?: "time-budget" | "profiles" | null;
   charts: Chart[];
-  tables: Table[];
+  tables: (Table | EventsTable)[];
 }
 
 export interface Head {
@@ -148,6 +199,7 @@ export interface Head {
   facts: FactDifference[];
   set_up: { block: string } | null;
   missing: Missing[];
+  profile?: ProfileSpec | null;
   pages: PageSpec[];
 }
 

@@ -1,24 +1,48 @@
 // Where the time went: one bar for each recording, on the same scale, so that the eye sees which state grew.
 import { useState } from "preact/hooks";
 import type { Budget as Data } from "../bundle/types";
-import { lineColor } from "../model/color";
+import { ledgerColor, lineColor } from "../model/color";
 import { columnScale, human, inScale } from "../model/units";
-import { param, setParam } from "../state";
-import { RunName, Swatch, nameOf } from "./parts";
+import { go, param, report, setParam } from "../state";
+import { RunName, nameOf } from "./parts";
 
-export function Budget({ budget }: { budget: Data }) {
+/** Colours of the ledger's states: running in the colours of CPU time, waits by what is waited for, lost time stronger than what is none. */
+export function stateColor(budget: Pick<Data, "source">, n: number, id: string): string {
+  return budget.source === "ledger" ? ledgerColor(id) : lineColor(n, id);
+}
+
+/** `heading`: what stands above it. What is no lost time is left out unless asked for, in the link. */
+export function Budget({ budget: whole, heading = "Where the time went", about }: { budget: Data; heading?: string; about?: string }) {
   const [over, setOver] = useState<number | null>(null);
+  const hasQuiet = whole.states.some((s, i) => s.quiet && whole.values.some((v) => (v[i] ?? 0) > 0));
+  const quietShown = param("budget.idle") === "1";
+  const kept = whole.states.flatMap((s, i) => (s.quiet && !quietShown ? [] : [i]));
+  const budget: Data = { ...whole, states: kept.flatMap((i) => whole.states[i] ?? []), values: whole.values.map((v) => kept.map((i) => v[i] ?? null)) };
   const sums = budget.values.map((v) => v.reduce<number>((a, x) => a + (x ?? 0), 0));
   const most = Math.max(...sums, 1e-12);
   const scale = columnScale(budget.unit, most, false);
   // States that were measured nowhere are named below, not drawn as zero.
   const measured = budget.states.map((_, s) => budget.values.some((v) => (v[s] ?? null) !== null));
+  // A ledger has many states: those in which no time was spent are named below too.
+  const nothing = budget.source === "ledger" ? budget.states.filter((_, s) => measured[s] && budget.values.every((v) => (v[s] ?? 0) === 0)) : [];
   const absent = budget.states.filter((_, s) => !measured[s]).map((s) => s.title);
   const hovered = over === null ? null : budget.states[over];
   const chosen = param("state");
+  const at = budget.states.findIndex((s) => s.id === chosen);
+  const picked = at < 0 ? null : at;
+  const more = budget.source === "ledger" && picked !== null && report().profile ? budget.states[picked] : null;
   return (
     <section class="budget" id="at-budget">
-      <h2>Where the time went</h2>
+      <div class="section-head">
+        <h2>{heading}</h2>
+        {about && <span class="quiet">{about}</span>}
+        <span class="spacer" />
+        {hasQuiet && (
+          <button type="button" aria-pressed={quietShown} title="Waiting for work is no lost time; it is left out unless asked for" onClick={() => setParam("budget.idle", quietShown ? "" : "1")}>
+            Show idle
+          </button>
+        )}
+      </div>
       <p class="quiet">
         {budget.title}, {scale.symbol || budget.unit}{budget.note ? `. ${budget.note}` : ""}
       </p>
@@ -37,10 +61,11 @@ export function Budget({ budget }: { budget: Data }) {
                   return (
                     <span
                       key={s.id}
-                      class={`segment${over !== null && over !== i ? " dim" : ""}`}
-                      style={{ width: `${share}%`, background: lineColor(i, s.id) }}
+                      class={`segment${(over ?? picked) !== null && (over ?? picked) !== i ? " dim" : ""}`}
+                      style={{ width: `${share}%`, background: stateColor(budget, i, s.id) }}
                       title={`${s.title}: ${human(v, budget.unit)}. ${s.help}`}
                       onPointerEnter={() => setOver(i)}
+                      onClick={() => setParam("state", chosen === s.id ? "" : s.id)}
                     />
                   );
                 })}
@@ -60,11 +85,11 @@ export function Budget({ budget }: { budget: Data }) {
           </tr>
         </thead>
         <tbody>
-          {budget.states.map((s, i) => measured[i] && (
+          {budget.states.map((s, i) => measured[i] && !nothing.includes(s) && (
             <tr key={s.id} class={over === i ? "hover" : ""} onPointerEnter={() => setOver(i)} onPointerLeave={() => setOver(null)}>
               <th scope="row" title={s.help}>
                 <button type="button" class="line-name" aria-pressed={chosen === s.id} title={`${s.help} Click: show the differences in it.`} onClick={() => setParam("state", chosen === s.id ? "" : s.id)}>
-                  <Swatch n={i} name={s.id} />
+                  <span class="swatch" style={{ background: stateColor(budget, i, s.id) }} aria-hidden="true" />
                   {s.title}
                 </button>
               </th>
@@ -77,7 +102,14 @@ export function Budget({ budget }: { budget: Data }) {
         </tbody>
       </table>
       </div>
-      <p class="quiet small" aria-live="polite">{hovered ? hovered.help : absent.length > 0 ? `Not measured: ${absent.join(", ")}.` : "\u00a0"}</p>
+      {more && report().pages.some((p) => p.id === "profiles") && (
+        <p class="small">
+          <a href="#profiles" onClick={(e) => { e.preventDefault(); go("profiles"); }}>Stacks of “{more.title}”</a>
+          {more.id === "lock" && report().pages.some((p) => p.id === "locks") && <> · <a href="#locks" onClick={(e) => { e.preventDefault(); go("locks"); }}>Contended locks</a></>}
+        </p>
+      )}
+      <p class="quiet small" aria-live="polite">{hovered ? hovered.help
+          : [nothing.length > 0 ? `No time in: ${nothing.map((s) => s.title).join(", ")}.` : "", absent.length > 0 ? `Not measured: ${absent.join(", ")}.` : ""].filter(Boolean).join(" ") || "\u00a0"}</p>
     </section>
   );
 }

@@ -1,5 +1,5 @@
 // A table that sorts, filters and copies as CSV. Sort order and filter are in the link.
-import type { ComponentChildren } from "preact";
+import { type ComponentChildren, Fragment } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { csv } from "../model/csv";
 import { columnScale, inScale, plain } from "../model/units";
@@ -48,10 +48,13 @@ function compare<R>(column: ColumnOf<R>, down: boolean): (a: R, b: R) => number 
 }
 
 /** The table. `name` is its name in the link. */
-export function DataTable<R>({ name, label, columns, groups, rows, first, tools }: {
+export function DataTable<R>({ name, label, columns, groups, rows, first, tools, more, id }: {
   name: string; label: string; columns: ColumnOf<R>[]; groups?: Group[]; rows: R[]; first: string; tools?: ComponentChildren;
+  /** What a row opens to; which row is open is in the link, by its `id`. */
+  more?: (row: R) => ComponentChildren; id?: (row: R) => string;
 }) {
   const [part, setPart] = useState(PART);
+  const open = param(`${name}.open`);
   const filter = param(`${name}.filter`);
   const [by = "", way] = (param(`${name}.sort`) || first).split(/:(?=up$|down$)/);
   const column = columns.find((c) => c.id === by) ?? columns[0];
@@ -127,7 +130,7 @@ export function DataTable<R>({ name, label, columns, groups, rows, first, tools 
                 <th
                   key={c.id}
                   scope="col"
-                  class={c.text ? "" : "number"}
+                  class={c.text || c.cell ? "" : "number"}
                   aria-sort={c === column ? (down ? "descending" : "ascending") : "none"}
                 >
                   <button
@@ -144,15 +147,31 @@ export function DataTable<R>({ name, label, columns, groups, rows, first, tools 
             </tr>
           </thead>
           <tbody>
-            {sorted.slice(0, part).map((r, i) => (
-              <tr key={i}>
-                {columns.map((c) => {
-                  if (c.cell) return <td key={c.id}>{c.cell(r)}</td>;
-                  if (c.text) return <td key={c.id} class="text" title={c.text(r)}>{c.text(r)}</td>;
-                  return <td key={c.id} class="number">{inScale(c.value?.(r), scaleOf(c))}</td>;
-                })}
-              </tr>
-            ))}
+            {sorted.slice(0, part).map((r, i) => {
+              const isOpen = id !== undefined && open !== "" && id(r) === open;
+              return (
+                <Fragment key={i}>
+                  <tr class={isOpen ? "open" : ""}>
+                    {columns.map((c, k) => {
+                      if (k === 0 && more && id && c.text) {
+                        return (
+                          <td key={c.id} class="text" title={c.text(r)}>
+                            <button type="button" class="line-name" aria-expanded={isOpen} onClick={() => setParam(`${name}.open`, isOpen ? "" : id(r))}>
+                              <span aria-hidden="true" class="fold">{isOpen ? "▾" : "▸"}</span>
+                              <span class="ellipsis">{c.text(r)}</span>
+                            </button>
+                          </td>
+                        );
+                      }
+                      if (c.cell) return <td key={c.id}>{c.cell(r)}</td>;
+                      if (c.text) return <td key={c.id} class="text" title={c.text(r)}>{c.text(r)}</td>;
+                      return <td key={c.id} class="number">{inScale(c.value?.(r), scaleOf(c))}</td>;
+                    })}
+                  </tr>
+                  {isOpen && more && <tr class="more"><td colSpan={columns.length}>{more(r)}</td></tr>}
+                </Fragment>
+              );
+            })}
           </tbody>
         </table>
       </div>

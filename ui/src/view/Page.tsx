@@ -1,15 +1,44 @@
 // A page of charts and tables. Its block is unpacked when the page is first shown.
+import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
-import { loadBlock } from "../bundle/load";
-import type { PageSpec } from "../bundle/types";
-import { anchor, go, setParam } from "../state";
+import type { Columns } from "../bundle/columns";
+import { loadBlock, loadColumns } from "../bundle/load";
+import type { EventsTable, PageSpec } from "../bundle/types";
+import { anchor, go, report, setParam } from "../state";
 import { ChartView } from "./ChartView";
+import { EventTable } from "./EventTable";
 import { Guard, Trouble, useLoaded } from "./parts";
+import { Profiles } from "./Profiles";
+import { TimeBudget } from "./TimeBudget";
 import { WindowTable } from "./WindowTable";
+
+/** A part of a page that needs a block of columns, which is unpacked when it is first shown. */
+function FromColumns({ block, what, children }: { block: string; what: string; children: (columns: Columns) => ComponentChildren }) {
+  const { value, error } = useLoaded(() => loadColumns(block), block);
+  if (error) return <Trouble>{error} The rest of the page is not affected.</Trouble>;
+  if (!value) return <p class="quiet" role="status">Unpacking…</p>;
+  return <Guard what={what}>{children(value)}</Guard>;
+}
+
+function View({ spec }: { spec: PageSpec }) {
+  const { profile } = report();
+  if (!spec.view || !profile) return null;
+  return (
+    <FromColumns block={profile.block} what={spec.title}>
+      {(columns) => (spec.view === "time-budget" ? <TimeBudget columns={columns} spec={profile} /> : <Profiles columns={columns} spec={profile} />)}
+    </FromColumns>
+  );
+}
 
 export function Page({ spec }: { spec: PageSpec }) {
   const { value: block, error } = useLoaded(() => loadBlock(spec.block), spec.block);
   const at = anchor.value;
+  const events = spec.tables.filter((t) => t.kind === "events");
+  // Where a page is about one thing, its table is what to read first.
+  const tablesFirst = ["locks", "calls"].includes(spec.id);
+  const drawn = (t: EventsTable) => (
+    <FromColumns key={`${spec.id}/${t.id}`} block={t.block} what={`“${t.title}”`}>{(columns) => <EventTable table={t} columns={columns} />}</FromColumns>
+  );
   useEffect(() => {
     if (block && at) document.getElementById(`at-${at}`)?.scrollIntoView({ block: "start" });
   }, [block, at]);
@@ -25,8 +54,11 @@ export function Page({ spec }: { spec: PageSpec }) {
       </div>
       {error && <Trouble>{error} The other pages are not affected.</Trouble>}
       {!block && !error && <p class="quiet" role="status">Unpacking…</p>}
+      <View spec={spec} />
+      {tablesFirst && events.map(drawn)}
       {block && spec.charts.map((c) => <ChartView key={`${spec.id}/${c.id}`} chart={c} block={block} />)}
-      {block && spec.tables.map((t) => (
+      {!tablesFirst && events.map(drawn)}
+      {block && spec.tables.map((t) => t.kind === "window" && (
         <Guard key={`${spec.id}/${t.id}`} what={`“${t.title}”`}>
           <WindowTable table={t} block={block} />
         </Guard>

@@ -76,6 +76,60 @@ export function encodeBlock(times: TimeSpec[], series: LevelSpec[][]): Uint8Arra
   return out;
 }
 
+/** A column of whole numbers or texts of a block of columns. */
+export interface ColumnSpec {
+  values: (number | string)[];
+  scale?: number;
+  delta?: boolean;
+}
+
+/** The bytes of a block of columns, before gzip: tables of columns by name. */
+export function encodeColumns(tables: Record<string, Record<string, ColumnSpec>>): Uint8Array {
+  const strings: string[] = [];
+  const numbers = new Map<string, number>([["", 0]]);
+  const number = (text: string) => {
+    let n = numbers.get(text);
+    if (n === undefined) {
+      n = strings.push(text);
+      numbers.set(text, n);
+    }
+    return n;
+  };
+  const parts: Uint8Array[] = [];
+  let offset = 0;
+  const index = Object.fromEntries(
+    Object.entries(tables).map(([name, columns]) => {
+      const rows = Object.values(columns)[0]?.values.length ?? 0;
+      const specs = Object.fromEntries(
+        Object.entries(columns).map(([column, spec]) => {
+          const text = spec.values.some((v) => typeof v === "string");
+          const cells = spec.values.map((v) => (typeof v === "string" ? number(v) : v));
+          const stored = Uint32Array.from(cells, (v, i) => (spec.delta ? v - (i > 0 ? (cells[i - 1] as number) : 0) : v));
+          const little = new Uint8Array(stored.buffer);
+          const planes = new Uint8Array(rows * 4);
+          for (let p = 0; p < 4; p++) for (let i = 0; i < rows; i++) planes[p * rows + i] = little[i * 4 + p] as number;
+          const at = offset;
+          parts.push(planes);
+          offset += planes.length;
+          return [column, { offset: at, scale: spec.scale ?? 1, text, delta: spec.delta ?? false }];
+        }),
+      );
+      return [name, { rows, columns: specs }];
+    }),
+  );
+  const json = new TextEncoder().encode(JSON.stringify({ strings, tables: index }));
+  const out = new Uint8Array(8 + json.length + offset);
+  out.set(new TextEncoder().encode("TWC1"));
+  new DataView(out.buffer).setUint32(4, json.length, true);
+  out.set(json, 8);
+  let at = 8 + json.length;
+  for (const p of parts) {
+    out.set(p, at);
+    at += p.length;
+  }
+  return out;
+}
+
 /** Blocks by id: bytes, JSON, or the text of the script as it is (for damaged ones). */
 export type Blocks = Record<string, Uint8Array | object | string>;
 

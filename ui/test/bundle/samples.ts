@@ -1,5 +1,6 @@
 // Synthetic reports that look like real ones, by name. Values follow from a seed, so that tests can say what the page must show.
 import type { Chart, Column, Difference, Head, PageSpec, Row, Run } from "../../src/bundle/types";
+import { IPI_TABLE, profileOf } from "./profile";
 import { encodeBlock, type Blocks, type LevelSpec, type TimeSpec } from "./encode";
 
 export interface Sample {
@@ -99,6 +100,8 @@ export interface Options {
   holes?: boolean;
   same?: boolean;
   facts?: boolean;
+  /** With stacks, locks, a thread ledger and system calls. */
+  threads?: boolean;
 }
 
 export const HOSTILE = `</script><img src=x onerror="window.pwned=1"><b>bold</b>"'&amp;`;
@@ -227,7 +230,7 @@ export function sample(o: Options): Sample {
     ],
   };
   const head: Head = {
-    format: 1,
+    format: 2,
     tool: { name: "twinscope", version: "0.1.0" },
     generated: 1795001000,
     runs: all,
@@ -252,12 +255,29 @@ export function sample(o: Options): Sample {
     ],
     pages,
   };
+  if (o.threads) {
+    const made = profileOf(all, bad);
+    head.profile = made.spec;
+    head.budget = made.budget;
+    blocks["profile"] = made.bytes;
+    blocks["sums-syscall"] = made.calls;
+    const empty = encodeBlock([], []);
+    const [time, ...others] = made.pages;
+    if (time) pages.unshift(time);
+    pages.push(...others);
+    for (const p of made.pages) blocks[p.block] = empty;
+    pages.find((p) => p.id === "interrupts")?.tables.push(IPI_TABLE);
+  }
   return { head, blocks };
 }
 
 /** Every sample by name. */
 export const SAMPLES: Record<string, () => Sample> = {
   pair: () => sample({ runs: ["fast", "slow"], seconds: 60, cpus: 2 }),
+  threads: () => sample({ runs: ["fast", "slow"], seconds: 60, cpus: 2, threads: true }),
+  "threads-one": () => sample({ runs: ["only"], seconds: 60, cpus: 2, threads: true }),
+  "threads-three": () => sample({ runs: ["fast", "slow", "slow, pinned"], seconds: 60, cpus: 2, threads: true }),
+  "threads-hostile": () => sample({ runs: ["fast", "slow"], seconds: 60, cpus: 2, threads: true, hostile: true }),
   three: () => sample({ runs: ["fast", "slow", "slow, pinned"], seconds: 60, cpus: 8 }),
   eight: () => sample({ runs: Array.from({ length: 8 }, (_, i) => `node-${i + 1}`), seconds: 60, cpus: 4 }),
   one: () => sample({ runs: ["only"], seconds: 60, cpus: 2 }),

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Browser, Page } from "playwright-core";
 import { Block } from "../../src/bundle/block";
-import type { Head } from "../../src/bundle/types";
+import type { Head, PageSpec } from "../../src/bundle/types";
 import { HOSTILE } from "../bundle/samples";
 import { launch, lowContrast, open, paint, reportOf, sampleOf, settled, shot, template, unreachable, write } from "./browser";
 
@@ -42,6 +42,8 @@ async function dragStrip(page: Page, from: number, to: number): Promise<void> {
   await page.mouse.move(box.x + box.width * to, y, { steps: 4 });
   await page.mouse.up();
 }
+
+const windowTables = (spec: PageSpec | undefined) => (spec?.tables ?? []).flatMap((t) => (t.kind === "window" ? [t] : []));
 
 const bytesOf = (name: string, page: string) => new Block(sampleOf(name).blocks[`page-${page}`] as Uint8Array);
 
@@ -122,7 +124,7 @@ describe("the window", () => {
       const { head } = sampleOf("pair");
       const block = bytesOf("pair", "processes");
       const spec = head.pages.find((p) => p.id === "processes");
-      const rows = spec?.tables[0]?.rows ?? [];
+      const rows = windowTables(spec)[0]?.rows ?? [];
       await page.getByRole("button", { name: "Side by side" }).click();
       await page.getByRole("button", { name: "Copy as CSV" }).click();
       const [header = "", ...lines] = (await copied(page)).trim().split("\r\n");
@@ -151,7 +153,7 @@ describe("the window", () => {
     await on("pair", "processes?w=10_30", async (page) => {
       const { head } = sampleOf("pair");
       const block = bytesOf("pair", "processes");
-      const rows = (head.pages.find((p) => p.id === "processes")?.tables[0]?.rows ?? []).filter((r) => r.text["name"] === "postgres");
+      const rows = (windowTables(head.pages.find((p) => p.id === "processes"))[0]?.rows ?? []).filter((r) => r.text["name"] === "postgres");
       await page.getByRole("button", { name: "Copy as CSV" }).click();
       const line = (await copied(page)).split("\r\n").find((l) => l.startsWith("postgres (3)")) ?? "";
       const [, a, b, difference] = line.split(",").map(Number);

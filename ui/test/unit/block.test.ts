@@ -83,6 +83,6 @@ describe("loading", () => {
     expect(() => readHead(doc("null"))).toThrow(/format null/);
     expect(() => readHead(doc("{"))).toThrow(/damaged/);
     expect(() => readHead(doc(null))).toThrow(/empty template/);
-    expect(() => readHead(doc('{"format":1,"runs":[]}'))).toThrow(/names no recording/);
+    expect(() => readHead(doc('{"format":2,"runs":[]}'))).toThrow(/names no recording/);
   });
 });

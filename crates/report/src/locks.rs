@@ -1,0 +1,100 @@
+//! Rows of contended locks. A lock without a name of its own is called after the function that takes it, so that it can be found again in
+//! another run: addresses mean nothing there.
+
+use crate::events::Event;
+use crate::profile::{Making, at, nodes, threads};
+use crate::rows::Rows;
+use std::collections::HashMap;
+
+/// Functions that only take locks: the one that matters called them. Parts of names.
+const TAKES: [&str; 18] = [
+    "lock_wait",
+    "lll_lock",
+    "pthread_mutex",
+    "pthread_rwlock",
+    "pthread_spin",
+    "pthread_cond",
+    "futex",
+    "lock_slow",
+    "lock_contended",
+    "parking_lot",
+    "sys::sync::",
+    "sync::Mutex",
+    "sync.(*Mutex)",
+    "sync.(*RWMutex)",
+    "runtime.",
+    "ObjectMonitor",
+    "ObjectSynchronizer",
+    "syscall",
+];
+
+/// The function that takes a lock: the innermost one of user code, or of the kernel for its own locks, that is not about locking itself.
+fn taken_in(stack: u32, making: &Making, kernel: u32, of_kernel: bool) -> Option<u32> {
+    let is_taking = |function: u32| {
+        making.columns.text_of(function).is_some_and(|name| {
+            TAKES.iter().any(|t| name.contains(t)) || of_kernel && (name.contains("lock") || name.contains("schedule"))
+        })
+    };
+    making
+        .stacks
+        .walk(stack)
+        .filter(|&(_, kind)| of_kernel == (kind == kernel))
+        .map(|(function, _)| function)
+        .find(|&f| !is_taking(f))
+}
+
+/// The rows of table `lock`, in the order of the keys of its shape.
+pub(crate) fn rows(rows: &Rows, run: u32, making: &mut Making) -> Vec<Event> {
+    let (threads, processes) = threads(rows, making);
+    let stacks = nodes(rows, "stack", run, making);
+    let holder_stacks = nodes(rows, "holder_stack", run, making);
+    let texts = ["kind", "name", "address", "holder"].map(|c| rows.texts(c, &mut making.columns));
+    let [kinds, names, addresses, holders] = &texts;
+    let (times, counts) = (rows.numbers("time"), rows.numbers("count"));
+    let (longest, waiters) = (rows.numbers("longest"), rows.numbers("waiters"));
+    // A lock without a name: by process and address, the stack that waited longest.
+    let mut waited: HashMap<(u32, u32), HashMap<u32, i64>> = HashMap::new();
+    for i in 0..rows.len() {
+        if at(names, i) == 0 {
+            let of_lock = waited.entry((at(&processes, i), at(addresses, i))).or_default();
+            *of_lock.entry(at(&stacks, i)).or_default() += at(&times, i);
+        }
+    }
+    let kernel = making.columns.string("kernel");
+    let mut called: HashMap<(u32, u32), u32> = HashMap::new();
+    for (lock, stacks) in waited {
+        let heaviest = stacks.into_iter().max_by_key(|&(stack, time)| (time, stack)).map_or(0, |(stack, _)| stack);
+        let function = taken_in(heaviest, making, kernel, false).or_else(|| taken_in(heaviest, making, kernel, true));
+        let name = match function.and_then(|f| making.columns.text_of(f)) {
+            Some(function) => format!("taken in {function}"),
+            None => making.columns.text_of(lock.1).unwrap_or("not named").to_owned(),
+        };
+        called.insert(lock, making.columns.string(&name));
+    }
+    let stretches = rows.stretches();
+    let event = |i: usize| {
+        let (from, to) = at(&stretches, i);
+        let name = match at(names, i) {
+            0 => called.get(&(at(&processes, i), at(addresses, i))).copied().unwrap_or(0),
+            name => name,
+        };
+        Event {
+            run,
+            from,
+            to,
+            key: [
+                at(&stacks, i),
+                at(&threads, i),
+                at(kinds, i),
+                name,
+                at(addresses, i),
+                at(holders, i),
+                at(&holder_stacks, i),
+                at(&processes, i),
+            ],
+            sum: [at(&times, i), at(&counts, i), 0],
+            most: [at(&longest, i), at(&waiters, i)],
+        }
+    };
+    (0..rows.len()).map(event).collect()
+}

@@ -1,0 +1,140 @@
+//! The stacks of all recordings as one tree: equal functions of two recordings are one node, so that their weights can be compared.
+
+use crate::columns::{Column, Columns};
+use crate::rows::Rows;
+use model::NULL;
+use query::Run;
+use std::collections::HashMap;
+
+/// Callers beyond this depth are cut off: a stack in a damaged dictionary could be endless.
+const DEEPEST: usize = 2000;
+
+/// The dictionary of one recording.
+#[derive(Debug, Default)]
+struct Dictionary {
+    /// By stack: its caller's stack, and its frame.
+    stacks: HashMap<i64, (i64, i64)>,
+    /// By frame: its number among all recordings' frames.
+    frames: HashMap<i64, u32>,
+    /// By stack: its node, once it was asked for.
+    nodes: HashMap<i64, u32>,
+}
+
+/// The tree, with what was asked for so far.
+#[derive(Debug, Default)]
+pub(crate) struct Stacks {
+    dictionaries: Vec<Dictionary>,
+    /// Function, module, kind, file and line; by frame.
+    frames: Vec<[u32; 4]>,
+    frame_numbers: HashMap<[u32; 3], u32>,
+    /// Caller's node (0 for none) and frame, by node − 1.
+    nodes: Vec<(u32, u32)>,
+    node_numbers: HashMap<(u32, u32), u32>,
+    /// The frame that stands for one that is missing from a dictionary.
+    unknown: u32,
+}
+
+impl Stacks {
+    /// Reads the dictionaries of all recordings.
+    pub(crate) fn load(runs: &[Run], columns: &mut Columns) -> Self {
+        let mut all = Stacks::default();
+        let unknown = [columns.string("[unknown]"), 0, columns.string("other")];
+        all.unknown = all.frame(unknown, 0);
+        for run in runs {
+            let mut dictionary = Dictionary::default();
+            if let Some(frames) = Rows::load(run, "frame") {
+                let ids = frames.ids();
+                let (functions, modules) = (frames.cells("function"), frames.cells("module"));
+                let (kinds, sources) = (frames.texts("kind", columns), frames.texts("source", columns));
+                for (i, &id) in ids.iter().enumerate() {
+                    let text = |cells: &[i64]| cells.get(i).and_then(|&c| frames.text(c)).unwrap_or("");
+                    let module = text(&modules);
+                    let module = module.rsplit('/').next().unwrap_or(module);
+                    // Code without a known function is called after its module.
+                    let name = match text(&functions) {
+                        "" if module.is_empty() => "[unknown]".to_owned(),
+                        "" if module.starts_with('[') => module.to_owned(),
+                        "" => format!("[{module}]"),
+                        function => function.to_owned(),
+                    };
+                    let key = [columns.string(&name), columns.string(module), kinds.get(i).copied().unwrap_or(0)];
+                    let source = sources.get(i).copied().unwrap_or(0);
+                    let number = all.frame(key, source);
+                    dictionary.frames.insert(id, number);
+                }
+            }
+            if let Some(stacks) = Rows::load(run, "stack") {
+                let (ids, parents, frames) = (stacks.ids(), stacks.cells("parent"), stacks.cells("frame"));
+                for ((&id, &parent), &frame) in ids.iter().zip(&parents).zip(&frames) {
+                    dictionary.stacks.insert(id, (parent, frame));
+                }
+            }
+            all.dictionaries.push(dictionary);
+        }
+        all
+    }
+
+    /// The number of a frame: function, module, kind.
+    fn frame(&mut self, key: [u32; 3], source: u32) -> u32 {
+        let frames = &mut self.frames;
+        *self.frame_numbers.entry(key).or_insert_with(|| {
+            frames.push([key[0], key[1], key[2], source]);
+            frames.len() as u32 - 1
+        })
+    }
+
+    /// The node of a recording's stack, from 1; 0 for none.
+    pub(crate) fn node(&mut self, run: usize, stack: i64) -> u32 {
+        let Some(dictionary) = self.dictionaries.get_mut(run) else { return 0 };
+        // Up to a stack that is known, then down again.
+        let mut path: Vec<(i64, u32)> = Vec::new();
+        let mut at = stack;
+        let mut node = loop {
+            if at == NULL || path.len() >= DEEPEST {
+                break 0;
+            }
+            if let Some(&known) = dictionary.nodes.get(&at) {
+                break known;
+            }
+            let Some(&(parent, frame)) = dictionary.stacks.get(&at) else { break 0 };
+            path.push((at, dictionary.frames.get(&frame).copied().unwrap_or(self.unknown)));
+            if parent == at {
+                break 0;
+            }
+            at = parent;
+        };
+        for (id, frame) in path.into_iter().rev() {
+            let nodes = &mut self.nodes;
+            node = *self.node_numbers.entry((node, frame)).or_insert_with(|| {
+                nodes.push((node, frame));
+                nodes.len() as u32
+            });
+            dictionary.nodes.insert(id, node);
+        }
+        node
+    }
+
+    /// The string numbers of function and kind of each frame of a stack, innermost first.
+    pub(crate) fn walk(&self, node: u32) -> impl Iterator<Item = (u32, u32)> + use<'_> {
+        let mut at = node;
+        std::iter::from_fn(move || {
+            let &(parent, frame) = self.nodes.get((at as usize).checked_sub(1)?)?;
+            at = parent;
+            self.frames.get(frame as usize).map(|f| (f[0], f[2]))
+        })
+    }
+
+    /// Writes the tables `frame` and `stack`.
+    pub(crate) fn finish(self, columns: &mut Columns) {
+        let of = |part: usize| self.frames.iter().filter_map(|f| f.get(part)).copied().collect::<Vec<u32>>();
+        let names = [("function", 0), ("module", 1), ("kind", 2), ("source", 3)];
+        columns.table("frame", &names.map(|(name, part)| Column::text(name, of(part))));
+        columns.table(
+            "stack",
+            &[
+                Column::rising("parent", self.nodes.iter().map(|n| n.0).collect()),
+                Column::exact("frame", self.nodes.iter().map(|n| n.1).collect()),
+            ],
+        );
+    }
+}

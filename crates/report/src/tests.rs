@@ -1,0 +1,324 @@
+//! Reports of hand-written recordings: what lands in the head and in the blocks, with numbers that can be checked by hand.
+
+use super::html;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use explain::{Options, compare};
+use flate2::read::GzDecoder;
+use model::{Column, Kind, Manifest, Table, Unit, Work};
+use query::{Run, testing};
+use serde_json::Value;
+use std::collections::HashMap;
+use std::io::Read;
+use store::Recording;
+
+static FRAME: Table = Table::wide(
+    "frame",
+    "code",
+    &[
+        Column::number("frame", "its number"),
+        Column::fact("function", "its name"),
+        Column::fact("module", "its file"),
+        Column::fact_number("offset", Unit::None, "address in the file"),
+        Column::fact("kind", "native, kernel …"),
+    ],
+)
+.of_events();
+static STACK: Table = Table::wide(
+    "stack",
+    "a stack",
+    &[
+        Column::number("stack", "its number"),
+        Column::fact_number("parent", Unit::None, "the caller's"),
+        Column::fact_number("frame", Unit::None, "its frame"),
+    ],
+)
+.of_events();
+static SAMPLE: Table = Table::wide(
+    "sample",
+    "a sample",
+    &[
+        Column::number("pid", "process"),
+        Column::label("comm", "its name"),
+        Column::label("thread", "thread name"),
+        Column::gauge("at", Unit::Nanoseconds, "when"),
+        Column::gauge("stack", Unit::None, "stack"),
+        Column::gauge("weight", Unit::Nanoseconds, "CPU time"),
+    ],
+)
+.of_events();
+static LOCK: Table = Table::wide(
+    "lock",
+    "a contended lock",
+    &[
+        Column::label("comm", "process"),
+        Column::label("kind", "kind"),
+        Column::label("address", "address"),
+        Column::label("name", "name"),
+        Column::gauge("stack", Unit::None, "waiter"),
+        Column::fact("holder", "holder"),
+        Column::gauge("holder_stack", Unit::None, "holder's stack"),
+        Column::gauge("count", Unit::None, "times"),
+        Column::gauge("time", Unit::Nanoseconds, "blocked"),
+        Column::gauge("longest", Unit::Nanoseconds, "longest"),
+        Column::gauge("waiters", Unit::None, "at once"),
+    ],
+)
+.of_events();
+static LEDGER: Table = Table::wide(
+    "thread_time",
+    "a thread",
+    &[
+        Column::number("pid", "process"),
+        Column::number("tid", "thread"),
+        Column::label("comm", "process name"),
+        Column::label("thread", "thread name"),
+        Column::counter("user", Unit::Nanoseconds, "user"),
+        Column::counter("lock", Unit::Nanoseconds, "lock"),
+        Column::counter("idle", Unit::Nanoseconds, "idle"),
+    ],
+)
+.from_zero()
+.grouped(&[&["comm"]]);
+static SYSCALL: Table = Table::wide(
+    "syscall",
+    "a system call",
+    &[
+        Column::number("pid", "process"),
+        Column::label("comm", "process name"),
+        Column::label("call", "system call"),
+        Column::counter("count", Unit::None, "calls"),
+        Column::counter("time", Unit::Nanoseconds, "time in it"),
+        Column { kind: Kind::Histogram, ..Column::counter("b0", Unit::None, "up to 2 ns") },
+        Column { kind: Kind::Histogram, ..Column::counter("b1", Unit::None, "up to 4 ns") },
+        Column { kind: Kind::Histogram, ..Column::counter("b2", Unit::None, "longer") },
+        Column::gauge("longest", Unit::Nanoseconds, "longest"),
+    ],
+)
+.from_zero()
+.grouped(&[&["comm", "call"]]);
+
+const FRAMES: &str = "t frame function module offset kind
+    1 1 main /opt/app 1 native
+    1 2 work /opt/app 2 native
+    1 3 - /usr/lib/libc.so.6 64 native
+    1 4 pthread_mutex_lock /usr/lib/libc.so.6 64 native
+    1 5 </script><b> /opt/app 9 native";
+/// main; work; libc, and main; work; pthread_mutex_lock, and one that goes round in a circle.
+const STACKS: &str = "t stack parent frame
+    1 1 - 1
+    1 2 1 2
+    1 3 2 3
+    1 4 2 4
+    1 5 6 5
+    1 6 5 5";
+
+fn run(name: &str, samples: &str, more: &[(&'static Table, &str)]) -> Run {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run.twin");
+    let manifest = Manifest {
+        name: name.into(),
+        interval: 1_000_000_000,
+        duration: Some(4_000_000_000),
+        wall: Some(4_000_000_000),
+        work: Some(Work { unit: "operations".into(), total: 8.0, progress: Vec::new() }),
+        ..Manifest::default()
+    };
+    let mut tables = vec![(&FRAME, FRAMES), (&STACK, STACKS), (&SAMPLE, samples)];
+    tables.extend_from_slice(more);
+    testing::write(&path, &manifest, &tables);
+    Run { name: name.into(), recording: Recording::open(&path).unwrap() }
+}
+
+/// The report's head, and a function that unpacks a block.
+fn report(runs: &[Run]) -> (Value, String) {
+    let comparison = compare(runs, &Options::default()).unwrap();
+    let html = html(runs, &comparison).unwrap();
+    let head = html.split_once("id=\"twinscope-head\">").unwrap().1.split_once("</script>").unwrap().0;
+    (serde_json::from_str(head).unwrap(), html.clone())
+}
+
+/// A block of columns, read as docs/report-bundle.md says.
+struct Block {
+    index: Value,
+    data: Vec<u8>,
+}
+
+impl Block {
+    fn of(html: &str, id: &str) -> Block {
+        let text = html.split_once(&format!("id=\"block-{id}\">")).unwrap().1.split_once("</script>").unwrap().0;
+        let mut bytes = Vec::new();
+        GzDecoder::new(&STANDARD.decode(text).unwrap()[..]).read_to_end(&mut bytes).unwrap();
+        assert_eq!(&bytes[..4], b"TWC1");
+        let length = u32::from_le_bytes(bytes[4..8].try_into().unwrap()) as usize;
+        Block { index: serde_json::from_slice(&bytes[8..8 + length]).unwrap(), data: bytes[8 + length..].to_vec() }
+    }
+
+    fn raw(&self, table: &str, column: &str) -> Vec<u32> {
+        let rows = self.index["tables"][table]["rows"].as_u64().unwrap() as usize;
+        let spec = &self.index["tables"][table]["columns"][column];
+        let at = spec["offset"].as_u64().unwrap() as usize;
+        let mut last = 0u32;
+        let cell = |i: usize| u32::from_le_bytes(std::array::from_fn(|p| self.data[at + p * rows + i]));
+        let mut value = |i: usize| {
+            last = if spec["delta"] == true { last.wrapping_add(cell(i)) } else { cell(i) };
+            last
+        };
+        (0..rows).map(&mut value).collect()
+    }
+
+    fn numbers(&self, table: &str, column: &str) -> Vec<f64> {
+        let scale = self.index["tables"][table]["columns"][column]["scale"].as_f64().unwrap();
+        self.raw(table, column).into_iter().map(|v| f64::from(v) * scale).collect()
+    }
+
+    fn texts(&self, table: &str, column: &str) -> Vec<String> {
+        let text = |n: u32| match n {
+            0 => String::new(),
+            n => self.index["strings"][n as usize - 1].as_str().unwrap().to_owned(),
+        };
+        self.raw(table, column).into_iter().map(text).collect()
+    }
+
+    /// Stacks as text, outermost first, from 1.
+    fn stacks(&self) -> Vec<String> {
+        let (parents, frames) = (self.raw("stack", "parent"), self.raw("stack", "frame"));
+        let functions = self.texts("frame", "function");
+        let mut all: Vec<String> = vec![String::new()];
+        for (parent, frame) in parents.iter().zip(&frames) {
+            all.push(format!("{};{}", all[*parent as usize], functions[*frame as usize]));
+        }
+        all
+    }
+}
+
+#[test]
+fn samples_of_two_runs_share_one_tree_of_stacks() {
+    let a = run(
+        "a",
+        "t pid comm thread at stack weight\n 1 7 app app 500000000 3 10000000\n 2 7 app app 1500000000 2 20000000",
+        &[],
+    );
+    // Another recording numbers its stacks otherwise; the same code is the same node.
+    let b = run(
+        "b",
+        "t pid comm thread at stack weight\n 1 9 app w1 700000000 2 30000000\n 2 9 app w1 1700000000 99 5000000",
+        &[],
+    );
+    let (head, html) = report(&[a, b]);
+    assert_eq!(head["profile"]["per"]["what"], "operation");
+    assert_eq!(head["profile"]["per"]["rate"][0], 2.0);
+    assert_eq!(head["profile"]["measures"][0]["id"], "cpu");
+    let profiles = head["pages"].as_array().unwrap().iter().find(|p| p["id"] == "profiles").unwrap();
+    assert_eq!(profiles["view"], "profiles");
+    let block = Block::of(&html, "profile");
+    let stacks = block.stacks();
+    let (ticks, runs, from) = (block.raw("sample", "tick"), block.raw("tick", "run"), block.numbers("tick", "from"));
+    let mut found: Vec<(u32, String, String, f64)> = Vec::new();
+    for (i, &tick) in ticks.iter().enumerate() {
+        let tick = tick as usize;
+        let (stack, weight) = (block.raw("sample", "stack")[i] as usize, block.numbers("sample", "weight")[i]);
+        found.push((runs[tick], format!("{:.1}", from[tick]), stacks[stack].clone(), weight));
+    }
+    let expected = [
+        (0, "0.5", ";main;work;[libc.so.6]", 0.01),
+        (0, "1.5", ";main;work", 0.02),
+        (1, "0.7", ";main;work", 0.03),
+        (1, "1.7", "", 0.005),
+    ];
+    assert_eq!(found.len(), expected.len());
+    for ((run, at, stack, weight), e) in found.iter().zip(expected) {
+        assert_eq!((*run, at.as_str(), stack.as_str()), (e.0, e.1, e.2));
+        assert!((weight - e.3).abs() < e.3 / 1000.0, "{weight} for {}", e.3);
+    }
+    assert_eq!(block.texts("thread", "thread"), ["app", "w1"]);
+}
+
+#[test]
+fn a_circle_of_stacks_and_hostile_names_do_no_harm() {
+    let a = run("a", "t pid comm thread at stack weight\n 1 7 </script> x 500000000 5 10000000", &[]);
+    let (head, html) = report(&[a]);
+    assert!(head["profile"].is_object());
+    assert!(!html.contains("</script><b>"), "names are inside packed blocks");
+    assert!(Block::of(&html, "profile").stacks().iter().any(|s| s.contains("</script><b>")));
+}
+
+#[test]
+fn locks_without_a_name_are_called_after_the_code_that_takes_them() {
+    let locks = "t comm kind address name stack holder holder_stack count time longest waiters
+        1 app pthread 0x10 - 4 w1 3 5 400000000 90000000 2
+        2 app pthread 0x10 - 4 w2 3 5 500000000 80000000 3
+        2 app rwsem 0x20 mmap_lock - - - 1 1000000 1000000 1";
+    let a = run("a", "t pid comm thread at stack weight\n 1 7 app app 500000000 3 10000000", &[(&LOCK, locks)]);
+    let (head, html) = report(&[a]);
+    let page = head["pages"].as_array().unwrap().iter().find(|p| p["id"] == "locks").unwrap();
+    assert_eq!(page["tables"][0]["table"], "lock");
+    let block = Block::of(&html, "profile");
+    assert_eq!(block.texts("lock", "lock"), ["taken in work", "mmap_lock", "taken in work"]);
+    assert_eq!(block.raw("lock", "waiters").iter().max(), Some(&3));
+    let time: f64 = block.numbers("lock", "time").iter().sum();
+    assert!((time - 0.901).abs() < 1e-3, "{time}");
+    let lengths = block.numbers("tick", "length");
+    let of_first = block.raw("lock", "tick")[0] as usize;
+    assert!((lengths[of_first] - 1.0).abs() < 1e-9, "a row reaches back to the read before");
+}
+
+#[test]
+fn the_ledger_is_the_budget_where_all_runs_have_one() {
+    let ledger = "t pid tid comm thread user lock idle
+        0 7 7 app app 0 0 0
+        1 7 7 app app 600000000 100000000 300000000
+        2 7 7 app app 1000000000 300000000 700000000
+        2 7 8 app w1 500000000 0 500000000";
+    let samples = "t pid comm thread at stack weight\n 1 7 app app 500000000 3 10000000";
+    let with = || run("a", samples, &[(&LEDGER, ledger)]);
+    let (head, html) = report(&[with()]);
+    let budget = &head["budget"];
+    assert_eq!((budget["source"].as_str(), budget["unit"].as_str()), (Some("ledger"), Some("s/op")));
+    let states: Vec<&str> = budget["states"].as_array().unwrap().iter().map(|s| s["id"].as_str().unwrap()).collect();
+    let at = |id: &str| states.iter().position(|s| *s == id).unwrap();
+    // 1.5 s in user code over 8 operations.
+    assert!((budget["values"][0][at("user")].as_f64().unwrap() - 1.5 / 8.0).abs() < 1e-9);
+    assert_eq!(budget["values"][0][at("disk")], Value::Null, "a state that is not recorded is not zero");
+    assert_eq!(budget["states"][at("idle")]["quiet"], true);
+    let block = Block::of(&html, "profile");
+    let mut sums: HashMap<(String, String), f64> = HashMap::new();
+    let threads = block.texts("thread", "thread");
+    for (i, state) in block.texts("ledger", "state").into_iter().enumerate() {
+        let thread = threads[block.raw("ledger", "thread")[i] as usize].clone();
+        *sums.entry((thread, state)).or_default() += block.numbers("ledger", "time")[i];
+    }
+    let sum = |thread: &str, state: &str| sums.get(&(thread.to_owned(), state.to_owned())).copied().unwrap_or(0.0);
+    assert!((sum("app", "user") - 1.0).abs() < 1e-3 && (sum("app", "lock") - 0.3).abs() < 1e-3);
+    assert!((sum("w1", "user") - 0.5).abs() < 1e-3, "a thread that came later counts from zero");
+    // One run without a ledger: the bars would not be comparable.
+    let (head, _) = report(&[with(), run("b", samples, &[])]);
+    assert_ne!(head["budget"]["source"], "ledger");
+}
+
+#[test]
+fn histograms_become_tables_that_the_page_adds_up() {
+    let calls = "t pid comm call count time b0 b1 b2 longest
+        0 7 app read 0 0 0 0 0 0
+        1 7 app read 10 1000 4 6 0 300
+        2 7 app read 30 5000 14 16 0 700";
+    let samples = "t pid comm thread at stack weight\n 1 7 app app 500000000 3 10000000";
+    let (head, html) = report(&[run("a", samples, &[(&SYSCALL, calls)])]);
+    let page = head["pages"].as_array().unwrap().iter().find(|p| p["id"] == "calls").unwrap();
+    let table = &page["tables"][0];
+    assert_eq!((table["kind"].as_str(), table["block"].as_str()), (Some("events"), Some("sums-syscall")));
+    let ids: Vec<&str> = table["values"].as_array().unwrap().iter().map(|v| v["id"].as_str().unwrap()).collect();
+    assert_eq!(ids, ["count", "time", "mean", "p50", "p99", "longest"]);
+    let buckets = &table["values"][4]["how"]["buckets"];
+    assert_eq!(buckets.as_array().unwrap().len(), 2, "a bucket that is always empty is left out");
+    assert_eq!(
+        (buckets[1][0].as_str(), buckets[1][1].as_f64(), buckets[1][2].as_f64()),
+        (Some("b1"), Some(2e-9), Some(4e-9))
+    );
+    let block = Block::of(&html, "sums-syscall");
+    assert_eq!(block.raw("syscall", "count"), [10, 20]);
+    assert_eq!(block.raw("syscall", "b1"), [6, 10]);
+    assert_eq!(block.numbers("tick", "length"), [1.0, 1.0]);
+    let longest = block.numbers("syscall", "longest");
+    assert!((longest[1] - 7e-7).abs() < 1e-9, "{longest:?}");
+}

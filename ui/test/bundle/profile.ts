@@ -1,0 +1,183 @@
+// A synthetic block `profile` and its pages: a program with a hot lock, a serial phase, and threads that sleep and wait for a disk.
+import type { Budget, EventsTable, PageSpec, ProfileSpec, Run } from "../../src/bundle/types";
+import { type ColumnSpec, encodeColumns } from "./encode";
+import { random } from "./samples";
+
+const STATES: Budget["states"] = [
+  ["user", "Running, user code"], ["kernel", "Running, kernel"], ["stolen", "Stolen"], ["runnable", "Waiting for a CPU"], ["throttled", "Throttled"], ["lock", "Lock"], ["disk", "Disk"],
+  ["network", "Network"], ["pipe", "Pipe"], ["fault", "Page fault"], ["sleep", "Sleep"], ["idle", "Idle"], ["other", "Other"],
+].map(([id, title]) => ({ id: id as string, title: title as string, help: `${title}: what threads did.`, quiet: id === "idle", metrics: [`thread_time.${id}`] }));
+
+/** Rows of a table, put together column by column. */
+class Rows {
+  readonly columns: Record<string, ColumnSpec> = {};
+  constructor(private readonly spec: Record<string, { scale?: number; delta?: boolean }>) {
+    for (const [name, s] of Object.entries(spec)) this.columns[name] = { values: [], ...s };
+  }
+  add(row: Record<string, number | string>): number {
+    for (const name of Object.keys(this.spec)) this.columns[name]?.values.push(row[name] ?? 0);
+    return (Object.values(this.columns)[0]?.values.length ?? 0) - 1;
+  }
+}
+
+export interface ProfileSample {
+  spec: ProfileSpec;
+  bytes: Uint8Array;
+  pages: PageSpec[];
+  budget: Budget;
+  calls: Uint8Array;
+}
+
+/** `per`: what weights are divided by. */
+export function profileOf(runs: Run[], bad: (name: string) => string): ProfileSample {
+  const next = random(77);
+  const frames = new Rows({ function: {}, module: {}, kind: {}, source: {} });
+  const stacks = new Rows({ parent: { delta: true }, frame: {} });
+  const threads = new Rows({ process: {}, thread: {} });
+  const ticks = new Rows({ run: {}, from: { scale: 1e-4, delta: true }, length: { scale: 1e-4, delta: true } });
+  const frameOf = new Map<string, number>();
+  const stackOf = new Map<string, number>();
+  const stack = (text: string): number => {
+    let at = 0;
+    for (const part of text.split(";")) {
+      const [name = "", kind = "native", module = "counter"] = part.split("@");
+      const frame = frameOf.get(part) ?? frames.add({ function: bad(name), module, kind, source: "" });
+      frameOf.set(part, frame);
+      const key = `${at}/${frame}`;
+      const known = stackOf.get(key);
+      if (known !== undefined) at = known;
+      else {
+        const parent = at;
+        at = stacks.add({ parent, frame }) + 1;
+        stackOf.set(key, at);
+      }
+    }
+    return at;
+  };
+  const MAIN = "_start;main;run_workers";
+  const hash = stack(`${MAIN};worker;Table::insert;hash_key`);
+  const insert = stack(`${MAIN};worker;Table::insert;memcpy@native@libc.so.6`);
+  const syscall = stack(`${MAIN};worker;write_log;write@native@libc.so.6;entry_SYSCALL_64@kernel@[kernel];ksys_write@kernel@[kernel];ext4_file_write_iter@kernel@[kernel]`);
+  const merge = stack(`${MAIN};merge_results;std::sort;std::less@inlined@counter`);
+  const lockWait = stack(`${MAIN};worker;Table::insert;pthread_mutex_lock@native@libc.so.6;__lll_lock_wait@native@libc.so.6;entry_SYSCALL_64@kernel@[kernel];futex_wait@kernel@[kernel]`);
+  const holder = stack(`${MAIN};worker;Table::insert;Table::grow;memcpy@native@libc.so.6`);
+  const idleWait = stack(`${MAIN};worker;Queue::pop;pthread_cond_wait@native@libc.so.6;entry_SYSCALL_64@kernel@[kernel];futex_wait@kernel@[kernel]`);
+  const diskWait = stack(`${MAIN};worker;write_log;fsync@native@libc.so.6;entry_SYSCALL_64@kernel@[kernel];jbd2_log_wait_commit@kernel@[kernel]`);
+  const unmap = stack(`${MAIN};worker;Arena::reset;munmap@native@libc.so.6;entry_SYSCALL_64@kernel@[kernel];flush_tlb_mm_range@kernel@[kernel]`);
+  const python = stack("_start;Py_RunMain@native@python3.11;report.py:render@python@report.py");
+  const workers = [0, 1, 2, 3].map((i) => threads.add({ process: bad("counter"), thread: bad(`worker-${i}`) }));
+  const main = threads.add({ process: bad("counter"), thread: "counter" });
+  const script = threads.add({ process: "report.py", thread: "report.py" });
+  const sample = new Rows({ tick: { delta: true }, stack: {}, thread: {}, weight: { scale: 1e-6 }, count: {} });
+  const wait = new Rows({ tick: { delta: true }, stack: {}, thread: {}, state: {}, what: {}, waker: {}, waker_stack: {}, time: { scale: 1e-6 }, count: {}, longest: { scale: 1e-6 } });
+  const lock = new Rows({ tick: { delta: true }, stack: {}, thread: {}, kind: {}, lock: {}, address: {}, holder: {}, holder_stack: {}, process: {}, time: { scale: 1e-6 }, count: {}, longest: { scale: 1e-6 }, waiters: {} });
+  const ipi = new Rows({ tick: { delta: true }, stack: {}, thread: {}, kind: {}, function: {}, process: {}, count: {}, targets: {}, pages: {} });
+  const ledger = new Rows({ tick: { delta: true }, thread: {}, state: {}, time: { scale: 1e-6 } });
+  const running = new Rows({ run: {}, slot: { scale: 0.01, delta: true }, running: { scale: 0.01 }, runnable: { scale: 0.01 } });
+  const calls = new Rows({ tick: { delta: true }, comm: {}, call: {}, count: {}, errors: {}, time: { scale: 1e-9 }, bytes: {}, longest: { scale: 1e-9 }, b9: {}, b12: {}, b20: {} });
+  const callTicks = new Rows({ run: {}, from: { scale: 1e-4, delta: true }, length: { scale: 1e-4, delta: true } });
+  const us = (seconds: number) => Math.round(seconds * 1e6);
+  runs.forEach((run, r) => {
+    const seconds = Math.min(120, Math.floor(run.duration));
+    // The other runs wait for the lock more; all have a serial phase from 40 s to 46 s, and sleep at the end of each second.
+    const held = 0.05 + r * 0.5;
+    const serial = (t: number) => t >= 40 && t < 46;
+    for (let k = 0; k < seconds * 50; k++) {
+      const t = k * 0.02 + 0.004;
+      const tick = ticks.add({ run: r, from: Math.round(t * 1e4), length: 0 });
+      const pause = t % 1 > 0.8;
+      if (serial(t)) {
+        sample.add({ tick, stack: merge, thread: main, weight: us(0.02), count: 1 });
+      } else if (!pause) {
+        for (const w of workers.slice(0, 2)) {
+          const x = next();
+          sample.add({ tick, stack: x < 0.55 ? hash : x < 0.8 ? insert : x < 0.95 ? syscall : unmap, thread: w, weight: us(0.02 * (1 - held / 2)), count: 2 });
+        }
+        if (k % 10 === 0) sample.add({ tick, stack: python, thread: script, weight: us(0.01), count: 1 });
+      }
+      for (let s = 0; s < 2; s++) {
+        const n = serial(t) ? 1 : pause ? 0.1 : 2 - held + 0.3 * next();
+        running.add({ run: r, slot: k * 2 + s, running: Math.round(n * 100), runnable: serial(t) ? 0 : Math.round(next() * 40) });
+      }
+    }
+    for (let s = 0; s < seconds; s++) {
+      const tick = ticks.add({ run: r, from: s * 1e4, length: 1e4 });
+      const callTick = callTicks.add({ run: r, from: s * 1e4, length: 1e4 });
+      workers.forEach((w, i) => {
+        const waited = serial(s) ? 0 : held * (0.8 + 0.2 * next());
+        const disk = serial(s) ? 0 : 0.04;
+        wait.add({ tick, stack: lockWait, thread: w, state: "lock", what: "futex", waker: "worker-0", waker_stack: holder, time: us(waited), count: Math.round(waited * 9000), longest: us(0.004 * (r + 1)) });
+        wait.add({ tick, stack: diskWait, thread: w, state: "disk", what: "fsync", waker: "kworker/0:1", waker_stack: 0, time: us(disk), count: 4, longest: us(0.02) });
+        wait.add({ tick, stack: idleWait, thread: w, state: "idle", what: "futex", waker: "counter", waker_stack: 0, time: us(Math.max(0, 0.5 - waited / 2)), count: 20, longest: us(0.2) });
+        lock.add({ tick, stack: lockWait, thread: w, kind: "pthread mutex", lock: bad("taken in Table::insert"), address: "0x55d0c0ffee40", holder: `worker-${(i + 1) % 4}`, holder_stack: holder, process: bad("counter"), time: us(waited), count: Math.round(waited * 9000), longest: us(0.004 * (r + 1)), waiters: 2 + r });
+        const on = serial(s) ? 0 : 0.4 * (1 - held / 2);
+        for (const [state, time] of [["user", on * 0.8], ["kernel", on * 0.2], ["runnable", 0.03], ["lock", waited], ["disk", disk], ["idle", Math.max(0, 1 - on - waited - disk - 0.03)]] as const) ledger.add({ tick, thread: w, state, time: us(time) });
+      });
+      for (const [state, time] of [["user", serial(s) ? 0.98 : 0.01], ["sleep", serial(s) ? 0 : 0.9]] as const) ledger.add({ tick, thread: main, state, time: us(time) });
+      ledger.add({ tick, thread: script, state: "user", time: us(0.05) });
+      lock.add({ tick, stack: 0, thread: main, kind: "rwsem", lock: "mmap_lock", address: "", holder: "", holder_stack: 0, process: bad("counter"), time: us(0.004), count: 40, longest: us(0.0004), waiters: 1 });
+      ipi.add({ tick, stack: unmap, thread: workers[0] ?? 0, kind: "tlb", function: "flush_tlb_mm_range", process: bad("counter"), count: 400 + r * 3000, targets: 400 + r * 3000, pages: 12_000 });
+      ipi.add({ tick, stack: 0, thread: script, kind: "reschedule", function: "ttwu_queue_wakelist", process: "report.py", count: 90, targets: 90, pages: 0 });
+      calls.add({ tick: callTick, comm: bad("counter"), call: "futex", count: 2000 * (r + 1), errors: 30, time: Math.round(held * 4e9 * 0.9), bytes: 0, longest: 4e6 * (r + 1), b9: 1000, b12: 900, b20: 100 + r * 1000 });
+      calls.add({ tick: callTick, comm: bad("counter"), call: "write", count: 800, errors: 0, time: 4e6, bytes: 800 * 512, longest: 9e4, b9: 100, b12: 700, b20: 0 });
+      calls.add({ tick: callTick, comm: "report.py", call: "read", count: 5000, errors: 2, time: 3e6, bytes: 5000, longest: 1e4, b9: 5000, b12: 0, b20: 0 });
+    }
+  });
+  const bytes = encodeColumns({
+    frame: frames.columns, stack: stacks.columns, thread: threads.columns, tick: ticks.columns, sample: sample.columns, wait: wait.columns, lock: lock.columns, ipi: ipi.columns,
+    ledger: ledger.columns, running: running.columns,
+  });
+  const measure = (id: string, title: string, table: string, weight: string, more: object = {}) => ({ id, title, help: `${title} by stack`, table, weight, unit: weight === "targets" ? "" as const : "s" as const, state: null, other: null, other_title: null, ...more });
+  const spec: ProfileSpec = {
+    block: "profile",
+    per: { what: "operation", rate: runs.map((run) => run.work?.per_second ?? 1) },
+    states: STATES,
+    measures: [
+      measure("cpu", "On CPU", "sample", "weight"),
+      measure("wait", "Off CPU", "wait", "time", { state: "state", other: "waker_stack", other_title: "who ended the wait" }),
+      measure("locks", "Lock waits", "lock", "time", { other: "holder_stack", other_title: "who held the lock" }),
+      measure("ipis", "Interrupts sent", "ipi", "targets"),
+    ],
+    tables: ["sample", "wait", "lock", "ipi", "ledger", "running"],
+    notes: runs.map((_, r) => (r === 1 ? ["off CPU: stacks were taken of down to 1 in 8 events"] : [])),
+  };
+  const key = (id: string, title = id) => ({ id, title, help: `${title} of the row`, key: true });
+  const events = (id: string, title: string, table: string, keys: EventsTable["keys"], values: EventsTable["values"], stacksOf: EventsTable["stacks"], block = "profile"): EventsTable => ({
+    id, title, help: `${title}: what happened in the window`, kind: "events", query: `select * from ${table}`, block, table, keys, values, stacks: stacksOf,
+  });
+  const value = (id: string, title: string, unit: string, how: EventsTable["values"][number]["how"]) => ({ id, title, unit, help: `${title} of the row`, how });
+  const buckets: [string, number, number][] = [["b9", 512e-9, 1024e-9], ["b12", 4096e-9, 8192e-9], ["b20", 1048576e-9, 2097152e-9]];
+  const page = (id: string, title: string, view: PageSpec["view"], tables: EventsTable[]): PageSpec => ({ id, title, block: `page-${id}`, differences: 0, view: view ?? null, charts: [], tables });
+  return {
+    spec,
+    bytes,
+    calls: encodeColumns({ syscall: calls.columns, tick: callTicks.columns }),
+    budget: {
+      title: "Time of all threads per operation", unit: "s/op", note: "Everything that the recorded threads did and waited for.", source: "ledger", states: STATES,
+      values: runs.map((_, r) => STATES.map((s) => ({ user: 3e-6, kernel: 8e-7, runnable: 6e-7, lock: 9e-7 + r * 6e-6, disk: 4e-7, sleep: 1.1e-6, idle: 8e-6 } as Record<string, number>)[s.id] ?? 0)),
+    },
+    pages: [
+      page("time-budget", "Time budget", "time-budget", []),
+      page("profiles", "Profiles", "profiles", []),
+      page("locks", "Locks", null, [events("lock-table", "Contended locks", "lock", [key("lock"), key("kind"), key("process"), { ...key("address"), key: false }, { ...key("holder", "held by"), key: false }], [
+        value("time", "waited", "s/s", { rate: "time" }), value("share", "share", "ratio", { share: "time" }), value("count", "blocked", "1/s", { rate: "count" }), value("mean", "mean wait", "s", { mean: ["time", "count"] }),
+        value("longest", "longest", "s", { max: "longest" }), value("waiters", "at once", "", { max: "waiters" }),
+      ], [{ column: "stack", title: "Waiting" }, { column: "holder_stack", title: "Holding, while others waited" }])]),
+      page("calls", "System calls", null, [events("syscall-table", "System calls", "syscall", [key("comm", "process"), key("call")], [
+        value("count", "calls", "1/s", { rate: "count" }), value("errors", "errors", "1/s", { rate: "errors" }), value("time", "time", "s/s", { rate: "time" }), value("mean", "mean time", "s", { mean: ["time", "count"] }),
+        value("p50", "p50", "s", { quantile: 0.5, buckets }), value("p99", "p99", "s", { quantile: 0.99, buckets }), value("longest", "longest", "s", { max: "longest" }), value("size", "bytes each", "B", { mean: ["bytes", "count"] }),
+      ], [], "sums-syscall")]),
+    ],
+  };
+}
+
+/** The table of interrupts sent, for the page of interrupts. */
+export const IPI_TABLE: EventsTable = {
+  id: "ipi-table", title: "Interrupts sent, by cause", help: "who sends interrupts to other CPUs", kind: "events", query: "select * from ipi", block: "profile", table: "ipi",
+  keys: [{ id: "kind", title: "kind", help: "", key: true }, { id: "function", title: "function", help: "", key: true }, { id: "process", title: "process", help: "", key: true }],
+  values: [
+    { id: "count", title: "sent", unit: "1/s", help: "", how: { rate: "count" } }, { id: "targets", title: "CPUs hit", unit: "1/s", help: "", how: { rate: "targets" } },
+    { id: "each", title: "CPUs each", unit: "", help: "", how: { mean: ["targets", "count"] } },
+  ],
+  stacks: [{ column: "stack", title: "Sent from" }],
+};
