@@ -6,7 +6,7 @@ use crate::charts::PageData;
 use crate::columns::{Column, Columns};
 use crate::events::Ticks;
 use crate::profile;
-use model::{Kind, Page, Table};
+use model::{Kind, Page, Table, Type};
 use query::series::Grid;
 use query::{Metric, Run, metric};
 use serde_json::{Value, json};
@@ -15,6 +15,9 @@ use store::{Frame, Select};
 
 /// Rows of one recording and table in the block, about.
 const ROWS: usize = 40_000;
+
+/// The column that counts where the table has none: all buckets together.
+const COUNT: &str = "all_buckets";
 
 /// Entities told apart: those with the most calls and the most time.
 const ENTITIES: usize = 600;
@@ -52,8 +55,8 @@ pub(crate) fn add(runs: &[Run], pages: &mut Vec<PageData>) -> Result<Vec<(String
             }
             done.push(table.name);
             if let Some((columns, spec)) = build(runs, table)? {
-                let drawn = pages.iter().find(|p| p.drawn.iter().any(|(_, t, _)| *t == table.name)).map(|p| p.page);
-                page(pages, drawn.unwrap_or_else(|| page_of(table.name))).tables.push(spec);
+                let charted = pages.iter().find(|p| p.drawn.iter().any(|(_, t, _)| *t == table.name)).map(|p| p.page);
+                page(pages, charted.unwrap_or_else(|| page_of(table.name))).tables.push(spec);
                 blocks.push((block_id(table), columns));
             }
         }
@@ -88,7 +91,8 @@ struct Parts {
 
 impl Parts {
     fn of(table: &'static Table) -> Parts {
-        let by = table.groups.iter().max_by_key(|g| g.len()).map_or_else(Vec::new, |g| g.to_vec());
+        // Numbers (processes, CPUs) mean nothing in another run; names do.
+        let by = table.labels().filter(|c| c.ty == Type::Text).map(|c| c.name).collect();
         let of = |kind: Kind| -> Vec<Metric> {
             table.values().filter(|c| c.kind == kind).filter_map(|c| metric(table, c.name)).collect()
         };
@@ -137,6 +141,8 @@ fn build(runs: &[Run], table: &'static Table) -> Result<Option<(Columns, Value)>
         out.push(Column::text(label, rows.iter().map(|r| r.1.get(i).copied().unwrap_or(0)).collect()));
     }
     let values = |i: usize| rows.iter().map(|r| r.2.get(i).copied().unwrap_or(0.0)).collect::<Vec<f64>>();
+    let uncounted = !parts.has("count");
+    let mut total = vec![0.0; rows.len()];
     let mut at = 0;
     for metric in parts.counters.iter().chain(&parts.gauges) {
         out.push(amount(metric, &values(at)));
@@ -148,9 +154,13 @@ fn build(runs: &[Run], table: &'static Table) -> Result<Option<(Columns, Value)>
         at += 1;
         // Buckets in which nothing ever was are left out.
         if counts.iter().any(|c| *c > 0.0) {
+            total.iter_mut().zip(&counts).for_each(|(sum, count)| *sum += count);
             out.push(Column::amount(metric.name, &counts, 1.0));
             buckets.push(json!([metric.name, from, to]));
         }
+    }
+    if uncounted && !buckets.is_empty() {
+        out.push(Column::amount(COUNT, &total, 1.0));
     }
     columns.table(table.name, &out);
     ticks.finish(&mut columns);
@@ -186,7 +196,7 @@ fn read(frame: &Frame, parts: &Parts, width: usize) -> Result<(Found, usize), Er
         let grid = Grid::new(frame, metric, &parts.by, None)?;
         let total: f64 = grid.series.iter().filter_map(|s| s.sums(grid.all())).map(|(num, _)| num).sum();
         for series in &grid.series {
-            if at < parts.counters.len() && total > 0.0 {
+            if (at < parts.counters.len() || parts.counters.is_empty()) && total > 0.0 {
                 let sum = series.sums(grid.all()).map_or(0.0, |(num, _)| num);
                 *sizes.entry(series.labels.clone()).or_default() += sum / total;
             }
@@ -229,6 +239,9 @@ fn spec(table: &'static Table, parts: &Parts, buckets: Vec<Value>, cut: usize) -
         }
     }
     if !buckets.is_empty() {
+        if !parts.has("count") {
+            values.push(json!({"id": COUNT, "title": "times", "unit": "1/s", "help": "all buckets of the histogram together", "how": {"rate": COUNT}}));
+        }
         for (id, q) in [("p50", 0.5), ("p99", 0.99)] {
             let help = format!("{:.0} % took no longer; from a histogram whose buckets double", q * 100.0);
             values.push(

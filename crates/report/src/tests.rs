@@ -322,3 +322,62 @@ fn histograms_become_tables_that_the_page_adds_up() {
     let longest = block.numbers("syscall", "longest");
     assert!((longest[1] - 7e-7).abs() < 1e-9, "{longest:?}");
 }
+
+/// Two minutes of a busy two-CPU host: samples at 99 Hz, and some hundred kinds of waits and locks each second.
+#[test]
+fn a_pair_of_busy_recordings_stays_small() {
+    let mut seed = 1u64;
+    let mut random = |below: u64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) % below
+    };
+    let mut one = |name: &str| {
+        let mut frames = String::from("t frame function module offset kind\n");
+        let mut stacks = String::from("t stack parent frame\n");
+        for i in 1..=6000u64 {
+            frames += &format!("1 {i} app::module::function_{i} /opt/app {i} native\n");
+        }
+        for i in 1..=20_000u64 {
+            let parent = if i < 50 { "-".to_owned() } else { (1 + random(i - 1)).to_string() };
+            stacks += &format!("1 {i} {parent} {}\n", 1 + random(6000));
+        }
+        let mut samples = String::from("t pid comm thread at stack weight\n");
+        let mut locks = String::from("t comm kind address name stack holder holder_stack count time longest waiters\n");
+        for second in 0..60u64 {
+            for i in 0..198u64 {
+                let at = second * 1_000_000_000 + i * 5_050_000;
+                let (thread, stack) = (random(40), 1 + random(20_000));
+                samples += &format!("{} 7 app worker-{thread} {at} {stack} 10101010\n", second + 1);
+            }
+            for _ in 0..150 {
+                let (stack, holder, time) = (1 + random(20_000), 1 + random(20_000), random(90_000_000));
+                let (address, thread) = (random(64), random(40));
+                locks += &format!(
+                    "{} app mutex 0x{address:x} - {stack} worker-{thread} {holder} 9 {time} {time} 3\n",
+                    second + 1
+                );
+            }
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("run.twin");
+        let manifest = Manifest {
+            name: name.into(),
+            interval: 1_000_000_000,
+            duration: Some(60_000_000_000),
+            wall: Some(60_000_000_000),
+            ..Manifest::default()
+        };
+        let tables = [(&FRAME, &*frames), (&STACK, &*stacks), (&SAMPLE, &*samples), (&LOCK, &*locks)];
+        testing::write(&path, &manifest, &tables);
+        Run { name: name.into(), recording: Recording::open(&path).unwrap() }
+    };
+    let runs = [one("a"), one("b")];
+    let start = std::time::Instant::now();
+    let (head, html) = report(&runs);
+    println!("{} bytes in {:?}", html.len(), start.elapsed());
+    assert_eq!(head["profile"]["per"]["what"], "run");
+    assert!(html.len() < 3 << 20, "{} bytes", html.len());
+    let block = Block::of(&html, "profile");
+    let weight: f64 = block.numbers("sample", "weight").iter().sum();
+    assert!((weight / (2.0 * 60.0 * 198.0 * 0.010_101_01) - 1.0).abs() < 1e-3, "no sample is lost: {weight}");
+}

@@ -41,7 +41,8 @@ export function Help() {
         ))}
       </dl>
       <p class="quiet">
-        The two ends of the window on the time strip take the arrow keys (with Shift: larger steps); cells of a heat map do too.
+        The two ends of the window on the time strip take the arrow keys (with Shift: larger steps); cells of a heat map do too, and in the one of samples Enter marks the start and the end of a window.
+        In a flame graph arrow keys walk, Enter zooms, Escape goes back, and slash searches.
         The address in the browser holds page, window and filters: send it with the file, and a colleague sees the same.
       </p>
     </dialog>

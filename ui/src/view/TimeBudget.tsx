@@ -5,7 +5,7 @@ import type { Budget as Data, ProfileSpec } from "../bundle/types";
 import { ledgerColor } from "../model/color";
 import { divisors, ledgerOf, unitOf } from "../model/profile";
 import { human } from "../model/units";
-import { chosen, go, param, report, setParam, windows } from "../state";
+import { chosen, param, report, setParam, windows } from "../state";
 import { Budget } from "./Budget";
 import { Concurrency } from "./Concurrency";
 import { type ColumnOf, DataTable, type Group } from "./DataTable";
@@ -112,15 +112,11 @@ export function TimeBudget({ columns, spec }: { columns: Columns; spec: ProfileS
   }, [columns, spec, all]);
   const idle = param("budget.idle") === "1";
   const states = spec.states.filter((s) => idle || !s.quiet);
-  const state = param("state");
   return (
     <>
       {budget && <Budget budget={budget} heading="All threads" about={`over ${chosen.value ? "the window" : "the compared window"}`} />}
       {spec.tables.includes("running") && <Concurrency columns={columns} />}
       {hasLedger && <Threads columns={columns} spec={spec} states={states} unit={unit} />}
-      {state !== "" && report().pages.some((p) => p.id === "profiles") && (
-        <p><a href="#profiles" onClick={(e) => { e.preventDefault(); go("profiles"); }}>Show the stacks of this state</a></p>
-      )}
     </>
   );
 }

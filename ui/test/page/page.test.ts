@@ -527,7 +527,7 @@ describe("a damaged report", () => {
   });
   it("of another format says so", async () => {
     const { page, close } = await open(browser, write("format", { ...pair().head, format: 99 }, {}));
-    expect(await page.locator("[role=alert]").textContent()).toContain("This report has format 99; this page draws format 1.");
+    expect(await page.locator("[role=alert]").textContent()).toContain("This report has format 99; this page draws format 2.");
     await close();
   });
 });
