@@ -96,5 +96,5 @@ pub(crate) fn rows(rows: &Rows, run: u32, making: &mut Making) -> Vec<Event> {
             most: [at(&longest, i), at(&waiters, i)],
         }
     };
-    (0..rows.len()).map(event).collect()
+    rows.indices().map(event).collect()
 }

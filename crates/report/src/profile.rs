@@ -2,7 +2,7 @@
 //! over time, so that the page can add them up for any window. See docs/report-bundle.md, "Block of columns".
 
 use crate::columns::{Column, Columns};
-use crate::events::{Event, Shape, Ticks, write};
+use crate::events::{Event, Shape, Ticks, merge, write};
 use crate::rows::Rows;
 use crate::stacks::Stacks;
 use crate::{ledger, locks};
@@ -106,8 +106,13 @@ pub(crate) fn profile(runs: &[Run]) -> Result<Option<Profile>, crate::Error> {
     let mut of = |shape: &Shape, read: &dyn Fn(&Rows, u32, &mut Making) -> Vec<Event>| {
         let mut events = Vec::new();
         for (index, run) in runs.iter().enumerate() {
-            if let Some(rows) = Rows::load(run, shape.table) {
-                events.append(&mut read(&rows, index as u32, &mut making));
+            for part in parts(run, shape) {
+                if let Some(rows) = Rows::load_part(run, shape.table, None, part) {
+                    events.append(&mut read(&rows, index as u32, &mut making));
+                }
+                if events.len() > shape.limit * 4 {
+                    events = merge(events, shape.limit);
+                }
             }
         }
         write(shape, events, &mut making.ticks, &mut making.columns);
@@ -137,6 +142,25 @@ pub(crate) fn profile(runs: &[Run]) -> Result<Option<Profile>, crate::Error> {
         "notes": runs.iter().map(notes).collect::<Vec<_>>(),
     });
     Ok(Some(Profile { block: columns, head }))
+}
+
+/// Length of a part of a recording that is read at a time, nanoseconds.
+const PART: i64 = 120_000_000_000;
+
+/// The stretches in which a table is read: a long recording's samples and waits would not all fit into memory. Locks are looked at as a whole,
+/// for their names; there are few of them.
+fn parts(run: &Run, shape: &Shape) -> Vec<(i64, i64)> {
+    let duration = run.recording.duration();
+    if duration <= PART * 2 || shape.table == LOCK.table {
+        return vec![(i64::MIN, i64::MAX)];
+    }
+    let count = (duration + PART - 1) / PART;
+    let edge = |i: i64| match i {
+        0 => i64::MIN,
+        _ if i == count => i64::MAX,
+        _ => i * PART,
+    };
+    (0..count).map(|i| (edge(i), edge(i + 1))).collect()
 }
 
 /// What a stack can be weighed by.
@@ -231,7 +255,7 @@ fn samples(rows: &Rows, run: u32, making: &mut Making) -> Vec<Event> {
             most: [0; 2],
         }
     };
-    (0..rows.len()).map(event).collect()
+    rows.indices().map(event).collect()
 }
 
 fn waits(rows: &Rows, run: u32, making: &mut Making) -> Vec<Event> {
@@ -262,7 +286,7 @@ fn waits(rows: &Rows, run: u32, making: &mut Making) -> Vec<Event> {
             most: [at(&longest, i), 0],
         }
     };
-    (0..rows.len()).map(event).collect()
+    rows.indices().map(event).collect()
 }
 
 fn faults(rows: &Rows, run: u32, making: &mut Making) -> Vec<Event> {
@@ -278,7 +302,7 @@ fn faults(rows: &Rows, run: u32, making: &mut Making) -> Vec<Event> {
         let key = [at(&stacks, i), at(&threads, i), at(kinds, i), at(accesses, i), 0, 0, 0, 0];
         Event { run, from, to, key, sum: [at(&counts, i), 0, 0], most: [0; 2] }
     };
-    (0..rows.len()).map(event).collect()
+    rows.indices().map(event).collect()
 }
 
 fn ipis(rows: &Rows, run: u32, making: &mut Making) -> Vec<Event> {
@@ -293,5 +317,5 @@ fn ipis(rows: &Rows, run: u32, making: &mut Making) -> Vec<Event> {
         let key = [at(&stacks, i), at(&threads, i), at(kinds, i), at(functions, i), at(&processes, i), 0, 0, 0];
         Event { run, from, to, key, sum: [at(&counts, i), at(&targets, i), at(&pages, i)], most: [0; 2] }
     };
-    (0..rows.len()).map(event).collect()
+    rows.indices().map(event).collect()
 }

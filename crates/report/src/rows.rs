@@ -13,28 +13,45 @@ pub(crate) struct Rows {
     entity: Vec<u32>,
     /// Interval asked for, nanoseconds: how far back a row reaches at most, for reads without rows are not kept.
     interval: i64,
+    /// Only rows that were read from here up to, and without, there.
+    part: (i64, i64),
 }
 
 impl Rows {
     /// Reads a table; `None` where the recording has no such table, or no row of it.
     pub(crate) fn load(run: &Run, table: &str) -> Option<Rows> {
-        let frame = run.recording.load(table, &Select::default())?;
+        Self::load_part(run, table, None, (i64::MIN, i64::MAX))
+    }
+
+    /// Reads the rows of a table that were read from one time up to, and without, another: so a long recording can be read part by part. Only
+    /// these value columns, if any are named.
+    pub(crate) fn load_part(run: &Run, table: &str, columns: Option<&[&str]>, part: (i64, i64)) -> Option<Rows> {
+        let between = (part != (i64::MIN, i64::MAX)).then_some(part);
+        let frame = run.recording.load(table, &Select { columns, between, ..Select::default() })?;
         if frame.tick.is_empty() {
             return None;
         }
         let entity =
             frame.entities.iter().enumerate().flat_map(|(i, e)| e.rows.clone().map(move |_| i as u32)).collect();
-        Some(Rows { frame, entity, interval: run.recording.manifest().interval.max(1) })
+        Some(Rows { frame, entity, interval: run.recording.manifest().interval.max(1), part })
     }
 
     pub(crate) fn len(&self) -> usize {
         self.frame.tick.len()
     }
 
+    /// The rows of the part: what is read comes segment by segment, and a segment can reach beyond it.
+    pub(crate) fn indices(&self) -> impl Iterator<Item = usize> + use<'_> {
+        let inside =
+            |tick: u32| self.frame.ticks.get(tick as usize).is_some_and(|t| (self.part.0..self.part.1).contains(t));
+        self.frame.tick.iter().enumerate().filter(move |(_, tick)| inside(**tick)).map(|(row, _)| row)
+    }
+
     /// The cells of a column, label or value; all NULL where the table has no such column.
     pub(crate) fn cells(&self, name: &str) -> Vec<i64> {
         if let Some(cells) = self.frame.column(name) {
-            return cells.to_vec();
+            // A column that was not asked for is empty.
+            return if cells.is_empty() { vec![NULL; self.len()] } else { cells.to_vec() };
         }
         let stored = self.frame.table.stored();
         match stored.iter().position(|c| c.name == name && c.is_label()) {

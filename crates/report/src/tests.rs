@@ -381,3 +381,25 @@ fn a_pair_of_busy_recordings_stays_small() {
     let weight: f64 = block.numbers("sample", "weight").iter().sum();
     assert!((weight / (2.0 * 60.0 * 198.0 * 0.010_101_01) - 1.0).abs() < 1e-3, "no sample is lost: {weight}");
 }
+
+/// Longer than what is read at a time: every sample is there once.
+#[test]
+fn a_long_recording_is_read_part_by_part() {
+    let mut samples = String::from("t pid comm thread at stack weight\n");
+    for second in 1..=600u64 {
+        samples += &format!("{second} 7 app app {} 3 10000000\n", second * 1_000_000_000 - 500_000_000);
+        if second % 90 == 0 {
+            samples += "seal\n";
+        }
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run.twin");
+    let manifest = Manifest { interval: 1_000_000_000, duration: Some(600_000_000_000), ..Manifest::default() };
+    testing::write(&path, &manifest, &[(&FRAME, FRAMES), (&STACK, STACKS), (&SAMPLE, &samples)]);
+    let (head, html) = report(&[Run { name: "long".into(), recording: Recording::open(&path).unwrap() }]);
+    assert_eq!(head["profile"]["per"]["what"], "second");
+    let block = Block::of(&html, "profile");
+    assert_eq!(block.raw("sample", "stack").len(), 600);
+    let times: std::collections::BTreeSet<u32> = block.raw("tick", "from").into_iter().collect();
+    assert_eq!(times.len(), 600);
+}

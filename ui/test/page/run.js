@@ -18,6 +18,8 @@ if (values.report !== undefined) {
   process.env["TWINSCOPE_REPORT"] = path;
 } else {
   await build({ root, logLevel: "warn" });
+  // The build of the report empties the folder.
+  await build({ root, mode: "flame", logLevel: "warn" });
 }
 const vitest = await startVitest("test", [], {
   root,
