@@ -6,6 +6,7 @@ mod damage;
 mod disk;
 mod hostile;
 mod kill;
+mod ledger;
 mod pairs;
 mod record;
 mod usage;
