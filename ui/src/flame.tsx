@@ -16,13 +16,13 @@ function toHash(s: FlameState): string {
   const p = new URLSearchParams();
   if (s.zoom.length > 0) p.set("zoom", JSON.stringify(s.zoom));
   if (s.search) p.set("search", s.search);
-  if (s.reverse) p.set("callers", "1");
+  p.set("callers", s.reverse ? "1" : "0");
   if (s.order === "heavy") p.set("order", "heavy");
   if (typeof s.widths === "number" && s.widths > 0) p.set("widths", String(s.widths));
   return p.toString();
 }
 
-function fromHash(hash: string, runs: number): FlameState {
+function fromHash(hash: string, runs: number, reverse: boolean): FlameState {
   const p = new URLSearchParams(hash.replace(/^#/, ""));
   let zoom: unknown = [];
   try {
@@ -35,7 +35,7 @@ function fromHash(hash: string, runs: number): FlameState {
     ...flameState(runs),
     zoom: Array.isArray(zoom) ? zoom.map(String) : [],
     search: p.get("search") ?? "",
-    reverse: p.get("callers") === "1",
+    reverse: p.has("callers") ? p.get("callers") === "1" : reverse,
     order: p.get("order") === "heavy" ? "heavy" : "name",
     ...(widths > 0 && widths < runs ? { widths } : {}),
   };
@@ -43,12 +43,12 @@ function fromHash(hash: string, runs: number): FlameState {
 
 function Flame({ page }: { page: FlamePage }) {
   const { tree, runs, unit } = page;
-  const [state, setState] = useState(() => fromHash(location.hash, runs.length));
+  const [state, setState] = useState(() => fromHash(location.hash, runs.length, page.reverse));
   const place = useRef<HTMLDivElement>(null);
   const width = useWidth(place);
   const [most, setMost] = useState(() => window.innerHeight - 190);
   useEffect(() => {
-    const onHash = () => setState(fromHash(location.hash, runs.length));
+    const onHash = () => setState(fromHash(location.hash, runs.length, page.reverse));
     const onResize = () => setMost(window.innerHeight - 190);
     window.addEventListener("hashchange", onHash);
     window.addEventListener("resize", onResize);

@@ -24,7 +24,8 @@ pub struct Choose {
     pub(crate) least: f64,
 }
 
-fn window(text: &str) -> Result<Choice, String> {
+/// Reads the option `--window`.
+pub(crate) fn window(text: &str) -> Result<Choice, String> {
     Choice::parse(
         text,
         |side| if side == "0" { Some(0.0) } else { recorder::duration(side).ok().map(|d| d.as_secs_f64()) },
@@ -112,7 +113,7 @@ fn name(d: &Difference) -> String {
 }
 
 /// A change as a factor beyond twofold, else in per cent.
-fn factor(change: f64) -> String {
+pub(crate) fn factor(change: f64) -> String {
     match 1.0 + change {
         f if f >= 1000.0 => format!("×{}", query::human(f, "")),
         f if f >= 2.0 => format!("×{f:.1}"),

@@ -2,12 +2,13 @@
 
 mod compare;
 mod export;
+mod flame;
+mod import;
 mod info;
 mod page;
 mod reference;
 mod sql;
 mod text;
-mod top;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use std::path::PathBuf;
@@ -74,6 +75,24 @@ The first recording is the baseline. docs/method.md says how it decides; docs/co
 The first recording is the baseline. The page is one file that needs no network; mail it, or attach it to a ticket.")]
     Report(page::Report),
 
+    /// Show which code the time goes to: flame graphs, on the terminal or as a file
+    #[command(after_help = "Examples:
+  twinscope flame slow.twin                                          the heaviest paths, on the terminal
+  twinscope flame slow.twin -o slow.html                             an interactive page
+  twinscope flame slow.twin --against fast.twin -o differs.html      what slow does more of, and less
+  twinscope flame slow.twin --state lock --reverse                   which functions wait for locks, and who called them
+  twinscope flame slow.twin --window 10s..12s --process nginx -o nginx.svg
+  twinscope flame slow.twin -o slow.pb.gz && go tool pprof slow.pb.gz")]
+    Flame(flame::Flame),
+
+    /// Make a recording of what perf or another profiler wrote
+    #[command(after_help = "Examples:
+  twinscope import perf.data                            writes perf.twin; then: twinscope flame perf.twin
+  perf script | gzip > s.gz && twinscope import s.gz -o there.twin
+  twinscope import cpu.pb.gz -o go.twin                 pprof, of Go and others
+  twinscope import stacks.folded --count 10.1ms         collapsed stacks, sampled at 99 Hz")]
+    Import(import::Import),
+
     /// Ask recordings in SQL
     #[command(after_help = "Examples:
   twinscope sql slow.twin .schema
@@ -102,15 +121,6 @@ In Python:  pandas.read_parquet('lake/cpu')    In DuckDB:  select * from read_pa
   twinscope sources
   sudo twinscope sources --json")]
     Sources(recorder::SourcesArgs),
-
-    /// Show where the time goes, live
-    #[command(after_help = "Examples:
-  sudo twinscope top
-  sudo twinscope top --pid 4711
-  sudo twinscope top --cgroup system.slice/nginx.service --by-name
-  sudo twinscope top --once -i 5s                    one screen as text
-  sudo twinscope top --json | jq .locks")]
-    Top(top::Top),
 
     /// Print a shell's completions
     #[command(after_help = "Examples:
@@ -160,11 +170,12 @@ fn run(command: Command) -> anyhow::Result<u8> {
         }
         Command::Compare(options) => compare::compare(&options),
         Command::Report(options) => page::report(&options),
+        Command::Flame(options) => flame::flame(&options),
+        Command::Import(options) => import::import(&options),
         Command::Sql(options) => sql::sql(&options),
         Command::Export(options) => export::export(&options),
         Command::Info(options) => info::info(&options),
         Command::Sources(options) => recorder::list(&options),
-        Command::Top(options) => top::top(&options),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Arguments::command(), "twinscope", &mut std::io::stdout());
             Ok(0)

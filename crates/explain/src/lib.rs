@@ -14,6 +14,7 @@ pub use condition::Condition;
 pub use facts::{FactDifference, all_facts};
 pub use headline::{Headline, Level};
 pub use window::{Bound, Choice, choose};
+pub use work::work_done;
 
 /// What can go wrong in a comparison.
 #[derive(Debug, thiserror::Error)]

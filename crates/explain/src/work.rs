@@ -1,5 +1,6 @@
 //! Work done over time, as the workload reported it: the denominator of "per operation".
 
+use model::Window;
 use query::series::Grid;
 use query::{Run, metric};
 use store::Select;
@@ -58,6 +59,12 @@ impl Progress {
     pub(crate) fn between(&self, from: f64, to: f64) -> f64 {
         (self.at(to) - self.at(from)).max(0.0)
     }
+}
+
+/// Units of work that a run did in a window; `None` where it reported none.
+pub fn work_done(run: &Run, window: &Window) -> Option<f64> {
+    let done = Progress::of(run)?.between(window.from as f64 / 1e9, window.to as f64 / 1e9);
+    (done > 0.0).then_some(done)
 }
 
 #[cfg(test)]

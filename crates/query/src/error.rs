@@ -43,6 +43,16 @@ pub enum Error {
         /// What there is.
         tables: String,
     },
+    /// A recording holds nothing of what a profile was asked of.
+    #[error("{run} holds no {what}; {known}")]
+    NoProfile {
+        /// The run.
+        run: String,
+        /// What was asked for.
+        what: String,
+        /// What it has.
+        known: String,
+    },
     /// A file could not be written.
     #[error("{}: {why}", path.display())]
     Write {

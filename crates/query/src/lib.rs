@@ -5,6 +5,7 @@ mod error;
 pub mod export;
 mod human;
 mod metric;
+pub mod profile;
 mod runs;
 pub mod series;
 pub mod sql;

@@ -128,6 +128,94 @@ pub static ENDED: Table = Table::wide(
 )
 .of_events();
 
+/// As the recorder has it.
+pub static FRAME: Table = Table::wide(
+    "frame",
+    "one place in code",
+    &[
+        Column::number("number", "its number"),
+        Column::fact("function", "function"),
+        Column::fact("module", "module"),
+        Column::fact("build_id", "build id"),
+        Column::fact_number("offset", Unit::None, "address in the file"),
+        Column::fact("source", "file and line"),
+        Column::fact("kind", "kind of code"),
+    ],
+)
+.of_events();
+
+/// As the recorder has it.
+pub static STACK: Table = Table::wide(
+    "stack",
+    "one stack",
+    &[
+        Column::number("number", "its number"),
+        Column::fact_number("parent", Unit::None, "the caller's stack"),
+        Column::fact_number("frame", Unit::None, "its innermost frame"),
+    ],
+)
+.of_events();
+
+/// As the recorder has it.
+pub static SAMPLE: Table = Table::wide(
+    "sample",
+    "one sample",
+    &[
+        Column::number("pid", "process"),
+        Column::number("tid", "thread"),
+        Column::label("comm", "process name"),
+        Column::label("thread", "thread name"),
+        Column::gauge("at", Unit::Nanoseconds, "when"),
+        Column::gauge("cpu", Unit::None, "where"),
+        Column::gauge("stack", Unit::None, "stack"),
+        Column::gauge("weight", Unit::Nanoseconds, "CPU time"),
+    ],
+)
+.of_events();
+
+/// As the recorder has it, with what the reading side needs.
+pub static WAIT: Table = Table::wide(
+    "wait",
+    "waits of one kind",
+    &[
+        Column::fact_number("pid", Unit::None, "process"),
+        Column::fact("comm", "process name"),
+        Column::fact("thread", "thread name"),
+        Column::fact("state", "state"),
+        Column::fact("what", "where in the kernel"),
+        Column::fact_number("stack", Unit::None, "stack"),
+        Column::fact("waker", "who ended it"),
+        Column::fact_number("waker_stack", Unit::None, "the waker's stack"),
+        Column::gauge("count", Unit::None, "number"),
+        Column::gauge("time", Unit::Nanoseconds, "time"),
+        Column::gauge("longest", Unit::Nanoseconds, "longest"),
+    ],
+)
+.of_events();
+
+/// As the recorder has it, with what the reading side needs.
+pub static LOCK: Table = Table::wide(
+    "lock",
+    "waits for one lock",
+    &[
+        Column::fact_number("pid", Unit::None, "process"),
+        Column::fact("comm", "process name"),
+        Column::fact("kind", "kind"),
+        Column::fact("address", "address"),
+        Column::fact("name", "name"),
+        Column::fact_number("stack", Unit::None, "stack"),
+        Column::fact("holder", "thread that held it"),
+        Column::gauge("count", Unit::None, "number"),
+        Column::gauge("time", Unit::Nanoseconds, "time"),
+        Column::gauge("longest", Unit::Nanoseconds, "longest"),
+        Column::gauge("waiters", Unit::None, "at once"),
+    ],
+)
+.of_events();
+
+/// The tables of profiles.
+pub static PROFILE: [&Table; 5] = [&FRAME, &STACK, &SAMPLE, &WAIT, &LOCK];
+
 /// One read: time, and its rows.
 struct Read {
     table: usize,

@@ -114,7 +114,7 @@ pub fn record(options: &Record) -> Result<u8> {
         return Ok(code);
     }
     let host = if options.root == Path::new("/") { Host::live() } else { Host::at(&options.root) };
-    let target = options.whose.target(&host, !options.command.is_empty())?;
+    let target = options.target(&host)?;
     signals::block();
     let seal = options.keep.map_or(SEAL, |keep| (keep / 10).clamp(Duration::from_secs(10), SEAL));
     let mut writer = Writer::create(&path, options.force, seal.as_nanos() as i64)?;

@@ -6,6 +6,7 @@ mod budget;
 mod charts;
 mod columns;
 mod events;
+mod flame;
 mod head;
 mod html;
 mod ledger;
@@ -17,6 +18,8 @@ mod summed;
 mod tables;
 #[cfg(test)]
 mod tests;
+
+pub use flame::{Graph, flame_html, svg};
 
 use explain::Comparison;
 use model::Page;

@@ -17,7 +17,7 @@ mod writer;
 
 pub use error::Error;
 pub use frame::{Entity, Frame, Select};
-pub use reader::{Damage, Recording};
+pub use reader::{Batch, Damage, Recording};
 pub use schema::{APPLICATION_ID, FORMAT};
 pub use writer::{TableId, Writer};
 

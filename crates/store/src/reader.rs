@@ -10,6 +10,10 @@ use std::collections::HashMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+mod scan;
+
+pub use scan::Batch;
+
 /// A part of a recording that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage {

@@ -13,8 +13,9 @@ function tree(text: string): Tree {
   const frames: Frames = { name: names, module: names.map(() => "prog"), source: names.map(() => ""), kind: Uint8Array.from(names, () => kindOf("native")) };
   const runs = (lines[0]?.length ?? 2) - 1;
   const out = new TreeBuilder(frames, runs);
+  const place = new Map(names.map((n, i) => [n, i]));
   for (const [stack = "", ...weights] of lines) {
-    weights.forEach((w, run) => out.stack(stack.split(";").map((n) => names.indexOf(n)), run, Number(w)));
+    weights.forEach((w, run) => out.stack(stack.split(";").map((n) => place.get(n) ?? 0), run, Number(w)));
   }
   return out.finish();
 }

@@ -4,9 +4,9 @@
 mod common;
 mod damage;
 mod disk;
+mod flame;
 mod hostile;
 mod kill;
-mod ledger;
 mod pairs;
 mod record;
 mod usage;

@@ -29,6 +29,10 @@ pub(crate) const FILES: &[(&str, &str)] = files![
     "network_summary",
     "process_identity",
     "process_use",
+    "cpu_function",
+    "wait_state",
+    "wait_place",
+    "lock_summary",
     "fact_difference",
     "missing",
 ];

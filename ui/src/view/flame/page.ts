@@ -12,6 +12,8 @@ export interface FlamePage {
   /** Unit of the weights. */
   unit: string;
   runs: { name: string }[];
+  /** Whether it opens with callers below the functions. */
+  reverse: boolean;
   tree: Tree;
 }
 
@@ -21,6 +23,7 @@ interface Raw {
   notes: string[];
   unit: string;
   runs: { name: string }[];
+  reverse: boolean;
   frames: { name: string[]; module: string[]; source: string[]; kind: string[] };
   /** By node, how far before it its parent lies; 0 for the root. */
   up: number[];
@@ -49,6 +52,7 @@ export function fromPage(data: unknown): FlamePage {
     notes: raw.notes ?? [],
     unit: raw.unit ?? "",
     runs,
+    reverse: raw.reverse === true,
     tree: {
       frames: made,
       parent: Uint32Array.from(up, (n, i) => i - n),

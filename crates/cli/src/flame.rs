@@ -1,0 +1,464 @@
+//! `twinscope flame`: where the time goes, by call path: on the terminal, as JSON, or as a file.
+
+use crate::compare::window;
+use crate::text;
+use anyhow::{Context, Result};
+use clap::Args;
+use explain::Choice;
+use model::Window;
+use query::profile::{self, Filter, Levels, Measure, Part, ROOT, Request, Tree};
+use query::{Run, human};
+use report::Graph;
+use serde_json::json;
+use std::borrow::Cow;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Draw flame graphs.
+#[derive(Args, Debug)]
+pub struct Flame {
+    /// Recordings; several are added up
+    #[arg(required = true, value_name = "NAME.twin")]
+    recordings: Vec<PathBuf>,
+
+    /// Show how they differ from this one, per operation where both count operations, else per second; may be given several times
+    #[arg(long, value_name = "NAME.twin")]
+    against: Vec<PathBuf>,
+
+    /// What is weighed: cpu, blocked, all (both, by state), a state that threads wait in (lock, disk, network, sleep, idle …),
+    /// contended (by lock), faults, ipis
+    #[arg(long, value_name = "STATE", default_value = "cpu")]
+    state: String,
+
+    /// The stretch that counts, as in `compare`: auto, whole, busy, or FROM..TO with times (10s..50s) or marks ('warm-up over..')
+    #[arg(long, value_name = "WINDOW", default_value = "auto", value_parser = window)]
+    window: Choice,
+
+    /// Only this process: name or number
+    #[arg(long, value_name = "NAME")]
+    process: Option<String>,
+
+    /// Only this thread: name or number
+    #[arg(long, value_name = "NAME")]
+    thread: Option<String>,
+
+    /// Levels above the code
+    #[arg(long, value_name = "LEVELS", value_delimiter = ',', default_value = "process")]
+    levels: Vec<Level>,
+
+    /// Callers: the functions that used it first, who called them below
+    #[arg(long)]
+    reverse: bool,
+
+    /// The stacks of the others: of who ended the wait, of who held the lock
+    #[arg(long)]
+    others: bool,
+
+    /// Write a file: .html (interactive), .svg, .folded, .pb.gz or .pprof (pprof), .speedscope.json
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Print JSON
+    #[arg(long, conflicts_with = "output")]
+    json: bool,
+
+    /// On the terminal, leave out what is less than so many per cent
+    #[arg(long, value_name = "PERCENT", default_value_t = 1.0)]
+    least: f64,
+}
+
+/// A level above the code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Level {
+    /// Process names
+    Process,
+    /// Thread names
+    Thread,
+    /// None
+    None,
+}
+
+/// A file to write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Format {
+    Html,
+    Svg,
+    Folded,
+    Pprof,
+    Speedscope,
+}
+
+fn format(path: &Path) -> Option<Format> {
+    let name = path.file_name()?.to_str()?.to_ascii_lowercase();
+    let ends = |list: &[&str]| list.iter().any(|end| name.ends_with(end));
+    match () {
+        () if ends(&[".html", ".htm"]) => Some(Format::Html),
+        () if ends(&[".svg"]) => Some(Format::Svg),
+        () if ends(&[".folded", ".collapsed", ".txt"]) => Some(Format::Folded),
+        () if ends(&[".pb.gz", ".pprof"]) => Some(Format::Pprof),
+        () if ends(&[".speedscope.json", ".speedscope"]) => Some(Format::Speedscope),
+        () => None,
+    }
+}
+
+/// What is drawn, with the words for it.
+struct Drawn {
+    title: String,
+    notes: Vec<String>,
+    unit: String,
+    runs: Vec<String>,
+    /// From the outermost function inward; own weights are those of functions only this way round.
+    tree: Tree,
+    reverse: bool,
+}
+
+impl Drawn {
+    /// The tree as it is shown.
+    fn shown(&self) -> Cow<'_, Tree> {
+        if self.reverse { Cow::Owned(self.tree.reversed()) } else { Cow::Borrowed(&self.tree) }
+    }
+}
+
+/// Draws. Returns the exit code.
+pub fn flame(options: &Flame) -> Result<u8> {
+    let format = match &options.output {
+        Some(path) => Some(format(path).ok_or_else(|| {
+            recorder::Usage(format!(
+                "{}: the name must end in .html, .svg, .folded, .pb.gz, .pprof or .speedscope.json",
+                path.display()
+            ))
+        })?),
+        None => None,
+    };
+    // Names of runs must differ over both sides; the baseline comes first, as in `compare`.
+    let paths: Vec<&PathBuf> = options.against.iter().chain(&options.recordings).collect();
+    let runs = query::open(&paths)?;
+    let drawn = draw(options, &runs)?;
+    let mut damaged = false;
+    for run in &runs {
+        for damage in run.recording.damage() {
+            damaged = true;
+            eprintln!("twinscope: {}: {}", run.recording.path().display(), text::clean(&damage.to_string()));
+        }
+    }
+    match (&options.output, format) {
+        (Some(path), Some(format)) => {
+            let bytes = encode(&drawn, format)?;
+            write(path, &bytes)?;
+            println!("{}", text::clean(&drawn.title));
+            println!("{} ({})", path.display(), human(bytes.len() as f64, "B"));
+        }
+        _ if options.json => print_json(&drawn)?,
+        _ => print(&drawn, options.least / 100.0)?,
+    }
+    Ok(if damaged { 3 } else { 0 })
+}
+
+fn draw(options: &Flame, runs: &[Run]) -> Result<Drawn> {
+    let windows: Vec<Window> =
+        runs.iter().map(|run| explain::choose(run, &options.window)).collect::<Result<_, _>>()?;
+    let parts: Vec<Part<'_>> = runs.iter().zip(&windows).map(|(run, window)| Part { run, window }).collect();
+    let request = Request {
+        measure: Measure::parse(&options.state),
+        filter: Filter { process: options.process.clone(), thread: options.thread.clone() },
+        levels: Levels {
+            process: options.levels.contains(&Level::Process),
+            thread: options.levels.contains(&Level::Thread),
+        },
+        others: options.others,
+    };
+    let before = options.against.len();
+    let sides = if before == 0 { 1 } else { 2 };
+    let groups: Vec<usize> = (0..runs.len()).map(|i| usize::from(before > 0 && i >= before)).collect();
+    let mut tree = profile::load(&parts, &request)?.grouped(&groups);
+    let mut unit = request.measure.unit().to_owned();
+    let mut notes = Vec::new();
+    if sides == 2 {
+        let sum = |side: usize, of: &dyn Fn(usize) -> Option<f64>| {
+            groups.iter().enumerate().filter(|(_, g)| **g == side).map(|(i, _)| of(i)).sum::<Option<f64>>()
+        };
+        let work = |i: usize| explain::work_done(runs.get(i)?, windows.get(i)?);
+        let seconds = |i: usize| windows.get(i).map(|w| (w.to - w.from) as f64 / 1e9);
+        let (divisors, per) = match [0, 1].map(|side| sum(side, &work)) {
+            [Some(a), Some(b)] => ([a, b], "op"),
+            _ => ([0, 1].map(|side| sum(side, &seconds).unwrap_or(0.0)), "s"),
+        };
+        for (side, by) in divisors.into_iter().enumerate() {
+            tree.scale(side, if by > 0.0 { 1.0 / by } else { 0.0 });
+        }
+        unit = format!("{unit}/{per}");
+        notes.push(format!("per {}", if per == "op" { "operation" } else { "second" }));
+    }
+    let names: Vec<String> = (0..sides)
+        .map(|side| {
+            let own = runs.iter().zip(&groups).filter(|(_, g)| **g == side).map(|(r, _)| r.name.as_str());
+            own.collect::<Vec<_>>().join(" + ")
+        })
+        .collect();
+    let what = {
+        let mut what = request.measure.title();
+        if options.others {
+            what.push_str(if request.measure == Measure::Contended {
+                ", by who held them"
+            } else {
+                ", by who ended it"
+            });
+        }
+        if let Some(process) = &options.process {
+            what.push_str(&format!(" of {process}"));
+        }
+        if let Some(thread) = &options.thread {
+            what.push_str(&format!(" in thread {thread}"));
+        }
+        what
+    };
+    let mut capital = what.chars();
+    let what: String = capital.next().into_iter().flat_map(char::to_uppercase).chain(capital).collect();
+    let title = match names.as_slice() {
+        [before, after] => format!("{what}: {after} against {before}"),
+        _ => format!("{what}: {}", names.concat()),
+    };
+    for (run, window) in runs.iter().zip(&windows) {
+        let (from, to) = (window.from as f64 / 1e9, window.to as f64 / 1e9);
+        notes.push(format!("{}: {from:.1} s to {to:.1} s ({})", run.name, window.why));
+    }
+    Ok(Drawn { title, notes, unit, runs: names, tree, reverse: options.reverse })
+}
+
+fn encode(drawn: &Drawn, format: Format) -> Result<Vec<u8>> {
+    let Drawn { title, notes, unit, runs, tree, reverse } = drawn;
+    let graph = Graph { title, notes, unit, runs, tree, reverse: *reverse };
+    let shown = drawn.shown();
+    let is_time = unit.starts_with('s');
+    Ok(match format {
+        Format::Html => report::flame_html(&graph)?.into_bytes(),
+        Format::Svg => report::svg(&graph).into_bytes(),
+        Format::Folded => profile::folded(&shown, if is_time { 1e9 } else { 1.0 }).into_bytes(),
+        Format::Speedscope => {
+            let unit = if is_time { "seconds" } else { "none" };
+            profile::speedscope(&shown, runs, title, unit).to_string().into_bytes()
+        }
+        Format::Pprof => {
+            let (name, unit, scale) = if is_time { ("time", "nanoseconds", 1e9) } else { ("count", "count", 1.0) };
+            let plain = profile::pprof(&shown, runs, name, unit, scale);
+            let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::new(6));
+            gz.write_all(&plain)?;
+            gz.finish()?
+        }
+    })
+}
+
+/// Beside its place first: a disk that fills must not leave half a file where a whole one was.
+fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    let mut part = path.as_os_str().to_owned();
+    part.push(".part");
+    let part = PathBuf::from(part);
+    let written = std::fs::write(&part, bytes).and_then(|()| std::fs::rename(&part, path));
+    if written.is_err() {
+        let _ = std::fs::remove_file(&part);
+    }
+    written.with_context(|| format!("{}: the flame graph could not be written", path.display()))
+}
+
+/// Functions listed below the tree.
+const FUNCTIONS: usize = 15;
+
+/// Lines of the tree.
+const LINES: usize = 100;
+
+fn share(part: f64, whole: f64) -> String {
+    if whole > 0.0 { format!("{:.1} %", part / whole * 100.0) } else { "-".into() }
+}
+
+fn change(before: f64, after: f64) -> String {
+    match (before > 0.0, after > 0.0) {
+        (false, false) => String::new(),
+        (false, true) => "new".into(),
+        (true, false) => "gone".into(),
+        (true, true) => crate::compare::factor(after / before - 1.0),
+    }
+}
+
+fn print(drawn: &Drawn, least: f64) -> Result<()> {
+    let Drawn { title, notes, unit, runs, .. } = drawn;
+    let tree = &*drawn.shown();
+    let totals: Vec<Vec<f64>> = (0..tree.runs()).map(|run| tree.totals(run)).collect();
+    let of = |run: usize, node: u32| totals.get(run).and_then(|t| t.get(node as usize)).copied().unwrap_or(0.0);
+    let own = |run: usize, node: u32| tree.own(run).get(node as usize).copied().unwrap_or(0.0);
+    let whole: Vec<f64> = (0..tree.runs()).map(|run| of(run, ROOT)).collect();
+    let two = runs.len() > 1;
+    // A closed pipe ends the program, any other failure is one.
+    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    writeln!(out, "{}", text::clean(title))?;
+    for note in notes {
+        writeln!(out, "{}", text::clean(note))?;
+    }
+    if whole.iter().all(|w| *w <= 0.0) {
+        writeln!(out, "\nNothing was measured there.")?;
+        return Ok(out.flush()?);
+    }
+    writeln!(out)?;
+    if two {
+        let [a, b] = [0, 1].map(|run| whole.get(run).copied().unwrap_or(0.0));
+        writeln!(out, "{:>12}  {:>12}  {:>8}", cut(runs.first(), 12), cut(runs.get(1), 12), "change")?;
+        writeln!(out, "{:>12}  {:>12}  {:>8}  all", human(a, unit), human(b, unit), change(a, b))?;
+    } else {
+        writeln!(out, "{:>8}  {:>8}  {:>8}", "total", "", "itself")?;
+        writeln!(out, "{:>8}  {:>8}  {:>8}  all", human(whole.first().copied().unwrap_or(0.0), unit), "100 %", "")?;
+    }
+    let callees = tree.callees(&totals);
+    let shown = |node: &u32| {
+        (0..tree.runs()).any(|run| whole.get(run).is_some_and(|w| of(run, *node) >= w * least && of(run, *node) > 0.0))
+    };
+    let below = |node: u32| {
+        callees.get(node as usize).map_or(Vec::new(), |list| list.iter().copied().filter(shown).collect::<Vec<_>>())
+    };
+    let mut open: Vec<(u32, usize)> = below(ROOT).into_iter().rev().map(|node| (node, 0)).collect();
+    let (mut lines, mut left_out) = (0, 0);
+    while let Some((node, indent)) = open.pop() {
+        if lines == LINES {
+            left_out = open.len() + 1;
+            break;
+        }
+        lines += 1;
+        let frame = tree.frame(node);
+        let name = text::clean(frame.map_or("", |f| &f.name));
+        // Deep paths stay on the screen: only a fork moves what comes after it to the right.
+        let name = format!("{}{}", "  ".repeat(indent.min(30)), cut(Some(&name), 90));
+        if two {
+            let [a, b] = [0, 1].map(|run| of(run, node));
+            writeln!(out, "{:>12}  {:>12}  {:>8}  {name}", human(a, unit), human(b, unit), change(a, b))?;
+        } else {
+            let (total, own, all) = (of(0, node), own(0, node), whole.first().copied().unwrap_or(0.0));
+            let own = if own > 0.0 { share(own, all) } else { String::new() };
+            writeln!(out, "{:>8}  {:>8}  {own:>8}  {name}", human(total, unit), share(total, all))?;
+        }
+        let next = below(node);
+        let step = usize::from(next.len() > 1 || indent == 0);
+        open.extend(next.into_iter().rev().map(|callee| (callee, indent + step)));
+    }
+    if left_out > 0 {
+        writeln!(out, "and {left_out} more paths; -o x.html shows all")?;
+    }
+    let top = drawn.tree.top();
+    if !top.is_empty() {
+        writeln!(out, "\nFunctions:\n")?;
+        writeln!(out, "{}", functions(drawn, top, &whole))?;
+    }
+    Ok(out.flush()?)
+}
+
+/// The functions that used most themselves; of two runs those that differ most.
+fn functions(drawn: &Drawn, mut top: Vec<profile::Top>, whole: &[f64]) -> comfy_table::Table {
+    let Drawn { unit, runs, tree, .. } = drawn;
+    let two = runs.len() > 1;
+    let at = |list: &[f64], run: usize| list.get(run).copied().unwrap_or(0.0);
+    let mut table = if two {
+        let difference = |r: &profile::Top| (at(&r.own, 1) - at(&r.own, 0)).abs();
+        top.sort_by(|a, b| difference(b).total_cmp(&difference(a)));
+        let [a, b] = [0, 1].map(|run| cut(runs.get(run), 24));
+        text::table(
+            &[&format!("itself in {a}"), &format!("in {b}"), "change", "with callees", "", "function", "module"],
+            &[true, true, true, true, true, false, false],
+        )
+    } else {
+        text::table(&["itself", "", "with callees", "", "function", "module"], &[true, true, true, true, false, false])
+    };
+    for row in top.iter().take(FUNCTIONS) {
+        let Some(frame) = tree.frames().get(row.frame as usize) else { continue };
+        let mut cells = Vec::new();
+        if two {
+            let [a, b] = [0, 1].map(|run| at(&row.own, run));
+            cells.extend([human(a, unit), human(b, unit), change(a, b)]);
+            cells.extend([0, 1].map(|run| human(at(&row.total, run), unit)));
+        } else {
+            let all = at(whole, 0);
+            cells.extend([human(at(&row.own, 0), unit), share(at(&row.own, 0), all)]);
+            cells.extend([human(at(&row.total, 0), unit), share(at(&row.total, 0), all)]);
+        }
+        let module = frame.module.rsplit('/').next().unwrap_or("");
+        cells.extend([cut(Some(&text::clean(&frame.name)), 60), cut(Some(&text::clean(module)), 30)]);
+        table.add_row(cells);
+    }
+    table
+}
+
+/// The beginning of a long name.
+fn cut(name: Option<&(impl AsRef<str> + ?Sized)>, most: usize) -> String {
+    let name = name.map_or("", AsRef::as_ref);
+    if name.chars().count() <= most {
+        name.to_owned()
+    } else {
+        name.chars().take(most - 1).chain(std::iter::once('…')).collect()
+    }
+}
+
+fn print_json(drawn: &Drawn) -> Result<()> {
+    let Drawn { title, notes, unit, runs, .. } = drawn;
+    let tree = &*drawn.shown();
+    let totals: Vec<Vec<f64>> = (0..tree.runs()).map(|run| tree.totals(run)).collect();
+    let at = |columns: &[Vec<f64>], node: u32| {
+        columns.iter().map(|c| c.get(node as usize).copied().unwrap_or(0.0)).collect::<Vec<_>>()
+    };
+    let own: Vec<Vec<f64>> = (0..tree.runs()).map(|run| tree.own(run).to_vec()).collect();
+    let named = |frame: Option<&profile::Frame>| match frame {
+        Some(f) => json!({ "name": &*f.name, "module": &*f.module, "source": &*f.source, "kind": &*f.kind }),
+        None => json!({ "name": "all", "module": "", "source": "", "kind": "root" }),
+    };
+    let with = |mut object: serde_json::Value, fields: &[(&str, serde_json::Value)]| {
+        for (key, value) in fields {
+            object[*key] = value.clone();
+        }
+        object
+    };
+    let nodes: Vec<_> = (0..tree.len() as u32)
+        .map(|node| {
+            let fields = [
+                ("parent", tree.parent(node).into()),
+                ("own", at(&own, node).into()),
+                ("total", at(&totals, node).into()),
+            ];
+            with(named(tree.frame(node)), &fields)
+        })
+        .collect();
+    let functions: Vec<_> = drawn
+        .tree
+        .top()
+        .into_iter()
+        .map(|row| {
+            with(named(tree.frames().get(row.frame as usize)), &[("own", row.own.into()), ("total", row.total.into())])
+        })
+        .collect();
+    let all =
+        json!({ "title": title, "notes": notes, "unit": unit, "runs": runs, "functions": functions, "nodes": nodes });
+    println!("{}", serde_json::to_string_pretty(&all)?);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_say_what_is_written() {
+        for (name, expected) in [
+            ("x.html", Some(Format::Html)),
+            ("X.SVG", Some(Format::Svg)),
+            ("x.folded", Some(Format::Folded)),
+            ("x.pb.gz", Some(Format::Pprof)),
+            ("x.speedscope.json", Some(Format::Speedscope)),
+            ("x.json", None),
+            ("x", None),
+        ] {
+            assert_eq!(format(Path::new(name)), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn changes_are_short() {
+        assert_eq!(
+            [change(0.0, 1.0), change(1.0, 0.0), change(1.0, 3.0), change(1.0, 1.1)],
+            ["new", "gone", "×3.0", "+10 %"]
+        );
+    }
+}

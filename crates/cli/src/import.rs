@@ -1,0 +1,63 @@
+//! `twinscope import`: recordings from what other profilers wrote.
+
+use crate::text;
+use anyhow::Result;
+use clap::Args;
+use std::path::PathBuf;
+
+/// Make a recording of what another profiler wrote.
+#[derive(Args, Debug)]
+pub struct Import {
+    /// perf.data, the text of perf script, collapsed stacks, or pprof; which it is, its content says
+    #[arg(value_name = "FILE")]
+    input: PathBuf,
+
+    /// The recording to write; by default the file's name with .twin
+    #[arg(short, long, value_name = "NAME.twin")]
+    output: Option<PathBuf>,
+
+    /// The event (of pprof: the kind of value) to take where the file has several; by default CPU time, else cycles, else the first
+    #[arg(long, value_name = "NAME")]
+    event: Option<String>,
+
+    /// CPU time that one sample or count stands for, where the file does not say
+    #[arg(long, value_name = "TIME", default_value = "1ms", value_parser = recorder::duration)]
+    count: std::time::Duration,
+
+    /// Leave addresses as they are; by default they are looked up in the programs and the kernel of this machine, where build ids agree
+    #[arg(long)]
+    no_symbols: bool,
+
+    /// Replace the recording if it exists
+    #[arg(long)]
+    force: bool,
+}
+
+/// Imports and says what came of it. Returns the exit code.
+pub fn import(options: &Import) -> Result<u8> {
+    let output = options.output.clone().unwrap_or_else(|| {
+        // perf.data becomes perf.twin, x.folded.txt becomes x.folded.twin.
+        PathBuf::from(options.input.with_extension("twin").file_name().unwrap_or("import.twin".as_ref()))
+    });
+    let asked = ::import::Options {
+        event: options.event.clone(),
+        count: i64::try_from(options.count.as_nanos()).unwrap_or(i64::MAX),
+        symbols: !options.no_symbols,
+    };
+    let (format, profile) = ::import::import(&options.input, &output, options.force, &asked)?;
+    let weight: f64 = profile.samples.iter().map(|s| s.weight as f64).sum::<f64>() / 1e9;
+    println!(
+        "{}: {} samples, {} of CPU time, from {}",
+        output.display(),
+        profile.samples.len(),
+        query::human(weight, "s"),
+        format.name()
+    );
+    if let Some(resolved) = profile.resolved().filter(|share| *share < 0.995) {
+        println!("{} of it lies in named functions", query::human(resolved, "ratio"));
+    }
+    for note in profile.notes() {
+        eprintln!("twinscope: {}", text::clean(&note));
+    }
+    Ok(0)
+}

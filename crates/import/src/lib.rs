@@ -1,0 +1,163 @@
+//! Recordings from what other profilers wrote: perf.data, the text of `perf script`, collapsed stacks, pprof. What a file is, its content says. All bytes are
+//! foreign: what cannot be read is said and left out, and nothing ends the program.
+
+mod bytes;
+mod folded;
+pub mod perf;
+mod pprof;
+mod profile;
+mod script;
+mod symbols;
+mod tables;
+
+pub use profile::{Place, Profile, Sample};
+
+use std::fs::File;
+use std::io::{BufReader, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+/// What a file holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// `perf record`'s file.
+    PerfData,
+    /// The text of `perf script`.
+    PerfScript,
+    /// One line a stack: frames between semicolons, then a count.
+    Folded,
+    /// pprof's profile.proto, plain or compressed by gzip.
+    Pprof,
+}
+
+impl Format {
+    /// In words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::PerfData => "perf.data",
+            Format::PerfScript => "perf script",
+            Format::Folded => "collapsed stacks",
+            Format::Pprof => "pprof",
+        }
+    }
+}
+
+/// What can go wrong.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The file cannot be read.
+    #[error("{}: {why}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        why: std::io::Error,
+    },
+    /// It is none of the formats, or holds nothing.
+    #[error("{}: {why}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What was wrong.
+        why: String,
+    },
+    /// The recording cannot be written.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+}
+
+/// What is asked.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The event to take where a file has several; else CPU time where it is among them, else the first.
+    pub event: Option<String>,
+    /// Nanoseconds that one sample stands for, where the file does not say.
+    pub count: i64,
+    /// Whether addresses are looked up in the programs of this machine.
+    pub symbols: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { event: None, count: 1_000_000, symbols: true }
+    }
+}
+
+/// Most bytes of a text or pprof file, after decompression. perf.data has no limit.
+const MOST: u64 = 4 << 30;
+
+/// Reads a profile.
+///
+/// # Errors
+/// See [`Error`]. Damage inside a file is no error where something could be read: it is in [`Profile::notes`].
+pub fn read(path: &Path, options: &Options) -> Result<(Format, Profile), Error> {
+    let io = |why| Error::Io { path: path.to_owned(), why };
+    let unreadable = |why: String| Error::Unreadable { path: path.to_owned(), why };
+    let mut file = File::open(path).map_err(io)?;
+    let mut start = Vec::new();
+    file.by_ref().take(64 << 10).read_to_end(&mut start).map_err(io)?;
+    file.seek(SeekFrom::Start(0)).map_err(io)?;
+    let mut profile = Profile::new(options.clone());
+    let format = if start.starts_with(b"PERFILE2") || start.starts_with(b"2ELIFREP") {
+        perf::read(&mut BufReader::with_capacity(1 << 20, file), &mut profile).map_err(unreadable)?;
+        Format::PerfData
+    } else {
+        let mut all = Vec::new();
+        if start.starts_with(&[0x1f, 0x8b]) {
+            let mut inner = flate2::read::MultiGzDecoder::new(file).take(MOST);
+            if let Err(why) = inner.read_to_end(&mut all) {
+                if all.is_empty() {
+                    return Err(io(why));
+                }
+                profile.note(format!("the compressed data end early ({why}); what came before is kept"));
+            }
+        } else {
+            file.take(MOST).read_to_end(&mut all).map_err(io)?;
+        }
+        parse(&all, &mut profile).map_err(unreadable)?
+    };
+    if profile.samples.is_empty() {
+        let why = profile.notes().first().map_or(String::new(), |note| format!(": {note}"));
+        return Err(unreadable(format!("{} without any sample{why}", format.name())));
+    }
+    Ok((format, profile))
+}
+
+/// Reads a text or a pprof file from memory.
+///
+/// # Errors
+/// In words.
+pub fn parse(bytes: &[u8], profile: &mut Profile) -> Result<Format, String> {
+    let binary = bytes.iter().take(4096).any(|b| *b == 0);
+    let text = !binary
+        && std::str::from_utf8(bytes.get(..bytes.len().min(4096)).unwrap_or(bytes))
+            .map_or_else(|e| e.error_len().is_none(), |_| true);
+    if text && script::looks_like(bytes) {
+        script::read(bytes, profile);
+        return Ok(Format::PerfScript);
+    }
+    if text && folded::looks_like(bytes) {
+        folded::read(bytes, profile);
+        return Ok(Format::Folded);
+    }
+    match pprof::read(bytes, profile) {
+        Ok(()) => Ok(Format::Pprof),
+        Err(why) if text => Err(format!(
+            "neither perf.data, the text of perf script, collapsed stacks (\"main;work 12\") nor pprof ({why})"
+        )),
+        Err(why) => Err(format!("neither perf.data nor pprof ({why})")),
+    }
+}
+
+/// Reads `input` and writes it as a recording. Returns what it was and how many samples it had.
+///
+/// # Errors
+/// See [`Error`].
+pub fn import(input: &Path, output: &Path, replace: bool, options: &Options) -> Result<(Format, Profile), Error> {
+    let (format, mut profile) = read(input, options)?;
+    profile.write(format, input, output, replace)?;
+    Ok((format, profile))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,433 @@
+//! `perf.data`, as `perf record` writes it to a file or to a pipe (tools/perf/Documentation/perf.data-file-format.txt, include/uapi/linux/perf_event.h).
+//! Read from front to back in rounds, as perf itself does: what lies before a `FINISHED_ROUND` is put in order of time, and what could still be overtaken
+//! waits for the next one. So memory does not grow with the file.
+
+mod attr;
+mod record;
+mod space;
+
+use crate::bytes::{Bytes, hex, text};
+use crate::profile::{Profile, Sample};
+use attr::{Attr, Attrs};
+use model::NULL;
+use record::{Fields, sample};
+use space::Spaces;
+use std::io::{Read, Seek, SeekFrom};
+
+/// Record types (perf_event.h; from 64 on, tools/lib/perf/include/perf/event.h).
+mod kind {
+    pub(super) const MMAP: u32 = 1;
+    pub(super) const LOST: u32 = 2;
+    pub(super) const COMM: u32 = 3;
+    pub(super) const FORK: u32 = 7;
+    pub(super) const SAMPLE: u32 = 9;
+    pub(super) const MMAP2: u32 = 10;
+    pub(super) const LOST_SAMPLES: u32 = 13;
+    pub(super) const HEADER_ATTR: u32 = 64;
+    pub(super) const HEADER_BUILD_ID: u32 = 67;
+    pub(super) const FINISHED_ROUND: u32 = 68;
+    pub(super) const AUXTRACE: u32 = 71;
+    pub(super) const HEADER_FEATURE: u32 = 80;
+    pub(super) const COMPRESSED: u32 = 81;
+    pub(super) const COMPRESSED2: u32 = 83;
+}
+
+/// Features of the header (tools/perf/util/header.h).
+mod feature {
+    pub(super) const BUILD_ID: u64 = 2;
+    pub(super) const HOSTNAME: u64 = 3;
+    pub(super) const OSRELEASE: u64 = 4;
+    pub(super) const ARCH: u64 = 6;
+    pub(super) const NRCPUS: u64 = 7;
+    pub(super) const TOTAL_MEM: u64 = 10;
+    pub(super) const CMDLINE: u64 = 11;
+    pub(super) const EVENT_DESC: u64 = 12;
+}
+
+/// Most bytes of one feature.
+const MOST_FEATURE: u64 = 256 << 20;
+
+/// Most bytes held back for ordering; beyond, records are taken as they come.
+const MOST_PENDING: usize = 512 << 20;
+
+/// Whether an event counts nanoseconds of CPU time.
+pub(crate) fn is_clock(event: &str) -> bool {
+    let name = event.split(':').next().unwrap_or(event);
+    matches!(name, "cpu-clock" | "task-clock") || name.ends_with("/cpu-clock/")
+}
+
+/// Of several events the one that stands for CPU time: a clock, else cycles, else the first.
+pub(crate) fn preferred<'a>(events: &[&'a str]) -> Option<&'a str> {
+    let cycles = |e: &&&str| e.split([':', '/']).any(|part| matches!(part, "cycles" | "cpu-cycles"));
+    events.iter().find(|e| is_clock(e)).or_else(|| events.iter().find(cycles)).or_else(|| events.first()).copied()
+}
+
+/// Reads a file.
+///
+/// # Errors
+/// In words, where nothing could be read.
+pub fn read(file: &mut (impl Read + Seek), profile: &mut Profile) -> Result<(), String> {
+    let mut magic = [0; 16];
+    file.read_exact(&mut magic).map_err(|e| format!("its header: {e}"))?;
+    if magic.starts_with(b"2ELIFREP") {
+        return Err("it was written on a machine of the other byte order, which is not read".into());
+    }
+    let size = u64::from_le_bytes(magic.get(8..).and_then(|b| b.try_into().ok()).unwrap_or_default());
+    let mut reader = Reader::new(profile);
+    if size == 16 {
+        // A pipe's: all that a header holds comes as records.
+        reader.records(file, u64::MAX)?;
+    } else {
+        let (from, length) = reader.header(file)?;
+        file.seek(SeekFrom::Start(from)).map_err(|e| e.to_string())?;
+        reader.records(file, length)?;
+    }
+    reader.finish();
+    Ok(())
+}
+
+struct Reader<'a> {
+    profile: &'a mut Profile,
+    attrs: Attrs,
+    /// The event that is taken, once it was chosen.
+    taken: Option<usize>,
+    spaces: Spaces,
+    /// Records that wait: time, order in the file, where their bytes lie.
+    pending: Vec<(u64, u64, usize, usize)>,
+    arena: Vec<u8>,
+    order: u64,
+    /// Greatest time of the round before the one being read, and of the one being read.
+    limit: u64,
+    greatest: u64,
+    zstd: Option<zstd::stream::raw::Decoder<'static>>,
+    /// Uncompressed bytes that are not a whole record yet.
+    unpacked: Vec<u8>,
+    places: Vec<u32>,
+}
+
+impl<'a> Reader<'a> {
+    fn new(profile: &'a mut Profile) -> Self {
+        Reader {
+            spaces: Spaces::new(profile.options.symbols),
+            profile,
+            attrs: Attrs::default(),
+            taken: None,
+            pending: Vec::new(),
+            arena: Vec::new(),
+            order: 0,
+            limit: 0,
+            greatest: 0,
+            zstd: None,
+            unpacked: Vec::new(),
+            places: Vec::new(),
+        }
+    }
+
+    /// Reads the header of a file: events and features. Returns where the records lie.
+    fn header(&mut self, file: &mut (impl Read + Seek)) -> Result<(u64, u64), String> {
+        let mut head = [0; 104 - 16];
+        file.read_exact(&mut head).map_err(|e| format!("its header: {e}"))?;
+        let mut rest = Bytes(&head);
+        let mut next = || rest.u64().unwrap_or(0);
+        let (attr_size, attrs_at, attrs_size, data_at, data_size) = (next(), next(), next(), next(), next());
+        let (_, _) = (next(), next());
+        let flags = [next(), next(), next(), next()];
+        let attrs = section(file, attrs_at, attrs_size)?;
+        let attr_size = usize::try_from(attr_size).unwrap_or(0);
+        if attr_size < 80 {
+            return Err("its header says nothing of events".into());
+        }
+        for entry in attrs.chunks_exact(attr_size) {
+            // The attributes, then where its ids lie.
+            let Some((attr, ids)) = entry.split_at_checked(attr_size - 16) else { continue };
+            let mut ids = Bytes(ids);
+            let (at, size) = (ids.u64().unwrap_or(0), ids.u64().unwrap_or(0));
+            let ids = section(file, at, size).unwrap_or_default();
+            if let Some(attr) = Attr::parse(attr) {
+                self.attrs.add(attr, &ids);
+            }
+        }
+        // The table of features follows the data: one entry for each bit that is set.
+        let mut at = data_at.saturating_add(data_size);
+        if data_size == 0 {
+            self.profile.note("perf did not finish this file: what it writes at its end is missing (host, build ids)");
+        }
+        for bit in (0..256u64).filter(|_| data_size > 0) {
+            if flags.get((bit / 64) as usize).is_none_or(|f| f >> (bit % 64) & 1 == 0) {
+                continue;
+            }
+            let Ok(entry) = section(file, at, 16) else { break };
+            let mut entry = Bytes(&entry);
+            let (Some(from), Some(size)) = (entry.u64(), entry.u64()) else { break };
+            at = at.saturating_add(16);
+            if matches!(bit, 2..=12)
+                && let Ok(bytes) = section(file, from, size)
+            {
+                self.feature(bit, &bytes);
+            }
+        }
+        let end = if data_size == 0 { u64::MAX } else { data_size };
+        Ok((data_at, end))
+    }
+
+    fn feature(&mut self, bit: u64, bytes: &[u8]) {
+        let mut rest = Bytes(bytes);
+        let string = |rest: &mut Bytes<'_>| {
+            let length = rest.u32()?;
+            rest.take(length as usize).map(text)
+        };
+        let manifest = &mut self.profile.manifest;
+        match bit {
+            feature::HOSTNAME => manifest.host = string(&mut rest).unwrap_or_default(),
+            feature::OSRELEASE => manifest.kernel = string(&mut rest).unwrap_or_default(),
+            feature::ARCH => manifest.machine = string(&mut rest).unwrap_or_default(),
+            feature::NRCPUS => manifest.cpus = rest.u32().and_then(|_| rest.u32()).map_or(0, i64::from),
+            feature::TOTAL_MEM => {
+                let kib = rest.u64().and_then(|n| i64::try_from(n).ok()).unwrap_or(0);
+                manifest.memory = kib.saturating_mul(1024);
+            }
+            feature::CMDLINE => {
+                let count = rest.u32().unwrap_or(0).min(1000);
+                let words: Vec<String> = (0..count).map_while(|_| string(&mut rest)).collect();
+                if !words.is_empty() {
+                    manifest.labels.insert("perf".into(), words.join(" "));
+                }
+            }
+            feature::EVENT_DESC => self.attrs.describe(rest),
+            feature::BUILD_ID => {
+                while let Some(kind) = rest.u32() {
+                    let (Some(misc), Some(size)) = (rest.u16(), rest.u16()) else { break };
+                    let Some(body) = usize::from(size).checked_sub(8).and_then(|n| rest.take(n)) else { break };
+                    let _ = kind;
+                    self.build_id(misc, body);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// An entry of the table of build ids: process, 24 bytes, name of the file.
+    fn build_id(&mut self, misc: u16, body: &[u8]) {
+        let mut rest = Bytes(body);
+        let (Some(_pid), Some(id)) = (rest.u32(), rest.take(24)) else { return };
+        // Newer ones say how long it is, in the byte after the twentieth.
+        let length = if misc & 1 << 15 != 0 { id.get(20).map_or(20, |n| usize::from(*n).min(20)) } else { 20 };
+        self.spaces.build_id(&text(rest.0), hex(id.get(..length).unwrap_or(id)));
+    }
+
+    fn records(&mut self, file: &mut impl Read, length: u64) -> Result<(), String> {
+        let mut left = length;
+        let mut buffer = Vec::new();
+        while left >= 8 {
+            let mut header = [0; 8];
+            match file.read_exact(&mut header) {
+                Ok(()) => {}
+                Err(_) if length == u64::MAX => break,
+                Err(_) => {
+                    self.profile.note("the file is cut off: what came before is kept");
+                    break;
+                }
+            }
+            let size = usize::from(u16::from_le_bytes([header[6], header[7]]));
+            if size < 8 {
+                self.profile.note("a record is damaged: what came before is kept");
+                break;
+            }
+            left = left.saturating_sub(size as u64);
+            buffer.clear();
+            buffer.extend_from_slice(&header);
+            buffer.resize(size, 0);
+            if file.read_exact(buffer.get_mut(8..).unwrap_or_default()).is_err() {
+                self.profile.note("the file is cut off: what came before is kept");
+                break;
+            }
+            let kind = u32::from_le_bytes([header[0], header[1], header[2], header[3]]);
+            if kind == kind::AUXTRACE {
+                // Its data follow it.
+                let extra = Bytes(buffer.get(8..).unwrap_or_default()).u64().unwrap_or(0).min(left);
+                self.profile.count("blocks of hardware traces; they are left out", 1);
+                std::io::copy(&mut file.by_ref().take(extra), &mut std::io::sink()).map_err(|e| e.to_string())?;
+                left -= extra;
+                continue;
+            }
+            self.record(&buffer, 0);
+        }
+        Ok(())
+    }
+
+    /// One record, header included.
+    fn record(&mut self, bytes: &[u8], depth: u32) {
+        let mut rest = Bytes(bytes);
+        let (Some(kind), Some(misc), Some(_)) = (rest.u32(), rest.u16(), rest.u16()) else { return };
+        match kind {
+            kind::FINISHED_ROUND => {
+                self.flush(self.limit);
+                self.limit = self.greatest;
+            }
+            kind::COMPRESSED | kind::COMPRESSED2 if depth == 0 => {
+                if kind == kind::COMPRESSED2 {
+                    let Some(size) = rest.u64().and_then(|n| usize::try_from(n).ok()) else { return };
+                    rest = Bytes(rest.0.get(..size).unwrap_or(rest.0));
+                }
+                self.decompress(rest.0);
+            }
+            kind::HEADER_ATTR => {
+                let size = rest.0.get(4..8).and_then(|b| b.try_into().ok()).map_or(0, u32::from_le_bytes) as usize;
+                if let Some((attr, ids)) = rest.0.split_at_checked(size)
+                    && let Some(attr) = Attr::parse(attr)
+                {
+                    self.attrs.add(attr, ids);
+                }
+            }
+            kind::HEADER_BUILD_ID => self.build_id(misc, rest.0),
+            kind::HEADER_FEATURE => {
+                if let Some(bit) = rest.u64() {
+                    self.feature(bit, rest.0);
+                }
+            }
+            kind::MMAP | kind::MMAP2 | kind::COMM | kind::FORK | kind::SAMPLE | kind::LOST | kind::LOST_SAMPLES => {
+                let time = self.attrs.time(kind == kind::SAMPLE, rest.0).unwrap_or(0);
+                self.greatest = self.greatest.max(time);
+                let start = self.arena.len();
+                self.arena.extend_from_slice(bytes);
+                self.pending.push((time, self.order, start, bytes.len()));
+                self.order += 1;
+                if self.arena.len() > MOST_PENDING {
+                    self.profile.note("very long rounds: some samples may be out of order");
+                    self.flush(u64::MAX);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn decompress(&mut self, bytes: &[u8]) {
+        use zstd::stream::raw::{InBuffer, Operation, OutBuffer};
+        if self.zstd.is_none() {
+            self.zstd = zstd::stream::raw::Decoder::new().ok();
+        }
+        let mut input = InBuffer::around(bytes);
+        let mut room = vec![0u8; 256 << 10];
+        loop {
+            let Some(zstd) = &mut self.zstd else { return };
+            let before = input.pos();
+            let mut output = OutBuffer::around(room.as_mut_slice());
+            if zstd.run(&mut input, &mut output).is_err() {
+                self.profile.count("compressed blocks that are damaged", 1);
+                self.zstd = None;
+                self.unpacked.clear();
+                return;
+            }
+            let made = output.pos();
+            self.unpacked.extend_from_slice(room.get(..made).unwrap_or_default());
+            self.whole_records();
+            if input.pos() == bytes.len() && made < 256 << 10 || (input.pos() == before && made == 0) {
+                break;
+            }
+        }
+    }
+
+    /// Takes the whole records off the front of what was decompressed.
+    fn whole_records(&mut self) {
+        let unpacked = std::mem::take(&mut self.unpacked);
+        let mut at = 0;
+        while let Some(&[_, _, _, _, _, _, low, high]) = unpacked.get(at..at + 8) {
+            let size = usize::from(u16::from_le_bytes([low, high]));
+            if size < 8 {
+                self.profile.count("compressed blocks that are damaged", 1);
+                at = unpacked.len();
+                break;
+            }
+            let Some(record) = unpacked.get(at..at + size) else { break };
+            self.record(record, 1);
+            at += size;
+        }
+        self.unpacked = unpacked.get(at..).unwrap_or_default().to_vec();
+    }
+
+    /// Deals with the records up to a time, in its order.
+    fn flush(&mut self, limit: u64) {
+        let mut pending = std::mem::take(&mut self.pending);
+        let arena = std::mem::take(&mut self.arena);
+        pending.sort_unstable();
+        let due = pending.partition_point(|p| p.0 <= limit);
+        let (now, later) = pending.split_at(due);
+        for &(time, _, start, length) in now {
+            self.deal(time, arena.get(start..start + length).unwrap_or_default());
+        }
+        for &(time, order, start, length) in later {
+            let at = self.arena.len();
+            self.arena.extend_from_slice(arena.get(start..start + length).unwrap_or_default());
+            self.pending.push((time, order, at, length));
+        }
+    }
+
+    fn deal(&mut self, time: u64, bytes: &[u8]) {
+        let mut rest = Bytes(bytes);
+        let (Some(kind), Some(misc), Some(_)) = (rest.u32(), rest.u16(), rest.u16()) else { return };
+        match kind {
+            kind::SAMPLE => self.sample(time, misc, rest.0),
+            kind::MMAP | kind::MMAP2 => drop(self.spaces.mmap(kind == kind::MMAP2, misc, rest)),
+            kind::COMM => drop(self.spaces.comm(misc, rest)),
+            kind::FORK => drop(self.spaces.fork(rest)),
+            kind::LOST => {
+                let _ = rest.u64();
+                self.profile.count("records that perf lost while it recorded", rest.u64().unwrap_or(0));
+            }
+            kind::LOST_SAMPLES => {
+                self.profile.count("samples that perf lost while it recorded", rest.u64().unwrap_or(0))
+            }
+            _ => {}
+        }
+    }
+
+    fn sample(&mut self, time: u64, misc: u16, body: &[u8]) {
+        let Some((index, attr)) = self.attrs.of_sample(body) else {
+            return self.profile.count("samples of unknown events; they are left out", 1);
+        };
+        if *self.taken.get_or_insert_with(|| self.attrs.choose(self.profile.options.event.as_deref())) != index {
+            return self.profile.count("samples of other events; they are left out (--event takes another)", 1);
+        }
+        let Some(found) = sample(&attr, body) else {
+            return self.profile.count("samples that are damaged; they are left out", 1);
+        };
+        let Fields { ip, pid, tid, cpu, period, chain, user_stack } = found;
+        self.places.clear();
+        self.spaces.places(self.profile, pid, misc, ip, chain, &mut self.places);
+        let stack = self.places.iter().rev().fold(0, |stack, place| self.profile.stack(stack, *place));
+        if user_stack {
+            self.profile.note("stacks were copied (--call-graph dwarf) and are not unwound here: only what perf itself walked is shown");
+        }
+        let (comm, thread) = self.spaces.names(self.profile, pid, tid);
+        let number = |n: Option<u32>| n.map_or(NULL, i64::from);
+        let weight = self.attrs.weight(index, period, self.profile);
+        self.profile.samples.push(Sample {
+            at: i64::try_from(time).unwrap_or(0),
+            pid: number(pid),
+            tid: number(tid),
+            comm,
+            thread,
+            cpu: number(cpu),
+            stack,
+            weight,
+        });
+    }
+
+    fn finish(&mut self) {
+        self.flush(u64::MAX);
+        for note in self.spaces.take_notes() {
+            self.profile.note(note);
+        }
+    }
+}
+
+/// Bytes of a part of the file.
+fn section(file: &mut (impl Read + Seek), at: u64, size: u64) -> Result<Vec<u8>, String> {
+    if size > MOST_FEATURE {
+        return Err(format!("a part of {size} bytes"));
+    }
+    file.seek(SeekFrom::Start(at)).map_err(|e| e.to_string())?;
+    let mut bytes = Vec::new();
+    file.by_ref().take(size).read_to_end(&mut bytes).map_err(|e| e.to_string())?;
+    if bytes.len() as u64 == size { Ok(bytes) } else { Err("the file is cut off".into()) }
+}

@@ -1,0 +1,192 @@
+//! Files of each kind, read and written as a recording.
+
+use super::*;
+use model::{NULL, Window};
+use proptest::prelude::*;
+use query::Run;
+use query::profile::{Measure, Part, Request, folded, load};
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/profiles").join(name)
+}
+
+/// The collapsed stacks of a recording of a file, in milliseconds.
+fn imported(input: &Path, options: &Options) -> (Format, Profile, Vec<String>) {
+    let dir = tempfile::tempdir().unwrap();
+    let output = dir.path().join("x.twin");
+    let (format, profile) = import(input, &output, false, options).unwrap();
+    let run = Run { name: "x".into(), recording: store::Recording::open(&output).unwrap() };
+    assert_eq!(run.recording.damage(), []);
+    let window = Window { from: 0, to: run.recording.duration(), why: String::new() };
+    let tree = load(&[Part { run: &run, window: &window }], &Request::new(Measure::Cpu)).unwrap();
+    let total: i64 = profile.samples.iter().map(|s| s.weight).sum();
+    assert!((tree.whole(0) - total as f64 / 1e9).abs() < 1e-6, "nothing is lost on the way");
+    (format, profile, folded(&tree, 1e3).lines().map(str::to_owned).collect())
+}
+
+fn imported_text(name: &str, bytes: &[u8]) -> (Format, Profile, Vec<String>) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join(name);
+    std::fs::write(&path, bytes).unwrap();
+    imported(&path, &Options::default())
+}
+
+#[test]
+fn collapsed_stacks() {
+    let (format, profile, lines) = imported_text(
+        "x.folded",
+        b"app;main;work 3\napp;main;do_idle_[k] 2\nbash 1\nno count\n\n# a comment\napp;f<a b>;g 4.6\n",
+    );
+    assert_eq!(format, Format::Folded);
+    assert_eq!(lines, ["[unknown process];bash 1", "app;f<a b>;g 5", "app;main;do_idle 2", "app;main;work 3"]);
+    assert!(profile.notes().iter().any(|n| n.starts_with("1 lines that are no stack")), "{:?}", profile.notes());
+    assert_eq!(profile.manifest.duration, Some(11_000_000));
+}
+
+const SCRIPT: &str = "\
+app  100/101  [001]  10.500000:    2000000 cpu-clock:ppp:
+\tffffffff81 do_work+0x10 ([kernel.kallsyms])
+\t     7f0001 std::vec<(a, b)>::push(int)+0x1f (/usr/bin/app)
+\t     7f0002 [unknown] (/usr/lib/libc.so.6)
+\t     7f0003 helper (inlined)
+
+app  100/101  [001]  10.600000:          1 sched:sched_switch:
+\t     7f0002 other (/usr/bin/app)
+
+Web Content 200 11.500000:    1000000 cpu-clock:ppp:
+\t     7f0002 main+0x5 (/usr/bin/app)
+";
+
+#[test]
+fn the_text_of_perf_script() {
+    let (format, profile, lines) = imported_text("x.txt", SCRIPT.as_bytes());
+    assert_eq!(format, Format::PerfScript);
+    assert_eq!(lines, ["Web Content;main 1", "app;helper;[libc.so.6];std::vec<(a, b)>::push(int);do_work 2"]);
+    assert_eq!(
+        profile.samples.iter().map(|s| (s.at, s.pid, s.tid, s.cpu)).collect::<Vec<_>>(),
+        [(10_500_000_000, 100, 101, 1), (11_500_000_000, 200, 200, NULL)]
+    );
+    assert!(profile.notes().iter().any(|n| n.contains("other events")), "{:?}", profile.notes());
+    assert_eq!(profile.manifest.duration, Some(1_000_000_000));
+}
+
+#[test]
+fn pprof_goes_there_and_back() {
+    let mut tree = query::profile::Tree::new(1);
+    let frames = [("main", "/bin/app", "app.c:9"), ("work", "/bin/app", "app.c:5")]
+        .map(|(n, m, s)| tree.intern(n, m, s, "native"));
+    let main = tree.child(0, frames[0]);
+    let work = tree.child(main, frames[1]);
+    tree.add(main, 0, 0.001);
+    tree.add(work, 0, 0.002);
+    let plain = query::profile::pprof(&tree, &["x".into()], "cpu", "nanoseconds", 1e9);
+    let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut gz, &plain).unwrap();
+    let packed = gz.finish().unwrap();
+    for bytes in [&plain, &packed] {
+        let (format, _, lines) = imported_text("x.pb", bytes);
+        assert_eq!(format, Format::Pprof);
+        assert_eq!(lines, ["[unknown process];main 1", "[unknown process];main;work 2"]);
+    }
+    // Cut off: said, not taken for something else.
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("cut.pb");
+    std::fs::write(&path, &plain[..plain.len() - 7]).unwrap();
+    assert!(read(&path, &Options::default()).unwrap_err().to_string().contains("cut off or damaged"));
+}
+
+#[test]
+fn what_is_none_of_them_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    for (bytes, word) in [
+        (&b""[..], "neither"),
+        (b"hello world\nthis is prose\n", "neither"),
+        (&[0xff, 0, 1, 2], "neither"),
+        (b"PERFILE2", "header"),
+    ] {
+        let path = dir.path().join("x");
+        std::fs::write(&path, bytes).unwrap();
+        let error = read(&path, &Options::default()).unwrap_err().to_string();
+        assert!(error.contains(word), "{error}");
+    }
+}
+
+/// What `perf script` says of a file is what is read of the file itself.
+#[test]
+fn perf_data_is_what_perf_says() {
+    let options = Options { symbols: false, ..Options::default() };
+    let (format, data, _) = imported(&fixture("busy.perf.data"), &options);
+    assert_eq!(format, Format::PerfData);
+    let (_, script, _) = imported(&fixture("busy.script.txt"), &options);
+    assert_eq!(data.samples.len(), script.samples.len());
+    let key = |p: &Profile| {
+        let mut all: Vec<_> = p
+            .samples
+            .iter()
+            .map(|s| (s.at / 1000, s.pid, s.tid, s.cpu, s.weight, p.symbols.text(s.thread).map(str::to_owned)))
+            .collect();
+        all.sort();
+        all
+    };
+    assert_eq!(key(&data), key(&script));
+    assert!(!data.manifest.host.is_empty() && data.manifest.cpus > 0);
+    // Modules by place, of the same samples.
+    let modules = |input: &str| {
+        let dir = tempfile::tempdir().unwrap();
+        let output = dir.path().join("x.twin");
+        import(&fixture(input), &output, false, &options).unwrap();
+        let run = Run { name: "x".into(), recording: store::Recording::open(&output).unwrap() };
+        let window = Window { from: 0, to: run.recording.duration(), why: String::new() };
+        let tree = load(&[Part { run: &run, window: &window }], &Request::new(Measure::Cpu)).unwrap();
+        let mut by_module = std::collections::BTreeMap::new();
+        for (node, weight) in tree.own(0).iter().enumerate().filter(|(_, w)| **w > 0.0) {
+            let module = tree.frame(node as u32).map_or(String::new(), |f| f.module.to_string());
+            let module = if module == "[anonymous]" || module == "[unknown]" { String::new() } else { module };
+            *by_module.entry(module).or_insert(0u64) += (weight * 1e6).round() as u64;
+        }
+        by_module
+    };
+    assert_eq!(modules("busy.perf.data"), modules("busy.script.txt"));
+}
+
+#[test]
+fn damage_is_left_out() {
+    let bytes = std::fs::read(fixture("busy.perf.data")).unwrap();
+    let whole = count(&bytes);
+    let cut = count(&bytes[..bytes.len() / 2]);
+    assert!(cut > 0 && cut < whole, "{cut} of {whole}");
+}
+
+/// Samples that can be read of perf.data in memory.
+fn count(bytes: &[u8]) -> usize {
+    let mut profile = Profile::new(Options { symbols: false, ..Options::default() });
+    let _ = perf::read(&mut std::io::Cursor::new(bytes), &mut profile);
+    profile.samples.len()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn hostile_bytes_end_nothing(bytes in proptest::collection::vec(any::<u8>(), 0..2000)) {
+        let mut profile = Profile::new(Options { symbols: false, ..Options::default() });
+        let _ = parse(&bytes, &mut profile);
+        count(&bytes);
+    }
+
+    #[test]
+    fn hostile_lines_end_nothing(text in "([a-z;_\\[\\] ()/+.:0-9\\t]{0,60}\n){0,30}") {
+        let mut profile = Profile::new(Options::default());
+        let _ = parse(text.as_bytes(), &mut profile);
+    }
+
+    #[test]
+    fn flipped_bits_of_perf_data_end_nothing(flips in proptest::collection::vec((0usize..40_000, any::<u8>()), 1..20)) {
+        let mut bytes = std::fs::read(fixture("busy.perf.data")).unwrap();
+        for (at, value) in flips {
+            let at = at % bytes.len();
+            bytes[at] = value;
+        }
+        count(&bytes);
+    }
+}

@@ -1,0 +1,19 @@
+//! Profiles: the samples, waits, locks, page faults and inter-processor interrupts of recordings as call trees. [`load()`] merges the rows of a window
+//! of each run into one [`Tree`] with a weight for each run, so that a difference of two runs is two columns of one tree.
+
+mod folded;
+mod load;
+mod map;
+mod pprof;
+mod speedscope;
+mod tree;
+
+pub use folded::folded;
+pub use load::{Filter, Levels, Measure, Part, Request, load, measures};
+pub use map::{Map, Mix};
+pub use pprof::pprof;
+pub use speedscope::speedscope;
+pub use tree::{Frame, ROOT, Top, Tree};
+
+#[cfg(test)]
+mod tests;
