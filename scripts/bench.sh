@@ -3,13 +3,13 @@
 #
 # usage: scripts/bench.sh [quick] [all|NAME…]     default: all
 #
-# Names: recorder processes host192 fast size report hour day sql, and build, which deletes target/ and is only run when named.
+# Names: recorder processes host192 fast size syscalls report hour day sql, and build, which deletes target/ and is only run when named.
 # `quick` measures for a shorter time and once, and leaves out `day` unless that is named. Figures are kept in target/bench, so that a run of some names keeps
 # those of the others. Timings fail nothing: the page says which budget is met.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-NAMES=(recorder processes host192 fast size report hour day sql build)
+NAMES=(recorder processes host192 fast size syscalls report hour day sql build)
 out=target/bench
 twinscope=${TWINSCOPE:-target/release/twinscope}
 helper=target/release/examples/bench
@@ -40,7 +40,7 @@ for word in "$@"; do
     esac
 done
 if [[ ${#chosen[@]} -eq 0 ]]; then
-    chosen=(recorder processes host192 fast size report hour sql)
+    chosen=(recorder processes host192 fast size syscalls report hour sql)
     [[ -n $quick ]] || chosen+=(day)
 fi
 
@@ -228,6 +228,11 @@ pair() {
     "$twinscope" record -q -o "$work/a.twin" -d 60s &
     "$twinscope" record -q -o "$work/b.twin" -d 60s &
     wait %% %-
+}
+
+bench_syscalls() {
+    begin syscalls "the table of system calls"
+    TWINSCOPE=$twinscope ROUNDS=$((rounds * 3)) scripts/bench/syscalls.sh >>"$out/$section.tsv" || say "syscalls: could not be measured"
 }
 
 bench_report() {

@@ -12,6 +12,7 @@ processes|The same with 2,000 more processes|2,000 times \`sleep\`.
 host192|The same on a simulated large host|192 CPUs, 500 interrupt lines and 150 processes as files in memory that a helper rewrites each second, read with \`--root\`. The time that a kernel takes to make the text of such files is not in it: only the recorder's own. Processes are read from \`/proc\`, without eBPF.
 fast|10 ms interval|\`-i 10ms --only cpu,kernel,schedstat,pressure,softirqs\`
 size|Size of a recording|All sources at 1 s, on this machine as it was. What a longer recording adds tells the cost of each second from the fixed part (declarations of tables, facts of the host).
+syscalls|System calls|What the table of system calls adds to one \`getppid\`, in CPU time of the program that calls it in a loop; for \`strace -c\`, in elapsed time. The loop ran without, with \`--only syscalls\` and under \`strace -c\` in turn, and all its calls were counted.
 report|Report of two recordings of 60 s|Of this machine.
 hour|A large host for an hour|192 CPUs, 500 interrupt lines, 100 processes, 3,600 reads of every source. The simulated host was read for a minute by the real sources; what moved, how often and how far was then carried on through the real writer for an hour.
 day|The same for a day|86,400 reads.
@@ -29,6 +30,7 @@ host192|twinscope|CPU after the start|2
 fast|twinscope|CPU|2
 fast|twinscope|CPU after the start|2
 size|twinscope|each second|1024
+syscalls|twinscope|added to a getppid|150
 report|report|time|1
 report|report|page|3
 report|report|first screen|1000

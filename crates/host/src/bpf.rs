@@ -10,7 +10,7 @@ use libbpf_rs::{
 };
 use model::Unavailable;
 use std::io::Read;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, AsRawFd};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What gives the right to load programs and to read the kernel's memory by them (capabilities(7)).
@@ -106,6 +106,21 @@ impl Programs {
         let said = listen();
         let handle = MapHandle::try_from(&found).map_err(|e| unavailable(self.name, "map", &e, &said))?;
         Ok(Map { name: self.name, handle })
+    }
+
+    /// Nanoseconds spent in the programs since they were loaded; `None` where the kernel does not measure it, which it does only where
+    /// asked to (sysctl kernel.bpf_stats_enabled).
+    pub fn run_time(&self) -> Option<u64> {
+        let each = self.object.progs().map(|program| {
+            let mut info = libbpf_sys::bpf_prog_info::default();
+            let mut size = size_of_val(&info) as u32;
+            // SAFETY: the kernel writes at most `size` bytes to `info`, plain numbers all of it.
+            let failed = unsafe {
+                libbpf_sys::bpf_prog_get_info_by_fd(program.as_fd().as_raw_fd(), &raw mut info, &raw mut size)
+            };
+            if failed == 0 { info.run_time_ns } else { 0 }
+        });
+        Some(each.sum()).filter(|&sum| sum > 0)
     }
 
     fn link(&self, program: &str) -> Result<Link, Unavailable> {

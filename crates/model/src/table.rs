@@ -162,6 +162,13 @@ impl Column {
         self
     }
 
+    /// Makes a counter one bucket of a histogram. Buckets mean something together only: they are not compared one by one.
+    pub const fn histogram(mut self) -> Self {
+        self.kind = Kind::Histogram;
+        self.compare = Compare::Never;
+        self
+    }
+
     /// Sets how entities fold into one.
     pub const fn folded(mut self, fold: Fold) -> Self {
         self.fold = fold;

@@ -28,12 +28,13 @@ enum {
 	BPF_MAP_TYPE_PERCPU_HASH = 5,
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
 	BPF_MAP_TYPE_LRU_HASH = 9,
+	BPF_MAP_TYPE_SK_STORAGE = 24,
 	BPF_MAP_TYPE_RINGBUF = 27,
 	BPF_MAP_TYPE_TASK_STORAGE = 29,
 };
 enum { BPF_F_NO_PREALLOC = 1 };
 enum { BPF_ANY = 0, BPF_NOEXIST = 1 };
-enum { BPF_LOCAL_STORAGE_GET_F_CREATE = 1 };
+enum { BPF_LOCAL_STORAGE_GET_F_CREATE = 1, BPF_SK_STORAGE_GET_F_CREATE = 1 };
 enum { BPF_RB_NO_WAKEUP = 1 };
 
 #include <bpf/bpf_helpers.h>
@@ -134,6 +135,28 @@ struct sched_entity {
 	__u64 sum_exec_runtime;
 };
 
+/* arch/x86/include/asm/ptrace.h */
+struct pt_regs___x86 {
+	unsigned long bp;
+	unsigned long r10;
+	unsigned long r8;
+	unsigned long dx;
+	unsigned long si;
+	unsigned long di;
+	unsigned long orig_ax;
+	unsigned long ip;
+	unsigned long sp;
+};
+
+/* arch/arm64/include/asm/ptrace.h */
+struct pt_regs___arm64 {
+	__u64 regs[31];
+	__u64 sp;
+	__u64 pc;
+	__u64 orig_x0;
+	__s32 syscallno;
+};
+
 struct sched_info {
 	unsigned long pcount;
 	unsigned long long run_delay;
@@ -141,6 +164,11 @@ struct sched_info {
 
 struct thread_info {
 	__u32 cpu;
+	/* where the architecture keeps it there: arm64 */
+	int preempt_count;
+	unsigned long flags;
+	/* x86 */
+	__u32 status;
 };
 
 struct task_struct {
@@ -155,6 +183,7 @@ struct task_struct {
 	int static_prio;
 	struct sched_entity se;
 	struct sched_info sched_info;
+	void *stack;
 	struct mm_struct *mm;
 	struct task_struct *real_parent;
 	struct task_struct *group_leader;

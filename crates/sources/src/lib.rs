@@ -3,14 +3,19 @@
 //! so that adding a source adds a folder here and a line in [`ALL`].
 
 mod attributes;
+#[cfg(feature = "bpf")]
+mod counted;
 mod entities;
 pub mod mask;
 pub mod parse;
 pub mod scope;
 mod source;
+#[cfg_attr(not(feature = "bpf"), allow(dead_code))]
+mod tally;
 #[cfg(test)]
 mod testing;
 
+mod block;
 mod buddyinfo;
 mod cgroups;
 mod conntrack;
@@ -20,9 +25,12 @@ mod cpuidle;
 mod disks;
 mod ethtool;
 mod facts;
+mod faults;
 mod filesystems;
 mod hugepages;
 mod interrupts;
+mod ipis;
+mod irqs;
 mod kernel;
 mod kernel_config;
 mod ksm;
@@ -40,7 +48,9 @@ mod sockets;
 mod softirqs;
 mod softnet;
 pub mod stacks;
+mod syscalls;
 mod sysctl;
+mod tcp;
 mod thermal;
 mod vmstat;
 mod zoneinfo;
@@ -80,6 +90,12 @@ pub static ALL: &[&Source] = &[
     &sysctl::SOURCE,
     &process::SOURCE,
     &cgroups::SOURCE,
+    &syscalls::SOURCE,
+    &ipis::SOURCE,
+    &faults::SOURCE,
+    &block::SOURCE,
+    &irqs::SOURCE,
+    &tcp::SOURCE,
     &facts::SOURCE,
     // Last: a tick's rows of the dictionary come after those that refer to it.
     &stacks::SOURCE,
@@ -88,6 +104,12 @@ pub static ALL: &[&Source] = &[
 /// The source called `name`.
 pub fn by_name(name: &str) -> Option<&'static Source> {
     ALL.iter().copied().find(|s| s.name == name)
+}
+
+/// Why a source that needs eBPF is not here.
+#[cfg(not(feature = "bpf"))]
+fn without_bpf() -> model::Unavailable {
+    model::Unavailable::absent("this program was built without eBPF").remedy("a build with the feature `bpf`")
 }
 
 #[cfg(test)]

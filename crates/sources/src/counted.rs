@@ -1,0 +1,366 @@
+//! The reading half of `bpf/counted.h`: takes out what programs counted by key, and the stacks of one event in N.
+
+use crate::scope;
+use crate::tally::{Counts, Fields, Losses, collector_row};
+use crate::{Scope, stacks};
+use host::Host;
+use host::bpf::{Map, Programs, Ring};
+use model::{NULL, Out, Unavailable};
+use stacks::{Registers, Stacks, User};
+use std::collections::HashMap;
+
+/// `COUNT_…` of counted.h.
+const COUNT_EVENTS: u32 = 0;
+const COUNT_LOST: u32 = 1;
+const COUNT_LOST_STACKS: u32 = 2;
+/// Stacks a second that a collector may take: each costs a few microseconds where it is taken and some tens here.
+const STACKS_A_SECOND: u64 = 100;
+/// `KERNEL_FRAMES`, and the bytes of the copy of the user's stack.
+const KERNEL_FRAMES: usize = 32;
+const USER_BYTES: usize = 8 * 1024;
+
+/// Programs that count, loaded and attached.
+pub struct Counted {
+    control: Map,
+    sums: Map,
+    epoch: u32,
+    one_in: u64,
+    read: u64,
+    events: u64,
+    counts: Counts,
+    losses: Losses,
+    ring: Option<Ring>,
+    stacks: Stacks,
+    /// What was taken out of epochs that had just ended: more may have been added since.
+    taken: HashMap<Vec<u8>, Vec<u64>>,
+    /// Stacks of events that count for the next read.
+    early: Vec<Taken>,
+    name: &'static str,
+    /// Holds the programs attached.
+    programs: Programs,
+}
+
+/// An event whose stack was taken.
+#[derive(Clone, Debug)]
+pub struct Taken {
+    /// The key of the event, without the epoch.
+    pub key: Vec<u8>,
+    /// What the event added to the sums; empty where the program does not say.
+    pub sums: Vec<u64>,
+    /// The cell of the stack's number.
+    pub stack: i64,
+}
+
+/// What was counted since the read before.
+pub type Sums = HashMap<Vec<u8>, Vec<u64>>;
+
+impl Counted {
+    /// Loads `object` for the threads in scope and attaches `programs`, all but those in `without`. `name` is that of the source.
+    ///
+    /// # Errors
+    /// Where the kernel does not allow it, or lacks what a program attaches to.
+    pub fn open(
+        host: &Host,
+        scope: &Scope,
+        name: &'static str,
+        object: &[u8],
+        attach: &[&str],
+        without: &[&str],
+        constants: &[(&str, &[u8])],
+    ) -> Result<Self, Unavailable> {
+        let programs = scope::shared(host, scope)?.load(host, name, object, without, &[], constants)?;
+        Self::attach(host, scope, name, programs, attach, without)
+    }
+
+    /// The same for all that happens on the machine, whoever the recording looks at.
+    ///
+    /// # Errors
+    /// As [`Counted::open`].
+    pub fn open_unscoped(
+        host: &Host,
+        scope: &Scope,
+        name: &'static str,
+        object: &[u8],
+        attach: &[&str],
+        without: &[&str],
+        constants: &[(&str, &[u8])],
+    ) -> Result<Self, Unavailable> {
+        let programs = Programs::load_with(host, name, object, without, &[], constants)?;
+        Self::attach(host, scope, name, programs, attach, without)
+    }
+
+    fn attach(
+        host: &Host,
+        scope: &Scope,
+        name: &'static str,
+        mut programs: Programs,
+        attach: &[&str],
+        without: &[&str],
+    ) -> Result<Self, Unavailable> {
+        let control = programs.map("control")?;
+        control.set(&0u32.to_ne_bytes(), &[0u32.to_ne_bytes(), 1u32.to_ne_bytes()].concat())?;
+        let (sums, counts, ring) =
+            (programs.map("sums")?, Counts::of(&programs, "counts")?, programs.ring("stacks").ok());
+        for program in attach.iter().filter(|program| !without.contains(program)) {
+            programs.attach(program)?;
+        }
+        Ok(Counted {
+            control,
+            sums,
+            epoch: 0,
+            one_in: 1,
+            read: host.now(),
+            events: 0,
+            counts,
+            losses: Losses::default(),
+            ring,
+            stacks: scope.stacks.clone(),
+            taken: HashMap::new(),
+            early: Vec::new(),
+            name,
+            programs,
+        })
+    }
+
+    /// Ends the epoch. What was counted in it by key, keys without the epoch, and what was added late to the one before.
+    ///
+    /// # Errors
+    /// Where the kernel refuses what it allowed before.
+    pub fn take(&mut self, host: &Host) -> Result<Sums, Unavailable> {
+        let now = host.now();
+        let events = self.counts.sum(COUNT_EVENTS);
+        let a_second = rate(events.wrapping_sub(self.events), now.saturating_sub(self.read));
+        (self.events, self.read) = (events, now);
+        self.one_in = (a_second / STACKS_A_SECOND).clamp(1, u64::from(u32::MAX));
+        let ended = self.epoch;
+        self.epoch = ended.wrapping_add(1);
+        let control = [self.epoch.to_ne_bytes(), (self.one_in as u32).to_ne_bytes()].concat();
+        self.control.set(&0u32.to_ne_bytes(), &control)?;
+        let mut sums = Sums::new();
+        let mut taken = HashMap::new();
+        for (key, value) in self.sums.entries()? {
+            let Some((epoch, rest)) = key.split_first_chunk::<4>() else { continue };
+            let epoch = u32::from_ne_bytes(*epoch);
+            if epoch == self.epoch {
+                continue;
+            }
+            let values = numbers(&value);
+            let before = self.taken.get(&key);
+            let into = sums.entry(rest.to_vec()).or_insert_with(|| vec![0; values.len()]);
+            for (at, (sum, value)) in into.iter_mut().zip(&values).enumerate() {
+                let before = before.and_then(|before| before.get(at)).copied().unwrap_or(0);
+                *sum = sum.wrapping_add(value.wrapping_sub(before));
+            }
+            if epoch == ended {
+                taken.insert(key, values);
+            } else {
+                self.sums.delete(&key);
+            }
+        }
+        self.taken = taken;
+        sums.retain(|_, values| values.iter().any(|&v| v != 0));
+        Ok(sums)
+    }
+
+    /// The events of the epochs that have ended whose stacks were taken. `key` is the size of a key with the epoch, `sums` how many numbers
+    /// follow it.
+    pub fn stacks(&mut self, key: usize, sums: usize) -> Vec<Taken> {
+        let mut ready = std::mem::take(&mut self.early);
+        let Some(ring) = &mut self.ring else { return ready };
+        let (epoch, stacks, early) = (self.epoch, &self.stacks, &mut self.early);
+        ring.drain(|record| {
+            let mut fields = Fields::of(record);
+            let whole_key = fields.bytes(key);
+            let Some((of, rest)) = whole_key.split_first_chunk::<4>() else { return };
+            let sums = (0..sums).map(|_| fields.u64()).collect();
+            let taken = Taken { key: rest.to_vec(), sums, stack: intern(stacks, &mut fields) };
+            let to = if u32::from_ne_bytes(*of) == epoch { &mut *early } else { &mut ready };
+            to.push(taken);
+        });
+        ready
+    }
+
+    /// The name of a function of the kernel.
+    pub fn function(&self, address: u64, out: &mut Out<'_>) -> i64 {
+        match self.stacks.kernel_symbol(address) {
+            _ if address == 0 => NULL,
+            Some(name) => out.text(&name),
+            None => out.text(&format!("{address:#x}")),
+        }
+    }
+
+    /// Puts the row of the collector into `table`, and says what was lost.
+    pub fn report(&mut self, out: &mut Out<'_>, table: usize) {
+        let (events, lost) = (self.counts.sum(COUNT_EVENTS), self.counts.sum(COUNT_LOST));
+        self.losses.say(out, "events", lost, "more kinds of events between two reads than there is room for");
+        let one_in = self.ring.is_some().then_some(self.one_in);
+        collector_row(out, table, self.name, events, lost, one_in, self.programs.run_time());
+        if self.ring.is_some() {
+            let lost = self.counts.sum(COUNT_LOST_STACKS);
+            collector_row(out, table, "stacks", events, lost, one_in, None);
+        }
+    }
+}
+
+/// So many reads in a row without an event, and a total is forgotten: it begins at zero again. Names come and go.
+const FORGET: u32 = 120;
+
+/// Running totals of what was taken out, one for each combination of labels.
+#[derive(Debug, Default)]
+pub struct Totals {
+    totals: HashMap<Vec<i64>, Total>,
+    /// In the order in which they first came up.
+    order: Vec<Vec<i64>>,
+}
+
+#[derive(Debug, Default)]
+struct Total {
+    values: Vec<u64>,
+    /// What was added since they were last put out.
+    new: Vec<u64>,
+    idle: u32,
+}
+
+impl Totals {
+    /// Adds what was counted under these labels.
+    pub fn add(&mut self, labels: Vec<i64>, values: &[u64]) {
+        let total = self.totals.entry(labels).or_insert_with_key(|labels| {
+            self.order.push(labels.clone());
+            Total { values: vec![0; values.len()], new: vec![0; values.len()], idle: 0 }
+        });
+        total.idle = 0;
+        for ((sum, new), value) in total.values.iter_mut().zip(&mut total.new).zip(values) {
+            *sum = sum.wrapping_add(*value);
+            *new = new.wrapping_add(*value);
+        }
+    }
+
+    /// Calls `put` with the labels, the totals, and what was added since the last call, of each.
+    pub fn each(&mut self, mut put: impl FnMut(&[i64], &[u64], &[u64])) {
+        let totals = &mut self.totals;
+        self.order.retain(|labels| {
+            let Some(total) = totals.get_mut(labels) else { return false };
+            total.idle += 1;
+            if total.idle > FORGET {
+                totals.remove(labels);
+                return false;
+            }
+            put(labels, &total.values, &total.new);
+            total.new.fill(0);
+            true
+        });
+    }
+}
+
+/// The first of these tracepoints that this kernel does not have, by what it says of its types; none of a recorded host.
+///
+/// # Errors
+/// Where the kernel does not describe its types.
+pub fn missing_tracepoint(host: &Host, names: &[&'static str]) -> Result<Option<&'static str>, Unavailable> {
+    if host.is_fixture() {
+        return Ok(None);
+    }
+    let types = types()?;
+    Ok(names.iter().find(|name| !is_named(&types, &format!("btf_trace_{name}"))).copied())
+}
+
+/// Whether the description of this kernel's types has this name: of a type, a member or a value.
+///
+/// # Errors
+/// Where the kernel does not describe its types.
+pub fn knows(host: &Host, name: &str) -> Result<bool, Unavailable> {
+    Ok(host.is_fixture() || is_named(&types()?, name))
+}
+
+fn types() -> Result<Vec<u8>, Unavailable> {
+    const TYPES: &str = "/sys/kernel/btf/vmlinux";
+    std::fs::read(TYPES).map_err(|e| {
+        Unavailable::absent(format!("{TYPES}: {e}")).remedy("a kernel with CONFIG_DEBUG_INFO_BTF=y, and /sys mounted")
+    })
+}
+
+/// Names lie in one section, each ended by a zero.
+fn is_named(types: &[u8], name: &str) -> bool {
+    memchr::memmem::find(types, format!("\0{name}\0").as_bytes()).is_some()
+}
+
+/// Events a second; of a time that is too short to tell, as if it had been a tenth of a second.
+fn rate(events: u64, nanoseconds: u64) -> u64 {
+    let a_second = u128::from(events) * 1_000_000_000 / u128::from(nanoseconds.max(100_000_000));
+    u64::try_from(a_second).unwrap_or(u64::MAX)
+}
+
+fn numbers(bytes: &[u8]) -> Vec<u64> {
+    let mut fields = Fields::of(bytes);
+    (0..bytes.len() / 8).map(|_| fields.u64()).collect()
+}
+
+/// `struct counted_stack`: the cell of its number.
+fn intern(stacks: &Stacks, fields: &mut Fields<'_>) -> i64 {
+    let (pid, tid, kernel, copied) = (fields.u32(), fields.u32(), fields.u32() as usize, fields.u32() as usize);
+    let registers = Registers { ip: fields.u64(), sp: fields.u64(), bp: fields.u64(), lr: fields.u64() };
+    let mut frames = [0; KERNEL_FRAMES];
+    frames.iter_mut().for_each(|frame| *frame = fields.u64());
+    let kernel = frames.get(..kernel / 8).unwrap_or_default();
+    let stack = fields.bytes(USER_BYTES).get(..copied).unwrap_or_default();
+    let user = if registers.ip == 0 { User::None } else { User::Copied { registers, stack } };
+    stacks.intern(pid, tid, kernel, user)
+}
+
+/// Shares `total` out in proportion to `parts`, so that the shares add up to it.
+pub fn shared_out(total: u64, parts: &[u64]) -> Vec<u64> {
+    let all: u128 = parts.iter().copied().map(u128::from).sum();
+    let (mut before, mut given) = (0u128, 0u64);
+    let mut share = |&part: &u64| {
+        before += u128::from(part);
+        let until = u64::try_from(u128::from(total) * before / all.max(1)).unwrap_or(total);
+        let this = until - given;
+        given = until;
+        this
+    };
+    parts.iter().map(&mut share).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn totals_grow_and_are_forgotten() {
+        let mut totals = Totals::default();
+        let mut seen = Vec::new();
+        totals.add(vec![2], &[1, 10]);
+        totals.add(vec![1], &[1, 0]);
+        totals.add(vec![2], &[1, 5]);
+        totals.each(|labels, values, new| seen.push((labels.to_vec(), values.to_vec(), new.to_vec())));
+        assert_eq!(seen, [(vec![2], vec![2, 15], vec![2, 15]), (vec![1], vec![1, 0], vec![1, 0])]);
+        for _ in 0..FORGET {
+            seen.clear();
+            totals.add(vec![1], &[1, 1]);
+            totals.each(|labels, values, new| seen.push((labels.to_vec(), values.to_vec(), new.to_vec())));
+        }
+        assert_eq!(seen.last().unwrap(), &(vec![1], vec![121, 120], vec![1, 1]));
+        assert_eq!(seen.len(), 1);
+    }
+
+    #[test]
+    fn rates_do_not_overflow() {
+        assert_eq!([rate(500, 500_000_000), rate(5, 1_000), rate(u64::MAX, 0)], [1_000, 50, u64::MAX]);
+    }
+
+    proptest! {
+        #[test]
+        fn shares_add_up(total in 0u64.., parts in prop::collection::vec(0u64..1 << 40, 1..20)) {
+            prop_assume!(parts.iter().any(|&p| p > 0));
+            let shares = shared_out(total, &parts);
+            prop_assert_eq!(shares.iter().sum::<u64>(), total);
+            prop_assert!(parts.iter().zip(&shares).all(|(part, share)| *part > 0 || *share == 0));
+        }
+
+        #[test]
+        fn records_of_any_bytes_do_no_harm(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+            intern(&Stacks::default(), &mut Fields::of(&bytes));
+        }
+    }
+}

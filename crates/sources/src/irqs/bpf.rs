@@ -1,0 +1,71 @@
+//! Reads what `irqs.bpf.c` counted.
+
+use crate::counted::{Counted, Totals};
+use crate::tally::{Fields, whole};
+use crate::{Reader, Scope};
+use host::Host;
+use model::{NULL, Out, Unavailable};
+
+static OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/irqs.bpf.o"));
+
+/// `KIND_…` of irqs.bpf.c: both kinds of timers go by one name.
+const KINDS: [&str; 4] = ["irq", "softirq", "timer", "timer"];
+const KIND_SOFTIRQ: u32 = 1;
+/// include/linux/interrupt.h, as `/proc/softirqs` names them.
+const SOFTIRQS: [&str; 10] =
+    ["HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU"];
+const NAME: usize = 24;
+const PROGRAMS: [&str; 8] = [
+    "handler_ends",
+    "handler_begins",
+    "softirq_ends",
+    "softirq_begins",
+    "timer_ends",
+    "timer_begins",
+    "hrtimer_ends",
+    "hrtimer_begins",
+];
+
+/// Reads time in interrupts.
+pub struct Irqs {
+    counted: Counted,
+    totals: Totals,
+}
+
+impl Irqs {
+    /// Loads and attaches the programs.
+    pub fn open(host: &Host, scope: &Scope) -> Result<Self, Unavailable> {
+        let counted = Counted::open_unscoped(host, scope, "irqs", OBJECT, &PROGRAMS, &[], &[])?;
+        Ok(Irqs { counted, totals: Totals::default() })
+    }
+}
+
+impl Reader for Irqs {
+    fn read(&mut self, host: &Host, out: &mut Out<'_>) -> Result<(), Unavailable> {
+        let mut sums: Vec<_> = self.counted.take(host)?.into_iter().collect();
+        sums.sort_unstable();
+        for (key, values) in sums {
+            let mut fields = Fields::of(&key);
+            let (cpu, kind, number, function) = (fields.u32(), fields.u32(), fields.u32(), fields.u64());
+            let name = fields.bytes(NAME).split(|&b| b == 0).next().unwrap_or_default();
+            let name = match SOFTIRQS.get(number as usize) {
+                Some(softirq) if kind == KIND_SOFTIRQ => out.text(softirq),
+                _ if function != 0 => self.counted.function(function, out),
+                _ if name.is_empty() => out.text(&format!("interrupt {number}")),
+                _ => out.bytes(name),
+            };
+            let kind = out.text(KINDS.get(kind as usize).copied().unwrap_or("irq"));
+            let [count, time, longest] = *values else { continue };
+            // The longest does not add up: it is handed over as what is new, and two that meet here are rare.
+            self.totals.add(vec![i64::from(cpu), kind, name], &[count, time, longest]);
+        }
+        self.totals.each(|labels, values, new| {
+            let ([count, time, _], [.., longest]) = (values, new) else { return };
+            let longest = if *longest == 0 { NULL } else { whole(*longest) };
+            let cells: Vec<i64> = labels.iter().copied().chain([whole(*count), whole(*time), longest]).collect();
+            out.row(0, &cells);
+        });
+        self.counted.report(out, 1);
+        Ok(())
+    }
+}

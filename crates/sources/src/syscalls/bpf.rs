@@ -1,0 +1,281 @@
+//! Adds up what threads count now and what was folded of threads that ended (`syscalls.bpf.c`).
+//!
+//! A thread may fold its counts while it is read. The folded ones are read first, so that nothing counts twice; what was missed is there the
+//! next time, and until then a row keeps what it showed. Of processes that are gone, what was folded is read once more: all of it is there.
+
+use super::names;
+use crate::tally::{BUCKETS, Counts, Fields, Losses, collector_row, trimmed, whole};
+use crate::{Reader, Scope, scope};
+use host::Host;
+use host::bpf::{Iterator as TaskIterator, Map, Programs};
+use model::{NULL, Out, Unavailable};
+use std::collections::{HashMap, HashSet};
+
+static OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/syscalls.bpf.o"));
+
+/// `NO_CALL`, `LOST_…` of syscalls.bpf.c.
+const NO_CALL: u32 = u32::MAX;
+const LOST_THREADS: u32 = 0;
+const LOST_CALLS: u32 = 1;
+/// Bytes of `struct slot` and of `struct folded_key`.
+const SLOT: usize = 8 + 6 * 8 + BUCKETS * 4;
+/// So many reads in a row without a call, and the sums of processes that are gone are forgotten. They begin at zero again.
+const FORGET: u32 = 120;
+
+/// Whose sums: process (0: those that came and went), name, number of the call.
+type Key = (u32, [u8; 16], u32);
+
+/// What was counted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Sums {
+    /// Count, errors, time, bytes, then the buckets.
+    counters: [u64; 4 + BUCKETS],
+    longest: u64,
+}
+
+impl Default for Sums {
+    fn default() -> Self {
+        Sums { counters: [0; 4 + BUCKETS], longest: 0 }
+    }
+}
+
+impl Sums {
+    fn add(&mut self, more: &Sums) {
+        for (sum, value) in self.counters.iter_mut().zip(more.counters) {
+            *sum = sum.wrapping_add(value);
+        }
+        self.longest = self.longest.max(more.longest);
+    }
+
+    /// `struct slot` after its number. `epoch`: the one that has just ended.
+    fn of_slot(fields: &mut Fields<'_>, epoch: u32) -> Self {
+        let (written, mut sums) = (fields.u32(), Sums::default());
+        for counter in sums.counters.iter_mut().take(4) {
+            *counter = fields.u64();
+        }
+        sums.longest = longest(written, [fields.u64(), fields.u64()], epoch);
+        for bucket in sums.counters.iter_mut().skip(4) {
+            *bucket = u64::from(fields.u32());
+        }
+        sums
+    }
+
+    /// `struct folded`.
+    fn of_folded(record: &[u8], epoch: u32) -> Self {
+        let (mut fields, mut sums) = (Fields::of(record), Sums::default());
+        for counter in sums.counters.iter_mut().take(4) {
+            *counter = fields.u64();
+        }
+        let both = [fields.u64(), fields.u64()];
+        sums.longest = longest(fields.u64() as u32, both, epoch);
+        for bucket in sums.counters.iter_mut().skip(4) {
+            *bucket = fields.u64();
+        }
+        sums
+    }
+}
+
+/// The longest of `epoch`, of those of even and odd epochs that were last written in `written`.
+fn longest(written: u32, [even, odd]: [u64; 2], epoch: u32) -> u64 {
+    match written.wrapping_sub(epoch) {
+        0 | 1 if epoch & 1 == 0 => even,
+        0 | 1 => odd,
+        _ => 0,
+    }
+}
+
+/// A row as it was put out last.
+struct Row {
+    comm: i64,
+    call: i64,
+    has_bytes: bool,
+    shown: Sums,
+    idle: u32,
+}
+
+/// Reads system calls.
+pub struct Syscalls {
+    threads: TaskIterator,
+    folded: Map,
+    epoch_map: Map,
+    epoch: u32,
+    lost: Counts,
+    losses: [Losses; 2],
+    events: u64,
+    /// Holds the programs attached.
+    programs: Programs,
+    buffer: Vec<u8>,
+    /// In the order in which they first came up.
+    order: Vec<Key>,
+    rows: HashMap<Key, Row>,
+    /// Processes that were put out under their own pid.
+    shown: HashSet<u32>,
+    /// What was taken out of the kernel's map: of processes that came and went, by name and call.
+    gone: HashMap<([u8; 16], u32), Sums>,
+    calls: HashMap<u32, (i64, bool)>,
+}
+
+/// One reading of the hash `folded`.
+type Folded = Vec<(Vec<u8>, Vec<u8>)>;
+
+/// `struct folded_key`: the key of the row, and the epoch.
+fn folded_key(bytes: &[u8]) -> (Key, u32) {
+    let mut fields = Fields::of(bytes);
+    let (pid, nr, epoch) = (fields.u32(), fields.u32(), fields.u32());
+    ((pid, fields.name(), nr), epoch)
+}
+
+impl Syscalls {
+    /// Loads and attaches the programs.
+    pub fn open(host: &Host, scope: &Scope) -> Result<Self, Unavailable> {
+        let marks = scope::shared(host, scope)?;
+        let mut programs = marks.load(host, "syscalls", OBJECT, &[], &[], &[])?;
+        for program in ["thread_exits", "process_is_renamed", "call_ends", "call_begins"] {
+            programs.attach(program)?;
+        }
+        Ok(Syscalls {
+            threads: programs.iterator("read_threads")?,
+            folded: programs.map("folded")?,
+            epoch_map: programs.map("epoch")?,
+            epoch: 0,
+            lost: Counts::of(&programs, "lost")?,
+            losses: Default::default(),
+            events: 0,
+            programs,
+            buffer: Vec::new(),
+            order: Vec::new(),
+            rows: HashMap::new(),
+            shown: HashSet::new(),
+            gone: HashMap::new(),
+            calls: HashMap::new(),
+        })
+    }
+
+    /// What all threads and processes have counted by now.
+    fn collect(&mut self) -> Result<HashMap<Key, Sums>, Unavailable> {
+        let ended = self.epoch;
+        self.epoch = ended.wrapping_add(1);
+        self.epoch_map.set(&0u32.to_ne_bytes(), &self.epoch.to_ne_bytes())?;
+        let before = self.folded.entries()?;
+        self.threads.read_into(&mut self.buffer)?;
+        let mut sums: HashMap<Key, Sums> = HashMap::new();
+        let mut alive = HashSet::new();
+        let mut fields = Fields::of(&self.buffer);
+        while !fields.is_empty() {
+            let (pid, nr, comm) = (fields.u32(), fields.u32(), fields.name());
+            alive.insert(pid);
+            if nr != NO_CALL {
+                let mut slot = Fields::of(fields.bytes(SLOT));
+                slot.u32();
+                sums.entry((pid, comm, nr)).or_default().add(&Sums::of_slot(&mut slot, ended));
+            }
+        }
+        self.add_folded(&before, &alive, ended, &mut sums)?;
+        Ok(sums)
+    }
+
+    /// Adds what was folded: as read before the threads for processes that live, as it is now for those that are gone.
+    fn add_folded(
+        &mut self,
+        before: &Folded,
+        alive: &HashSet<u32>,
+        ended: u32,
+        sums: &mut HashMap<Key, Sums>,
+    ) -> Result<(), Unavailable> {
+        for (bytes, record) in before {
+            let (key, _) = folded_key(bytes);
+            if alive.contains(&key.0) {
+                sums.entry(key).or_default().add(&Sums::of_folded(record, ended));
+            }
+        }
+        for (bytes, record) in self.folded.entries()? {
+            let ((pid, comm, nr), epoch) = folded_key(&bytes);
+            if alive.contains(&pid) {
+                continue;
+            }
+            let now = Sums::of_folded(&record, ended);
+            if pid != 0 && self.shown.contains(&pid) {
+                sums.entry((pid, comm, nr)).or_default().add(&now);
+                self.folded.delete(&bytes);
+            } else if pid != 0 || epoch < ended {
+                // Nobody writes to it any more.
+                self.gone.entry((comm, nr)).or_default().add(&now);
+                self.folded.delete(&bytes);
+            } else {
+                sums.entry((0, comm, nr)).or_default().add(&now);
+            }
+        }
+        for ((comm, nr), gone) in &mut self.gone {
+            sums.entry((0, *comm, *nr)).or_default().add(gone);
+            gone.longest = 0;
+        }
+        self.shown = alive.clone();
+        Ok(())
+    }
+
+    /// The row of `key`, made where it is new.
+    fn row(&mut self, key: Key, out: &mut Out<'_>) -> &mut Row {
+        let (_, comm, nr) = key;
+        let calls = &mut self.calls;
+        let order = &mut self.order;
+        self.rows.entry(key).or_insert_with(|| {
+            order.push(key);
+            let (call, has_bytes) = *calls.entry(nr).or_insert_with(|| {
+                let name = names::name(nr);
+                (out.text(&name), names::moves_bytes(&name))
+            });
+            Row { comm: out.bytes(trimmed(&comm)), call, has_bytes, shown: Sums::default(), idle: 0 }
+        })
+    }
+}
+
+impl Reader for Syscalls {
+    fn read(&mut self, _: &Host, out: &mut Out<'_>) -> Result<(), Unavailable> {
+        let mut sums = self.collect()?;
+        let mut new: Vec<Key> = sums.keys().filter(|key| !self.rows.contains_key(*key)).copied().collect();
+        new.sort_unstable();
+        for key in new {
+            self.row(key, out);
+        }
+        let mut events = self.events;
+        let mut cells = Vec::with_capacity(super::COLUMNS.len());
+        let (rows, gone, shown) = (&mut self.rows, &mut self.gone, &self.shown);
+        self.order.retain(|key| {
+            let Some(row) = rows.get_mut(key) else { return false };
+            let now = sums.remove(key);
+            row.idle = if now.is_some_and(|now| now.counters != row.shown.counters) { 0 } else { row.idle + 1 };
+            if (now.is_none() && key.0 != 0 && !shown.contains(&key.0)) || (key.0 == 0 && row.idle > FORGET) {
+                if key.0 == 0 {
+                    gone.remove(&(key.1, key.2));
+                }
+                rows.remove(key);
+                return false;
+            }
+            let now = now.unwrap_or_default();
+            events = events.wrapping_add(now.counters[0].saturating_sub(row.shown.counters[0]));
+            for (shown, now) in row.shown.counters.iter_mut().zip(now.counters) {
+                *shown = now.max(*shown);
+            }
+            let [count, errors, time, bytes, buckets @ ..] = row.shown.counters;
+            cells.clear();
+            cells.extend([i64::from(key.0), row.comm, row.call, whole(count), whole(errors), whole(time)]);
+            cells.push(if row.has_bytes { whole(bytes) } else { NULL });
+            cells.extend(buckets.map(whole));
+            cells.push(if now.longest == 0 { NULL } else { whole(now.longest) });
+            out.row(0, &cells);
+            true
+        });
+        self.events = events;
+        let [threads, calls] = [self.lost.sum(LOST_THREADS), self.lost.sum(LOST_CALLS)];
+        let [of_threads, of_calls] = &mut self.losses;
+        of_threads.say(out, "threads", threads, "the kernel had no memory to count the calls of a thread in");
+        of_calls.say(
+            out,
+            "calls",
+            calls,
+            "more kinds of calls of more processes ended between two reads than there is room for",
+        );
+        collector_row(out, 1, "calls", events, calls, None, self.programs.run_time());
+        Ok(())
+    }
+}

@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+/*
+ * System calls: how often, how long, with what result, for each thread and call.
+ *
+ * A thread counts in its own task storage, in a small cache with one slot a call: no lock, no atomic, no line that another CPU writes.
+ * A slot that another call needs, and all slots of a thread that ends or takes another name, are folded into the hash `folded`. Reading
+ * adds up both. A thread that was never read when its process ends is folded under pid 0, so that storms of short processes leave no
+ * entry for each.
+ */
+#include "core.h"
+#include "scope.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+enum { SLOTS = 16, BUCKETS = 32 };
+/* A slot goes before its buckets could overflow. */
+enum { SLOT_FULL = 1u << 31 };
+/* Marks a call of a 32-bit program, whose numbers are others. */
+#define COMPAT (1u << 31)
+#define NO_CALL 0xffffffffu
+
+/* Read by bpf.rs, in the order of these fields; so are those below. */
+struct slot {
+	__u32 nr;
+	/* The read after which `longest` was last written. */
+	__u32 epoch;
+	__u64 count;
+	__u64 errors;
+	__u64 time;
+	__u64 bytes;
+	/* Of even and of odd epochs, so that the one that a reader has just ended stays. */
+	__u64 longest[2];
+	__u32 buckets[BUCKETS];
+};
+
+/* Whether a thread was read: its counts go by its pid from then on. */
+enum { NEW, SEEN, FOLDED };
+
+struct thread_calls {
+	/* Of the call that runs; 0 for none. */
+	__u64 start;
+	__u32 nr;
+	/* Odd while a slot changes hands. */
+	__u32 sequence;
+	__u32 state;
+	__u32 pid;
+	/* For each pair of slots, the one used last. */
+	__u8 recent[SLOTS / 2];
+	/* Of the process. */
+	char comm[TASK_COMM_LEN];
+	struct slot slots[SLOTS];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct thread_calls);
+} thread_calls SEC(".maps");
+
+struct folded_key {
+	__u32 pid;
+	__u32 nr;
+	/* Of entries under pid 0 the epoch: nobody writes to those of past epochs, so that they can be taken out without loss. */
+	__u32 epoch;
+	char comm[TASK_COMM_LEN];
+};
+
+struct folded {
+	__u64 count;
+	__u64 errors;
+	__u64 time;
+	__u64 bytes;
+	__u64 longest[2];
+	__u64 epoch;
+	__u64 buckets[BUCKETS];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 65536);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct folded_key);
+	__type(value, struct folded);
+} folded SEC(".maps");
+
+/* How often it was read. Written by bpf.rs. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} epoch SEC(".maps");
+
+/* Threads without memory to count in; calls that found no room in `folded`. Read by bpf.rs. */
+enum { LOST_THREADS, LOST_CALLS, LOST_KINDS };
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, LOST_KINDS);
+	__type(key, __u32);
+	__type(value, __u64);
+} lost SEC(".maps");
+
+/* What a new entry begins with. */
+static const struct folded NOTHING;
+
+static __always_inline void lose(__u32 kind, __u64 count)
+{
+	__u64 *sum = bpf_map_lookup_elem(&lost, &kind);
+
+	if (sum)
+		*sum += count;
+}
+
+static __always_inline __u32 epoch_now(void)
+{
+	__u32 zero = 0;
+	__u32 *now = bpf_map_lookup_elem(&epoch, &zero);
+
+	return now ? *now : 0;
+}
+
+/* floor(log2(time)), the last bucket being open. */
+static __always_inline __u32 bucket_of(__u64 time)
+{
+	__u32 low = time, bits, shift;
+
+	if (time >> 31)
+		return BUCKETS - 1;
+	bits = (low > 0xffff) << 4;
+	low >>= bits;
+	shift = (low > 0xff) << 3;
+	low >>= shift;
+	bits |= shift;
+	shift = (low > 0xf) << 2;
+	low >>= shift;
+	bits |= shift;
+	shift = (low > 0x3) << 1;
+	low >>= shift;
+	bits |= shift;
+	return bits | (low >> 1);
+}
+
+/* Adds a slot to what was folded of its call. `pid` 0: of processes that were never read. */
+static __noinline int fold_slot(struct thread_calls *calls, __u32 at, __u32 pid, __u32 now)
+{
+	struct folded_key key = {.pid = pid};
+	struct folded *sums;
+	struct slot *slot;
+
+	if (!calls || at >= SLOTS)
+		return 0;
+	slot = &calls->slots[at];
+	if (!slot->count)
+		return 0;
+	key.nr = slot->nr;
+	key.epoch = pid ? 0 : now;
+	__builtin_memcpy(key.comm, calls->comm, sizeof(key.comm));
+	sums = bpf_map_lookup_elem(&folded, &key);
+	if (!sums) {
+		bpf_map_update_elem(&folded, &key, &NOTHING, BPF_NOEXIST);
+		sums = bpf_map_lookup_elem(&folded, &key);
+		if (!sums) {
+			lose(LOST_CALLS, slot->count);
+			return 0;
+		}
+	}
+	__sync_fetch_and_add(&sums->count, slot->count);
+	__sync_fetch_and_add(&sums->errors, slot->errors);
+	__sync_fetch_and_add(&sums->time, slot->time);
+	__sync_fetch_and_add(&sums->bytes, slot->bytes);
+	for (int i = 0; i < BUCKETS; i++)
+		if (slot->buckets[i])
+			__sync_fetch_and_add(&sums->buckets[i], slot->buckets[i]);
+	/* Two threads that do this at once may lose one of their longest; all else is exact. */
+	if (sums->epoch != now) {
+		if (sums->epoch + 1 != now)
+			sums->longest[(now + 1) & 1] = 0;
+		sums->longest[now & 1] = 0;
+		sums->epoch = now;
+	}
+	if (slot->epoch == now && slot->longest[now & 1] > sums->longest[now & 1])
+		sums->longest[now & 1] = slot->longest[now & 1];
+	return 0;
+}
+
+static __always_inline void fold_all(struct thread_calls *calls, __u32 pid)
+{
+	__u32 now = epoch_now();
+
+	for (__u32 at = 0; at < SLOTS; at++)
+		fold_slot(calls, at, pid, now);
+}
+
+/* Under which pid a thread folds. To be asked while `sequence` is odd: a reader that marks the thread meanwhile sees that and passes over it. */
+static __always_inline __u32 pid_of(struct thread_calls *calls)
+{
+	return calls->state == NEW ? 0 : calls->pid;
+}
+
+/* The slot of call `nr`, one of two; the one not used last goes where neither is it. */
+static __always_inline struct slot *slot_of(struct thread_calls *calls, __u32 nr)
+{
+	__u32 pair = (nr ^ (nr >> 3) ^ (nr >> 6)) & (SLOTS / 2 - 1);
+	__u32 at = pair * 2;
+	struct slot *slot = &calls->slots[at];
+
+	if (slot->nr == nr && slot->count < SLOT_FULL) {
+		calls->recent[pair] = 0;
+		return slot;
+	}
+	at++;
+	slot = &calls->slots[at];
+	if (slot->nr == nr && slot->count < SLOT_FULL) {
+		calls->recent[pair] = 1;
+		return slot;
+	}
+	if (calls->slots[at - 1].nr == nr)
+		at--;
+	else if (slot->nr != nr)
+		at = pair * 2 + !(calls->recent[pair] & 1);
+	if (at >= SLOTS)
+		return 0;
+	slot = &calls->slots[at];
+	/* Atomics that give a value order the writes between them for the reader on another CPU. */
+	__sync_fetch_and_add(&calls->sequence, 1);
+	fold_slot(calls, at, pid_of(calls), epoch_now());
+	__builtin_memset(slot, 0, sizeof(*slot));
+	slot->nr = nr;
+	__sync_fetch_and_add(&calls->sequence, 1);
+	calls->recent[pair] = at & 1;
+	return slot;
+}
+
+/* Whether the thread is in a call of a 32-bit program: TS_COMPAT of x86, TIF_32BIT of 64-bit ARM. */
+static __always_inline bool is_compat(struct task_struct *task)
+{
+	if (bpf_core_field_exists(task->thread_info.status))
+		return task->thread_info.status & 2;
+	return task->thread_info.flags & (1 << 22);
+}
+
+static __noinline struct thread_calls *begin_thread(struct task_struct *task)
+{
+	struct thread_calls *calls = bpf_task_storage_get(&thread_calls, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+
+	if (!calls) {
+		lose(LOST_THREADS, 1);
+		return 0;
+	}
+	calls->pid = task->tgid;
+	BPF_CORE_READ_STR_INTO(&calls->comm, task, group_leader, comm);
+	for (int i = 0; i < SLOTS; i++)
+		calls->slots[i].nr = NO_CALL;
+	return calls;
+}
+
+SEC("tp_btf/sys_enter")
+int BPF_PROG(call_begins, struct pt_regs *regs, long nr)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct thread_calls *calls = bpf_task_storage_get(&thread_calls, task, 0, 0);
+
+	if (!calls) {
+		if (!in_scope(task))
+			return 0;
+		calls = begin_thread(task);
+		if (!calls)
+			return 0;
+	}
+	calls->nr = is_compat(task) ? (__u32)nr | COMPAT : (__u32)nr;
+	calls->start = bpf_ktime_get_ns();
+	return 0;
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(call_ends, struct pt_regs *regs, long result)
+{
+	struct thread_calls *calls = bpf_task_storage_get(&thread_calls, bpf_get_current_task_btf(), 0, 0);
+	struct slot *slot;
+	__u64 spent;
+	__u32 now;
+
+	/* A thread that was in its call when the recording began, or that a call has just made. */
+	if (!calls || !calls->start)
+		return 0;
+	spent = bpf_ktime_get_ns() - calls->start;
+	calls->start = 0;
+	slot = slot_of(calls, calls->nr);
+	if (!slot)
+		return 0;
+	slot->count++;
+	slot->time += spent;
+	/* -MAX_ERRNO, include/linux/err.h. */
+	if (result < 0 && result >= -4095)
+		slot->errors++;
+	else
+		slot->bytes += result;
+	slot->buckets[bucket_of(spent) & (BUCKETS - 1)]++;
+	now = epoch_now();
+	if (slot->epoch != now) {
+		if (slot->epoch + 1 != now)
+			slot->longest[(now + 1) & 1] = 0;
+		slot->longest[now & 1] = 0;
+		slot->epoch = now;
+	}
+	if (spent > slot->longest[now & 1])
+		slot->longest[now & 1] = spent;
+	return 0;
+}
+
+/* A process that takes another name, as exec does, goes on under it from zero. Only its first thread counts for its name. */
+SEC("tp_btf/task_rename")
+int BPF_PROG(process_is_renamed, struct task_struct *task, const char *comm)
+{
+	struct thread_calls *calls;
+
+	if (task->pid != task->tgid || task != bpf_get_current_task_btf())
+		return 0;
+	calls = bpf_task_storage_get(&thread_calls, task, 0, 0);
+	if (!calls)
+		return 0;
+	__sync_fetch_and_add(&calls->sequence, 1);
+	fold_all(calls, pid_of(calls));
+	for (__u32 at = 0; at < SLOTS; at++) {
+		__builtin_memset(&calls->slots[at], 0, sizeof(calls->slots[at]));
+		calls->slots[at].nr = NO_CALL;
+	}
+	calls->pid = task->tgid;
+	__builtin_memset(calls->comm, 0, sizeof(calls->comm));
+	bpf_probe_read_kernel_str(calls->comm, sizeof(calls->comm), comm);
+	__sync_fetch_and_add(&calls->sequence, 1);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(thread_exits, struct task_struct *task)
+{
+	struct thread_calls *calls = bpf_task_storage_get(&thread_calls, task, 0, 0);
+	__u32 before;
+
+	if (!calls)
+		return 0;
+	before = __sync_lock_test_and_set(&calls->state, FOLDED);
+	if (before == FOLDED)
+		return 0;
+	fold_all(calls, before == NEW && task->pid == task->tgid ? 0 : calls->pid);
+	return 0;
+}
+
+struct thread_head {
+	__u32 pid;
+	__u32 nr;
+	char comm[TASK_COMM_LEN];
+};
+
+SEC("iter/task")
+int read_threads(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct seq_file *seq = ctx->meta->seq;
+	struct thread_calls *calls;
+	struct thread_head head;
+	__u32 sequence;
+
+	if (!task)
+		return 0;
+	calls = bpf_task_storage_get(&thread_calls, task, 0, 0);
+	if (!calls || __sync_val_compare_and_swap(&calls->state, NEW, SEEN) == FOLDED)
+		return 0;
+	head.pid = calls->pid;
+	head.nr = NO_CALL;
+	/* Says that the process lives, whatever its slots hold. */
+	__builtin_memcpy(head.comm, calls->comm, sizeof(head.comm));
+	bpf_seq_write(seq, &head, sizeof(head));
+	for (__u32 at = 0; at < SLOTS; at++) {
+		struct slot copy;
+
+		sequence = __sync_fetch_and_add(&calls->sequence, 0);
+		if (sequence & 1)
+			continue;
+		if (!calls->slots[at].count)
+			continue;
+		__builtin_memcpy(&copy, &calls->slots[at], sizeof(copy));
+		__builtin_memcpy(head.comm, calls->comm, sizeof(head.comm));
+		/* What is missed now is not lost: it was folded, or it is read the next time. */
+		if (__sync_fetch_and_add(&calls->sequence, 0) != sequence)
+			continue;
+		head.nr = copy.nr;
+		bpf_seq_write(seq, &head, sizeof(head));
+		bpf_seq_write(seq, &copy, sizeof(copy));
+	}
+	return 0;
+}

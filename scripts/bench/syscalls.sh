@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# What the table of system calls costs: nanoseconds of CPU time of one getppid(2), without a recorder, with `twinscope record --only syscalls`,
+# and under `strace -c` where that is here. The three are interleaved.
+#
+# usage: scripts/bench/syscalls.sh     TWINSCOPE=path of the program, ROUNDS=number, CALLS=number
+#
+# Each line: what, metric, unit, value, separated by tabs, as scripts/bench.sh keeps them.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+twinscope=${TWINSCOPE:-target/release/twinscope}
+rounds=${ROUNDS:-9} calls=${CALLS:-2000000}
+work=$(mktemp -d "${TMPDIR:-/tmp}/twinscope-syscalls.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+
+cat >"$work/loop.c" <<'LOOP'
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* CPU time of this process alone: what others do on the machine does not count. */
+int main(int count, char **words)
+{
+	long calls = count > 1 ? atol(words[1]) : 1000000;
+	struct timespec from, to;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
+	for (long i = 0; i < calls; i++)
+		syscall(SYS_getppid);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
+	fprintf(stderr, "%.2f\n", ((to.tv_sec - from.tv_sec) * 1e9 + (to.tv_nsec - from.tv_nsec)) / calls);
+	return 0;
+}
+LOOP
+"${CC:-cc}" -O2 -o "$work/loop" "$work/loop.c"
+
+# Wall-clock time counts for strace: it stops the program and works meanwhile.
+wall() {
+    local from=$EPOCHREALTIME to
+    "$@" >/dev/null 2>&1
+    to=$EPOCHREALTIME
+    awk -v a="$from" -v b="$to" 'BEGIN { printf "%.9f", b - a }'
+}
+
+traced=20000
+for ((round = 0; round < rounds; round++)); do
+    "$work/loop" "$calls" 2>>"$work/without"
+    "$twinscope" record -q -f -o "$work/a.twin" --only syscalls -- "$work/loop" "$calls" 2>>"$work/with"
+    if command -v strace >/dev/null && [[ $round -lt 3 ]]; then
+        awk -v a="$(wall "$work/loop" $traced)" -v b="$(wall strace -c -o /dev/null "$work/loop" $traced)" -v n=$traced \
+            'BEGIN { printf "%.0f\n", (b - a) * 1e9 / n }' >>"$work/strace"
+    fi
+done
+counted=$("$twinscope" sql --format csv "$work/a.twin" "select max(count) from syscall where call = 'getppid' and comm = 'loop'" | tail -n 1)
+
+# One line a round: what prints them finds the median and the spread.
+lines() { awk -v what="$1" -v metric="$2" -v unit="$3" '{ printf "%s\t%s\t%s\t%.2f\n", what, metric, unit, $1 }'; }
+# Only lines that are one number: the recorder may say something too.
+grep -xE '[0-9.]+' "$work/without" >"$work/off"
+grep -xE '[0-9.]+' "$work/with" >"$work/on"
+lines "no recorder" "a getppid" ns <"$work/off"
+paste "$work/off" "$work/on" | awk '{ print $2 - $1 }' | lines twinscope "added to a getppid" ns
+paste "$work/off" "$work/on" | awk '{ print $2 / $1 }' | lines twinscope "a getppid, ratio to none" ""
+[[ ! -s $work/strace ]] || lines "strace -c" "added to a getppid" ns <"$work/strace"
+if [[ $counted != "$calls" ]]; then
+    echo "syscalls.sh: $calls calls were made, ${counted:-none} were counted" >&2
+    exit 1
+fi
