@@ -77,7 +77,7 @@ static COLLECTOR: Table = collector("syscalls_collector");
 static CHARTS: &[Chart] = &[
     Chart::new(
         "syscalls-count",
-        Page::Processes,
+        Page::Calls,
         ChartKind::Line,
         "System calls",
         "Calls a second of the processes and calls with most of them. Each costs some hundred nanoseconds at least, so a hundred thousand a second are worth a look: often they could be fewer and larger.",
@@ -87,7 +87,7 @@ static CHARTS: &[Chart] = &[
     .by(&["comm", "call"], 8),
     Chart::new(
         "syscalls-time",
-        Page::Processes,
+        Page::Calls,
         ChartKind::Line,
         "Time in system calls",
         "Seconds spent in a call in each second, over all threads, waiting included. Calls that wait for work (futex, epoll_wait, poll, accept) are long in idle threads: that is no loss.",
@@ -97,7 +97,7 @@ static CHARTS: &[Chart] = &[
     .by(&["comm", "call"], 8),
     Chart::new(
         "syscalls-mean-time",
-        Page::Processes,
+        Page::Calls,
         ChartKind::Line,
         "Mean time of a system call",
         "How long a call takes. fsync and fdatasync show the disk, read and write what lies behind them.",
@@ -107,7 +107,7 @@ static CHARTS: &[Chart] = &[
     .by(&["comm", "call"], 8),
     Chart::new(
         "syscalls-errors",
-        Page::Processes,
+        Page::Calls,
         ChartKind::Line,
         "System calls that failed",
         "Failed calls a second. EAGAIN counts too: a thread that asks again and again for what is not there yet shows here.",
