@@ -3,13 +3,13 @@
 #
 # usage: scripts/bench.sh [quick] [all|NAME…]     default: all
 #
-# Names: recorder processes host192 fast size syscalls report hour day sql, and build, which deletes target/ and is only run when named.
+# Names: recorder processes host192 fast size syscalls threads report hour day sql, and build, which deletes target/ and is only run when named.
 # `quick` measures for a shorter time and once, and leaves out `day` unless that is named. Figures are kept in target/bench, so that a run of some names keeps
 # those of the others. Timings fail nothing: the page says which budget is met.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-NAMES=(recorder processes host192 fast size syscalls report hour day sql build)
+NAMES=(recorder processes host192 fast size syscalls threads report hour day sql build)
 out=target/bench
 twinscope=${TWINSCOPE:-target/release/twinscope}
 helper=target/release/examples/bench
@@ -40,7 +40,7 @@ for word in "$@"; do
     esac
 done
 if [[ ${#chosen[@]} -eq 0 ]]; then
-    chosen=(recorder processes host192 fast size syscalls report hour sql)
+    chosen=(recorder processes host192 fast size syscalls threads report hour sql)
     [[ -n $quick ]] || chosen+=(day)
 fi
 
@@ -263,6 +263,15 @@ bench_day() {
     value recording size MiB "$(awk -v s="$(size_of "$work/86400.twin")" 'BEGIN { printf "%.1f", s / 1048576 }')"
     local times=1
     report_of "$work/86400.twin"
+}
+
+bench_threads() {
+    begin threads "switches and contended locks, with and without the ledger"
+    local program=target/release/examples/ledger_cost what metric unit figure
+    [[ -x $program ]] || cargo build --release -p twinscope-sources --example ledger_cost
+    while IFS=$'\t' read -r what metric unit figure; do
+        value "$what" "$metric" "$unit" "$figure"
+    done < <("$program" $((rounds * 3)))
 }
 
 bench_sql() {

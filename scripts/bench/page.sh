@@ -16,6 +16,7 @@ syscalls|System calls|What the table of system calls adds to one \`getppid\`, in
 report|Report of two recordings of 60 s|Of this machine.
 hour|A large host for an hour|192 CPUs, 500 interrupt lines, 100 processes, 3,600 reads of every source. The simulated host was read for a minute by the real sources; what moved, how often and how far was then carried on through the real writer for an hour.
 day|The same for a day|86,400 reads.
+threads|Following every thread|What those who are followed pay: two threads that pass a byte to and fro on one CPU, and four that contend for a mutex. Rounds with and without the source \`threads\` (with stacks, read five times a second) alternate; of the ratios the median, the least and the greatest.
 sql|Questions|Each with the start of the program.
 build|Build|\`make build\` after \`make clean\`, packages downloaded before."
 
@@ -31,6 +32,8 @@ fast|twinscope|CPU|2
 fast|twinscope|CPU after the start|2
 size|twinscope|each second|1024
 syscalls|twinscope|added to a getppid|150
+threads|pipe ping-pong|cost|300
+threads|contended mutex|loss|5
 report|report|time|1
 report|report|page|3
 report|report|first screen|1000

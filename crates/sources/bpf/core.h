@@ -131,8 +131,32 @@ struct signal_struct {
 	unsigned long long sum_sched_runtime;
 };
 
+struct cfs_rq {
+	/* CONFIG_CFS_BANDWIDTH */
+	int throttle_count;
+};
+
 struct sched_entity {
 	__u64 sum_exec_runtime;
+	/* CONFIG_FAIR_GROUP_SCHED */
+	struct cfs_rq *cfs_rq;
+};
+
+struct inode {
+	__u16 i_mode;
+};
+
+struct file {
+	struct inode *f_inode;
+};
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
 };
 
 /* arch/x86/include/asm/ptrace.h */
@@ -202,6 +226,12 @@ struct task_struct {
 	struct signal_struct *signal;
 	struct task_io_accounting ioac;
 	struct css_set *cgroups;
+	struct files_struct *files;
+	unsigned in_iowait : 1;
+	int on_cpu;
+	int on_rq;
+	/* since Linux 6.18, CONFIG_CFS_BANDWIDTH: dequeued by the quota of its group */
+	bool throttled;
 };
 
 /* before Linux 5.14 */

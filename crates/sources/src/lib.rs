@@ -5,6 +5,7 @@
 mod attributes;
 #[cfg(feature = "bpf")]
 mod counted;
+mod cputime;
 mod entities;
 pub mod mask;
 pub mod parse;
@@ -52,6 +53,7 @@ mod syscalls;
 mod sysctl;
 mod tcp;
 mod thermal;
+mod threads;
 mod vmstat;
 mod zoneinfo;
 
@@ -89,6 +91,7 @@ pub static ALL: &[&Source] = &[
     &kernel_config::SOURCE,
     &sysctl::SOURCE,
     &process::SOURCE,
+    &threads::SOURCE,
     &cgroups::SOURCE,
     &syscalls::SOURCE,
     &ipis::SOURCE,

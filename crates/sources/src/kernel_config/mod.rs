@@ -93,6 +93,13 @@ fn option(line: &[u8]) -> Option<(&[u8], &[u8])> {
     (is_name && value != b"n").then_some((name, value))
 }
 
+/// Whether the kernel was built with the option `name`; `None` where its configuration cannot be read.
+#[cfg(feature = "bpf")]
+pub(crate) fn has(host: &Host, name: &str) -> Option<bool> {
+    let (_, text) = find(host).ok()?;
+    Some(parse::lines(&text).filter_map(option).any(|(option, _)| option == name.as_bytes()))
+}
+
 /// The file that has the configuration, and its text.
 fn find(host: &Host) -> Result<(String, Vec<u8>), Unavailable> {
     let path = "/proc/config.gz";

@@ -9,6 +9,7 @@ use super::info::{Infos, Mark};
 use super::stat::{PF_KTHREAD, TICK};
 use super::tables::{COUNTERS, GAUGES, counter, gauge};
 use super::track::{Comm, Counters, Ended, Sample, ThreadSample, Tracker};
+use crate::cputime;
 use host::Host;
 use host::bpf::{Iterator as TaskIterator, Map, Programs, Ring};
 use model::{NULL, Out, Unavailable};
@@ -120,25 +121,9 @@ impl Own {
         cells
     }
 
-    /// User and system time: the run time, divided as the guesses are; neither ever falls. `before` is what was shown
-    /// last, here or by the kernel. It is `cputime_adjust` of kernel/sched/cputime.c in our words.
+    /// User and system time, see [`cputime::divide`].
     fn times(&self, before: [u64; 2]) -> [u64; 2] {
-        let [user_before, system_before] = before;
-        let total = self.runtime;
-        if user_before.saturating_add(system_before) >= total {
-            return before;
-        }
-        let guessed = u128::from(self.utime) + u128::from(self.stime);
-        let system = if self.stime == 0 {
-            0
-        } else if self.utime == 0 {
-            total
-        } else {
-            u64::try_from(u128::from(self.stime) * u128::from(total) / guessed).unwrap_or(total)
-        };
-        let system = system.max(system_before);
-        let user = total.saturating_sub(system);
-        if user < user_before { [user_before, total - user_before] } else { [user, system] }
+        cputime::divide([self.utime, self.stime], self.runtime, before)
     }
 }
 
@@ -558,26 +543,4 @@ impl BpfReader {
 /// Start of a process as `/proc` gives it: clock ticks since boot.
 fn ticks(start: u64) -> i64 {
     whole(start) / TICK
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn own(utime: u64, stime: u64, runtime: u64) -> Own {
-        Own { utime, stime, runtime, others: [0; 12] }
-    }
-
-    #[test]
-    fn run_time_is_divided_as_the_guesses_are() {
-        assert_eq!(own(30, 10, 80).times([0, 0]), [60, 20]);
-        assert_eq!(own(0, 10, 80).times([0, 0]), [0, 80]);
-        assert_eq!(own(10, 0, 80).times([0, 0]), [80, 0]);
-        assert_eq!(own(0, 0, 80).times([0, 0]), [80, 0]);
-        // Neither falls.
-        assert_eq!(own(10, 30, 80).times([50, 20]), [50, 30]);
-        assert_eq!(own(30, 10, 80).times([10, 40]), [40, 40]);
-        assert_eq!(own(30, 10, 80).times([60, 30]), [60, 30]);
-        assert_eq!(own(u64::MAX, u64::MAX, 100).times([0, 0]), [50, 50]);
-    }
 }

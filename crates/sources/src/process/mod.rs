@@ -14,7 +14,7 @@ mod info;
 #[cfg(test)]
 mod live;
 mod proc;
-mod stat;
+pub(crate) mod stat;
 mod tables;
 #[cfg(test)]
 mod tests;

@@ -6,6 +6,7 @@
 
 #![allow(dead_code, reason = "used by the sampler, which comes next")]
 
+mod callers;
 mod kernel;
 mod maps;
 mod module;
@@ -82,6 +83,8 @@ pub struct Registers {
     /// The link register of aarch64; 0 elsewhere.
     pub lr: u64,
 }
+
+pub use callers::Callers;
 
 /// What is known of the program's part of a stack.
 #[derive(Clone, Copy, Debug)]

@@ -60,7 +60,11 @@ pub(super) struct Trie {
 impl Trie {
     /// The number of the stack whose frames are `places`, outermost first. 0 where there are none, or no room.
     pub(super) fn stack(&mut self, places: impl Iterator<Item = Place>) -> u32 {
-        let mut stack = 0;
+        self.beneath(0, places)
+    }
+
+    /// The number of the stack whose frames are those of `stack`, and inside them `places`, outermost first.
+    pub(super) fn beneath(&mut self, mut stack: u32, places: impl Iterator<Item = Place>) -> u32 {
         for place in places {
             let next = self.places.len() as u32;
             let site = *self.sites.entry(place).or_insert(next);

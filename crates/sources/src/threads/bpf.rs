@@ -1,0 +1,199 @@
+//! Loads the ledger into the kernel, and reads it once a tick.
+
+use super::calls;
+use super::ledger::Ledgers;
+use super::records::{self, Record, Site, Thread};
+use super::slots::Slots;
+use super::tables::COLLECTOR;
+use super::waits::Waits;
+use crate::scope::{self, Marks};
+use crate::{Reader, Scope};
+use host::Host;
+use host::bpf::{Iterator as TaskIterator, Map, Programs, Ring};
+use model::{NULL, Out, Unavailable};
+use std::sync::Arc;
+
+static OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/ledger.bpf.o"));
+
+/// `COUNT_…` and `LOST_…` of ledger.bpf.c.
+const USER_STACKS: u32 = 1;
+const USER_LEFT_OUT: u32 = 2;
+const KERNEL_STACKS: u32 = 3;
+const KERNEL_LEFT_OUT: u32 = 4;
+const LOST_EVENTS: u32 = 5;
+const LOST_STACKS: u32 = 6;
+const LOST_LEDGERS: u32 = 7;
+
+/// The programs, and those that do without what some kernels lack.
+const PROGRAMS: [&str; 5] = ["ledger_switch", "ledger_waking", "ledger_wakeup", "ledger_new", "ledger_read"];
+const OF_LOCKS: [&str; 2] = ["ledger_contended", "ledger_obtained"];
+
+/// Reads the ledger.
+pub(super) struct BpfReader {
+    marks: Arc<Marks>,
+    threads: TaskIterator,
+    events: Ring,
+    stacks: Ring,
+    slots_map: Map,
+    counts: Map,
+    /// Holds the programs attached.
+    _programs: Programs,
+    start: u64,
+    ledgers: Ledgers,
+    waits: Waits,
+    slots: Slots,
+    buffer: Vec<u8>,
+    lost_before: [u64; 3],
+    missed_before: u64,
+    /// What this kernel does not have, until it is said.
+    missing: Vec<(&'static str, Unavailable)>,
+}
+
+impl BpfReader {
+    /// Loads and attaches the programs.
+    pub fn open(host: &Host, scope: &Scope) -> Result<Self, Unavailable> {
+        let marks = scope::shared(host, scope)?;
+        let classes = calls::classes();
+        let load =
+            |without: &[&str]| marks.load(host, "threads", OBJECT, without, &[], &[("call_class", classes.as_slice())]);
+        let mut missing = interrupts(host);
+        // The tracepoints of kernel locks are there since Linux 5.19.
+        let (mut programs, with_locks) = match load(&[]) {
+            Ok(programs) => (programs, true),
+            Err(why) => match load(&OF_LOCKS) {
+                Ok(programs) => {
+                    missing.push(("lock.kernel", why));
+                    (programs, false)
+                }
+                Err(why) => return Err(why),
+            },
+        };
+        let threads = programs.iterator("ledger_read")?;
+        for program in PROGRAMS.iter().filter(|name| **name != "ledger_read") {
+            programs.attach(program)?;
+        }
+        if with_locks {
+            for program in OF_LOCKS {
+                programs.attach(program)?;
+            }
+        }
+        Ok(BpfReader {
+            marks,
+            threads,
+            events: programs.ring("events")?,
+            stacks: programs.ring("stacks")?,
+            slots_map: programs.map("slots")?,
+            counts: programs.map("counts")?,
+            _programs: programs,
+            start: scope.start,
+            ledgers: Ledgers::default(),
+            waits: Waits::new(scope.stacks.clone()),
+            slots: Slots::default(),
+            buffer: Vec::new(),
+            lost_before: [0; 3],
+            missed_before: 0,
+            missing,
+        })
+    }
+
+    fn count(&self, kind: u32) -> Result<u64, Unavailable> {
+        let values = self.counts.get_per_cpu(&kind.to_ne_bytes())?;
+        let number = |bytes: &Vec<u8>| bytes.first_chunk::<8>().map_or(0, |b| u64::from_ne_bytes(*b));
+        Ok(values.iter().map(number).fold(0, u64::wrapping_add))
+    }
+
+    fn put_collectors(&mut self, out: &mut Out<'_>) -> Result<(), Unavailable> {
+        let rows = [
+            ("user stacks", USER_STACKS, Some(USER_LEFT_OUT), Some(LOST_STACKS)),
+            ("kernel stacks", KERNEL_STACKS, Some(KERNEL_LEFT_OUT), None),
+        ];
+        for (name, events, left_out, lost) in rows {
+            let number = |kind: Option<u32>| kind.map_or(Ok(NULL), |kind| self.count(kind).map(|n| n as i64));
+            let row = [out.text(name), number(Some(events))?, number(left_out)?, number(lost)?];
+            out.row(COLLECTOR, &row);
+        }
+        let lost = [self.count(LOST_EVENTS)?, self.count(LOST_STACKS)?, self.count(LOST_LEDGERS)?];
+        for (name, lost) in [("events", lost[0]), ("ledgers", lost[2])] {
+            let row = [out.text(name), NULL, NULL, lost as i64];
+            out.row(COLLECTOR, &row);
+        }
+        let said = [
+            ("thread_time", "threads ended, or waited in many ways, faster than they are read", "a shorter interval"),
+            ("wait.stack", "stacks found no room between two reads", "a shorter interval"),
+            ("thread_time", "the kernel had no memory for the ledgers of threads", "a narrower scope"),
+        ];
+        for ((lost, before), (item, what, remedy)) in lost.into_iter().zip(&mut self.lost_before).zip(said) {
+            // Once, and again when it gets worse tenfold.
+            if lost > before.saturating_mul(10) {
+                *before = lost;
+                out.missing(item, Unavailable::failed(format!("{what}: {lost} or more are missing")).remedy(remedy));
+            }
+        }
+        if self.slots.missed > 0 && self.missed_before == 0 {
+            self.missed_before = self.slots.missed;
+            let why = "the kernel keeps 10 s, and the reads were further apart";
+            out.missing("running", Unavailable::failed(why).remedy("a shorter interval"));
+        }
+        Ok(())
+    }
+}
+
+/// What is said of interrupts, which only some kernels tell apart from the time of the thread that they interrupt.
+fn interrupts(host: &Host) -> Vec<(&'static str, Unavailable)> {
+    if crate::kernel_config::has(host, "CONFIG_IRQ_TIME_ACCOUNTING") != Some(false) {
+        return Vec::new();
+    }
+    let why =
+        "the kernel counts interrupts as time of the thread that they interrupt: they are part of user and kernel";
+    vec![("thread_time.stolen", Unavailable::absent(why).remedy("a kernel with CONFIG_IRQ_TIME_ACCOUNTING=y"))]
+}
+
+impl Reader for BpfReader {
+    fn read(&mut self, host: &Host, out: &mut Out<'_>) -> Result<(), Unavailable> {
+        for (item, why) in self.missing.drain(..) {
+            out.missing(item, why);
+        }
+        self.marks.refresh()?;
+        let until = host.now();
+        let mut buffer = std::mem::take(&mut self.buffer);
+        self.threads.read_into(&mut buffer)?;
+        self.waits.begin();
+        // Ends and sites first, for they came first. Then the stacks, which name what both hold.
+        let (mut ends, mut sites): (Vec<Thread>, Vec<Site>) = (Vec::new(), Vec::new());
+        self.events.drain(|bytes| match records::read(bytes) {
+            Some(Record::End(thread)) => ends.push(*thread),
+            Some(Record::Site(site)) => sites.push(*site),
+            _ => {}
+        });
+        let waits = &mut self.waits;
+        self.stacks.drain(|bytes| match records::read(bytes) {
+            Some(Record::KernelStack(stack)) => waits.take_kernel_stack(stack),
+            Some(Record::UserStack(copy)) => waits.take_user_stack(&copy),
+            _ => {}
+        });
+        let mut threads: Vec<Thread> = Vec::new();
+        let taken = records::each(&buffer, |record| match record {
+            Record::Thread(thread) => threads.push(*thread),
+            Record::Site(site) => sites.push(*site),
+            _ => {}
+        });
+        self.buffer = buffer;
+        taken?;
+        self.ledgers.begin(threads.iter().chain(&ends));
+        for site in &sites {
+            let names = self.ledgers.names(site.tid).map(|(name, process)| (*process, *name)).unwrap_or_default();
+            self.waits.take(site, &self.ledgers, names, out);
+        }
+        for thread in &ends {
+            self.ledgers.take(thread, true, &self.waits.shares(thread.tid));
+            self.waits.forget(thread.tid);
+        }
+        for thread in &threads {
+            self.ledgers.take(thread, false, &self.waits.shares(thread.tid));
+        }
+        self.ledgers.put(out);
+        self.waits.put(out);
+        self.slots.put(&self.slots_map, until, self.start, out)?;
+        self.put_collectors(out)
+    }
+}

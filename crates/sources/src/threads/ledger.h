@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * What is kept of each thread in scope, in its task storage, and the records that go to user space. read.rs reads them in the order of
+ * their fields; every structure is free of holes.
+ */
+#ifndef TWINSCOPE_LEDGER_H
+#define TWINSCOPE_LEDGER_H
+
+#include "core.h"
+#include "scope.h"
+
+/* `State` of states.rs. From FIRST_BLOCKED on, the thread is blocked. */
+enum state {
+	RUNNING,
+	RUNNABLE,
+	THROTTLED,
+	LOCK,
+	DISK,
+	NETWORK,
+	PIPE,
+	FAULT,
+	SLEEP,
+	IDLE,
+	OTHER,
+	/* Waits for a futex or semaphore: whether for a lock or for work, user space finds out from the stack. */
+	UNDECIDED,
+	STATES,
+};
+enum { FIRST_BLOCKED = LOCK };
+
+/* Places where a thread blocked that are kept with it; when it has blocked in more, the oldest goes to the ring. */
+enum { SITES = 8 };
+/* Buckets of the histogram of waits for a CPU: bucket i holds [2^i, 2^(i+1)) times 1024 ns. */
+enum { BUCKETS = 32 };
+
+/* One way in which a thread waited. Sums since `born`. */
+struct site {
+	__u64 born;
+	/* Registers at the system call, and a number made of these, the thread and the call: the name of its user stack. */
+	__u64 ip;
+	__u64 sp;
+	__u64 place;
+	/* Of a futex or of a kernel lock. */
+	__u64 address;
+	/* Name of the kernel stack; 0 where no wait was long enough to take one. */
+	__u64 kernel;
+	__u64 count;
+	__u64 time;
+	__u64 longest;
+	/* Name of the user stack of who ended the last wait that was looked at; 0 where none was. */
+	__u64 waker_place;
+	/* The process that ended it; 0: an interrupt, or unknown. */
+	__u32 waker;
+	__u32 waker_thread;
+	/* What a pthread mutex at `address` says of its owner; operation and expected value of a futex. */
+	__u32 owner;
+	__u32 operation;
+	__u32 value;
+	/* Most threads that waited for `address` at once. */
+	__u32 waiters;
+	__s32 call;
+	/* State in the low byte, then what contention_begin said of the lock. */
+	__u32 state;
+	char waker_name[TASK_COMM_LEN];
+};
+
+struct ledger {
+	/* Odd while it is changed. */
+	__u64 change;
+	__u64 born;
+	__u64 since;
+	__u64 state;
+	__u64 states[STATES];
+	/* Run time that the kernel had measured when the ledger was begun, and when the thread last left a CPU. */
+	__u64 runtime_born;
+	__u64 runtime;
+	/* What of the running time lies before it last left a CPU. */
+	__u64 left;
+	__u64 voluntary;
+	__u64 involuntary;
+	__u64 migrations;
+	__u64 wakeups;
+	__u64 utime_born;
+	__u64 stime_born;
+	__u32 queue[BUCKETS];
+	/* Until when its time has gone into the slots, and until when its open wait has been told. */
+	__u64 slotted;
+	__u64 flushed;
+	/* The wait that is open: as in struct site. */
+	__u64 ip;
+	__u64 sp;
+	__u64 place;
+	__u64 address;
+	__u64 kernel;
+	__u64 waker_place;
+	__u32 waker;
+	__u32 waker_thread;
+	char waker_name[TASK_COMM_LEN];
+	__u32 owner;
+	__u32 operation;
+	__u32 value;
+	__u32 waiters;
+	__s32 call;
+	__u32 flags;
+	/* The kernel lock that it is contending for; 0 for none. */
+	__u64 contended;
+	__u32 contended_flags;
+	__u32 cpu;
+	/* Last descriptor that was looked at, and what it was. */
+	__u64 descriptor_at;
+	__u32 descriptor;
+	__u32 descriptor_kind;
+	__u32 last;
+	__u32 hand;
+	__u64 copied[SITES];
+	__u64 told[SITES];
+	struct site sites[SITES];
+};
+
+enum { RECORD_THREAD = 1, RECORD_SITE, RECORD_END, RECORD_KERNEL_STACK, RECORD_USER_STACK };
+
+struct thread_record {
+	__u32 kind;
+	__u32 tgid;
+	__u32 pid;
+	__u32 flags;
+	__u64 now;
+	__u64 start;
+	__u64 born;
+	__u64 since;
+	__u64 state;
+	__u64 states[STATES];
+	__u64 runtime_born;
+	__u64 runtime;
+	__u64 left;
+	__u64 runtime_now;
+	__u64 utime;
+	__u64 stime;
+	__u64 voluntary;
+	__u64 involuntary;
+	__u64 migrations;
+	__u64 wakeups;
+	__u32 queue[BUCKETS];
+	char name[TASK_COMM_LEN];
+	char process[TASK_COMM_LEN];
+};
+
+struct site_record {
+	__u32 kind;
+	__u32 tgid;
+	__u32 pid;
+	/* Its place in the ledger, or OPEN for a wait that is not over. */
+	__u32 slot;
+	struct site site;
+};
+
+enum { OPEN = 0xffff };
+
+enum { MOST_FRAMES = 32 };
+
+struct kernel_stack_record {
+	__u32 kind;
+	__u32 frames;
+	__u64 name;
+	__u64 addresses[MOST_FRAMES];
+};
+
+enum { MOST_STACK = 16384 };
+
+struct user_stack_record {
+	__u32 kind;
+	__u32 tgid;
+	__u32 pid;
+	__u32 size;
+	__u64 place;
+	__u64 ip;
+	__u64 sp;
+	__u64 bp;
+	__u64 lr;
+	__u8 bytes[MOST_STACK];
+};
+
+/* A slot of 10 ms: time in parts of it, and how many more and fewer threads fill whole slots from here on. */
+enum { SLOTS = 1024 };
+
+struct slot {
+	__u64 number;
+	__s64 running;
+	__s64 runnable;
+	__s32 running_more;
+	__s32 runnable_more;
+};
+
+/* Classes of system calls, by number; call_class[] is filled in by user space, for numbers differ by machine. */
+enum class {
+	CALL_OTHER,
+	CALL_DESCRIPTOR,
+	CALL_NETWORK,
+	CALL_SLEEP,
+	CALL_IDLE,
+	/* Third argument: milliseconds, or a pointer to a time; fifth: a pointer to a time. */
+	CALL_POLL,
+	CALL_PPOLL,
+	CALL_SELECT,
+	CALL_FUTEX,
+	CALL_UNDECIDED,
+	CALL_LOCK,
+	CALL_DISK,
+};
+enum { CALLS = 512 };
+
+#endif

@@ -1,0 +1,282 @@
+//! What the tables of the source `threads` hold.
+
+use model::{Chart, ChartKind, Column, Compare, Den, Derived, Kind, Page, Polarity, Table, Unit};
+
+/// Places of the tables among those of the source.
+pub(super) const THREAD_TIME: usize = 0;
+/// Waits with their stacks.
+pub(super) const WAIT: usize = 1;
+/// Waits for a CPU.
+pub(super) const RUN_QUEUE: usize = 2;
+/// Threads on CPUs, every 10 ms.
+pub(super) const CONCURRENCY: usize = 3;
+/// Contended locks.
+pub(super) const LOCKS: usize = 4;
+/// What this source itself counted.
+pub(super) const COLLECTOR: usize = 5;
+
+/// The states of the ledger in the order of the columns of `thread_time`.
+pub(super) const STATES: usize = 13;
+
+/// Places of the states among the columns.
+pub(super) mod column {
+    pub const USER: usize = 0;
+    pub const KERNEL: usize = 1;
+    pub const STOLEN: usize = 2;
+    pub const RUNNABLE: usize = 3;
+    pub const THROTTLED: usize = 4;
+    pub const LOCK: usize = 5;
+    pub const IDLE: usize = 11;
+    pub const OTHER: usize = 12;
+}
+
+/// The words for states that a thread can be blocked in, by [`column`] from `LOCK` on.
+pub(super) const WORDS: [&str; 8] = ["lock", "disk", "network", "pipe", "fault", "sleep", "idle", "other"];
+
+const PID: Column = Column::number("pid", "process id; 0 for processes that began and ended between two reads");
+const COMM: Column = Column::label("comm", "name of the process: that of its first thread");
+const THREAD: Column = Column::label("thread", "name of the thread");
+
+const fn time(name: &'static str, help: &'static str) -> Column {
+    Column::counter(name, Unit::Nanoseconds, help).floor(0.02)
+}
+
+const fn event(name: &'static str, help: &'static str) -> Column {
+    Column::counter(name, Unit::None, help).floor(50.0)
+}
+
+static THREAD_TIME_TABLE: Table = Table::wide(
+    "thread_time",
+    "where the time of a thread went: each nanosecond from its start (or that of the recording) to its end in one state",
+    &[
+        PID,
+        Column::number("tid", "thread id; 0 for the threads that began and ended between two reads, taken together"),
+        Column::number("start", "when it was started, in hundredths of a second since boot; 0 for threads taken together"),
+        COMM,
+        THREAD,
+        time("user", "on a CPU, in its own code"),
+        time("kernel", "on a CPU, in the kernel on its behalf"),
+        time(
+            "stolen",
+            "on a CPU by the clock, but not by the kernel's accounts: taken by the hypervisor, and by interrupts where the kernel \
+             accounts for them (CONFIG_IRQ_TIME_ACCOUNTING)",
+        )
+        .worse(),
+        time("runnable", "wanted a CPU and waited for one").worse(),
+        time("throttled", "wanted a CPU and was held back by the quota of its control group").worse(),
+        time("lock", "blocked on a contended lock, of the program or of the kernel").worse(),
+        time("disk", "blocked on a disk or a file system").worse(),
+        time("network", "blocked on a socket"),
+        time("pipe", "blocked on a pipe"),
+        time("fault", "blocked in a page fault: memory that was read from disk, swapped in, or had to be found").worse(),
+        time("sleep", "asked to sleep: timers, polls with a timeout"),
+        time("idle", "waited for work: condition variables, queues, epoll, accept, children, threads to be joined"),
+        time("other", "blocked, by what is not known; the table `wait` has the kernel function"),
+        event("switches_voluntary", "times it gave up the CPU because it had to wait"),
+        event("switches_involuntary", "times the CPU was taken from it"),
+        event("migrations", "times it went on on another CPU"),
+        event("wakeups", "times it was woken"),
+    ],
+)
+.derived(&[Derived {
+    name: "elapsed",
+    unit: "s/s",
+    help: "all states: how many threads there were, on average",
+    num: &[
+        ("user", 1.0),
+        ("kernel", 1.0),
+        ("stolen", 1.0),
+        ("runnable", 1.0),
+        ("throttled", 1.0),
+        ("lock", 1.0),
+        ("disk", 1.0),
+        ("network", 1.0),
+        ("pipe", 1.0),
+        ("fault", 1.0),
+        ("sleep", 1.0),
+        ("idle", 1.0),
+        ("other", 1.0),
+    ],
+    den: Den::Time,
+    polarity: Polarity::Neutral,
+    compare: Compare::Ratio,
+    floor: 0.05,
+}])
+.grouped(&[&["comm"]])
+.from_zero();
+
+const fn stack(name: &'static str, help: &'static str) -> Column {
+    Column::number(name, help)
+}
+
+static WAIT_TABLE: Table = Table::wide(
+    "wait",
+    "what threads waited for since the read before, and who ended it; waits alike are taken together",
+    &[
+        PID,
+        COMM,
+        THREAD,
+        Column::label("state", "as in thread_time: lock, disk, network, pipe, fault, sleep, idle, other"),
+        Column::label("what", "the kernel function that it waited in, of short waits the system call"),
+        stack("stack", "where it waited; NULL where no stack could be taken"),
+        Column::label(
+            "waker",
+            "the process that ended the wait; NULL for interrupts, timers and waits that are not over",
+        ),
+        stack("waker_stack", "where the waker was; NULL where it was not looked at"),
+        Column::gauge("count", Unit::None, "waits that ended; 0 for one that goes on"),
+        Column::gauge("time", Unit::Nanoseconds, "time waited since the read before"),
+        Column::gauge("longest", Unit::Nanoseconds, "the longest of them, from its beginning").folded(model::Fold::Max),
+    ],
+)
+.of_events();
+
+const fn bucket(name: &'static str, help: &'static str) -> Column {
+    Column { kind: Kind::Histogram, compare: Compare::Distribution, ..Column::counter(name, Unit::None, help) }
+}
+
+static RUN_QUEUE_TABLE: Table = Table::wide(
+    "run_queue",
+    "how long threads waited for a CPU, each time: a histogram",
+    &[
+        COMM,
+        bucket("b0", "waits of shorter than 2 µs"),
+        bucket("b1", "waits of 2 µs to 4 µs"),
+        bucket("b2", "waits of 4 µs to 8 µs"),
+        bucket("b3", "waits of 8 µs to 16 µs"),
+        bucket("b4", "waits of 16 µs to 33 µs"),
+        bucket("b5", "waits of 33 µs to 66 µs"),
+        bucket("b6", "waits of 66 µs to 131 µs"),
+        bucket("b7", "waits of 131 µs to 262 µs"),
+        bucket("b8", "waits of 262 µs to 524 µs"),
+        bucket("b9", "waits of 524 µs to 1.05 ms"),
+        bucket("b10", "waits of 1.05 ms to 2.1 ms"),
+        bucket("b11", "waits of 2.1 ms to 4.19 ms"),
+        bucket("b12", "waits of 4.19 ms to 8.39 ms"),
+        bucket("b13", "waits of 8.39 ms to 16.8 ms"),
+        bucket("b14", "waits of 16.8 ms to 33.6 ms"),
+        bucket("b15", "waits of 33.6 ms to 67.1 ms"),
+        bucket("b16", "waits of 67.1 ms to 134 ms"),
+        bucket("b17", "waits of 134 ms to 268 ms"),
+        bucket("b18", "waits of 268 ms to 537 ms"),
+        bucket("b19", "waits of 537 ms to 1.07 s"),
+        bucket("b20", "waits of 1.07 s to 2.15 s"),
+        bucket("b21", "waits of 2.15 s to 4.29 s"),
+        bucket("b22", "waits of 4.29 s to 8.59 s"),
+        bucket("b23", "waits of 8.59 s to 17.2 s"),
+        bucket("b24", "waits of 17.2 s to 34.4 s"),
+        bucket("b25", "waits of 34.4 s to 68.7 s"),
+        bucket("b26", "waits of 68.7 s to 137 s"),
+        bucket("b27", "waits of 137 s to 275 s"),
+        bucket("b28", "waits of 275 s to 550 s"),
+        bucket("b29", "waits of 550 s to 1.1e+03 s"),
+        bucket("b30", "waits of 1.1e+03 s to 2.2e+03 s"),
+        bucket("b31", "waits of 2.2e+03 s or longer"),
+    ],
+)
+.grouped(&[&["comm"]])
+.from_zero();
+
+static RUNNING_TABLE: Table = Table::wide(
+    "running",
+    "how many of the threads were on a CPU and how many waited for one, every 10 ms; where there is no row, none",
+    &[
+        Column::gauge("at", Unit::Nanoseconds, "start of the 10 ms, since the start of the recording"),
+        Column::real("running", Unit::None, "threads on a CPU, on average"),
+        Column::real("runnable", Unit::None, "threads that waited for a CPU, on average"),
+    ],
+)
+.of_events();
+
+static LOCK_TABLE: Table = Table::wide(
+    "lock",
+    "waits for contended locks since the read before, by lock, waiting code and holder",
+    &[
+        PID,
+        COMM,
+        Column::label("kind", "pthread mutex, futex, monitor, go, rwsem, mutex …"),
+        Column::label("address", "of the lock in its process, or in the kernel; NULL where it is not known"),
+        Column::label("name", "the variable at the address; NULL where it has none"),
+        stack("stack", "where the lock was waited for"),
+        Column::label("holder", "name of the thread that held it: its owner as the lock says, else who released it"),
+        Column::number("holder_tid", "thread id of the holder"),
+        stack("holder_stack", "where the holder was when it released the lock"),
+        Column::gauge("count", Unit::None, "waits that ended"),
+        Column::gauge("time", Unit::Nanoseconds, "time waited"),
+        Column::gauge("longest", Unit::Nanoseconds, "the longest wait, from its beginning").folded(model::Fold::Max),
+        Column::gauge("waiters", Unit::None, "most threads that waited for it at once; NULL for locks of the kernel")
+            .folded(model::Fold::Max),
+    ],
+)
+.of_events();
+
+static COLLECTOR_TABLE: Table = Table::wide(
+    "threads_collector",
+    "what the eBPF programs of the source `threads` did",
+    &[
+        Column::label("collector", "switches, user stacks, kernel stacks, events, ledgers"),
+        Column::counter("events", Unit::None, "how many there were").compared(Compare::Never),
+        Column::counter("left_out", Unit::None, "stacks that were not taken because it would have cost too much")
+            .compared(Compare::Never),
+        Column::counter("lost", Unit::None, "found no room").compared(Compare::Never),
+    ],
+);
+
+/// The tables.
+pub(super) static TABLES: &[&Table] =
+    &[&THREAD_TIME_TABLE, &WAIT_TABLE, &RUN_QUEUE_TABLE, &RUNNING_TABLE, &LOCK_TABLE, &COLLECTOR_TABLE];
+
+/// The charts.
+pub(super) static CHARTS: &[Chart] = &[
+    Chart::new(
+        "thread-states",
+        Page::Scheduler,
+        ChartKind::Stack,
+        "Where the time of the threads went",
+        "Each thread is in one state at each moment, so the height is the number of threads. `idle` and `sleep` wait for work and cost \
+         nothing; growth of `runnable`, `lock`, `disk` and `fault` is time lost.",
+        "thread_time",
+        &[
+            "user",
+            "kernel",
+            "stolen",
+            "runnable",
+            "throttled",
+            "lock",
+            "disk",
+            "network",
+            "pipe",
+            "fault",
+            "sleep",
+            "idle",
+            "other",
+        ],
+    ),
+    Chart::new(
+        "thread-lost",
+        Page::Scheduler,
+        ChartKind::Stack,
+        "Time that threads lost",
+        "Threads that wanted to go on and could not, on average: no CPU was free, another held the lock, or memory had to be fetched.",
+        "thread_time",
+        &["stolen", "runnable", "throttled", "lock", "disk", "fault"],
+    ),
+    Chart::new(
+        "thread-switches",
+        Page::Scheduler,
+        ChartKind::Line,
+        "Context switches of threads",
+        "Voluntary ones are waits; involuntary ones mean that the CPU was taken for another thread.",
+        "thread_time",
+        &["switches_voluntary", "switches_involuntary", "migrations", "wakeups"],
+    ),
+    Chart::new(
+        "run-queue-latency",
+        Page::Scheduler,
+        ChartKind::Stack,
+        "Waits for a CPU, by length",
+        "How often threads that could run waited so long for a CPU. Waits of milliseconds mean too few CPUs, or a neighbour that does not let go.",
+        "run_queue",
+        &["b0", "b3", "b5", "b7", "b8", "b9", "b10", "b11", "b12", "b13", "b14", "b15", "b16"],
+    ),
+];

@@ -1,0 +1,396 @@
+//! Waits with their stacks, and locks: from the kernel's sites (one way in which one thread waited) to rows of `wait` and `lock`.
+
+use super::calls;
+use super::classify::{self, Verdict};
+use super::ledger::{Ledgers, Shares, text};
+use super::records::{KernelStack, Name, OPEN, SITES, Site, UserStack, state};
+use super::tables::{LOCKS, WAIT, WORDS};
+use crate::stacks::{Callers, Registers, Stacks};
+use model::{NULL, Out};
+use std::collections::HashMap;
+
+/// So many user and kernel stacks are remembered; beyond, those are forgotten that were not used for longest.
+const MOST_STACKS: usize = 65_536;
+
+/// What is known of a place where threads block: one user stack.
+#[derive(Debug)]
+struct Place {
+    /// Its number without the kernel's part.
+    stack: i64,
+    verdict: Verdict,
+    used: u64,
+}
+
+/// A kernel stack.
+#[derive(Debug)]
+struct Kernel {
+    addresses: Vec<u64>,
+    /// The function that the thread waited in.
+    what: Option<i64>,
+    used: u64,
+}
+
+/// What of a site was told before.
+#[derive(Clone, Copy, Debug, Default)]
+struct Told {
+    born: u64,
+    count: u64,
+    time: u64,
+}
+
+/// What rows of `wait` are told apart by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct WaitKey {
+    pid: u32,
+    process: Name,
+    thread: Name,
+    state: usize,
+    what: i64,
+    stack: i64,
+    waker: i64,
+    waker_stack: i64,
+}
+
+/// What rows of `lock` are told apart by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct LockKey {
+    pid: u32,
+    process: Name,
+    kind: i64,
+    address: u64,
+    is_kernel: bool,
+    stack: i64,
+    holder: i64,
+    holder_tid: i64,
+    holder_stack: i64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums {
+    count: u64,
+    time: u64,
+    longest: u64,
+    waiters: u64,
+}
+
+impl Sums {
+    fn add(&mut self, count: u64, time: u64, site: &Site) {
+        self.count += count;
+        self.time += time;
+        self.longest = self.longest.max(site.longest);
+        self.waiters = self.waiters.max(u64::from(site.waiters));
+    }
+}
+
+/// All waits in scope.
+pub(super) struct Waits {
+    stacks: Stacks,
+    callers: Callers,
+    places: HashMap<u64, Place>,
+    kernels: HashMap<u64, Kernel>,
+    /// Stacks whole, by place and kernel stack.
+    whole: HashMap<(u64, u64), i64>,
+    told: HashMap<u32, [Told; SITES]>,
+    shares: HashMap<u32, Shares>,
+    waits: HashMap<WaitKey, Sums>,
+    locks: HashMap<LockKey, Sums>,
+    read: u64,
+}
+
+impl Waits {
+    pub fn new(stacks: Stacks) -> Self {
+        Waits {
+            stacks,
+            callers: Callers::default(),
+            places: HashMap::new(),
+            kernels: HashMap::new(),
+            whole: HashMap::new(),
+            told: HashMap::new(),
+            shares: HashMap::new(),
+            waits: HashMap::new(),
+            locks: HashMap::new(),
+            read: 0,
+        }
+    }
+
+    /// Begins a read.
+    pub fn begin(&mut self) {
+        self.read += 1;
+        self.shares.clear();
+        self.waits.clear();
+        self.locks.clear();
+        if self.places.len() > MOST_STACKS || self.kernels.len() > MOST_STACKS {
+            let oldest = self.read.saturating_sub(60);
+            self.places.retain(|_, place| place.used >= oldest);
+            self.kernels.retain(|_, kernel| kernel.used >= oldest);
+            self.whole.clear();
+        }
+    }
+
+    pub fn take_kernel_stack(&mut self, stack: KernelStack) {
+        let read = self.read;
+        self.kernels.insert(stack.name, Kernel { addresses: stack.addresses, what: None, used: read });
+    }
+
+    pub fn take_user_stack(&mut self, copy: &UserStack<'_>) {
+        let [ip, sp, bp, lr] = copy.registers;
+        let registers = Registers { ip, sp, bp, lr };
+        let (stack, functions) =
+            self.stacks.intern_callers(copy.pid, registers, copy.bytes, classify::DEPTH, &mut self.callers);
+        if let Some(place) = self.places.get_mut(&copy.place) {
+            place.used = self.read;
+            if place.stack == stack {
+                return;
+            }
+        }
+        let verdict = classify::by_stack(&functions);
+        self.whole.retain(|(place, _), _| *place != copy.place);
+        self.places.insert(copy.place, Place { stack, verdict, used: self.read });
+    }
+
+    /// What the waits for futexes of a thread since the read before were.
+    pub fn shares(&self, tid: u32) -> Shares {
+        self.shares.get(&tid).copied().unwrap_or_default()
+    }
+
+    /// Forgets a thread that has ended.
+    pub fn forget(&mut self, tid: u32) {
+        self.told.remove(&tid);
+    }
+
+    /// Takes what the kernel holds of a site. `process` and `thread` are the names of its process and thread.
+    pub fn take(&mut self, site: &Site, ledgers: &Ledgers, names: (Name, Name), out: &mut Out<'_>) {
+        let (count, time) = self.new_of(site);
+        if count == 0 && time == 0 {
+            return;
+        }
+        let (process, thread) = names;
+        if let Some(place) = self.places.get_mut(&site.place) {
+            place.used = self.read;
+        }
+        let verdict = self.verdict(site, ledgers);
+        let column = match (site.state, verdict) {
+            (state::UNDECIDED, Verdict::Lock(_)) => 0,
+            (state::UNDECIDED, Verdict::Sleep) => 5,
+            (state::UNDECIDED, Verdict::Idle) => 6,
+            (state::UNDECIDED, Verdict::Unknown) => 7,
+            (kernel, _) => kernel.saturating_sub(state::LOCK),
+        };
+        if site.state == state::UNDECIDED
+            && let Some(share) = self.shares.entry(site.tid).or_default().get_mut(column)
+        {
+            *share += time;
+        }
+        let stack = self.stack(site);
+        let waker_stack = self.places.get(&site.waker_place).map_or(NULL, |place| place.stack);
+        let waker = if site.waker == 0 { NULL } else { out.bytes(text(&site.waker_name)) };
+        let what = self.what(site, out);
+        let key = WaitKey { pid: site.pid, process, thread, state: column, what, stack, waker, waker_stack };
+        self.waits.entry(key).or_default().add(count, time, site);
+        if column == 0 {
+            let key = self.lock(site, verdict, ledgers, process, stack, waker_stack, out);
+            self.locks.entry(key).or_default().add(count, time, site);
+        }
+    }
+
+    /// How many waits, and how much time, were not told before.
+    fn new_of(&mut self, site: &Site) -> (u64, u64) {
+        if site.slot == OPEN {
+            return (0, site.time);
+        }
+        let told = self.told.entry(site.tid).or_default();
+        let Some(told) = told.get_mut(site.slot as usize) else { return (0, 0) };
+        if told.born != site.born {
+            if told.born > site.born {
+                // It left the ledger before what was told last came into it.
+                return (0, 0);
+            }
+            *told = Told { born: site.born, count: 0, time: 0 };
+        }
+        let new = (site.count.saturating_sub(told.count), site.time.saturating_sub(told.time));
+        told.count = told.count.max(site.count);
+        told.time = told.time.max(site.time);
+        new
+    }
+
+    fn verdict(&self, site: &Site, ledgers: &Ledgers) -> Verdict {
+        if site.state != state::UNDECIDED {
+            return Verdict::Lock("futex");
+        }
+        match self.places.get(&site.place).map_or(Verdict::Unknown, |place| place.verdict) {
+            Verdict::Unknown if calls::name(site.call) == Some("futex") => {
+                classify::by_futex(site, |tid| ledgers.is_thread(site.pid, tid))
+            }
+            known => known,
+        }
+    }
+
+    fn stack(&mut self, site: &Site) -> i64 {
+        let user = self.places.get(&site.place).map_or(NULL, |place| place.stack);
+        let Some(kernel) = self.kernels.get_mut(&site.kernel) else { return user };
+        kernel.used = self.read;
+        let (stacks, addresses) = (&self.stacks, &kernel.addresses);
+        *self.whole.entry((site.place, site.kernel)).or_insert_with(|| stacks.within(user, addresses))
+    }
+
+    /// The kernel function that it waited in, else the system call.
+    fn what(&mut self, site: &Site, out: &mut Out<'_>) -> i64 {
+        if let Some(kernel) = self.kernels.get_mut(&site.kernel) {
+            if let Some(what) = kernel.what {
+                return what;
+            }
+            let names = kernel.addresses.iter().filter_map(|&address| self.stacks.kernel_symbol(address));
+            if let Some(name) = names.into_iter().find(|name| !is_scheduler(name)) {
+                let what = out.text(&name);
+                kernel.what = Some(what);
+                return what;
+            }
+        }
+        match calls::name(site.call) {
+            Some(name) => out.text(name),
+            None if site.call >= 0 => out.text(&format!("system call {}", site.call)),
+            None => NULL,
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "what a row is made of")]
+    fn lock(
+        &self,
+        site: &Site,
+        verdict: Verdict,
+        ledgers: &Ledgers,
+        process: Name,
+        stack: i64,
+        waker_stack: i64,
+        out: &mut Out<'_>,
+    ) -> LockKey {
+        let is_kernel = site.lock != 0;
+        let kind = match verdict {
+            _ if is_kernel => kernel_kind(site.lock),
+            Verdict::Lock("futex") if calls::name(site.call) != Some("futex") => "file lock",
+            Verdict::Lock(kind) => kind,
+            _ => "futex",
+        };
+        // The owner that a pthread mutex names is who held it when the wait began.
+        let is_thread = |tid: &u32| *tid != 0 && *tid != site.tid && ledgers.is_thread(site.pid, *tid);
+        let owner = Some(site.owner).filter(is_thread);
+        // Of a wait that goes on, who holds it now can be asked.
+        let now = || owner_now(site.pid, site.address).filter(is_thread);
+        let owner = if site.slot == OPEN { now().or(owner) } else { owner };
+        let owner = owner.filter(|_| kind == "pthread mutex");
+        let holder_tid = owner.unwrap_or(site.waker_thread);
+        let holder = match ledgers.names(holder_tid) {
+            Some((thread, _)) => out.bytes(text(thread)),
+            None if site.waker != 0 && owner.is_none() => out.bytes(text(&site.waker_name)),
+            None => NULL,
+        };
+        LockKey {
+            pid: site.pid,
+            process,
+            kind: out.text(kind),
+            address: site.address,
+            is_kernel,
+            stack,
+            holder,
+            holder_tid: if holder_tid == 0 { NULL } else { i64::from(holder_tid) },
+            holder_stack: if holder_tid == site.waker_thread { waker_stack } else { NULL },
+        }
+    }
+
+    /// Puts the rows.
+    pub fn put(&mut self, out: &mut Out<'_>) {
+        let mut waits: Vec<_> = self.waits.iter().collect();
+        waits.sort_unstable_by_key(|(key, _)| **key);
+        for (key, sums) in waits {
+            let process = out.bytes(text(&key.process));
+            let thread = out.bytes(text(&key.thread));
+            let word = WORDS.get(key.state).copied().unwrap_or("other");
+            let state = out.text(word);
+            let row = [
+                i64::from(key.pid),
+                process,
+                thread,
+                state,
+                key.what,
+                key.stack,
+                key.waker,
+                key.waker_stack,
+                sums.count as i64,
+                sums.time as i64,
+                sums.longest as i64,
+            ];
+            out.row(WAIT, &row);
+        }
+        let mut locks: Vec<_> = self.locks.iter().collect();
+        locks.sort_unstable_by_key(|(key, _)| **key);
+        for (key, sums) in locks {
+            let process = out.bytes(text(&key.process));
+            let (address, name) = match key.address {
+                0 => (NULL, NULL),
+                address => {
+                    let name = if key.is_kernel {
+                        self.stacks.kernel_symbol(address).map(|name| name.to_string())
+                    } else {
+                        self.stacks.data_symbol(key.pid, address)
+                    };
+                    (out.text(&format!("{address:#x}")), name.map_or(NULL, |name| out.text(&name)))
+                }
+            };
+            let row = [
+                i64::from(key.pid),
+                process,
+                key.kind,
+                address,
+                name,
+                key.stack,
+                key.holder,
+                key.holder_tid,
+                key.holder_stack,
+                sums.count as i64,
+                sums.time as i64,
+                sums.longest as i64,
+                if key.is_kernel || sums.waiters == 0 { NULL } else { sums.waiters as i64 },
+            ];
+            out.row(LOCKS, &row);
+        }
+    }
+}
+
+/// What a pthread mutex of another process says of its owner: `__owner`, 8 bytes into glibc's pthread_mutex_t.
+fn owner_now(pid: u32, address: u64) -> Option<u32> {
+    let mut owner = [0u8; 4];
+    let local = libc::iovec { iov_base: owner.as_mut_ptr().cast(), iov_len: owner.len() };
+    let remote =
+        libc::iovec { iov_base: std::ptr::without_provenance_mut(address.wrapping_add(8) as usize), iov_len: 4 };
+    // SAFETY: `local` is room for four bytes; the kernel checks the other process's address.
+    let read = unsafe { libc::process_vm_readv(pid as libc::pid_t, &local, 1, &remote, 1, 0) };
+    (read == 4).then(|| u32::from_ne_bytes(owner))
+}
+
+/// Functions between what waits and the scheduler: they say nothing of what is waited for.
+fn is_scheduler(name: &str) -> bool {
+    const PARTS: [&str; 9] = [
+        "__schedule",
+        "schedule",
+        "schedule_timeout",
+        "schedule_hrtimeout_range",
+        "schedule_hrtimeout_range_clock",
+        "schedule_preempt_disabled",
+        "io_schedule",
+        "io_schedule_timeout",
+        "__cond_resched",
+    ];
+    PARTS.contains(&name) || name.starts_with("bpf_") || name.starts_with("__traceiter_")
+}
+
+/// `LCB_F_…` of include/trace/events/lock.h.
+fn kernel_kind(flags: u32) -> &'static str {
+    match flags {
+        f if f & 32 != 0 => "kernel mutex",
+        f if f & 16 != 0 => "kernel percpu rwsem",
+        f if f & 8 != 0 => "kernel rtmutex",
+        f if f & 2 != 0 => "kernel rwsem (read)",
+        f if f & 4 != 0 => "kernel rwsem (write)",
+        _ => "kernel lock",
+    }
+}
