@@ -18,6 +18,7 @@ build libelf-dev            cc -xc -E - <<<"#include <libelf.h>" && [[ -e $(cc -
 build zlib1g-dev            cc -xc -E - <<<"#include <zlib.h>" && [[ -e $(cc -print-file-name=libz.a) ]]
 test  chromium              command -v chromium || command -v chromium-browser || command -v google-chrome
 test  procps                command -v ps
+test  jq                    command -v jq
 cross gcc-aarch64-linux-gnu [[ $(uname -m) == aarch64 ]] || command -v aarch64-linux-gnu-gcc
 cross libc6-dev-arm64-cross [[ $(uname -m) == aarch64 || -e /usr/aarch64-linux-gnu/lib/libc.a ]]
 cross qemu-user             [[ $(uname -m) == aarch64 ]] || command -v qemu-aarch64

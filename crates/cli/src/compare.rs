@@ -33,12 +33,15 @@ pub(crate) fn window(text: &str) -> Result<Choice, String> {
 }
 
 impl Choose {
-    /// Opens the recordings and compares them. Damage is said on standard error; the flag says whether there was any.
-    pub(crate) fn compare(&self) -> Result<(Vec<Run>, Comparison, bool)> {
-        let runs = query::open(&self.recordings)?;
+    /// Opens the recordings and compares them: each with the first, or, where there are `repeats`, all of the recordings as one side with
+    /// all of those as the other. Damage is said on standard error; the flag says whether there was any.
+    pub(crate) fn compare(&self, repeats: &[PathBuf]) -> Result<(Vec<Run>, Comparison, bool)> {
+        let all: Vec<&PathBuf> = self.recordings.iter().chain(repeats).collect();
+        let runs = query::open(&all)?;
         let options = explain::Options {
             window: self.window.clone(),
             least_change: self.least / 100.0,
+            repeats: if repeats.is_empty() { 0 } else { self.recordings.len() },
             ..explain::Options::default()
         };
         let comparison = explain::compare(&runs, &options)?;
@@ -59,6 +62,10 @@ pub struct Compare {
     #[command(flatten)]
     choose: Choose,
 
+    /// Repeated recordings of the other side; those before -- are then all repeats of the baseline
+    #[arg(last = true, value_name = "REPEAT.twin")]
+    repeats: Vec<PathBuf>,
+
     /// Print JSON (docs/compare-json.md)
     #[arg(long)]
     json: bool,
@@ -77,10 +84,10 @@ const FIRST: usize = 25;
 
 /// Compares and prints. Returns the exit code.
 pub fn compare(options: &Compare) -> Result<u8> {
-    if options.choose.recordings.len() < 2 {
+    if options.choose.recordings.len() + options.repeats.len() < 2 {
         return Err(recorder::Usage("compare needs two recordings or more: the baseline first".into()).into());
     }
-    let (runs, comparison, damaged) = options.choose.compare()?;
+    let (runs, comparison, damaged) = options.choose.compare(&options.repeats)?;
     if options.json {
         println!("{}", serde_json::to_string_pretty(&comparison.to_json())?);
     } else {
@@ -151,14 +158,22 @@ fn print(runs: &[Run], comparison: &Comparison, all: bool) {
             text::clean(&w.why)
         );
     }
-    for (index, other) in comparison.runs.iter().enumerate().skip(1) {
+    for caution in &comparison.cautions {
+        println!("\n{}", text::clean(&caution.text));
+    }
+    // Of repeated runs the first stands for its side.
+    let repeated = |first: usize, count: usize| match (comparison.repeats, count) {
+        (0, _) | (_, 0 | 1) => text::clean(comparison.runs.get(first).map_or("", String::as_str)),
+        _ => format!("{} and {} more", text::clean(comparison.runs.get(first).map_or("", String::as_str)), count - 1),
+    };
+    for index in 1..comparison.runs.len() {
         let found: Vec<&Difference> = comparison.differences.iter().filter(|d| d.run == index).collect();
         let found = if all { found } else { once(found) };
         if found.is_empty() {
             continue;
         }
-        let baseline = text::clean(comparison.runs.first().map_or("", String::as_str));
-        let other = text::clean(other);
+        let baseline = repeated(0, comparison.repeats);
+        let other = repeated(index, comparison.runs.len() - comparison.repeats);
         let mut table = text::table(
             &["differs", &baseline, &other, "change", "95 % interval", "what it is"],
             &[false, true, true, true, false, false],

@@ -62,6 +62,7 @@ The command may put marks into the recording itself:  echo \"warm-up over\" > \"
     #[command(after_help = "Examples:
   twinscope compare fast.twin slow.twin
   twinscope compare fast.twin slow.twin --window 'warm-up over..' --json
+  twinscope compare a1.twin a2.twin a3.twin -- b1.twin b2.twin b3.twin   repeats: only what holds from run to run
   twinscope compare before.twin after.twin --fail-on 'cpu.busy +10%'    exits 4 if CPU use grew by 10 % or more
 
 The first recording is the baseline. docs/method.md says how it decides; docs/compare-json.md describes the JSON.")]

@@ -22,7 +22,7 @@ pub struct Report {
 
 /// Writes the page and says where. Returns the exit code.
 pub fn report(options: &Report) -> Result<u8> {
-    let (runs, comparison, damaged) = options.choose.compare()?;
+    let (runs, comparison, damaged) = options.choose.compare(&[])?;
     let html = report::html(&runs, &comparison)?;
     // Beside its place first: a disk that fills must not leave half a page where a whole one was.
     let mut part = options.output.as_os_str().to_owned();

@@ -1,9 +1,13 @@
 //! Compares every metric of every other run with the baseline. See docs/method.md for how it decides.
 
+use crate::cautions::{self, Caution};
+use crate::not_compared::{NotCompared, gathered, why_missing};
+use crate::phases::{self, Phase, Use};
+use crate::throughput::{self, Pace};
 use crate::window::{self, Choice};
 use crate::work::Progress;
-use crate::{Error, FactDifference, Headline, facts, headline};
-use model::{Compare, Polarity, Status, Table, Window, intern};
+use crate::{Error, FactDifference, Headline, facts, headline, own};
+use model::{Compare, Polarity, Table, Window, intern};
 use query::series::{Grid, Series};
 use query::stats::separation::Separation;
 use query::stats::{self, Comparer};
@@ -21,6 +25,9 @@ const LEAST_CHANGE: f64 = 0.05;
 /// [`stats::separation`].
 const APART: f64 = 4.0 / 3.0;
 
+/// The metric of the pace.
+const DONE: &str = "work.done";
+
 /// At most so many ticks of a table are compared; beyond, every n-th is read, which keeps counters exact.
 const MOST_TICKS: usize = 7200;
 
@@ -33,11 +40,14 @@ pub struct Options {
     pub least_change: f64,
     /// Metrics are listed up to this share of false discoveries.
     pub false_discovery: f64,
+    /// How many of the runs, from the first on, are repeats of the baseline; all others are then repeats of one other side. 0: each run is
+    /// a side of its own, and all are compared with the first.
+    pub repeats: usize,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { window: Choice::Auto, least_change: LEAST_CHANGE, false_discovery: FALSE_DISCOVERY }
+        Options { window: Choice::Auto, least_change: LEAST_CHANGE, false_discovery: FALSE_DISCOVERY, repeats: 0 }
     }
 }
 
@@ -63,7 +73,7 @@ pub struct Difference {
     pub help: &'static str,
     /// Whether more of it is better.
     pub polarity: Polarity,
-    /// Index of the run that differs from the baseline.
+    /// Index of the run that differs from the baseline; of repeated runs the first.
     pub run: usize,
     /// What the values are per.
     pub per: Per,
@@ -105,23 +115,27 @@ struct Candidate {
     separation: Option<Separation>,
     /// The least difference that anyone would care about.
     floor: f64,
+    /// Index of the same comparison per second, without which this one says nothing: per operation, what the system or a neighbour does by
+    /// itself grows by the mere fact that the pace falls.
+    needs: Option<usize>,
 }
 
 impl Candidate {
+    /// Whether it differs by enough, one way or the other.
+    fn is_large(&self, least_change: f64) -> bool {
+        stats::is_material(&self.statistics, least_change, self.floor) || self.apart().is_some()
+    }
+
+    /// The other way to be sure enough.
+    fn apart(&self) -> Option<Separation> {
+        self.separation.filter(|s| s.gap >= APART && self.difference.difference.abs() >= self.floor)
+    }
+
     /// The smaller of two p-values, times two because it was chosen (Bonferroni).
     fn p(&self) -> f64 {
         let p = self.statistics.p.unwrap_or(f64::NAN);
         self.separation.map_or(p, |s| (2.0 * s.p.min(p)).min(1.0))
     }
-}
-
-/// Something that could not be compared.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NotCompared {
-    /// A table or a metric.
-    pub what: String,
-    /// Why.
-    pub why: String,
 }
 
 /// The result of a comparison.
@@ -137,6 +151,12 @@ pub struct Comparison {
     pub facts: Vec<FactDifference>,
     /// What could not be compared.
     pub not_compared: Vec<NotCompared>,
+    /// Parts of a run in which its command uses more or fewer CPUs than the same part of the other.
+    pub phases: Vec<Phase>,
+    /// What stands against believing all this too readily.
+    pub cautions: Vec<Caution>,
+    /// How many of the runs are repeats of the baseline, see [`Options::repeats`].
+    pub repeats: usize,
     /// How many comparisons were made.
     pub compared: usize,
     /// The full names of the metrics that were compared.
@@ -152,10 +172,17 @@ pub struct Comparison {
 pub fn compare(runs: &[Run], options: &Options) -> Result<Comparison, Error> {
     let windows = runs.iter().map(|run| window::choose(run, &options.window)).collect::<Result<Vec<_>, _>>()?;
     let progress: Vec<Option<Progress>> = runs.iter().map(Progress::of).collect();
-    let commands: BTreeSet<String> = runs.iter().filter_map(command_name).collect();
+    let own = own::names(runs);
+    let repeats = if options.repeats < runs.len() { options.repeats } else { 0 };
+    // The sides that are compared, each a list of runs.
+    let sides: Vec<[Vec<usize>; 2]> = match repeats {
+        0 => (1..runs.len()).map(|run| [vec![0], vec![run]]).collect(),
+        repeats => vec![[(0..repeats).collect(), (repeats..runs.len()).collect()]],
+    };
     let mut state = State {
         runs,
-        commands: &commands,
+        sides: &sides,
+        own: &own,
         windows: &windows,
         progress: &progress,
         comparer: Comparer::new(),
@@ -177,39 +204,80 @@ pub fn compare(runs: &[Run], options: &Options) -> Result<Comparison, Error> {
             state.table(name)?;
         }
     }
-    let (found, metrics, mut not_compared) = (state.found, state.metrics, state.not_compared);
-    let compared = found.len();
+    let paces: Vec<Option<Pace>> =
+        progress.iter().zip(&windows).map(|(p, w)| p.as_ref().map(|p| Pace::of(p, w))).collect();
+    let throughput = state.throughput(&paces);
+    let (found, mut metrics, mut not_compared) = (state.found, state.metrics, state.not_compared);
+    if !throughput.is_empty() {
+        metrics.insert(DONE.to_owned());
+    }
+    let compared = found.len() + throughput.len();
+    // Whether the same per second went the same way, by as much as matters.
+    let is_driven = |c: &Candidate| {
+        let same = |p: &Candidate| p.difference.difference.signum() == c.difference.difference.signum();
+        c.needs
+            .is_none_or(|i| found.get(i).is_some_and(|p| same(p) && p.p() <= 0.05 && p.is_large(options.least_change)))
+    };
+    let driven: Vec<bool> = found.iter().map(is_driven).collect();
     // What cannot matter whatever its p-value takes no part in the multiple comparison: values that lie below the floor on both sides. The
     // choice looks at the size of both sides together, not at their difference, so it leaves the false-discovery rate as it is (Bourgon,
     // Gentleman, Huber 2010, PNAS 107:9546).
-    let found: Vec<Candidate> =
-        found.into_iter().filter(|c| c.difference.baseline.abs().max(c.difference.other.abs()) > c.floor).collect();
-    let p: Vec<f64> = found.iter().map(Candidate::p).collect();
-    let q = stats::fdr::benjamini_hochberg(&p);
-    let mut differences: Vec<Difference> = found
+    let found: Vec<(Candidate, bool)> = found
         .into_iter()
-        .zip(q)
-        .filter(|(_, q)| *q <= options.false_discovery)
-        .filter_map(|(mut c, q)| {
+        .zip(driven)
+        .filter(|(c, _)| c.difference.baseline.abs().max(c.difference.other.abs()) > c.floor)
+        .collect();
+    let listed = |found: Vec<(Candidate, bool)>| {
+        let p: Vec<f64> = found.iter().map(|(c, _)| c.p()).collect();
+        let q = stats::fdr::benjamini_hochberg(&p);
+        let one = |((mut c, driven), q): ((Candidate, bool), f64)| {
+            if !driven || q.is_nan() || q > options.false_discovery {
+                return None;
+            }
             if !stats::is_material(&c.statistics, options.least_change, c.floor) {
-                // The other way to be sure enough; its interval then takes the place of one that says little.
-                let apart = c.separation.filter(|s| s.gap >= APART && c.difference.difference.abs() >= c.floor)?;
-                (c.difference.low, c.difference.high) = apart.change.unzip();
+                // Its interval takes the place of one that says little.
+                (c.difference.low, c.difference.high) = c.apart()?.change.unzip();
             }
             c.difference.q = q;
-            c.difference.weight = weight(&c, &commands);
+            c.difference.weight = weight(&c, &own);
             Some(c.difference)
-        })
-        .collect();
+        };
+        found.into_iter().zip(q).filter_map(one).collect::<Vec<Difference>>()
+    };
+    let mut differences = listed(found);
+    // The pace is a family of its own, and what all others explain: it stands first.
+    differences.extend(listed(throughput.into_iter().map(|c| (c, true)).collect()).into_iter().map(|mut d| {
+        d.weight += 1e3;
+        d
+    }));
     differences.sort_by(|a, b| b.weight.total_cmp(&a.weight).then_with(|| a.metric.cmp(&b.metric)));
     not_compared = gathered(not_compared);
     let facts = facts::differences(runs);
+    let used: Vec<Option<Use>> = runs.iter().zip(&windows).map(|(run, w)| Use::of(run, w, &own)).collect();
+    let (mut phases, mut cautions) = (Vec::new(), Vec::new());
+    for [a, b] in &sides {
+        let first = |side: &[usize]| {
+            let run = *side.first()?;
+            Some((run, used.get(run)?.as_ref()?))
+        };
+        if let (Some(a), Some(b)) = (first(a), first(b)) {
+            phases.extend(phases::differences([a, b]));
+        }
+        for caution in cautions::of(runs, &windows, &paces, &own, [a, b], options.least_change) {
+            if !cautions.contains(&caution) {
+                cautions.push(caution);
+            }
+        }
+    }
     let mut comparison = Comparison {
         runs: runs.iter().map(|r| r.name.clone()).collect(),
         windows,
         differences,
         facts,
         not_compared,
+        phases,
+        cautions,
+        repeats,
         compared,
         metrics,
         headline: Headline::default(),
@@ -235,16 +303,9 @@ fn floor(metric: &Metric) -> f64 {
     }
 }
 
-/// The name that the kernel gives to a run's command.
-fn command_name(run: &Run) -> Option<String> {
-    let program = run.recording.manifest().command.as_ref()?.first()?;
-    // TASK_COMM_LEN, include/linux/sched.h.
-    Some(program.rsplit('/').next()?.chars().take(15).collect())
-}
-
 /// How far up a difference belongs: the change that is sure, in powers of e and up to sixteenfold, times how many times it passes the floor.
 /// What is said of the command itself comes before what is said of the system, and that before what is said of its neighbours.
-fn weight(c: &Candidate, commands: &BTreeSet<String>) -> f64 {
+fn weight(c: &Candidate, own: &BTreeSet<String>) -> f64 {
     const MOST: f64 = 2.77;
     let d = &c.difference;
     let sure = match (d.low, d.high) {
@@ -261,8 +322,8 @@ fn weight(c: &Candidate, commands: &BTreeSet<String>) -> f64 {
     let times = (least / c.floor).ln_1p();
     let polarity = if d.polarity == Polarity::Neutral { 1.0 } else { 1.25 };
     let whose = match d.labels.get("comm") {
-        Some(name) if commands.contains(name) => 1.5,
-        Some(_) if !commands.is_empty() => 0.3,
+        Some(name) if own.contains(name) => 1.5,
+        Some(_) if !own.is_empty() => 0.3,
         _ => 1.0,
     };
     sure.clamp(0.0, MOST) * times * polarity * whose
@@ -270,7 +331,10 @@ fn weight(c: &Candidate, commands: &BTreeSet<String>) -> f64 {
 
 struct State<'a> {
     runs: &'a [Run],
-    commands: &'a BTreeSet<String>,
+    /// Each pair of sides.
+    sides: &'a [[Vec<usize>; 2]],
+    /// Names of processes that belong to the workloads.
+    own: &'a BTreeSet<String>,
     windows: &'a [Window],
     progress: &'a [Option<Progress>],
     comparer: Comparer,
@@ -288,7 +352,8 @@ impl State<'_> {
     fn table(&mut self, name: &'static str) -> Result<(), Error> {
         let Some(table) = self.runs.iter().find_map(|r| r.recording.table(name)) else { return Ok(()) };
         let is_compared = table.values().any(|c| c.compare != Compare::Never && c.compare != Compare::Equality);
-        if table.groups.is_empty() || table.events || !is_compared && table.derived.is_empty() {
+        // The pace has a family of its own, see `throughput`.
+        if name == "work" || table.groups.is_empty() || table.events || !is_compared && table.derived.is_empty() {
             return Ok(());
         }
         let mut frames: Vec<Option<Frame>> = Vec::with_capacity(self.runs.len());
@@ -339,7 +404,6 @@ impl State<'_> {
                 None => None,
             });
         }
-        let Some(Some(baseline)) = grids.first() else { return Ok(()) };
         let name = metric.full_name();
         let mut groups: Vec<&[String]> = Vec::new();
         for series in grids.iter().flatten().flat_map(|g| &g.series) {
@@ -347,25 +411,80 @@ impl State<'_> {
                 groups.push(&series.labels);
             }
         }
-        for (run, grid) in grids.iter().enumerate().skip(1) {
-            let Some(grid) = grid else { continue };
-            for labels in &groups {
-                let sides = [(0, baseline), (run, grid)].map(|(run, grid)| self.side(run, grid, labels));
-                let (Some(a), Some(b)) = (&sides[0], &sides[1]) else { continue };
-                let compared = self.one(table, metric, by, labels, run, Per::Second, [a, b]);
+        for sides in self.sides {
+            let cut = |side: &[usize], labels: &[String]| -> Vec<(usize, Cut)> {
+                let one = |&run: &usize| Some((run, self.side(run, grids.get(run)?.as_ref()?, labels)?));
+                side.iter().filter_map(one).collect()
+            };
+            let cuts: Vec<_> = groups.iter().map(|labels| sides.each_ref().map(|side| cut(side, labels))).collect();
+            for (labels, [a, b]) in groups.iter().zip(&cuts) {
+                let Some(run) = b.first().map(|b| b.0).filter(|_| !a.is_empty()) else { continue };
+                fn plain(side: &[(usize, Cut)]) -> Vec<&Cut> {
+                    side.iter().map(|s| &s.1).collect()
+                }
+                let of = Of { table, metric, by, labels, run };
+                let before = self.found.len();
+                let compared = self.one(&of, Per::Second, [&plain(a), &plain(b)], None);
                 if compared {
                     self.metrics.insert(name.clone());
                 }
-                let work = [0, run].map(|index| self.progress.get(index).and_then(Option::as_ref));
-                // What a neighbour uses is not for the workload's operations.
-                let own = by.iter().zip(labels.iter()).all(|(&l, name)| l != "comm" || self.commands.contains(name));
-                if let ([Some(wa), Some(wb)], Some(_), true) = (work, metric.per_operation, own) {
-                    let per = [(a, wa), (b, wb)].map(|(side, work)| side.per_operation(work));
-                    self.one(table, metric, by, labels, run, Per::Operation, [&per[0], &per[1]]);
+                // What a neighbour uses is not for the workload's operations, and what the system does is only where it grows by itself.
+                let process = by.iter().position(|&l| l == "comm").and_then(|at| labels.get(at));
+                if metric.per_operation.is_none() || process.is_some_and(|name| !self.own.contains(name)) {
+                    continue;
+                }
+                let needs = (process.is_none() && compared).then_some(before);
+                let per = |side: &[(usize, Cut)]| -> Option<Vec<Cut>> {
+                    let work = |run: usize| self.progress.get(run).and_then(Option::as_ref);
+                    side.iter().map(|(run, cut)| Some(cut.per_operation(work(*run)?))).collect()
+                };
+                if let (Some(a), Some(b)) = (per(a), per(b))
+                    && (process.is_some() || compared)
+                {
+                    self.one(
+                        &of,
+                        Per::Operation,
+                        [&a.iter().collect::<Vec<_>>(), &b.iter().collect::<Vec<_>>()],
+                        needs,
+                    );
                 }
             }
         }
         Ok(())
+    }
+
+    /// Compares the pace of the workload: by what the runs reported in their windows; where a run of several reported too little, by its
+    /// total over its time.
+    fn throughput(&mut self, paces: &[Option<Pace>]) -> Vec<Candidate> {
+        let Some(table) = self.runs.iter().find_map(|r| r.recording.table("work")) else { return Vec::new() };
+        let Some(metric) = query::metric(table, "done") else { return Vec::new() };
+        let mut found = Vec::new();
+        for [a, b] in self.sides {
+            let single = a.len() == 1 && b.len() == 1;
+            let pace = |&run: &usize| -> Option<Pace> {
+                let reported = paces.get(run)?.as_ref();
+                let enough = |p: &&Pace| single || p.len() >= stats::dependence::SHORTEST;
+                let whole = || {
+                    let (work, seconds) = throughput::total(self.runs.get(run)?)?;
+                    window::is_life(self.windows.get(run)?).then(|| Pace { num: vec![work], den: vec![seconds] })
+                };
+                reported.filter(enough).cloned().or_else(whole)
+            };
+            let (a, b): (Vec<_>, Vec<_>) = (a.iter().filter_map(pace).collect(), b.iter().filter_map(pace).collect());
+            let Some(run) = self.sides.get(found.len()).and_then(|s| s[1].first()).copied() else { continue };
+            let (Some(first), Some(second)) = (a.first(), b.first()) else { continue };
+            let values = [first.values(), second.values()];
+            let of = Of { table, metric: &metric, by: &[], labels: &[], run };
+            let series = [&a, &b].map(|side| side.iter().map(Pace::series).collect::<Vec<_>>());
+            // Any pace matters, and it has no unit: the least change alone decides.
+            let apart = match (series[0].as_slice(), series[1].as_slice()) {
+                ([a], [b]) => stats::separation::of_stretches(a, b),
+                _ => None,
+            };
+            let candidate = self.candidate(&of, Per::Second, series, values, 0.0, true);
+            found.extend(candidate.map(|c| Candidate { separation: apart, ..c }));
+        }
+        found
     }
 
     /// The part of a group's series that lies in the window. An entity that was never there in a table that was read used nothing.
@@ -385,19 +504,38 @@ impl State<'_> {
         }
     }
 
-    /// Compares one pair. Returns whether it could be compared.
-    #[expect(clippy::too_many_arguments, reason = "what is compared has that many coordinates")]
-    fn one(
+    /// Compares one pair of sides. Returns whether it could be compared.
+    fn one(&mut self, of: &Of<'_>, per: Per, [a, b]: [&[&Cut]; 2], needs: Option<usize>) -> bool {
+        let (Some(first), Some(second)) = (a.first(), b.first()) else { return false };
+        let floor = match per {
+            Per::Second => floor(of.metric),
+            // What matters per second, at the baseline's pace.
+            Per::Operation => {
+                let work: f64 = a.iter().flat_map(|a| &a.den).sum();
+                let seconds: f64 = a.iter().flat_map(|a| &a.times).map(|(from, to)| to - from).sum();
+                if work > 0.0 { floor(of.metric) * seconds / work } else { 0.0 }
+            }
+        };
+        let series = [a, b].map(|side| side.iter().map(|cut| cut.series()).collect::<Vec<_>>());
+        let values = [first.values(), second.values()];
+        let found = self.candidate(of, per, series, values, floor, first.level);
+        let compared = found.is_some();
+        self.found.extend(found.map(|c| Candidate { needs, ..c }));
+        compared
+    }
+
+    /// One comparison; `None`, and why, where it cannot be made.
+    fn candidate(
         &mut self,
-        table: &'static Table,
-        metric: &Metric,
-        by: &'static [&'static str],
-        labels: &[String],
-        run: usize,
+        of: &Of<'_>,
         per: Per,
-        [a, b]: [&Cut; 2],
-    ) -> bool {
-        let found = self.comparer.compare(&[a.series()], &[b.series()], &stats::Options::default());
+        [a, b]: [Vec<stats::Series>; 2],
+        values: [Vec<f64>; 2],
+        floor: f64,
+        level: bool,
+    ) -> Option<Candidate> {
+        let Of { table, metric, by, labels, run } = *of;
+        let found = self.comparer.compare(&a, &b, &stats::Options::default());
         let unit = match per {
             Per::Second => metric.unit,
             Per::Operation => metric.per_operation.unwrap_or(metric.unit),
@@ -410,18 +548,9 @@ impl State<'_> {
             {
                 self.not_compared(shown(&metric.full_name(), by, labels), why.to_string());
             }
-            return false;
+            return None;
         };
         let pairs: BTreeMap<String, String> = by.iter().map(|&l| l.to_owned()).zip(labels.iter().cloned()).collect();
-        let floor = match per {
-            Per::Second => floor(metric),
-            // What matters per second, at the baseline's pace.
-            Per::Operation => {
-                let (work, seconds) =
-                    (a.den.iter().sum::<f64>(), a.times.iter().map(|(from, to)| to - from).sum::<f64>());
-                if work > 0.0 { floor(metric) * seconds / work } else { 0.0 }
-            }
-        };
         let difference = Difference {
             metric: metric.full_name(),
             query: sql(self.runs, run, metric, &pairs),
@@ -440,15 +569,28 @@ impl State<'_> {
             q: 1.0,
             median: [found.baseline.median, found.other.median],
             p99: [found.baseline.p99, found.other.p99],
-            values: [a.values(), b.values()],
+            values,
             table: table.name,
             column: intern(metric.name),
             weight: 0.0,
         };
-        let separation = if a.level { None } else { stats::separation(&a.series(), &b.series()) };
-        self.found.push(Candidate { difference, statistics: found, separation, floor });
-        true
+        let separation = match (a.as_slice(), b.as_slice()) {
+            ([a], [b]) if !level => stats::separation(a, b),
+            _ => None,
+        };
+        Some(Candidate { difference, statistics: found, separation, floor, needs: None })
     }
+}
+
+/// What is compared.
+#[derive(Clone, Copy)]
+struct Of<'a> {
+    table: &'static Table,
+    metric: &'a Metric,
+    by: &'static [&'static str],
+    labels: &'a [String],
+    /// The run that the difference is given for.
+    run: usize,
 }
 
 /// A series cut to its window.
@@ -477,43 +619,6 @@ impl Cut {
             .map(|(&(from, to), n)| if n.is_finite() { work.between(from, to) } else { 0.0 })
             .collect();
         Cut { num: self.num.clone(), den, times: self.times.clone(), level: self.level }
-    }
-}
-
-/// One entry for each table and reason: a machine with many short-lived processes has thousands of metrics of a few samples each.
-fn gathered(all: Vec<NotCompared>) -> Vec<NotCompared> {
-    let mut reasons: BTreeMap<(String, String), Vec<NotCompared>> = BTreeMap::new();
-    for one in all {
-        let table = one.what.split('.').next().unwrap_or(&one.what).to_owned();
-        let reason = one.why.chars().filter(|c| !c.is_ascii_digit()).collect();
-        let list = reasons.entry((table, reason)).or_default();
-        if !list.contains(&one) {
-            list.push(one);
-        }
-    }
-    let entry = |((table, _), list): ((String, String), Vec<NotCompared>)| match <[NotCompared; 1]>::try_from(list) {
-        Ok([one]) => Some(one),
-        Err(list) => {
-            let why = list.first()?.why.clone();
-            Some(NotCompared { what: format!("{table}: {} metrics", list.len()), why })
-        }
-    };
-    reasons.into_iter().filter_map(entry).collect()
-}
-
-/// Why a run has nothing of a table.
-fn why_missing(run: &Run, table: &str) -> String {
-    let source = run.recording.tables().find(|(_, t)| t.name == table).map(|(source, _)| source);
-    let source = source.map(str::to_owned);
-    let coverage = run.recording.coverage();
-    let matching = |c: &&model::Coverage| {
-        c.status != Status::Read
-            && (c.item == table || (c.item.is_empty() && source.as_ref().is_none_or(|s| *s == c.source)))
-    };
-    match coverage.iter().filter(|c| source.is_some() || c.item == table).find(matching) {
-        Some(c) => format!("{}: {}", c.status.as_str(), c.why),
-        None if source.is_none() => "its source was left out, or could not be read there (see `twinscope info`)".into(),
-        None => "no read of it falls into the window".into(),
     }
 }
 

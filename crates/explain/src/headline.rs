@@ -1,6 +1,6 @@
 //! The comparison in a sentence or two that a manager can read.
 
-use crate::{Comparison, Difference, Per};
+use crate::{Comparison, Difference, Per, window};
 use query::Run;
 
 /// What kind of answer it is.
@@ -38,39 +38,45 @@ fn times(ratio: f64, more: &str, less: &str) -> String {
     }
 }
 
-/// The pace of a run: what can be set against another's.
-fn pace(baseline: &Run, other: &Run) -> Option<String> {
-    let (a, b) = (baseline.recording.manifest(), other.recording.manifest());
+/// The pace of the other side against the baseline's: by the work done, else by the time taken where the windows are whole runs.
+fn pace(runs: &[Run], comparison: &Comparison, other: usize) -> Option<String> {
+    let done = |d: &&Difference| d.metric == "work.done" && d.run == other;
+    let life = |i: usize| comparison.windows.get(i).is_some_and(window::is_life);
+    // Of repeats, all that belong to the side.
+    let side = |first: usize| match comparison.repeats {
+        0 => first..first + 1,
+        repeats if first == 0 => 0..repeats,
+        repeats => repeats..runs.len(),
+    };
+    let mean = |first: usize, of: &dyn Fn(&model::Manifest) -> Option<f64>| {
+        let each: Option<Vec<f64>> = runs.get(side(first))?.iter().map(|r| of(r.recording.manifest())).collect();
+        each.filter(|e| !e.is_empty()).map(|e| e.iter().sum::<f64>() / e.len() as f64)
+    };
+    let (a, b) = (&runs.first()?.name, &runs.get(other)?.name);
+    let unit = |i: usize| runs.get(i)?.recording.manifest().work.as_ref().map(|w| w.unit.clone());
     let seconds = |m: &model::Manifest| m.wall.map(|w| w as f64 / 1e9).filter(|w| *w > 0.0);
-    let (wa, wb) = (seconds(a)?, seconds(b)?);
-    if let (Some(ja), Some(jb)) = (&a.work, &b.work)
-        && ja.unit == jb.unit
-        && ja.total > 0.0
-        && jb.total > 0.0
-    {
-        let ratio = (jb.total / wb) / (ja.total / wa);
-        return Some(if (0.98..=1.02).contains(&ratio) {
-            format!("{} does as many {} per second as {}.", other.name, ja.unit, baseline.name)
-        } else {
-            format!(
-                "{} does {} {} per second than {}.",
-                other.name,
-                times(ratio, "more", "fewer"),
-                ja.unit,
-                baseline.name
-            )
+    let worked = |m: &model::Manifest| m.work.as_ref().filter(|w| w.total > 0.0).map(|w| w.total);
+    if let (Some(unit), true) = (unit(0), unit(0) == unit(other)) {
+        let rate = |m: &model::Manifest| Some(worked(m)? / seconds(m)?);
+        let ratio = match comparison.differences.iter().find(done) {
+            Some(d) if d.baseline > 0.0 && !(life(0) && life(other)) => Some(d.other / d.baseline),
+            _ if life(0) && life(other) => Some(mean(other, &rate)? / mean(0, &rate)?),
+            _ => None,
+        };
+        return ratio.map(|ratio| match ratio {
+            0.98..=1.02 => format!("{b} does as many {unit} per second as {a}."),
+            _ => format!("{b} does {} {unit} per second than {a}.", times(ratio, "more", "fewer")),
         });
     }
+    if !(life(0) && life(other)) {
+        return None;
+    }
+    let (wa, wb) = (mean(0, &seconds)?, mean(other, &seconds)?);
     let ratio = wb / wa;
     Some(if (0.98..=1.02).contains(&ratio) {
-        format!("{} takes as long as {} ({wb:.1} s).", other.name, baseline.name)
+        format!("{b} takes as long as {a} ({wb:.1} s).")
     } else {
-        format!(
-            "{} takes {} than {} ({wb:.1} s against {wa:.1} s).",
-            other.name,
-            times(ratio, "longer", "less time"),
-            baseline.name
-        )
+        format!("{b} takes {} than {a} ({wb:.1} s against {wa:.1} s).", times(ratio, "longer", "less time"))
     })
 }
 
@@ -101,20 +107,25 @@ pub(crate) fn of(runs: &[Run], comparison: &Comparison) -> Headline {
             level: Level::Single,
         };
     }
-    let paces: Vec<String> = others.iter().filter_map(|other| pace(baseline, other)).collect();
+    let others: Vec<usize> = match comparison.repeats {
+        0 => (1..runs.len()).collect(),
+        repeats => vec![repeats],
+    };
+    let paces: Vec<String> = others.iter().filter_map(|&other| pace(runs, comparison, other)).collect();
     let found = comparison.differences.len();
     if comparison.compared == 0 {
         let detail =
             "No metric has enough samples in both windows; record for longer, or with a shorter interval (-i 100ms)."
                 .into();
-        let headline = if paces.is_empty() { "Too little was recorded to compare.".into() } else { paces.join(" ") };
-        return Headline { headline, detail, level: Level::Unsure };
+        // What the whole runs took says nothing of a stretch in which nothing was judged.
+        return Headline { headline: "Too little was recorded to compare.".into(), detail, level: Level::Unsure };
     }
     if found == 0 {
         let headline = if paces.is_empty() { "No difference was found.".into() } else { paces.join(" ") };
         let detail = format!(
-            "None of {} comparisons shows a difference that is both sure and large enough to matter.",
-            comparison.compared
+            "None of {} comparisons shows a difference that is both sure and large enough to matter.{}",
+            comparison.compared,
+            phases(runs, comparison)
         );
         return Headline { headline, detail, level: Level::Same };
     }
@@ -127,14 +138,25 @@ pub(crate) fn of(runs: &[Run], comparison: &Comparison) -> Headline {
     let named: Vec<String> = named.into_iter().map(phrase).collect();
     let several =
         if found == 1 { "One difference is sure".to_owned() } else { format!("{found} differences are sure") };
-    let detail = format!("{several}, out of {} comparisons; first of all {}.", comparison.compared, named.join(", "));
-    let headline =
-        if paces.is_empty() { format!("{} differs from {}.", names(others), baseline.name) } else { paces.join(" ") };
+    let detail = format!(
+        "{several}, out of {} comparisons; first of all {}.{}",
+        comparison.compared,
+        named.join(", "),
+        phases(runs, comparison)
+    );
+    let names: Vec<&str> = others.iter().filter_map(|&i| runs.get(i)).map(|r| r.name.as_str()).collect();
+    let headline = if paces.is_empty() {
+        format!("{} differs from {}.", names.join(", "), baseline.name)
+    } else {
+        paces.join(" ")
+    };
     Headline { headline, detail, level: Level::Differs }
 }
 
-fn names(runs: &[Run]) -> String {
-    runs.iter().map(|r| r.name.as_str()).collect::<Vec<_>>().join(", ")
+/// The phases in words, after a blank.
+fn phases(runs: &[Run], comparison: &Comparison) -> String {
+    let name = |i: usize| runs.get(i).map_or_else(String::new, |r| r.name.clone());
+    comparison.phases.iter().map(|p| format!(" {}", p.words(name))).collect()
 }
 
 #[cfg(test)]

@@ -38,6 +38,11 @@ impl Comparison {
             let others: Vec<_> = values.cloned().collect();
             json!({"fact": f.full_name(), "baseline": baseline, "other": others.first().cloned().flatten(), "others": others, "why": f.why})
         });
+        let phases = self.phases.iter().map(|p| {
+            json!({"run": name(p.run), "against": name(p.against), "from": p.from, "to": p.to, "cpus": p.cpus, "rest": p.rest, "other": p.other})
+        });
+        let cautions =
+            self.cautions.iter().map(|c| json!({"what": c.kind.as_str(), "run": c.run.map(name), "text": c.text}));
         json!({
             "baseline": name(0),
             "others": self.runs.get(1..).unwrap_or_default(),
@@ -47,6 +52,9 @@ impl Comparison {
             "compared": self.compared,
             "differences": differences.collect::<Vec<_>>(),
             "facts": facts.collect::<Vec<_>>(),
+            "repeats": self.repeats,
+            "phases": phases.collect::<Vec<_>>(),
+            "cautions": cautions.collect::<Vec<_>>(),
             "not_compared": self.not_compared.iter().map(|n| json!({"what": n.what, "why": n.why})).collect::<Vec<_>>(),
         })
     }

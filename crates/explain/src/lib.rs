@@ -1,18 +1,26 @@
 //! What differs between recordings: every metric compared with an interval and a bound on false discoveries, every property that
 //! differs, and everything that could not be compared. Knows nothing of how it is shown.
 
+mod cautions;
 mod compare;
 mod condition;
 mod facts;
 mod headline;
 mod json;
+mod not_compared;
+mod own;
+mod phases;
+mod throughput;
 mod window;
 mod work;
 
-pub use compare::{Comparison, Difference, NotCompared, Options, Per, compare};
+pub use cautions::{Caution, CautionKind};
+pub use compare::{Comparison, Difference, Options, Per, compare};
 pub use condition::Condition;
 pub use facts::{FactDifference, all_facts};
 pub use headline::{Headline, Level};
+pub use not_compared::NotCompared;
+pub use phases::Phase;
 pub use window::{Bound, Choice, choose};
 pub use work::work_done;
 

@@ -13,6 +13,11 @@ const MOST_TICKS: usize = 7200;
 /// Why a window is what it is, for the life of a command.
 const LIFE: &str = "while the command ran";
 
+/// Whether a window is the life of a command.
+pub(crate) fn is_life(window: &Window) -> bool {
+    window.why == LIFE
+}
+
 /// Intervals left out at each end of a command's life.
 const ENDS: usize = 1;
 
@@ -148,7 +153,7 @@ pub(crate) fn intervals(grid: &Grid, window: &Window) -> std::ops::Range<usize> 
     let range = first..last.max(first);
     // The first and the last interval of a command's life hold its start and its end, which are no part of its steady state; a run that is
     // short enough for them to be most of it is taken as it is.
-    if window.why == LIFE && range.len() >= ENDS * 2 + 6 { range.start + ENDS..range.end - ENDS } else { range }
+    if is_life(window) && range.len() >= ENDS * 2 + 6 { range.start + ENDS..range.end - ENDS } else { range }
 }
 
 #[cfg(test)]

@@ -13,6 +13,16 @@ pub(crate) struct Progress {
     done: Vec<f64>,
 }
 
+/// Work done between two reports.
+pub(crate) struct Step {
+    /// Seconds.
+    pub(crate) from: f64,
+    /// Seconds.
+    pub(crate) to: f64,
+    /// Units.
+    pub(crate) done: f64,
+}
+
 impl Progress {
     /// What the recording holds of it; `None` where no work was reported, or none was done.
     pub(crate) fn of(run: &Run) -> Option<Self> {
@@ -53,6 +63,16 @@ impl Progress {
             (Some((_, done)), _) | (None, Some((_, done))) => done,
             (None, None) => 0.0,
         }
+    }
+
+    /// What was done between each two reports.
+    pub(crate) fn steps(&self) -> impl Iterator<Item = Step> {
+        let points = self.time.iter().copied().zip(self.done.iter().copied());
+        points
+            .clone()
+            .zip(points.skip(1))
+            .filter(|((from, _), (to, _))| to > from)
+            .map(|((from, before), (to, after))| Step { from, to, done: after - before })
     }
 
     /// Units done between two times.

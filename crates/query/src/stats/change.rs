@@ -12,6 +12,12 @@ const LONGEST: usize = 2000;
 /// approach for estimating change-points in the mean of an AR(1) process", Bernoulli 23, 2017).
 /// NaN samples belong to the phase around them.
 pub fn change_points(values: &[f64], least: usize) -> Vec<usize> {
+    change_points_up_to(values, least, 0.95)
+}
+
+/// The same for a caller who knows that the noise within a phase has an autocorrelation of at most `phi`: from some tens of samples it cannot be
+/// told well, and what might be a slow drift hides a plain step. Who sets it lower must ask for more than a step to believe one.
+pub fn change_points_up_to(values: &[f64], least: usize, phi: f64) -> Vec<usize> {
     let kept: Vec<(usize, f64)> = values.iter().copied().enumerate().filter(|v| v.1.is_finite()).collect();
     let least = least.max(2);
     let size = kept.len().div_ceil(LONGEST).max(1);
@@ -24,7 +30,7 @@ pub fn change_points(values: &[f64], least: usize) -> Vec<usize> {
         return Vec::new();
     }
     let x = hampel(&x, least);
-    let variance = long_run_variance(&x);
+    let variance = long_run_variance(&x, phi);
     let spread = x.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |b, v| (b.0.min(*v), b.1.max(*v)));
     // Rounding is not noise: a series of exact steps has none, and still needs a penalty.
     let floor = (1e-3 * (spread.1 - spread.0)).powi(2);
@@ -57,7 +63,7 @@ fn median(x: &mut [f64]) -> f64 {
 }
 
 /// Variance × (1 + φ) ÷ (1 − φ), both from medians of absolute differences, which a few jumps do not move.
-fn long_run_variance(x: &[f64]) -> f64 {
+fn long_run_variance(x: &[f64], most: f64) -> f64 {
     let step = |lag: usize| {
         let mut d: Vec<f64> = x.iter().zip(x.iter().skip(lag)).map(|(a, b)| (b - a).abs()).collect();
         1.4826 * median(&mut d)
@@ -67,7 +73,7 @@ fn long_run_variance(x: &[f64]) -> f64 {
         return 0.0;
     }
     // Var(x₂ − x₀) ÷ Var(x₁ − x₀) = 1 + φ. Its own error is about 1/√n, and too low is the harmful side.
-    let phi = (two * two / (one * one) - 1.0 + 1.0 / (x.len() as f64).sqrt()).clamp(0.0, 0.95);
+    let phi = (two * two / (one * one) - 1.0 + 1.0 / (x.len() as f64).sqrt()).clamp(0.0, most);
     one * one / 2.0 / (1.0 - phi) * (1.0 + phi) / (1.0 - phi)
 }
 

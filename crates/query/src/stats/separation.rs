@@ -33,7 +33,16 @@ pub struct Separation {
 
 /// Compares the stretches of two runs. `None` where a run is too short for five stretches of three samples.
 pub fn separation(baseline: &Series, other: &Series) -> Option<Separation> {
-    let (a, b) = (stretches(baseline)?, stretches(other)?);
+    between(stretches(baseline, FEWEST, SAMPLES)?, stretches(other, FEWEST, SAMPLES)?)
+}
+
+/// The same where each sample is a stretch by itself, such as what a workload says that it did in a second. Four of them are the fewest
+/// that can be sure of anything: 2 ÷ C(8, 4) is 0.03. `None` where there are fewer.
+pub fn of_stretches(baseline: &Series, other: &Series) -> Option<Separation> {
+    between(stretches(baseline, 4, 1)?, stretches(other, 4, 1)?)
+}
+
+fn between(a: Vec<f64>, b: Vec<f64>) -> Option<Separation> {
     let p = mann_whitney(&a, &b, Samples::Independent)?.p;
     let mean = |x: &[f64]| x.iter().sum::<f64>() / x.len() as f64;
     let (lower, higher) = if mean(&a) <= mean(&b) { (&a, &b) } else { (&b, &a) };
@@ -47,14 +56,14 @@ pub fn separation(baseline: &Series, other: &Series) -> Option<Separation> {
     Some(Separation { p, gap, change: change(&a, &b) })
 }
 
-/// The means of equal stretches.
-fn stretches(series: &Series) -> Option<Vec<f64>> {
-    let count = (series.len() / SAMPLES).min(MOST);
-    if count < FEWEST {
+/// The means of equal stretches, at least `fewest` of at least `samples`.
+fn stretches(series: &Series, fewest: usize, samples: usize) -> Option<Vec<f64>> {
+    let count = (series.len() / samples).min(MOST);
+    if count < fewest {
         return None;
     }
     let (means, _) = series.coarsened(count).points();
-    (means.len() >= FEWEST).then_some(means)
+    (means.len() >= fewest).then_some(means)
 }
 
 fn change(a: &[f64], b: &[f64]) -> Option<(f64, f64)> {
@@ -99,6 +108,8 @@ mod tests {
         let same = separation(&series(10.0, 3.0, 60), &series(10.1, 3.0, 60)).unwrap();
         assert!(same.gap < 1.1, "{same:?}");
         assert_eq!(separation(&series(1.0, 0.1, 14), &series(9.0, 0.1, 60)), None);
+        assert!(of_stretches(&series(1.0, 0.1, 5), &series(4.0, 0.4, 6)).unwrap().p < 0.01);
+        assert_eq!(of_stretches(&series(1.0, 0.1, 3), &series(4.0, 0.4, 6)), None);
         let burst = Series::even(&[&[0.0; 49][..], &[500.0]].concat());
         assert!(separation(&Series::even(&[0.0; 50]), &burst).unwrap().gap < 1.0, "one spike is no level");
     }

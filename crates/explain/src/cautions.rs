@@ -1,0 +1,129 @@
+//! What stands against a comparison: runs that something else disturbed, and a change that one run a side cannot tell from chance.
+
+use crate::own;
+use crate::throughput::{Pace, total};
+use crate::window;
+use model::Window;
+use query::Run;
+use std::collections::BTreeSet;
+
+/// The share of the CPU time from which on the hypervisor's part is said.
+const STOLEN: f64 = 0.02;
+
+/// The share of the CPUs from which on what other programs used is said.
+const OTHERS: f64 = 0.1;
+
+/// A change of the pace up to this factor happens between runs of the same program.
+const BY_CHANCE: f64 = 2.0;
+
+/// What a caution is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CautionKind {
+    /// The pace of the workload differs, and each side was recorded once.
+    Once,
+    /// The hypervisor took CPU time.
+    Steal,
+    /// Other programs used the CPUs.
+    Others,
+    /// The CPUs ran at another frequency.
+    Frequency,
+}
+
+impl CautionKind {
+    /// Its name in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            CautionKind::Once => "once",
+            CautionKind::Steal => "steal",
+            CautionKind::Others => "others",
+            CautionKind::Frequency => "frequency",
+        }
+    }
+}
+
+/// A reason not to believe a comparison too readily.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Caution {
+    /// What it is about.
+    pub kind: CautionKind,
+    /// Index of the run that it is about; `None` for all of them.
+    pub run: Option<usize>,
+    /// In a sentence.
+    pub text: String,
+}
+
+/// What disturbed a run.
+fn disturbances(run: &Run, index: usize, window: &Window, names: &BTreeSet<String>) -> Vec<Caution> {
+    let mut found = Vec::new();
+    let cpus = run.recording.manifest().cpus.max(1) as f64;
+    let one = |table: &str, name: &str| own::means(run, table, name, &[], window).first().map(|m| m.1);
+    if let Some(stolen) = one("cpu", "steal").map(|s| s / cpus).filter(|s| *s >= STOLEN) {
+        let text = format!("The hypervisor took {:.0} % of the CPU time from {} (steal).", stolen * 100.0, run.name);
+        found.push(Caution { kind: CautionKind::Steal, run: Some(index), text });
+    }
+    if run.recording.manifest().command.is_none() {
+        return found;
+    }
+    let mut others = own::means(run, "process", "cpu_time", &["comm"], window);
+    others.extend(own::means(run, "process_exit", "cpu_time", &["comm"], window));
+    // The recorder's own cost is small, and shown elsewhere.
+    others.retain(|(labels, _)| !labels.iter().any(|l| names.contains(l) || l.starts_with("twinscope")));
+    let used: f64 = others.iter().map(|o| o.1).sum();
+    if used >= OTHERS * cpus {
+        let most = others.iter().max_by(|a, b| a.1.total_cmp(&b.1)).and_then(|o| o.0.first());
+        let most = most.map_or(String::new(), |name| format!(", first of all {name}"));
+        let share = used / cpus * 100.0;
+        let text = format!("Other programs used {share:.0} % of the CPUs while {} ran{most}.", run.name);
+        found.push(Caution { kind: CautionKind::Others, run: Some(index), text });
+    }
+    found
+}
+
+/// The pace of a run: units per second, or runs per second where it reports no work.
+fn pace(run: &Run, window: &Window, reported: Option<&Pace>) -> Option<f64> {
+    let whole = window::is_life(window);
+    let wall = || run.recording.manifest().wall.filter(|w| whole && *w > 0).map(|w| 1e9 / w as f64);
+    reported.and_then(Pace::mean).or_else(|| total(run).filter(|_| whole).map(|(work, s)| work / s)).or_else(wall)
+}
+
+/// All that stands against comparing the two sides, each a list of runs.
+pub(crate) fn of(
+    runs: &[Run],
+    windows: &[Window],
+    paces: &[Option<Pace>],
+    names: &BTreeSet<String>,
+    sides: [&[usize]; 2],
+    least_change: f64,
+) -> Vec<Caution> {
+    let mut found = Vec::new();
+    let mut frequencies = Vec::new();
+    for &index in sides.into_iter().flatten() {
+        let (Some(run), Some(window)) = (runs.get(index), windows.get(index)) else { continue };
+        found.extend(disturbances(run, index, window, names));
+        let mean = own::means(run, "cpufreq", "frequency", &[], window);
+        frequencies.extend(mean.first().map(|f| f.1).filter(|f| *f > 0.0));
+    }
+    let (low, high) = frequencies.iter().fold((f64::INFINITY, 0.0f64), |(l, h), f| (l.min(*f), h.max(*f)));
+    if frequencies.len() > 1 && high > low * (1.0 + least_change) {
+        let text = format!(
+            "The CPUs ran at {} in one run and at {} in another.",
+            query::human(low, "Hz"),
+            query::human(high, "Hz")
+        );
+        found.push(Caution { kind: CautionKind::Frequency, run: None, text });
+    }
+    let ([a], [b]) = (sides[0], sides[1]) else { return found };
+    let speed = |i: usize| pace(runs.get(i)?, windows.get(i)?, paces.get(i).and_then(Option::as_ref));
+    if let (Some(one), Some(other)) = (speed(*a), speed(*b)) {
+        let ratio = one.max(other) / one.min(other);
+        if ratio > 1.0 + least_change && ratio < BY_CHANCE {
+            let by = (other / one - 1.0).abs() * 100.0;
+            let text = format!(
+                "The pace of the two runs differs by {by:.0} %, and each side was recorded once: that cannot tell chance from cause. \
+                 Record each side again, five times if you can, and compare them all: compare a1 a2 a3 -- b1 b2 b3."
+            );
+            found.push(Caution { kind: CautionKind::Once, run: None, text });
+        }
+    }
+    found
+}
