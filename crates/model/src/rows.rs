@@ -233,6 +233,11 @@ impl<'a> Out<'a> {
         self.symbols.passing(text)
     }
 
+    /// Like [`Out::passing`], for bytes from the kernel; what is not UTF-8 is replaced by U+FFFD.
+    pub fn passing_bytes(&mut self, bytes: &[u8]) -> i64 {
+        self.symbols.passing(&String::from_utf8_lossy(bytes))
+    }
+
     /// Records a property of the host.
     pub fn fact(&mut self, category: &str, name: &str, value: impl Into<String>) {
         self.facts.push(crate::Fact { category: category.into(), name: name.into(), value: value.into() });

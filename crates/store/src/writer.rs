@@ -13,6 +13,12 @@ use std::path::{Path, PathBuf};
 /// The tail is sealed when it holds this much, or when it is this old.
 const SEAL_BYTES: usize = 1 << 20;
 
+/// It is also sealed when the strings of its rows hold this much: they are kept in memory until then.
+const SEAL_TEXT: usize = 2 << 20;
+
+/// What a string costs beside its bytes: its places in two tables and the allocator's share.
+const TEXT_COST: usize = 96;
+
 /// Disk space held back so that a recording can be sealed when the disk is full.
 const RESERVE: u64 = 4 << 20;
 
@@ -43,6 +49,8 @@ pub struct Writer {
     written: HashSet<i64>,
     new_symbols: Vec<i64>,
     tail_bytes: usize,
+    /// Bytes of the strings of this generation.
+    text_bytes: usize,
     tail_from: i64,
     seal_every: i64,
     bytes: u64,
@@ -100,6 +108,7 @@ impl Writer {
             written: HashSet::new(),
             new_symbols: Vec::new(),
             tail_bytes: 0,
+            text_bytes: 0,
             tail_from: 0,
             seal_every,
             bytes: 0,
@@ -195,7 +204,9 @@ impl Writer {
         {
             let mut insert = transaction.prepare_cached("insert or replace into symbol values (?, ?)").map_err(&of)?;
             for cell in self.new_symbols.drain(..) {
-                insert.execute(params![cell, symbols.text(cell).unwrap_or("")]).map_err(&of)?;
+                let text = symbols.text(cell).unwrap_or("");
+                self.text_bytes += text.len() + TEXT_COST;
+                insert.execute(params![cell, text]).map_err(&of)?;
             }
             let mut insert = transaction.prepare_cached("insert into tail values (?, ?, ?)").map_err(&of)?;
             insert.execute(params![self.tick, self.pending_t, sum::add([self.tick, 0], &pending)]).map_err(&of)?;
@@ -210,7 +221,7 @@ impl Writer {
         let t = self.pending_t;
         self.pending = pending;
         self.pending.clear();
-        if self.tail_bytes >= SEAL_BYTES || t - self.tail_from >= self.seal_every {
+        if self.tail_bytes >= SEAL_BYTES || self.text_bytes >= SEAL_TEXT || t - self.tail_from >= self.seal_every {
             self.seal(symbols)?;
         }
         Ok(())
@@ -256,6 +267,7 @@ impl Writer {
         transaction.commit().map_err(&of)?;
         self.generation += 1;
         self.tail_bytes = 0;
+        self.text_bytes = 0;
         self.written.clear();
         self.new_symbols.clear();
         self.tables.iter_mut().for_each(|open| open.thinner.restart());

@@ -62,7 +62,7 @@ impl Infos {
             let cells = [
                 pid,
                 sample.start,
-                out.bytes(name),
+                out.passing_bytes(name),
                 sample.parent,
                 if user { self.command(host, pid, out) } else { NULL },
                 if user { executable(host, pid, out) } else { NULL },
@@ -118,14 +118,14 @@ impl Infos {
         if host.read_into(&format!("/proc/{pid}/cgroup"), &mut self.buffer).is_err() {
             return NULL;
         }
-        cgroup_path(&self.buffer).map_or(NULL, |path| out.bytes(path))
+        cgroup_path(&self.buffer).map_or(NULL, |path| out.passing_bytes(path))
     }
 }
 
 fn executable(host: &Host, pid: i64, out: &mut Out<'_>) -> i64 {
     use std::os::unix::ffi::OsStrExt;
     match host.link(&format!("/proc/{pid}/exe")) {
-        Ok(path) => out.bytes(path.as_os_str().as_bytes()),
+        Ok(path) => out.passing_bytes(path.as_os_str().as_bytes()),
         Err(_) => NULL,
     }
 }

@@ -107,14 +107,14 @@ struct Entity {
 impl Entity {
     fn new(start: i64, comm: Comm, out: &mut Out<'_>) -> Self {
         let nothing = [0; COUNTERS];
-        Entity { start, comm, name: out.bytes(comm.bytes()), base: nothing, last: [NULL; COUNTERS], seen: 0 }
+        Entity { start, comm, name: out.passing_bytes(comm.bytes()), base: nothing, last: [NULL; COUNTERS], seen: 0 }
     }
 
     /// Takes in what a read found and gives the counters since the entity has its name.
     fn update(&mut self, comm: Comm, now: &Counters, out: &mut Out<'_>) -> Counters {
         if comm != self.comm {
             self.comm = comm;
-            self.name = out.bytes(comm.bytes());
+            self.name = out.passing_bytes(comm.bytes());
             self.base = self.last.map(|last| if last == NULL { 0 } else { last });
         }
         let mut since = [NULL; COUNTERS];
@@ -130,10 +130,16 @@ impl Entity {
     }
 }
 
+/// The name of the row for all that have none of their own.
+const OTHERS: &str = "(others)";
+
 /// Counters of the rows of `process_exit`: ended, short-lived, lifetime, then all counters but those of children.
 const EXIT_COUNTERS: usize = 3 + COUNTERS - 2;
-/// Most rows of `process_exit`; what comes after goes into one row, so that names made from numbers cannot fill the memory.
+/// Most rows of `process_exit`, so that names made from numbers cannot fill the memory. Where another is needed, those go that were not
+/// counted for [`IDLE`]; where there are none, what comes goes into one row for all.
 const MOST_EXITS: usize = 2_000;
+/// A row of `process_exit` that was not counted for so many nanoseconds may go.
+const IDLE: u64 = 60_000_000_000;
 /// How long the counters of a process that is gone are kept for the message of its end, nanoseconds, and to the next read at least. It
 /// comes after an RCU grace period, which is some tens of milliseconds and seldom more than a second.
 const WAIT_FOR_END: u64 = 10_000_000_000;
@@ -148,6 +154,18 @@ struct Departed {
     last: Counters,
 }
 
+/// A row of `process_exit`.
+#[derive(Debug)]
+struct Exit {
+    labels: [i64; 2],
+    sums: [i64; EXIT_COUNTERS],
+    /// Whether its first row is still to come and must show zeros, for its name may have had a row before: the difference to the next read
+    /// is then all that was counted.
+    from_zero: bool,
+    /// When it was last counted.
+    at: u64,
+}
+
 /// All processes and threads, from read to read.
 #[derive(Debug, Default)]
 pub struct Tracker {
@@ -155,8 +173,12 @@ pub struct Tracker {
     threads: HashMap<i64, Entity>,
     /// Counters of processes that are gone, until the message of their end comes: by pid and start.
     departed: HashMap<(i64, i64), Departed>,
-    exits: Vec<([i64; 2], [i64; EXIT_COUNTERS])>,
+    exits: Vec<Exit>,
     exit_places: HashMap<[i64; 2], usize>,
+    /// Whether rows of `process_exit` have gone, so that names may return.
+    have_gone: bool,
+    /// When the last read was swept.
+    now: u64,
     states: HashMap<u8, i64>,
     read: u64,
 }
@@ -215,6 +237,7 @@ impl Tracker {
     /// Lets go of threads and processes that this read did not find.
     pub fn sweep(&mut self, now: u64) {
         let read = self.read;
+        self.now = now;
         self.threads.retain(|_, t| t.seen == read);
         let departed = &mut self.departed;
         self.processes.retain(|&pid, p| {
@@ -255,7 +278,7 @@ impl Tracker {
                 *rest = (*now - before.max(0)).max(0);
             }
         }
-        let labels = [out.bytes(ended.comm.bytes()), out.bytes(ended.parent.bytes())];
+        let labels = [out.passing_bytes(ended.comm.bytes()), out.passing_bytes(ended.parent.bytes())];
         self.add_exit(labels, 1, i64::from(!seen), ended.lifetime, &rest, out);
     }
 
@@ -269,31 +292,47 @@ impl Tracker {
         used: &Counters,
         out: &mut Out<'_>,
     ) {
-        let labels = if self.exits.len() < MOST_EXITS || self.exit_places.contains_key(&labels) {
-            labels
-        } else {
-            [out.text("(others)"), out.text("(others)")]
-        };
+        let known = self.exit_places.contains_key(&labels);
+        if !known && self.exits.len() >= MOST_EXITS {
+            self.forget_exits();
+        }
+        let labels = if known || self.exits.len() < MOST_EXITS { labels } else { [out.text(OTHERS), out.text(OTHERS)] };
+        let (now, have_gone) = (self.now, self.have_gone);
         let place = *self.exit_places.entry(labels).or_insert_with(|| {
-            self.exits.push((labels, [NULL; EXIT_COUNTERS]));
+            self.exits.push(Exit { labels, sums: [NULL; EXIT_COUNTERS], from_zero: have_gone, at: now });
             self.exits.len() - 1
         });
-        let Some((_, sums)) = self.exits.get_mut(place) else { return };
+        let Some(exit) = self.exits.get_mut(place) else { return };
+        exit.at = now;
         let children = counter::CHILDREN_USER..=counter::CHILDREN_SYSTEM;
         let used = used.iter().enumerate().filter(|(i, _)| !children.contains(i)).map(|(_, &v)| v);
-        for (sum, value) in sums.iter_mut().zip([ended, short_lived, lifetime].into_iter().chain(used)) {
+        for (sum, value) in exit.sums.iter_mut().zip([ended, short_lived, lifetime].into_iter().chain(used)) {
             if value != NULL {
                 *sum = (*sum).max(0).saturating_add(value);
             }
         }
     }
 
+    /// Lets go of the rows of `process_exit` that were not counted for a while.
+    fn forget_exits(&mut self) {
+        let now = self.now;
+        let before = self.exits.len();
+        self.exits.retain(|exit| now.saturating_sub(exit.at) < IDLE);
+        if self.exits.len() < before {
+            self.have_gone = true;
+            self.exit_places = self.exits.iter().enumerate().map(|(place, exit)| (exit.labels, place)).collect();
+        }
+    }
+
     /// Puts out the rows of what ended.
-    pub fn put_exits(&self, out: &mut Out<'_>) {
-        for (labels, sums) in &self.exits {
+    pub fn put_exits(&mut self, out: &mut Out<'_>) {
+        for exit in &mut self.exits {
             let mut cells = [NULL; 2 + EXIT_COUNTERS];
-            for (cell, value) in cells.iter_mut().zip(labels.iter().chain(sums)) {
+            for (cell, value) in cells.iter_mut().zip(exit.labels.iter().chain(&exit.sums)) {
                 *cell = *value;
+            }
+            if std::mem::take(&mut exit.from_zero) {
+                cells.iter_mut().skip(2).filter(|c| **c != NULL).for_each(|c| *c = 0);
             }
             out.row(PROCESS_EXIT, &cells);
         }
@@ -410,6 +449,32 @@ mod tests {
         assert_eq!(Comm::new(b"kworker/0:1-events", true).bytes(), b"kworker");
         assert_eq!(Comm::new(b"a/b\n\xff", false).bytes(), b"a/b\n\xff");
         assert_eq!(Comm::new(b"0123456789abcdefgh", false).bytes(), b"0123456789abcde");
+    }
+
+    #[test]
+    fn a_name_that_returns_begins_at_zero_and_loses_nothing() {
+        let (mut t, mut s) = (Tracker::default(), Symbols::default());
+        let fill = |t: &mut Tracker, out: &mut Out<'_>, from: i64| {
+            for pid in from..from + MOST_EXITS as i64 - 1 {
+                t.ended(&end(pid, format!("job{pid}").as_bytes(), 1), out);
+            }
+        };
+        let find = |rows: &[String]| rows.iter().find(|r| r.starts_with("exit again ")).cloned();
+        let mut step = |now: u64, from: i64, again: &[i64]| {
+            read(&mut t, &mut s, |t, out| {
+                t.sweep(now);
+                again.iter().for_each(|&user| t.ended(&end(1_000_000 + user, b"again", user), out));
+                if from >= 0 {
+                    fill(t, out, from);
+                }
+            })
+        };
+        assert_eq!(find(&step(1, 0, &[5])).as_deref(), Some("exit again ended 1 short 1 user 5"));
+        // Others take the places, a minute later.
+        let rows = step(IDLE + 2, 10_000, &[]);
+        assert!(find(&rows).is_none() && rows.len() <= MOST_EXITS, "{}", rows.len());
+        assert_eq!(find(&step(IDLE + 3, -1, &[7])).as_deref(), Some("exit again ended 0 short 0 user 0"));
+        assert_eq!(find(&step(IDLE + 4, -1, &[2])).as_deref(), Some("exit again ended 2 short 2 user 9"));
     }
 
     #[test]

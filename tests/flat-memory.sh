@@ -2,9 +2,9 @@
 # The memory of a recorder is flat: an hour at the default interval, time-scaled to 10 ms, while processes with names that never
 # come again start and end. What it holds in the middle of the time is what it holds at the end.
 #
-# usage: scripts/bench/flat-memory.sh     TWINSCOPE=path of the program, TIME=seconds
+# usage: tests/flat-memory.sh     TWINSCOPE=path of the program, TIME=seconds
 set -uo pipefail
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/.."
 
 twinscope=${TWINSCOPE:-target/release/twinscope}
 time=${TIME:-45}
