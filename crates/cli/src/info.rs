@@ -57,6 +57,13 @@ pub fn info(options: &Info) -> Result<u8> {
     Ok(if damaged { 3 } else { 0 })
 }
 
+/// Bytes of the write-ahead log beside a recording that is not finished, or was cut off: it belongs to the recording.
+fn log_size(recording: &Recording) -> u64 {
+    let mut name = recording.path().as_os_str().to_owned();
+    name.push("-wal");
+    std::fs::metadata(name).map_or(0, |m| m.len())
+}
+
 fn as_json(recording: &Recording) -> serde_json::Value {
     let tables: Vec<_> = recording
         .sizes()
@@ -66,6 +73,7 @@ fn as_json(recording: &Recording) -> serde_json::Value {
     json!({
         "file": recording.path().display().to_string(),
         "bytes": std::fs::metadata(recording.path()).map_or(0, |m| m.len()),
+        "log_bytes": log_size(recording),
         "unfinished": recording.is_unfinished(),
         "duration": recording.duration() as f64 / 1e9,
         "manifest": recording.manifest(),
@@ -83,7 +91,18 @@ fn print(recording: &Recording) {
     let seconds = recording.duration() as f64 / 1e9;
     let size = std::fs::metadata(recording.path()).map_or(0, |m| m.len()) as f64;
     let line = |name: &str, value: String| println!("{name:10} {}", text::clean(&value));
-    line("recording", format!("{} ({})", recording.path().display(), query::human(size, "B")));
+    let log = log_size(recording);
+    line("recording", format!("{} ({})", recording.path().display(), query::human(size + log as f64, "B")));
+    if log > 0 {
+        let part = query::human(log as f64, "B");
+        let name = recording.path().display();
+        line(
+            "",
+            format!(
+                "{part} of it are in {name}-wal: copy both, or join them first: sqlite3 {name} 'pragma journal_mode = delete'"
+            ),
+        );
+    }
     line("run", manifest.name.clone());
     line(
         "host",

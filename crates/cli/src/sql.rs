@@ -140,7 +140,7 @@ fn answer(session: &Session, statement: &str, format: Format) -> Result<()> {
             for f in FUNCTIONS {
                 out.add_row([f.call, f.help]);
             }
-            println!("{out}");
+            println!("{}", text::trimmed(&out));
             Ok(())
         }
         Some(_) => Err(recorder::Usage(format!("{statement}: there are .schema [TABLE] and .functions")).into()),
@@ -154,7 +154,8 @@ fn overview(session: &Session) -> Result<()> {
         out.add_row([text::clean(&table.name), text::clean(&table.help)]);
     }
     println!(
-        "{out}\n\nEach recorded table NAME has a NAME_rate beside it: rates per second, in base units. `.schema TABLE` shows the columns."
+        "{}\n\nEach recorded table NAME has a NAME_rate beside it: rates per second, in base units. `.schema TABLE` shows the columns.",
+        text::trimmed(&out)
     );
     Ok(())
 }

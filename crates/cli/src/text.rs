@@ -15,6 +15,11 @@ pub(crate) fn table(header: &[&str], right: &[bool]) -> Table {
     table
 }
 
+/// A table without the blanks that fill the last column up to its longest cell: they would wrap every line of a narrow terminal.
+pub(crate) fn trimmed(table: &Table) -> String {
+    table.to_string().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
+}
+
 /// Control characters of names from outside must not reach a terminal.
 pub(crate) fn clean(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
@@ -23,6 +28,13 @@ pub(crate) fn clean(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn short_lines_stay_short() {
+        let mut out = table(&["name", "help"], &[false, false]);
+        out.add_row(["a", "short"]).add_row(["b", &"long ".repeat(60)]);
+        assert!(trimmed(&out).lines().nth(1).is_some_and(|l| l.ends_with("short") && l.len() < 20));
+    }
 
     #[test]
     fn names_cannot_drive_the_terminal() {

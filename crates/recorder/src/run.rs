@@ -25,7 +25,7 @@ const INTERVAL: Duration = Duration::from_secs(1);
 /// The interval at the start of a command unless one is asked for, and for how long.
 const SPRINT: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(20));
 
-/// Rows are committed no more often than this: a commit waits for the disk.
+/// Rows are committed this often, or at each tick where ticks are rarer: a commit waits for the disk.
 const COMMIT: Duration = Duration::from_secs(1);
 
 /// The tail is sealed at this age.
@@ -545,7 +545,9 @@ impl Recorder<'_> {
             self.forget(&mut now, tick);
         }
         let time = self.now();
-        now.commit = last || tick == 0 || time.saturating_sub(self.last_commit) >= COMMIT.as_nanos() as u64 / 2;
+        // Whether it can wait for the next tick: what counts is when that one is due, not how late this one came.
+        let next = self.schedule.deadline();
+        now.commit = last || tick == 0 || next > self.last_commit.saturating_add(COMMIT.as_nanos() as u64);
         if now.commit {
             self.last_commit = time;
         }

@@ -85,6 +85,7 @@ fn run(run: &Run, index: usize, comparison: &Comparison) -> Result<Value, Error>
         "start": seconds(m.start_unix),
         "duration": seconds(run.recording.duration()),
         "interval": seconds(m.interval),
+        "sprint": m.sprint.map(|(interval, until)| json!({"interval": seconds(interval), "until": seconds(until)})),
         "command": m.command,
         "exit": exit,
         "wall": wall,

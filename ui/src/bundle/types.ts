@@ -13,6 +13,8 @@ export interface Run {
   start: number;
   duration: number;
   interval: number;
+  /** A shorter interval that held until so many seconds after the start; absent in older reports. */
+  sprint?: { interval: number; until: number } | null;
   command: string[] | null;
   exit: { code?: number; signal?: number } | null;
   wall: number | null;

@@ -20,6 +20,12 @@ function date(unix: number): string {
   return new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" }).format(unix * 1000);
 }
 
+/** How often it was read: "every 200 ms for 20 s, then every 1.00 s" where a command's start was read more often. */
+export function pace(run: Pick<Run, "interval" | "sprint">): string {
+  const every = `every ${human(run.interval, "s")}`;
+  return run.sprint ? `every ${human(run.sprint.interval, "s")} for ${human(run.sprint.until, "s")}, then ${every}` : every;
+}
+
 function Recording({ run, index }: { run: Run; index: number }) {
   const [output, setOutput] = useState(false);
   const base = report().runs[0];
@@ -43,7 +49,7 @@ function Recording({ run, index }: { run: Run; index: number }) {
       {run.command && <p class="command" title={run.command.join(" ")}><code>{run.command.join(" ")}</code></p>}
       <p class="quiet">
         {run.work && run.wall !== null && `ran ${human(run.wall, "s")}${times(run.wall, base?.wall)} · `}
-        recorded {span(run.duration)}, every {human(run.interval, "s")} · {date(run.start)}
+        recorded {span(run.duration)}, {pace(run)} · {date(run.start)}
       </p>
       <p class="quiet">
         {[run.host, run.kernel, [`${run.cpus} ${run.cpus === 1 ? "CPU" : "CPUs"}`, run.cpu_model].filter(Boolean).join(", "), human(run.memory_bytes, "B")].filter(Boolean).join(" · ")}
