@@ -116,16 +116,20 @@ fn signals_reach_the_command() {
 fn a_command_that_ignores_signals() {
     let folder = Folder::new();
     let script = "trap '' INT TERM; : > ready; while :; do sleep 0.05; done";
-    let done = folder
-        .expect(128 + 9, with(&["record", "-o", "a.twin", "-d", "500ms"], &with(FEW, &["--", "sh", "-c", script])));
+    // Time enough for a shell to begin, on any machine.
+    let done =
+        folder.expect(128 + 9, with(&["record", "-o", "a.twin", "-d", "5s"], &with(FEW, &["--", "sh", "-c", script])));
     assert_eq!(is_sealed(&folder, "a.twin")["manifest"]["ended"], "duration over", "{done}");
     std::fs::remove_file(folder.path("ready")).unwrap();
     let mut running = folder.record("b.twin", &with(FEW, &["--", "sh", "-c", script]));
     running.until("the command is ready", || folder.path("ready").exists());
-    for _ in 0..3 {
-        assert!(running.poll().is_none());
+    assert!(running.poll().is_none());
+    // Equal signals that wait are one: on a busy machine three are not always three.
+    for _ in 0..100 {
+        if running.poll().is_some() {
+            break;
+        }
         running.signal(libc::SIGTERM);
-        // Equal signals that wait are one.
         std::thread::sleep(Duration::from_millis(300));
     }
     let done = running.wait();
@@ -159,7 +163,9 @@ fn duration() {
     // Every tick was taken, or is counted as skipped; the first and the last read come on top.
     let ticks = folder.count("a.twin", "select count(distinct t) from kernel");
     let skipped = info["manifest"]["skipped_ticks"].as_i64().unwrap();
-    assert!((10..=12).contains(&(ticks + skipped)), "{ticks} ticks, {skipped} skipped");
+    // A loop that was kept from a CPU as the second ended comes late, and counts what it missed until then.
+    let most = (info["duration"].as_f64().unwrap() * 10.0) as i64 + 2;
+    assert!((10..=most).contains(&(ticks + skipped)), "{ticks} ticks, {skipped} skipped, {most} at most");
     let done =
         folder.expect(128 + 15, with(&["record", "-o", "b.twin", "-d", "500ms"], &with(FEW, &["--", "sleep", "100"])));
     let info = is_sealed(&folder, "b.twin");
@@ -178,6 +184,12 @@ fn intervals_do_not_drift() {
         let phases = rows.iter().filter_map(|r| r["t"].as_f64()).map(|t| (t / 1e8).fract());
         phases.fold(1.0, f64::min)
     };
+    let manifest = &folder.info("a.twin")["manifest"];
+    let late = manifest["late_ticks"].as_i64().unwrap() + manifest["skipped_ticks"].as_i64().unwrap();
+    if late > 10 {
+        crate::common::skipped("intervals do not drift", &format!("{late} of 30 ticks came late: the machine is busy"));
+        return;
+    }
     let (start, end) = (early(0.05, 1.45), early(1.55, 2.95));
     assert!(start < 0.5 && end < 0.5, "reads come {start} and {end} of an interval late, even at best");
 }
@@ -319,7 +331,12 @@ fn many_processes() {
     };
     let before = forks().unwrap();
     running.until("a storm of 300 forks", || forks().unwrap() > before + 300);
-    std::thread::sleep(Duration::from_millis(500));
+    // At least one read has them all.
+    let tables = folder.info("a.twin");
+    if tables["tables"].as_array().unwrap().iter().any(|t| t["table"] == "process") {
+        let seen = "select count(distinct pid) from process where comm = 'sleep'";
+        running.until("all were read", || folder.count("a.twin", seen) >= 2000);
+    }
     std::fs::write(folder.path("go"), "").unwrap();
     let done = running.wait();
     assert_eq!(done.status.code(), Some(0), "{done}");
