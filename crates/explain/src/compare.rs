@@ -26,7 +26,7 @@ const LEAST_CHANGE: f64 = 0.05;
 const APART: f64 = 4.0 / 3.0;
 
 /// The metric of the pace.
-const DONE: &str = "work.done";
+pub(crate) const DONE: &str = "work.done";
 
 /// At most so many ticks of a table are compared; beyond, every n-th is read, which keeps counters exact.
 const MOST_TICKS: usize = 7200;
@@ -460,6 +460,7 @@ impl State<'_> {
         let Some(metric) = query::metric(table, "done") else { return Vec::new() };
         let mut found = Vec::new();
         for [a, b] in self.sides {
+            let Some(&run) = b.first() else { continue };
             let single = a.len() == 1 && b.len() == 1;
             let pace = |&run: &usize| -> Option<Pace> {
                 let reported = paces.get(run)?.as_ref();
@@ -471,7 +472,6 @@ impl State<'_> {
                 reported.filter(enough).cloned().or_else(whole)
             };
             let (a, b): (Vec<_>, Vec<_>) = (a.iter().filter_map(pace).collect(), b.iter().filter_map(pace).collect());
-            let Some(run) = self.sides.get(found.len()).and_then(|s| s[1].first()).copied() else { continue };
             let (Some(first), Some(second)) = (a.first(), b.first()) else { continue };
             let values = [first.values(), second.values()];
             let of = Of { table, metric: &metric, by: &[], labels: &[], run };

@@ -1,5 +1,6 @@
 //! The comparison in a sentence or two that a manager can read.
 
+use crate::compare::DONE;
 use crate::{Comparison, Difference, Per, window};
 use query::Run;
 
@@ -40,7 +41,7 @@ fn times(ratio: f64, more: &str, less: &str) -> String {
 
 /// The pace of the other side against the baseline's: by the work done, else by the time taken where the windows are whole runs.
 fn pace(runs: &[Run], comparison: &Comparison, other: usize) -> Option<String> {
-    let done = |d: &&Difference| d.metric == "work.done" && d.run == other;
+    let done = |d: &&Difference| d.metric == DONE && d.run == other;
     let life = |i: usize| comparison.windows.get(i).is_some_and(window::is_life);
     // Of repeats, all that belong to the side.
     let side = |first: usize| match comparison.repeats {
@@ -130,7 +131,10 @@ pub(crate) fn of(runs: &[Run], comparison: &Comparison) -> Headline {
         return Headline { headline, detail, level: Level::Same };
     }
     let mut named: Vec<&Difference> = Vec::new();
-    for d in &comparison.differences {
+    // The pace is what the first sentence says.
+    let all = || comparison.differences.iter();
+    let explains = all().any(|d| d.metric != DONE);
+    for d in all().filter(|d| !explains || d.metric != DONE) {
         if named.len() < 3 && !named.iter().any(|n| n.metric == d.metric) {
             named.push(d);
         }

@@ -452,6 +452,37 @@ mod tests {
     }
 
     #[test]
+    fn strings_of_what_is_gone_are_forgotten() {
+        let (mut t, mut s) = (Tracker::default(), Symbols::default());
+        let mut most = 0;
+        for step in 0..3_000_i64 {
+            let mut rows = vec![Rows::default(); TABLES.len()];
+            let (mut coverage, mut facts) = (Vec::new(), Vec::new());
+            let mut out = Out::new("processes", TABLES, &mut rows, &mut s, &mut coverage, &mut facts);
+            t.begin();
+            // Ten processes a second that live for one read, each with a name of its own.
+            for pid in step * 10..step * 10 + 10 {
+                t.process(&sample(pid, format!("n{pid}").as_bytes(), 1), &mut out);
+                if step > 0 {
+                    t.ended(&end(pid - 10, format!("n{}", pid - 10).as_bytes(), 1), &mut out);
+                }
+            }
+            t.sweep(step as u64 * 1_000_000_000);
+            t.put_exits(&mut out);
+            if step % 10 == 0 {
+                s.forget(rows.iter().flat_map(|r| &r.cells).copied());
+            }
+            // Every row can be read.
+            let labels = rows[PROCESS_EXIT].iter().all(|r| s.text(r[0]).is_some() && s.text(r[1]).is_some());
+            assert!(labels && rows[PROCESS].iter().all(|r| s.text(r[2]).is_some()), "{step}");
+            if step > 1_000 {
+                most = most.max(s.len());
+            }
+        }
+        assert!(most < MOST_EXITS + 500, "{most} of 30,000 names are held");
+    }
+
+    #[test]
     fn a_name_that_returns_begins_at_zero_and_loses_nothing() {
         let (mut t, mut s) = (Tracker::default(), Symbols::default());
         let fill = |t: &mut Tracker, out: &mut Out<'_>, from: i64| {
