@@ -131,10 +131,14 @@ impl Candidate {
         self.separation.filter(|s| s.gap >= APART && self.difference.difference.abs() >= self.floor)
     }
 
-    /// The smaller of two p-values, times two because it was chosen (Bonferroni).
+    /// The smaller of two p-values, times two because it was chosen (Bonferroni). That of the stretches counts only where they lie apart: the gap is
+    /// what stands against dependence longer than a stretch, of which the ranks know nothing.
     fn p(&self) -> f64 {
         let p = self.statistics.p.unwrap_or(f64::NAN);
-        self.separation.map_or(p, |s| (2.0 * s.p.min(p)).min(1.0))
+        match self.separation {
+            None => p,
+            Some(_) => (2.0 * self.apart().map_or(p, |s| s.p.min(p))).min(1.0),
+        }
     }
 }
 

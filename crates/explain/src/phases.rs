@@ -120,6 +120,14 @@ impl Use {
         let mut edges = vec![0.0];
         edges.extend(points.iter().filter_map(edge));
         edges.push(1.0);
+        // Neighbours on one level are one phase.
+        let mut at = 1;
+        while let Some(&[from, middle, to]) = edges.get(at - 1..at + 2).and_then(|e| <&[f64; 3]>::try_from(e).ok()) {
+            match (self.mean(from, middle, true), self.mean(middle, to, true)) {
+                (Some(a), Some(b)) if apart(a, b) => at += 1,
+                _ => drop(edges.remove(at)),
+            }
+        }
         edges.iter().copied().zip(edges.iter().copied().skip(1)).collect()
     }
 }
