@@ -11,6 +11,9 @@ use std::fmt::Write;
 static WORK: Table =
     Table::wide("work", "work done", &[Column::counter("done", Unit::None, "units of work done").better()]);
 
+/// Processes, told apart by their names as real ones are.
+static JOBS: Table = Table { groups: &[&["comm"]], ..PROCESS };
+
 /// Fields of `/proc/vmstat` that are simulated, each a metric.
 const FIELDS: usize = 80;
 
@@ -87,7 +90,7 @@ fn record(dir: &std::path::Path, name: &str, rng: &mut Rng, program: Program) ->
         ..Manifest::default()
     };
     let path = dir.join(format!("{name}.twin"));
-    write(&path, &manifest, &[(&WORK, &work), (&CPU, &cpu), (&PROCESS, &process), (&VMSTAT, &vmstat)]);
+    write(&path, &manifest, &[(&WORK, &work), (&CPU, &cpu), (&JOBS, &process), (&VMSTAT, &vmstat)]);
     path
 }
 
@@ -156,7 +159,11 @@ fn a_quarter_of_the_pace_is_found_in_six_seconds() {
             chance += usize::from(d.per == Per::Second);
             all += 1;
         }
-        assert!(listed(&comparison).iter().any(|d| d.starts_with("process.user Operation")), "seed {seed}");
+        assert!(
+            listed(&comparison).iter().any(|d| d.starts_with("process.user Operation")),
+            "seed {seed}: {:?}",
+            listed(&comparison)
+        );
         // And no pace, no fall.
         let (_, same) = compared(seed, &[slow, slow], &Options::default());
         assert!(condition.holds(&same).is_none() && condition.is_known(&same));
