@@ -291,6 +291,11 @@ bench_sql() {
     done
 }
 
+bench_stacks() {
+    begin stacks "99 samples a second, $((rounds * 4)) pairs"
+    TWINSCOPE=$twinscope scripts/bench/stacks.sh $((rounds * 4)) >>"$out/$section.tsv"
+}
+
 bench_build() {
     begin build "the whole product from nothing"
     cost build make clean

@@ -18,6 +18,7 @@ hour|A large host for an hour|192 CPUs, 500 interrupt lines, 100 processes, 3,60
 day|The same for a day|86,400 reads.
 threads|Following every thread|What those who are followed pay: two threads that pass a byte to and fro on one CPU, and four that contend for a mutex. Rounds with and without the source \`threads\` (with stacks, read five times a second) alternate; of the ratios the median, the least and the greatest.
 sql|Questions|Each with the start of the program.
+stacks|Sampling what runs|One busy thread with stacks of up to 40 frames, recorded with \`--only stacks\` at 99 samples a second and without samples, in turn; the ratio of the command's CPU times of each pair, less 1.
 build|Build|\`make build\` after \`make clean\`, packages downloaded before."
 
 # name, program, metric, the most that is allowed
@@ -28,6 +29,7 @@ processes|twinscope|CPU|1.5
 processes|twinscope|CPU after the start|1.5
 host192|twinscope|CPU|2
 host192|twinscope|CPU after the start|2
+stacks|99 Hz|CPU time of the command, median|1
 fast|twinscope|CPU|2
 fast|twinscope|CPU after the start|2
 size|twinscope|each second|1024

@@ -8,6 +8,7 @@ mod error;
 mod ethtool;
 mod file;
 mod limit;
+pub mod perf;
 
 pub use error::ReadError;
 pub use ethtool::{DriverStatistics, Setting};

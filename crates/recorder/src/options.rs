@@ -141,6 +141,11 @@ pub struct Record {
     #[arg(long, group = "target")]
     pub all: bool,
 
+    /// Sample what the CPUs run, with stacks: so often a second on each CPU. Default: 99 with a command, else 0, which is none
+    #[arg(long, value_name = "HZ", num_args = 0..=1, require_equals = true, default_missing_value = "99",
+          value_parser = clap::value_parser!(u32).range(0..=1000))]
+    pub stacks: Option<u32>,
+
     /// Record each thread, not only each process
     #[arg(long)]
     pub threads: bool,

@@ -12,6 +12,7 @@ use crate::work::Counter;
 use anyhow::{Context, Result, bail};
 use host::Host;
 use model::{Coverage, Exit, Fact, Kind, Manifest, Mark, Out, Rows, Shape, Status, Symbols, Table, Unavailable, Work};
+use sources::stacks::Stacks;
 use sources::{Pace, Reader, Scope, Source};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,6 +25,9 @@ const INTERVAL: Duration = Duration::from_secs(1);
 
 /// The interval at the start of a command unless one is asked for, and for how long.
 const SPRINT: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(20));
+
+/// Samples a second on each CPU where a command is recorded. Not 100: what runs at an even pace must not be seen always or never.
+const HERTZ: u32 = 99;
 
 /// Rows are committed this often, or at each tick where ticks are rarer: a commit waits for the disk.
 const COMMIT: Duration = Duration::from_secs(1);
@@ -90,6 +94,7 @@ struct Recorder<'a> {
     own: [TableId; 3],
     schedule: Schedule,
     counter: Option<Arc<Counter>>,
+    stacks: Stacks,
     progress_points: Vec<(f64, f64)>,
     page: i64,
     last_commit: u64,
@@ -126,6 +131,7 @@ pub fn record(options: &Record) -> Result<u8> {
         threads: options.threads,
         target,
         start,
+        hertz: options.stacks.unwrap_or(if options.command.is_empty() { 0 } else { HERTZ }),
         ..Scope::default()
     };
     manifest.scope = scope.target.to_string();
@@ -188,6 +194,7 @@ pub fn record(options: &Record) -> Result<u8> {
         own,
         schedule: Schedule::new(pace.base, pace.sprint, pace.stride),
         counter,
+        stacks: scope.stacks.clone(),
         progress_points: Vec::new(),
         page: manifest.page_size,
         last_commit: 0,
@@ -471,6 +478,7 @@ impl Recorder<'_> {
         // A counter in hundredths of a second says nothing over an interval that is shorter.
         let since = self.now().saturating_sub(self.last_read);
         std::thread::sleep(SHORTEST.saturating_sub(Duration::from_nanos(since)));
+        self.stacks.finish();
         self.read(u64::MAX, false, keeper);
         if let Some(total) = self.counter.as_ref().and_then(|c| c.total()) {
             let progress = std::mem::take(&mut self.progress_points);

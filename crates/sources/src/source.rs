@@ -32,6 +32,8 @@ pub struct Scope {
     pub marks: Shared,
     /// The stacks of the recording.
     pub stacks: crate::stacks::Stacks,
+    /// Samples a second on each CPU; 0 for none.
+    pub hertz: u32,
 }
 
 /// Finds out whether a source can be read here, and opens what it holds open.

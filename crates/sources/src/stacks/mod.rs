@@ -4,23 +4,35 @@
 //! top of the user stack, which is followed here by the unwind information of the files that the process has mapped. The number is
 //! given out at once. Names take longer: the rows of a stack and its frames are written when they are known, at the latest at the end.
 
-#![allow(dead_code, reason = "used by the sampler, which comes next")]
-
 mod callers;
+mod demangle;
+mod hotspot;
+mod jit;
 mod kernel;
 mod maps;
 mod module;
 mod name;
 mod process;
+mod resolve;
+mod sample;
+mod symbols;
 mod trie;
 
 use crate::{Pace, Reader, Source};
 use host::Host;
+use host::perf::Perf;
 use kernel::Kernel;
-use model::{Column, NULL, Out, Table, Unavailable, Unit};
-use name::{Kind, Row};
+use model::{Column, Compare, Den, Derived, NULL, Out, Polarity, Table, Unavailable, Unit};
+use module::Module;
+use name::Row;
+use object::{ReadCache, SymbolKind};
 use process::{DEEPEST, Processes};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use sample::{Counts, Sampler, Taken};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+use symbols::Symbols;
 use trie::{Place, Trie};
 
 static FRAME: Table = Table::wide(
@@ -52,22 +64,90 @@ static STACK: Table = Table::wide(
 )
 .of_entries();
 
-/// Stacks and their names.
+static SAMPLE: Table = Table::wide(
+    "sample",
+    "a sample of what a CPU ran, of the threads in scope",
+    &[
+        Column::number("pid", "process"),
+        Column::number("tid", "thread"),
+        Column::label("comm", "name of the process"),
+        Column::label("thread", "name of the thread"),
+        Column::gauge("at", Unit::Nanoseconds, "when, since the start of the recording; rounded to a millisecond"),
+        Column::gauge("cpu", Unit::None, "CPU"),
+        Column::gauge("stack", Unit::None, "number of its stack"),
+        Column::gauge("weight", Unit::Nanoseconds, "CPU time that it stands for"),
+    ],
+)
+.of_events();
+
+static COLLECTOR: Table = Table::wide(
+    "stacks_collector",
+    "what the sampler took, lost and cost",
+    &[
+        Column::label("collector", "its name"),
+        Column::counter("events", Unit::None, "samples of threads in scope"),
+        Column::counter("lost", Unit::None, "records that found no room").worse(),
+        Column::counter(
+            "truncated",
+            Unit::None,
+            "samples whose stack could not be followed to the start of its thread",
+        )
+        .worse(),
+        Column::gauge("sampled_1_in", Unit::None, "every so many events has a stack").compared(Compare::Never),
+        Column::counter("cost_ns", Unit::Nanoseconds, "CPU time of the thread that reads and unwinds them").worse(),
+    ],
+)
+.derived(&[Derived {
+    name: "unwound_to_start",
+    unit: "ratio",
+    help: "share of the samples whose stack was followed to the start of its thread",
+    num: &[("events", 1.0), ("truncated", -1.0)],
+    den: Den::Columns(&[("events", 1.0)]),
+    polarity: Polarity::Better,
+    compare: Compare::Difference,
+    floor: 0.02,
+}])
+.grouped(&[]);
+
+/// Stacks, their names, and the sampler.
 pub static SOURCE: Source = Source {
     name: "stacks",
-    title: "stacks: frames and functions",
-    documented: "proc_kallsyms(5), proc_pid_maps(5), elf(5)",
+    title: "stacks: samples, frames and functions",
+    documented: "perf_event_open(2), proc_kallsyms(5), proc_pid_maps(5), elf(5)",
     reads: &[],
     needs: "root, or CAP_PERFMON and CAP_SYS_PTRACE, for processes of other users",
     pace: Pace::Tick,
-    tables: &[&FRAME, &STACK],
+    tables: &[&FRAME, &STACK, &SAMPLE, &COLLECTOR],
     charts: &[],
     open: |host, scope| {
         if host.is_fixture() {
             return Err(Unavailable::not_applicable("a recorded host runs nothing that has stacks"));
         }
         scope.stacks.0.host.get_or_init(|| Host::at(host.root()));
-        Ok(Box::new(Dictionary { stacks: scope.stacks.clone(), refused: 0 }))
+        // Without samples, too, it tells of processes that come and go: others meet their stacks.
+        let (sampler, missing) = match Perf::open(host, scope.hertz) {
+            Ok(perf) => {
+                let limited = perf.only_own.then(|| {
+                    let why = "only what this program starts is seen, without the kernel's part of stacks";
+                    Unavailable::denied(why).remedy(host::perf::REMEDY)
+                });
+                (Some(Sampler::start(scope.stacks.clone(), perf, scope.hertz, &scope.target)), limited)
+            }
+            Err(why) => (None, Some(why)),
+        };
+        let missing = missing.filter(|_| scope.hertz > 0);
+        let left_out =
+            (scope.hertz == 0).then(|| Unavailable::not_applicable("no samples were asked for").remedy("--stacks"));
+        scope.stacks.begin();
+        Ok(Box::new(Dictionary {
+            stacks: scope.stacks.clone(),
+            sampler,
+            hertz: scope.hertz,
+            start: scope.start,
+            missing: missing.or(left_out),
+            counts: Counts::default(),
+            refused: false,
+        }))
     },
 };
 
@@ -111,6 +191,10 @@ struct Shared {
     host: OnceLock<Host>,
     kernel: OnceLock<Result<Kernel, Unavailable>>,
     state: Mutex<State>,
+    /// Wakes the thread that finds names, and who waits for it.
+    changed: Condvar,
+    /// Set before the last read of the recording.
+    over: AtomicBool,
 }
 
 #[derive(Default)]
@@ -118,7 +202,21 @@ struct State {
     trie: Trie,
     processes: Processes,
     places: Vec<Place>,
+    /// What the sampler has handed over.
+    taken: Taken,
+    /// What is to be said in the coverage.
+    said: Vec<resolve::Said>,
+    /// Whether the thread that finds names was started; whether it is to name everything now, and has done so; and whether it is to end.
+    resolving: bool,
+    last: bool,
+    named: bool,
+    closed: bool,
+    /// Variables of files, by their numbers.
+    variables: HashMap<u32, Arc<Symbols>>,
 }
+
+/// At the end, so long is waited for names that are still looked for.
+const LAST: Duration = Duration::from_secs(20);
 
 impl std::fmt::Debug for Stacks {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -135,10 +233,16 @@ impl Stacks {
     ///
     /// `pid` is the process (thread group) and `tid` the thread, as the recorder's pid namespace has them.
     pub fn intern(&self, pid: u32, tid: u32, kernel: &[u64], user: User<'_>) -> i64 {
+        // Threads of a process share its memory; which one it was matters nothing here.
         let _ = tid;
-        let host = self.0.host.get_or_init(Host::live);
+        self.intern_told(pid, kernel, user).0
+    }
+
+    /// The same, with whether the stack was followed to its start.
+    fn intern_told(&self, pid: u32, kernel: &[u64], user: User<'_>) -> (i64, bool) {
+        let host = self.host();
         let mut state = self.state();
-        let State { trie, processes, places } = &mut *state;
+        let State { trie, processes, places, .. } = &mut *state;
         places.clear();
         let kernel = kernel.iter().copied().filter(|&a| a != 0 && a < MARKS).take(DEEPEST);
         places.extend(kernel.enumerate().map(|(at, address)| Place::Kernel(caller(at, address))));
@@ -152,9 +256,10 @@ impl Stacks {
             }
             User::Copied { registers, stack } => processes.unwind(host, pid, &registers, stack, places),
         }
+        let whole = places.last() != Some(&Place::Truncated);
         match trie.stack(places.iter().rev().copied()) {
-            0 => NULL,
-            stack => i64::from(stack),
+            0 => (NULL, whole),
+            stack => (i64::from(stack), whole),
         }
     }
 
@@ -170,16 +275,105 @@ impl Stacks {
     /// The variable at an address of a process, as `symbol+off in module`: the name of a lock that is no part of an object. `None` where it
     /// has none.
     pub fn data_symbol(&self, pid: u32, address: u64) -> Option<String> {
-        let _ = (pid, address);
-        None
+        let host = self.host();
+        let (number, place, path, known) = {
+            let mut state = self.state();
+            let (number, place) = state.processes.data(host, pid, address)?;
+            let path = Arc::clone(&state.processes.modules.get(number as usize)?.identity.path);
+            (number, place, path, state.variables.get(&number).cloned())
+        };
+        let variables = match known {
+            Some(variables) => variables,
+            None => {
+                let module = self.module(number)?.1;
+                let found = symbols::of_bytes(&ReadCache::new(module.file.as_deref()?), SymbolKind::Data);
+                let found = Arc::new(found.map(|(symbols, _)| symbols).unwrap_or_default());
+                self.state().variables.insert(number, Arc::clone(&found));
+                found
+            }
+        };
+        let (name, offset) = variables.at(place)?;
+        let file = path.rsplit('/').next().unwrap_or_default();
+        Some(match offset {
+            0 => format!("{} in {file}", demangle::symbol(name)),
+            _ => format!("{}+{offset:#x} in {file}", demangle::symbol(name)),
+        })
+    }
+
+    /// Says that the next read is the last one of the recording: it waits for all names that can be had.
+    pub fn finish(&self) {
+        self.0.over.store(true, Ordering::Relaxed);
+    }
+
+    fn host(&self) -> &Host {
+        self.0.host.get_or_init(Host::live)
     }
 
     fn kernel(&self) -> &Result<Kernel, Unavailable> {
-        self.0.kernel.get_or_init(|| Kernel::read(self.0.host.get_or_init(Host::live)))
+        self.0.kernel.get_or_init(|| Kernel::read(self.host()))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Starts the thread that finds names.
+    fn begin(&self) {
+        if std::mem::replace(&mut self.state().resolving, true) {
+            return;
+        }
+        let stacks = self.clone();
+        let thread = std::thread::Builder::new().name("symbols".into());
+        if thread.spawn(move || resolve::run(&stacks)).is_err() {
+            self.state().resolving = false;
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.0.over.load(Ordering::Relaxed)
+    }
+
+    /// Waits a while, or for the last round. Gives the sites that came up meanwhile, and whether it is the last; `None` when it is over.
+    fn wait_for_sites(&self, pause: Duration) -> Option<(Vec<(u32, Place)>, bool)> {
+        let is_waiting = |state: &mut State| !(state.closed || state.last && !state.named);
+        let wait = self.0.changed.wait_timeout_while(self.state(), pause, is_waiting);
+        let (mut state, _) = wait.unwrap_or_else(PoisonError::into_inner);
+        (!state.closed).then(|| (state.trie.new_sites(), state.last))
+    }
+
+    fn name(&self, named: impl Iterator<Item = (u32, Vec<Row>)>) {
+        let mut state = self.state();
+        named.for_each(|(site, rows)| state.trie.name(site, rows));
+    }
+
+    fn all_named(&self) {
+        self.state().named = true;
+        self.0.changed.notify_all();
+    }
+
+    fn say(&self, item: &'static str, why: Unavailable) {
+        self.state().said.push((item, why));
+    }
+
+    /// Path and content of a file that is mapped somewhere.
+    fn module(&self, number: u32) -> Option<(Arc<str>, Arc<Module>)> {
+        let state = self.state();
+        let known = state.processes.modules.get(number as usize)?;
+        Some((Arc::clone(&known.identity.path), known.module.clone().unwrap_or_default()))
+    }
+
+    /// Of a process: its pid, whether it is a JVM, and the dump of its generated code.
+    fn process(&self, number: u32) -> Option<(u32, bool, Option<Arc<str>>)> {
+        let state = self.state();
+        let found = state.processes.numbered.get(number as usize)?;
+        Some((found.pid, found.is_jvm, found.dump.clone()))
+    }
+
+    /// Takes over what the sampler has.
+    fn hand_over(&self, taken: &mut Taken) {
+        let mut state = self.state();
+        state.taken.rows.append(&mut taken.rows);
+        state.taken.counts = taken.counts;
     }
 }
 
@@ -189,27 +383,81 @@ fn caller(at: usize, address: u64) -> u64 {
     if at == 0 { address } else { address - 1 }
 }
 
-/// Writes the dictionary.
+/// Writes the samples and the dictionary.
 struct Dictionary {
     stacks: Stacks,
-    refused: u64,
+    sampler: Option<Sampler>,
+    hertz: u32,
+    start: u64,
+    missing: Option<Unavailable>,
+    counts: Counts,
+    refused: bool,
+}
+
+// Tables of the source.
+const FRAMES: usize = 0;
+const STACKS: usize = 1;
+const SAMPLES: usize = 2;
+const COLLECTORS: usize = 3;
+
+impl Dictionary {
+    /// The samples of the time since the read before.
+    fn samples(&mut self, taken: Vec<sample::Row>, out: &mut Out<'_>) {
+        for row in taken {
+            let (comm, thread) = (out.text(&row.comm), out.text(&row.thread));
+            // A millisecond is as exact as a flame graph's window, and takes less room.
+            let at = row.at.saturating_sub(self.start).saturating_add(500_000) / 1_000_000 * 1_000_000;
+            let [at, weight] = [at, row.weight].map(|n| n as i64);
+            out.row(SAMPLES, &[row.pid.into(), row.tid.into(), comm, thread, at, row.cpu.into(), row.stack, weight]);
+        }
+        let counts = self.counts;
+        if self.hertz > 0 && self.sampler.is_some() {
+            let name = out.text("sampler");
+            let [samples, lost, truncated, cost] =
+                [counts.samples, counts.lost, counts.truncated, counts.cost].map(|n| n as i64);
+            out.row(COLLECTORS, &[name, samples, lost, truncated, 1, cost]);
+        }
+    }
+
+    /// At the end: what the rings hold is taken, and names are waited for.
+    fn wait(&mut self) {
+        if let Some(sampler) = &mut self.sampler {
+            sampler.stop();
+        }
+        let mut state = self.stacks.state();
+        if !state.resolving {
+            return;
+        }
+        (state.last, state.named) = (true, false);
+        self.stacks.0.changed.notify_all();
+        let wait = self.stacks.0.changed.wait_timeout_while(state, LAST, |state| !state.named);
+        drop(wait);
+    }
+}
+
+impl Drop for Dictionary {
+    fn drop(&mut self) {
+        self.stacks.state().closed = true;
+        self.stacks.0.changed.notify_all();
+    }
 }
 
 impl Reader for Dictionary {
     fn read(&mut self, _host: &Host, out: &mut Out<'_>) -> Result<(), Unavailable> {
-        let sites = self.stacks.state().trie.new_sites();
-        let kernel = sites.iter().any(|(_, place)| matches!(place, Place::Kernel(_))).then(|| self.stacks.kernel());
-        if let Some(Err(why)) = kernel {
-            out.missing("frame.kernel", why.clone());
+        if let Some(why) = self.missing.take() {
+            out.missing("sample", why);
+        }
+        let over = self.stacks.is_over();
+        if over {
+            self.wait();
         }
         let mut state = self.stacks.state();
-        let State { trie, processes, .. } = &mut *state;
-        for (site, place) in sites {
-            trie.name(site, vec![row(place, kernel.and_then(|k| k.as_ref().ok()), processes)]);
-        }
-        let refused = trie.refused + processes.refused;
-        let (frames, stacks) = trie.take();
+        let (frames, stacks) = state.trie.take();
+        let (taken, said) = (std::mem::take(&mut state.taken.rows), std::mem::take(&mut state.said));
+        self.counts = state.taken.counts;
+        let refused = state.trie.refused + state.processes.refused;
         drop(state);
+        self.samples(taken, out);
         for (number, row) in frames {
             let mut text = |text: Option<&str>| text.map_or(NULL, |text| out.text(text));
             let cells = [
@@ -221,45 +469,23 @@ impl Reader for Dictionary {
                 text(row.source.as_deref()),
                 text(Some(row.kind.word())),
             ];
-            out.row(0, &cells);
+            out.row(FRAMES, &cells);
         }
         for (number, parent, frame) in stacks {
-            out.row(1, &[i64::from(number), if parent == 0 { NULL } else { i64::from(parent) }, i64::from(frame)]);
+            let parent = if parent == 0 { NULL } else { i64::from(parent) };
+            out.row(STACKS, &[i64::from(number), parent, i64::from(frame)]);
         }
-        if refused > self.refused && self.refused == 0 {
+        for (item, why) in said {
+            out.missing(item, why);
+        }
+        if refused > 0 && !std::mem::replace(&mut self.refused, true) {
             let why = "there are more different stacks or more unwind information than are kept in memory";
             out.missing("stack", Unavailable::failed(why).remedy("a narrower scope, such as --pid"));
         }
-        self.refused = refused;
+        if over && self.counts.lost > 0 {
+            let why = format!("{} samples found no room; {} were kept", self.counts.lost, self.counts.samples);
+            out.missing("sample", Unavailable::failed(why).remedy("fewer samples: --stacks=HZ"));
+        }
         Ok(())
-    }
-}
-
-/// What is known of a place.
-fn row(place: Place, kernel: Option<&Kernel>, processes: &Processes) -> Row {
-    match place {
-        Place::Kernel(address) => match kernel.and_then(|k| k.function(address)) {
-            Some(function) => Row {
-                function: Some(function.name),
-                module: Some(function.module.unwrap_or_else(|| "[kernel]".into())),
-                offset: function.offset,
-                ..Row::unresolved(None, Kind::Kernel)
-            },
-            None => Row::unresolved(Some("[kernel]".into()), Kind::Kernel),
-        },
-        Place::Module(number, address) => {
-            let known = processes.modules.get(number as usize);
-            Row {
-                build_id: known.and_then(|k| k.module.as_ref()?.build_id.clone()),
-                offset: i64::try_from(address).ok(),
-                ..Row::unresolved(known.map(|k| Arc::clone(&k.identity.path)), Kind::Native)
-            }
-        }
-        Place::Anonymous(..) => Row::unresolved(Some("[anonymous]".into()), Kind::Unknown),
-        Place::Vdso(offset) => {
-            Row { offset: i64::try_from(offset).ok(), ..Row::unresolved(Some("[vdso]".into()), Kind::Native) }
-        }
-        Place::Unknown(_) => Row::unresolved(None, Kind::Unknown),
-        Place::Truncated => Row { function: Some("[truncated]".into()), ..Row::unresolved(None, Kind::Unknown) },
     }
 }

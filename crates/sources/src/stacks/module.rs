@@ -37,6 +37,8 @@ pub(super) type Section = (Range<u64>, Arc<[u8]>);
 pub(super) struct Module {
     /// The segments that hold code.
     pub segments: Vec<Segment>,
+    /// Where its variables lie.
+    pub data: Vec<Range<u64>>,
     /// In hexadecimal.
     pub build_id: Option<Arc<str>>,
     pub frames: Option<Section>,
@@ -92,6 +94,11 @@ impl Module {
             address: h.p_vaddr(endian),
         });
         let mut module = Module { segments: code.collect(), ..Module::default() };
+        let is_data = |h: &&elf::ProgramHeader64<_>| {
+            h.p_type(endian) == elf::PT_LOAD && h.p_flags(endian) & elf::PF_W != elf::ProgramFlags(0)
+        };
+        let data = file.elf_program_headers().iter().filter(is_data);
+        module.data = data.map(|h| h.p_vaddr(endian)..h.p_vaddr(endian).saturating_add(h.p_memsz(endian))).collect();
         module.build_id = file.build_id().ok().flatten().map(hexadecimal);
         for section in file.sections() {
             let name = section.name().unwrap_or_default();

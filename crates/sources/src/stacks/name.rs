@@ -8,6 +8,7 @@ pub(super) enum Kind {
     Kernel,
     Native,
     Jit,
+    Interpreted,
     Inlined,
     Unknown,
 }
@@ -19,6 +20,7 @@ impl Kind {
             Kind::Kernel => "kernel",
             Kind::Native => "native",
             Kind::Jit => "jit",
+            Kind::Interpreted => "interpreted",
             Kind::Inlined => "inlined",
             Kind::Unknown => "unknown",
         }

@@ -64,12 +64,22 @@ pub(super) struct Known {
     pub module: Option<Arc<Module>>,
 }
 
+/// What is kept of a process that may have ended.
+#[derive(Clone, Debug)]
+pub(super) struct Numbered {
+    pub pid: u32,
+    /// Whether it has HotSpot's library.
+    pub is_jvm: bool,
+    /// The dump of generated code that it writes.
+    pub dump: Option<Arc<str>>,
+}
+
 /// All processes that were met, by their process id.
 #[derive(Default)]
 pub(super) struct Processes {
     by_pid: HashMap<u32, Process>,
-    /// Process ids by the number that [`Place::Anonymous`] has; the process may have ended.
-    pub pids: Vec<u32>,
+    /// Processes by the number that [`Place::Anonymous`] has; they may have ended.
+    pub numbered: Vec<Numbered>,
     numbers: HashMap<Identity, u32>,
     pub modules: Vec<Known>,
     vdso: Option<Arc<Module>>,
@@ -90,8 +100,8 @@ pub(super) fn vdso() -> Option<Vec<u8>> {
 
 impl Processes {
     fn new_process(&mut self, pid: u32) -> &mut Process {
-        let number = self.pids.len() as u32;
-        self.pids.push(pid);
+        let number = self.numbered.len() as u32;
+        self.numbered.push(Numbered { pid, is_jvm: false, dump: None });
         let fresh = Process { number, mappings: Vec::new(), read: None, rules: Rules::new(), cache: Cache::new() };
         let slot = self.by_pid.entry(pid);
         match slot {
@@ -112,6 +122,19 @@ impl Processes {
         if let Some(process) = self.by_pid.get_mut(&pid) {
             process.map(line.start..line.end, line.offset, what);
         }
+        self.note(pid, line.path);
+    }
+
+    /// Notes what a mapped file says of the process.
+    fn note(&mut self, pid: u32, path: &[u8]) {
+        let (jvm, dump) =
+            (path.ends_with(b"/libjvm.so"), path.ends_with(b".dump") && memchr::memmem::find(path, b"/jit-").is_some());
+        let Some(number) = self.by_pid.get(&pid).map(|p| p.number).filter(|_| jvm || dump) else { return };
+        let Some(numbered) = self.numbered.get_mut(number as usize) else { return };
+        numbered.is_jvm |= jvm;
+        if dump {
+            numbered.dump = Some(String::from_utf8_lossy(path).into());
+        }
     }
 
     /// A process started another: it has what its parent has.
@@ -122,10 +145,19 @@ impl Processes {
         if !self.by_pid.contains_key(&parent) {
             self.read(host, parent);
         }
-        let mappings = self.by_pid.get(&parent).map(|p| p.mappings.clone()).unwrap_or_default();
+        let Some(found) = self.by_pid.get(&parent) else {
+            // A number that was another's means nothing any more.
+            self.by_pid.remove(&pid);
+            return;
+        };
+        let (mappings, number) = (found.mappings.clone(), found.number);
+        let is_jvm = self.numbered.get(number as usize).is_some_and(|n| n.is_jvm);
         let process = self.new_process(pid);
         process.mappings = mappings;
         process.mappings.iter_mut().for_each(|m| m.ready = false);
+        if let Some(numbered) = self.numbered.last_mut() {
+            numbered.is_jvm = is_jvm;
+        }
     }
 
     /// A process runs another program: what it had is gone.
@@ -188,6 +220,7 @@ impl Processes {
         for mapping in found {
             process.map(mapping.range, mapping.offset, mapping.what);
         }
+        maps::executable(&text).for_each(|line| self.note(pid, line.path));
     }
 
     /// The mapping that an address lies in, with its module open and known to the unwinder.
@@ -239,6 +272,24 @@ impl Processes {
         let module = Arc::new(module);
         known.module = Some(Arc::clone(&module));
         Some(module)
+    }
+
+    /// The file and the address in it that a process's variable has: variables lie beside the code of their file.
+    pub(super) fn data(&mut self, host: &Host, pid: u32, address: u64) -> Option<(u32, u64)> {
+        if !self.by_pid.contains_key(&pid) {
+            self.read(host, pid);
+        }
+        let near = |p: &Process| {
+            // The last code below it whose file reaches as far.
+            let below = p.mappings.partition_point(|m| m.range.start <= address);
+            p.mappings.iter().take(below).rev().find(|m| matches!(m.what, What::Module(_))).cloned()
+        };
+        let mapping = self.by_pid.get(&pid).and_then(near)?;
+        let What::Module(number) = mapping.what else { return None };
+        let module = self.module(host, pid, number, &mapping.range)?;
+        let base = mapping.range.start.wrapping_sub(module.address(mapping.offset)?);
+        let place = address.wrapping_sub(base);
+        module.data.iter().any(|range| range.contains(&place)).then_some((number, place))
     }
 
     /// What an address of a process is.

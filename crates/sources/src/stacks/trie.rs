@@ -115,7 +115,7 @@ impl Trie {
 
     /// How many sites have no name yet.
     #[cfg(test)]
-    pub(super) fn unnamed(&self) -> usize {
+    fn unnamed(&self) -> usize {
         self.frames.iter().filter(|frames| frames.is_empty()).count()
     }
 

@@ -1,0 +1,592 @@
+//! The door to the kernel's performance events (perf_event_open(2)): samples of what the CPUs run, and the side band that tells of forks,
+//! names and mappings. One event and one ring a CPU; the rings are drained now and then, and records come out in the order of their time.
+
+use crate::Host;
+use model::Unavailable;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU64, Ordering, fence};
+
+/// Bytes of the user stack that a sample copies. Most stacks are shorter.
+const STACK: u32 = 16 << 10;
+
+/// Pages of 4 KiB in a ring: some 31 samples with whole stacks, a third of a second at 99 Hz. With the page before it, it is what an ordinary
+/// user may lock for each CPU (`/proc/sys/kernel/perf_event_mlock_kb`).
+const RING: usize = 512 << 10;
+
+/// What gives the right to look at all processes.
+pub const REMEDY: &str =
+    "run as root, or grant the capability: setcap cap_perfmon+ep PROGRAM, or: sysctl kernel.perf_event_paranoid=-1";
+
+/// `struct perf_event_attr` of include/uapi/linux/perf_event.h as of its fifth version, Linux 4.1.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+struct Attributes {
+    kind: u32,
+    size: u32,
+    config: u64,
+    sample_period: u64,
+    sample_type: u64,
+    read_format: u64,
+    flags: u64,
+    wakeup_watermark: u32,
+    bp_type: u32,
+    config1: u64,
+    config2: u64,
+    branch_sample_type: u64,
+    sample_regs_user: u64,
+    sample_stack_user: u32,
+    clockid: i32,
+    sample_regs_intr: u64,
+    aux_watermark: u32,
+    sample_max_stack: u16,
+    reserved: u16,
+}
+
+const TYPE_HARDWARE: u32 = 0;
+const TYPE_SOFTWARE: u32 = 1;
+const CPU_CYCLES: u64 = 0;
+const CPU_CLOCK: u64 = 0;
+const DUMMY: u64 = 9;
+
+// Bits of `sample_type`.
+const IP: u64 = 1;
+const TID: u64 = 1 << 1;
+const TIME: u64 = 1 << 2;
+const CALLCHAIN: u64 = 1 << 5;
+const CPU: u64 = 1 << 7;
+const REGS_USER: u64 = 1 << 12;
+const STACK_USER: u64 = 1 << 13;
+
+// Bits of `flags`.
+const DISABLED: u64 = 1;
+const INHERIT: u64 = 1 << 1;
+const EXCLUDE_KERNEL: u64 = 1 << 5;
+const EXCLUDE_HV: u64 = 1 << 6;
+const EXCLUDE_IDLE: u64 = 1 << 7;
+const MMAP: u64 = 1 << 8;
+const COMM: u64 = 1 << 9;
+const FREQUENCY: u64 = 1 << 10;
+const TASK: u64 = 1 << 13;
+const WATERMARK: u64 = 1 << 14;
+const SAMPLE_ID_ALL: u64 = 1 << 18;
+const EXCLUDE_CALLCHAIN_USER: u64 = 1 << 22;
+const MMAP2: u64 = 1 << 23;
+const COMM_EXEC: u64 = 1 << 24;
+const USE_CLOCKID: u64 = 1 << 25;
+
+const FD_CLOEXEC: libc::c_ulong = 8;
+const IOC_ENABLE: libc::c_ulong = 0x2400;
+const IOC_PERIOD: libc::c_ulong = 0x4008_2404;
+
+/// Registers of the user side that unwinding needs, as bits of `sample_regs_user` (arch/*/include/uapi/asm/perf_regs.h). They are put down in the
+/// order of their bits.
+#[cfg(target_arch = "x86_64")]
+const REGISTERS: u64 = 1 << 6 | 1 << 7 | 1 << 8;
+#[cfg(target_arch = "aarch64")]
+const REGISTERS: u64 = 1 << 29 | 1 << 30 | 1 << 31 | 1 << 32;
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+compile_error!("the registers of this machine are not known");
+
+/// What samples are taken by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clock {
+    /// A timer on each CPU.
+    Timer,
+    /// The CPU's own count of cycles, which also sees code that runs with interrupts off.
+    Cycles,
+    /// No samples: the side band only.
+    None,
+}
+
+/// The events of all CPUs.
+#[derive(Debug)]
+pub struct Perf {
+    rings: Vec<Ring>,
+    /// What samples are taken by.
+    pub clock: Clock,
+    /// Whether only threads that this one starts are seen, in user space.
+    pub only_own: bool,
+    bytes: Vec<u8>,
+    /// Time and place of the records in `bytes`.
+    records: Vec<(u64, u32, u32)>,
+}
+
+impl Perf {
+    /// Opens them. `hertz` samples a second on each CPU; 0 for none. Where the whole system may not be looked at, it is the threads
+    /// that the calling one starts from now on.
+    pub fn open(host: &Host, hertz: u32) -> Result<Self, Unavailable> {
+        if host.is_fixture() {
+            return Err(Unavailable::not_applicable("a recorded host has no kernel that could count events"));
+        }
+        let online = host.read_text("/sys/devices/system/cpu/online")?;
+        let cpus = cpus(&online);
+        let clocks: &[Clock] = if hertz == 0 { &[Clock::None] } else { &[Clock::Cycles, Clock::Timer] };
+        let mut error = io::Error::from_raw_os_error(libc::ENOENT);
+        for only_own in [false, true] {
+            for &clock in clocks {
+                match cpus.iter().map(|&cpu| Ring::open(cpu, hertz, clock, only_own)).collect() {
+                    Ok(rings) => return Ok(Perf { rings, clock, only_own, bytes: Vec::new(), records: Vec::new() }),
+                    Err(e) => error = e,
+                }
+            }
+            if !matches!(error.raw_os_error(), Some(libc::EACCES | libc::EPERM)) {
+                break;
+            }
+        }
+        let why = format!("perf_event_open: {error}");
+        Err(match error.raw_os_error() {
+            Some(libc::EACCES | libc::EPERM) => Unavailable::denied(why).remedy(REMEDY),
+            Some(libc::ENOENT | libc::ENOSYS | libc::EOPNOTSUPP | libc::ENODEV) => Unavailable::absent(why),
+            _ => Unavailable::failed(why),
+        })
+    }
+
+    /// Sets the time between samples of each CPU by its number, nanoseconds: what always samples at one pace cannot see what runs at
+    /// the same. Only for [`Clock::Timer`].
+    pub fn set_periods(&self, mut period: impl FnMut(u32) -> u64) {
+        for ring in self.rings.iter().filter(|_| self.clock == Clock::Timer) {
+            let period = period(ring.cpu);
+            // SAFETY: the call reads one u64 that is alive.
+            unsafe { libc::ioctl(ring.event.as_raw_fd(), IOC_PERIOD as _, &raw const period) };
+        }
+    }
+
+    /// Hands each record from before the call to `take`, oldest first. Those that came while the rings were looked through wait for the next call,
+    /// so that the order holds.
+    pub fn drain(&mut self, host: &Host, mut take: impl FnMut(u64, Record<'_>)) {
+        let until = host.now();
+        for ring in &mut self.rings {
+            ring.drain(&mut self.bytes, &mut self.records);
+        }
+        self.records.sort_unstable();
+        let now = self.records.partition_point(|&(time, ..)| time <= until);
+        for &(time, from, to) in self.records.iter().take(now) {
+            if let Some(record) = self.bytes.get(from as usize..to as usize).and_then(Record::parse) {
+                take(time, record);
+            }
+        }
+        // What is left is short.
+        let left: Vec<(u64, Vec<u8>)> = self
+            .records
+            .iter()
+            .skip(now)
+            .map(|&(time, from, to)| (time, self.bytes.get(from as usize..to as usize).unwrap_or_default().to_vec()))
+            .collect();
+        self.records.clear();
+        self.bytes.clear();
+        for (time, bytes) in left {
+            let from = self.bytes.len() as u32;
+            self.bytes.extend_from_slice(&bytes);
+            self.records.push((time, from, self.bytes.len() as u32));
+        }
+    }
+}
+
+/// The numbers in a list such as `0-3,8`.
+fn cpus(list: &str) -> Vec<i32> {
+    let number = |text: &str| text.trim().parse::<i32>().ok();
+    list.split(',')
+        .filter_map(|part| match part.split_once('-') {
+            Some((from, to)) => Some(number(from)?..=number(to)?),
+            None => number(part).map(|n| n..=n),
+        })
+        .flatten()
+        .collect()
+}
+
+/// The event of one CPU, and where it puts its records.
+#[derive(Debug)]
+struct Ring {
+    cpu: u32,
+    event: OwnedFd,
+    page: NonNull<u8>,
+}
+
+// SAFETY: the mapping belongs to the ring alone, which is only read through `&mut`.
+unsafe impl Send for Ring {}
+
+/// Size of the page before the ring, which holds its head and its tail.
+const CONTROL: usize = 4096;
+/// Offsets of head and tail in `struct perf_event_mmap_page`.
+const HEAD: usize = 1024;
+const TAIL: usize = 1032;
+
+impl Ring {
+    fn open(cpu: i32, hertz: u32, clock: Clock, only_own: bool) -> io::Result<Self> {
+        let side_band = MMAP | MMAP2 | COMM | COMM_EXEC | TASK | SAMPLE_ID_ALL;
+        let mut attributes = Attributes {
+            size: size_of::<Attributes>() as u32,
+            sample_type: IP | TID | TIME | CPU,
+            flags: DISABLED | EXCLUDE_HV | WATERMARK | USE_CLOCKID | side_band,
+            // Nobody waits for it.
+            wakeup_watermark: RING as u32,
+            clockid: libc::CLOCK_MONOTONIC,
+            ..Attributes::default()
+        };
+        let hertz = u64::from(hertz.max(1));
+        (attributes.kind, attributes.config) = match clock {
+            Clock::Cycles => (TYPE_HARDWARE, CPU_CYCLES),
+            Clock::Timer => (TYPE_SOFTWARE, CPU_CLOCK),
+            Clock::None => (TYPE_SOFTWARE, DUMMY),
+        };
+        if clock != Clock::None {
+            attributes.sample_type |= CALLCHAIN | REGS_USER | STACK_USER;
+            attributes.flags |= EXCLUDE_IDLE | EXCLUDE_CALLCHAIN_USER;
+            (attributes.sample_regs_user, attributes.sample_stack_user) = (REGISTERS, STACK);
+            attributes.sample_period = 1_000_000_000 / hertz;
+        }
+        if clock == Clock::Cycles {
+            attributes.flags |= FREQUENCY;
+            attributes.sample_period = hertz;
+        }
+        let pid = if only_own {
+            attributes.flags |= INHERIT | EXCLUDE_KERNEL;
+            0
+        } else {
+            -1
+        };
+        // SAFETY: the structure is alive during the call and its size is in it; a new descriptor comes back.
+        let event = unsafe {
+            let number =
+                libc::syscall(libc::SYS_perf_event_open, &raw const attributes, pid, cpu, -1, FD_CLOEXEC) as i32;
+            if number < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            OwnedFd::from_raw_fd(number)
+        };
+        // SAFETY: a new mapping of the event's buffer, at a place that the kernel chooses.
+        let page = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                CONTROL + RING,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_SHARED,
+                event.as_raw_fd(),
+                0,
+            )
+        };
+        let page = match NonNull::new(page.cast::<u8>()) {
+            Some(page) if page.as_ptr().cast() != libc::MAP_FAILED => page,
+            _ => return Err(io::Error::last_os_error()),
+        };
+        let ring = Ring { cpu: cpu as u32, event, page };
+        // SAFETY: takes no pointer.
+        if unsafe { libc::ioctl(ring.event.as_raw_fd(), IOC_ENABLE as _, 0) } < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(ring)
+    }
+
+    /// Copies the records that are there to `bytes`, and their time and place to `records`.
+    fn drain(&mut self, bytes: &mut Vec<u8>, records: &mut Vec<(u64, u32, u32)>) {
+        // SAFETY: both lie in the mapped first page, are aligned, and are shared with the kernel by atomic access.
+        let (head, tail) = unsafe {
+            (&*self.page.as_ptr().add(HEAD).cast::<AtomicU64>(), &*self.page.as_ptr().add(TAIL).cast::<AtomicU64>())
+        };
+        let (end, mut at) = (head.load(Ordering::Acquire), tail.load(Ordering::Relaxed));
+        while at < end {
+            let begin = bytes.len();
+            self.copy(at, 8, bytes);
+            let length = match bytes.get(begin + 6..begin + 8) {
+                Some(&[low, high]) => u64::from(u16::from_ne_bytes([low, high])),
+                _ => 0,
+            };
+            if length < 8 || length > end - at {
+                // The kernel writes no such thing; what is left makes no sense.
+                bytes.truncate(begin);
+                at = end;
+                break;
+            }
+            bytes.truncate(begin);
+            self.copy(at, length as usize, bytes);
+            at += length;
+            let time = bytes.get(begin..).map_or(0, time_of);
+            records.push((time, begin as u32, bytes.len() as u32));
+        }
+        fence(Ordering::SeqCst);
+        tail.store(at, Ordering::Release);
+    }
+
+    /// Copies `length` bytes of the ring from `at` on.
+    fn copy(&self, at: u64, length: usize, into: &mut Vec<u8>) {
+        let from = at as usize % RING;
+        let first = length.min(RING - from);
+        // SAFETY: both parts lie within the mapped ring, and the kernel does not write there before the tail has moved on.
+        unsafe {
+            let data = self.page.as_ptr().add(CONTROL);
+            into.extend_from_slice(std::slice::from_raw_parts(data.add(from), first));
+            into.extend_from_slice(std::slice::from_raw_parts(data, length - first));
+        }
+    }
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is of this size and belongs to the ring alone.
+        unsafe { libc::munmap(self.page.as_ptr().cast(), CONTROL + RING) };
+    }
+}
+
+// Types of records.
+const MMAP_RECORD: u32 = 1;
+const LOST_RECORD: u32 = 2;
+const COMM_RECORD: u32 = 3;
+const EXIT_RECORD: u32 = 4;
+const FORK_RECORD: u32 = 7;
+const SAMPLE_RECORD: u32 = 9;
+const MMAP2_RECORD: u32 = 10;
+/// Bits of `misc`.
+const MISC_EXEC: u16 = 1 << 13;
+const MISC_BUILD_ID: u16 = 1 << 14;
+
+/// Bytes after each record that is no sample: process and thread, time, CPU.
+const TRAILER: usize = 24;
+
+/// When a record was made, nanoseconds of CLOCK_MONOTONIC.
+fn time_of(record: &[u8]) -> u64 {
+    let kind = record.first_chunk().map_or(0, |bytes| u32::from_ne_bytes(*bytes));
+    let at = if kind == SAMPLE_RECORD { 24 } else { record.len().saturating_sub(16) };
+    record.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |bytes| u64::from_ne_bytes(*bytes))
+}
+
+/// A sample of what a CPU ran.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sample<'a> {
+    /// Process and thread.
+    pub pid: u32,
+    /// The thread.
+    pub tid: u32,
+    /// The CPU.
+    pub cpu: u32,
+    /// Kernel addresses, innermost first; none where the program itself ran.
+    pub kernel: Vec<u64>,
+    /// Instruction pointer, stack pointer, frame pointer and link register (0 where there is none) of the program; `None` for kernel threads.
+    pub registers: Option<[u64; 4]>,
+    /// The bytes of the program's stack from the stack pointer on.
+    pub stack: &'a [u8],
+}
+
+/// What the kernel put into a ring.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Record<'a> {
+    /// A sample.
+    Sample(Sample<'a>),
+    /// A process mapped something that may be executed.
+    Mapped {
+        /// The process.
+        pid: u32,
+        /// Where.
+        start: u64,
+        /// How much, bytes.
+        length: u64,
+        /// Where it begins in the file.
+        offset: u64,
+        /// Device number of the file.
+        device: (u32, u32),
+        /// Inode of the file; 0 where it is not known.
+        inode: u64,
+        /// Path, or a name in brackets.
+        path: &'a [u8],
+    },
+    /// A thread has another name.
+    Comm {
+        /// Its process.
+        pid: u32,
+        /// The thread.
+        tid: u32,
+        /// Its name.
+        name: &'a [u8],
+        /// Because its process runs another program.
+        exec: bool,
+    },
+    /// A thread or process began.
+    Forked {
+        /// Its process.
+        pid: u32,
+        /// The thread.
+        tid: u32,
+        /// The process that began it.
+        parent: u32,
+        /// The thread that began it.
+        parent_tid: u32,
+    },
+    /// A thread ended.
+    Exited {
+        /// Its process.
+        pid: u32,
+        /// The thread.
+        tid: u32,
+    },
+    /// So many records found no room.
+    Lost(u64),
+}
+
+/// Bytes that are taken from the front.
+struct Cursor<'a>(&'a [u8]);
+
+impl<'a> Cursor<'a> {
+    fn u32(&mut self) -> Option<u32> {
+        let (head, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(u32::from_ne_bytes(*head))
+    }
+
+    fn u64(&mut self) -> Option<u64> {
+        let (head, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(u64::from_ne_bytes(*head))
+    }
+
+    fn take(&mut self, count: u64) -> Option<&'a [u8]> {
+        let (head, rest) = self.0.split_at_checked(usize::try_from(count).ok()?)?;
+        self.0 = rest;
+        Some(head)
+    }
+}
+
+/// The bytes up to the first zero.
+fn name(bytes: &[u8]) -> &[u8] {
+    bytes.split(|&b| b == 0).next().unwrap_or_default()
+}
+
+impl<'a> Record<'a> {
+    /// Reads a record with its header; `None` for one that is of no interest here or makes no sense.
+    pub fn parse(bytes: &'a [u8]) -> Option<Self> {
+        let mut cursor = Cursor(bytes);
+        let kind = cursor.u32()?;
+        let misc = (cursor.u32()? & 0xffff) as u16;
+        if kind == SAMPLE_RECORD {
+            return sample(cursor).map(Record::Sample);
+        }
+        let mut cursor = Cursor(cursor.0.get(..cursor.0.len().checked_sub(TRAILER)?)?);
+        Some(match kind {
+            MMAP2_RECORD | MMAP_RECORD => {
+                let (pid, _tid) = (cursor.u32()?, cursor.u32()?);
+                let (start, length, offset) = (cursor.u64()?, cursor.u64()?, cursor.u64()?);
+                let (mut device, mut inode) = ((0, 0), 0);
+                if kind == MMAP2_RECORD {
+                    let (major, minor, number) = (cursor.u32()?, cursor.u32()?, cursor.u64()?);
+                    if misc & MISC_BUILD_ID == 0 {
+                        (device, inode) = ((major, minor), number);
+                    }
+                    cursor.take(16)?;
+                }
+                Record::Mapped { pid, start, length, offset, device, inode, path: name(cursor.0) }
+            }
+            COMM_RECORD => {
+                let (pid, tid) = (cursor.u32()?, cursor.u32()?);
+                Record::Comm { pid, tid, name: name(cursor.0), exec: misc & MISC_EXEC != 0 }
+            }
+            FORK_RECORD | EXIT_RECORD => {
+                let (pid, parent, tid, parent_tid) = (cursor.u32()?, cursor.u32()?, cursor.u32()?, cursor.u32()?);
+                match kind {
+                    FORK_RECORD => Record::Forked { pid, tid, parent, parent_tid },
+                    _ => Record::Exited { pid, tid },
+                }
+            }
+            LOST_RECORD => {
+                cursor.u64()?;
+                Record::Lost(cursor.u64()?)
+            }
+            _ => return None,
+        })
+    }
+}
+
+fn sample(mut cursor: Cursor<'_>) -> Option<Sample<'_>> {
+    let _ip = cursor.u64()?;
+    let (pid, tid) = (cursor.u32()?, cursor.u32()?);
+    let _time = cursor.u64()?;
+    let (cpu, _) = (cursor.u32()?, cursor.u32()?);
+    let count = cursor.u64()?;
+    let chain = cursor.take(count.checked_mul(8)?)?;
+    let words = chain.chunks_exact(8).filter_map(|word| word.try_into().ok().map(u64::from_ne_bytes));
+    // Marks of where a part begins are no addresses.
+    let kernel = words.filter(|&word| word < u64::MAX - 4095).collect();
+    let abi = cursor.u64()?;
+    let mut registers = None;
+    if abi != 0 {
+        registers = Some(if cfg!(target_arch = "aarch64") {
+            let (fp, lr, sp, pc) = (cursor.u64()?, cursor.u64()?, cursor.u64()?, cursor.u64()?);
+            [pc, sp, fp, lr]
+        } else {
+            let (bp, sp, ip) = (cursor.u64()?, cursor.u64()?, cursor.u64()?);
+            [ip, sp, bp, 0]
+        });
+    }
+    let size = cursor.u64()?;
+    let mut stack = cursor.take(size)?;
+    if size > 0 {
+        let used = usize::try_from(cursor.u64()?).ok()?;
+        stack = stack.get(..used)?;
+    }
+    Some(Sample { pid, tid, cpu, kernel, registers, stack })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_cpus() {
+        assert_eq!(cpus("0-2,5\n"), [0, 1, 2, 5]);
+        assert_eq!(cpus("x,-,3"), [3]);
+    }
+
+    #[test]
+    fn own_children_are_seen() {
+        let host = Host::live();
+        let mut perf = match Perf::open(&host, 999) {
+            Ok(perf) => perf,
+            Err(why) => {
+                eprintln!("SKIPPED: performance events: {why}");
+                return;
+            }
+        };
+        let mut busy =
+            std::process::Command::new("sh").args(["-c", "exec sh -c 'while :; do :; done'"]).spawn().unwrap();
+        let pid = busy.id();
+        let (mut samples, mut names, mut maps, mut before) = (0, 0, 0, 0);
+        for _ in 0..100 {
+            std::thread::sleep(std::time::Duration::from_millis(50));
+            perf.drain(&host, |time, record| {
+                assert!(time >= before, "in the order of time");
+                before = time;
+                match record {
+                    Record::Sample(sample) if sample.pid == pid => {
+                        let [ip, sp, ..] = sample.registers.unwrap();
+                        assert!(ip != 0 && sp != 0 && !sample.stack.is_empty());
+                        samples += 1;
+                    }
+                    Record::Comm { pid: of, name: b"sh", exec: true, .. } if of == pid => names += 1,
+                    Record::Mapped { pid: of, path, .. } if of == pid && path.ends_with(b"sh") => maps += 1,
+                    _ => {}
+                }
+            });
+            if samples > 20 {
+                break;
+            }
+        }
+        busy.kill().unwrap();
+        busy.wait().unwrap();
+        assert!(samples > 20 && names >= 2 && maps >= 2, "{samples} {names} {maps}");
+    }
+
+    #[test]
+    fn foreign_bytes_never_panic() {
+        // Every length and every type of a record, filled with small and with large numbers.
+        for fill in [0u8, 1, 8, 0xff] {
+            for kind in 0..20u32 {
+                for length in 0..200 {
+                    let mut bytes = vec![fill; length];
+                    if let Some(head) = bytes.first_chunk_mut() {
+                        *head = kind.to_ne_bytes();
+                    }
+                    let _ = (Record::parse(&bytes), time_of(&bytes));
+                }
+            }
+        }
+    }
+}

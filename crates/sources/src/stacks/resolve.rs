@@ -1,0 +1,314 @@
+//! Names for places in code: a thread of low priority that takes the new places every now and then, file by file, so that what a file
+//! needs is read once for many.
+
+use super::jit::{self, Map};
+use super::module::Module;
+use super::name::{Kind, Row};
+use super::symbols::{self, Dwarf, NoDwarf, Symbols};
+use super::trie::Place;
+use super::{Stacks, demangle, hotspot, process};
+use host::Host;
+use model::Unavailable;
+use object::{ReadCache, SymbolKind};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Symbol tables that are kept for the next round, bytes.
+const KEPT: usize = 32 << 20;
+
+/// DWARF of one file is asked for so long in one round; what is left gets its function without lines and inlined ones.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// Rounds come so often at first, and then ever less: each reads files anew.
+const ROUNDS: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(15));
+
+/// A file with its symbols.
+struct Table {
+    symbols: Symbols,
+    /// Round in which it was last used.
+    used: u64,
+}
+
+/// The names of code that one process makes.
+#[derive(Default)]
+struct Generated {
+    map: Option<Map>,
+    /// When a JVM may be asked again, and how long it waits after that.
+    ask: Option<(Instant, Duration)>,
+}
+
+/// What the thread keeps from round to round.
+#[derive(Default)]
+pub(super) struct Resolver {
+    pending: Vec<(u32, Place)>,
+    tables: HashMap<u32, Table>,
+    vdso: Option<Symbols>,
+    generated: HashMap<u32, Generated>,
+    round: u64,
+    /// What could not be done, each said once: item and why.
+    said: HashSet<&'static str>,
+}
+
+/// Something to say in the recording's coverage.
+pub(super) type Said = (&'static str, Unavailable);
+
+/// The thread: rounds until the recording ends, and a last one then.
+pub(super) fn run(stacks: &Stacks) {
+    // Names can wait; what is measured must not. A thread's own priority can always be lowered.
+    let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), 10);
+    let mut resolver = Resolver::default();
+    let mut pause = ROUNDS.0;
+    while let Some((new, last)) = stacks.wait_for_sites(pause) {
+        pause = (pause * 2).min(ROUNDS.1);
+        resolver.pending.extend(new);
+        resolver.round(stacks, last);
+        if last {
+            stacks.all_named();
+        }
+    }
+}
+
+impl Resolver {
+    /// Names what can be named; in the last round, everything.
+    fn round(&mut self, stacks: &Stacks, last: bool) {
+        self.round += 1;
+        let mut modules: BTreeMap<u32, Vec<(u32, u64)>> = BTreeMap::new();
+        let mut processes: BTreeMap<u32, Vec<(u32, u64)>> = BTreeMap::new();
+        let mut rows = Vec::new();
+        for (site, place) in std::mem::take(&mut self.pending) {
+            match place {
+                Place::Kernel(address) => rows.push((site, vec![self.kernel(stacks, address)])),
+                Place::Vdso(offset) => rows.push((site, vec![self.virtual_library(offset)])),
+                Place::Unknown(_) => rows.push((site, vec![Row::unresolved(None, Kind::Unknown)])),
+                Place::Truncated => {
+                    let row = Row { function: Some("[truncated]".into()), ..Row::unresolved(None, Kind::Unknown) };
+                    rows.push((site, vec![row]));
+                }
+                Place::Module(module, address) => modules.entry(module).or_default().push((site, address)),
+                Place::Anonymous(process, address) => processes.entry(process).or_default().push((site, address)),
+            }
+        }
+        stacks.name(rows.drain(..));
+        for (module, sites) in modules {
+            let named = self.module(stacks, module, &sites);
+            stacks.name(named.into_iter());
+        }
+        for (process, sites) in processes {
+            let (named, left) = self.generated(stacks, process, sites, last);
+            stacks.name(named.into_iter());
+            self.pending.extend(left.into_iter().map(|(site, address)| (site, Place::Anonymous(process, address))));
+        }
+        let mut size: usize = self.tables.values().map(|t| t.symbols.size()).sum();
+        while size > KEPT
+            && let Some((&oldest, _)) = self.tables.iter().min_by_key(|(_, t)| t.used)
+        {
+            size -= self.tables.remove(&oldest).map_or(0, |t| t.symbols.size());
+        }
+    }
+
+    fn say(&mut self, stacks: &Stacks, item: &'static str, why: impl FnOnce() -> Unavailable) {
+        if self.said.insert(item) {
+            stacks.say(item, why());
+        }
+    }
+
+    fn kernel(&mut self, stacks: &Stacks, address: u64) -> Row {
+        match stacks.kernel() {
+            Err(why) => {
+                self.say(stacks, "frame.kernel", || why.clone());
+                Row::unresolved(Some("[kernel]".into()), Kind::Kernel)
+            }
+            Ok(kernel) => match kernel.function(address) {
+                Some(function) => Row {
+                    function: Some(function.name),
+                    module: Some(function.module.unwrap_or_else(|| "[kernel]".into())),
+                    offset: function.offset,
+                    ..Row::unresolved(None, Kind::Kernel)
+                },
+                None => Row::unresolved(Some("[kernel]".into()), Kind::Kernel),
+            },
+        }
+    }
+
+    fn virtual_library(&mut self, offset: u64) -> Row {
+        let symbols = self.vdso.get_or_insert_with(|| {
+            let found = process::vdso().and_then(|bytes| symbols::of_bytes(bytes.as_slice(), SymbolKind::Text).ok());
+            found.map(|(symbols, _)| symbols).unwrap_or_default()
+        });
+        let function = symbols.at(offset).map(|(name, _)| demangle::symbol(name).into());
+        Row { function, offset: i64::try_from(offset).ok(), ..Row::unresolved(Some("[vdso]".into()), Kind::Native) }
+    }
+
+    /// The frames at addresses of a file.
+    fn module(&mut self, stacks: &Stacks, number: u32, sites: &[(u32, u64)]) -> Vec<(u32, Vec<Row>)> {
+        let Some((path, module)) = stacks.module(number) else { return Vec::new() };
+        let host = stacks.host();
+        if let Some(why) = &module.error {
+            self.say(stacks, "frame.module", || Unavailable::failed(format!("{why}; its functions have no names")));
+        }
+        let debug = module.build_id.as_ref().and_then(|id| symbols::debug_file(host, id));
+        if !self.tables.contains_key(&number) {
+            self.tables.insert(number, Table { symbols: functions(&module, debug.as_ref()), used: 0 });
+        }
+        let dwarf = match (&debug, &module.file) {
+            (Some(file), _) => Dwarf::open(host, file),
+            (None, Some(file)) => Dwarf::open(host, file),
+            (None, None) => Err(NoDwarf::None),
+        };
+        if dwarf.as_ref().err() == Some(&NoDwarf::TooLarge) {
+            self.say(stacks, "frame.source", || {
+                let why = format!("{path}: its debug information is larger than what is held in memory: no lines and inlined functions of it");
+                Unavailable::failed(why)
+            });
+        }
+        let Some(table) = self.tables.get_mut(&number) else { return Vec::new() };
+        table.used = self.round;
+        let (begin, mut left_out) = (Instant::now(), false);
+        let mut named = Vec::with_capacity(sites.len());
+        for &(site, address) in sites {
+            let symbol = table.symbols.at(address).map(|(name, _)| demangle::symbol(name));
+            let inlined = match &dwarf {
+                Ok(dwarf) if begin.elapsed() < PATIENCE => dwarf.at(address),
+                Ok(_) => {
+                    left_out = true;
+                    Vec::new()
+                }
+                Err(_) => Vec::new(),
+            };
+            named.push((site, frames(&path, &module, address, symbol, inlined)));
+        }
+        if left_out {
+            self.say(stacks, "frame.source", || {
+                Unavailable::failed(format!("{path}: reading its debug information took too long: some frames are without line and inlined functions"))
+            });
+        }
+        named
+    }
+
+    /// The frames at addresses of code that a process makes, and those that have no name yet.
+    fn generated(
+        &mut self,
+        stacks: &Stacks,
+        number: u32,
+        sites: Vec<(u32, u64)>,
+        last: bool,
+    ) -> (Vec<(u32, Vec<Row>)>, Vec<(u32, u64)>) {
+        let host = stacks.host();
+        let Some((pid, is_jvm, dump)) = stacks.process(number) else { return (Vec::new(), sites) };
+        let generated = self.generated.entry(number).or_default();
+        let mut failed = None;
+        if let Some(map) = dump.and_then(|path| read_dump(host, pid, &path)).or_else(|| read_map(host, pid)) {
+            generated.map = Some(map);
+        } else if is_jvm {
+            let now = Instant::now();
+            let (next, pause) = *generated.ask.get_or_insert((now, Duration::from_secs(2)));
+            if now >= next || last {
+                generated.ask = Some((now + pause, (pause * 2).min(Duration::from_secs(60))));
+                match hotspot::methods(host, pid) {
+                    Ok(text) => generated.map = Some(Map::parse(&text)),
+                    Err(why) => failed = Some(why),
+                }
+            }
+        }
+        let (mut named, mut left) = (Vec::new(), Vec::new());
+        for (site, address) in sites {
+            let function = generated.map.as_ref().and_then(|map| map.function(address));
+            match function {
+                Some((function, kind)) => {
+                    let row = Row { function: Some(function), ..Row::unresolved(Some("[jit]".into()), kind) };
+                    named.push((site, vec![row]));
+                }
+                None if last => {
+                    let (module, kind) = if is_jvm { ("[jit]", Kind::Jit) } else { ("[anonymous]", Kind::Unknown) };
+                    named.push((site, vec![Row::unresolved(Some(module.into()), kind)]));
+                }
+                None => left.push((site, address)),
+            }
+        }
+        // A JVM that has ended before it could be asked.
+        if let Some(why) = failed.filter(|_| last || generated.map.is_none()) {
+            self.say(stacks, "frame.jit", || {
+                Unavailable::failed(why)
+                    .remedy("JDK 17 or later, as the same user; or a map of the JIT's code in /tmp/perf-PID.map")
+            });
+        }
+        (named, left)
+    }
+}
+
+/// The functions of a file, with those of its debug file where it was stripped.
+fn functions(module: &Module, debug: Option<&File>) -> Symbols {
+    let read = |file: &File| symbols::of_bytes(&ReadCache::new(file), SymbolKind::Text).ok();
+    let own = module.file.as_deref().and_then(read);
+    match (own, debug.and_then(read)) {
+        (Some((own, true)), _) | (Some((own, _)), None) => own,
+        (_, Some((other, _))) => other,
+        (None, None) => Symbols::default(),
+    }
+}
+
+/// The frames at one address, innermost first.
+fn frames(
+    path: &Arc<str>,
+    module: &Module,
+    address: u64,
+    symbol: Option<String>,
+    inlined: Vec<symbols::Inlined>,
+) -> Vec<Row> {
+    let count = inlined.len().max(1);
+    let mut inlined = inlined.into_iter();
+    (0..count)
+        .map(|at| {
+            let found = inlined.next();
+            let (function, source) = found.map_or((None, None), |f| (f.function, f.source));
+            let is_outer = at + 1 == count;
+            // The function as such is the symbol; debug information has a name for the others.
+            let function = if is_outer { symbol.clone().or(function) } else { function };
+            Row {
+                function: function.map(Into::into),
+                module: Some(Arc::clone(path)),
+                build_id: module.build_id.clone().filter(|_| is_outer),
+                offset: i64::try_from(address).ok().filter(|_| is_outer),
+                source: source.map(Into::into),
+                kind: if is_outer { Kind::Native } else { Kind::Inlined },
+            }
+        })
+        .collect()
+}
+
+/// The map that a process, or perf's agents for it, wrote.
+fn read_map(host: &Host, pid: u32) -> Option<Map> {
+    let status = host.read_text(&format!("/proc/{pid}/status")).unwrap_or_default();
+    let own = hotspot::own_number(&status, pid);
+    let inside = host.path(&format!("/proc/{pid}/root/tmp/perf-{own}.map"));
+    let outside = host.path(&format!("/tmp/perf-{pid}.map"));
+    let text = read_own(&inside, pid, host).or_else(|| read_own(&outside, pid, host))?;
+    Some(Map::parse(&text))
+}
+
+fn read_dump(host: &Host, pid: u32, path: &str) -> Option<Map> {
+    let inside = host.path(&format!("/proc/{pid}/root{path}"));
+    let bytes = read_own(&inside, pid, host).or_else(|| read_own(&host.path(path), pid, host))?;
+    Some(Map::parse_dump(&bytes))
+}
+
+/// Reads a plain file in a folder where anyone may write: no link is followed, and the owner must be the process's or ours, so that nobody
+/// has us read what they may not, or believe what they say of others.
+pub(super) fn read_own(path: &Path, pid: u32, host: &Host) -> Option<Vec<u8>> {
+    let file = File::options().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path).ok()?;
+    let found = file.metadata().ok()?;
+    let owner = std::fs::metadata(host.path(&format!("/proc/{pid}"))).map(|m| m.uid());
+    let ours = rustix::process::geteuid().as_raw();
+    let is_owner = found.uid() == ours || owner.map_or(true, |owner| owner == found.uid());
+    if !found.is_file() || !is_owner || found.len() > jit::LARGEST {
+        return None;
+    }
+    let mut bytes = Vec::with_capacity(found.len() as usize);
+    file.take(jit::LARGEST).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}

@@ -1,0 +1,389 @@
+//! The sampler: a thread that drains the kernel's samples some ten times a second, and keeps up with the processes that come, go and map files.
+
+use super::{Registers, Stacks, User, maps};
+use crate::scope::{Place, Target};
+use host::Host;
+use host::perf::{Clock, Perf, Record, Sample};
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// The rings are drained this often: they hold three times as much.
+const DRAIN: Duration = Duration::from_millis(100);
+
+/// The time between samples is chosen anew this often. Each choice begins a new stretch, which costs half a sample.
+const VARY: Duration = Duration::from_secs(2);
+
+/// A process is remembered for so long after its end: what others saw of it comes later.
+const LINGER: Duration = Duration::from_secs(5);
+
+/// The members of a control group are listed this often.
+const LIST: Duration = Duration::from_secs(1);
+
+/// Samples in one read at most: what nobody fetches must not fill the memory.
+const MOST: usize = 1 << 20;
+
+/// A row of the table `sample`.
+#[derive(Clone, Debug)]
+pub(super) struct Row {
+    pub pid: u32,
+    pub tid: u32,
+    pub comm: Arc<str>,
+    pub thread: Arc<str>,
+    /// CLOCK_MONOTONIC, nanoseconds.
+    pub at: u64,
+    pub cpu: u32,
+    pub stack: i64,
+    pub weight: u64,
+}
+
+/// What the sampler counted.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counts {
+    /// Samples of threads in scope, and of those the ones whose user stack could not be followed to its start.
+    pub samples: u64,
+    pub truncated: u64,
+    /// Records that found no room in the rings, or rows that nobody fetched.
+    pub lost: u64,
+    /// CPU time of the sampler itself, nanoseconds.
+    pub cost: u64,
+}
+
+/// What the sampler hands over.
+#[derive(Debug, Default)]
+pub(super) struct Taken {
+    pub rows: Vec<Row>,
+    pub counts: Counts,
+}
+
+/// Whose threads are kept.
+struct Members {
+    everything: bool,
+    /// What this process starts belongs to it.
+    parent: Option<u32>,
+    group: Option<Place>,
+    pids: HashSet<u32>,
+}
+
+impl Members {
+    fn new(host: &Host, target: &Target) -> Self {
+        let mut members = Members { everything: false, parent: None, group: None, pids: HashSet::new() };
+        match target {
+            Target::Everything => members.everything = true,
+            Target::Children => members.parent = Some(std::process::id()),
+            Target::Tree(root) => members.pids = descendants(host, *root),
+            Target::Cgroup(path) => {
+                members.group = Place::find(host, path).ok();
+                members.list();
+            }
+        }
+        members
+    }
+
+    fn list(&mut self) {
+        if let Some(group) = &self.group {
+            self.pids.extend(group.processes());
+        }
+    }
+
+    fn has(&self, pid: u32) -> bool {
+        self.everything || self.pids.contains(&pid)
+    }
+
+    fn forked(&mut self, parent: u32, pid: u32) {
+        if !self.everything && parent != pid && (self.pids.contains(&parent) || self.parent == Some(parent)) {
+            self.pids.insert(pid);
+        }
+    }
+}
+
+/// A process and those that it started, that are there now.
+fn descendants(host: &Host, root: u32) -> HashSet<u32> {
+    let mut numbers = Vec::new();
+    // Where /proc cannot be listed there is only the process that was named.
+    let _ = host.numbers_in("/proc", &mut numbers);
+    let parent = |pid: i64| -> Option<u32> {
+        let stat = host.read(&format!("/proc/{pid}/stat")).ok()?;
+        // The name, which may hold anything, ends at the last bracket.
+        let end = memchr::memrchr(b')', &stat)?;
+        std::str::from_utf8(stat.get(end..)?).ok()?.split_ascii_whitespace().nth(2)?.parse().ok()
+    };
+    let pairs: Vec<(u32, u32)> =
+        numbers.iter().filter_map(|&pid| Some((u32::try_from(pid).ok()?, parent(pid)?))).collect();
+    let mut found = HashSet::from([root]);
+    loop {
+        let before = found.len();
+        let new: Vec<u32> = pairs.iter().filter(|(_, parent)| found.contains(parent)).map(|(pid, _)| *pid).collect();
+        found.extend(new);
+        if found.len() == before {
+            return found;
+        }
+    }
+}
+
+/// The thread.
+pub(super) struct Sampler {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl std::fmt::Debug for Sampler {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Sampler").finish_non_exhaustive()
+    }
+}
+
+impl Sampler {
+    /// Starts it with events that were opened.
+    pub(super) fn start(stacks: Stacks, perf: Perf, hertz: u32, target: &Target) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let ends = Arc::clone(&stop);
+        let target = target.clone();
+        let thread = std::thread::Builder::new().name("stacks".into()).spawn(move || {
+            let members = Members::new(stacks.host(), &target);
+            let period = if hertz == 0 { 0 } else { 1_000_000_000 / u64::from(hertz) };
+            let mut work = Work {
+                members,
+                names: HashMap::new(),
+                gone: VecDeque::new(),
+                period,
+                periods: HashMap::new(),
+                last: HashMap::new(),
+                clock: perf.clock,
+                stacks,
+            };
+            work.run(perf, &ends);
+        });
+        Sampler { stop, thread: thread.ok() }
+    }
+
+    /// Ends it. What the rings hold is taken out before.
+    pub(super) fn stop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Sampler {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+struct Work {
+    stacks: Stacks,
+    members: Members,
+    /// Names of threads.
+    names: HashMap<u32, Arc<str>>,
+    /// Processes and threads that ended, oldest first.
+    gone: VecDeque<(Instant, u32, u32)>,
+    period: u64,
+    /// The time between samples on each CPU.
+    periods: HashMap<u32, u64>,
+    /// When each CPU was last sampled.
+    last: HashMap<u32, u64>,
+    clock: Clock,
+}
+
+impl Work {
+    fn run(&mut self, mut perf: Perf, stop: &AtomicBool) {
+        let stacks = self.stacks.clone();
+        let host = stacks.host();
+        let mut random = Random(host.now() | 1);
+        let (mut varied, mut listed) = (None::<Instant>, Instant::now());
+        let mut taken = Taken::default();
+        loop {
+            let stopping = stop.load(Ordering::Relaxed);
+            if varied.is_none_or(|at| at.elapsed() >= VARY) {
+                varied = Some(Instant::now());
+                self.vary(&perf, &mut random);
+            }
+            if listed.elapsed() >= LIST {
+                listed = Instant::now();
+                self.members.list();
+            }
+            perf.drain(host, |time, record| self.take(host, time, record, &mut taken));
+            self.forget();
+            taken.counts.cost = own_time();
+            stacks.hand_over(&mut taken);
+            if stopping {
+                return;
+            }
+            std::thread::park_timeout(DRAIN);
+        }
+    }
+
+    /// Chooses the time between samples anew: within a tenth of what was asked for, so that their mean is that.
+    fn vary(&mut self, perf: &Perf, random: &mut Random) {
+        if self.period == 0 {
+            return;
+        }
+        let period = self.period;
+        perf.set_periods(|cpu| {
+            let chosen = period - period / 10 + random.below(period / 5 + 1);
+            self.periods.insert(cpu, chosen);
+            chosen
+        });
+    }
+
+    fn take(&mut self, host: &Host, time: u64, record: Record<'_>, taken: &mut Taken) {
+        match record {
+            Record::Sample(sample) => self.sample(host, time, &sample, taken),
+            Record::Mapped { pid, start, length, offset, device: (major, minor), inode, path } => {
+                if self.members.has(pid)
+                    && let Some(end) = start.checked_add(length).filter(|&end| end > start)
+                {
+                    let line = maps::Line { start, end, offset, major, minor, inode, path };
+                    self.stacks.state().processes.mapped(pid, &line);
+                }
+            }
+            Record::Comm { pid, tid, name, exec } => {
+                if !self.members.has(pid) {
+                    return;
+                }
+                if exec {
+                    self.stacks.state().processes.executed(pid);
+                }
+                self.names.insert(tid, String::from_utf8_lossy(name).into());
+            }
+            Record::Forked { pid, tid, parent, parent_tid } => {
+                self.members.forked(parent, pid);
+                if !self.members.has(pid) {
+                    return;
+                }
+                if pid != parent {
+                    self.stacks.state().processes.forked(host, parent, pid);
+                }
+                // It has the name of the thread that began it, until it takes another.
+                match self.names.get(&parent_tid).cloned() {
+                    Some(name) => self.names.insert(tid, name),
+                    None => self.names.remove(&tid),
+                };
+            }
+            Record::Exited { pid, tid } => {
+                if self.members.has(pid) {
+                    self.gone.push_back((Instant::now(), pid, tid));
+                }
+            }
+            Record::Lost(count) => taken.counts.lost += count,
+        }
+    }
+
+    /// Forgets what ended a while ago. A number that was given to another since is that of a live one.
+    fn forget(&mut self) {
+        while let Some(&(at, pid, tid)) = self.gone.front() {
+            if at.elapsed() < LINGER {
+                return;
+            }
+            self.gone.pop_front();
+            let path = format!("/proc/{pid}/task/{tid}");
+            if self.stacks.host().exists(&path) {
+                continue;
+            }
+            self.names.remove(&tid);
+            if pid == tid && !self.stacks.host().exists(&format!("/proc/{pid}")) {
+                self.stacks.state().processes.ended(pid);
+                self.members.pids.remove(&pid);
+            }
+        }
+    }
+
+    fn name(&mut self, host: &Host, pid: u32, tid: u32) -> Arc<str> {
+        if let Some(name) = self.names.get(&tid) {
+            return Arc::clone(name);
+        }
+        let read = |path: String| host.read_text(&path).ok();
+        let name = read(format!("/proc/{pid}/task/{tid}/comm")).or_else(|| read(format!("/proc/{pid}/comm")));
+        let name: Arc<str> = name.unwrap_or_default().into();
+        self.names.insert(tid, Arc::clone(&name));
+        name
+    }
+
+    fn sample(&mut self, host: &Host, time: u64, sample: &Sample<'_>, taken: &mut Taken) {
+        let &Sample { pid, tid, cpu, .. } = sample;
+        let since = time.saturating_sub(self.last.insert(cpu, time).unwrap_or(0));
+        // Pid 0 is what runs where nothing does; u32::MAX is a thread that has no process any more.
+        if pid == 0 || pid == u32::MAX || !self.members.has(pid) {
+            return;
+        }
+        let weight = match self.clock {
+            Clock::Timer => self.periods.get(&cpu).copied().unwrap_or(self.period),
+            // Cycles come at no even pace; none stand for more than the time since the last.
+            _ => since.min(self.period),
+        };
+        let user = match sample.registers {
+            None => User::None,
+            Some([ip, sp, bp, lr]) => User::Copied { registers: Registers { ip, sp, bp, lr }, stack: sample.stack },
+        };
+        let (stack, whole) = self.stacks.intern_told(pid, &sample.kernel, user);
+        taken.counts.samples += 1;
+        taken.counts.truncated += u64::from(!whole);
+        let (comm, thread) = (self.name(host, pid, pid), self.name(host, pid, tid));
+        if taken.rows.len() < MOST {
+            taken.rows.push(Row { pid, tid, comm, thread, at: time, cpu, stack, weight });
+        } else {
+            taken.counts.lost += 1;
+        }
+    }
+}
+
+/// CPU time of this thread so far, nanoseconds.
+fn own_time() -> u64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// Numbers that are random enough to vary a period (xorshift64; Marsaglia, "Xorshift RNGs", 2003).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % limit.max(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn descendants_are_found() {
+        let own = std::process::id();
+        let mut child = std::process::Command::new("sleep").arg("100").spawn().unwrap();
+        let found = descendants(&Host::live(), own);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(found.contains(&own) && found.contains(&child.id()) && !found.contains(&1));
+    }
+
+    #[test]
+    fn what_members_start_are_members() {
+        let mut members = Members::new(&Host::live(), &Target::Children);
+        let own = std::process::id();
+        members.forked(own, own);
+        members.forked(own, 70_001);
+        members.forked(70_001, 70_002);
+        members.forked(70_003, 70_004);
+        assert_eq!(
+            [own, 70_001, 70_002, 70_003, 70_004].map(|pid| members.has(pid)),
+            [false, true, true, false, false]
+        );
+    }
+
+    #[test]
+    fn periods_vary_around_what_was_asked() {
+        let mut random = Random(7);
+        let drawn: Vec<u64> = (0..10_000).map(|_| random.below(100)).collect();
+        assert!(drawn.iter().all(|&n| n < 100));
+        let mean = drawn.iter().sum::<u64>() as f64 / 10_000.0;
+        assert!((45.0..55.0).contains(&mean), "{mean}");
+    }
+}

@@ -1,0 +1,332 @@
+//! Functions and variables of ELF files: symbol tables, MiniDebugInfo, separate debug files; and DWARF, for inlined functions and lines.
+
+use super::demangle;
+use super::module::hexadecimal;
+use addr2line::gimli;
+use gimli::{EndianReader, LittleEndian};
+use host::Host;
+use object::read::elf::ElfFile64;
+use object::{Object, ObjectSection, ObjectSymbol, ReadCache, ReadRef, SymbolKind};
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The most symbols of one file, and the largest MiniDebugInfo, bytes.
+const MOST: usize = 4_000_000;
+const LARGEST_MINI: u64 = 64 << 20;
+
+/// The most debug information of one file that is held at once, bytes. What is larger is left out, and that is said.
+const LARGEST_DWARF: u64 = 256 << 20;
+
+/// The functions or the variables of a file.
+#[derive(Debug, Default)]
+pub(super) struct Symbols {
+    /// Start, end, and where the name begins in `names`; ascending by start.
+    entries: Vec<(u64, u64, u32)>,
+    /// Names, each ended by a zero.
+    names: Vec<u8>,
+}
+
+impl Symbols {
+    /// What holds an address, as its symbol, and how far into it the address is.
+    pub(super) fn at(&self, address: u64) -> Option<(&str, u64)> {
+        let mut at = self.entries.partition_point(|e| e.0 <= address);
+        // Where one lies in another, the outer one began earlier.
+        for _ in 0..4 {
+            at = at.checked_sub(1)?;
+            let &(start, end, name) = self.entries.get(at)?;
+            if address < end {
+                let rest = self.names.get(name as usize..)?;
+                let text = rest.get(..memchr::memchr(0, rest)?)?;
+                return Some((std::str::from_utf8(text).ok()?, address - start));
+            }
+        }
+        None
+    }
+
+    /// How much memory they take, bytes.
+    pub(super) fn size(&self) -> usize {
+        self.entries.len() * size_of::<(u64, u64, u32)>() + self.names.len()
+    }
+}
+
+/// One symbol while they are gathered: start, size, rank (lower is better), name.
+type Found = (u64, u64, u8, String);
+
+/// Gathers the symbols of one kind that a file has.
+fn gather<'data, R: ReadRef<'data>>(
+    file: &ElfFile64<'data, object::LittleEndian, R>,
+    kind: SymbolKind,
+    found: &mut Vec<Found>,
+) {
+    for symbol in file.symbols().chain(file.dynamic_symbols()) {
+        if symbol.kind() != kind || symbol.address() == 0 || symbol.is_undefined() || found.len() >= MOST {
+            continue;
+        }
+        let Ok(name) = symbol.name() else { continue };
+        if name.is_empty() {
+            continue;
+        }
+        // Of several names of one place, the plainest that others can see: `malloc` before `__libc_malloc`.
+        let hidden = name.bytes().take_while(|&b| b == b'_').count().min(7) as u8;
+        let hidden = if name.starts_with("_Z") || name.starts_with("_R") { 0 } else { hidden };
+        let rank = hidden + if symbol.is_local() { 8 } else { 0 };
+        found.push((symbol.address(), symbol.size(), rank, name.to_owned()));
+    }
+}
+
+fn ordered(mut found: Vec<Found>) -> Symbols {
+    found.sort_unstable();
+    found.dedup_by(|later, first| later.0 == first.0 && (first.1 != 0 || later.1 == 0));
+    let mut symbols = Symbols::default();
+    let starts: Vec<u64> = found.iter().map(|f| f.0).collect();
+    for (at, (start, size, _, name)) in found.into_iter().enumerate() {
+        // Functions written in assembly often have no size: they reach to the next symbol.
+        let next = starts.get(at + 1..).and_then(|rest| rest.iter().copied().find(|&s| s > start));
+        let end = if size == 0 {
+            next.unwrap_or(start + 4096).min(start.saturating_add(1 << 16))
+        } else {
+            start.saturating_add(size)
+        };
+        let name_at = symbols.names.len() as u32;
+        symbols.names.extend(name.bytes().filter(|&b| b != 0));
+        symbols.names.push(0);
+        symbols.entries.push((start, end, name_at));
+    }
+    symbols
+}
+
+/// The symbols of a kind in the bytes of a file, with what MiniDebugInfo adds.
+pub(super) fn of_bytes<'data, R: ReadRef<'data>>(data: R, kind: SymbolKind) -> Result<(Symbols, bool), String> {
+    let file = ElfFile64::<object::LittleEndian, R>::parse(data).map_err(|e| e.to_string())?;
+    let mut found = Vec::new();
+    gather(&file, kind, &mut found);
+    let mini = file.section_by_name(".gnu_debugdata").filter(|s| s.size() <= LARGEST_MINI);
+    if let Some(bytes) = mini.and_then(|section| section.data().ok()).and_then(unpacked)
+        && let Ok(mini) = ElfFile64::<object::LittleEndian, _>::parse(bytes.as_slice())
+    {
+        gather(&mini, kind, &mut found);
+    }
+    let whole = file.symbol_table().is_some();
+    Ok((ordered(found), whole))
+}
+
+/// The ELF file within `.gnu_debugdata`: symbols that were stripped, packed by xz.
+fn unpacked(packed: &[u8]) -> Option<Vec<u8>> {
+    struct Limited(Vec<u8>);
+    impl std::io::Write for Limited {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            if (self.0.len() + bytes.len()) as u64 > LARGEST_MINI {
+                return Err(std::io::ErrorKind::FileTooLarge.into());
+            }
+            self.0.extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut out = Limited(Vec::new());
+    let mut packed = packed;
+    // The unpacker comes from elsewhere: should it panic on what others wrote, there is no MiniDebugInfo.
+    let run = std::panic::AssertUnwindSafe(|| lzma_rs::xz_decompress(&mut packed, &mut out));
+    std::panic::catch_unwind(run).ok()?.ok()?;
+    Some(out.0)
+}
+
+/// The separate debug file with a build id: as distributions install it, or as debuginfod(8)'s client has fetched it earlier. Nothing is fetched.
+pub(super) fn debug_file(host: &Host, build_id: &str) -> Option<File> {
+    let (head, tail) = build_id.split_at_checked(2)?;
+    if !build_id.bytes().all(|b| b.is_ascii_hexdigit()) {
+        return None;
+    }
+    let mut candidates = vec![host.path(&format!("/usr/lib/debug/.build-id/{head}/{tail}.debug"))];
+    let cache = std::env::var_os("DEBUGINFOD_CACHE_PATH").map(PathBuf::from);
+    let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache"));
+    let cache = cache.or_else(|| {
+        Some(std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or_else(home)?.join("debuginfod_client"))
+    });
+    candidates.extend(cache.map(|folder| folder.join(build_id).join("debuginfo")));
+    candidates.into_iter().find_map(|path| File::open(path).ok())
+}
+
+type Bytes = EndianReader<LittleEndian, Arc<[u8]>>;
+
+/// Debug information: which functions were put into which, and lines.
+pub(super) struct Dwarf(addr2line::Context<Bytes>);
+
+/// One function at an address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Inlined {
+    /// Its name as written; `None` where there is none.
+    pub function: Option<String>,
+    /// `file:line` of where in it the machine was, or what it had called.
+    pub source: Option<String>,
+}
+
+/// Why there is no DWARF.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NoDwarf {
+    None,
+    TooLarge,
+    Damaged,
+}
+
+impl Dwarf {
+    /// Reads the debug information in a file; `main` is the program where that is in a file of its own.
+    pub(super) fn open(host: &Host, file: &File) -> Result<Self, NoDwarf> {
+        let main = sections(file)?;
+        let extra = main.extra.and_then(|build_id| sections(&debug_file(host, &build_id)?).ok());
+        let build = std::panic::AssertUnwindSafe(|| {
+            let load = |from: Vec<(String, Arc<[u8]>)>| {
+                gimli::Dwarf::load(move |id: gimli::SectionId| {
+                    let bytes = from.iter().find(|(name, _)| name == id.name()).map(|(_, bytes)| Arc::clone(bytes));
+                    Ok::<_, gimli::Error>(EndianReader::new(bytes.unwrap_or_default(), LittleEndian))
+                })
+            };
+            let mut dwarf = load(main.sections)?;
+            if let Some(extra) = extra {
+                dwarf.set_sup(load(extra.sections)?);
+            }
+            addr2line::Context::from_dwarf(dwarf)
+        });
+        match std::panic::catch_unwind(build) {
+            Ok(Ok(context)) => Ok(Dwarf(context)),
+            _ => Err(NoDwarf::Damaged),
+        }
+    }
+
+    /// The functions at an address, innermost first; empty where it says nothing.
+    pub(super) fn at(&self, address: u64) -> Vec<Inlined> {
+        let run = std::panic::AssertUnwindSafe(|| {
+            let mut found = Vec::new();
+            let Ok(mut frames) = self.0.find_frames(address).skip_all_loads() else { return found };
+            while let Ok(Some(frame)) = frames.next() {
+                let function = frame.function.and_then(|f| f.raw_name().ok().map(|n| demangle::symbol(&n)));
+                let source = frame.location.and_then(|l| {
+                    let file = l.file?.rsplit('/').next()?;
+                    Some(l.line.map_or(file.to_owned(), |line| format!("{file}:{line}")))
+                });
+                found.push(Inlined { function, source });
+                if found.len() >= 64 {
+                    break;
+                }
+            }
+            found
+        });
+        std::panic::catch_unwind(run).unwrap_or_default()
+    }
+}
+
+struct Sections {
+    sections: Vec<(String, Arc<[u8]>)>,
+    /// Build id of the file that holds what several debug files share (dwz(1)).
+    extra: Option<String>,
+}
+
+/// The debug sections of a file, unpacked.
+fn sections(file: &File) -> Result<Sections, NoDwarf> {
+    let cache = ReadCache::new(file);
+    let file = ElfFile64::<object::LittleEndian, _>::parse(&cache).map_err(|_| NoDwarf::Damaged)?;
+    if file.section_by_name(".debug_info").is_none() {
+        return Err(NoDwarf::None);
+    }
+    let is_wanted = |name: &str| {
+        name.starts_with(".debug_")
+            && !matches!(
+                name,
+                ".debug_frame"
+                    | ".debug_loc"
+                    | ".debug_loclists"
+                    | ".debug_pubnames"
+                    | ".debug_pubtypes"
+                    | ".debug_gdb_scripts"
+                    | ".debug_macro"
+            )
+    };
+    let wanted = || file.sections().filter(|s| s.name().is_ok_and(is_wanted));
+    let size = |s: &object::read::elf::ElfSection64<'_, '_, object::LittleEndian, _>| {
+        s.compressed_data().map_or(u64::MAX, |d| d.uncompressed_size)
+    };
+    let total = wanted().map(|s| size(&s)).fold(0u64, u64::saturating_add);
+    if total > LARGEST_DWARF {
+        return Err(NoDwarf::TooLarge);
+    }
+    let read = wanted().filter_map(|s| Some((s.name().ok()?.to_owned(), Arc::from(&*s.uncompressed_data().ok()?))));
+    let extra = file.gnu_debugaltlink().ok().flatten().map(|(_, build_id)| hexadecimal(build_id).to_string());
+    Ok(Sections { sections: read.collect(), extra })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[inline(never)]
+    fn somewhere() -> usize {
+        std::hint::black_box(7)
+    }
+
+    #[test]
+    fn this_program_has_functions() {
+        let _ = somewhere();
+        let bytes = std::fs::read("/proc/self/exe").unwrap();
+        let (symbols, whole) = of_bytes(bytes.as_slice(), SymbolKind::Text).unwrap();
+        assert!(whole && symbols.size() > 1000);
+        let (start, ..) = *symbols
+            .entries
+            .iter()
+            .find(|e| {
+                let rest = &symbols.names[e.2 as usize..];
+                demangle::symbol(std::str::from_utf8(&rest[..memchr::memchr(0, rest).unwrap()]).unwrap())
+                    .ends_with("tests::somewhere")
+            })
+            .expect("a function of this program");
+        assert_eq!(symbols.at(start + 1).unwrap().1, 1);
+        assert_eq!(symbols.at(1), None);
+        let file = File::open("/proc/self/exe").unwrap();
+        match Dwarf::open(&Host::live(), &file) {
+            Ok(dwarf) => {
+                let found = dwarf.at(start);
+                // What it calls may have been put into it; itself comes last.
+                let own = found.last().and_then(|f| f.source.as_deref());
+                assert!(own.is_some_and(|source| source.starts_with("symbols.rs:")), "{found:?}");
+            }
+            Err(why) => eprintln!("SKIPPED: lines of this program: {why:?}"),
+        }
+    }
+
+    #[test]
+    fn places_have_one_name() {
+        let found = vec![
+            (100, 10, 2, "__libc_malloc".to_owned()),
+            (100, 10, 0, "malloc".to_owned()),
+            (120, 0, 0, "no_size".to_owned()),
+            (140, 10, 0, "last".to_owned()),
+        ];
+        let symbols = ordered(found);
+        let name = |at| symbols.at(at).map(|(n, off)| (n.to_owned(), off));
+        assert_eq!(name(105), Some(("malloc".into(), 5)));
+        assert_eq!(name(112), None);
+        assert_eq!(name(139), Some(("no_size".into(), 19)));
+        assert_eq!(name(150), None);
+    }
+
+    proptest! {
+        #[test]
+        fn damaged_files_never_panic(at in 0usize..20_000, bytes in prop::collection::vec(any::<u8>(), 1..64)) {
+            static FILE: std::sync::OnceLock<Vec<u8>> = std::sync::OnceLock::new();
+            let mut file = FILE.get_or_init(|| crate::stacks::process::vdso().unwrap_or_default()).clone();
+            let length = file.len().max(1);
+            for (i, byte) in bytes.iter().enumerate() {
+                if let Some(place) = file.get_mut((at + i) % length) {
+                    *place = *byte;
+                }
+            }
+            if let Ok((symbols, _)) = of_bytes(file.as_slice(), SymbolKind::Text) {
+                let _ = symbols.at(at as u64);
+            }
+            let _ = unpacked(&bytes);
+        }
+    }
+}
