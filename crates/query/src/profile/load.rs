@@ -302,12 +302,12 @@ impl Dictionary {
         run.recording.scan("stack", &["number", "parent", "frame"], None, &mut symbols, |batch| {
             for row in 0..batch.len() {
                 let [number, parent, frame] = [0, 1, 2].map(|c| batch.cell(c, row));
-                // A caller is known before what it calls: what says otherwise is damaged, and could go round in circles.
-                let parent = if parent > 0 && parent < number { parent as u32 } else { 0 };
+                let parent = u32::try_from(parent).unwrap_or(0);
                 let frame = u32::try_from(frame).unwrap_or(NONE);
                 put(&mut dictionary.stacks, number, most_stacks, (0, NONE), (parent, frame));
             }
         });
+        cut_circles(&mut dictionary.stacks);
         dictionary
     }
 
@@ -341,6 +341,27 @@ impl Dictionary {
             self.nodes.insert((below, stack), node);
         }
         node
+    }
+}
+
+/// Makes a stack the outermost one where its callers lead back to it, as they can in a damaged table. `stacks` are (parent, frame).
+fn cut_circles(stacks: &mut [(u32, u32)]) {
+    // 0: not looked at; else the number of the walk that came by.
+    let mut seen = vec![0_u32; stacks.len()];
+    for start in 1..stacks.len() {
+        let (walk, mut at) = (start as u32, start);
+        while let Some(mark) = seen.get_mut(at).filter(|_| at != 0) {
+            if *mark == walk
+                && let Some(stack) = stacks.get_mut(at)
+            {
+                stack.0 = 0;
+            }
+            if *mark != 0 {
+                break;
+            }
+            *mark = walk;
+            at = stacks.get(at).map_or(0, |stack| stack.0 as usize);
+        }
     }
 }
 

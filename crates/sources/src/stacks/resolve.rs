@@ -27,6 +27,12 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// Rounds come so often at first, and then ever less: each reads files anew.
 const ROUNDS: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(15));
 
+/// A place in code by its number, and its address.
+type Site = (u32, u64);
+
+/// A place in code by its number, and its frames, innermost first.
+type Named = (u32, Vec<Row>);
+
 /// A file with its symbols.
 struct Table {
     symbols: Symbols,
@@ -145,16 +151,14 @@ impl Resolver {
     }
 
     /// The frames at addresses of a file.
-    fn module(&mut self, stacks: &Stacks, number: u32, sites: &[(u32, u64)]) -> Vec<(u32, Vec<Row>)> {
+    fn module(&mut self, stacks: &Stacks, number: u32, sites: &[Site]) -> Vec<Named> {
         let Some((path, module)) = stacks.module(number) else { return Vec::new() };
         let host = stacks.host();
         if let Some(why) = &module.error {
             self.say(stacks, "frame.module", || Unavailable::failed(format!("{why}; its functions have no names")));
         }
         let debug = module.build_id.as_ref().and_then(|id| symbols::debug_file(host, id));
-        if !self.tables.contains_key(&number) {
-            self.tables.insert(number, Table { symbols: functions(&module, debug.as_ref()), used: 0 });
-        }
+        self.tables.entry(number).or_insert_with(|| Table { symbols: functions(&module, debug.as_ref()), used: 0 });
         let dwarf = match (&debug, &module.file) {
             (Some(file), _) => Dwarf::open(host, file),
             (None, Some(file)) => Dwarf::open(host, file),
@@ -191,13 +195,7 @@ impl Resolver {
     }
 
     /// The frames at addresses of code that a process makes, and those that have no name yet.
-    fn generated(
-        &mut self,
-        stacks: &Stacks,
-        number: u32,
-        sites: Vec<(u32, u64)>,
-        last: bool,
-    ) -> (Vec<(u32, Vec<Row>)>, Vec<(u32, u64)>) {
+    fn generated(&mut self, stacks: &Stacks, number: u32, sites: Vec<Site>, last: bool) -> (Vec<Named>, Vec<Site>) {
         let host = stacks.host();
         let Some((pid, is_jvm, dump)) = stacks.process(number) else { return (Vec::new(), sites) };
         let generated = self.generated.entry(number).or_default();

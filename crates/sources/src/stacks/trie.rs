@@ -57,6 +57,9 @@ pub(super) struct Trie {
     given: usize,
 }
 
+/// Number of a stack, that of its caller's stack or 0, and that of its frame.
+pub(super) type StackRow = (u32, u32, u32);
+
 impl Trie {
     /// The number of the stack whose frames are `places`, outermost first. 0 where there are none, or no room.
     pub(super) fn stack(&mut self, places: impl Iterator<Item = Place>) -> u32 {
@@ -120,7 +123,7 @@ impl Trie {
     }
 
     /// Takes the rows that are ready: frames as (number, row), and stacks as (number, parent or 0, frame).
-    pub(super) fn take(&mut self) -> (Vec<(u32, Row)>, Vec<(u32, u32, u32)>) {
+    pub(super) fn take(&mut self) -> (Vec<(u32, Row)>, Vec<StackRow>) {
         let mut stacks = Vec::new();
         let mut last = self.last_stack;
         self.unsent.retain(|unsent| {
