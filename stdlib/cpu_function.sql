@@ -13,16 +13,16 @@ own as materialized (
 ),
 step as materialized (select run, number, parent, frame from stack),
 place as materialized (select run, number, function, module, kind from frame),
-walk(run, comm, leaf, weight, samples, frame, parent, depth) as (
-    select o.run, o.comm, o.stack, o.weight, o.samples, s.frame, s.parent, 0
+walk(run, comm, leaf, weight, samples, number, frame, parent, is_leaf) as (
+    select o.run, o.comm, o.stack, o.weight, o.samples, s.number, s.frame, s.parent, 1
     from own o join step s on s.run = o.run and s.number = o.stack
-    union all
-    select w.run, w.comm, w.leaf, w.weight, w.samples, s.frame, s.parent, w.depth + 1
-    -- No stack is deeper: a damaged table cannot go round in circles for ever.
-    from walk w join step s on s.run = w.run and s.number = w.parent and w.depth < 4096
+    -- Not `union all`: a damaged table cannot go round in circles.
+    union
+    select w.run, w.comm, w.leaf, w.weight, w.samples, s.number, s.frame, s.parent, 0
+    from walk w join step s on s.run = w.run and s.number = w.parent
 ),
 named as (
-    select w.run as run, w.comm as comm, w.leaf as leaf, max(w.weight) as weight, max(w.samples) as samples, max(w.depth = 0) as is_leaf,
+    select w.run as run, w.comm as comm, w.leaf as leaf, max(w.weight) as weight, max(w.samples) as samples, max(w.is_leaf) as is_leaf,
            p.function as function, p.module as module, p.kind as kind
     from walk w join place p on p.run = w.run and p.number = w.frame
     group by w.run, w.comm, w.leaf, p.function, p.module, p.kind
