@@ -2,11 +2,12 @@
 //! buffers. Every error says why it cannot be had here, and what would give it.
 
 use crate::Host;
+use crate::described;
 use libbpf_rs::btf::Btf;
 use libbpf_rs::btf::types::{DataSec, Var};
 use libbpf_rs::{
-    AsRawLibbpf, Iter, Link, MapCore, MapFlags, MapHandle, Object, ObjectBuilder, OpenObject, PrintLevel, RingBuffer,
-    RingBufferBuilder,
+    AsRawLibbpf, Iter, Link, MapCore, MapFlags, MapHandle, Object, ObjectBuilder, OpenObject, PrintLevel, ProgramType,
+    RingBuffer, RingBufferBuilder,
 };
 use model::Unavailable;
 use std::io::Read;
@@ -18,6 +19,12 @@ pub const REMEDY: &str = "run as root, or grant the capabilities: setcap cap_bpf
 
 /// Inode of the first pid namespace, `PROC_PID_INIT_INO` of include/linux/proc_ns.h.
 const FIRST_PID_NAMESPACE: &str = "pid:[4026531836]";
+
+/// Whether the description of this kernel's types has this name: of a type, a member, a value or an argument; `None` where there is
+/// none.
+pub fn knows(name: &str) -> Option<bool> {
+    described::has_name(name)
+}
 
 /// Loaded programs and their maps. Programs are detached when it is dropped.
 pub struct Programs {
@@ -53,7 +60,12 @@ impl Programs {
         possible(host)?;
         let said = listen();
         let failed = |e: libbpf_rs::Error| unavailable(name, "could not be loaded", &e, &said);
-        let mut open = ObjectBuilder::default().open_memory(bytes).map_err(failed)?;
+        let part = described::part(bytes);
+        let mut builder = ObjectBuilder::default();
+        if let Some(part) = &part {
+            builder.btf_custom_path(part.path()).map_err(failed)?;
+        }
+        let mut open = builder.open_memory(bytes).map_err(failed)?;
         for mut map in open.maps_mut() {
             if let Some(there) = shared.iter().find(|there| map.name() == there.handle.name()) {
                 map.reuse_fd(there.handle.as_fd()).map_err(failed)?;
@@ -63,6 +75,10 @@ impl Programs {
         for mut program in open.progs_mut() {
             if without.iter().any(|w| program.name() == *w) {
                 program.set_autoload(false);
+            }
+            if part.is_some() && program.prog_type() == ProgramType::Tracing {
+                // Says that libbpf need not read the kernel's types for it: `described` finds what it attaches to.
+                program.set_attach_target(1, None).map_err(failed)?;
             }
         }
         let object = open.load().map_err(failed)?;

@@ -4,6 +4,10 @@
 
 #[cfg(feature = "bpf")]
 pub mod bpf;
+#[cfg(feature = "bpf")]
+mod btf;
+#[cfg(feature = "bpf")]
+mod described;
 mod error;
 mod ethtool;
 mod file;
@@ -20,6 +24,17 @@ use rustix::time::{ClockId, clock_gettime};
 use std::mem::MaybeUninit;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// Gives back the memory that opening sources takes for a short time. To be called when all are open.
+pub fn settle() {
+    #[cfg(feature = "bpf")]
+    described::forget();
+    // SAFETY: touches only memory that is free.
+    #[cfg(target_env = "gnu")]
+    unsafe {
+        libc::malloc_trim(0);
+    }
+}
 
 /// Space of a mounted file system, as `statvfs(3)` gives it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

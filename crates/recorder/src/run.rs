@@ -168,6 +168,7 @@ pub fn record(options: &Record) -> Result<u8> {
             Err(why) => coverage.push(said(source.name, why)),
         }
     }
+    host::settle();
     for source in sources::ALL {
         let out = !options.only.is_empty() && !options.only.iter().any(|n| n == source.name)
             || options.skip.iter().any(|n| n == source.name);

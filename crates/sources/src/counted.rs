@@ -260,8 +260,12 @@ pub fn missing_tracepoint(host: &Host, names: &[&'static str]) -> Result<Option<
     if host.is_fixture() {
         return Ok(None);
     }
-    let types = types()?;
-    Ok(names.iter().find(|name| !is_named(&types, &format!("btf_trace_{name}"))).copied())
+    for &name in names {
+        if !knows(host, &format!("btf_trace_{name}"))? {
+            return Ok(Some(name));
+        }
+    }
+    Ok(None)
 }
 
 /// Whether the description of this kernel's types has this name: of a type, a member or a value.
@@ -269,19 +273,13 @@ pub fn missing_tracepoint(host: &Host, names: &[&'static str]) -> Result<Option<
 /// # Errors
 /// Where the kernel does not describe its types.
 pub fn knows(host: &Host, name: &str) -> Result<bool, Unavailable> {
-    Ok(host.is_fixture() || is_named(&types()?, name))
-}
-
-fn types() -> Result<Vec<u8>, Unavailable> {
-    const TYPES: &str = "/sys/kernel/btf/vmlinux";
-    std::fs::read(TYPES).map_err(|e| {
-        Unavailable::absent(format!("{TYPES}: {e}")).remedy("a kernel with CONFIG_DEBUG_INFO_BTF=y, and /sys mounted")
+    if host.is_fixture() {
+        return Ok(true);
+    }
+    host::bpf::knows(name).ok_or_else(|| {
+        Unavailable::absent("/sys/kernel/btf/vmlinux: the kernel does not describe its types")
+            .remedy("a kernel with CONFIG_DEBUG_INFO_BTF=y, and /sys mounted")
     })
-}
-
-/// Names lie in one section, each ended by a zero.
-fn is_named(types: &[u8], name: &str) -> bool {
-    memchr::memmem::find(types, format!("\0{name}\0").as_bytes()).is_some()
 }
 
 /// Events a second; of a time that is too short to tell, as if it had been a tenth of a second.
