@@ -147,7 +147,11 @@ fn interval(d: &Difference) -> String {
 }
 
 fn print(runs: &[Run], comparison: &Comparison, all: bool) {
-    println!("{}\n{}\n", text::clean(&comparison.headline.headline), text::clean(&comparison.headline.detail));
+    println!("{}\n{}", text::clean(&comparison.headline.headline), text::clean(&comparison.headline.detail));
+    for turns in &comparison.turns {
+        println!("{}", text::clean(&turns.text));
+    }
+    println!();
     let width = comparison.runs.iter().map(|r| r.chars().count()).max().unwrap_or(0);
     for (run, w) in comparison.runs.iter().zip(&comparison.windows) {
         println!(

@@ -1,6 +1,7 @@
 //! Compares every metric of every other run with the baseline. See docs/method.md for how it decides.
 
 use crate::cautions::{self, Caution};
+use crate::concurrency::{self, Turns};
 use crate::not_compared::{NotCompared, gathered, why_missing};
 use crate::phases::{self, Phase, Use};
 use crate::throughput::{self, Pace};
@@ -8,6 +9,7 @@ use crate::window::{self, Choice};
 use crate::work::Progress;
 use crate::{Error, FactDifference, Headline, facts, headline, own};
 use model::{Compare, Polarity, Table, Window, intern};
+use query::concurrency::Concurrency;
 use query::series::{Grid, Series};
 use query::stats::separation::Separation;
 use query::stats::{self, Comparer};
@@ -157,6 +159,10 @@ pub struct Comparison {
     pub not_compared: Vec<NotCompared>,
     /// Parts of a run in which its command uses more or fewer CPUs than the same part of the other.
     pub phases: Vec<Phase>,
+    /// How many threads of each run were running at once; `None` where that was not recorded.
+    pub concurrency: Vec<Option<Concurrency>>,
+    /// Runs whose threads take turns in a way that those of the other do not: serial phases, regular swings.
+    pub turns: Vec<Turns>,
     /// What stands against believing all this too readily.
     pub cautions: Vec<Caution>,
     /// How many of the runs are repeats of the baseline, see [`Options::repeats`].
@@ -273,6 +279,10 @@ pub fn compare(runs: &[Run], options: &Options) -> Result<Comparison, Error> {
             }
         }
     }
+    let concurrency: Vec<Option<Concurrency>> =
+        runs.iter().zip(&windows).map(|(run, w)| Concurrency::load(run, w)).collect();
+    concurrency::name(&mut phases, &concurrency, &windows);
+    let turns = concurrency::differences(runs, &concurrency, &windows, &sides, &phases);
     let mut comparison = Comparison {
         runs: runs.iter().map(|r| r.name.clone()).collect(),
         windows,
@@ -280,6 +290,8 @@ pub fn compare(runs: &[Run], options: &Options) -> Result<Comparison, Error> {
         facts,
         not_compared,
         phases,
+        concurrency,
+        turns,
         cautions,
         repeats,
         compared,

@@ -2,6 +2,7 @@
 
 use crate::{Comparison, Per};
 use model::Polarity;
+use query::concurrency::Serial;
 use serde_json::{Value, json};
 
 impl Comparison {
@@ -41,6 +42,24 @@ impl Comparison {
         let phases = self.phases.iter().map(|p| {
             json!({"run": name(p.run), "against": name(p.against), "from": p.from, "to": p.to, "cpus": p.cpus, "rest": p.rest, "other": p.other})
         });
+        let serial = |s: &Serial| {
+            let (process, thread) = s.thread.clone().unzip();
+            json!({"from": s.from, "to": s.to, "process": process, "thread": thread, "function": s.function})
+        };
+        let concurrency = self.concurrency.iter().zip(&self.windows).enumerate().map(|(run, (c, w))| {
+            let Some(c) = c else { return Value::Null };
+            let (phases, share) = c.serial_in(w);
+            let sawtooth =
+                c.sawtooth.map(|s| json!({"period": s.period, "swing": s.swing, "share": s.share, "p": s.p}));
+            json!({
+                "run": name(run),
+                "profile": c.profile,
+                "serial": phases.into_iter().map(serial).collect::<Vec<_>>(),
+                "serial_share": share,
+                "sawtooth": sawtooth,
+                "text": self.turns.iter().find(|t| t.run == run).map(|t| &t.text),
+            })
+        });
         let cautions =
             self.cautions.iter().map(|c| json!({"what": c.kind.as_str(), "run": c.run.map(name), "text": c.text}));
         json!({
@@ -54,6 +73,7 @@ impl Comparison {
             "facts": facts.collect::<Vec<_>>(),
             "repeats": self.repeats,
             "phases": phases.collect::<Vec<_>>(),
+            "concurrency": concurrency.collect::<Vec<_>>(),
             "cautions": cautions.collect::<Vec<_>>(),
             "not_compared": self.not_compared.iter().map(|n| json!({"what": n.what, "why": n.why})).collect::<Vec<_>>(),
         })

@@ -3,6 +3,7 @@
 
 mod cautions;
 mod compare;
+mod concurrency;
 mod condition;
 mod facts;
 mod headline;
@@ -16,6 +17,7 @@ mod work;
 
 pub use cautions::{Caution, CautionKind};
 pub use compare::{Comparison, Difference, Options, Per, compare};
+pub use concurrency::Turns;
 pub use condition::Condition;
 pub use facts::{FactDifference, all_facts};
 pub use headline::{Headline, Level};

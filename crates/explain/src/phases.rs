@@ -4,6 +4,7 @@
 use crate::{own, window};
 use model::Window;
 use query::Run;
+use query::concurrency::Serial;
 use query::series::Grid;
 use query::stats::change::change_points_up_to;
 use std::collections::BTreeSet;
@@ -40,6 +41,8 @@ pub struct Phase {
     pub rest: f64,
     /// CPUs that the other run's command used in the same part of its window.
     pub other: f64,
+    /// The serial phase that it is: which thread ran alone in it.
+    pub alone: Option<Serial>,
 }
 
 impl Phase {
@@ -54,8 +57,10 @@ impl Phase {
         let (run, against) = (name(self.run), name(self.against));
         let runs = if part.starts_with("From") { "," } else { "" };
         format!(
-            "{part} {run}{runs} ran on {:.1} CPUs, the rest on {share:.1}; the same part of {against} ran on {:.1}.",
-            self.cpus, self.other
+            "{part} {run}{runs} ran on {:.1} CPUs, the rest on {share:.1}; the same part of {against} ran on {:.1}.{}",
+            self.cpus,
+            self.other,
+            self.who()
         )
     }
 }
@@ -150,7 +155,7 @@ pub(crate) fn differences(sides: [(usize, &Use); 2]) -> Vec<Phase> {
             // A part that lies as far from the rest in the other run as in this one is the program's own.
             let unlike = other.mean(from, to, false).is_none_or(|o| apart(cpus - rest, there - o));
             if to - from >= SHARE && to - from <= 0.75 && apart(cpus, rest) && apart(cpus, there) && unlike {
-                found.push(Phase { run, against, from, to, cpus, rest, other: there });
+                found.push(Phase { run, against, from, to, cpus, rest, other: there, alone: None });
             }
         }
     }

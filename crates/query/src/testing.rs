@@ -213,6 +213,18 @@ pub static LOCK: Table = Table::wide(
 )
 .of_events();
 
+/// As the recorder has it.
+pub static RUNNING: Table = Table::wide(
+    "running",
+    "threads running at once",
+    &[
+        Column::gauge("at", Unit::Nanoseconds, "start of the slot"),
+        Column::real("running", Unit::None, "threads on a CPU"),
+        Column::real("runnable", Unit::None, "threads waiting for one"),
+    ],
+)
+.of_events();
+
 /// The tables of profiles.
 pub static PROFILE: [&Table; 5] = [&FRAME, &STACK, &SAMPLE, &WAIT, &LOCK];
 

@@ -6,6 +6,7 @@ use crate::profile::{Making, at};
 use crate::rows::Rows;
 use crate::{Error, events};
 use explain::Comparison;
+use query::concurrency::{Concurrency, SLOT, Serial};
 use query::series::Grid;
 use query::{Run, metric};
 use serde_json::{Value, json};
@@ -170,6 +171,19 @@ pub(crate) fn write(runs: &[Run], making: &mut Making) -> Result<(), Error> {
     Ok(())
 }
 
+/// Serial phases and regular swings, run by run.
+pub(crate) fn turns(comparison: &Comparison) -> Vec<Value> {
+    let one = |c: &Concurrency| {
+        let serial = |s: &Serial| {
+            let (process, thread) = s.thread.clone().unzip();
+            json!({"from": s.from, "to": s.to, "process": process, "thread": thread, "function": s.function})
+        };
+        let sawtooth = c.sawtooth.map(|s| json!({"period": s.period, "swing": s.swing, "share": s.share, "p": s.p}));
+        json!({"serial": c.serial.iter().map(serial).collect::<Vec<_>>(), "sawtooth": sawtooth})
+    };
+    comparison.concurrency.iter().map(|c| c.as_ref().map_or(Value::Null, one)).collect()
+}
+
 /// How many threads ran, and how many waited for a CPU, slot by slot; in hundredths of a thread.
 fn running(runs: &[Run], making: &mut Making) {
     let mut slots: Vec<Event> = Vec::new();
@@ -201,6 +215,3 @@ fn running(runs: &[Run], making: &mut Making) {
         ],
     );
 }
-
-/// Length of a slot of the table `running`, nanoseconds.
-const SLOT: i64 = 10_000_000;

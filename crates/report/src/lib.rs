@@ -54,7 +54,7 @@ pub fn html(runs: &[Run], comparison: &Comparison) -> Result<String, Error> {
     let mut pages = charts::pages(runs, comparison)?;
     tables::add(runs, comparison, &mut pages)?;
     let mut columns = summed::add(runs, &mut pages)?;
-    let profile = profile::profile(runs)?;
+    let profile = profile::profile(runs, comparison)?;
     if let Some(profile) = &profile {
         show(&mut pages, &profile.block);
     }

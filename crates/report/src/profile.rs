@@ -6,6 +6,7 @@ use crate::events::{Event, Shape, Ticks, merge, write};
 use crate::rows::Rows;
 use crate::stacks::Stacks;
 use crate::{ledger, locks};
+use explain::Comparison;
 use model::NULL;
 use query::Run;
 use serde_json::{Value, json};
@@ -99,7 +100,7 @@ pub(crate) struct Making {
 }
 
 /// Makes the block; `None` where no recording has any of it.
-pub(crate) fn profile(runs: &[Run]) -> Result<Option<Profile>, crate::Error> {
+pub(crate) fn profile(runs: &[Run], comparison: &Comparison) -> Result<Option<Profile>, crate::Error> {
     let mut columns = Columns::default();
     let stacks = Stacks::load(runs, &mut columns);
     let mut making = Making { columns, stacks, threads: Threads::default(), ticks: Ticks::default() };
@@ -139,6 +140,7 @@ pub(crate) fn profile(runs: &[Run]) -> Result<Option<Profile>, crate::Error> {
         .collect();
     let head = json!({
         "block": BLOCK, "per": per(runs), "states": ledger::states(), "measures": measures, "tables": tables,
+        "turns": ledger::turns(comparison),
         "notes": runs.iter().map(notes).collect::<Vec<_>>(),
     });
     Ok(Some(Profile { block: columns, head }))

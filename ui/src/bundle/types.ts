@@ -168,6 +168,24 @@ export interface Measure {
   other_title: string | null;
 }
 
+/** A stretch in which one thread ran and no other could, after more did; in seconds of its run. */
+export interface Serial {
+  from: number;
+  to: number;
+  /** Whose samples most of it were, and the code; null without samples. */
+  process: string | null;
+  thread: string | null;
+  function: string | null;
+}
+
+/** How the threads of a run take turns. */
+export interface Turns {
+  /** Over the whole recording, in order. */
+  serial: Serial[];
+  /** A regular swing of the number of running threads, over the compared window: its period in seconds, and threads from trough to crest. */
+  sawtooth: { period: number; swing: number; share: number; p: number } | null;
+}
+
 export interface ProfileSpec {
   block: string;
   /** What weights are divided by, and how many of those there were in a second of each run. */
@@ -175,6 +193,8 @@ export interface ProfileSpec {
   states: Budget["states"];
   measures: Measure[];
   tables: string[];
+  /** By run; null where it was not recorded. */
+  turns: (Turns | null)[];
   notes: string[][];
 }
 

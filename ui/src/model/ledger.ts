@@ -1,5 +1,6 @@
-// How many threads ran at once: shares of the time, and the stretches in which only one did. Arithmetic only.
+// How many threads ran at once: shares of the time, and the stretches in which only one did, as the report says them. Arithmetic only.
 import type { Columns } from "../bundle/columns";
+import type { Serial } from "../bundle/types";
 import type { Span } from "./profile";
 
 /** Threads running over time in one run: what was not recorded in a slot ran nothing. */
@@ -42,40 +43,10 @@ export function concurrency(r: Running, w: Span): number[] {
   return Array.from(out, (v) => (v ?? 0) / Math.max(1, b - a));
 }
 
-/** A stretch in which one thread ran and no other could. */
-export interface Phase {
-  from: number;
-  to: number;
-}
-
-/** The least length of a serial phase, seconds, and the number of threads up to which it is one. */
-const LEAST = 0.1;
-const ALONE = 1.25;
-
-/**
- * Serial phases of a window: at least 100 ms in which about one thread ran and hardly any other wanted to, in a window in which more ran at
- * other times. Short slots in between do not end one.
- */
-export function serialPhases(r: Running, w: Span): Phase[] {
-  const [a, b] = within(r, w);
-  let most = 0;
-  for (let i = a; i < b; i++) most = Math.max(most, r.running[i] as number);
-  if (most < 1.75) return [];
-  const out: Phase[] = [];
-  const serial = (i: number) => (r.running[i] as number) >= 0.5 && (r.running[i] as number) <= ALONE && (r.runnable[i] as number) < 0.5;
-  const patience = Math.max(1, Math.round(0.02 / r.slot));
-  let start = -1;
-  let last = -1;
-  const end = () => {
-    if (start >= 0 && (last + 1 - start) * r.slot >= LEAST - 1e-9) out.push({ from: start * r.slot, to: (last + 1) * r.slot });
-    start = -1;
-  };
-  for (let i = a; i < b; i++) {
-    if (serial(i)) {
-      if (start < 0) start = i;
-      last = i;
-    } else if (start >= 0 && i - last > patience) end();
-  }
-  end();
-  return out;
+/** The serial phases of a run, as far as they lie in a window. */
+export function serialIn(all: Serial[], w: Span): Serial[] {
+  return all.flatMap((s) => {
+    const [from, to] = [Math.max(s.from, w.from), Math.min(s.to, w.to)];
+    return to > from ? [{ ...s, from, to }] : [];
+  });
 }

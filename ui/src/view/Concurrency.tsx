@@ -1,8 +1,9 @@
 // How many threads ran at once: shares of the window, the number over time, and the serial phases.
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { Columns } from "../bundle/columns";
+import type { ProfileSpec, Serial, Turns } from "../bundle/types";
 import { cssColor, runColor, theme } from "../model/color";
-import { concurrency, type Phase, type Running, runningOf, serialPhases } from "../model/ledger";
+import { concurrency, type Running, runningOf, serialIn } from "../model/ledger";
 import { clock, human, timeStep } from "../model/units";
 import { choose, chosen, go, offsets, report, type Stretch, view, windows } from "../state";
 import { nameOf, RunName, useWidth } from "./parts";
@@ -16,7 +17,7 @@ const BAND = 6;
 const BARS = 16;
 
 /** The number of threads over time: for each pixel the mean, and the greatest above it. */
-function paint(g: CanvasRenderingContext2D, r: Running, phases: Phase[], v: Stretch, offset: number, most: number, width: number, color: string): void {
+function paint(g: CanvasRenderingContext2D, r: Running, phases: Serial[], v: Stretch, offset: number, most: number, width: number, color: string): void {
   g.clearRect(0, 0, width, HEIGHT + AXIS);
   const inner = width - GUTTER - RIGHT;
   const y = (x: number) => HEIGHT - (x / most) * (HEIGHT - 4);
@@ -61,7 +62,7 @@ function paint(g: CanvasRenderingContext2D, r: Running, phases: Phase[], v: Stre
   }
 }
 
-function Timeline({ data, phases, run, most }: { data: Running; phases: Phase[]; run: number; most: number }) {
+function Timeline({ data, turns, phases, run, most }: { data: Running; turns: Turns | null; phases: Serial[]; run: number; most: number }) {
   const box = useRef<HTMLElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const width = useWidth(box);
@@ -99,21 +100,28 @@ function Timeline({ data, phases, run, most }: { data: Running; phases: Phase[];
                 }}>
                   {report().pages.some((p) => p.id === "profiles") ? "Show its stacks" : "Go there"}
                 </button>
+                {longest.thread !== null && <>: {longest.thread === longest.process ? longest.thread : `${longest.thread} of ${longest.process}`}{longest.function !== null && <>, mostly in <code>{longest.function}</code></>}</>}
               </>
             )}
           </>
         )}
       </p>
+      {turns?.sawtooth && (
+        <p class="small sawtooth" title="The swing's share of the variation, and how likely noise shows one by chance; over the compared window. See docs/method.md.">
+          Swings every <b>{human(turns.sawtooth.period, "s")}</b> by <b>{turns.sawtooth.swing.toFixed(1)}</b> threads{" "}
+          <span class="quiet">({human(turns.sawtooth.share, "ratio")} of the variation, p {turns.sawtooth.p < 0.001 ? "< 0.001" : `= ${turns.sawtooth.p.toFixed(3)}`})</span>
+        </p>
+      )}
     </figure>
   );
 }
 
-export function Concurrency({ columns }: { columns: Columns }) {
+export function Concurrency({ columns, spec }: { columns: Columns; spec: ProfileSpec }) {
   const { runs } = report();
   const all = windows.value;
   const data = useMemo(() => runs.map((r, i) => runningOf(columns, i, r.duration)), [columns]);
   const shares = useMemo(() => data.map((d, i) => concurrency(d, all[i] ?? { from: 0, to: 0 })), [data, all]);
-  const phases = useMemo(() => data.map((d, i) => serialPhases(d, all[i] ?? { from: 0, to: 0 })), [data, all]);
+  const phases = useMemo(() => runs.map((_, i) => serialIn(spec.turns[i]?.serial ?? [], all[i] ?? { from: 0, to: 0 })), [spec, all]);
   const greatest = Math.max(1, ...data.map((d) => d.running.reduce((a, b) => Math.max(a, b), 0)));
   const most = Math.ceil(greatest - 1e-9);
   const numbers = Math.max(2, ...shares.map((s) => s.length));
@@ -158,8 +166,8 @@ export function Concurrency({ columns }: { columns: Columns }) {
           </tbody>
         </table>
         <div class="timelines">
-          {data.map((d, r) => <Timeline key={r} data={d} phases={phases[r] ?? []} run={r} most={most} />)}
-          <p class="read quiet">Below each: the serial phases, in which one thread ran for 100 ms or longer and no other was ready to. More CPUs do not make them shorter.</p>
+          {data.map((d, r) => <Timeline key={r} data={d} turns={spec.turns[r] ?? null} phases={phases[r] ?? []} run={r} most={most} />)}
+          <p class="read quiet">Below each: the serial phases, in which one thread ran for 0.3 s or longer and no other was ready to, after more did. More CPUs do not make them shorter. A swing at a regular period is the sign of a hot lock, or of something that stops all threads again and again.</p>
         </div>
       </div>
     </section>

@@ -115,7 +115,7 @@ export function TimeBudget({ columns, spec }: { columns: Columns; spec: ProfileS
   return (
     <>
       {budget && <Budget budget={budget} heading="All threads" about={`over ${chosen.value ? "the window" : "the compared window"}`} />}
-      {spec.tables.includes("running") && <Concurrency columns={columns} />}
+      {spec.tables.includes("running") && <Concurrency columns={columns} spec={spec} />}
       {hasLedger && <Threads columns={columns} spec={spec} states={states} unit={unit} />}
     </>
   );

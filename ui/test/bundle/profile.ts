@@ -139,6 +139,10 @@ export function profileOf(runs: Run[], bad: (name: string) => string): ProfileSa
       measure("ipis", "Interrupts sent", "ipi", "targets"),
     ],
     tables: ["sample", "wait", "lock", "ipi", "ledger", "running"],
+    turns: runs.map((run, r) => ({
+      serial: run.duration > 46 ? [{ from: 40, to: 46, process: bad("counter"), thread: bad("counter"), function: bad("merge_results") }] : [],
+      sawtooth: r === 0 ? null : { period: 0.24, swing: 1.53, share: 0.61, p: 2e-9 },
+    })),
     notes: runs.map((_, r) => (r === 1 ? ["off CPU: stacks were taken of down to 1 in 8 events"] : [])),
   };
   const key = (id: string, title = id) => ({ id, title, help: `${title} of the row`, key: true });

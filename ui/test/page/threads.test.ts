@@ -187,6 +187,8 @@ describe("the ledger", () => {
   it("finds the serial phase and leads to its stacks", async () => {
     await on("threads", "time-budget", async (page) => {
       expect(await page.locator(".serial").first().innerText()).toContain("1 serial phase, the longest 6.00 s");
+      expect(await page.locator(".serial").first().innerText()).toContain("mostly in merge_results");
+      expect(await page.locator(".sawtooth").first().innerText()).toContain("Swings every 240 ms by 1.5 threads (61.0 % of the variation, p < 0.001)");
       await page.getByRole("button", { name: "Show its stacks" }).first().click();
       await settled(page);
       await page.waitForFunction(() => location.hash.startsWith("#profiles?w=40_46"));

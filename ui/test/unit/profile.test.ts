@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { Columns } from "../../src/bundle/columns";
 import type { Measure, ProfileSpec } from "../../src/bundle/types";
-import { concurrency, runningOf, serialPhases } from "../../src/model/ledger";
+import { concurrency, runningOf, serialIn } from "../../src/model/ledger";
 import { offsetsOf } from "../../src/model/offsets";
 import { quantile, sharesOf, treeOf } from "../../src/model/profile";
 import { pathOf, totals } from "../../src/view/flame/tree";
@@ -10,7 +10,7 @@ import { encodeColumns } from "../bundle/encode";
 
 const CPU: Measure = { id: "cpu", title: "On CPU", help: "", table: "sample", weight: "weight", unit: "s", state: null, other: null, other_title: null };
 const WAIT: Measure = { id: "wait", title: "Off CPU", help: "", table: "wait", weight: "time", unit: "s", state: "state", other: "waker_stack", other_title: "who ended the wait" };
-const SPEC: ProfileSpec = { block: "profile", per: { what: "second", rate: [1, 1] }, states: [{ id: "lock", title: "Lock", help: "" }], measures: [CPU, WAIT], tables: ["sample", "wait"], notes: [] };
+const SPEC: ProfileSpec = { block: "profile", per: { what: "second", rate: [1, 1] }, states: [{ id: "lock", title: "Lock", help: "" }], measures: [CPU, WAIT], tables: ["sample", "wait"], turns: [], notes: [] };
 
 /** main → work → hash; two runs, one sample each at 0.5 s, and a wait from 0 s to 1 s. */
 function block(): Columns {
@@ -87,12 +87,11 @@ describe("threads at once", () => {
     expect(shares[4]).toBeCloseTo(0.25);
     expect(shares.reduce((a, b) => a + b, 0)).toBeCloseTo(1);
   });
-  it("have serial phases, which a single slot does not end", () => {
-    const phases = serialPhases(r, { from: 0, to: 4 });
-    expect(phases.length).toBe(1);
-    expect(phases[0]?.from).toBeCloseTo(1);
-    expect(phases[0]?.to).toBeCloseTo(2);
-    expect(serialPhases(r, { from: 1, to: 1.4 }), "nothing ran in parallel there").toEqual([]);
+  it("have serial phases, cut to the window", () => {
+    const phase = { from: 1, to: 2, process: "job", thread: "job", function: null };
+    expect(serialIn([phase], { from: 0, to: 4 })).toEqual([phase]);
+    expect(serialIn([phase], { from: 1.5, to: 4 })).toEqual([{ ...phase, from: 1.5 }]);
+    expect(serialIn([phase], { from: 2, to: 4 })).toEqual([]);
   });
 });
 

@@ -9,4 +9,5 @@ mod hostile;
 mod kill;
 mod pairs;
 mod record;
+mod turns;
 mod usage;

@@ -366,7 +366,7 @@ fn cut_circles(stacks: &mut [(u32, u32)]) {
 }
 
 /// What code without a known function is called: its module.
-fn unresolved(module: &str) -> String {
+pub(crate) fn unresolved(module: &str) -> String {
     match file_name(module) {
         "" => "[unknown]".into(),
         name if name.starts_with('[') => name.into(),

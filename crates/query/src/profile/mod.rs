@@ -9,6 +9,7 @@ mod speedscope;
 mod tree;
 
 pub use folded::folded;
+pub(crate) use load::unresolved;
 pub use load::{Filter, Levels, Measure, Part, Request, load, measures};
 pub use map::{Map, Mix};
 pub use pprof::pprof;

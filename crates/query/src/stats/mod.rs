@@ -6,11 +6,13 @@
 pub mod bootstrap;
 pub mod change;
 pub mod compare;
+pub mod concurrency;
 pub mod dependence;
 pub mod fdr;
 pub mod quantile;
 pub mod rank;
 pub mod rng;
+pub mod sawtooth;
 pub mod separation;
 pub mod series;
 pub mod special;
