@@ -403,3 +403,19 @@ fn a_long_recording_is_read_part_by_part() {
     let times: std::collections::BTreeSet<u32> = block.raw("tick", "from").into_iter().collect();
     assert_eq!(times.len(), 600);
 }
+
+#[test]
+fn serial_phases_come_with_the_profile() {
+    use std::fmt::Write;
+    let mut rows = "t at running runnable\n".to_owned();
+    for i in 0..150i64 {
+        let running = if i < 100 { 2 } else { 1 };
+        writeln!(rows, "{} {} {running} 0", (i + 1) as f64 / 100.0, i * 10_000_000).expect("a string");
+    }
+    let (head, html) = report(&[testing::run("job", &[(&testing::RUNNING, &rows)])]);
+    let turns = &head["profile"]["turns"][0];
+    let expected = serde_json::json!([{"from": 1.0, "to": 1.5, "process": null, "thread": null, "function": null}]);
+    assert_eq!(turns["serial"], expected);
+    assert!(turns["sawtooth"].is_null());
+    assert_eq!(Block::of(&html, "profile").raw("running", "run").len(), 150);
+}
