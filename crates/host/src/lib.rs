@@ -11,12 +11,14 @@ mod described;
 mod error;
 mod ethtool;
 mod file;
+mod heap;
 mod limit;
 pub mod perf;
 
 pub use error::ReadError;
 pub use ethtool::{DriverStatistics, Setting};
 pub use file::HeldFile;
+pub use heap::keep_heap_small;
 pub use limit::{raise_open_files, restore_open_files};
 
 use rustix::fs::{Mode, OFlags, RawDir};

@@ -11,9 +11,12 @@ use std::sync::atomic::{AtomicU64, Ordering, fence};
 /// Bytes of the user stack that a sample copies. Most stacks are shorter.
 const STACK: u32 = 16 << 10;
 
-/// Pages of 4 KiB in a ring: some 31 samples with whole stacks, a third of a second at 99 Hz. With the page before it, it is what an ordinary
-/// user may lock for each CPU (`/proc/sys/kernel/perf_event_mlock_kb`).
-const RING: usize = 512 << 10;
+/// The sizes of a ring, bytes, without the page before it: some 127 samples with whole stacks, 1.2 s at 99 Hz; where there are many CPUs, or an
+/// ordinary user may lock no more for each (`/proc/sys/kernel/perf_event_mlock_kb`), some 31.
+const RINGS: [usize; 3] = [2 << 20, 1 << 20, 512 << 10];
+
+/// All rings together have no more than this, bytes, unless even the smallest need more.
+const TOTAL: usize = 32 << 20;
 
 /// What gives the right to look at all processes.
 pub const REMEDY: &str =
@@ -123,10 +126,12 @@ impl Perf {
         let online = host.read_text("/sys/devices/system/cpu/online")?;
         let cpus = cpus(&online);
         let clocks: &[Clock] = if hertz == 0 { &[Clock::None] } else { &[Clock::Cycles, Clock::Timer] };
+        let smallest = RINGS.last().copied().unwrap_or_default();
+        let sizes = RINGS.iter().filter(|&&size| size == smallest || hertz > 0 && size * cpus.len() <= TOTAL);
         let mut error = io::Error::from_raw_os_error(libc::ENOENT);
         for only_own in [false, true] {
-            for &clock in clocks {
-                match cpus.iter().map(|&cpu| Ring::open(cpu, hertz, clock, only_own)).collect() {
+            for (&clock, &size) in clocks.iter().flat_map(|clock| sizes.clone().map(move |size| (clock, size))) {
+                match cpus.iter().map(|&cpu| Ring::open(cpu, hertz, clock, only_own, size)).collect() {
                     Ok(rings) => return Ok(Perf { rings, clock, only_own, bytes: Vec::new(), records: Vec::new() }),
                     Err(e) => error = e,
                 }
@@ -202,6 +207,8 @@ struct Ring {
     cpu: u32,
     event: OwnedFd,
     page: NonNull<u8>,
+    /// Bytes of the ring itself; a power of two.
+    size: usize,
 }
 
 // SAFETY: the mapping belongs to the ring alone, which is only read through `&mut`.
@@ -214,14 +221,14 @@ const HEAD: usize = 1024;
 const TAIL: usize = 1032;
 
 impl Ring {
-    fn open(cpu: i32, hertz: u32, clock: Clock, only_own: bool) -> io::Result<Self> {
+    fn open(cpu: i32, hertz: u32, clock: Clock, only_own: bool, size: usize) -> io::Result<Self> {
         let side_band = MMAP | MMAP2 | COMM | COMM_EXEC | TASK | SAMPLE_ID_ALL;
         let mut attributes = Attributes {
             size: size_of::<Attributes>() as u32,
             sample_type: IP | TID | TIME | CPU,
             flags: DISABLED | EXCLUDE_HV | WATERMARK | USE_CLOCKID | side_band,
             // Nobody waits for it.
-            wakeup_watermark: RING as u32,
+            wakeup_watermark: size as u32,
             clockid: libc::CLOCK_MONOTONIC,
             ..Attributes::default()
         };
@@ -260,7 +267,7 @@ impl Ring {
         let page = unsafe {
             libc::mmap(
                 std::ptr::null_mut(),
-                CONTROL + RING,
+                CONTROL + size,
                 libc::PROT_READ | libc::PROT_WRITE,
                 libc::MAP_SHARED,
                 event.as_raw_fd(),
@@ -271,7 +278,7 @@ impl Ring {
             Some(page) if page.as_ptr().cast() != libc::MAP_FAILED => page,
             _ => return Err(io::Error::last_os_error()),
         };
-        let ring = Ring { cpu: cpu as u32, event, page };
+        let ring = Ring { cpu: cpu as u32, event, page, size };
         // SAFETY: takes no pointer.
         if unsafe { libc::ioctl(ring.event.as_raw_fd(), IOC_ENABLE as _, 0) } < 0 {
             return Err(io::Error::last_os_error());
@@ -311,8 +318,8 @@ impl Ring {
 
     /// Copies `length` bytes of the ring from `at` on.
     fn copy(&self, at: u64, length: usize, into: &mut Vec<u8>) {
-        let from = at as usize % RING;
-        let first = length.min(RING - from);
+        let from = at as usize % self.size;
+        let first = length.min(self.size - from);
         // SAFETY: both parts lie within the mapped ring, and the kernel does not write there before the tail has moved on.
         unsafe {
             let data = self.page.as_ptr().add(CONTROL);
@@ -325,7 +332,7 @@ impl Ring {
 impl Drop for Ring {
     fn drop(&mut self) {
         // SAFETY: the mapping is of this size and belongs to the ring alone.
-        unsafe { libc::munmap(self.page.as_ptr().cast(), CONTROL + RING) };
+        unsafe { libc::munmap(self.page.as_ptr().cast(), CONTROL + self.size) };
     }
 }
 

@@ -118,6 +118,7 @@ pub fn record(options: &Record) -> Result<u8> {
         eprintln!("twinscope: {}: {why}", program.display());
         return Ok(code);
     }
+    host::keep_heap_small();
     let host = if options.root == Path::new("/") { Host::live() } else { Host::at(&options.root) };
     let target = options.target(&host)?;
     signals::block();

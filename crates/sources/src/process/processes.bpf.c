@@ -121,7 +121,7 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 2 << 20);
+	__uint(max_entries, 1 << 20);
 } ends SEC(".maps");
 
 /* Ends that found no room in `ends` and have no note; exits that found no room in `exit_notes`. Read by bpf.rs. */

@@ -3,18 +3,39 @@
 
 use super::module::Module;
 use super::process::DEEPEST;
+use super::symbols::{self, Tables};
 use super::trie::Place;
-use super::{MARKS, Registers, Stacks, State, User, caller};
+use super::{MARKS, Registers, Stacks, State, User, caller, demangle};
 use model::NULL;
-use object::read::elf::ElfFile64;
-use object::{LittleEndian, Object, ObjectSymbol, ReadCache, SymbolKind};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Functions of files, read when something of them is first asked for.
+/// Symbol tables that are kept, bytes.
+const KEPT: usize = 8 << 20;
+/// Addresses whose names are remembered.
+const MOST: usize = 65_536;
+
+/// Functions at addresses of files that were asked for.
 #[derive(Default)]
 pub struct Callers {
-    files: HashMap<u32, Symbols>,
+    names: HashMap<(u32, u64), Option<Arc<str>>>,
+    tables: Tables,
+}
+
+impl Callers {
+    fn name(&mut self, stacks: &Stacks, file: u32, address: u64, module: &Module) -> Option<Arc<str>> {
+        if let Some(known) = self.names.get(&(file, address)) {
+            return known.clone();
+        }
+        let debug = module.build_id.as_ref().and_then(|id| symbols::debug_file(stacks.host(), id));
+        let symbols = self.tables.of(file, module, debug.as_ref());
+        let name: Option<Arc<str>> = symbols.at(address).map(|(name, _)| demangle::symbol(name).into());
+        if self.names.len() >= MOST {
+            self.names.clear();
+        }
+        self.names.insert((file, address), name.clone());
+        name
+    }
 }
 
 impl Stacks {
@@ -28,10 +49,8 @@ impl Stacks {
         depth: usize,
         callers: &mut Callers,
     ) -> (i64, Vec<Arc<str>>) {
-        let number = self.intern(pid, pid, &[], User::Copied { registers, stack });
         let mut wanted: Vec<(u32, u64, Arc<Module>)> = Vec::with_capacity(depth);
-        {
-            let state = self.state();
+        let (number, _) = self.intern_told(pid, &[], User::Copied { registers, stack }, |state| {
             for place in state.places.iter().take(depth) {
                 if let Place::Module(file, address) = *place
                     && let Some(module) = state.processes.modules.get(file as usize).and_then(|k| k.module.clone())
@@ -39,12 +58,12 @@ impl Stacks {
                     wanted.push((file, address, module));
                 }
             }
-        }
-        let names = wanted.iter().filter_map(|(file, address, module)| {
-            let symbols = callers.files.entry(*file).or_insert_with(|| symbols_of(module));
-            symbols.at(*address)
         });
-        (number, names.collect())
+        // Reading symbols takes time: others may go on meanwhile.
+        let names = wanted.iter().filter_map(|(file, address, module)| callers.name(self, *file, *address, module));
+        let names = names.collect();
+        callers.tables.shrink(KEPT);
+        (number, names)
     }
 
     /// The stack `user` with a kernel's part inside it: addresses, innermost first. `user` may be [`NULL`].
@@ -59,48 +78,4 @@ impl Stacks {
             stack => i64::from(stack),
         }
     }
-}
-
-/// The most functions of one file.
-const MOST: usize = 2_000_000;
-/// The longest symbol that is told apart from others, bytes.
-const LONGEST: usize = 1024;
-
-/// The functions of a file: start, end, symbol; ascending.
-#[derive(Default)]
-struct Symbols(Vec<(u64, u64, Box<str>)>);
-
-impl Symbols {
-    fn at(&self, address: u64) -> Option<Arc<str>> {
-        let at = self.0.partition_point(|f| f.0 <= address).checked_sub(1)?;
-        let (_, end, name) = self.0.get(at)?;
-        (address < *end).then(|| plain(name).into())
-    }
-}
-
-fn symbols_of(module: &Module) -> Symbols {
-    let Some(file) = module.file.as_deref() else { return Symbols::default() };
-    let data = ReadCache::new(file);
-    let Ok(file) = ElfFile64::<LittleEndian, _>::parse(&data) else { return Symbols::default() };
-    let functions =
-        file.symbols().chain(file.dynamic_symbols()).filter(|s| s.kind() == SymbolKind::Text && s.size() > 0);
-    let named = functions.filter_map(|s| {
-        let name = s.name().ok().filter(|n| !n.is_empty() && n.len() <= LONGEST)?;
-        Some((s.address(), s.address().saturating_add(s.size()), Box::from(name)))
-    });
-    let mut all: Vec<(u64, u64, Box<str>)> = named.take(MOST).collect();
-    all.sort_unstable();
-    all.dedup_by_key(|f| f.0);
-    Symbols(all)
-}
-
-/// A function's name as its author knows it, without parameters and a symbol's version.
-fn plain(symbol: &str) -> String {
-    if let Ok(rust) = rustc_demangle::try_demangle(symbol) {
-        return format!("{rust:#}");
-    }
-    let cpp = symbol.starts_with("_Z").then(|| cpp_demangle::Symbol::new(symbol).ok()).flatten();
-    let options = cpp_demangle::DemangleOptions::new().no_params().no_return_type().recursion_limit(200);
-    let cpp = cpp.and_then(|name| name.demangle_with_options(&options).ok());
-    cpp.unwrap_or_else(|| symbol.split('@').next().unwrap_or(symbol).to_owned())
 }

@@ -15,6 +15,7 @@ mod name;
 mod process;
 mod resolve;
 mod sample;
+mod signal;
 mod symbols;
 mod trie;
 
@@ -235,11 +236,11 @@ impl Stacks {
     pub fn intern(&self, pid: u32, tid: u32, kernel: &[u64], user: User<'_>) -> i64 {
         // Threads of a process share its memory; which one it was matters nothing here.
         let _ = tid;
-        self.intern_told(pid, kernel, user).0
+        self.intern_told(pid, kernel, user, |_| ()).0
     }
 
-    /// The same, with whether the stack was followed to its start.
-    fn intern_told(&self, pid: u32, kernel: &[u64], user: User<'_>) -> (i64, bool) {
+    /// The same, with whether the stack was followed to its start. `look` sees its places before others come by.
+    fn intern_told(&self, pid: u32, kernel: &[u64], user: User<'_>, look: impl FnOnce(&State)) -> (i64, bool) {
         let host = self.host();
         let mut state = self.state();
         let State { trie, processes, places, .. } = &mut *state;
@@ -257,10 +258,9 @@ impl Stacks {
             User::Copied { registers, stack } => processes.unwind(host, pid, &registers, stack, places),
         }
         let whole = places.last() != Some(&Place::Truncated);
-        match trie.stack(places.iter().rev().copied()) {
-            0 => (NULL, whole),
-            stack => (i64::from(stack), whole),
-        }
+        let stack = trie.stack(places.iter().rev().copied());
+        look(&state);
+        (if stack == 0 { NULL } else { i64::from(stack) }, whole)
     }
 
     /// The function at an address of the kernel, for wait channels, locks and functions that run elsewhere: `do_nanosleep`, `iomap_write_begin [xfs]`.

@@ -2,11 +2,12 @@
 
 use super::module::{Identity, Module};
 use super::trie::Place;
-use super::{Registers, maps};
+use super::{Registers, maps, signal};
 use framehop::{ExplicitModuleSectionInfo, FrameAddress, Unwinder};
 use host::Host;
 use std::collections::HashMap;
 use std::ops::Range;
+use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -54,7 +55,8 @@ struct Process {
     /// When `/proc/PID/maps` was last read.
     read: Option<Instant>,
     rules: Rules<Arc<[u8]>>,
-    cache: Cache,
+    /// Made when something of it is first unwound: most processes end before.
+    cache: Option<Box<Cache>>,
 }
 
 /// A file that was seen in some process.
@@ -102,7 +104,7 @@ impl Processes {
     fn new_process(&mut self, pid: u32) -> &mut Process {
         let number = self.numbered.len() as u32;
         self.numbered.push(Numbered { pid, is_jvm: false, dump: None });
-        let fresh = Process { number, mappings: Vec::new(), read: None, rules: Rules::new(), cache: Cache::new() };
+        let fresh = Process { number, mappings: Vec::new(), read: None, rules: Rules::new(), cache: None };
         let slot = self.by_pid.entry(pid);
         match slot {
             std::collections::hash_map::Entry::Occupied(mut old) => {
@@ -319,6 +321,8 @@ impl Processes {
         let first = if cfg!(target_arch = "aarch64") { registers.lr } else { registers.ip };
         let mut regs = registers_of(first, registers.sp, registers.bp);
         let mut at = FrameAddress::from_instruction_pointer(registers.ip);
+        // Whether some frame was found by looking through the stack: then a zero beside it is no proof of the start.
+        let mut guessed = false;
         for _ in 0..DEEPEST {
             let lookup = at.address_for_lookup();
             let Some((number, mapping)) = self.at(host, pid, lookup) else {
@@ -328,19 +332,32 @@ impl Processes {
                 }
                 break;
             };
+            if let Some((ip, before)) = self.interrupted(pid, at, &regs, registers.sp, stack) {
+                out.push(self.place_in(number, &mapping, at.address()));
+                (regs, at) = (before, FrameAddress::from_instruction_pointer(ip));
+                continue;
+            }
             out.push(self.place_in(number, &mapping, lookup));
             let before = regs;
+            let mut reads = 0;
             let stepped = match self.by_pid.get_mut(&pid) {
-                Some(Process { rules, cache, .. }) => step(rules, at, &mut regs, cache, read),
+                Some(Process { rules, cache, .. }) => {
+                    let cache = cache.get_or_insert_with(|| Box::new(Cache::new()));
+                    step(rules, at, &mut regs, cache, |address| {
+                        reads += 1;
+                        read(address)
+                    })
+                }
                 None => break,
             };
             let next = match stepped {
-                // Its start: the unwind information says so, or the chain of frame pointers ends.
-                // Where generated code uses that register for other things, its end says nothing.
-                Ok(None) if mapping.what != What::Anonymous => return,
+                // Its start: the unwind information says so (then nothing is read), or the return address is zero.
+                // Where generated code uses the frame pointer for other things, its end says nothing.
+                Ok(None) if mapping.what != What::Anonymous && !(guessed && reads > 0) => return,
                 Ok(Some(next)) if self.at(host, pid, next.wrapping_sub(1)).is_some() => next,
                 _ => {
                     regs = before;
+                    guessed = true;
                     match self.scan(pid, &mut regs, registers.sp, stack) {
                         Some(next) => next,
                         None => break,
@@ -351,6 +368,27 @@ impl Processes {
             at = next;
         }
         out.push(Place::Truncated);
+    }
+
+    /// Where a frame is the code that ends a signal handler: the instruction that the signal interrupted, and its registers. The kernel put them on
+    /// the stack (sigreturn(2)); unwind information says so in expressions that the unwinder does not follow.
+    fn interrupted(&self, pid: u32, at: FrameAddress, regs: &Regs, from: u64, stack: &[u8]) -> Option<(u64, Regs)> {
+        let found = signal::interrupted(|offset| word(stack, from, regs.sp().checked_add(offset)?))?;
+        let process = self.by_pid.get(&pid)?;
+        let mapping = process.mappings.get(process.find(at.address())?)?;
+        let offset = at.address() - mapping.range.start + mapping.offset;
+        let mut code = [0; signal::LONGEST];
+        match mapping.what {
+            What::Vdso => code = *vdso()?.get(usize::try_from(offset).ok()?..)?.first_chunk()?,
+            What::Module(number) => {
+                let module = self.modules.get(number as usize)?.module.as_ref()?;
+                module.file.as_ref()?.read_exact_at(&mut code, offset).ok()?;
+            }
+            What::Anonymous => return None,
+        }
+        let Registers { ip, sp, bp, lr } = found;
+        let first = if cfg!(target_arch = "aarch64") { lr } else { ip };
+        signal::is_return(&code).then(|| (ip, registers_of(first, sp, bp)))
     }
 
     /// Looks for the next frame in the words of the stack: a saved frame pointer that leads to another further up, each beside a return address

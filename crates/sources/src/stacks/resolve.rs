@@ -4,12 +4,12 @@
 use super::jit::{self, Map};
 use super::module::Module;
 use super::name::{Kind, Row};
-use super::symbols::{self, Dwarf, NoDwarf, Symbols};
+use super::symbols::{self, Dwarf, NoDwarf, Symbols, Tables};
 use super::trie::Place;
 use super::{Stacks, demangle, hotspot, process};
 use host::Host;
 use model::Unavailable;
-use object::{ReadCache, SymbolKind};
+use object::SymbolKind;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
 use std::io::Read;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Symbol tables that are kept for the next round, bytes.
-const KEPT: usize = 32 << 20;
+const KEPT: usize = 8 << 20;
 
 /// DWARF of one file is asked for so long in one round; what is left gets its function without lines and inlined ones.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -33,13 +33,6 @@ type Site = (u32, u64);
 /// A place in code by its number, and its frames, innermost first.
 type Named = (u32, Vec<Row>);
 
-/// A file with its symbols.
-struct Table {
-    symbols: Symbols,
-    /// Round in which it was last used.
-    used: u64,
-}
-
 /// The names of code that one process makes.
 #[derive(Default)]
 struct Generated {
@@ -52,10 +45,9 @@ struct Generated {
 #[derive(Default)]
 pub(super) struct Resolver {
     pending: Vec<(u32, Place)>,
-    tables: HashMap<u32, Table>,
+    tables: Tables,
     vdso: Option<Symbols>,
     generated: HashMap<u32, Generated>,
-    round: u64,
     /// What could not be done, each said once: item and why.
     said: HashSet<&'static str>,
 }
@@ -82,7 +74,6 @@ pub(super) fn run(stacks: &Stacks) {
 impl Resolver {
     /// Names what can be named; in the last round, everything.
     fn round(&mut self, stacks: &Stacks, last: bool) {
-        self.round += 1;
         let mut modules: BTreeMap<u32, Vec<(u32, u64)>> = BTreeMap::new();
         let mut processes: BTreeMap<u32, Vec<(u32, u64)>> = BTreeMap::new();
         let mut rows = Vec::new();
@@ -100,6 +91,7 @@ impl Resolver {
             }
         }
         stacks.name(rows.drain(..));
+        let read_files = !modules.is_empty();
         for (module, sites) in modules {
             let named = self.module(stacks, module, &sites);
             stacks.name(named.into_iter());
@@ -109,11 +101,9 @@ impl Resolver {
             stacks.name(named.into_iter());
             self.pending.extend(left.into_iter().map(|(site, address)| (site, Place::Anonymous(process, address))));
         }
-        let mut size: usize = self.tables.values().map(|t| t.symbols.size()).sum();
-        while size > KEPT
-            && let Some((&oldest, _)) = self.tables.iter().min_by_key(|(_, t)| t.used)
-        {
-            size -= self.tables.remove(&oldest).map_or(0, |t| t.symbols.size());
+        self.tables.shrink(KEPT);
+        if read_files {
+            host::settle();
         }
     }
 
@@ -158,7 +148,6 @@ impl Resolver {
             self.say(stacks, "frame.module", || Unavailable::failed(format!("{why}; its functions have no names")));
         }
         let debug = module.build_id.as_ref().and_then(|id| symbols::debug_file(host, id));
-        self.tables.entry(number).or_insert_with(|| Table { symbols: functions(&module, debug.as_ref()), used: 0 });
         let dwarf = match (&debug, &module.file) {
             (Some(file), _) => Dwarf::open(host, file),
             (None, Some(file)) => Dwarf::open(host, file),
@@ -170,12 +159,11 @@ impl Resolver {
                 Unavailable::failed(why)
             });
         }
-        let Some(table) = self.tables.get_mut(&number) else { return Vec::new() };
-        table.used = self.round;
+        let symbols = self.tables.of(number, &module, debug.as_ref());
         let (begin, mut left_out) = (Instant::now(), false);
         let mut named = Vec::with_capacity(sites.len());
         for &(site, address) in sites {
-            let symbol = table.symbols.at(address).map(|(name, _)| demangle::symbol(name));
+            let symbol = symbols.at(address).map(|(name, _)| demangle::symbol(name));
             let inlined = match &dwarf {
                 Ok(dwarf) if begin.elapsed() < PATIENCE => dwarf.at(address),
                 Ok(_) => {
@@ -236,17 +224,6 @@ impl Resolver {
             });
         }
         (named, left)
-    }
-}
-
-/// The functions of a file, with those of its debug file where it was stripped.
-fn functions(module: &Module, debug: Option<&File>) -> Symbols {
-    let read = |file: &File| symbols::of_bytes(&ReadCache::new(file), SymbolKind::Text).ok();
-    let own = module.file.as_deref().and_then(read);
-    match (own, debug.and_then(read)) {
-        (Some((own, true)), _) | (Some((own, _)), None) => own,
-        (_, Some((other, _))) => other,
-        (None, None) => Symbols::default(),
     }
 }
 

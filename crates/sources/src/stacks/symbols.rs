@@ -1,12 +1,13 @@
 //! Functions and variables of ELF files: symbol tables, MiniDebugInfo, separate debug files; and DWARF, for inlined functions and lines.
 
 use super::demangle;
-use super::module::hexadecimal;
+use super::module::{Module, hexadecimal};
 use addr2line::gimli;
 use gimli::{EndianReader, LittleEndian};
 use host::Host;
 use object::read::elf::ElfFile64;
 use object::{Object, ObjectSection, ObjectSymbol, ReadCache, ReadRef, SymbolKind};
+use std::collections::HashMap;
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,8 +22,8 @@ const LARGEST_DWARF: u64 = 256 << 20;
 /// The functions or the variables of a file.
 #[derive(Debug, Default)]
 pub(super) struct Symbols {
-    /// Start, end, and where the name begins in `names`; ascending by start.
-    entries: Vec<(u64, u64, u32)>,
+    /// Start, length, and where the name begins in `names`; ascending by start.
+    entries: Vec<(u64, u32, u32)>,
     /// Names, each ended by a zero.
     names: Vec<u8>,
 }
@@ -34,8 +35,8 @@ impl Symbols {
         // Where one lies in another, the outer one began earlier.
         for _ in 0..4 {
             at = at.checked_sub(1)?;
-            let &(start, end, name) = self.entries.get(at)?;
-            if address < end {
+            let &(start, length, name) = self.entries.get(at)?;
+            if address - start < u64::from(length) {
                 let rest = self.names.get(name as usize..)?;
                 let text = rest.get(..memchr::memchr(0, rest)?)?;
                 return Some((std::str::from_utf8(text).ok()?, address - start));
@@ -46,21 +47,60 @@ impl Symbols {
 
     /// How much memory they take, bytes.
     pub(super) fn size(&self) -> usize {
-        self.entries.len() * size_of::<(u64, u64, u32)>() + self.names.len()
+        self.entries.len() * size_of::<(u64, u32, u32)>() + self.names.len()
     }
 }
 
-/// One symbol while they are gathered: start, size, rank (lower is better), name.
-type Found = (u64, u64, u8, String);
+/// Symbols while they are gathered: start, size, rank (lower is better), and the range of the name in `names`.
+#[derive(Default)]
+struct Found {
+    symbols: Vec<(u64, u64, u8, u32, u32)>,
+    names: Vec<u8>,
+}
+
+impl Found {
+    fn push(&mut self, start: u64, size: u64, rank: u8, name: &str) {
+        let from = self.names.len();
+        if let (Ok(from), Ok(to)) = (u32::try_from(from), u32::try_from(from + name.len())) {
+            self.names.extend_from_slice(name.as_bytes());
+            self.symbols.push((start, size, rank, from, to));
+        }
+    }
+
+    fn ordered(mut self) -> Symbols {
+        let names = &self.names;
+        let name = |from: u32, to: u32| names.get(from as usize..to as usize).unwrap_or_default();
+        let order = |s: &(u64, u64, u8, u32, u32)| (s.0, s.1, s.2, name(s.3, s.4));
+        self.symbols.sort_unstable_by(|a, b| order(a).cmp(&order(b)));
+        self.symbols.dedup_by(|later, first| later.0 == first.0 && (first.1 != 0 || later.1 == 0));
+        let mut symbols = Symbols::default();
+        for (at, &(start, size, _, from, to)) in self.symbols.iter().enumerate() {
+            // Functions written in assembly often have no size: they reach to the next symbol.
+            let next = || self.symbols.iter().skip(at + 1).map(|s| s.0).find(|&s| s > start);
+            let length = if size == 0 {
+                next().map_or(4096, |next| next - start).min(1 << 16)
+            } else {
+                size.min(u32::MAX.into())
+            };
+            let begin = symbols.names.len() as u32;
+            symbols.names.extend(name(from, to).iter().filter(|&&b| b != 0));
+            symbols.names.push(0);
+            symbols.entries.push((start, length as u32, begin));
+        }
+        symbols.entries.shrink_to_fit();
+        symbols.names.shrink_to_fit();
+        symbols
+    }
+}
 
 /// Gathers the symbols of one kind that a file has.
 fn gather<'data, R: ReadRef<'data>>(
     file: &ElfFile64<'data, object::LittleEndian, R>,
     kind: SymbolKind,
-    found: &mut Vec<Found>,
+    found: &mut Found,
 ) {
     for symbol in file.symbols().chain(file.dynamic_symbols()) {
-        if symbol.kind() != kind || symbol.address() == 0 || symbol.is_undefined() || found.len() >= MOST {
+        if symbol.kind() != kind || symbol.address() == 0 || symbol.is_undefined() || found.symbols.len() >= MOST {
             continue;
         }
         let Ok(name) = symbol.name() else { continue };
@@ -71,35 +111,14 @@ fn gather<'data, R: ReadRef<'data>>(
         let hidden = name.bytes().take_while(|&b| b == b'_').count().min(7) as u8;
         let hidden = if name.starts_with("_Z") || name.starts_with("_R") { 0 } else { hidden };
         let rank = hidden + if symbol.is_local() { 8 } else { 0 };
-        found.push((symbol.address(), symbol.size(), rank, name.to_owned()));
+        found.push(symbol.address(), symbol.size(), rank, name);
     }
-}
-
-fn ordered(mut found: Vec<Found>) -> Symbols {
-    found.sort_unstable();
-    found.dedup_by(|later, first| later.0 == first.0 && (first.1 != 0 || later.1 == 0));
-    let mut symbols = Symbols::default();
-    let starts: Vec<u64> = found.iter().map(|f| f.0).collect();
-    for (at, (start, size, _, name)) in found.into_iter().enumerate() {
-        // Functions written in assembly often have no size: they reach to the next symbol.
-        let next = starts.get(at + 1..).and_then(|rest| rest.iter().copied().find(|&s| s > start));
-        let end = if size == 0 {
-            next.unwrap_or(start + 4096).min(start.saturating_add(1 << 16))
-        } else {
-            start.saturating_add(size)
-        };
-        let name_at = symbols.names.len() as u32;
-        symbols.names.extend(name.bytes().filter(|&b| b != 0));
-        symbols.names.push(0);
-        symbols.entries.push((start, end, name_at));
-    }
-    symbols
 }
 
 /// The symbols of a kind in the bytes of a file, with what MiniDebugInfo adds.
 pub(super) fn of_bytes<'data, R: ReadRef<'data>>(data: R, kind: SymbolKind) -> Result<(Symbols, bool), String> {
     let file = ElfFile64::<object::LittleEndian, R>::parse(data).map_err(|e| e.to_string())?;
-    let mut found = Vec::new();
+    let mut found = Found::default();
     gather(&file, kind, &mut found);
     let mini = file.section_by_name(".gnu_debugdata").filter(|s| s.size() <= LARGEST_MINI);
     if let Some(bytes) = mini.and_then(|section| section.data().ok()).and_then(unpacked)
@@ -108,7 +127,46 @@ pub(super) fn of_bytes<'data, R: ReadRef<'data>>(data: R, kind: SymbolKind) -> R
         gather(&mini, kind, &mut found);
     }
     let whole = file.symbol_table().is_some();
-    Ok((ordered(found), whole))
+    Ok((found.ordered(), whole))
+}
+
+/// The functions of a file, with those of its debug file where it was stripped.
+fn functions(module: &Module, debug: Option<&File>) -> Symbols {
+    let read = |file: &File| of_bytes(&ReadCache::new(file), SymbolKind::Text).ok();
+    let own = module.file.as_deref().and_then(read);
+    match (own, debug.and_then(read)) {
+        (Some((own, true)), _) | (Some((own, _)), None) => own,
+        (_, Some((other, _))) => other,
+        (None, None) => Symbols::default(),
+    }
+}
+
+/// Functions of files, read when something of them is first asked for.
+#[derive(Default)]
+pub(super) struct Tables {
+    /// By number of the file, with when it was last used.
+    files: HashMap<u32, (Symbols, u64)>,
+    uses: u64,
+}
+
+impl Tables {
+    /// The functions of a file; `debug` is its debug file.
+    pub(super) fn of(&mut self, number: u32, module: &Module, debug: Option<&File>) -> &Symbols {
+        self.uses += 1;
+        let table = self.files.entry(number).or_insert_with(|| (functions(module, debug), 0));
+        table.1 = self.uses;
+        &table.0
+    }
+
+    /// Forgets those that were not used for longest, until no more than `most` bytes are left.
+    pub(super) fn shrink(&mut self, most: usize) {
+        let mut size: usize = self.files.values().map(|(symbols, _)| symbols.size()).sum();
+        while size > most
+            && let Some((&oldest, _)) = self.files.iter().min_by_key(|(_, (_, used))| used)
+        {
+            size -= self.files.remove(&oldest).map_or(0, |(symbols, _)| symbols.size());
+        }
+    }
 }
 
 /// The ELF file within `.gnu_debugdata`: symbols that were stripped, packed by xz.
@@ -298,13 +356,12 @@ mod tests {
 
     #[test]
     fn places_have_one_name() {
-        let found = vec![
-            (100, 10, 2, "__libc_malloc".to_owned()),
-            (100, 10, 0, "malloc".to_owned()),
-            (120, 0, 0, "no_size".to_owned()),
-            (140, 10, 0, "last".to_owned()),
-        ];
-        let symbols = ordered(found);
+        let mut found = Found::default();
+        found.push(100, 10, 2, "__libc_malloc");
+        found.push(100, 10, 0, "malloc");
+        found.push(120, 0, 0, "no_size");
+        found.push(140, 10, 0, "last");
+        let symbols = found.ordered();
         let name = |at| symbols.at(at).map(|(n, off)| (n.to_owned(), off));
         assert_eq!(name(105), Some(("malloc".into(), 5)));
         assert_eq!(name(112), None);

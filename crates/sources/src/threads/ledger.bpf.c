@@ -44,13 +44,13 @@ struct {
 /* Ends of threads and sites. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 4 << 20);
+	__uint(max_entries, 2 << 20);
 } events SEC(".maps");
 
 /* Stacks. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 8 << 20);
+	__uint(max_entries, 4 << 20);
 } stacks SEC(".maps");
 
 /* When the user stack of a place was last copied. */
