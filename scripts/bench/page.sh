@@ -19,6 +19,7 @@ day|The same for a day|86,400 reads.
 threads|Following every thread|What those who are followed pay: two threads that pass a byte to and fro on one CPU, and four that contend for a mutex. Rounds with and without the source \`threads\` (with stacks, read five times a second) alternate; of the ratios the median, the least and the greatest.
 sql|Questions|Each with the start of the program.
 stacks|Sampling what runs|One busy thread with stacks of up to 40 frames, recorded with \`--only stacks\` at 99 samples a second and without samples, in turn; the ratio of the command's CPU times of each pair, less 1.
+unwind|Stacks of real programs|How many samples were followed to the start of their thread (the goal is 95 %): nginx under wrk, PostgreSQL under pgbench, Python, Go, this recorder, and a JVM with and without \`-XX:+PreserveFramePointer\`; of the JVM's also how many of twenty compiled callers were found, with and without.
 build|Build|\`make build\` after \`make clean\`, packages downloaded before."
 
 # name, program, metric, the most that is allowed

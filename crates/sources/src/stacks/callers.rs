@@ -3,15 +3,13 @@
 
 use super::module::Module;
 use super::process::DEEPEST;
-use super::symbols::{self, Tables};
+use super::symbols;
 use super::trie::Place;
 use super::{MARKS, Registers, Stacks, State, User, caller, demangle};
 use model::NULL;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Symbol tables that are kept, bytes.
-const KEPT: usize = 8 << 20;
 /// Addresses whose names are remembered.
 const MOST: usize = 65_536;
 
@@ -19,7 +17,6 @@ const MOST: usize = 65_536;
 #[derive(Default)]
 pub struct Callers {
     names: HashMap<(u32, u64), Option<Arc<str>>>,
-    tables: Tables,
 }
 
 impl Callers {
@@ -27,8 +24,8 @@ impl Callers {
         if let Some(known) = self.names.get(&(file, address)) {
             return known.clone();
         }
-        let debug = module.build_id.as_ref().and_then(|id| symbols::debug_file(stacks.host(), id));
-        let symbols = self.tables.of(file, module, debug.as_ref());
+        let debug = || symbols::debug_file(stacks.host(), module.build_id.as_ref()?);
+        let symbols = stacks.0.tables.of(file, module, debug);
         let name: Option<Arc<str>> = symbols.at(address).map(|(name, _)| demangle::symbol(name).into());
         if self.names.len() >= MOST {
             self.names.clear();
@@ -61,9 +58,7 @@ impl Stacks {
         });
         // Reading symbols takes time: others may go on meanwhile.
         let names = wanted.iter().filter_map(|(file, address, module)| callers.name(self, *file, *address, module));
-        let names = names.collect();
-        callers.tables.shrink(KEPT);
-        (number, names)
+        (number, names.collect())
     }
 
     /// The stack `user` with a kernel's part inside it: addresses, innermost first. `user` may be [`NULL`].

@@ -24,6 +24,16 @@ pub(super) fn own_number(status: &str, pid: u32) -> u32 {
     line.and_then(|line| line.split_ascii_whitespace().last()?.parse().ok()).unwrap_or(pid)
 }
 
+/// Whether a JVM was told to keep frame pointers, on its command line or by the variables that add to it. Where neither can be read, nothing is held
+/// against it.
+pub(super) fn keeps_frame_pointers(host: &Host, pid: u32) -> bool {
+    let has = |file: &str| {
+        let text = host.read(&format!("/proc/{pid}/{file}")).ok().filter(|text| !text.is_empty());
+        text.map(|text| memchr::memmem::find(&text, b"-XX:+PreserveFramePointer").is_some())
+    };
+    has("cmdline").is_none_or(|found| found || has("environ") == Some(true))
+}
+
 /// Asks the JVM in a process to write `/tmp/perf-PID.map`, and reads it. A file that was not there before is removed again.
 ///
 /// # Errors

@@ -33,7 +33,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
-use symbols::Symbols;
+use symbols::{Symbols, Tables};
 use trie::{Place, Trie};
 
 static FRAME: Table = Table::wide(
@@ -191,6 +191,7 @@ pub struct Stacks(Arc<Shared>);
 struct Shared {
     host: OnceLock<Host>,
     kernel: OnceLock<Result<Kernel, Unavailable>>,
+    tables: Tables,
     state: Mutex<State>,
     /// Wakes the thread that finds names, and who waits for it.
     changed: Condvar,

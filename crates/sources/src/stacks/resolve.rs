@@ -4,7 +4,7 @@
 use super::jit::{self, Map};
 use super::module::Module;
 use super::name::{Kind, Row};
-use super::symbols::{self, Dwarf, NoDwarf, Symbols, Tables};
+use super::symbols::{self, Dwarf, NoDwarf, Symbols};
 use super::trie::Place;
 use super::{Stacks, demangle, hotspot, process};
 use host::Host;
@@ -17,9 +17,6 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-/// Symbol tables that are kept for the next round, bytes.
-const KEPT: usize = 8 << 20;
 
 /// DWARF of one file is asked for so long in one round; what is left gets its function without lines and inlined ones.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -45,7 +42,6 @@ struct Generated {
 #[derive(Default)]
 pub(super) struct Resolver {
     pending: Vec<(u32, Place)>,
-    tables: Tables,
     vdso: Option<Symbols>,
     generated: HashMap<u32, Generated>,
     /// What could not be done, each said once: item and why.
@@ -101,7 +97,6 @@ impl Resolver {
             stacks.name(named.into_iter());
             self.pending.extend(left.into_iter().map(|(site, address)| (site, Place::Anonymous(process, address))));
         }
-        self.tables.shrink(KEPT);
         if read_files {
             host::settle();
         }
@@ -159,7 +154,8 @@ impl Resolver {
                 Unavailable::failed(why)
             });
         }
-        let symbols = self.tables.of(number, &module, debug.as_ref());
+        let reopened = || debug.as_ref().and_then(|file| file.try_clone().ok());
+        let symbols = stacks.0.tables.of(number, &module, reopened);
         let (begin, mut left_out) = (Instant::now(), false);
         let mut named = Vec::with_capacity(sites.len());
         for &(site, address) in sites {
@@ -186,6 +182,12 @@ impl Resolver {
     fn generated(&mut self, stacks: &Stacks, number: u32, sites: Vec<Site>, last: bool) -> (Vec<Named>, Vec<Site>) {
         let host = stacks.host();
         let Some((pid, is_jvm, dump)) = stacks.process(number) else { return (Vec::new(), sites) };
+        if is_jvm && !self.said.contains("sample.jvm") && !hotspot::keeps_frame_pointers(host, pid) {
+            self.say(stacks, "sample.jvm", || {
+                let why = format!("process {pid}: its JVM keeps no frame pointers: compiled methods that called others are missing from its stacks");
+                Unavailable::failed(why).remedy("start it with -XX:+PreserveFramePointer")
+            });
+        }
         let generated = self.generated.entry(number).or_default();
         let mut failed = None;
         if let Some(map) = dump.and_then(|path| read_dump(host, pid, &path)).or_else(|| read_map(host, pid)) {

@@ -10,7 +10,7 @@ use object::{Object, ObjectSection, ObjectSymbol, ReadCache, ReadRef, SymbolKind
 use std::collections::HashMap;
 use std::fs::File;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The most symbols of one file, and the largest MiniDebugInfo, bytes.
 const MOST: usize = 4_000_000;
@@ -51,7 +51,7 @@ impl Symbols {
     }
 }
 
-/// Symbols while they are gathered: start, size, rank (lower is better), and the range of the name in `names`.
+/// Symbols while they are gathered: start, size, rank (lower is better), and where the name begins in `names` and its length.
 #[derive(Default)]
 struct Found {
     symbols: Vec<(u64, u64, u8, u32, u32)>,
@@ -60,21 +60,21 @@ struct Found {
 
 impl Found {
     fn push(&mut self, start: u64, size: u64, rank: u8, name: &str) {
-        let from = self.names.len();
-        if let (Ok(from), Ok(to)) = (u32::try_from(from), u32::try_from(from + name.len())) {
-            self.names.extend_from_slice(name.as_bytes());
-            self.symbols.push((start, size, rank, from, to));
-        }
+        let Ok(from) = u32::try_from(self.names.len()) else { return };
+        let name = name.split('\0').next().unwrap_or_default();
+        self.names.extend_from_slice(name.as_bytes());
+        self.names.push(0);
+        self.symbols.push((start, size, rank, from, name.len() as u32));
     }
 
     fn ordered(mut self) -> Symbols {
         let names = &self.names;
-        let name = |from: u32, to: u32| names.get(from as usize..to as usize).unwrap_or_default();
+        let name = |from: u32, length: u32| names.get(from as usize..from as usize + length as usize);
         let order = |s: &(u64, u64, u8, u32, u32)| (s.0, s.1, s.2, name(s.3, s.4));
         self.symbols.sort_unstable_by(|a, b| order(a).cmp(&order(b)));
         self.symbols.dedup_by(|later, first| later.0 == first.0 && (first.1 != 0 || later.1 == 0));
-        let mut symbols = Symbols::default();
-        for (at, &(start, size, _, from, to)) in self.symbols.iter().enumerate() {
+        let mut entries = Vec::with_capacity(self.symbols.len());
+        for (at, &(start, size, _, from, _)) in self.symbols.iter().enumerate() {
             // Functions written in assembly often have no size: they reach to the next symbol.
             let next = || self.symbols.iter().skip(at + 1).map(|s| s.0).find(|&s| s > start);
             let length = if size == 0 {
@@ -82,14 +82,11 @@ impl Found {
             } else {
                 size.min(u32::MAX.into())
             };
-            let begin = symbols.names.len() as u32;
-            symbols.names.extend(name(from, to).iter().filter(|&&b| b != 0));
-            symbols.names.push(0);
-            symbols.entries.push((start, length as u32, begin));
+            entries.push((start, length as u32, from));
         }
-        symbols.entries.shrink_to_fit();
-        symbols.names.shrink_to_fit();
-        symbols
+        // The names stay where they are: a copy would take as much again.
+        self.names.shrink_to_fit();
+        Symbols { entries, names: self.names }
     }
 }
 
@@ -141,31 +138,47 @@ fn functions(module: &Module, debug: Option<&File>) -> Symbols {
     }
 }
 
-/// Functions of files, read when something of them is first asked for.
+/// Functions of files, read when something of them is first asked for, for all who name frames.
 #[derive(Default)]
-pub(super) struct Tables {
-    /// By number of the file, with when it was last used.
-    files: HashMap<u32, (Symbols, u64)>,
+pub(super) struct Tables(Mutex<Files>);
+
+#[derive(Default)]
+struct Files {
+    /// By number of the file, with when it was last used, counted in uses.
+    tables: HashMap<u32, (Arc<Symbols>, u64)>,
     uses: u64,
 }
 
+/// So much is kept of them between one use and the next, bytes.
+const KEPT: usize = 12 << 20;
+
 impl Tables {
-    /// The functions of a file; `debug` is its debug file.
-    pub(super) fn of(&mut self, number: u32, module: &Module, debug: Option<&File>) -> &Symbols {
-        self.uses += 1;
-        let table = self.files.entry(number).or_insert_with(|| (functions(module, debug), 0));
-        table.1 = self.uses;
-        &table.0
+    fn files(&self) -> MutexGuard<'_, Files> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Forgets those that were not used for longest, until no more than `most` bytes are left.
-    pub(super) fn shrink(&mut self, most: usize) {
-        let mut size: usize = self.files.values().map(|(symbols, _)| symbols.size()).sum();
-        while size > most
-            && let Some((&oldest, _)) = self.files.iter().min_by_key(|(_, (_, used))| used)
+    /// The functions of a file; `debug` opens its debug file.
+    pub(super) fn of(&self, number: u32, module: &Module, debug: impl FnOnce() -> Option<File>) -> Arc<Symbols> {
         {
-            size -= self.files.remove(&oldest).map_or(0, |(symbols, _)| symbols.size());
+            let Files { tables: files, uses } = &mut *self.files();
+            *uses += 1;
+            if let Some((known, used)) = files.get_mut(&number) {
+                *used = *uses;
+                return Arc::clone(known);
+            }
         }
+        // Others find theirs meanwhile.
+        let read = Arc::new(functions(module, debug().as_ref()));
+        let Files { tables: files, uses } = &mut *self.files();
+        files.insert(number, (Arc::clone(&read), *uses));
+        let mut size: usize = files.values().map(|(symbols, _)| symbols.size()).sum();
+        while size > KEPT
+            && files.len() > 1
+            && let Some((&oldest, _)) = files.iter().filter(|(n, _)| **n != number).min_by_key(|(_, (_, used))| *used)
+        {
+            size -= files.remove(&oldest).map_or(0, |(symbols, _)| symbols.size());
+        }
+        read
     }
 }
 

@@ -1,0 +1,166 @@
+#!/usr/bin/env bash
+# How many samples of real programs are followed to the start of their thread: nginx under wrk, PostgreSQL under pgbench, Python, Go, Rust (this
+# recorder), and a JVM with and without -XX:+PreserveFramePointer. What is not installed here is left out, and said.
+#
+# usage: scripts/bench/unwind.sh [NAME…]     TWINSCOPE=path of the program, SECONDS_EACH=number
+#
+# Names: nginx postgres python go rust java java-fp. Prints lines "what<TAB>metric<TAB>unit<TAB>value".
+set -uo pipefail
+cd "$(dirname "$0")/../.."
+twinscope=$(realpath "${TWINSCOPE:-target/release/twinscope}")
+each=${SECONDS_EACH:-5}
+names=("$@")
+[[ $# -gt 0 ]] || names=(nginx postgres python go rust java java-fp)
+work=$(mktemp -d "${TMPDIR:-/tmp}/twinscope-unwind.XXXXXX")
+# PostgreSQL runs as another user.
+chmod 755 "$work"
+started=()
+clean() {
+    # Only what was started here, each by its number.
+    for pid in "${started[@]}"; do kill "$pid" 2>/dev/null; done
+    wait 2>/dev/null
+    rm -rf "$work"
+}
+trap clean EXIT
+missing() {
+    for tool in "$@"; do command -v "$tool" >/dev/null || { echo "SKIPPED: $name: no $tool" >&2; return 0; }; done
+    return 1
+}
+# From the samples of processes whose names are like $2 in the recording $1: the share that was followed to the start, and the mean depth.
+measure() {
+    "$twinscope" sql "$1" --format csv "with recursive chain(stack, at, depth) as (
+        select distinct stack, stack, 1 from sample where comm like '$2' and stack is not null
+        union all
+        select c.stack, s.parent, c.depth + 1 from chain c join stack s on s.number = c.at where s.parent is not null),
+        root as (select c.stack, max(c.depth) as depth,
+                max(case when s.parent is null and f.function = '[truncated]' then 1 else 0 end) as cut
+            from chain c join stack s on s.number = c.at join frame f on f.number = s.frame group by c.stack)
+        select count(*), sum(case when r.cut = 0 then 1 else 0 end), avg(r.depth)
+        from sample w left join root r on r.stack = w.stack where w.comm like '$2'" | tail -n 1 |
+        awk -F, -v what="$name" '{
+            printf "%s\tsamples\t\t%d\n", what, $1
+            if ($1 > 0) {
+                printf "%s\tfollowed to the start of the thread\t%%\t%.1f\n", what, 100 * $2 / $1
+                printf "%s\tframes of a stack, mean\t\t%.1f\n", what, $3
+            }
+        }'
+}
+record() { "$twinscope" record -q -f -o "$work/$name.twin" --only stacks "$@" >"$work/output" 2>"$work/errors" || tail -n 2 "$work/errors" >&2; }
+
+bench_nginx() {
+    missing nginx wrk && return
+    mkdir -p "$work/www"
+    head -c 2000 /dev/zero >"$work/www/index.html"
+    cat >"$work/nginx.conf" <<CONF
+daemon off; pid $work/nginx.pid; error_log /dev/null; worker_processes 1;
+events { worker_connections 256; }
+http { access_log off; gzip on; gzip_types *; gzip_min_length 100; server { listen 127.0.0.1:18951; root $work/www; } }
+CONF
+    cat >"$work/run" <<RUN
+nginx -c $work/nginx.conf & server=\$!
+sleep 0.5; wrk -t1 -c16 -d${each}s -H 'Accept-Encoding: gzip' http://127.0.0.1:18951/ ; kill \$server; wait
+RUN
+    record -- bash "$work/run"
+    measure "$work/nginx.twin" nginx
+}
+
+bench_postgres() {
+    local bin
+    bin=$(find /usr/lib/postgresql -path '*/bin/initdb' 2>/dev/null | sort -V | tail -n 1)
+    bin=${bin%/initdb}
+    [[ -n $bin ]] || { echo "SKIPPED: $name: no PostgreSQL" >&2; return; }
+    missing setpriv && return
+    # It refuses to run as root.
+    local as=()
+    mkdir -p "$work/pg"
+    if [[ $(id -u) -eq 0 ]]; then chown nobody "$work/pg" && as=(setpriv --reuid=nobody --clear-groups); fi
+    (cd "$work/pg" && "${as[@]}" "$bin/initdb" -D "$work/pg/data" -U test -A trust) >/dev/null 2>&1 || { echo "SKIPPED: $name: initdb failed" >&2; return; }
+    cat >"$work/run" <<RUN
+cd $work/pg; export PGHOST=$work/pg PGUSER=test
+${as[*]} $bin/postgres -D data -k $work/pg -h '' & server=\$!
+for i in \$(seq 50); do $bin/pg_isready -q && break; sleep 0.1; done
+${as[*]} $bin/pgbench -i -q -s 1 postgres; ${as[*]} $bin/pgbench -S -n -c 2 -T $each postgres; kill -INT \$server; wait
+RUN
+    record -- bash "$work/run"
+    measure "$work/postgres.twin" 'postgres%'
+}
+
+bench_python() {
+    missing python3 && return
+    cat >"$work/run.py" <<PY
+import json, re, time
+def fib(n): return n if n < 2 else fib(n - 1) + fib(n - 2)
+def texts(): return len(re.findall(r'[a-z]+\d', json.dumps([{'key%d' % i: list(range(20))} for i in range(200)])))
+end = time.time() + $each
+while time.time() < end:
+    fib(18); texts(); sorted(range(50000), key=lambda i: -i)
+PY
+    record -- python3 "$work/run.py"
+    measure "$work/python.twin" 'python3%'
+}
+
+bench_go() {
+    missing go && return
+    cat >"$work/gowork.go" <<GO
+package main
+import ("encoding/json"; "sort"; "sync"; "time")
+func fib(n int) int { if n < 2 { return n }; return fib(n-1) + fib(n-2) }
+func main() {
+	end := time.Now().Add($each * time.Second)
+	var all sync.WaitGroup
+	for i := 0; i < 4; i++ { all.Add(1); go func() { defer all.Done(); for time.Now().Before(end) {
+		fib(20); m := map[string][]int{}; for i := 0; i < 100; i++ { m[string(rune(65+i))] = make([]int, 50) }
+		b, _ := json.Marshal(m); _ = json.Unmarshal(b, &m); s := make([]int, 5000+len(b)%3); for i := range s { s[i] = -i }; sort.Ints(s)
+	} }() }
+	all.Wait()
+}
+GO
+    (cd "$work" && HOME=${HOME:-$work} GOCACHE=$work/cache GO111MODULE=off GOFLAGS= go build -o gowork gowork.go) || return
+    record -- "$work/gowork"
+    measure "$work/go.twin" gowork
+}
+
+bench_rust() {
+    record -- "$twinscope" record -q -f -o "$work/inner.twin" --only processes,interrupts,vmstat,softirqs --interval 10ms -- sleep "$each"
+    measure "$work/rust.twin" "$(basename "$twinscope" | cut -c1-15)%"
+}
+
+java_with() {
+    missing java javac && return
+    cat >"$work/Work.java" <<J
+import java.util.*;
+public class Work {
+    static int leaf(int[] a) { int s = 0; for (int k = 0; k < 400; k++) for (int x : a) s = s * 31 + x; return s; }
+    static int depth(int n, int[] a) { return n == 1 ? leaf(a) : depth(n - 1, a) + 1; }
+    static double sums(int n) { double s = 0; for (int i = 1; i < n; i++) s += Math.sqrt(i) / i; return s; }
+    static int maps() { Map<String, Integer> m = new TreeMap<>(); for (int i = 0; i < 500; i++) m.merge("k" + i % 97, i, Integer::sum); return m.size(); }
+    public static void main(String[] a) {
+        int[] data = new Random(1).ints(300).toArray(); double s = 0;
+        long end = System.nanoTime() + ${each}_000_000_000L;
+        while (System.nanoTime() < end) { s += sums(5000); s += maps(); s += depth(20, data); }
+        System.out.println(s);
+    }
+}
+J
+    javac -d "$work" "$work/Work.java" && record -- java -XX:CompileCommand=quiet -XX:CompileCommand=dontinline,Work.depth -XX:CompileCommand=dontinline,Work.leaf "$@" -cp "$work" Work
+    measure "$work/$name.twin" java
+    # Work.leaf runs below twenty calls of Work.depth.
+    "$twinscope" sql "$work/$name.twin" --format csv "with recursive chain(stack, at, leaf, depth) as (
+        select distinct stack, stack, 0, 0 from sample where comm = 'java' and stack is not null
+        union all
+        select c.stack, s.parent, c.leaf or coalesce(f.function, '') like '%Work.leaf%', c.depth + (coalesce(f.function, '') like '%Work.depth%')
+        from chain c join stack s on s.number = c.at join frame f on f.number = s.frame where c.at is not null),
+        told as (select stack, max(leaf) as leaf, max(depth) as depth from chain group by stack)
+        select count(*), avg(t.depth), sum(t.depth = 20) from sample w join told t on t.stack = w.stack where t.leaf and w.comm = 'java'" | tail -n 1 |
+        awk -F, -v what="$name" '$1 > 0 {
+            printf "%s\tcompiled callers found of 20, mean\t\t%.1f\n", what, $2
+            printf "%s\tstacks with all 20\t%%\t%.1f\n", what, 100 * $3 / $1
+        }'
+}
+bench_java() { java_with; }
+bench_java-fp() { java_with -XX:+PreserveFramePointer; }
+
+for name in "${names[@]}"; do
+    declare -F "bench_$name" >/dev/null || { sed -n '5,7p' "$0" >&2; exit 2; }
+    "bench_$name"
+done
