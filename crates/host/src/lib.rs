@@ -18,7 +18,7 @@ pub mod perf;
 pub use error::ReadError;
 pub use ethtool::{DriverStatistics, Setting};
 pub use file::HeldFile;
-pub use heap::keep_heap_small;
+pub use heap::{keep_heap_small, trim_heap};
 pub use limit::{raise_open_files, restore_open_files};
 
 use rustix::fs::{Mode, OFlags, RawDir};
@@ -31,11 +31,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 pub fn settle() {
     #[cfg(feature = "bpf")]
     described::forget();
-    // SAFETY: touches only memory that is free.
-    #[cfg(target_env = "gnu")]
-    unsafe {
-        libc::malloc_trim(0);
-    }
+    trim_heap();
 }
 
 /// Space of a mounted file system, as `statvfs(3)` gives it.

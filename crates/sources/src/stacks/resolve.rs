@@ -98,7 +98,7 @@ impl Resolver {
             self.pending.extend(left.into_iter().map(|(site, address)| (site, Place::Anonymous(process, address))));
         }
         if read_files {
-            host::settle();
+            host::trim_heap();
         }
     }
 
