@@ -94,8 +94,9 @@ fn contention() -> f64 {
     begin.elapsed().as_nanos() as f64 / done.load(Ordering::Relaxed).max(1) as f64
 }
 
-/// Runs `work` while all threads are followed and read five times a second.
-fn followed(work: fn() -> f64) -> Option<f64> {
+/// Runs `work` while all threads are followed and read five times a second. The first run, in which the reader meets the files of all programs
+/// and their unwind information, does not count. Gives the result, and the share of one CPU that the reader took.
+fn followed(work: fn() -> f64) -> Option<(f64, f64)> {
     let host = Host::live();
     let source = sources::by_name("threads")?;
     let scope = Scope { target: Target::Everything, start: host.now(), ..Scope::default() };
@@ -110,6 +111,8 @@ fn followed(work: fn() -> f64) -> Option<f64> {
     let end = Arc::clone(&over);
     let ready = Arc::new(AtomicBool::new(false));
     let begun = Arc::clone(&ready);
+    let spent = Arc::new(AtomicU64::new(0));
+    let spends = Arc::clone(&spent);
     let reads = std::thread::spawn(move || {
         pin(1);
         let mut symbols = Symbols::default();
@@ -121,16 +124,20 @@ fn followed(work: fn() -> f64) -> Option<f64> {
                 eprintln!("{why}");
             }
             begun.store(true, Ordering::Relaxed);
+            spends.store(used(), Ordering::Relaxed);
             std::thread::sleep(Duration::from_millis(200));
         }
     });
     while !ready.load(Ordering::Relaxed) {
         std::thread::sleep(Duration::from_millis(1));
     }
+    work();
+    let (before, begin) = (spent.load(Ordering::Relaxed), Instant::now());
     let result = work();
+    let reading = (spent.load(Ordering::Relaxed) - before) as f64 / begin.elapsed().as_nanos() as f64;
     over.store(true, Ordering::Relaxed);
     reads.join().expect("no panic");
-    Some(result)
+    Some((result, reading))
 }
 
 fn median(values: &mut [f64]) -> f64 {
@@ -141,10 +148,11 @@ fn median(values: &mut [f64]) -> f64 {
 fn main() {
     let rounds = std::env::args().nth(1).and_then(|n| n.parse().ok()).unwrap_or(9);
     for (name, work) in [("pipe ping-pong", ping_pong as fn() -> f64), ("contended mutex", contention as fn() -> f64)] {
-        let (mut without, mut with, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut without, mut with, mut ratios, mut reader) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for _ in 0..rounds {
             let alone = work();
-            let Some(watched) = followed(work) else { return };
+            let Some((watched, reading)) = followed(work) else { return };
+            reader.push(reading);
             without.push(alone);
             with.push(watched);
             ratios.push(watched / alone);
@@ -155,6 +163,7 @@ fn main() {
         println!("{name}\tfollowed\tns\t{watched:.0}");
         println!("{name}\tcost\tns\t{:.0}", watched - alone);
         println!("{name}\tloss\t%\t{:.1}", 100.0 * (ratio - 1.0));
+        println!("{name}\treader\t% of a CPU\t{:.1}", 100.0 * median(&mut reader));
         println!("{name}\tleast loss\t%\t{:.1}", 100.0 * (least - 1.0));
         println!("{name}\tgreatest loss\t%\t{:.1}", 100.0 * (most - 1.0));
     }

@@ -33,6 +33,8 @@ enum { MOST_USER_COPIES = 32, MOST_KERNEL_COPIES = 400 };
 #define COPY_WINDOW 100000000ull
 /* Waker's stacks: of each long wait, and of one in so many short ones. */
 enum { WAKER_ONE_IN = 16 };
+/* Kernel stacks of waits at a place that has one: of one in so many. */
+enum { KERNEL_ONE_IN = 8 };
 
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
@@ -538,6 +540,20 @@ static __always_inline bool is_site(struct site *site, struct ledger *ledger, __
 	       (site->kernel == ledger->kernel || !ledger->kernel);
 }
 
+/*
+ * Whether the kernel stack of the wait that ends is that of the last one at its place. In the kernel one call waits in few ways, and a futex in
+ * one: of the others, one in KERNEL_ONE_IN is looked at again. A stack costs the one who wakes some microseconds, for the lines
+ * of another thread's stack are far away, and he may hold the lock that all wait for.
+ */
+static __always_inline bool has_kernel_stack(struct ledger *ledger)
+{
+	struct site *site = &ledger->sites[ledger->last & (SITES - 1)];
+
+	if (!site->kernel || !is_site(site, ledger, ledger->state))
+		return 0;
+	return ledger->state == UNDECIDED || ledger->wakeups % KERNEL_ONE_IN != 0;
+}
+
 /* Adds the wait that ended at `now` to its site. */
 static __noinline int end_wait(struct task_struct *task, struct ledger *ledger, __u64 from, __u64 now)
 {
@@ -799,7 +815,7 @@ int BPF_PROG(ledger_wakeup, struct task_struct *task)
 		return 0;
 	now = bpf_ktime_get_ns();
 	from = ledger->since;
-	if (now - from >= long_wait && long_wait && !ledger->kernel) {
+	if (now - from >= long_wait && long_wait && !ledger->kernel && !has_kernel_stack(ledger)) {
 		struct scratch *scratch = scratch_of(0, now);
 
 		if (scratch && scratch->kernel < MOST_KERNEL_COPIES) {
