@@ -9,6 +9,7 @@ mod page;
 mod reference;
 mod sql;
 mod text;
+mod top;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use std::path::PathBuf;
@@ -123,6 +124,15 @@ In Python:  pandas.read_parquet('lake/cpu')    In DuckDB:  select * from read_pa
   sudo twinscope sources --json")]
     Sources(recorder::SourcesArgs),
 
+    /// Show where the time goes, live
+    #[command(after_help = "Examples:
+  sudo twinscope top
+  sudo twinscope top --pid 4711
+  sudo twinscope top --cgroup system.slice/nginx.service --by-name
+  sudo twinscope top --once -i 5s                    one screen as text
+  sudo twinscope top --json | jq .locks")]
+    Top(top::Top),
+
     /// Print a shell's completions
     #[command(after_help = "Examples:
   twinscope completions bash > /etc/bash_completion.d/twinscope
@@ -177,6 +187,7 @@ fn run(command: Command) -> anyhow::Result<u8> {
         Command::Export(options) => export::export(&options),
         Command::Info(options) => info::info(&options),
         Command::Sources(options) => recorder::list(&options),
+        Command::Top(options) => top::top(&options),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Arguments::command(), "twinscope", &mut std::io::stdout());
             Ok(0)

@@ -5,6 +5,7 @@ mod command;
 mod control;
 mod keeper;
 mod list;
+pub mod live;
 mod options;
 mod own;
 mod progress;
@@ -15,7 +16,7 @@ mod work;
 
 pub use control::{mark, snapshot};
 pub use list::list;
-pub use options::{Mark, Record, Snapshot, SourcesArgs, Usage, duration};
+pub use options::{Mark, Record, Snapshot, SourcesArgs, Usage, Whose, duration};
 pub use run::record;
 
 /// The version that recordings carry.

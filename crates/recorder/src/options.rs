@@ -128,18 +128,9 @@ pub struct Record {
     #[arg(short, long)]
     pub force: bool,
 
-    /// Whose threads are looked at one by one (states, waits, locks, stacks): this process and its descendants.
-    /// Default: the command; without one, everything
-    #[arg(long, value_name = "PID", group = "target")]
-    pub pid: Option<u32>,
-
-    /// As --pid, for the processes in a control group and below it, such as /sys/fs/cgroup/system.slice/nginx.service
-    #[arg(long, value_name = "PATH", group = "target")]
-    pub cgroup: Option<PathBuf>,
-
-    /// As --pid, for every thread of the system
-    #[arg(long, group = "target")]
-    pub all: bool,
+    /// Whose threads are looked at one by one.
+    #[command(flatten)]
+    pub whose: Whose,
 
     /// Sample what the CPUs run, with stacks: so often a second on each CPU. Default: 99 with a command, else 0, which is none
     #[arg(long, value_name = "HZ", num_args = 0..=1, require_equals = true, default_missing_value = "99",
@@ -175,12 +166,29 @@ pub struct Record {
     pub command: Vec<OsString>,
 }
 
-impl Record {
-    /// Whose threads are looked at.
+/// Whose threads are looked at one by one.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Whose {
+    /// Whose threads are looked at one by one (states, waits, locks, stacks): this process and its descendants.
+    /// Default: the command; without one, everything
+    #[arg(long, value_name = "PID", group = "target")]
+    pub pid: Option<u32>,
+
+    /// As --pid, for the processes in a control group and below it, such as /sys/fs/cgroup/system.slice/nginx.service
+    #[arg(long, value_name = "PATH", group = "target")]
+    pub cgroup: Option<PathBuf>,
+
+    /// As --pid, for every thread of the system
+    #[arg(long, group = "target")]
+    pub all: bool,
+}
+
+impl Whose {
+    /// What was asked for. Nothing was: the command where there is one, else everything.
     ///
     /// # Errors
     /// [`Usage`] where there is no such process or control group.
-    pub(crate) fn target(&self, host: &Host) -> Result<Target, Usage> {
+    pub(crate) fn target(&self, host: &Host, has_command: bool) -> Result<Target, Usage> {
         if let Some(pid) = self.pid {
             if !host.exists(&format!("/proc/{pid}/stat")) {
                 return Err(Usage(format!("--pid {pid}: there is no such process")));
@@ -199,7 +207,7 @@ impl Record {
             let place = Place::find(host, path).map_err(|why| Usage(format!("--cgroup: {why}")))?;
             return Ok(Target::Cgroup(place.folder));
         }
-        let everything = self.all || self.command.is_empty();
+        let everything = self.all || !has_command;
         Ok(if everything { Target::Everything } else { Target::Children })
     }
 }
@@ -255,7 +263,13 @@ mod tests {
     fn targets() {
         let host = Host::live();
         let read = |words: &[&str]| Words::try_parse_from(std::iter::once(&"x").chain(words)).map(|w| w.record);
-        let target = |words: &[&str]| read(words).unwrap().target(&host).map_err(|e| e.0);
+        let target = |words: &[&str]| {
+            {
+                let record = read(words).unwrap();
+                record.whose.target(&host, !record.command.is_empty())
+            }
+            .map_err(|e| e.0)
+        };
         assert_eq!(target(&[]), Ok(Target::Everything));
         assert_eq!(target(&["--", "true"]), Ok(Target::Children));
         assert_eq!(target(&["--all", "--", "true"]), Ok(Target::Everything));

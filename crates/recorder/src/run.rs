@@ -120,7 +120,7 @@ pub fn record(options: &Record) -> Result<u8> {
     }
     host::keep_heap_small();
     let host = if options.root == Path::new("/") { Host::live() } else { Host::at(&options.root) };
-    let target = options.target(&host)?;
+    let target = options.whose.target(&host, !options.command.is_empty())?;
     signals::block();
     let seal = options.keep.map_or(SEAL, |keep| (keep / 10).clamp(Duration::from_secs(10), SEAL));
     let mut writer = Writer::create(&path, options.force, seal.as_nanos() as i64)?;

@@ -7,6 +7,7 @@ mod disk;
 mod flame;
 mod hostile;
 mod kill;
+mod ledger;
 mod pairs;
 mod record;
 mod turns;
