@@ -30,16 +30,15 @@ pub(crate) struct Stacks {
     /// Caller's node (0 for none) and frame, by node − 1.
     nodes: Vec<(u32, u32)>,
     node_numbers: HashMap<(u32, u32), u32>,
-    /// The frame that stands for one that is missing from a dictionary.
-    unknown: u32,
+    /// What stands for a frame that is missing from a dictionary.
+    unknown: [u32; 3],
 }
 
 impl Stacks {
     /// Reads the dictionaries of all recordings.
     pub(crate) fn load(runs: &[Run], columns: &mut Columns) -> Self {
         let mut all = Stacks::default();
-        let unknown = [columns.string("[unknown]"), 0, columns.string("other")];
-        all.unknown = all.frame(unknown, 0);
+        all.unknown = [columns.string("[unknown]"), 0, columns.string("other")];
         for run in runs {
             let mut dictionary = Dictionary::default();
             if let Some(frames) = Rows::load(run, "frame") {
@@ -59,7 +58,7 @@ impl Stacks {
                     };
                     let key = [columns.string(&name), columns.string(module), kinds.get(i).copied().unwrap_or(0)];
                     let source = sources.get(i).copied().unwrap_or(0);
-                    let number = all.frame(key, source);
+                    let number = number(&mut all.frames, &mut all.frame_numbers, key, source);
                     dictionary.frames.insert(id, number);
                 }
             }
@@ -74,20 +73,11 @@ impl Stacks {
         all
     }
 
-    /// The number of a frame: function, module, kind.
-    fn frame(&mut self, key: [u32; 3], source: u32) -> u32 {
-        let frames = &mut self.frames;
-        *self.frame_numbers.entry(key).or_insert_with(|| {
-            frames.push([key[0], key[1], key[2], source]);
-            frames.len() as u32 - 1
-        })
-    }
-
     /// The node of a recording's stack, from 1; 0 for none.
     pub(crate) fn node(&mut self, run: usize, stack: i64) -> u32 {
         let Some(dictionary) = self.dictionaries.get_mut(run) else { return 0 };
         // Up to a stack that is known, then down again.
-        let mut path: Vec<(i64, u32)> = Vec::new();
+        let mut path: Vec<(i64, Option<u32>)> = Vec::new();
         let mut at = stack;
         let mut node = loop {
             if at == NULL || path.len() >= DEEPEST {
@@ -97,13 +87,17 @@ impl Stacks {
                 break known;
             }
             let Some(&(parent, frame)) = dictionary.stacks.get(&at) else { break 0 };
-            path.push((at, dictionary.frames.get(&frame).copied().unwrap_or(self.unknown)));
+            path.push((at, dictionary.frames.get(&frame).copied()));
             if parent == at {
                 break 0;
             }
             at = parent;
         };
         for (id, frame) in path.into_iter().rev() {
+            let frame = match frame {
+                Some(frame) => frame,
+                None => number(&mut self.frames, &mut self.frame_numbers, self.unknown, 0),
+            };
             let nodes = &mut self.nodes;
             node = *self.node_numbers.entry((node, frame)).or_insert_with(|| {
                 nodes.push((node, frame));
@@ -137,4 +131,12 @@ impl Stacks {
             ],
         );
     }
+}
+
+/// The number of a frame, from function, module and kind.
+fn number(frames: &mut Vec<[u32; 4]>, known: &mut HashMap<[u32; 3], u32>, key: [u32; 3], source: u32) -> u32 {
+    *known.entry(key).or_insert_with(|| {
+        frames.push([key[0], key[1], key[2], source]);
+        frames.len() as u32 - 1
+    })
 }

@@ -13,7 +13,14 @@ export interface Offsets {
   most: number;
 }
 
-const LENGTHS = [1, 2, 5, 10, 30, 60, 120, 300];
+/** Seconds, and for what is over sooner, parts of one. */
+const LENGTHS = [0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300];
+
+/** Least number of columns of what lasts less than so many seconds. */
+const FEW = 15;
+
+/** Samples are stored to the millisecond, and seldom taken more often than this. */
+const LEAST_CELL = 0.01;
 
 /** Columns at most: more cannot be told apart. */
 const COLUMNS = 240;
@@ -22,8 +29,10 @@ const ROWS = 50;
 
 /** Weight of the samples of each run, cell by cell, in CPUs; all runs have the same cells. */
 export function offsetsOf(columns: Columns, durations: number[], process: string, thread: string): Offsets[] {
-  const longest = Math.max(1, ...durations);
-  const column = LENGTHS.find((l) => longest / l <= COLUMNS) ?? Math.ceil(longest / COLUMNS);
+  const longest = Math.max(0.1, ...durations);
+  const fits = LENGTHS.filter((l) => longest / l <= COLUMNS && (l >= 1 ? true : longest / l >= FEW || l === 0.1));
+  // A second, where there are enough of them.
+  const column = (longest >= FEW ? fits.find((l) => l >= 1) : fits.findLast((l) => l < 1)) ?? Math.ceil(longest / COLUMNS);
   const ticks = columns.table("tick");
   const [run, from, length] = [ticks.raw("run"), ticks.numbers("from"), ticks.numbers("length")];
   const t = columns.table("sample");
@@ -31,7 +40,7 @@ export function offsetsOf(columns: Columns, durations: number[], process: string
   // Samples that were put together over stretches cannot be told apart within them.
   let slot = 0;
   for (let i = 0; i < t.rows; i++) slot = Math.max(slot, length[tick[i] as number] as number);
-  const rows = Math.max(1, Math.min(ROWS, slot > 0 ? Math.floor(column / slot + 1e-6) : ROWS));
+  const rows = Math.max(1, Math.min(ROWS, Math.floor(column / Math.max(slot, LEAST_CELL) + 1e-6)));
   const cell = column / rows;
   const threads = columns.table("thread");
   const wanted = Uint8Array.from({ length: threads.rows }, (_, i) =>

@@ -104,7 +104,9 @@ describe("statistics", () => {
   });
   it("the heat map of samples is in CPUs, and keeps all weight", () => {
     const [a] = offsetsOf(block(), [2, 2], "", "");
-    expect(a?.columns).toBe(2);
+    expect([a?.column, a?.columns, a?.rows]).toEqual([0.1, 20, 10]);
+    expect(offsetsOf(block(), [60, 30], "", "").map((o) => [o.column, o.columns, o.rows])).toEqual([[1, 60, 50], [1, 30, 50]]);
+    expect(offsetsOf(block(), [3600, 30], "", "")[0]?.columns).toBe(120);
     // 30 ms of CPU time at 0.5 s, in a cell of 20 ms or 1 s as the stretches allow.
     expect((a?.values.reduce((x, y) => x + y, 0) ?? 0) * (a?.cell ?? 0)).toBeCloseTo(0.03);
     expect(a?.values[Math.floor(0.5 / (a?.cell ?? 1))]).toBeGreaterThan(0);
