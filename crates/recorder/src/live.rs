@@ -1,6 +1,7 @@
 //! Sources read live, with nothing kept: what `twinscope top` shows.
 
 use crate::options::{Usage, Whose};
+use crate::run::HERTZ;
 use host::Host;
 use model::{Coverage, Out, Rows, Symbols, Table, Unavailable};
 use sources::{Reader, Scope, Source};
@@ -35,7 +36,7 @@ impl Live {
         let host = Host::live();
         let target = whose.target(&host, false)?;
         let start = host.now();
-        let scope = Scope { target, start, ..Scope::default() };
+        let scope = Scope { target, start, hertz: HERTZ, ..Scope::default() };
         let (mut opened, mut missing) = (Vec::new(), Vec::new());
         for source in sources::ALL.iter().filter(|s| names.contains(&s.name)) {
             match (source.open)(&host, &scope) {

@@ -27,7 +27,7 @@ const INTERVAL: Duration = Duration::from_secs(1);
 const SPRINT: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(20));
 
 /// Samples a second on each CPU where a command is recorded. Not 100: what runs at an even pace must not be seen always or never.
-const HERTZ: u32 = 99;
+pub(crate) const HERTZ: u32 = 99;
 
 /// Rows are committed this often, or at each tick where ticks are rarer: a commit waits for the disk.
 const COMMIT: Duration = Duration::from_secs(1);

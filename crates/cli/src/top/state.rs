@@ -179,13 +179,13 @@ impl State {
                             module: columns.text(row, "module").unwrap_or_default(),
                             offset: columns.number(row, "offset"),
                         };
-                        self.frames.insert(columns.number(row, "frame"), frame);
+                        self.frames.insert(columns.number(row, "number"), frame);
                     }
                 }
                 "stack" => {
                     for row in read.rows.iter() {
                         let (parent, frame) = (columns.number(row, "parent"), columns.number(row, "frame"));
-                        self.stacks.insert(columns.number(row, "stack"), (parent, frame));
+                        self.stacks.insert(columns.number(row, "number"), (parent, frame));
                     }
                 }
                 _ => {}
@@ -422,13 +422,13 @@ mod tests {
     static FRAME: Table = Table::wide(
         "frame",
         "",
-        &[Column::number("frame", ""), Column::fact("function", ""), Column::fact("module", "")],
+        &[Column::number("number", ""), Column::fact("function", ""), Column::fact("module", "")],
     );
     static STACK: Table = Table::wide(
         "stack",
         "",
         &[
-            Column::number("stack", ""),
+            Column::number("number", ""),
             Column::fact_number("parent", Unit::None, ""),
             Column::fact_number("frame", Unit::None, ""),
         ],

@@ -75,10 +75,10 @@ impl Run {
         let rows = self.folder.rows(
             FILE,
             &format!(
-                "with recursive up(depth, stack, parent, frame) as (
-                   select 0, stack, parent, frame from stack where stack = {stack}
-                   union all select depth + 1, s.stack, s.parent, s.frame from up join stack s on s.stack = up.parent)
-                 select coalesce(f.function, f.module) as name from up join frame f on f.frame = up.frame order by depth"
+                "with recursive up(depth, number, parent, frame) as (
+                   select 0, number, parent, frame from stack where number = {stack}
+                   union all select depth + 1, s.number, s.parent, s.frame from up join stack s on s.number = up.parent)
+                 select coalesce(f.function, f.module) as name from up join frame f on f.number = up.frame order by depth"
             ),
         );
         rows.iter().map(|r| r["name"].as_str().unwrap_or("").to_owned()).collect()
@@ -119,9 +119,17 @@ fn lock_wait_is_told_and_the_lock_named() {
             );
             continue;
         }
-        // The program's clock also runs while the woken thread waits for a CPU.
-        let found = run.state("lock");
-        assert!(found > 0.2 * truth && found < 1.3 * truth, "{name}: {found} s in lock, {truth} s counted");
+        // The program's clock also runs while the woken thread waits for a CPU, and while it goes to the kernel and back.
+        let (lock, runnable) = (run.state("lock"), run.state("runnable"));
+        let most = lock + runnable + run.truth("system seconds");
+        assert!(
+            lock < 1.1 * truth && most > 0.8 * truth,
+            "{name}: {lock} s in lock, {runnable} runnable, {truth} s counted"
+        );
+        if lock < 0.1 {
+            skipped(&format!("locks of {name}"), "its threads hardly ran at the same time");
+            continue;
+        }
         let top = run.folder.rows(
             FILE,
             &format!("select kind, name, address, stack, sum(time) as time from lock where comm = '{}' group by address order by time desc limit 1", run.comm()),
@@ -169,7 +177,7 @@ fn samples_show_where_the_cpu_goes() {
     let Some(run) = Run::record("spin-lock", "slow", "3", &["stacks"]) else { return };
     let rows = run.folder.rows(
         FILE,
-        "select f.function as name, sum(s.weight) / 1e9 as seconds from sample s join stack k on k.stack = s.stack join frame f on f.frame = k.frame \
+        "select f.function as name, sum(s.weight) / 1e9 as seconds from sample s join stack k on k.number = s.stack join frame f on f.number = k.frame \
          where s.comm = 'spin-lock' group by 1 order by 2 desc",
     );
     let all: f64 = rows.iter().filter_map(|r| r["seconds"].as_f64()).sum();
