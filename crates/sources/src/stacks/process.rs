@@ -20,8 +20,11 @@ use framehop::aarch64::{CacheAarch64 as Cache, UnwindRegsAarch64 as Regs, Unwind
 /// The deepest stack that is kept.
 pub(super) const DEEPEST: usize = 512;
 
-/// A process whose mappings were read is not read again for so long.
-const AGAIN: Duration = Duration::from_millis(200);
+/// A process whose mappings were read is not read again for so long: at first, while it loads its libraries, and later.
+const AGAIN: [Duration; 2] = [Duration::from_millis(5), Duration::from_millis(200)];
+
+/// How long a process is taken to load its libraries after it was first met.
+const YOUNG: Duration = Duration::from_secs(3);
 
 /// So much unwind information is kept, bytes; modules beyond are unwound by frame pointers.
 const MOST: usize = 160 << 20;
@@ -52,6 +55,8 @@ struct Process {
     number: u32,
     /// Ascending, without overlaps.
     mappings: Vec<Mapping>,
+    /// When it was first met.
+    met: Instant,
     /// When `/proc/PID/maps` was last read.
     read: Option<Instant>,
     rules: Rules<Arc<[u8]>>,
@@ -104,7 +109,14 @@ impl Processes {
     fn new_process(&mut self, pid: u32) -> &mut Process {
         let number = self.numbered.len() as u32;
         self.numbered.push(Numbered { pid, is_jvm: false, dump: None });
-        let fresh = Process { number, mappings: Vec::new(), read: None, rules: Rules::new(), cache: None };
+        let fresh = Process {
+            number,
+            mappings: Vec::new(),
+            met: Instant::now(),
+            read: None,
+            rules: Rules::new(),
+            cache: None,
+        };
         let slot = self.by_pid.entry(pid);
         match slot {
             std::collections::hash_map::Entry::Occupied(mut old) => {
@@ -199,8 +211,8 @@ impl Processes {
 
     /// Reads what a process has mapped now.
     fn read(&mut self, host: &Host, pid: u32) {
-        let known = self.by_pid.get(&pid).and_then(|p| p.read);
-        if known.is_some_and(|read| read.elapsed() < AGAIN) {
+        let known = self.by_pid.get(&pid).and_then(|p| Some((p.met.elapsed() > YOUNG, p.read?)));
+        if known.is_some_and(|(old, read)| read.elapsed() < AGAIN[usize::from(old)]) {
             return;
         }
         let text = host.read(&format!("/proc/{pid}/maps")).unwrap_or_default();
