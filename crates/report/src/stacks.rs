@@ -37,8 +37,8 @@ pub(crate) struct Stacks {
 impl Stacks {
     /// Reads the dictionaries of all recordings.
     pub(crate) fn load(runs: &[Run], columns: &mut Columns) -> Self {
-        let mut all = Stacks::default();
-        all.unknown = [columns.string("[unknown]"), 0, columns.string("other")];
+        let unknown = [columns.string("[unknown]"), 0, columns.string("other")];
+        let mut all = Stacks { unknown, ..Stacks::default() };
         for run in runs {
             let mut dictionary = Dictionary::default();
             if let Some(frames) = Rows::load(run, "frame") {
