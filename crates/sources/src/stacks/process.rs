@@ -109,14 +109,8 @@ impl Processes {
     fn new_process(&mut self, pid: u32) -> &mut Process {
         let number = self.numbered.len() as u32;
         self.numbered.push(Numbered { pid, is_jvm: false, dump: None });
-        let fresh = Process {
-            number,
-            mappings: Vec::new(),
-            met: Instant::now(),
-            read: None,
-            rules: Rules::new(),
-            cache: None,
-        };
+        let fresh =
+            Process { number, mappings: Vec::new(), met: Instant::now(), read: None, rules: Rules::new(), cache: None };
         let slot = self.by_pid.entry(pid);
         match slot {
             std::collections::hash_map::Entry::Occupied(mut old) => {
