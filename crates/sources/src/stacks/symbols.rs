@@ -5,8 +5,9 @@ use super::module::{Module, hexadecimal};
 use addr2line::gimli;
 use gimli::{EndianReader, LittleEndian};
 use host::Host;
-use object::read::elf::ElfFile64;
-use object::{Object, ObjectSection, ObjectSymbol, ReadCache, ReadRef, SymbolKind};
+use object::read::StringTable;
+use object::read::elf::{ElfFile64, Sym};
+use object::{Object, ObjectSection, ReadCache, ReadRef, SymbolKind, elf};
 use std::collections::HashMap;
 use std::fs::File;
 use std::path::PathBuf;
@@ -96,19 +97,30 @@ fn gather<'data, R: ReadRef<'data>>(
     kind: SymbolKind,
     found: &mut Found,
 ) {
-    for symbol in file.symbols().chain(file.dynamic_symbols()) {
-        if symbol.kind() != kind || symbol.address() == 0 || symbol.is_undefined() || found.symbols.len() >= MOST {
-            continue;
+    let endian = file.endian();
+    let tables = [(file.elf_symbol_table(), ".strtab"), (file.elf_dynamic_symbol_table(), ".dynstr")];
+    for (table, names) in tables {
+        // The names as a whole: read one by one, each would be kept on its own until all are read.
+        let Some(names) = file.section_by_name(names).and_then(|section| section.data().ok()) else { continue };
+        let names = StringTable::new(names, 0, names.len() as u64);
+        for symbol in table.iter() {
+            let is_wanted = match symbol.st_type() {
+                elf::STT_FUNC | elf::STT_GNU_IFUNC => kind == SymbolKind::Text,
+                elf::STT_OBJECT | elf::STT_COMMON => kind == SymbolKind::Data,
+                _ => false,
+            };
+            let address = symbol.st_value(endian);
+            if !is_wanted || address == 0 || symbol.is_undefined(endian) || found.symbols.len() >= MOST {
+                continue;
+            }
+            let name = symbol.name(endian, names).ok().and_then(|name| std::str::from_utf8(name).ok());
+            let Some(name) = name.filter(|name| !name.is_empty()) else { continue };
+            // Of several names of one place, the plainest that others can see: `malloc` before `__libc_malloc`.
+            let hidden = name.bytes().take_while(|&b| b == b'_').count().min(7) as u8;
+            let hidden = if name.starts_with("_Z") || name.starts_with("_R") { 0 } else { hidden };
+            let rank = hidden + if symbol.is_local() { 8 } else { 0 };
+            found.push(address, symbol.st_size(endian), rank, name);
         }
-        let Ok(name) = symbol.name() else { continue };
-        if name.is_empty() {
-            continue;
-        }
-        // Of several names of one place, the plainest that others can see: `malloc` before `__libc_malloc`.
-        let hidden = name.bytes().take_while(|&b| b == b'_').count().min(7) as u8;
-        let hidden = if name.starts_with("_Z") || name.starts_with("_R") { 0 } else { hidden };
-        let rank = hidden + if symbol.is_local() { 8 } else { 0 };
-        found.push(symbol.address(), symbol.size(), rank, name);
     }
 }
 
