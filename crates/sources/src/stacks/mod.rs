@@ -5,6 +5,8 @@
 //! given out at once. Names take longer: the rows of a stack and its frames are written when they are known, at the latest at the end.
 
 mod callers;
+#[cfg(target_arch = "x86_64")]
+mod calls;
 mod demangle;
 mod hotspot;
 mod jit;

@@ -1,5 +1,9 @@
 //! What processes have mapped, and the way from the registers and the top of a stack to its frames.
 
+#[cfg(target_arch = "x86_64")]
+use super::calls::Calls;
+#[cfg(target_arch = "x86_64")]
+use super::hotspot;
 use super::module::{Identity, Module};
 use super::trie::Place;
 use super::{Registers, maps, signal};
@@ -62,6 +66,11 @@ struct Process {
     rules: Rules<Arc<[u8]>>,
     /// Made when something of it is first unwound: most processes end before.
     cache: Option<Box<Cache>>,
+    #[cfg(target_arch = "x86_64")]
+    calls: Calls,
+    /// Of a JVM, whether it was told to.
+    #[cfg(target_arch = "x86_64")]
+    keeps_frame_pointers: Option<bool>,
 }
 
 /// A file that was seen in some process.
@@ -109,8 +118,18 @@ impl Processes {
     fn new_process(&mut self, pid: u32) -> &mut Process {
         let number = self.numbered.len() as u32;
         self.numbered.push(Numbered { pid, is_jvm: false, dump: None });
-        let fresh =
-            Process { number, mappings: Vec::new(), met: Instant::now(), read: None, rules: Rules::new(), cache: None };
+        let fresh = Process {
+            number,
+            mappings: Vec::new(),
+            met: Instant::now(),
+            read: None,
+            rules: Rules::new(),
+            cache: None,
+            #[cfg(target_arch = "x86_64")]
+            calls: Calls::default(),
+            #[cfg(target_arch = "x86_64")]
+            keeps_frame_pointers: None,
+        };
         let slot = self.by_pid.entry(pid);
         match slot {
             std::collections::hash_map::Entry::Occupied(mut old) => {
@@ -344,6 +363,14 @@ impl Processes {
                 continue;
             }
             out.push(self.place_in(number, &mapping, lookup));
+            #[cfg(target_arch = "x86_64")]
+            if mapping.what == What::Anonymous
+                && let Some(next) = self.compiled(host, pid, at, &mut regs, registers.sp, stack)
+            {
+                let Some(next) = FrameAddress::from_return_address(next) else { return };
+                at = next;
+                continue;
+            }
             let before = regs;
             let mut reads = 0;
             let stepped = match self.by_pid.get_mut(&pid) {
@@ -395,6 +422,46 @@ impl Processes {
         let Registers { ip, sp, bp, lr } = found;
         let first = if cfg!(target_arch = "aarch64") { lr } else { ip };
         signal::is_return(&code).then(|| (ip, registers_of(first, sp, bp)))
+    }
+
+    /// The caller of a method that a JVM compiled without keeping the frame pointer, as is usual: such methods leave in the register what their caller
+    /// had there. The frame is as large as the method's first instructions say, and the method is where the call before the return address leads.
+    /// Other code of the JVM, and what is called through tables, is left to the frame pointer.
+    #[cfg(target_arch = "x86_64")]
+    fn compiled(
+        &mut self,
+        host: &Host,
+        pid: u32,
+        at: FrameAddress,
+        regs: &mut Regs,
+        from: u64,
+        stack: &[u8],
+    ) -> Option<u64> {
+        let number = self.by_pid.get(&pid)?.number as usize;
+        let process = self.by_pid.get_mut(&pid).filter(|_| self.numbered.get(number).is_some_and(|n| n.is_jvm))?;
+        if *process.keeps_frame_pointers.get_or_insert_with(|| hotspot::keeps_frame_pointers(host, pid)) {
+            return None;
+        }
+        let begin = regs.sp();
+        let end = begin.saturating_add(4096).min(from.saturating_add(stack.len() as u64));
+        let mut place = begin;
+        while place < end {
+            let code = word(stack, from, place)?;
+            if process.find(code.wrapping_sub(1)).is_some()
+                && let Some(method) = process.calls.before(host, pid, code)
+                && method.holds(at.address_for_lookup())
+            {
+                let size = method.frame_at(at.address_for_lookup());
+                if begin.checked_add(size) == Some(place) {
+                    // The caller's frame pointer lies below the return address, as soon as it was put there.
+                    let saved = place.checked_sub(8).filter(|_| size >= 8).and_then(|saved| word(stack, from, saved));
+                    *regs = registers_of(code, place + 8, saved.unwrap_or(regs.bp()));
+                    return Some(code);
+                }
+            }
+            place += 8;
+        }
+        None
     }
 
     /// Looks for the next frame in the words of the stack: a saved frame pointer that leads to another further up, each beside a return address

@@ -184,7 +184,7 @@ impl Resolver {
         let Some((pid, is_jvm, dump)) = stacks.process(number) else { return (Vec::new(), sites) };
         if is_jvm && !self.said.contains("sample.jvm") && !hotspot::keeps_frame_pointers(host, pid) {
             self.say(stacks, "sample.jvm", || {
-                let why = format!("process {pid}: its JVM keeps no frame pointers: compiled methods that called others are missing from its stacks");
+                let why = format!("process {pid}: its JVM keeps no frame pointers: compiled methods that called others through tables are missing from its stacks");
                 Unavailable::failed(why).remedy("start it with -XX:+PreserveFramePointer")
             });
         }
