@@ -141,6 +141,7 @@ pub static SOURCE: Source = Source {
         let missing = missing.filter(|_| scope.hertz > 0);
         let left_out =
             (scope.hertz == 0).then(|| Unavailable::not_applicable("no samples were asked for").remedy("--stacks"));
+        scope.stacks.0.lines.store(scope.hertz > 0, Ordering::Relaxed);
         scope.stacks.begin();
         Ok(Box::new(Dictionary {
             stacks: scope.stacks.clone(),
@@ -199,6 +200,8 @@ struct Shared {
     changed: Condvar,
     /// Set before the last read of the recording.
     over: AtomicBool,
+    /// Whether lines and inlined functions are looked for: where samples were asked for. A system's every program is too many.
+    lines: AtomicBool,
 }
 
 #[derive(Default)]

@@ -16,6 +16,7 @@ use std::io::Read;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// DWARF of one file is asked for so long in one round; what is left gets its function without lines and inlined ones.
@@ -144,6 +145,7 @@ impl Resolver {
         }
         let debug = module.build_id.as_ref().and_then(|id| symbols::debug_file(host, id));
         let dwarf = match (&debug, &module.file) {
+            _ if !stacks.0.lines.load(Ordering::Relaxed) => Err(NoDwarf::None),
             (Some(file), _) => Dwarf::open(host, file),
             (None, Some(file)) => Dwarf::open(host, file),
             (None, None) => Err(NoDwarf::None),

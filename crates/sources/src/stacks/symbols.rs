@@ -18,7 +18,7 @@ const MOST: usize = 4_000_000;
 const LARGEST_MINI: u64 = 64 << 20;
 
 /// The most debug information of one file that is held at once, bytes. What is larger is left out, and that is said.
-const LARGEST_DWARF: u64 = 256 << 20;
+const LARGEST_DWARF: u64 = 64 << 20;
 
 /// The functions or the variables of a file.
 #[derive(Debug, Default)]
