@@ -82,6 +82,14 @@ impl Folder {
         let [out, err] = [(); 2].map(|()| tempfile::tempfile().expect("a file"));
         let shown = format!("{command:?}");
         command.stdout(out.try_clone().expect("the same file")).stderr(err.try_clone().expect("the same file"));
+        // What is run in the background of a shell ignores SIGINT, and so does all that it starts.
+        // SAFETY: signal(2) may be called between fork and exec.
+        unsafe {
+            command.pre_exec(|| {
+                libc::signal(libc::SIGINT, libc::SIG_DFL);
+                Ok(())
+            })
+        };
         let child = command.process_group(0).spawn().unwrap_or_else(|e| panic!("{shown}: {e}"));
         Running { child, out, err, shown, status: None }
     }
