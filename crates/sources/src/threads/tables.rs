@@ -70,7 +70,9 @@ static THREAD_TIME_TABLE: Table = Table::wide(
         time("pipe", "blocked on a pipe"),
         time("fault", "blocked in a page fault: memory that was read from disk, swapped in, or had to be found").worse(),
         time("sleep", "asked to sleep: timers, polls with a timeout"),
-        time("idle", "waited for work: condition variables, queues, epoll, accept, children, threads to be joined"),
+        // Threads that wait for work wait longer for each operation of a slower run: that says nothing more.
+        time("idle", "waited for work: condition variables, queues, epoll, accept, children, threads to be joined")
+            .compared(Compare::Never),
         time("other", "blocked, by what is not known; the table `wait` has the kernel function"),
         event("switches_voluntary", "times it gave up the CPU because it had to wait"),
         event("switches_involuntary", "times the CPU was taken from it"),
@@ -99,7 +101,7 @@ static THREAD_TIME_TABLE: Table = Table::wide(
     ],
     den: Den::Time,
     polarity: Polarity::Neutral,
-    compare: Compare::Ratio,
+    compare: Compare::Never,
     floor: 0.05,
 }])
 .grouped(&[&["comm"]])
