@@ -15,7 +15,7 @@ STEPS=(
     "format     cargo fmt --all --check"
     "page       npm --prefix ui test"
     "lint       cargo clippy --workspace --all-targets --quiet -- -D warnings"
-    "rust       cargo test --workspace"
+    "rust       cargo test --workspace --no-fail-fast"
     "build      make build"
     "reference  scripts/check-reference.sh"
     "browser    npm --prefix ui run test:page"
