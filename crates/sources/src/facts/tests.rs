@@ -330,7 +330,6 @@ fn this_host() {
             ("cpu.cpus", "2"),
             ("clock.source", "tsc"),
             ("memory.total", "23.5 GiB"),
-            ("block.vda.transport", "virtio"),
             ("network.eth0.driver", "virtio_net"),
             ("network.eth0.queues.rx", "1"),
             ("irq.virtio2-input.*.affinity", "0-1"),
@@ -342,6 +341,14 @@ fn this_host() {
     assert!(facts.contains_key("network.eth0.offload.tx-tcp-segmentation"), "{facts:#?}");
     host.set_frame(1, 1);
     assert_eq!(told(&host), facts, "a fact that changes by itself");
+}
+
+#[test]
+fn how_a_disk_is_attached() {
+    let (dir, host) =
+        host_of(&[("/proc/uptime", "1 1\n"), ("/sys/block/vda/size", "100\n"), ("/sys/block/vda/device/x", "")]);
+    std::os::unix::fs::symlink("../../../../bus/virtio", dir.path().join("sys/block/vda/device/subsystem")).unwrap();
+    check(&told(&host), &[("block.vda.transport", "virtio")]);
 }
 
 #[test]
