@@ -43,7 +43,7 @@ pub struct Concurrency {
     pub profile: Vec<f64>,
     /// The serial phases of the whole recording, in order.
     pub serial: Vec<Serial>,
-    /// The regular swing of the number of running threads in the window.
+    /// The regular swing of the number of threads that run or want to, in the window.
     pub sawtooth: Option<Sawtooth>,
 }
 
@@ -67,7 +67,10 @@ impl Concurrency {
             .collect();
         name(run, &mut serial);
         let inside = slots.running.get(slots.of(window)).unwrap_or_default();
-        Some(Concurrency { profile: profile(inside), serial, sawtooth: sawtooth(inside, seconds, LEAST_SWING) })
+        let waiting = slots.runnable.get(slots.of(window)).unwrap_or_default();
+        // A thread whose CPU was taken away has not stopped by itself: every read of the recorder does that, at a regular period.
+        let wanted: Vec<f64> = inside.iter().zip(waiting).map(|(running, waiting)| running + waiting).collect();
+        Some(Concurrency { profile: profile(inside), serial, sawtooth: sawtooth(&wanted, seconds, LEAST_SWING) })
     }
 
     /// The serial phases that lie in a window, and the share of it that they take.
