@@ -51,6 +51,11 @@ pub struct Space {
     pub files_free: u64,
 }
 
+/// Where `path` is as process `pid` sees it, which may be in a container: below its link `root` (proc_pid_root(5)).
+pub fn seen_by(pid: impl std::fmt::Display, path: &str) -> String {
+    format!("/proc/{pid}/root{path}")
+}
+
 /// `f_type` of procfs (include/uapi/linux/magic.h).
 const PROC_SUPER_MAGIC: u64 = 0x9fa0;
 

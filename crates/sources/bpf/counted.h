@@ -12,6 +12,8 @@
 #define TWINSCOPE_COUNTED_H
 
 #include "core.h"
+#include "histogram.h"
+#include "registers.h"
 
 /* At least THREAD_SIZE. */
 enum { LARGEST_STACK = 1 << 15 };
@@ -53,27 +55,6 @@ static __always_inline __u32 epoch_now(void)
 	struct counted_control *now = bpf_map_lookup_elem(&control, &zero);
 
 	return now ? now->epoch : 0;
-}
-
-/* floor(log2(time)) as a bucket of 32, the last being open. */
-static __always_inline __u32 bucket_of(__u64 time)
-{
-	__u32 low = time, bits, shift;
-
-	if (time >> 31)
-		return 31;
-	bits = (low > 0xffff) << 4;
-	low >>= bits;
-	shift = (low > 0xff) << 3;
-	low >>= shift;
-	bits |= shift;
-	shift = (low > 0xf) << 2;
-	low >>= shift;
-	bits |= shift;
-	shift = (low > 0x3) << 1;
-	low >>= shift;
-	bits |= shift;
-	return bits | (low >> 1);
 }
 
 /* The sums of a key, made where there are none yet; 0, and counted as lost, where there is no room. */
@@ -191,8 +172,7 @@ static __always_inline bool take_stack(void)
 /* Fills a record with the stack of the current task; with the kernel's part alone in an interrupt. */
 static __always_inline void fill_stack(void *ctx, struct counted_stack *to, struct task_struct *task, bool interrupt)
 {
-	struct pt_regs___x86 *x86;
-	struct pt_regs___arm64 *arm;
+	struct registers at = {};
 	long filled;
 
 	to->pid = task->tgid;
@@ -204,20 +184,12 @@ static __always_inline void fill_stack(void *ctx, struct counted_stack *to, stru
 	to->kernel = filled > 0 ? filled : 0;
 	if (interrupt || task->flags & PF_KTHREAD)
 		return;
-	x86 = (void *)bpf_task_pt_regs(task);
-	arm = (void *)x86;
-	if (!x86)
+	if (!registers_of(&at, task))
 		return;
-	if (bpf_core_field_exists(x86->orig_ax)) {
-		to->ip = x86->ip;
-		to->sp = x86->sp;
-		to->bp = x86->bp;
-	} else if (bpf_core_field_exists(arm->syscallno)) {
-		to->ip = arm->pc;
-		to->sp = arm->sp;
-		to->bp = arm->regs[29];
-		to->lr = arm->regs[30];
-	}
+	to->ip = at.ip;
+	to->sp = at.sp;
+	to->bp = at.bp;
+	to->lr = at.lr;
 	/* Piece by piece, for the stack may end. */
 	for (int i = 0; i < USER_CHUNKS; i++) {
 		if (bpf_probe_read_user(to->user + i * USER_CHUNK, USER_CHUNK, (void *)(to->sp + i * USER_CHUNK)))

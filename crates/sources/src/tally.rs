@@ -230,11 +230,12 @@ pub mod testing {
     /// What the child of a test finds in its environment.
     const CHILD: &str = "TWINSCOPE_TEST_CHILD";
 
-    /// Starts this test program again to run the ignored test `path` alone, under the name `comm`.
+    /// Starts this test program again to run the test `path` alone, under the name `comm`: the test that calls this, which finds by
+    /// [`is_child`] that it is to do the child's work.
     pub fn child(path: &str, comm: &str) -> Child {
         let program = std::env::current_exe().unwrap();
         let mut command = Command::new(program);
-        command.args([path, "--exact", "--ignored", "--test-threads=1"]).env(CHILD, comm);
+        command.args([path, "--exact", "--test-threads=1"]).env(CHILD, comm);
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
     }
 

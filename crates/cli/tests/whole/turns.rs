@@ -45,10 +45,8 @@ fn finish_alone(until: Instant) {
     }
 }
 
-/// The program; as a test it does nothing.
-#[test]
-fn program() {
-    let Ok(variant) = std::env::var(VARIANT) else { return };
+/// The program.
+fn program(variant: &str) {
     let swings = variant == "swings";
     let start = Instant::now();
     let worker = move |_| {
@@ -73,6 +71,9 @@ fn program() {
 
 #[test]
 fn swings_and_serial_phases_are_found() {
+    if let Ok(variant) = std::env::var(VARIANT) {
+        return program(&variant);
+    }
     let what = "who was running when";
     let folder = Folder::alone();
     let program = std::env::current_exe().expect("this program");
@@ -88,7 +89,7 @@ fn swings_and_serial_phases_are_found() {
             "--",
             program,
             "--exact",
-            "turns::program",
+            "turns::swings_and_serial_phases_are_found",
             "--test-threads",
             "1",
         ]);

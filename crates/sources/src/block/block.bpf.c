@@ -10,7 +10,7 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-enum { BUCKETS = 32, DISK_NAME_LEN = 32 };
+enum { DISK_NAME_LEN = 32 };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 

@@ -109,7 +109,8 @@ fn embedded_home(maps: &str) -> Option<String> {
 fn release(facts: &Facts<'_, '_>, pid: &str, home: &str) -> Vec<(String, String)> {
     // Java 8 as a JDK has its JVM below jre/.
     let homes = [home, home.strip_suffix("/jre").unwrap_or(home)];
-    let paths = homes.iter().flat_map(|home| [format!("/proc/{pid}/root{home}/release"), format!("{home}/release")]);
+    let paths =
+        homes.iter().flat_map(|home| [host::seen_by(pid, &format!("{home}/release")), format!("{home}/release")]);
     let Some(text) = paths.into_iter().find_map(|path| facts.host.read_text(&path).ok()) else { return Vec::new() };
     let fact = |name: &str, key: &str| Some((name.to_owned(), assignment(&text, key)?.to_owned()));
     let version = fact("version", "JAVA_RUNTIME_VERSION").or_else(|| fact("version", "JAVA_VERSION"));

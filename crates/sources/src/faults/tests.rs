@@ -8,12 +8,7 @@ const TOUCHED: usize = 3_000;
 const FILLED: usize = 200;
 const PAGE: usize = 4096;
 
-#[test]
-#[ignore = "the child of other tests"]
 fn faults_much() {
-    if !is_child("faults_much") {
-        return;
-    }
     let map = |pages: usize| {
         let (all, anonymous) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
         // SAFETY: a new mapping that nobody else knows.
@@ -42,9 +37,12 @@ fn faults_much() {
 
 #[test]
 fn every_fault_of_a_child_is_counted() {
+    if is_child("faults_much") {
+        return faults_much();
+    }
     let Some(mut live) = Live::open(&SOURCE) else { return };
     live.read();
-    follow(&mut live, child("faults::tests::faults_much", "faults_much"));
+    follow(&mut live, child("faults::tests::every_fault_of_a_child_is_counted", "faults_much"));
     let of = |kind: &str| {
         let with = [("comm", "faults_much"), ("kind", kind), ("access", "write")];
         live.reached("page_fault", "count", &with, |_| true)

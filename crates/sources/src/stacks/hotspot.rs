@@ -42,7 +42,7 @@ pub(super) fn methods(host: &Host, pid: u32) -> Result<Vec<u8>, String> {
     let said = |what: &str| format!("process {pid}: {what}");
     let status = host.read_text(&format!("/proc/{pid}/status")).map_err(|e| e.to_string())?;
     let number = own_number(&status, pid);
-    let tmp = host.path(&format!("/proc/{pid}/root/tmp"));
+    let tmp = host.path(&host::seen_by(pid, "/tmp"));
     let socket = tmp.join(format!(".java_pid{number}"));
     if !socket.exists() {
         let arguments = host.read(&format!("/proc/{pid}/cmdline")).unwrap_or_default();

@@ -139,7 +139,7 @@ fn find(host: &Host, pid: u32, range: &Range<u64>, identity: &Identity) -> Resul
         return Ok(file);
     }
     let mut why = format!("{path}: the process is gone");
-    for candidate in [format!("/proc/{pid}/root{path}"), path.to_string()] {
+    for candidate in [host::seen_by(pid, path), path.to_string()] {
         let opened = File::open(host.path(&candidate));
         match opened.and_then(|file| Ok((file.metadata()?, file))) {
             // An overlay shows other inodes than it maps; then the path is all there is to go by.

@@ -264,14 +264,14 @@ fn frames(
 fn read_map(host: &Host, pid: u32) -> Option<Map> {
     let status = host.read_text(&format!("/proc/{pid}/status")).unwrap_or_default();
     let own = hotspot::own_number(&status, pid);
-    let inside = host.path(&format!("/proc/{pid}/root/tmp/perf-{own}.map"));
+    let inside = host.path(&host::seen_by(pid, &format!("/tmp/perf-{own}.map")));
     let outside = host.path(&format!("/tmp/perf-{pid}.map"));
     let text = read_own(&inside, pid, host).or_else(|| read_own(&outside, pid, host))?;
     Some(Map::parse(&text))
 }
 
 fn read_dump(host: &Host, pid: u32, path: &str) -> Option<Map> {
-    let inside = host.path(&format!("/proc/{pid}/root{path}"));
+    let inside = host.path(&host::seen_by(pid, path));
     let bytes = read_own(&inside, pid, host).or_else(|| read_own(&host.path(path), pid, host))?;
     Some(Map::parse_dump(&bytes))
 }

@@ -8,11 +8,12 @@
  * entry for each.
  */
 #include "core.h"
+#include "histogram.h"
 #include "scope.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-enum { SLOTS = 16, BUCKETS = 32 };
+enum { SLOTS = 16 };
 /* A slot goes before its buckets could overflow. */
 enum { SLOT_FULL = 1u << 31 };
 /* Marks a call of a 32-bit program, whose numbers are others. */
@@ -119,27 +120,6 @@ static __always_inline __u32 epoch_now(void)
 	__u32 *now = bpf_map_lookup_elem(&epoch, &zero);
 
 	return now ? *now : 0;
-}
-
-/* floor(log2(time)), the last bucket being open. */
-static __always_inline __u32 bucket_of(__u64 time)
-{
-	__u32 low = time, bits, shift;
-
-	if (time >> 31)
-		return BUCKETS - 1;
-	bits = (low > 0xffff) << 4;
-	low >>= bits;
-	shift = (low > 0xff) << 3;
-	low >>= shift;
-	bits |= shift;
-	shift = (low > 0xf) << 2;
-	low >>= shift;
-	bits |= shift;
-	shift = (low > 0x3) << 1;
-	low >>= shift;
-	bits |= shift;
-	return bits | (low >> 1);
 }
 
 /* Not static, so that the kernel verifies it once and not for each call: that halves the time to load this object. */

@@ -7,6 +7,7 @@
 #define TWINSCOPE_LEDGER_H
 
 #include "core.h"
+#include "histogram.h"
 #include "scope.h"
 
 /* `State` of states.rs. From FIRST_BLOCKED on, the thread is blocked. */
@@ -30,8 +31,6 @@ enum { FIRST_BLOCKED = LOCK };
 
 /* Places where a thread blocked that are kept with it; when it has blocked in more, the oldest goes to the ring. */
 enum { SITES = 8 };
-/* Buckets of the histogram of waits for a CPU: bucket i holds [2^i, 2^(i+1)) times 1024 ns. */
-enum { BUCKETS = 32 };
 
 /* One way in which a thread waited. Sums since `born`. */
 struct site {
@@ -82,6 +81,7 @@ struct ledger {
 	__u64 wakeups;
 	__u64 utime_born;
 	__u64 stime_born;
+	/* Waits for a CPU: bucket i holds [2^i, 2^(i+1)) times 1024 ns. */
 	__u32 queue[BUCKETS];
 	/* Until when its time has gone into the slots, and until when its open wait has been told. */
 	__u64 slotted;

@@ -137,12 +137,12 @@ fn wait_for(kind: &'static str) {
             let thread = named(kind, || {
                 let path = std::env::current_dir().unwrap().join(format!("fsync-test-{}", std::process::id()));
                 let mut file = std::fs::File::create(&path).unwrap();
+                std::fs::remove_file(&path).unwrap();
                 let begin = Instant::now();
                 while begin.elapsed() < LONG {
                     file.write_all(&[1; 65536]).unwrap();
                     file.sync_all().unwrap();
                 }
-                std::fs::remove_file(&path).unwrap();
             });
             thread.join().unwrap();
         }
@@ -161,6 +161,7 @@ fn wait_for(kind: &'static str) {
                 let path = std::env::current_dir().unwrap().join(format!("fault-test-{}", std::process::id()));
                 std::fs::write(&path, vec![1u8; 64 << 20]).unwrap();
                 let file = std::fs::File::open(&path).unwrap();
+                std::fs::remove_file(&path).unwrap();
                 file.sync_all().unwrap();
                 let fd = std::os::fd::AsRawFd::as_raw_fd(&file);
                 // SAFETY: a mapping of the whole file, which nobody changes, read inside its length and then unmapped.
@@ -173,7 +174,6 @@ fn wait_for(kind: &'static str) {
                     }
                     libc::munmap(map, 64 << 20);
                 }
-                std::fs::remove_file(&path).unwrap();
             });
             thread.join().unwrap();
         }
@@ -216,10 +216,9 @@ const KINDS: [(&str, &str); 9] = [
     ("fsync", "disk"),
 ];
 
-/// Not a test by itself: what the child runs.
-#[test]
-fn worker() {
-    let Ok(work) = std::env::var(WORK) else { return };
+/// Whether this process was started by [`Worker::start`]: then it does what it was started for.
+fn is_worker() -> bool {
+    let Ok(work) = std::env::var(WORK) else { return false };
     // Until it is told to begin, so that the first read finds it there.
     std::io::stdin().read_exact(&mut [0; 1]).unwrap();
     let kinds = KINDS.iter().map(|(kind, _)| *kind).chain(["run", "fault", "brief", "contend"]);
@@ -232,15 +231,18 @@ fn worker() {
     }
     println!("done");
     std::io::stdin().read_exact(&mut [0; 1]).ok();
+    true
 }
 
 /// A child of this program that ends with the test.
 struct Worker(Child);
 
 impl Worker {
-    fn start(work: &str) -> Self {
+    /// Starts this test program again to run `test`, the one that calls this, which finds by [`is_worker`] that it is to do the work.
+    fn start(test: &str, work: &str) -> Self {
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", "threads::live::worker", "--nocapture", "--test-threads=1"]).env(WORK, work);
+        let path = format!("threads::live::{test}");
+        command.args(["--exact", &path, "--nocapture", "--test-threads=1"]).env(WORK, work);
         Worker(command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap())
     }
 
@@ -347,7 +349,10 @@ fn shown(counters: &[i64]) -> String {
 
 #[test]
 fn each_wait_is_in_its_state() {
-    let mut worker = Worker::start(&KINDS.map(|(kind, _)| kind).join(","));
+    if is_worker() {
+        return;
+    }
+    let mut worker = Worker::start("each_wait_is_in_its_state", &KINDS.map(|(kind, _)| kind).join(","));
     let Some(mut session) = Session::new(&worker) else { return };
     session.read();
     worker.go();
@@ -380,7 +385,10 @@ fn each_wait_is_in_its_state() {
 
 #[test]
 fn all_time_is_in_one_state() {
-    let mut worker = Worker::start("run,contend,pipe,epoll,fsync,mutex");
+    if is_worker() {
+        return;
+    }
+    let mut worker = Worker::start("all_time_is_in_one_state", "run,contend,pipe,epoll,fsync,mutex");
     let Some(mut session) = Session::new(&worker) else { return };
     session.read();
     let (first, before) = (session.between, session.time.clone());
@@ -423,7 +431,10 @@ fn all_time_is_in_one_state() {
 
 #[test]
 fn threads_between_two_reads_are_kept() {
-    let mut worker = Worker::start("brief");
+    if is_worker() {
+        return;
+    }
+    let mut worker = Worker::start("threads_between_two_reads_are_kept", "brief");
     let Some(mut session) = Session::new(&worker) else { return };
     session.read();
     worker.go();
@@ -439,7 +450,10 @@ fn threads_between_two_reads_are_kept() {
 
 #[test]
 fn a_lock_says_who_held_it() {
-    let mut worker = Worker::start("contend");
+    if is_worker() {
+        return;
+    }
+    let mut worker = Worker::start("a_lock_says_who_held_it", "contend");
     let Some(mut session) = Session::new(&worker) else { return };
     session.read();
     worker.go();
@@ -459,13 +473,19 @@ fn a_lock_says_who_held_it() {
         "time {time}, by known holders {held}, waited {waiting}: {rows:?}"
     );
     assert!(rows.iter().any(|row| row[12] != NULL && row[12] >= 2), "two waited at once");
-    let addresses: std::collections::HashSet<i64> = rows.iter().map(|row| row[3]).collect();
-    assert_eq!(addresses.len(), 1, "one lock");
+    let mut locks: HashMap<i64, i64> = HashMap::new();
+    rows.iter().for_each(|row| *locks.entry(row[3]).or_default() += row[10]);
+    // The C library's own lock, of the stacks of threads that end, may be met too.
+    let most = locks.values().max().copied().unwrap_or(0);
+    assert!(most >= time / 10 * 9, "one lock: {locks:?}");
 }
 
 #[test]
 fn faults_from_disk_are_faults() {
-    let mut worker = Worker::start("fault");
+    if is_worker() {
+        return;
+    }
+    let mut worker = Worker::start("faults_from_disk_are_faults", "fault");
     let Some(mut session) = Session::new(&worker) else { return };
     session.read();
     worker.go();
@@ -473,8 +493,13 @@ fn faults_from_disk_are_faults() {
     session.read();
     let counters = session.of("fault");
     let counters = if total(&counters) > 0 { counters } else { session.of("(ended)") };
-    let fault = column::LOCK + WORDS.iter().position(|w| *w == "fault").unwrap();
-    if counters[fault] == 0 {
+    let place = |state: &str| column::LOCK + WORDS.iter().position(|w| *w == state).unwrap();
+    if counters[place("fault")] == 0 {
         eprintln!("SKIPPED: faults from disk: none waited: {}", shown(&counters));
+        return;
     }
+    // It writes the file and reads it back by faults, while its parent waits for its end.
+    let elsewhere: i64 =
+        WORDS.iter().filter(|w| !matches!(**w, "disk" | "fault" | "idle")).map(|w| counters[place(w)]).sum();
+    assert!(elsewhere <= total(&counters) / 10, "{}", shown(&counters));
 }

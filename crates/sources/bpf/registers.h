@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * The registers with which a thread entered the kernel: the system call with its arguments, and where its stack is. One object serves x86-64 and
+ * aarch64, so the machine is told by what the running kernel has.
+ */
+#ifndef TWINSCOPE_REGISTERS_H
+#define TWINSCOPE_REGISTERS_H
+
+#include "core.h"
+
+struct registers {
+	/* Number of the call; -1 where it is in none: a fault, or an interrupt. */
+	__s32 call;
+	__u32 zero;
+	__u64 ip, sp, bp, lr;
+	__u64 arguments[5];
+};
+
+static __always_inline bool registers_of(struct registers *to, struct task_struct *task)
+{
+	void *raw = (void *)bpf_task_pt_regs(task);
+	struct pt_regs___x86 *x86 = raw;
+	struct pt_regs___arm64 *arm = raw;
+
+	if (!raw)
+		return 0;
+	if (bpf_core_field_exists(x86->orig_ax)) {
+		to->call = (__s32)x86->orig_ax;
+		to->ip = x86->ip;
+		to->sp = x86->sp;
+		to->bp = x86->bp;
+		to->lr = 0;
+		to->arguments[0] = x86->di;
+		to->arguments[1] = x86->si;
+		to->arguments[2] = x86->dx;
+		to->arguments[3] = x86->r10;
+		to->arguments[4] = x86->r8;
+		return 1;
+	}
+	if (bpf_core_field_exists(arm->syscallno)) {
+		to->call = arm->syscallno;
+		to->ip = arm->pc;
+		to->sp = arm->sp;
+		to->bp = arm->regs[29];
+		to->lr = arm->regs[30];
+		to->arguments[0] = arm->orig_x0;
+		to->arguments[1] = arm->regs[1];
+		to->arguments[2] = arm->regs[2];
+		to->arguments[3] = arm->regs[3];
+		to->arguments[4] = arm->regs[4];
+		return 1;
+	}
+	return 0;
+}
+
+#endif

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * In which state a thread is that leaves its CPU, and whether who wakes it does so of its own accord.
+ */
+#ifndef TWINSCOPE_BLOCKED_H
+#define TWINSCOPE_BLOCKED_H
+
+#include "ledger.h"
+#include "registers.h"
+
+/* Filled in by user space, for numbers of calls differ by machine. */
+const volatile __u8 call_class[CALLS] = {};
+
+/* include/linux/sched.h */
+enum { TASK_RUNNING = 0, TASK_INTERRUPTIBLE = 1, TASK_STOPPED = 4, TASK_TRACED = 8, TASK_DEAD = 0x80 };
+/* include/uapi/linux/stat.h */
+enum { S_IFMT = 0170000, S_IFSOCK = 0140000, S_IFREG = 0100000, S_IFBLK = 0060000, S_IFCHR = 0020000, S_IFIFO = 0010000 };
+/* include/uapi/linux/futex.h */
+enum { FUTEX_LOCK_PI = 6, FUTEX_LOCK_PI2 = 13, FUTEX_CMD_MASK = 0x7f };
+
+static __always_inline bool is_throttled(struct task_struct *task)
+{
+	if (bpf_core_field_exists(task->throttled) && task->throttled)
+		return 1;
+	if (bpf_core_field_exists(task->se.cfs_rq) && bpf_core_field_exists(struct cfs_rq, throttle_count))
+		return BPF_CORE_READ(task, se.cfs_rq, throttle_count) > 0;
+	return 0;
+}
+
+static __always_inline __u32 mode_of(struct task_struct *task, __u32 descriptor)
+{
+	struct fdtable *table = BPF_CORE_READ(task, files, fdt);
+	struct file **all, *file = 0;
+
+	if (!table || descriptor >= BPF_CORE_READ(table, max_fds))
+		return 0;
+	all = BPF_CORE_READ(table, fd);
+	bpf_probe_read_kernel(&file, sizeof(file), all + descriptor);
+	return file ? BPF_CORE_READ(file, f_inode, i_mode) & S_IFMT : 0;
+}
+
+/* What a call that reads or writes a descriptor waits for. */
+static __always_inline __u32 descriptor_state(struct ledger *ledger, struct task_struct *task, __u32 descriptor,
+					      __u32 state, __u64 now)
+{
+	if (ledger->descriptor != descriptor || now - ledger->descriptor_at > 100000000ull) {
+		ledger->descriptor = descriptor;
+		ledger->descriptor_at = now;
+		ledger->descriptor_kind = mode_of(task, descriptor);
+	}
+	switch (ledger->descriptor_kind) {
+	case S_IFSOCK:
+		return NETWORK;
+	case S_IFIFO:
+		return PIPE;
+	case S_IFREG:
+	case S_IFBLK:
+		/* Files that are none (eventfd, /proc, inotify) wait so that a signal ends it. */
+		return state & TASK_INTERRUPTIBLE ? IDLE : DISK;
+	default:
+		return state & TASK_INTERRUPTIBLE ? IDLE : OTHER;
+	}
+}
+
+static __always_inline __u32 blocked_state(struct ledger *ledger, struct task_struct *task, __u32 state,
+					   struct registers *at, __u64 now)
+{
+	bool waits_for_disk = BPF_CORE_READ_BITFIELD_PROBED(task, in_iowait);
+	__u32 class = CALL_OTHER;
+
+	if (ledger->contended) {
+		ledger->address = ledger->contended;
+		ledger->flags = ledger->contended_flags;
+		return LOCK;
+	}
+	if (task->flags & PF_KTHREAD)
+		return waits_for_disk ? DISK : (state & TASK_INTERRUPTIBLE) || (state & 0x400) ? IDLE : OTHER;
+	if (state & (TASK_STOPPED | TASK_TRACED))
+		return OTHER;
+	if (at->call < 0)
+		return waits_for_disk || !(state & TASK_INTERRUPTIBLE) ? FAULT : OTHER;
+	if (at->call < CALLS)
+		class = call_class[at->call & (CALLS - 1)];
+	switch (class) {
+	case CALL_FUTEX: {
+		__u32 operation = at->arguments[1] & FUTEX_CMD_MASK;
+
+		/* A fault on the futex's page is no wait for it. */
+		if (!(state & TASK_INTERRUPTIBLE))
+			return waits_for_disk ? FAULT : OTHER;
+		ledger->address = at->arguments[0];
+		ledger->operation = at->arguments[1];
+		ledger->value = at->arguments[2];
+		return operation == FUTEX_LOCK_PI || operation == FUTEX_LOCK_PI2 ? LOCK : UNDECIDED;
+	}
+	case CALL_UNDECIDED:
+		return UNDECIDED;
+	case CALL_LOCK:
+		return LOCK;
+	}
+	if (waits_for_disk)
+		return DISK;
+	switch (class) {
+	case CALL_DESCRIPTOR:
+		return descriptor_state(ledger, task, at->arguments[0], state, now);
+	case CALL_NETWORK:
+		return NETWORK;
+	case CALL_SLEEP:
+		return SLEEP;
+	case CALL_IDLE:
+		return IDLE;
+	case CALL_POLL:
+		return (__s32)at->arguments[2] < 0 ? IDLE : SLEEP;
+	case CALL_PPOLL:
+		return at->arguments[2] ? SLEEP : IDLE;
+	case CALL_SELECT:
+		return at->arguments[4] ? SLEEP : IDLE;
+	case CALL_DISK:
+		return DISK;
+	}
+	return OTHER;
+}
+
+/*
+ * Whether the current thread was interrupted, so that what happens is not its doing. Where the kernel does not show its count of nested interrupts
+ * (x86 without CONFIG_KALLSYMS_ALL), a thread of a program counts as interrupted when it is not in a system call, and so does
+ * everyone for waits that interrupts end as a rule.
+ */
+static __always_inline bool is_interrupted(struct task_struct *task, __u64 state, __s32 call)
+{
+	if (bpf_core_field_exists(task->thread_info.preempt_count))
+		/* HARDIRQ_MASK, NMI_MASK and the softirq that is served, include/linux/preempt.h. */
+		return (task->thread_info.preempt_count & 0x00ff0100) != 0;
+	if (state == SLEEP || state == DISK || state == FAULT)
+		return 1;
+	return !(task->flags & PF_KTHREAD) && call < 0;
+}
+
+#endif

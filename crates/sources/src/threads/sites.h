@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * The places where a thread blocks, with what it waited for there and who ended it: a few are kept with the thread, the others go to user space.
+ */
+#ifndef TWINSCOPE_SITES_H
+#define TWINSCOPE_SITES_H
+
+#include "copies.h"
+
+/* Kernel stacks of waits at a place that has one: of one in so many. */
+enum { KERNEL_ONE_IN = 8 };
+
+/* Ends of threads and sites. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 2 << 20);
+} events SEC(".maps");
+
+struct futex_key {
+	__u64 address;
+	__u32 tgid;
+	__u32 zero;
+};
+
+/* Threads that wait for an address now. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 8192);
+	__type(key, struct futex_key);
+	__type(value, __u32);
+} waiting SEC(".maps");
+
+static __always_inline void fill(struct site *site, struct ledger *ledger, __u64 state)
+{
+	site->ip = ledger->ip;
+	site->sp = ledger->sp;
+	site->place = ledger->place;
+	site->address = ledger->address;
+	site->kernel = ledger->kernel;
+	site->waker_place = ledger->waker_place;
+	site->waker = ledger->waker;
+	site->waker_thread = ledger->waker_thread;
+	site->owner = ledger->owner;
+	site->operation = ledger->operation;
+	site->value = ledger->value;
+	site->waiters = ledger->waiters;
+	site->call = ledger->call;
+	site->state = (__u32)state | ledger->flags << 8;
+	__builtin_memcpy(site->waker_name, ledger->waker_name, sizeof(site->waker_name));
+}
+
+static __always_inline void tell_site(struct task_struct *task, struct site *site, __u32 slot)
+{
+	struct site_record *record = bpf_ringbuf_reserve(&events, sizeof(*record), 0);
+
+	if (!record) {
+		count(LOST_EVENTS);
+		return;
+	}
+	record->kind = RECORD_SITE;
+	record->tgid = task->tgid;
+	record->pid = task->pid;
+	record->slot = slot;
+	record->site = *site;
+	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
+}
+
+static __always_inline bool is_site(struct site *site, struct ledger *ledger, __u64 state)
+{
+	return site->place == ledger->place && site->address == ledger->address && (site->state & 0xff) == state &&
+	       site->waker == ledger->waker && site->born &&
+	       /* A short wait has no kernel stack: it goes where the last one at this place went. */
+	       (site->kernel == ledger->kernel || !ledger->kernel);
+}
+
+/*
+ * Whether the kernel stack of the wait that ends is that of the last one at its place. In the kernel one call waits in few ways, and a futex in
+ * one: of the others, one in KERNEL_ONE_IN is looked at again. A stack costs the one who wakes some microseconds, for the lines
+ * of another thread's stack are far away, and he may hold the lock that all wait for.
+ */
+static __always_inline bool has_kernel_stack(struct ledger *ledger)
+{
+	struct site *site = &ledger->sites[ledger->last & (SITES - 1)];
+
+	if (!site->kernel || !is_site(site, ledger, ledger->state))
+		return 0;
+	return ledger->state == UNDECIDED || ledger->wakeups % KERNEL_ONE_IN != 0;
+}
+
+/* Adds the wait that ended at `now` to its site. */
+static __noinline int end_wait(struct task_struct *task, struct ledger *ledger, __u64 from, __u64 now)
+{
+	__u64 state, length, told;
+	struct site *site = 0;
+	__u32 found;
+
+	if (!ledger || !task)
+		return 0;
+	state = ledger->state;
+	found = ledger->last & (SITES - 1);
+	if (!is_site(&ledger->sites[found], ledger, state)) {
+		__u32 i;
+
+		for (i = 0; i < SITES; i++)
+			if (is_site(&ledger->sites[i], ledger, state))
+				break;
+		if (i < SITES) {
+			found = i;
+		} else {
+			found = ledger->hand++ & (SITES - 1);
+			if (ledger->sites[found].count != ledger->told[found])
+				tell_site(task, &ledger->sites[found], found);
+			__builtin_memset(&ledger->sites[found], 0, sizeof(struct site));
+			ledger->sites[found].born = now;
+			ledger->told[found] = 0;
+		}
+		ledger->last = found;
+	}
+	site = &ledger->sites[found & (SITES - 1)];
+	if (ledger->kernel || !site->count) {
+		fill(site, ledger, state);
+	} else {
+		if (ledger->waker_place)
+			site->waker_place = ledger->waker_place;
+		site->owner = ledger->owner;
+		site->waker_thread = ledger->waker_thread;
+		if (ledger->waiters > site->waiters)
+			site->waiters = ledger->waiters;
+	}
+	/* What a read has told of it while it was open is not told again. */
+	told = ledger->flushed > from ? ledger->flushed : from;
+	length = now - from;
+	site->count++;
+	if (now > told)
+		site->time += now - told;
+	if (length > site->longest)
+		site->longest = length;
+	return 0;
+}
+
+static __always_inline void watch_futex(struct task_struct *task, struct ledger *ledger, bool comes)
+{
+	struct futex_key key = {.address = ledger->address, .tgid = task->tgid};
+	__u32 one = 1, *now = bpf_map_lookup_elem(&waiting, &key);
+
+	if (!now) {
+		if (comes) {
+			bpf_map_update_elem(&waiting, &key, &one, BPF_ANY);
+			ledger->waiters = 1;
+		}
+		return;
+	}
+	if (comes)
+		ledger->waiters = __sync_fetch_and_add(now, 1) + 1;
+	else if (*now)
+		__sync_fetch_and_add(now, -1);
+}
+
+#endif
