@@ -1,6 +1,6 @@
 //! What stands against a comparison: runs that something else disturbed, and a change that one run a side cannot tell from chance.
 
-use crate::own;
+use crate::means;
 use crate::throughput::{Pace, total};
 use crate::window;
 use model::Window;
@@ -56,7 +56,7 @@ pub struct Caution {
 fn disturbances(run: &Run, index: usize, window: &Window, names: &BTreeSet<String>) -> Vec<Caution> {
     let mut found = Vec::new();
     let cpus = run.recording.manifest().cpus.max(1) as f64;
-    let one = |table: &str, name: &str| own::means(run, table, name, &[], window).first().map(|m| m.1);
+    let one = |table: &str, name: &str| means::means(run, table, name, &[], window).first().map(|m| m.1);
     if let Some(stolen) = one("cpu", "steal").map(|s| s / cpus).filter(|s| *s >= STOLEN) {
         let text = format!("The hypervisor took {:.0} % of the CPU time from {} (steal).", stolen * 100.0, run.name);
         found.push(Caution { kind: CautionKind::Steal, run: Some(index), text });
@@ -64,8 +64,8 @@ fn disturbances(run: &Run, index: usize, window: &Window, names: &BTreeSet<Strin
     if run.recording.manifest().command.is_none() {
         return found;
     }
-    let mut others = own::means(run, "process", "cpu_time", &["comm"], window);
-    others.extend(own::means(run, "process_exit", "cpu_time", &["comm"], window));
+    let mut others = means::means(run, "process", "cpu_time", &["comm"], window);
+    others.extend(means::means(run, "process_exit", "cpu_time", &["comm"], window));
     // The recorder's own cost is small, and shown elsewhere.
     others.retain(|(labels, _)| !labels.iter().any(|l| names.contains(l) || l.starts_with("twinscope")));
     let used: f64 = others.iter().map(|o| o.1).sum();
@@ -100,7 +100,7 @@ pub(crate) fn of(
     for &index in sides.into_iter().flatten() {
         let (Some(run), Some(window)) = (runs.get(index), windows.get(index)) else { continue };
         found.extend(disturbances(run, index, window, names));
-        let mean = own::means(run, "cpufreq", "frequency", &[], window);
+        let mean = means::means(run, "cpufreq", "frequency", &[], window);
         frequencies.extend(mean.first().map(|f| f.1).filter(|f| *f > 0.0));
     }
     let (low, high) = frequencies.iter().fold((f64::INFINITY, 0.0f64), |(l, h), f| (l.min(*f), h.max(*f)));

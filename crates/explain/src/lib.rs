@@ -5,9 +5,12 @@ mod cautions;
 mod compare;
 mod concurrency;
 mod condition;
+mod difference;
 mod facts;
 mod headline;
 mod json;
+mod means;
+mod metrics;
 mod not_compared;
 mod own;
 mod phases;
@@ -16,15 +19,19 @@ mod window;
 mod work;
 
 pub use cautions::{Caution, CautionKind};
-pub use compare::{Comparison, Difference, Options, Per, compare};
+pub use compare::{Comparison, Options, compare};
 pub use concurrency::Turns;
 pub use condition::Condition;
+pub use difference::{Difference, Per};
 pub use facts::{FactDifference, all_facts};
 pub use headline::{Headline, Level};
 pub use not_compared::NotCompared;
 pub use phases::Phase;
 pub use window::{Bound, Choice, choose};
 pub use work::work_done;
+
+/// At most so many ticks of a table are read; beyond, every n-th is, which keeps counters exact.
+const MOST_TICKS: usize = 7200;
 
 /// What can go wrong in a comparison.
 #[derive(Debug, thiserror::Error)]

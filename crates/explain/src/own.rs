@@ -1,9 +1,7 @@
 //! What belongs to the workload: the names of the command's processes and of those that it started.
 
-use crate::window;
-use model::{NULL, Window};
-use query::series::Grid;
-use query::{Run, metric};
+use model::NULL;
+use query::Run;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use store::Select;
 
@@ -62,28 +60,4 @@ fn family(run: &Run) -> Option<(HashSet<String>, HashSet<String>)> {
         }
     }
     Some((own, foreign))
-}
-
-/// A metric of a run, one series for each group of `by`; `None` where it was not recorded.
-pub(crate) fn grid(run: &Run, table: &str, name: &str, by: &[&str], window: &Window) -> Option<Grid> {
-    const MOST_TICKS: usize = 7200;
-    let found = metric(run.recording.table(table)?, name)?;
-    let columns = found.columns();
-    let select = Select { columns: Some(&columns), between: Some((window.from, window.to)), most_ticks: MOST_TICKS };
-    let frame = run.recording.load(table, &select).filter(|f| !f.ticks.is_empty())?;
-    Grid::new(&frame, &found, by, None).ok()
-}
-
-/// The mean of a metric over the window, for each group.
-pub(crate) fn means(run: &Run, table: &str, name: &str, by: &[&str], window: &Window) -> Vec<(Vec<String>, f64)> {
-    let Some(grid) = grid(run, table, name, by, window) else { return Vec::new() };
-    let range = window::intervals(&grid, window);
-    let seconds: f64 =
-        range.clone().filter_map(|i| Some(*grid.to.get(i)? - *grid.from.get(i)?)).filter(|s| *s > 0.0).sum();
-    // Over the whole window: a process that was there for half of it used half as much on average.
-    let mean = |s: &query::series::Series| match s.sums(range.clone())? {
-        (num, _) if grid.metric.is_rate() => (seconds > 0.0).then(|| num / seconds),
-        (num, den) => (den > 0.0).then(|| num / den),
-    };
-    grid.series.iter().filter_map(|s| Some((s.labels.clone(), mean(s)?))).collect()
 }

@@ -1,7 +1,7 @@
 //! Phases: a part of one run in which the command uses fewer or more CPUs than the same part of the other, such as an end that runs in one
 //! thread. Means over the whole window cannot name it.
 
-use crate::{own, window};
+use crate::{means, window};
 use model::Window;
 use query::Run;
 use query::concurrency::Serial;
@@ -49,16 +49,16 @@ impl Phase {
     /// In words.
     pub(crate) fn words(&self, name: impl Fn(usize) -> String) -> String {
         let percent = |share: f64| format!("{:.0} %", share * 100.0);
-        let (part, share) = match (self.from <= 0.02, self.to >= 0.98) {
-            (true, _) => (format!("The first {} of", percent(self.to)), self.rest),
-            (_, true) => (format!("The last {} of", percent(1.0 - self.from)), self.rest),
-            _ => (format!("From {} to {} of its time", percent(self.from), percent(self.to)), self.rest),
-        };
         let (run, against) = (name(self.run), name(self.against));
-        let runs = if part.starts_with("From") { "," } else { "" };
+        let part = match (self.from <= 0.02, self.to >= 0.98) {
+            (true, _) => format!("The first {} of {run}", percent(self.to)),
+            (_, true) => format!("The last {} of {run}", percent(1.0 - self.from)),
+            _ => format!("From {} to {} of its time, {run}", percent(self.from), percent(self.to)),
+        };
         format!(
-            "{part} {run}{runs} ran on {:.1} CPUs, the rest on {share:.1}; the same part of {against} ran on {:.1}.{}",
+            "{part} ran on {:.1} CPUs, the rest on {:.1}; the same part of {against} ran on {:.1}.{}",
             self.cpus,
+            self.rest,
             self.other,
             self.who()
         )
@@ -81,10 +81,10 @@ impl Use {
             return None;
         }
         let own = |grid: &Grid| grid.series.iter().any(|s| s.labels.iter().any(|l| names.contains(l)));
-        let mut ours = own::grid(run, "process", "cpu_time", &["comm"], window).filter(own);
+        let mut ours = means::grid(run, "process", "cpu_time", &["comm"], window).filter(own);
         let is_own = ours.is_some();
         if ours.is_none() {
-            ours = own::grid(run, "cpu", "busy", &[], window);
+            ours = means::grid(run, "cpu", "busy", &[], window);
         }
         let grid = ours?;
         let mut found = Use { at: Vec::new(), seconds: Vec::new(), cpus: Vec::new() };

@@ -1,14 +1,11 @@
 //! Which stretch of a recording is compared: given, between marks, the life of its command, or the busy stretch that is found.
 
-use crate::Error;
+use crate::{Error, MOST_TICKS};
 use model::Window;
 use query::series::Grid;
 use query::stats::window::Idle;
 use query::{Run, metric, stats};
 use store::Select;
-
-/// Ticks that the busy stretch is looked for in.
-const MOST_TICKS: usize = 7200;
 
 /// Why a window is what it is, for the life of a command.
 const LIFE: &str = "while the command ran";

@@ -1,0 +1,30 @@
+//! One metric of one run over its window: its series, and the mean of each group.
+
+use crate::{MOST_TICKS, window};
+use model::Window;
+use query::series::{Grid, Series};
+use query::{Run, metric};
+use store::Select;
+
+/// A metric of a run, one series for each group of `by`; `None` where it was not recorded.
+pub(crate) fn grid(run: &Run, table: &str, name: &str, by: &[&str], window: &Window) -> Option<Grid> {
+    let found = metric(run.recording.table(table)?, name)?;
+    let columns = found.columns();
+    let select = Select { columns: Some(&columns), between: Some((window.from, window.to)), most_ticks: MOST_TICKS };
+    let frame = run.recording.load(table, &select).filter(|f| !f.ticks.is_empty())?;
+    Grid::new(&frame, &found, by, None).ok()
+}
+
+/// The mean of a metric over the window, for each group.
+pub(crate) fn means(run: &Run, table: &str, name: &str, by: &[&str], window: &Window) -> Vec<(Vec<String>, f64)> {
+    let Some(grid) = grid(run, table, name, by, window) else { return Vec::new() };
+    let range = window::intervals(&grid, window);
+    let seconds: f64 =
+        range.clone().filter_map(|i| Some(*grid.to.get(i)? - *grid.from.get(i)?)).filter(|s| *s > 0.0).sum();
+    // Over the whole window: a process that was there for half of it used half as much on average.
+    let mean = |s: &Series| match s.sums(range.clone())? {
+        (num, _) if grid.metric.is_rate() => (seconds > 0.0).then(|| num / seconds),
+        (num, den) => (den > 0.0).then(|| num / den),
+    };
+    grid.series.iter().filter_map(|s| Some((s.labels.clone(), mean(s)?))).collect()
+}

@@ -1,0 +1,385 @@
+//! Every metric of every table, in each of its groupings and for each pair of sides: what there is to compare, and what cannot be compared.
+//! What of it is listed, `difference` decides.
+
+use crate::difference::{Candidate, Difference, Per};
+use crate::not_compared::{NotCompared, why_missing};
+use crate::throughput::{self, Pace};
+use crate::work::Progress;
+use crate::{Error, MOST_TICKS, window};
+use model::{Compare, Table, Window, intern};
+use query::series::{Grid, Series};
+use query::stats::{self, Comparer};
+use query::{Metric, Run, fields};
+use std::collections::{BTreeMap, BTreeSet};
+use store::{Frame, Select};
+
+/// What is compared, and what was found so far.
+pub(crate) struct Metrics<'a> {
+    runs: &'a [Run],
+    /// Each pair of sides.
+    sides: &'a [[Vec<usize>; 2]],
+    /// Names of processes that belong to the workloads.
+    own: &'a BTreeSet<String>,
+    windows: &'a [Window],
+    progress: &'a [Option<Progress>],
+    comparer: Comparer,
+    pub(crate) found: Vec<Candidate>,
+    pub(crate) not_compared: Vec<NotCompared>,
+    /// Full names of the metrics that were compared.
+    pub(crate) names: BTreeSet<String>,
+}
+
+impl<'a> Metrics<'a> {
+    pub(crate) fn new(
+        runs: &'a [Run],
+        sides: &'a [[Vec<usize>; 2]],
+        own: &'a BTreeSet<String>,
+        windows: &'a [Window],
+        progress: &'a [Option<Progress>],
+    ) -> Self {
+        Metrics {
+            runs,
+            sides,
+            own,
+            windows,
+            progress,
+            comparer: Comparer::new(),
+            found: Vec::new(),
+            not_compared: Vec::new(),
+            names: BTreeSet::new(),
+        }
+    }
+
+    /// Compares all tables that any of the runs has.
+    pub(crate) fn tables(&mut self) -> Result<(), Error> {
+        let mut names: Vec<&'static str> = Vec::new();
+        for (_, table) in self.runs.iter().flat_map(|run| run.recording.tables()) {
+            if !names.contains(&table.name) {
+                names.push(table.name);
+            }
+        }
+        names.into_iter().try_for_each(|name| self.table(name))
+    }
+
+    fn not_compared(&mut self, what: impl Into<String>, why: impl Into<String>) {
+        self.not_compared.push(NotCompared { what: what.into(), why: why.into() });
+    }
+
+    /// Compares all metrics of a table.
+    fn table(&mut self, name: &'static str) -> Result<(), Error> {
+        let Some(table) = self.runs.iter().find_map(|r| r.recording.table(name)) else { return Ok(()) };
+        let is_compared = table.values().any(|c| c.compare != Compare::Never && c.compare != Compare::Equality);
+        // The pace has a family of its own, see `throughput`.
+        if name == "work" || table.groups.is_empty() || table.events || !is_compared && table.derived.is_empty() {
+            return Ok(());
+        }
+        let mut frames: Vec<Option<Frame>> = Vec::with_capacity(self.runs.len());
+        for (run, window) in self.runs.iter().zip(self.windows) {
+            let select =
+                Select { between: Some((window.from, window.to)), most_ticks: MOST_TICKS, ..Select::default() };
+            let frame = run.recording.load(name, &select).filter(|f| !f.ticks.is_empty());
+            frames.push(frame);
+        }
+        let runs = self.runs;
+        if frames.iter().all(Option::is_none) {
+            return Ok(());
+        }
+        for (run, _) in runs.iter().zip(&frames).filter(|(_, frame)| frame.is_none()) {
+            self.not_compared(name, format!("not recorded in {}: {}", run.name, why_missing(run, name)));
+        }
+        let mut metrics: Vec<Metric> = Vec::new();
+        for frame in frames.iter().flatten() {
+            for metric in fields(frame) {
+                if !metrics.iter().any(|m| m.name == metric.name) {
+                    metrics.push(metric);
+                }
+            }
+        }
+        for metric in metrics {
+            if matches!(metric.compare, Compare::Never | Compare::Equality) {
+                continue;
+            }
+            for &by in table.groups {
+                self.metric(table, &metric, by, &frames)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Compares one metric at one grouping.
+    fn metric(
+        &mut self,
+        table: &'static Table,
+        metric: &Metric,
+        by: &'static [&'static str],
+        frames: &[Option<Frame>],
+    ) -> Result<(), Error> {
+        let mut grids = Vec::with_capacity(frames.len());
+        for frame in frames {
+            grids.push(match frame {
+                Some(frame) => Some(Grid::new(frame, metric, by, None)?),
+                None => None,
+            });
+        }
+        let name = metric.full_name();
+        let mut groups: Vec<&[String]> = Vec::new();
+        for series in grids.iter().flatten().flat_map(|g| &g.series) {
+            if !groups.contains(&series.labels.as_slice()) {
+                groups.push(&series.labels);
+            }
+        }
+        for sides in self.sides {
+            let cut = |side: &[usize], labels: &[String]| -> Vec<(usize, Cut)> {
+                let one = |&run: &usize| Some((run, self.side(run, grids.get(run)?.as_ref()?, labels)?));
+                side.iter().filter_map(one).collect()
+            };
+            let cuts: Vec<_> = groups.iter().map(|labels| sides.each_ref().map(|side| cut(side, labels))).collect();
+            for (labels, [a, b]) in groups.iter().zip(&cuts) {
+                let Some(run) = b.first().map(|b| b.0).filter(|_| !a.is_empty()) else { continue };
+                fn plain(side: &[(usize, Cut)]) -> Vec<&Cut> {
+                    side.iter().map(|s| &s.1).collect()
+                }
+                let of = Of { table, metric, by, labels, run };
+                let before = self.found.len();
+                let compared = self.one(&of, Per::Second, [&plain(a), &plain(b)], None);
+                if compared {
+                    self.names.insert(name.clone());
+                }
+                // What a neighbour uses is not for the workload's operations, and what the system does is only where it grows by itself.
+                let process = by.iter().position(|&l| l == "comm").and_then(|at| labels.get(at));
+                if metric.per_operation.is_none() || process.is_some_and(|name| !self.own.contains(name)) {
+                    continue;
+                }
+                let needs = (process.is_none() && compared).then_some(before);
+                let per = |side: &[(usize, Cut)]| -> Option<Vec<Cut>> {
+                    let work = |run: usize| self.progress.get(run).and_then(Option::as_ref);
+                    side.iter().map(|(run, cut)| Some(cut.per_operation(work(*run)?))).collect()
+                };
+                if let (Some(a), Some(b)) = (per(a), per(b))
+                    && (process.is_some() || compared)
+                {
+                    self.one(
+                        &of,
+                        Per::Operation,
+                        [&a.iter().collect::<Vec<_>>(), &b.iter().collect::<Vec<_>>()],
+                        needs,
+                    );
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Compares the pace of the workload: by what the runs reported in their windows; where a run of several reported too little, by its
+    /// total over its time.
+    pub(crate) fn throughput(&mut self, paces: &[Option<Pace>]) -> Vec<Candidate> {
+        let Some(table) = self.runs.iter().find_map(|r| r.recording.table("work")) else { return Vec::new() };
+        let Some(metric) = query::metric(table, "done") else { return Vec::new() };
+        let mut found = Vec::new();
+        for [a, b] in self.sides {
+            let Some(&run) = b.first() else { continue };
+            let single = a.len() == 1 && b.len() == 1;
+            let pace = |&run: &usize| -> Option<Pace> {
+                let reported = paces.get(run)?.as_ref();
+                let enough = |p: &&Pace| single || p.len() >= stats::dependence::SHORTEST;
+                let whole = || {
+                    let (work, seconds) = throughput::total(self.runs.get(run)?)?;
+                    window::is_life(self.windows.get(run)?).then(|| Pace { num: vec![work], den: vec![seconds] })
+                };
+                reported.filter(enough).cloned().or_else(whole)
+            };
+            let (a, b): (Vec<_>, Vec<_>) = (a.iter().filter_map(pace).collect(), b.iter().filter_map(pace).collect());
+            let (Some(first), Some(second)) = (a.first(), b.first()) else { continue };
+            let values = [first.values(), second.values()];
+            let of = Of { table, metric: &metric, by: &[], labels: &[], run };
+            let series = [&a, &b].map(|side| side.iter().map(Pace::series).collect::<Vec<_>>());
+            // Any pace matters, and it has no unit: the least change alone decides.
+            let apart = match (series[0].as_slice(), series[1].as_slice()) {
+                ([a], [b]) => stats::separation::of_stretches(a, b),
+                _ => None,
+            };
+            let candidate = self.candidate(&of, Per::Second, series, values, 0.0, true);
+            found.extend(candidate.map(|c| Candidate { separation: apart, ..c }));
+        }
+        found
+    }
+
+    /// The part of a group's series that lies in the window. An entity that was never there in a table that was read used nothing.
+    fn side(&self, run: usize, grid: &Grid, labels: &[String]) -> Option<Cut> {
+        let range = window::intervals(grid, self.windows.get(run)?);
+        let times = range.clone().filter_map(|i| Some((*grid.from.get(i)?, *grid.to.get(i)?))).collect();
+        let slice = |v: &[f64]| v.get(range.clone()).map(<[f64]>::to_vec);
+        match grid.series.iter().find(|s: &&Series| s.labels == labels) {
+            Some(series) => {
+                Some(Cut { num: slice(&series.num)?, den: slice(&series.den)?, times, level: grid.metric.is_level() })
+            }
+            None if grid.metric.is_rate() => {
+                let den: Vec<f64> = range.clone().filter_map(|i| Some(*grid.to.get(i)? - *grid.from.get(i)?)).collect();
+                Some(Cut { num: vec![0.0; den.len()], den, times, level: false })
+            }
+            None => None,
+        }
+    }
+
+    /// Compares one pair of sides. Returns whether it could be compared.
+    fn one(&mut self, of: &Of<'_>, per: Per, [a, b]: [&[&Cut]; 2], needs: Option<usize>) -> bool {
+        let (Some(first), Some(second)) = (a.first(), b.first()) else { return false };
+        let floor = match per {
+            Per::Second => floor(of.metric),
+            // What matters per second, at the baseline's pace.
+            Per::Operation => {
+                let work: f64 = a.iter().flat_map(|a| &a.den).sum();
+                let seconds: f64 = a.iter().flat_map(|a| &a.times).map(|(from, to)| to - from).sum();
+                if work > 0.0 { floor(of.metric) * seconds / work } else { 0.0 }
+            }
+        };
+        let series = [a, b].map(|side| side.iter().map(|cut| cut.series()).collect::<Vec<_>>());
+        let values = [first.values(), second.values()];
+        let found = self.candidate(of, per, series, values, floor, first.level);
+        let compared = found.is_some();
+        self.found.extend(found.map(|c| Candidate { needs, ..c }));
+        compared
+    }
+
+    /// One comparison; `None`, and why, where it cannot be made.
+    fn candidate(
+        &mut self,
+        of: &Of<'_>,
+        per: Per,
+        [a, b]: [Vec<stats::Series>; 2],
+        values: [Vec<f64>; 2],
+        floor: f64,
+        level: bool,
+    ) -> Option<Candidate> {
+        let Of { table, metric, by, labels, run } = *of;
+        let found = self.comparer.compare(&a, &b, &stats::Options::default());
+        let unit = match per {
+            Per::Second => metric.unit,
+            Per::Operation => metric.per_operation.unwrap_or(metric.unit),
+        };
+        let (Some(baseline), Some(other), Some(difference), Some(_)) =
+            (found.baseline.mean, found.other.mean, found.difference, found.p)
+        else {
+            if let Some(why) = &found.not_compared
+                && per == Per::Second
+            {
+                self.not_compared(shown(&metric.full_name(), by, labels), why.to_string());
+            }
+            return None;
+        };
+        let pairs: BTreeMap<String, String> = by.iter().map(|&l| l.to_owned()).zip(labels.iter().cloned()).collect();
+        let difference = Difference {
+            metric: metric.full_name(),
+            query: sql(self.runs, run, metric, &pairs),
+            labels: pairs,
+            unit,
+            help: metric.help,
+            polarity: metric.polarity,
+            run,
+            per,
+            baseline,
+            other,
+            difference,
+            change: found.change,
+            low: found.low,
+            high: found.high,
+            q: 1.0,
+            median: [found.baseline.median, found.other.median],
+            p99: [found.baseline.p99, found.other.p99],
+            values,
+            table: table.name,
+            column: intern(metric.name),
+            weight: 0.0,
+        };
+        let separation = match (a.as_slice(), b.as_slice()) {
+            ([a], [b]) if !level => stats::separation(a, b),
+            _ => None,
+        };
+        Some(Candidate { difference, statistics: found, separation, floor, needs: None })
+    }
+}
+
+/// The least difference that anyone would care about, per second: what the metric says of itself, else by its unit.
+fn floor(metric: &Metric) -> f64 {
+    match metric.unit {
+        _ if metric.floor > 0.0 => metric.floor,
+        "s/s" => 0.02,
+        "B/s" => 65_536.0,
+        "B" => 16_777_216.0,
+        "1/s" => 50.0,
+        "ratio" => 0.02,
+        "%" => 2.0,
+        "s" => 1e-4,
+        "Hz" => 5e7,
+        "°C" => 5.0,
+        _ => 1.0,
+    }
+}
+
+/// What is compared.
+#[derive(Clone, Copy)]
+struct Of<'a> {
+    table: &'static Table,
+    metric: &'a Metric,
+    by: &'static [&'static str],
+    labels: &'a [String],
+    /// The run that the difference is given for.
+    run: usize,
+}
+
+/// A series cut to its window.
+struct Cut {
+    num: Vec<f64>,
+    den: Vec<f64>,
+    times: Vec<(f64, f64)>,
+    level: bool,
+}
+
+impl Cut {
+    fn series(&self) -> stats::Series {
+        stats::Series::ratio(&self.num, &self.den)
+    }
+
+    fn values(&self) -> Vec<f64> {
+        self.num.iter().zip(&self.den).map(|(n, d)| if *d > 0.0 { n / d } else { f64::NAN }).collect()
+    }
+
+    /// The same numerators over the work done in each interval.
+    fn per_operation(&self, work: &Progress) -> Cut {
+        let den = self
+            .times
+            .iter()
+            .zip(&self.num)
+            .map(|(&(from, to), n)| if n.is_finite() { work.between(from, to) } else { 0.0 })
+            .collect();
+        Cut { num: self.num.clone(), den, times: self.times.clone(), level: self.level }
+    }
+}
+
+fn shown(metric: &str, by: &[&str], labels: &[String]) -> String {
+    if by.is_empty() {
+        return metric.to_owned();
+    }
+    let pairs: Vec<String> = by.iter().zip(labels).map(|(k, v)| format!("{k}={v}")).collect();
+    format!("{metric}{{{}}}", pairs.join(","))
+}
+
+/// SQL that shows the values behind a difference.
+fn sql(runs: &[Run], run: usize, metric: &Metric, labels: &BTreeMap<String, String>) -> String {
+    let quote = |text: &str| format!("'{}'", text.replace('\'', "''"));
+    let names: Vec<String> = [0, run].iter().filter_map(|&i| runs.get(i)).map(|r| quote(&r.name)).collect();
+    let mut conditions = vec![format!("run in ({})", names.join(", "))];
+    conditions.extend(labels.iter().map(|(k, v)| format!("\"{k}\" = {}", quote(v))));
+    let value = if metric.table.is_long() {
+        conditions.push(format!("field = {}", quote(metric.name)));
+        "value".to_owned()
+    } else {
+        format!("\"{}\"", metric.name)
+    };
+    format!(
+        "select run, t, sum({value}) as \"{}\" from {}_rate where {} group by run, t order by run, t",
+        metric.name,
+        metric.table.name,
+        conditions.join(" and ")
+    )
+}
