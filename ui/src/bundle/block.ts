@@ -1,5 +1,6 @@
 // Decodes the block of a page (docs/report-bundle.md, "Block of a page"): times and series at several resolutions.
 // Every offset and length is checked before it is used, so that a damaged block gives an error and never a wrong chart.
+import { BlockError, indexOf } from "./container";
 import type { BlockIndex, LevelIndex } from "./types";
 
 /** One resolution of a series. NaN stands for "not measured". */
@@ -16,12 +17,6 @@ export interface Level {
   widths: Float64Array | null;
 }
 
-/** Why a block cannot be used; the message is shown to the reader. */
-export class BlockError extends Error {}
-
-const MAGIC = "TWB1";
-const HEADER = 8;
-
 /** The decoded block of one page. Series are unpacked when first asked for. */
 export class Block {
   private readonly index: BlockIndex;
@@ -30,21 +25,11 @@ export class Block {
   private readonly levels = new Map<string, Level>();
 
   constructor(bytes: Uint8Array) {
-    const magic = String.fromCharCode(...bytes.subarray(0, 4));
-    if (magic !== MAGIC) throw new BlockError(`it does not start with ${MAGIC}`);
-    if (bytes.length < HEADER) throw new BlockError("it ends inside its header");
-    const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(4, true);
-    if (HEADER + length > bytes.length) throw new BlockError("its index is longer than the block");
-    let index: unknown;
-    try {
-      index = JSON.parse(new TextDecoder().decode(bytes.subarray(HEADER, HEADER + length)));
-    } catch (e) {
-      throw new BlockError(`its index is not JSON (${e instanceof Error ? e.message : "unknown error"})`);
-    }
+    const { index, end } = indexOf(bytes, "TWB1");
     const { times, series } = (index ?? {}) as Partial<BlockIndex>;
     if (!Array.isArray(times) || !Array.isArray(series)) throw new BlockError("its index has no times or no series");
     this.index = { times, series };
-    const start = Math.ceil((HEADER + length) / 8) * 8;
+    const start = Math.ceil(end / 8) * 8;
     // A copy, so that the data section is aligned for Float64Array.
     this.data = bytes.slice(Math.min(start, bytes.length));
   }

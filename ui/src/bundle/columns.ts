@@ -1,6 +1,6 @@
 // Decodes a block of columns (docs/report-bundle.md, "Block of columns"): tables of whole numbers that the page adds up over its window.
 // Every offset and length is checked before it is used, as in the blocks of pages.
-import { BlockError } from "./block";
+import { BlockError, indexOf } from "./container";
 
 interface ColumnIndex {
   offset: number;
@@ -13,9 +13,6 @@ interface TableIndex {
   rows: number;
   columns: Record<string, ColumnIndex>;
 }
-
-const MAGIC = "TWC1";
-const HEADER = 8;
 
 /** One table of a block. Columns are unpacked when first asked for. */
 export class ColumnTable {
@@ -85,21 +82,11 @@ export class Columns {
   private readonly tables = new Map<string, ColumnTable>();
 
   constructor(bytes: Uint8Array) {
-    const magic = String.fromCharCode(...bytes.subarray(0, 4));
-    if (magic !== MAGIC) throw new BlockError(`it does not start with ${MAGIC}`);
-    if (bytes.length < HEADER) throw new BlockError("it ends inside its header");
-    const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(4, true);
-    if (HEADER + length > bytes.length) throw new BlockError("its index is longer than the block");
-    let index: { strings?: unknown; tables?: unknown } | null;
-    try {
-      index = JSON.parse(new TextDecoder().decode(bytes.subarray(HEADER, HEADER + length))) as typeof index;
-    } catch (e) {
-      throw new BlockError(`its index is not JSON (${e instanceof Error ? e.message : "unknown error"})`);
-    }
-    const { strings, tables } = index ?? {};
+    const { index, end } = indexOf(bytes, "TWC1");
+    const { strings, tables } = (index ?? {}) as { strings?: unknown; tables?: unknown };
     if (!Array.isArray(strings) || tables === null || typeof tables !== "object") throw new BlockError("its index has no strings or no tables");
     this.strings = strings.map(String);
-    const data = bytes.subarray(HEADER + length);
+    const data = bytes.subarray(end);
     for (const [name, spec] of Object.entries(tables as Record<string, TableIndex>)) {
       if (!Number.isInteger(spec.rows) || spec.rows < 0 || spec.rows * 4 > data.length) throw new BlockError(`table ${name} has more rows than the block`);
       this.tables.set(name, new ColumnTable(name, spec.rows, spec.columns ?? {}, data, this.strings));

@@ -1,5 +1,6 @@
 // Finds the head and the blocks in the document and unpacks them. Blocks are unpacked once, when a page first needs them.
-import { Block, BlockError } from "./block";
+import { Block } from "./block";
+import { BlockError } from "./container";
 import { Columns } from "./columns";
 import type { Head, SetUp } from "./types";
 

@@ -36,6 +36,16 @@ function MaxOrCursor({ block, line, run, max, scale }: { block: Block; line: Lin
   return <b>{inScale(valueAt(level, at + (offsets.value[run] ?? 0)), scale)}</b>;
 }
 
+/** The unit and the stretch of a chart's statistics. */
+function Caption({ scale }: { scale: Scale }) {
+  return (
+    <caption>
+      {scale.symbol ? `${scale.symbol}, ` : ""}
+      {chosen.value ? "in the window" : "in the compared window"}
+    </caption>
+  );
+}
+
 function MaxHead() {
   return cursor.value === null ? <>max</> : <b>{clock(cursor.value, 0.1)}</b>;
 }
@@ -52,10 +62,7 @@ function LineStats({ chart, block, lines, runs, hidden, toggle }: {
   return (
     <div class="stats">
       <table>
-        <caption>
-          {scale.symbol ? `${scale.symbol}, ` : ""}
-          {chosen.value ? "in the window" : "in the compared window"}
-        </caption>
+        <Caption scale={scale} />
         <colgroup>
           <col class="name" />
           {runs.flatMap((r) => [<col key={`${r}m`} class="n" />, <col key={`${r}x`} class="n" />])}
@@ -126,10 +133,7 @@ function HeatStats({ chart, block, lines, runs }: { chart: Chart; block: Block; 
   return (
     <div class="stats">
       <table>
-        <caption>
-          {scale.symbol ? `${scale.symbol}, ` : ""}
-          {chosen.value ? "in the window" : "in the compared window"}
-        </caption>
+        <Caption scale={scale} />
         <colgroup>
           <col class="name" />
           <col class="n" />

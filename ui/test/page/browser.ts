@@ -1,6 +1,7 @@
 // Chromium for the page tests: opens a report offline and watches for anything it must not do.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { expect } from "vitest";
 import { chromium, type Browser, type Page } from "playwright-core";
 import type { Head } from "../../src/bundle/types";
 import { assemble, type Blocks } from "../bundle/encode";
@@ -90,6 +91,20 @@ export async function open(browser: Browser, path: string, hash = "", options: {
   await page.goto(`file://${path}${hash ? `#${hash}` : ""}`);
   return { page, trouble, close: () => context.close() };
 }
+
+/** What opens a sample, runs a test on it, and sees that nothing went wrong meanwhile. */
+export function opener(browser: () => Browser) {
+  return async (name: string, hash: string, test: (page: Page) => Promise<void>, options: Parameters<typeof open>[3] = {}): Promise<void> => {
+    const { page, trouble, close } = await open(browser(), reportOf(name), hash, options);
+    await settled(page);
+    await test(page);
+    expect(trouble).toEqual([]);
+    await close();
+  };
+}
+
+/** What the page copied last. */
+export const copied = (page: Page) => page.evaluate(() => (window as unknown as { copied: string }).copied);
 
 /** Waits until every chart in view is drawn and nothing is being unpacked. */
 export async function settled(page: Page): Promise<void> {

@@ -4,7 +4,7 @@ import type { Browser, Page } from "playwright-core";
 import { Block } from "../../src/bundle/block";
 import type { Head, PageSpec } from "../../src/bundle/types";
 import { HOSTILE } from "../bundle/samples";
-import { launch, lowContrast, open, paint, reportOf, sampleOf, settled, shot, template, unreachable, write } from "./browser";
+import { copied, launch, lowContrast, open, opener, paint, reportOf, sampleOf, settled, shot, template, unreachable, write } from "./browser";
 
 let browser: Browser;
 beforeAll(async () => {
@@ -12,16 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser?.close());
 
-/** Opens a sample, runs the test, and sees that nothing went wrong meanwhile. */
-async function on(name: string, hash: string, test: (page: Page) => Promise<void>, options: Parameters<typeof open>[3] = {}): Promise<void> {
-  const { page, trouble, close } = await open(browser, reportOf(name), hash, options);
-  await settled(page);
-  await test(page);
-  expect(trouble).toEqual([]);
-  await close();
-}
-
-const copied = (page: Page) => page.evaluate(() => (window as unknown as { copied: string }).copied);
+const on = opener(() => browser);
 
 /** The window in the link, waiting until it is written. */
 async function windowIn(page: Page): Promise<[number, number]> {

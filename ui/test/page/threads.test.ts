@@ -1,9 +1,9 @@
 // The pages of threads, stacks, locks and calls in Chromium, on synthetic reports whose every number is known.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Browser, Page } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { Columns } from "../../src/bundle/columns";
 import { HOSTILE } from "../bundle/samples";
-import { launch, lowContrast, open, paint, reportOf, sampleOf, settled, shot, unreachable } from "./browser";
+import { copied, launch, lowContrast, opener, paint, sampleOf, settled, shot, unreachable } from "./browser";
 
 let browser: Browser;
 beforeAll(async () => {
@@ -11,16 +11,9 @@ beforeAll(async () => {
 });
 afterAll(() => browser?.close());
 
-async function on(name: string, hash: string, test: (page: Page) => Promise<void>, options: Parameters<typeof open>[3] = {}): Promise<void> {
-  const { page, trouble, close } = await open(browser, reportOf(name), hash, options);
-  await settled(page);
-  await test(page);
-  expect(trouble).toEqual([]);
-  await close();
-}
+const on = opener(() => browser);
 
 const PAGES = ["overview", "time-budget", "profiles", "locks", "calls", "interrupts"];
-const copied = (page: Page) => page.evaluate(() => (window as unknown as { copied: string }).copied);
 
 /** Numbers of a column of the synthetic block whose tick lies in a stretch of a run; ticks are whole seconds or moments. */
 function sumIn(table: string, column: string, run: number, from: number, to: number, keep: (row: number, t: ReturnType<Columns["table"]>) => boolean = () => true): number {
