@@ -45,13 +45,7 @@ impl Choose {
             ..explain::Options::default()
         };
         let comparison = explain::compare(&runs, &options)?;
-        let mut damaged = false;
-        for run in &runs {
-            for damage in run.recording.damage() {
-                damaged = true;
-                eprintln!("twinscope: {}: {}", run.recording.path().display(), text::clean(&damage.to_string()));
-            }
-        }
+        let damaged = text::say_damage(&runs);
         Ok((runs, comparison, damaged))
     }
 }
@@ -82,6 +76,9 @@ pub struct Compare {
 /// Differences listed unless all are asked for.
 const FIRST: usize = 25;
 
+/// Characters of a property's value.
+const LONGEST: usize = 60;
+
 /// Compares and prints. Returns the exit code.
 pub fn compare(options: &Compare) -> Result<u8> {
     if options.choose.recordings.len() + options.repeats.len() < 2 {
@@ -100,7 +97,7 @@ pub fn compare(options: &Compare) -> Result<u8> {
                 "twinscope: --fail-on: {} {} in {}",
                 name(d),
                 change(d),
-                comparison.runs.get(d.run).map_or("", String::as_str)
+                text::clean(comparison.runs.get(d.run).map_or("", String::as_str))
             );
             return Ok(4);
         }
@@ -114,9 +111,10 @@ pub fn compare(options: &Compare) -> Result<u8> {
 }
 
 fn name(d: &Difference) -> String {
-    let labels: Vec<String> = d.labels.iter().map(|(k, v)| format!("{k}={}", text::clean(v))).collect();
+    let labels: Vec<String> = d.labels.iter().map(|(k, v)| format!("{k}={v}")).collect();
     let per = if d.per == Per::Operation { " per operation" } else { "" };
-    if labels.is_empty() { format!("{}{per}", d.metric) } else { format!("{}{{{}}}{per}", d.metric, labels.join(",")) }
+    let labels = if labels.is_empty() { String::new() } else { format!("{{{}}}", labels.join(",")) };
+    text::clean(&format!("{}{labels}{per}", d.metric))
 }
 
 /// A change as a factor beyond twofold, else in per cent.
@@ -184,11 +182,11 @@ fn print(runs: &[Run], comparison: &Comparison, all: bool) {
         );
         let shown = if all { found.len() } else { FIRST };
         for d in found.iter().take(shown) {
-            let help: String = d.help.split([';', ',']).next().unwrap_or("").to_owned();
+            let help = text::clean(d.help.split([';', ',']).next().unwrap_or(""));
             table.add_row([
                 name(d),
-                query::human(d.baseline, d.unit),
-                query::human(d.other, d.unit),
+                text::clean(&query::human(d.baseline, d.unit)),
+                text::clean(&query::human(d.other, d.unit)),
                 change(d),
                 interval(d),
                 help,
@@ -207,9 +205,9 @@ fn print(runs: &[Run], comparison: &Comparison, all: bool) {
             let values: Vec<String> = fact
                 .values
                 .iter()
-                .map(|v| v.as_deref().map_or("not read".into(), |v| short(&text::clean(v))))
+                .map(|v| v.as_deref().map_or("not read".into(), |v| text::cut(&text::clean(v), LONGEST)))
                 .collect();
-            println!("  {}: {}", fact.full_name(), values.join(" → "));
+            println!("  {}: {}", text::clean(&fact.full_name()), values.join(" → "));
             if let Some(why) = fact.why {
                 println!("      {why}");
             }
@@ -239,14 +237,4 @@ fn once(found: Vec<&Difference>) -> Vec<&Difference> {
         }
     }
     kept
-}
-
-/// The beginning of a long value.
-fn short(text: &str) -> String {
-    const MOST: usize = 60;
-    if text.chars().count() <= MOST {
-        return text.to_owned();
-    }
-    let start: String = text.chars().take(MOST).collect();
-    format!("{start}…")
 }

@@ -1,8 +1,9 @@
 //! `twinscope flame`: where the time goes, by call path: on the terminal, as JSON, or as a file.
 
 use crate::compare::window;
-use crate::text;
-use anyhow::{Context, Result};
+use crate::output;
+use crate::text::{self, cut};
+use anyhow::Result;
 use clap::Args;
 use explain::Choice;
 use model::Window;
@@ -134,17 +135,11 @@ pub fn flame(options: &Flame) -> Result<u8> {
     let paths: Vec<&PathBuf> = options.against.iter().chain(&options.recordings).collect();
     let runs = query::open(&paths)?;
     let drawn = draw(options, &runs)?;
-    let mut damaged = false;
-    for run in &runs {
-        for damage in run.recording.damage() {
-            damaged = true;
-            eprintln!("twinscope: {}: {}", run.recording.path().display(), text::clean(&damage.to_string()));
-        }
-    }
+    let damaged = text::say_damage(&runs);
     match (&options.output, format) {
         (Some(path), Some(format)) => {
             let bytes = encode(&drawn, format)?;
-            write(path, &bytes)?;
+            output::write(path, &bytes, "flame graph")?;
             println!("{}", text::clean(&drawn.title));
             println!("{} ({})", path.display(), human(bytes.len() as f64, "B"));
         }
@@ -248,18 +243,6 @@ fn encode(drawn: &Drawn, format: Format) -> Result<Vec<u8>> {
     })
 }
 
-/// Beside its place first: a disk that fills must not leave half a file where a whole one was.
-fn write(path: &Path, bytes: &[u8]) -> Result<()> {
-    let mut part = path.as_os_str().to_owned();
-    part.push(".part");
-    let part = PathBuf::from(part);
-    let written = std::fs::write(&part, bytes).and_then(|()| std::fs::rename(&part, path));
-    if written.is_err() {
-        let _ = std::fs::remove_file(&part);
-    }
-    written.with_context(|| format!("{}: the flame graph could not be written", path.display()))
-}
-
 /// Functions listed below the tree.
 const FUNCTIONS: usize = 15;
 
@@ -300,7 +283,8 @@ fn print(drawn: &Drawn, least: f64) -> Result<()> {
     writeln!(out)?;
     if two {
         let [a, b] = [0, 1].map(|run| whole.get(run).copied().unwrap_or(0.0));
-        writeln!(out, "{:>12}  {:>12}  {:>8}", cut(runs.first(), 12), cut(runs.get(1), 12), "change")?;
+        let named = |run: usize| cut(&text::clean(runs.get(run).map_or("", String::as_str)), 12);
+        writeln!(out, "{:>12}  {:>12}  {:>8}", named(0), named(1), "change")?;
         writeln!(out, "{:>12}  {:>12}  {:>8}  all", human(a, unit), human(b, unit), change(a, b))?;
     } else {
         writeln!(out, "{:>8}  {:>8}  {:>8}", "total", "", "itself")?;
@@ -324,7 +308,7 @@ fn print(drawn: &Drawn, least: f64) -> Result<()> {
         let frame = tree.frame(node);
         let name = text::clean(frame.map_or("", |f| &f.name));
         // Deep paths stay on the screen: only a fork moves what comes after it to the right.
-        let name = format!("{}{}", "  ".repeat(indent.min(30)), cut(Some(&name), 90));
+        let name = format!("{}{}", "  ".repeat(indent.min(30)), cut(&name, 90));
         if two {
             let [a, b] = [0, 1].map(|run| of(run, node));
             writeln!(out, "{:>12}  {:>12}  {:>8}  {name}", human(a, unit), human(b, unit), change(a, b))?;
@@ -356,7 +340,7 @@ fn functions(drawn: &Drawn, mut top: Vec<profile::Top>, whole: &[f64]) -> comfy_
     let mut table = if two {
         let difference = |r: &profile::Top| (at(&r.own, 1) - at(&r.own, 0)).abs();
         top.sort_by(|a, b| difference(b).total_cmp(&difference(a)));
-        let [a, b] = [0, 1].map(|run| cut(runs.get(run), 24));
+        let [a, b] = [0, 1].map(|run| cut(&text::clean(runs.get(run).map_or("", String::as_str)), 24));
         text::table(
             &[&format!("itself in {a}"), &format!("in {b}"), "change", "with callees", "", "function", "module"],
             &[true, true, true, true, true, false, false],
@@ -377,20 +361,10 @@ fn functions(drawn: &Drawn, mut top: Vec<profile::Top>, whole: &[f64]) -> comfy_
             cells.extend([human(at(&row.total, 0), unit), share(at(&row.total, 0), all)]);
         }
         let module = frame.module.rsplit('/').next().unwrap_or("");
-        cells.extend([cut(Some(&text::clean(&frame.name)), 60), cut(Some(&text::clean(module)), 30)]);
+        cells.extend([cut(&text::clean(&frame.name), 60), cut(&text::clean(module), 30)]);
         table.add_row(cells);
     }
     table
-}
-
-/// The beginning of a long name.
-fn cut(name: Option<&(impl AsRef<str> + ?Sized)>, most: usize) -> String {
-    let name = name.map_or("", AsRef::as_ref);
-    if name.chars().count() <= most {
-        name.to_owned()
-    } else {
-        name.chars().take(most - 1).chain(std::iter::once('…')).collect()
-    }
 }
 
 fn print_json(drawn: &Drawn) -> Result<()> {

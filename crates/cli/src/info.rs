@@ -149,7 +149,7 @@ fn print(recording: &Recording) {
     for (name, _, rows, bytes) in recording.sizes() {
         if rows > 0 {
             let help = recording.table(name).map_or("", |t| t.help);
-            table.add_row([name.to_owned(), rows.to_string(), bytes.to_string(), help.to_owned()]);
+            table.add_row([text::clean(name), rows.to_string(), bytes.to_string(), text::clean(help)]);
         }
     }
     println!("\n{table}");

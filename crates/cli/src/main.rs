@@ -5,12 +5,14 @@ mod export;
 mod flame;
 mod import;
 mod info;
+mod output;
 mod page;
 mod reference;
 mod sql;
 mod text;
 mod top;
 
+use anyhow::Context;
 use clap::{CommandFactory, Parser, Subcommand};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -193,8 +195,9 @@ fn run(command: Command) -> anyhow::Result<u8> {
             Ok(0)
         }
         Command::Man { folder } => {
-            std::fs::create_dir_all(&folder)?;
-            clap_mangen::generate_to(Arguments::command(), &folder)?;
+            std::fs::create_dir_all(&folder)
+                .and_then(|()| clap_mangen::generate_to(Arguments::command(), &folder))
+                .with_context(|| format!("{}: the manual pages could not be written", folder.display()))?;
             Ok(0)
         }
         Command::Reference { folder } => reference::write(Arguments::command(), &folder).map(|()| 0),

@@ -1,7 +1,8 @@
 //! `twinscope report`: writes the page.
 
 use crate::compare::Choose;
-use anyhow::{Context, Result};
+use crate::{output, text};
+use anyhow::Result;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -24,16 +25,8 @@ pub struct Report {
 pub fn report(options: &Report) -> Result<u8> {
     let (runs, comparison, damaged) = options.choose.compare(&[])?;
     let html = report::html(&runs, &comparison)?;
-    // Beside its place first: a disk that fills must not leave half a page where a whole one was.
-    let mut part = options.output.as_os_str().to_owned();
-    part.push(".part");
-    let part = PathBuf::from(part);
-    let written = std::fs::write(&part, &html).and_then(|()| std::fs::rename(&part, &options.output));
-    if written.is_err() {
-        let _ = std::fs::remove_file(&part);
-    }
-    written.with_context(|| format!("{}: the report could not be written", options.output.display()))?;
-    println!("{}", comparison.headline.headline);
+    output::write(&options.output, html.as_bytes(), "report")?;
+    println!("{}", text::clean(&comparison.headline.headline));
     println!("{} ({})", options.output.display(), query::human(html.len() as f64, "B"));
     if options.open {
         let opened = std::process::Command::new("xdg-open").arg(&options.output).status();

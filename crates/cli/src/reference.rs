@@ -1,6 +1,6 @@
 //! The reference in docs/reference, made from the declarations themselves so that it cannot be wrong.
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::Command;
 use model::{Column, Compare, Den, Derived, Polarity, Table};
 use sources::{Pace, Source};
@@ -9,10 +9,11 @@ use std::path::Path;
 
 /// Writes `commands.md` and `sources.md` into `folder`.
 pub(crate) fn write(command: Command, folder: &Path) -> Result<()> {
-    std::fs::create_dir_all(folder)?;
-    std::fs::write(folder.join("commands.md"), commands(command)?)?;
-    std::fs::write(folder.join("sources.md"), sources_page()?)?;
-    Ok(())
+    let (commands, sources) = (commands(command)?, sources_page()?);
+    std::fs::create_dir_all(folder)
+        .and_then(|()| std::fs::write(folder.join("commands.md"), commands))
+        .and_then(|()| std::fs::write(folder.join("sources.md"), sources))
+        .with_context(|| format!("{}: the reference could not be written", folder.display()))
 }
 
 fn commands(mut command: Command) -> Result<String> {

@@ -1,6 +1,7 @@
 //! How results are laid out on a terminal: plain columns, harmless names.
 
 use comfy_table::{CellAlignment, Table, presets};
+use query::Run;
 
 /// A table without lines. `right` says which columns hold numbers.
 pub(crate) fn table(header: &[&str], right: &[bool]) -> Table {
@@ -20,6 +21,26 @@ pub(crate) fn trimmed(table: &Table) -> String {
     table.to_string().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
 }
 
+/// The beginning of a text that is longer than `most` characters.
+pub(crate) fn cut(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    text.chars().take(most.saturating_sub(1)).chain(std::iter::once('…')).collect()
+}
+
+/// Says on standard error what of the recordings is damaged. Returns whether anything is.
+pub(crate) fn say_damage(runs: &[Run]) -> bool {
+    let mut damaged = false;
+    for run in runs {
+        for damage in run.recording.damage() {
+            damaged = true;
+            eprintln!("twinscope: {}: {}", run.recording.path().display(), clean(&damage.to_string()));
+        }
+    }
+    damaged
+}
+
 /// Control characters of names from outside must not reach a terminal.
 pub(crate) fn clean(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
@@ -34,6 +55,11 @@ mod tests {
         let mut out = table(&["name", "help"], &[false, false]);
         out.add_row(["a", "short"]).add_row(["b", &"long ".repeat(60)]);
         assert!(trimmed(&out).lines().nth(1).is_some_and(|l| l.ends_with("short") && l.len() < 20));
+    }
+
+    #[test]
+    fn long_texts_are_cut() {
+        assert_eq!((cut("twelve", 6), cut("twelve", 5)), ("twelve".into(), "twel…".into()));
     }
 
     #[test]

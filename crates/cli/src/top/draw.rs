@@ -198,11 +198,11 @@ fn totals(state: &State, width: usize, lines: &mut Vec<Line<'static>>) {
     lines.push(Line::default());
     lines.push(heading("Where the threads' time goes, seconds a second"));
     let (mut bar, mut legend) = (Vec::new(), Vec::new());
-    for (((id, name), seconds), colour) in STATES.iter().zip(state.total).zip(COLOURS) {
+    for ((name, seconds), colour) in STATES.into_iter().zip(state.total).zip(COLOURS) {
         if seconds < 0.0005 {
             continue;
         }
-        let is_lost_or_used = !matches!(*id, "idle" | "sleep");
+        let is_lost_or_used = !matches!(name, "idle" | "sleep");
         if is_lost_or_used && busy > 0.0 {
             let cells = (seconds / busy * width as f64).round() as usize;
             bar.push(Span::styled("█".repeat(cells), Style::new().fg(colour)));
@@ -249,7 +249,7 @@ fn processes(state: &State, view: &View, width: usize, most: usize, lines: &mut 
         let pid = group.pid.map_or(String::new(), |pid| pid.to_string());
         let mut spans = vec![plain(format!("{} {pid:>7} {:>5}", fit(&group.name, name_width), group.threads))];
         for name in SHOWN {
-            let at = STATES.iter().position(|s| s.0 == name);
+            let at = STATES.iter().position(|s| *s == name);
             let seconds = at.and_then(|at| group.states.get(at)).copied().unwrap_or(0.0);
             let colour = at.and_then(|at| COLOURS.get(at)).copied().unwrap_or(Color::Reset);
             let text = if seconds < 0.0005 { format!(" {:>8}", "·") } else { format!(" {seconds:>8.3}") };

@@ -91,7 +91,7 @@ const HELP: &str = "
 
   States are seconds a second, summed over threads: 2.0 in `lock` means that two threads waited
   for contended locks all the time. runnable: wanted a CPU and waited for one. idle: waited for work.
-  docs/reference/tables.md describes the columns of thread_time.
+  docs/reference/sources.md describes the columns of thread_time.
 ";
 
 fn run(
@@ -179,7 +179,7 @@ fn pressed(key: KeyEvent, view: &mut View, typing: &mut bool, help: &mut bool) -
 
 fn as_json(state: &State, live: &Live) -> serde_json::Value {
     let states = |values: &[f64; STATES.len()]| {
-        STATES.iter().zip(values).map(|(s, v)| (s.0.to_owned(), json!(v))).collect::<serde_json::Map<_, _>>()
+        STATES.iter().zip(values).map(|(s, v)| ((*s).to_owned(), json!(v))).collect::<serde_json::Map<_, _>>()
     };
     let mut groups: Vec<_> = state.groups.iter().collect();
     groups.sort_by(|a, b| b.running().total_cmp(&a.running()).then_with(|| a.name.cmp(&b.name)));

@@ -7,21 +7,21 @@ use std::collections::{HashMap, VecDeque};
 /// Events are added up over so many seconds.
 pub(crate) const SPAN: f64 = 10.0;
 
-/// States of the ledger in the order in which they are drawn, with what they are called.
-pub(crate) const STATES: [(&str, &str); 13] = [
-    ("user", "user"),
-    ("kernel", "kernel"),
-    ("stolen", "stolen"),
-    ("runnable", "runnable"),
-    ("throttled", "throttled"),
-    ("lock", "lock"),
-    ("disk", "disk"),
-    ("network", "network"),
-    ("pipe", "pipe"),
-    ("fault", "fault"),
-    ("sleep", "sleep"),
-    ("other", "other"),
-    ("idle", "idle"),
+/// States of the ledger in the order in which they are drawn: columns of its table.
+pub(crate) const STATES: [&str; 13] = [
+    "user",
+    "kernel",
+    "stolen",
+    "runnable",
+    "throttled",
+    "lock",
+    "disk",
+    "network",
+    "pipe",
+    "fault",
+    "sleep",
+    "other",
+    "idle",
 ];
 
 /// How many bars of a CPU's history are kept.
@@ -248,7 +248,7 @@ impl State {
         for row in read.rows.iter() {
             let (pid, tid) = (columns.number(row, "pid"), columns.number(row, "tid"));
             let mut counters: Counters = [0; STATES.len() + 2];
-            let names = STATES.iter().map(|s| s.0).chain(["switches_voluntary", "switches_involuntary"]);
+            let names = STATES.into_iter().chain(["switches_voluntary", "switches_involuntary"]);
             for (counter, name) in counters.iter_mut().zip(names) {
                 *counter = columns.number(row, name);
             }

@@ -1,6 +1,8 @@
 //! Names from the outside are data everywhere: process names, marks, labels and output reach page, tables and terminal as text.
 
 use crate::common::Folder;
+use model::{Column, Fact, Manifest, Rows, Symbols, Table, Unit};
+use std::path::Path;
 
 const SCRIPT: &str = "</script><script>alert(1)</script>";
 
@@ -10,6 +12,51 @@ fn sleeper(folder: &Folder, name: &[u8]) -> std::process::Child {
     let path = folder.path("").join(std::ffi::OsStr::from_bytes(name));
     std::fs::copy("/bin/sleep", &path).unwrap();
     std::process::Command::new(path).arg("60").spawn().unwrap()
+}
+
+/// A table as no source declares one: recordings come from elsewhere.
+static TABLE: Table = Table::wide(
+    "t\x1b[31m",
+    "help \x1b[31m",
+    &[Column::label("name\x1b[31m", ""), Column::counter("c\x1b[31m", Unit::Bytes, "bytes \x1b[31m")],
+)
+.grouped(&[&[]]);
+
+/// A recording of that table, with a counter that grows by about `rate` a second.
+fn write(path: &Path, rate: i64) {
+    let mut symbols = Symbols::default();
+    let name = symbols.cell("\x1b[31m");
+    let mut writer = store::Writer::create(path, false, i64::MAX).unwrap();
+    writer.source("s\x1b[31m", "title \x1b[31m", 1_000_000_000, &[]).unwrap();
+    let id = writer.define("s\x1b[31m", &TABLE).unwrap();
+    for t in 0..60 {
+        let rows = Rows { width: 2, cells: vec![name, t * rate + t % 3 * rate / 50] };
+        writer.put(id, t * 1_000_000_000, &rows);
+        writer.commit(&symbols).unwrap();
+    }
+    let fact = Fact { category: "c\x1b[31m".into(), name: "n\x1b[31m".into(), value: format!("\x1b[31m{rate}") };
+    writer.facts(&[fact]).unwrap();
+    let manifest = Manifest { name: format!("\x1b[31m{rate}"), duration: Some(60_000_000_000), ..Manifest::default() };
+    writer.finish(&manifest, &symbols).unwrap();
+}
+
+#[test]
+fn a_recording_from_elsewhere_cannot_drive_the_terminal() {
+    let folder = Folder::new();
+    write(&folder.path("a.twin"), 1_000_000);
+    write(&folder.path("b.twin"), 9_000_000);
+    let compared = folder.expect(0, ["compare", "a.twin", "b.twin", "--all"]);
+    assert!(compared.stdout.contains("Set-up that differs"), "{compared}");
+    assert!(compared.stdout.contains("×9.0"), "{compared}");
+    let failed = folder.expect(4, ["compare", "a.twin", "b.twin", "--fail-on", "any"]);
+    let reported = folder.expect(0, ["report", "a.twin", "b.twin"]);
+    let info = folder.expect(0, ["info", "a.twin"]);
+    let schema = folder.expect(0, ["sql", "a.twin", ".schema t\x1b[31m"]);
+    let tables = folder.expect(0, ["sql", "a.twin", ".schema"]);
+    for done in [compared, failed, reported, info, schema, tables] {
+        let bad = |c: char| c.is_control() && c != '\n';
+        assert!(!done.stdout.contains(bad) && !done.stderr.contains(bad), "{done}");
+    }
 }
 
 #[test]

@@ -1,0 +1,17 @@
+//! Files that are written in one piece: a report, a flame graph.
+
+use anyhow::{Context, Result};
+use std::path::{Path, PathBuf};
+
+/// Writes a file beside its place first: a disk that fills must not leave half of it where a whole one was. `what` is what it holds, for the error.
+pub(crate) fn write(path: &Path, bytes: &[u8], what: &str) -> Result<()> {
+    let mut part = path.as_os_str().to_owned();
+    part.push(".part");
+    let part = PathBuf::from(part);
+    let written = std::fs::write(&part, bytes).and_then(|()| std::fs::rename(&part, path));
+    if written.is_err() {
+        // What is left of it is of no use; that it cannot be removed adds nothing to why.
+        let _ = std::fs::remove_file(&part);
+    }
+    written.with_context(|| format!("{}: the {what} could not be written", path.display()))
+}
