@@ -103,3 +103,15 @@ pub struct Coverage {
     /// What would change it.
     pub remedy: Option<String>,
 }
+
+impl Coverage {
+    /// A source, or a part of it, that was read.
+    pub fn read(source: &str, item: &str) -> Self {
+        Coverage { source: source.into(), item: item.into(), status: Status::Read, why: String::new(), remedy: None }
+    }
+
+    /// A source, or a part of it, that was not.
+    pub fn unavailable(source: &str, item: &str, why: Unavailable) -> Self {
+        Coverage { source: source.into(), item: item.into(), status: why.status, why: why.why, remedy: why.remedy }
+    }
+}

@@ -1,6 +1,6 @@
 //! Rows on their way from a source to the recording: fixed-width cells without allocation in the steady state.
 
-use crate::{Coverage, Status, Table, Unavailable};
+use crate::{Coverage, Table, Unavailable};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -245,24 +245,12 @@ impl<'a> Out<'a> {
 
     /// Records that a part of the source (a file, a field, a table) could not be read, and why. Say it once, not each time.
     pub fn missing(&mut self, item: &str, why: Unavailable) {
-        self.coverage.push(Coverage {
-            source: self.source.into(),
-            item: item.into(),
-            status: why.status,
-            why: why.why,
-            remedy: why.remedy,
-        });
+        self.coverage.push(Coverage::unavailable(self.source, item, why));
     }
 
     /// Records that a part of the source was read, where that is not plain from its rows.
     pub fn read(&mut self, item: &str) {
-        self.coverage.push(Coverage {
-            source: self.source.into(),
-            item: item.into(),
-            status: Status::Read,
-            why: String::new(),
-            remedy: None,
-        });
+        self.coverage.push(Coverage::read(self.source, item));
     }
 }
 

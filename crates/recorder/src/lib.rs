@@ -8,6 +8,7 @@ mod list;
 pub mod live;
 mod options;
 mod own;
+mod plan;
 mod progress;
 mod run;
 mod schedule;

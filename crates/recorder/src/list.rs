@@ -34,20 +34,8 @@ fn try_source(source: &'static Source, host: &Host) -> Tried {
         }
     };
     let whole = match error {
-        Some(why) => Coverage {
-            source: source.name.into(),
-            item: String::new(),
-            status: why.status,
-            why: why.why,
-            remedy: why.remedy,
-        },
-        None => Coverage {
-            source: source.name.into(),
-            item: String::new(),
-            status: Status::Read,
-            why: String::new(),
-            remedy: None,
-        },
+        Some(why) => Coverage::unavailable(source.name, "", why),
+        None => Coverage::read(source.name, ""),
     };
     coverage.retain(|c| c.status != Status::Read);
     coverage.insert(0, whole);

@@ -1,36 +1,32 @@
-//! The loop of a recording.
+//! A recording from its start to its end: opens the sources, starts the command, and loops over ticks and signals. What is read at a tick is in
+//! `read`.
+
+mod read;
 
 use crate::command::{self, Workload};
 use crate::control::{Control, Request};
-use crate::keeper::{Keeper, Message, Tick};
-use crate::options::{Record, Usage};
+use crate::keeper::{Keeper, Message};
+use crate::options::Record;
 use crate::own;
+use crate::plan::{Ticks, chosen, manifest, output, ticks};
 use crate::progress::{self, Progress};
-use crate::schedule::{Schedule, due};
+use crate::schedule::Schedule;
 use crate::signals::{self, Wake};
-use crate::work::Counter;
-use anyhow::{Context, Result, bail};
+use crate::work::{Counter, Course, Follow};
+use anyhow::{Context, Result};
 use host::Host;
-use model::{Coverage, Exit, Fact, Kind, Manifest, Mark, Out, Rows, Shape, Status, Symbols, Table, Unavailable, Work};
+use model::{Coverage, Exit, Manifest, Mark, Status, Symbols, Table, Unavailable, Work};
+use read::Active;
+use sources::Scope;
 use sources::stacks::Stacks;
-use sources::{Pace, Reader, Scope, Source};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use store::{TableId, Writer};
 
-/// The interval unless one is asked for.
-const INTERVAL: Duration = Duration::from_secs(1);
-
-/// The interval at the start of a command unless one is asked for, and for how long.
-const SPRINT: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(20));
-
 /// Samples a second on each CPU where a command is recorded. Not 100: what runs at an even pace must not be seen always or never.
 pub(crate) const HERTZ: u32 = 99;
-
-/// Rows are committed this often, or at each tick where ticks are rarer: a commit waits for the disk.
-const COMMIT: Duration = Duration::from_secs(1);
 
 /// The tail is sealed at this age.
 const SEAL: Duration = Duration::from_secs(600);
@@ -41,48 +37,8 @@ const SECOND_LOOK: Duration = Duration::from_secs(2);
 /// The last read comes at least so long after the one before.
 const SHORTEST: Duration = Duration::from_millis(20);
 
-/// A read that takes longer is costly: 36 ms of CPU time go into `/proc/pagetypeinfo` of a host with 24 GiB.
-const COSTLY: i64 = 10_000_000;
-
-/// Strings that have passed are forgotten this often.
-const FORGET: Duration = Duration::from_secs(10);
-
 /// The recorder's own tables are read this often.
 const OWN: Duration = Duration::from_secs(5);
-
-/// A source that is being read.
-struct Active {
-    source: &'static Source,
-    reader: Box<dyn Reader>,
-    tables: Vec<TableId>,
-    /// In ticks; 0 for once.
-    every: u64,
-    last: u64,
-    /// When it was last read, as the host's clock says, and how often it shall be, nanoseconds.
-    read_at: u64,
-    interval: u64,
-    reads: i64,
-    nanoseconds: i64,
-    rows: i64,
-    errors: i64,
-    /// Whether it uses strings that pass (see [`Symbols`]).
-    passing: bool,
-    /// The last error that was written down, so that each is said once.
-    said: Option<Unavailable>,
-}
-
-impl Active {
-    /// Whether the last read can be left out. Counters need it: what they counted since the read before would be lost. Levels do not, and where
-    /// they are costly they are not read again before half of their interval is over.
-    fn may_end_early(&self, now: u64) -> bool {
-        let counts = |table: &&Table| match table.shape {
-            Shape::Long { unknown } => matches!(unknown, Kind::Counter | Kind::Histogram),
-            Shape::Wide => table.columns.iter().any(|c| c.is_cumulative()),
-        };
-        let is_costly = self.nanoseconds > self.reads.saturating_mul(COSTLY);
-        is_costly && now.saturating_sub(self.read_at) < self.interval / 2 && !self.source.tables.iter().any(counts)
-    }
-}
 
 struct Recorder<'a> {
     options: &'a Record,
@@ -95,7 +51,7 @@ struct Recorder<'a> {
     schedule: Schedule,
     counter: Option<Arc<Counter>>,
     stacks: Stacks,
-    progress_points: Vec<(f64, f64)>,
+    course: Course,
     page: i64,
     last_commit: u64,
     /// When the last tick was read, nanoseconds since the start.
@@ -150,23 +106,9 @@ pub fn record(options: &Record) -> Result<u8> {
                 let interval = pace.base.as_nanos() as u64 * if every == 1 { pace.stride } else { every };
                 writer.source(source.name, source.title, interval as i64, source.charts)?;
                 let tables = source.tables.iter().map(|t| writer.define(source.name, t)).collect::<Result<_, _>>()?;
-                active.push(Active {
-                    source,
-                    reader,
-                    tables,
-                    every,
-                    last: 0,
-                    read_at: 0,
-                    interval,
-                    reads: 0,
-                    nanoseconds: 0,
-                    rows: 0,
-                    errors: 0,
-                    passing: false,
-                    said: None,
-                });
+                active.push(Active::new(source, reader, tables, every, interval));
             }
-            Err(why) => coverage.push(said(source.name, why)),
+            Err(why) => coverage.push(Coverage::unavailable(source.name, "", why)),
         }
     }
     host::settle();
@@ -174,7 +116,8 @@ pub fn record(options: &Record) -> Result<u8> {
         let out = !options.only.is_empty() && !options.only.iter().any(|n| n == source.name)
             || options.skip.iter().any(|n| n == source.name);
         if out {
-            coverage.push(said(source.name, Unavailable::not_applicable("left out by --only or --skip")));
+            let why = Unavailable::not_applicable("left out by --only or --skip");
+            coverage.push(Coverage::unavailable(source.name, "", why));
         }
     }
     let missing_by_name = options.only.iter().filter(|name| coverage.iter().any(|c| c.source == **name)).count();
@@ -197,7 +140,7 @@ pub fn record(options: &Record) -> Result<u8> {
         schedule: Schedule::new(pace.base, pace.sprint, pace.stride),
         counter,
         stacks: scope.stacks.clone(),
-        progress_points: Vec::new(),
+        course: Course::default(),
         page: manifest.page_size,
         last_commit: 0,
         last_read: 0,
@@ -244,115 +187,6 @@ pub fn record(options: &Record) -> Result<u8> {
         Some(Exit::Signal(signal)) => 128u8.saturating_add(signal as u8),
         None => 0,
     })
-}
-
-/// How far apart the ticks are: `base` during the sprint, `stride` times that later.
-struct Ticks {
-    base: Duration,
-    sprint: Duration,
-    stride: u64,
-}
-
-impl Ticks {
-    fn of(options: &Record) -> Self {
-        match options.interval {
-            Some(base) => Ticks { base, sprint: Duration::ZERO, stride: 1 },
-            None if options.command.is_empty() => Ticks { base: INTERVAL, sprint: Duration::ZERO, stride: 1 },
-            None => {
-                Ticks { base: SPRINT.0, sprint: SPRINT.1, stride: (INTERVAL.as_nanos() / SPRINT.0.as_nanos()) as u64 }
-            }
-        }
-    }
-}
-
-/// Where to record to: the name given, or one made of the command's name or the time.
-fn output(options: &Record) -> Result<PathBuf> {
-    if let Some(path) = &options.output {
-        if path.file_name().is_none() || path.is_dir() {
-            bail!("{}: is a folder; name a file, such as {}", path.display(), path.join("slow.twin").display());
-        }
-        return Ok(path.clone());
-    }
-    let base = match options.command.first() {
-        Some(command) => Path::new(command).file_name().map_or("command".into(), |n| n.to_string_lossy().into_owned()),
-        None => "recording".into(),
-    };
-    let free = |n: usize| PathBuf::from(if n == 0 { format!("{base}.twin") } else { format!("{base}-{n}.twin") });
-    (0..10_000)
-        .map(free)
-        .find(|p| !p.exists())
-        .context("10,000 recordings of this name are here already; name one with -o")
-}
-
-/// How many ticks of length `tick` fill `time`; at least one.
-fn ticks(time: Duration, tick: Duration) -> u64 {
-    (time.as_nanos() as u64).div_ceil(tick.as_nanos() as u64).max(1)
-}
-
-/// The sources that the options choose, each with its interval in ticks (0: once).
-fn chosen(options: &Record, pace: &Ticks) -> Result<Vec<(&'static Source, u64)>> {
-    let known = || sources::ALL.iter().map(|s| s.name).collect::<Vec<_>>().join(", ");
-    let named = options.only.iter().chain(&options.skip).chain(options.every.iter().map(|(name, _)| name));
-    for name in named {
-        if sources::by_name(name).is_none() {
-            return Err(Usage(format!("there is no source {name:?}; there are: {}", known())).into());
-        }
-    }
-    let ticks = |time| ticks(time, pace.base);
-    let every = |source: &Source| {
-        let given = options.every.iter().rev().find(|(name, _)| name == source.name);
-        match (given, source.pace) {
-            (_, Pace::Once) => 0,
-            (Some((_, time)), _) => ticks(*time),
-            (None, Pace::Tick) => 1,
-            (None, Pace::AtLeast(seconds)) => ticks(Duration::from_secs(seconds)),
-        }
-    };
-    Ok(sources::ALL
-        .iter()
-        .filter(|s| options.only.is_empty() || options.only.iter().any(|n| n == s.name))
-        .filter(|s| !options.skip.iter().any(|n| n == s.name))
-        .map(|&s| (s, every(s)))
-        .collect())
-}
-
-fn manifest(options: &Record, pace: &Ticks, host: &Host, path: &Path) -> Manifest {
-    let text = |path: &str| host.read_text(path).unwrap_or_default();
-    let uname = rustix::system::uname();
-    let word = |s: &std::ffi::CStr| s.to_string_lossy().into_owned();
-    let unix = rustix::time::clock_gettime(rustix::time::ClockId::Realtime);
-    let memory = text("/proc/meminfo")
-        .lines()
-        .find_map(|l| l.strip_prefix("MemTotal:")?.trim().strip_suffix("kB")?.trim().parse::<i64>().ok());
-    let command = (!options.command.is_empty()).then(|| {
-        let words: Vec<_> = options.command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-        if options.unmasked { words } else { sources::mask::arguments(&words) }
-    });
-    Manifest {
-        tool: crate::VERSION.into(),
-        name: options
-            .name
-            .clone()
-            .unwrap_or_else(|| path.file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned())),
-        host: word(uname.nodename()),
-        kernel: word(uname.release()),
-        machine: word(uname.machine()),
-        boot_id: text("/proc/sys/kernel/random/boot_id"),
-        start_unix: unix.tv_sec.saturating_mul(1_000_000_000).saturating_add(unix.tv_nsec),
-        start_monotonic: host.now() as i64,
-        interval: pace.base.as_nanos() as i64 * pace.stride as i64,
-        sprint: (!pace.sprint.is_zero()).then_some((pace.base.as_nanos() as i64, pace.sprint.as_nanos() as i64)),
-        page_size: rustix::param::page_size() as i64,
-        cpus: host.read("/sys/devices/system/cpu/online").map_or(0, |list| sources::parse::list(&list).len() as i64),
-        memory: memory.unwrap_or(0).saturating_mul(1024),
-        command,
-        labels: options.label.iter().cloned().collect(),
-        ..Manifest::default()
-    }
-}
-
-fn said(source: &str, why: Unavailable) -> Coverage {
-    Coverage { source: source.into(), item: String::new(), status: why.status, why: why.why, remedy: why.remedy }
 }
 
 impl Recorder<'_> {
@@ -483,141 +317,10 @@ impl Recorder<'_> {
         self.stacks.finish();
         self.read(u64::MAX, false, keeper);
         if let Some(total) = self.counter.as_ref().and_then(|c| c.total()) {
-            let progress = std::mem::take(&mut self.progress_points);
+            let progress = std::mem::take(&mut self.course).points();
             manifest.work = Some(Work { unit: self.options.unit.clone(), total, progress });
         }
         Ok(ended)
-    }
-
-    /// Reads every source that is due at `tick`; all of them at the first and at the last one. `once` reads the properties of the host too.
-    fn read(&mut self, tick: u64, once: bool, keeper: &Keeper) {
-        let last = tick == u64::MAX;
-        self.last_read = self.now();
-        let mut now = Tick { t: self.last_read as i64, ..Tick::default() };
-        let (mut coverage, mut facts): (Vec<Coverage>, Vec<Fact>) = Default::default();
-        let mut failed = false;
-        for active in &mut self.sources {
-            let is_due = match active.every {
-                // Large sets of properties do not change while a program runs.
-                0 => once && (tick == 0 || active.source.tables.is_empty()),
-                _ if last => !active.may_end_early(self.host.now()),
-                every => tick == 0 || due(active.last, tick, every),
-            };
-            if !is_due {
-                continue;
-            }
-            active.last = tick;
-            let mut rows = vec![Rows::default(); active.source.tables.len()];
-            let passed = self.symbols.passed();
-            let mut out = Out::new(
-                active.source.name,
-                active.source.tables,
-                &mut rows,
-                &mut self.symbols,
-                &mut coverage,
-                &mut facts,
-            );
-            let begin = self.host.now();
-            active.read_at = begin;
-            let result = active.reader.read(&self.host, &mut out);
-            active.passing |= self.symbols.passed() > passed;
-            let t = begin.saturating_sub(self.start) as i64;
-            active.reads += 1;
-            active.nanoseconds += self.host.now().saturating_sub(begin) as i64;
-            active.rows += rows.iter().map(|r| r.len() as i64).sum::<i64>();
-            match result {
-                Ok(()) if active.reads == 1 => coverage.push(Coverage {
-                    source: active.source.name.into(),
-                    item: String::new(),
-                    status: Status::Read,
-                    why: String::new(),
-                    remedy: None,
-                }),
-                Ok(()) => {}
-                Err(why) => {
-                    failed = true;
-                    active.errors += 1;
-                    if active.said.as_ref() != Some(&why) {
-                        coverage.push(said(active.source.name, why.clone()));
-                        active.said = Some(why);
-                    }
-                }
-            }
-            // Microseconds are as exact as a read is, and take half the room.
-            let t = t - t % 1000;
-            now.reads.extend(
-                active.tables.iter().zip(rows).filter(|(_, rows)| !rows.is_empty()).map(|(&id, rows)| (id, t, rows)),
-            );
-        }
-        self.read_own(&mut now, last, keeper);
-        now.symbols = self.symbols.take_new();
-        if !failed {
-            self.forget(&mut now, tick);
-        }
-        let time = self.now();
-        // Whether it can wait for the next tick: what counts is when that one is due, not how late this one came.
-        let next = self.schedule.deadline();
-        now.commit = last || tick == 0 || next > self.last_commit.saturating_add(COMMIT.as_nanos() as u64);
-        if now.commit {
-            self.last_commit = time;
-        }
-        keeper.send(Message::Tick(now));
-        if !facts.is_empty() {
-            keeper.send(Message::Facts(facts));
-        }
-        if !coverage.is_empty() {
-            keeper.send(Message::Coverage(coverage));
-        }
-    }
-
-    /// Forgets the strings that have passed: a tick that read all sources that use such strings, whole, shows which are left.
-    fn forget(&mut self, now: &mut Tick, tick: u64) {
-        let time = self.now();
-        let unread = |s: &Active| s.passing && s.last != tick;
-        if time - self.last_forgot < FORGET.as_nanos() as u64 || self.sources.iter().any(unread) {
-            return;
-        }
-        self.last_forgot = time;
-        let cells = now.reads.iter().flat_map(|(_, _, rows)| &rows.cells).copied();
-        now.forgotten = self.symbols.forget(cells);
-    }
-
-    /// Adds the recorder's own rows, and the work done.
-    fn read_own(&mut self, now: &mut Tick, last: bool, keeper: &Keeper) {
-        let time = self.now();
-        let t = (time - time % 1000) as i64;
-        let [recorder, by_source, work] = self.own;
-        // The workload reports at a pace of its own: only its reports are reads.
-        if let Some(total) = self
-            .counter
-            .as_ref()
-            .and_then(|c| c.total())
-            .filter(|t| last || self.progress_points.last().is_none_or(|p| p.1 != *t))
-        {
-            // Whole units are what people count; the fraction stays in the manifest.
-            now.reads.push((work, t, Rows { width: 1, cells: vec![total as i64] }));
-            self.progress_points.push((time as f64 / 1e9, total));
-            if self.progress_points.len() > 2000 {
-                let mut index = 0;
-                self.progress_points.retain(|_| {
-                    index += 1;
-                    index % 2 == 0
-                });
-            }
-        }
-        if !last && self.last_own != 0 && time - self.last_own < OWN.as_nanos() as u64 {
-            return;
-        }
-        self.last_own = time.max(1);
-        let bytes = keeper.state.bytes.load(Ordering::Relaxed);
-        now.reads.push((recorder, t, own::row(self.page, self.schedule.late, self.schedule.skipped, bytes)));
-        let mut rows = Rows { width: own::RECORDER_SOURCE.width(), cells: Vec::new() };
-        for s in &self.sources {
-            rows.cells.extend([self.symbols.cell(s.source.name), s.reads, s.nanoseconds, s.rows, s.errors]);
-        }
-        if !rows.is_empty() {
-            now.reads.push((by_source, t, rows));
-        }
     }
 
     fn left_out(&self) -> String {
@@ -648,30 +351,4 @@ fn snapshot_name(path: &Path) -> PathBuf {
     let free = |n: &u32| !path.with_file_name(format!("{stem}-snapshot-{n}.twin")).exists();
     let number = (1..).find(free).unwrap_or(u32::MAX);
     path.with_file_name(format!("{stem}-snapshot-{number}.twin"))
-}
-
-/// Reads what is added to a file.
-struct Follow<'a> {
-    path: Option<&'a Path>,
-    offset: u64,
-}
-
-impl<'a> Follow<'a> {
-    /// What the file holds before the command starts is of an earlier run.
-    fn new(path: Option<&'a Path>) -> Self {
-        Follow { path, offset: path.and_then(|p| std::fs::metadata(p).ok()).map_or(0, |m| m.len()) }
-    }
-
-    fn read(&mut self, counter: &Counter) {
-        use std::os::unix::fs::FileExt;
-        let Some(Ok(file)) = self.path.map(std::fs::File::open) else { return };
-        if file.metadata().is_ok_and(|m| m.len() < self.offset) {
-            self.offset = 0;
-        }
-        let mut buffer = vec![0; 64 << 10];
-        while let Ok(count @ 1..) = file.read_at(&mut buffer, self.offset) {
-            counter.feed(buffer.get(..count).unwrap_or_default());
-            self.offset += count as u64;
-        }
-    }
 }

@@ -2,6 +2,8 @@
 
 use crate::options::Record;
 use regex_lite::Regex;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
 use std::sync::Mutex;
 
 /// How a match counts.
@@ -93,9 +95,81 @@ impl Counter {
     }
 }
 
+/// How the work went on: totals over time. Of many points every second is left out, the first and the last never.
+#[derive(Debug, Default)]
+pub(crate) struct Course {
+    /// Seconds since the start, units done.
+    points: Vec<(f64, f64)>,
+}
+
+impl Course {
+    /// Most points that are kept.
+    const MOST: usize = 2000;
+
+    /// Adds what was done by `seconds`.
+    pub(crate) fn add(&mut self, seconds: f64, total: f64) {
+        self.points.push((seconds, total));
+        let count = self.points.len();
+        if count > Self::MOST {
+            let mut at = 0;
+            self.points.retain(|_| {
+                at += 1;
+                at % 2 == 1 || at == count
+            });
+        }
+    }
+
+    /// The total that was added last.
+    pub(crate) fn total(&self) -> Option<f64> {
+        self.points.last().map(|p| p.1)
+    }
+
+    /// All of it.
+    pub(crate) fn points(self) -> Vec<(f64, f64)> {
+        self.points
+    }
+}
+
+/// Reads what is added to a file: the reports of a workload that writes them there.
+pub(crate) struct Follow<'a> {
+    path: Option<&'a Path>,
+    offset: u64,
+}
+
+impl<'a> Follow<'a> {
+    /// What the file holds before the command starts is of an earlier run.
+    pub(crate) fn new(path: Option<&'a Path>) -> Self {
+        Follow { path, offset: path.and_then(|p| std::fs::metadata(p).ok()).map_or(0, |m| m.len()) }
+    }
+
+    /// Counts what was added since the last time.
+    pub(crate) fn read(&mut self, counter: &Counter) {
+        let Some(Ok(file)) = self.path.map(std::fs::File::open) else { return };
+        if file.metadata().is_ok_and(|m| m.len() < self.offset) {
+            self.offset = 0;
+        }
+        let mut buffer = vec![0; 64 << 10];
+        while let Ok(count @ 1..) = file.read_at(&mut buffer, self.offset) {
+            counter.feed(buffer.get(..count).unwrap_or_default());
+            self.offset += count as u64;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_course_is_thinned() {
+        let mut course = Course::default();
+        for i in 0..=Course::MOST {
+            course.add(i as f64, i as f64);
+        }
+        assert_eq!(course.total(), Some(Course::MOST as f64), "what came last is not forgotten");
+        let points = course.points();
+        assert_eq!((points.len(), points[0], points[1]), (Course::MOST / 2 + 1, (0.0, 0.0), (2.0, 2.0)));
+    }
 
     fn counter(rule: Rule) -> Counter {
         Counter { rule, state: Mutex::default() }

@@ -1,0 +1,121 @@
+//! What the options make of a recording: its file, how far apart its reads are, which sources are read, its manifest.
+
+use crate::options::{Record, Usage};
+use anyhow::{Context, Result, bail};
+use host::Host;
+use model::Manifest;
+use sources::{Pace, Source};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The interval unless one is asked for.
+const INTERVAL: Duration = Duration::from_secs(1);
+
+/// The interval at the start of a command unless one is asked for, and for how long.
+const SPRINT: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(20));
+
+/// How far apart the ticks are: `base` during the sprint, `stride` times that later.
+pub(crate) struct Ticks {
+    pub(crate) base: Duration,
+    pub(crate) sprint: Duration,
+    pub(crate) stride: u64,
+}
+
+impl Ticks {
+    pub(crate) fn of(options: &Record) -> Self {
+        match options.interval {
+            Some(base) => Ticks { base, sprint: Duration::ZERO, stride: 1 },
+            None if options.command.is_empty() => Ticks { base: INTERVAL, sprint: Duration::ZERO, stride: 1 },
+            None => {
+                Ticks { base: SPRINT.0, sprint: SPRINT.1, stride: (INTERVAL.as_nanos() / SPRINT.0.as_nanos()) as u64 }
+            }
+        }
+    }
+}
+
+/// Where to record to: the name given, or one made of the command's name or the time.
+pub(crate) fn output(options: &Record) -> Result<PathBuf> {
+    if let Some(path) = &options.output {
+        if path.file_name().is_none() || path.is_dir() {
+            bail!("{}: is a folder; name a file, such as {}", path.display(), path.join("slow.twin").display());
+        }
+        return Ok(path.clone());
+    }
+    let base = match options.command.first() {
+        Some(command) => Path::new(command).file_name().map_or("command".into(), |n| n.to_string_lossy().into_owned()),
+        None => "recording".into(),
+    };
+    let free = |n: usize| PathBuf::from(if n == 0 { format!("{base}.twin") } else { format!("{base}-{n}.twin") });
+    (0..10_000)
+        .map(free)
+        .find(|p| !p.exists())
+        .context("10,000 recordings of this name are here already; name one with -o")
+}
+
+/// How many ticks of length `tick` fill `time`; at least one.
+pub(crate) fn ticks(time: Duration, tick: Duration) -> u64 {
+    (time.as_nanos() as u64).div_ceil(tick.as_nanos() as u64).max(1)
+}
+
+/// The sources that the options choose, each with its interval in ticks (0: once).
+pub(crate) fn chosen(options: &Record, pace: &Ticks) -> Result<Vec<(&'static Source, u64)>> {
+    let known = || sources::ALL.iter().map(|s| s.name).collect::<Vec<_>>().join(", ");
+    let named = options.only.iter().chain(&options.skip).chain(options.every.iter().map(|(name, _)| name));
+    for name in named {
+        if sources::by_name(name).is_none() {
+            return Err(Usage(format!("there is no source {name:?}; there are: {}", known())).into());
+        }
+    }
+    let ticks = |time| ticks(time, pace.base);
+    let every = |source: &Source| {
+        let given = options.every.iter().rev().find(|(name, _)| name == source.name);
+        match (given, source.pace) {
+            (_, Pace::Once) => 0,
+            (Some((_, time)), _) => ticks(*time),
+            (None, Pace::Tick) => 1,
+            (None, Pace::AtLeast(seconds)) => ticks(Duration::from_secs(seconds)),
+        }
+    };
+    Ok(sources::ALL
+        .iter()
+        .filter(|s| options.only.is_empty() || options.only.iter().any(|n| n == s.name))
+        .filter(|s| !options.skip.iter().any(|n| n == s.name))
+        .map(|&s| (s, every(s)))
+        .collect())
+}
+
+/// What is known of the recording at its start.
+pub(crate) fn manifest(options: &Record, pace: &Ticks, host: &Host, path: &Path) -> Manifest {
+    let text = |path: &str| host.read_text(path).unwrap_or_default();
+    let uname = rustix::system::uname();
+    let word = |s: &std::ffi::CStr| s.to_string_lossy().into_owned();
+    let unix = rustix::time::clock_gettime(rustix::time::ClockId::Realtime);
+    let memory = text("/proc/meminfo")
+        .lines()
+        .find_map(|l| l.strip_prefix("MemTotal:")?.trim().strip_suffix("kB")?.trim().parse::<i64>().ok());
+    let command = (!options.command.is_empty()).then(|| {
+        let words: Vec<_> = options.command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+        if options.unmasked { words } else { sources::mask::arguments(&words) }
+    });
+    Manifest {
+        tool: crate::VERSION.into(),
+        name: options
+            .name
+            .clone()
+            .unwrap_or_else(|| path.file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned())),
+        host: word(uname.nodename()),
+        kernel: word(uname.release()),
+        machine: word(uname.machine()),
+        boot_id: text("/proc/sys/kernel/random/boot_id"),
+        start_unix: unix.tv_sec.saturating_mul(1_000_000_000).saturating_add(unix.tv_nsec),
+        start_monotonic: host.now() as i64,
+        interval: pace.base.as_nanos() as i64 * pace.stride as i64,
+        sprint: (!pace.sprint.is_zero()).then_some((pace.base.as_nanos() as i64, pace.sprint.as_nanos() as i64)),
+        page_size: rustix::param::page_size() as i64,
+        cpus: host.read("/sys/devices/system/cpu/online").map_or(0, |list| sources::parse::list(&list).len() as i64),
+        memory: memory.unwrap_or(0).saturating_mul(1024),
+        command,
+        labels: options.label.iter().cloned().collect(),
+        ..Manifest::default()
+    }
+}

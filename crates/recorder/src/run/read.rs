@@ -1,0 +1,195 @@
+//! What is read at a tick: the sources that are due, the recorder's own cost, the work done.
+
+use super::{OWN, Recorder};
+use crate::keeper::{Keeper, Message, Tick};
+use crate::own;
+use crate::schedule::due;
+use model::{Coverage, Fact, Kind, Out, Rows, Shape, Table, Unavailable};
+use sources::{Reader, Source};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use store::TableId;
+
+/// Rows are committed this often, or at each tick where ticks are rarer: a commit waits for the disk.
+const COMMIT: Duration = Duration::from_secs(1);
+
+/// A read that takes longer is costly: 36 ms of CPU time go into `/proc/pagetypeinfo` of a host with 24 GiB.
+const COSTLY: i64 = 10_000_000;
+
+/// Strings that have passed are forgotten this often.
+const FORGET: Duration = Duration::from_secs(10);
+
+/// A source that is being read.
+pub(super) struct Active {
+    source: &'static Source,
+    reader: Box<dyn Reader>,
+    tables: Vec<TableId>,
+    /// In ticks; 0 for once.
+    every: u64,
+    last: u64,
+    /// When it was last read, as the host's clock says, and how often it shall be, nanoseconds.
+    read_at: u64,
+    interval: u64,
+    reads: i64,
+    nanoseconds: i64,
+    rows: i64,
+    errors: i64,
+    /// Whether it uses strings that pass (see [`model::Symbols`]).
+    passing: bool,
+    /// The last error that was written down, so that each is said once.
+    said: Option<Unavailable>,
+}
+
+impl Active {
+    /// A source that was opened, to be read every so many ticks, which are `interval` nanoseconds.
+    pub(super) fn new(
+        source: &'static Source,
+        reader: Box<dyn Reader>,
+        tables: Vec<TableId>,
+        every: u64,
+        interval: u64,
+    ) -> Self {
+        Active {
+            source,
+            reader,
+            tables,
+            every,
+            last: 0,
+            read_at: 0,
+            interval,
+            reads: 0,
+            nanoseconds: 0,
+            rows: 0,
+            errors: 0,
+            passing: false,
+            said: None,
+        }
+    }
+
+    /// Whether the last read can be left out. Counters need it: what they counted since the read before would be lost. Levels do not, and where
+    /// they are costly they are not read again before half of their interval is over.
+    fn may_end_early(&self, now: u64) -> bool {
+        let counts = |table: &&Table| match table.shape {
+            Shape::Long { unknown } => matches!(unknown, Kind::Counter | Kind::Histogram),
+            Shape::Wide => table.columns.iter().any(|c| c.is_cumulative()),
+        };
+        let is_costly = self.nanoseconds > self.reads.saturating_mul(COSTLY);
+        is_costly && now.saturating_sub(self.read_at) < self.interval / 2 && !self.source.tables.iter().any(counts)
+    }
+}
+
+impl Recorder<'_> {
+    /// Reads every source that is due at `tick`; all of them at the first and at the last one. `once` reads the properties of the host too.
+    pub(super) fn read(&mut self, tick: u64, once: bool, keeper: &Keeper) {
+        let last = tick == u64::MAX;
+        self.last_read = self.now();
+        let mut now = Tick { t: self.last_read as i64, ..Tick::default() };
+        let (mut coverage, mut facts): (Vec<Coverage>, Vec<Fact>) = Default::default();
+        let mut failed = false;
+        for active in &mut self.sources {
+            let is_due = match active.every {
+                // Large sets of properties do not change while a program runs.
+                0 => once && (tick == 0 || active.source.tables.is_empty()),
+                _ if last => !active.may_end_early(self.host.now()),
+                every => tick == 0 || due(active.last, tick, every),
+            };
+            if !is_due {
+                continue;
+            }
+            active.last = tick;
+            let mut rows = vec![Rows::default(); active.source.tables.len()];
+            let passed = self.symbols.passed();
+            let mut out = Out::new(
+                active.source.name,
+                active.source.tables,
+                &mut rows,
+                &mut self.symbols,
+                &mut coverage,
+                &mut facts,
+            );
+            let begin = self.host.now();
+            active.read_at = begin;
+            let result = active.reader.read(&self.host, &mut out);
+            active.passing |= self.symbols.passed() > passed;
+            let t = begin.saturating_sub(self.start) as i64;
+            active.reads += 1;
+            active.nanoseconds += self.host.now().saturating_sub(begin) as i64;
+            active.rows += rows.iter().map(|r| r.len() as i64).sum::<i64>();
+            match result {
+                Ok(()) if active.reads == 1 => coverage.push(Coverage::read(active.source.name, "")),
+                Ok(()) => {}
+                Err(why) => {
+                    failed = true;
+                    active.errors += 1;
+                    if active.said.as_ref() != Some(&why) {
+                        coverage.push(Coverage::unavailable(active.source.name, "", why.clone()));
+                        active.said = Some(why);
+                    }
+                }
+            }
+            // Microseconds are as exact as a read is, and take half the room.
+            let t = t - t % 1000;
+            now.reads.extend(
+                active.tables.iter().zip(rows).filter(|(_, rows)| !rows.is_empty()).map(|(&id, rows)| (id, t, rows)),
+            );
+        }
+        self.read_own(&mut now, last, keeper);
+        now.symbols = self.symbols.take_new();
+        if !failed {
+            self.forget(&mut now, tick);
+        }
+        let time = self.now();
+        // Whether it can wait for the next tick: what counts is when that one is due, not how late this one came.
+        let next = self.schedule.deadline();
+        now.commit = last || tick == 0 || next > self.last_commit.saturating_add(COMMIT.as_nanos() as u64);
+        if now.commit {
+            self.last_commit = time;
+        }
+        keeper.send(Message::Tick(now));
+        if !facts.is_empty() {
+            keeper.send(Message::Facts(facts));
+        }
+        if !coverage.is_empty() {
+            keeper.send(Message::Coverage(coverage));
+        }
+    }
+
+    /// Forgets the strings that have passed: a tick that read all sources that use such strings, whole, shows which are left.
+    fn forget(&mut self, now: &mut Tick, tick: u64) {
+        let time = self.now();
+        let unread = |s: &Active| s.passing && s.last != tick;
+        if time - self.last_forgot < FORGET.as_nanos() as u64 || self.sources.iter().any(unread) {
+            return;
+        }
+        self.last_forgot = time;
+        let cells = now.reads.iter().flat_map(|(_, _, rows)| &rows.cells).copied();
+        now.forgotten = self.symbols.forget(cells);
+    }
+
+    /// Adds the recorder's own rows, and the work done.
+    fn read_own(&mut self, now: &mut Tick, last: bool, keeper: &Keeper) {
+        let time = self.now();
+        let t = (time - time % 1000) as i64;
+        let [recorder, by_source, work] = self.own;
+        // The workload reports at a pace of its own: only its reports are reads.
+        let total = self.counter.as_ref().and_then(|c| c.total());
+        if let Some(total) = total.filter(|t| last || self.course.total() != Some(*t)) {
+            // Whole units are what people count; the fraction stays in the manifest.
+            now.reads.push((work, t, Rows { width: 1, cells: vec![total as i64] }));
+            self.course.add(time as f64 / 1e9, total);
+        }
+        if !last && self.last_own != 0 && time - self.last_own < OWN.as_nanos() as u64 {
+            return;
+        }
+        self.last_own = time.max(1);
+        let bytes = keeper.state.bytes.load(Ordering::Relaxed);
+        now.reads.push((recorder, t, own::row(self.page, self.schedule.late, self.schedule.skipped, bytes)));
+        let mut rows = Rows { width: own::RECORDER_SOURCE.width(), cells: Vec::new() };
+        for s in &self.sources {
+            rows.cells.extend([self.symbols.cell(s.source.name), s.reads, s.nanoseconds, s.rows, s.errors]);
+        }
+        if !rows.is_empty() {
+            now.reads.push((by_source, t, rows));
+        }
+    }
+}
