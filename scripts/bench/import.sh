@@ -80,26 +80,23 @@ open(sys.argv[2], 'wb').write(bytes(head) + body + bytes(rest))
 print(f'{len(head) + len(body) + len(rest) >> 20} MiB, {len(samples) * turn} samples', file=sys.stderr)
 PY
 
-# Seconds of the wall clock.
-seconds() {
-    local start end
-    start=$(date +%s%N)
-    "$@"
-    end=$(date +%s%N)
-    echo "$(((end - start) / 1000000)) ms  $LABEL"
+# Seconds of the wall clock and of CPU time, and the greatest resident memory of a program of the command.
+measured() {
+    python3 -c '
+import resource, subprocess, sys, time
+start = time.time()
+subprocess.run(["bash", "-c", sys.argv[2]], check=True)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(f"{time.time() - start:8.1f} s {used.ru_utime + used.ru_stime:8.1f} s of CPU {used.ru_maxrss >> 10:7} MiB  {sys.argv[1]}")' "$1" "$2"
 }
-ours() {
-    "$twinscope" import "$work/perf.data" -o "$work/x.twin" --force > /dev/null 2>&1
-    "$twinscope" flame "$work/x.twin" -o "$work/x.svg" > /dev/null
-}
-theirs() { perf script -i "$work/perf.data" 2> /dev/null | "$FLAMEGRAPH/stackcollapse-perf.pl" | "$FLAMEGRAPH/flamegraph.pl" > "$work/theirs.svg"; }
-script() { perf script -i "$work/perf.data" > "$work/script.txt" 2> /dev/null; }
+flame="'$twinscope' flame '$work/x.twin' -o '$work/x.svg' > '$work/said'"
+script="perf script -i '$work/perf.data' 2> /dev/null"
 
-LABEL="twinscope import + flame -o x.svg" seconds ours
-again() { "$twinscope" flame "$work/x.twin" -o "$work/y.svg" > /dev/null; }
-LABEL="  of that, flame of the recording" seconds again
-LABEL="perf script alone" seconds script
+measured "twinscope import + flame -o x.svg" "'$twinscope' import '$work/perf.data' -o '$work/x.twin' > '$work/said' 2>&1 && $flame"
+measured "  of that, flame of the recording" "$flame"
+measured "perf script alone" "$script > '$work/script.txt'"
 if [[ -n ${FLAMEGRAPH:-} ]]; then
-    LABEL="perf script | stackcollapse-perf.pl | flamegraph.pl" seconds theirs
+    rm "$work/script.txt"
+    measured "perf script | stackcollapse-perf.pl | flamegraph.pl" "$script | '$FLAMEGRAPH/stackcollapse-perf.pl' | '$FLAMEGRAPH/flamegraph.pl' > '$work/theirs.svg'"
 fi
-ls -l "$work/x.twin" | awk '{print $5, "bytes of recording"}'
+stat -c '%s bytes of recording' "$work/x.twin"

@@ -1,6 +1,6 @@
 //! `perf.data`, as `perf record` writes it to a file or to a pipe (tools/perf/Documentation/perf.data-file-format.txt, include/uapi/linux/perf_event.h).
 //! Read from front to back in rounds, as perf itself does: what lies before a `FINISHED_ROUND` is put in order of time, and what could still be overtaken
-//! waits for the next one. So memory does not grow with the file.
+//! waits for the next one. So what grows with the file is the list of samples, 64 bytes each, and not what is read of it.
 
 mod attr;
 mod record;
