@@ -44,9 +44,10 @@ struct Module {
 #[derive(Debug)]
 pub(super) struct Spaces {
     by_pid: HashMap<u32, Space>,
+    /// Names of threads; that of a process is its first thread's.
     comm: HashMap<u32, String>,
-    /// Cells of the names of processes and threads.
-    cells: HashMap<(u32, u32), (i64, i64)>,
+    /// Cells of those names.
+    cells: HashMap<u32, i64>,
     modules: Vec<Module>,
     by_path: HashMap<(String, String), u32>,
     build_ids: HashMap<String, String>,
@@ -146,39 +147,40 @@ impl Spaces {
         if misc & 1 << 13 != 0 {
             self.by_pid.insert(pid, Space::default());
         }
-        self.comm.insert(tid, name);
-        self.cells.retain(|(p, t), _| *t != tid && *p != tid);
+        self.rename(tid, Some(name));
         Some(())
     }
 
-    /// A process or a thread was made.
+    fn rename(&mut self, tid: u32, name: Option<String>) {
+        match name {
+            Some(name) => self.comm.insert(tid, name),
+            None => self.comm.remove(&tid),
+        };
+        self.cells.remove(&tid);
+    }
+
+    /// A process or a thread was made. Its number may have been another's before, of which nothing is left.
     pub(super) fn fork(&mut self, mut rest: Bytes<'_>) -> Option<()> {
         let (pid, parent, tid, parent_tid) = (rest.u32()?, rest.u32()?, rest.u32()?, rest.u32()?);
-        if pid != parent
-            && let Some(maps) = self.by_pid.get(&parent).map(|s| Rc::clone(&s.maps))
-        {
+        if pid != parent {
+            let maps = self.by_pid.get(&parent).map(|s| Rc::clone(&s.maps)).unwrap_or_default();
             self.by_pid.insert(pid, Space { maps, ..Space::default() });
         }
-        if let Some(name) = self.comm.get(&parent_tid).cloned() {
-            self.comm.insert(tid, name);
-        }
+        self.rename(tid, self.comm.get(&parent_tid).cloned());
         Some(())
     }
 
     /// The names of a process and a thread, as cells.
     pub(super) fn names(&mut self, profile: &mut Profile, pid: Option<u32>, tid: Option<u32>) -> (i64, i64) {
         let (Some(pid), Some(tid)) = (pid, tid) else { return (NULL, NULL) };
-        if let Some(&cells) = self.cells.get(&(pid, tid)) {
-            return cells;
-        }
-        let mut name = |id: u32| match self.comm.get(&id) {
-            Some(name) => profile.symbols.cell(name),
-            None if id == 0 => profile.symbols.cell("swapper"),
-            None => profile.symbols.cell(&format!("[{id}]")),
+        let mut name = |id: u32| {
+            *self.cells.entry(id).or_insert_with(|| match self.comm.get(&id) {
+                Some(name) => profile.symbols.cell(name),
+                None if id == 0 => profile.symbols.cell("swapper"),
+                None => profile.symbols.cell(&format!("[{id}]")),
+            })
         };
-        let cells = (name(pid), name(tid));
-        self.cells.insert((pid, tid), cells);
-        cells
+        (name(pid), name(tid))
     }
 
     /// The places of a sample, the innermost first.
@@ -310,5 +312,41 @@ impl Spaces {
             Some(name) => profile.named(&name, "[jit]", "", "jit"),
             None => profile.named("", shown, "", kind),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Options;
+
+    fn words(words: &[u32]) -> Vec<u8> {
+        words.iter().flat_map(|w| w.to_le_bytes()).collect()
+    }
+
+    #[test]
+    fn a_number_that_is_given_again_is_another_thread() {
+        let mut profile = Profile::new(Options { symbols: false, ..Options::default() });
+        let mut spaces = Spaces::new(false);
+        let comm = |spaces: &mut Spaces, id: u32, name: &str| {
+            let body = [words(&[id, id]), name.as_bytes().to_vec(), vec![0]].concat();
+            spaces.comm(0, Bytes(&body)).unwrap();
+        };
+        // Process, parent, thread, parent's thread.
+        let fork = |spaces: &mut Spaces, ids: [u32; 4]| spaces.fork(Bytes(&words(&ids))).unwrap();
+        let mut named = |spaces: &mut Spaces, id: u32| {
+            let (process, thread) = spaces.names(&mut profile, Some(id), Some(id));
+            assert_eq!(process, thread);
+            profile.symbols.text(thread).unwrap().to_owned()
+        };
+        comm(&mut spaces, 1, "init");
+        comm(&mut spaces, 7, "make");
+        assert_eq!(named(&mut spaces, 7), "make");
+        comm(&mut spaces, 7, "cc");
+        assert_eq!(named(&mut spaces, 7), "cc", "it was renamed");
+        fork(&mut spaces, [7, 1, 7, 1]);
+        assert_eq!(named(&mut spaces, 7), "init", "a child of another, before it has a name of its own");
+        fork(&mut spaces, [7, 99, 7, 99]);
+        assert_eq!(named(&mut spaces, 7), "[7]", "of a parent that nothing is known of");
     }
 }
