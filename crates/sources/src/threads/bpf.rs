@@ -25,7 +25,7 @@ const LOST_STACKS: u32 = 6;
 const LOST_LEDGERS: u32 = 7;
 
 /// The programs, and those that do without what some kernels lack.
-const PROGRAMS: [&str; 5] = ["ledger_switch", "ledger_waking", "ledger_wakeup", "ledger_new", "ledger_read"];
+const PROGRAMS: [&str; 4] = ["ledger_switch", "ledger_waking", "ledger_new", "ledger_read"];
 const OF_LOCKS: [&str; 2] = ["ledger_contended", "ledger_obtained"];
 
 /// Reads the ledger.

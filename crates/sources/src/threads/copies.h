@@ -14,14 +14,14 @@ const volatile bool with_stacks = 1;
 
 /* A user stack is copied again after this time, for another caller may have come to block at the same depth. */
 #define COPY_AGAIN 2000000000ull
-/* Stacks that one CPU copies in a tenth of a second, of user and kernel. */
-enum { MOST_USER_COPIES = 32, MOST_KERNEL_COPIES = 400 };
+/* User stacks that one CPU copies in a tenth of a second, and the time that it spends at most on stacks of any kind: 1 %. */
+enum { MOST_USER_COPIES = 32, MOST_SPENT = 1000000 };
 #define COPY_WINDOW 100000000ull
 
 /* Stacks. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 4 << 20);
+	__uint(max_entries, 2 << 20);
 } stacks SEC(".maps");
 
 /* When the user stack of a place was last copied. */
@@ -43,7 +43,8 @@ struct {
 struct scratch {
 	__u64 window;
 	__u32 user;
-	__u32 kernel;
+	/* Nanoseconds. */
+	__u32 spent;
 	__u64 frames[MOST_FRAMES];
 };
 
@@ -69,7 +70,7 @@ static __always_inline struct scratch *scratch_of(__u32 which, __u64 now)
 	if (scratch && now - scratch->window > COPY_WINDOW) {
 		scratch->window = now;
 		scratch->user = 0;
-		scratch->kernel = 0;
+		scratch->spent = 0;
 	}
 	return scratch;
 }
@@ -81,7 +82,7 @@ static __noinline int copy_stack(__u64 place, __u64 now)
 	struct scratch *scratch = scratch_of(0, now);
 	struct user_stack_record *record;
 	struct registers at = {};
-	__u64 *last;
+	__u64 *last, begin;
 	__u32 size = 0;
 
 	if (!scratch || !with_stacks)
@@ -89,7 +90,7 @@ static __noinline int copy_stack(__u64 place, __u64 now)
 	last = bpf_map_lookup_elem(&copied, &place);
 	if (last && now - *last < COPY_AGAIN)
 		return 1;
-	if (scratch->user >= MOST_USER_COPIES) {
+	if (scratch->user >= MOST_USER_COPIES || scratch->spent >= MOST_SPENT) {
 		count(COUNT_USER_LEFT_OUT);
 		return 0;
 	}
@@ -100,6 +101,7 @@ static __noinline int copy_stack(__u64 place, __u64 now)
 		count(LOST_STACKS);
 		return 0;
 	}
+	begin = bpf_ktime_get_ns();
 	scratch->user++;
 	record->kind = RECORD_USER_STACK;
 	record->tgid = task->tgid;
@@ -125,17 +127,29 @@ static __noinline int copy_stack(__u64 place, __u64 now)
 	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
 	bpf_map_update_elem(&copied, &place, &now, BPF_ANY);
 	count(COUNT_USER_STACKS);
+	scratch->spent += bpf_ktime_get_ns() - begin;
 	return 1;
 }
 
-/* Takes the kernel stack of a thread that is not running, tells it if it is new, and gives its name. */
-static __always_inline __u64 kernel_stack(struct task_struct *task, struct scratch *scratch)
+/*
+ * Takes the kernel stack of a thread that is not running, tells it if it is new, and gives its name: 0 where there is none, or no time for
+ * it. `which`: of the scratches.
+ */
+static __noinline __u64 kernel_stack(struct task_struct *task, __u32 which, __u64 now)
 {
+	__u64 name = 1469598103934665603ull, begin;
+	struct scratch *scratch = scratch_of(which, now);
 	struct kernel_stack_record *record;
-	__u64 name = 1469598103934665603ull;
 	__u32 one = 1;
 	long size;
 
+	if (!task || !scratch)
+		return 0;
+	if (scratch->spent >= MOST_SPENT) {
+		count(COUNT_KERNEL_LEFT_OUT);
+		return 0;
+	}
+	begin = bpf_ktime_get_ns();
 	size = bpf_get_task_stack(task, scratch->frames, sizeof(scratch->frames), 0);
 	if (size <= 0)
 		return 0;
@@ -146,6 +160,7 @@ static __always_inline __u64 kernel_stack(struct task_struct *task, struct scrat
 		name = mix(name, scratch->frames[i]);
 	}
 	count(COUNT_KERNEL_STACKS);
+	scratch->spent += bpf_ktime_get_ns() - begin;
 	if (bpf_map_lookup_elem(&told, &name))
 		return name;
 	record = bpf_ringbuf_reserve(&stacks, sizeof(*record), 0);

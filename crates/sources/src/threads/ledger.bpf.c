@@ -2,11 +2,15 @@
 /*
  * The ledger: in which state each thread in scope is, and for how long it was in each.
  *
- * It is kept in task storage and changed where the scheduler says so: sched_switch, sched_wakeup and fork, which the run-queue lock of the
- * thread puts in order. A task iterator reads it once a tick; a thread that ends goes through a ring.
+ * It is kept in task storage and changed where the scheduler says so: sched_switch and fork, which the run-queue lock of the thread puts in
+ * order. A task iterator reads it once a tick; a thread that ends goes through a ring.
  *
  * What a thread blocks in is known at switch-out without any tracing of system calls: its saved registers hold the call and its
- * arguments. Who wakes it is noted at sched_waking, which unlike sched_wakeup always runs where the waker is.
+ * arguments. Who wakes it notes so at sched_waking, which unlike sched_wakeup always runs where the waker is, and when; no more, for the waker
+ * has other things to do, and the lines of the cache that hold the ledger are elsewhere. It is added up when the thread runs.
+ *
+ * sched_waking is not ordered by the run-queue lock, so a waker writes to fields that nobody else writes to while the thread is blocked. A wake-up
+ * that comes before the ledger says so finds a thread that is not yet off its CPU: it never really blocked.
  */
 #include "blocked.h"
 #include "sites.h"
@@ -18,6 +22,13 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 const volatile __u64 long_wait = 100000;
 /* Waker's stacks: of each long wait, and of one in so many short ones. */
 enum { WAKER_ONE_IN = 16 };
+/*
+ * Waits that follow one another faster than OFTEN are looked at closely in one of eight windows of 2^20 ns (1 ms) only: who owns the lock, and how many
+ * wait for it. Both cost a line of the cache that all of these threads want. Numbers and times are exact all the same.
+ */
+enum { OFTEN = 200000, WINDOW_BITS = 20, WINDOWS = 8 };
+/* The name of a waker is looked at again after so long, for it may have taken another. */
+#define NAME_AGAIN 100000000ull
 
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
@@ -74,14 +85,19 @@ static __always_inline struct ledger *begin(struct task_struct *task, __u64 now,
 static __always_inline void blocks(struct task_struct *task, struct ledger *ledger, __u32 task_state, __u64 now)
 {
 	struct registers at = {.call = -1};
+	struct known *known;
 	__u32 state;
 
 	if (!(task->flags & PF_KTHREAD))
 		registers_of(&at, task);
-	ledger->kernel = 0;
+	ledger->woken = 0;
 	ledger->waker = 0;
 	ledger->waker_thread = 0;
 	ledger->waker_place = 0;
+	ledger->closely = now - ledger->blocked >= OFTEN || (now >> WINDOW_BITS) % WINDOWS == 0;
+	ledger->counted = 0;
+	ledger->blocked = now;
+	ledger->kernel = 0;
 	ledger->owner = 0;
 	ledger->operation = 0;
 	ledger->value = 0;
@@ -89,37 +105,66 @@ static __always_inline void blocks(struct task_struct *task, struct ledger *ledg
 	ledger->flags = 0;
 	ledger->address = 0;
 	ledger->call = at.call;
-	ledger->ip = at.ip;
-	ledger->sp = at.sp;
 	ledger->place = mix(mix(mix((__u32)task->pid, at.ip), at.sp), (__u32)at.call);
-	__builtin_memset(ledger->waker_name, 0, sizeof(ledger->waker_name));
 	state = blocked_state(ledger, task, task_state, &at, now);
-	if (state == UNDECIDED || (state == LOCK && !ledger->flags)) {
-		watch_futex(task, ledger, 1);
-		/* __owner of glibc's pthread_mutex_t, which user space believes only of a pthread mutex. */
-		bpf_probe_read_user(&ledger->owner, sizeof(ledger->owner), (void *)(ledger->address + 8));
-	}
-	if (!(task->flags & PF_KTHREAD) && with_stacks) {
-		__u32 i = ledger->last & (SITES - 1);
-
-		if (ledger->sites[i].place != ledger->place || now - ledger->copied[i] > COPY_AGAIN) {
-			if (copy_stack(ledger->place, now) && ledger->sites[i].place == ledger->place)
-				ledger->copied[i] = now;
+	/* Only of the current thread can memory be read: not of one that the iterator finds. */
+	if (task == bpf_get_current_task_btf()) {
+		if (ledger->closely && (state == UNDECIDED || (state == LOCK && !ledger->flags))) {
+			watch_futex(task, ledger, 1);
+			/* __owner of glibc's pthread_mutex_t, which user space believes only of a pthread mutex. */
+			bpf_probe_read_user(&ledger->owner, sizeof(ledger->owner), (void *)(ledger->address + 8));
+		}
+		known = &ledger->known[ledger->place & (KNOWN - 1)];
+		if (with_stacks && !(task->flags & PF_KTHREAD) && (known->place != ledger->place || now - known->at > COPY_AGAIN) &&
+		    copy_stack(ledger->place, now)) {
+			known->place = ledger->place;
+			known->at = now;
 		}
 	}
 	changed(ledger, state);
 }
 
-static __always_inline void fill_thread(struct thread_record *to, struct task_struct *task, struct ledger *ledger)
+static __always_inline __u64 state_woken(__u64 woken)
 {
+	return woken & 1 ? THROTTLED : RUNNABLE;
+}
+
+/* The wait of a thread that was woken ends, and its way to a CPU begins. */
+static __always_inline void wakes(struct task_struct *task, struct ledger *ledger, __u64 now)
+{
+	__u64 from = ledger->since, woken = ledger->woken & ~1ull, state = state_woken(ledger->woken);
+
+	/* By the rounding to even. */
+	if (woken < from)
+		woken = from;
+	if (woken - from >= long_wait && long_wait && !ledger->kernel && !has_kernel_stack(ledger))
+		ledger->kernel = kernel_stack(task, 0, now);
+	if (ledger->counted)
+		watch_futex(task, ledger, 0);
+	end_wait(task, ledger, from, woken);
+	ledger->wakeups++;
+	account(ledger, woken);
+	changed(ledger, state);
+}
+
+static __always_inline void fill_thread(struct thread_record *to, struct task_struct *task, struct ledger *ledger, __u64 now)
+{
+	__u64 state = ledger->state, since = ledger->since, said = ledger->woken, woken = said & ~1ull;
+
 	to->tgid = task->tgid;
 	to->pid = task->pid;
 	to->flags = task->flags;
 	to->start = task->start_boottime;
 	to->born = ledger->born;
-	to->since = ledger->since;
-	to->state = ledger->state;
+	to->since = since;
+	to->state = state;
 	__builtin_memcpy(to->states, ledger->states, sizeof(to->states));
+	/* Not added up yet. */
+	if (woken >= since && woken <= now && state >= FIRST_BLOCKED && state < STATES) {
+		to->states[state] += woken - since;
+		to->since = woken;
+		to->state = state_woken(said);
+	}
 	to->runtime_born = ledger->runtime_born;
 	to->runtime = ledger->runtime;
 	to->left = ledger->left;
@@ -154,7 +199,7 @@ static __noinline int ends(struct task_struct *task, struct ledger *ledger, __u6
 	}
 	record->kind = RECORD_END;
 	record->now = now;
-	fill_thread(record, task, ledger);
+	fill_thread(record, task, ledger, now);
 	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
 	return 0;
 }
@@ -193,8 +238,10 @@ int BPF_PROG(ledger_switch, bool preempt, struct task_struct *prev, struct task_
 		if (ledger && ledger->state < STATES) {
 			__u32 cpu = bpf_get_smp_processor_id();
 
-			/* It never really blocked, a signal was pending: it waited for a CPU. */
-			if (ledger->state >= FIRST_BLOCKED)
+			if (ledger->state >= FIRST_BLOCKED && ledger->woken)
+				wakes(next, ledger, now);
+			/* It never really blocked, a signal was pending or its waker was first: it waited for a CPU. */
+			else if (ledger->state >= FIRST_BLOCKED)
 				ledger->state = RUNNABLE;
 			if (ledger->state == RUNNABLE && now > ledger->since)
 				ledger->queue[bucket_of((now - ledger->since) >> 10) & (BUCKETS - 1)]++;
@@ -208,6 +255,28 @@ int BPF_PROG(ledger_switch, bool preempt, struct task_struct *prev, struct task_
 	return 0;
 }
 
+/* Who wakes a thread, in the system call `at`; nothing where an interrupt does. */
+static __always_inline void note_waker(struct ledger *ledger, struct task_struct *waker, struct registers *at, __u64 now)
+{
+	__u32 tgid = waker->tgid;
+
+	ledger->waker = tgid;
+	ledger->waker_thread = waker->pid;
+	if (ledger->named != tgid || now - ledger->named_at > NAME_AGAIN) {
+		ledger->named = tgid;
+		ledger->named_at = now;
+		bpf_probe_read_kernel(&ledger->waker_name, sizeof(ledger->waker_name), waker->group_leader->comm);
+	}
+	if (!with_stacks || (waker->flags & PF_KTHREAD))
+		return;
+	if (now - ledger->since >= long_wait || ledger->wakeups % WAKER_ONE_IN == 0) {
+		__u64 place = mix(mix(mix((__u32)waker->pid, at->ip), at->sp), (__u32)at->call);
+
+		if (copy_stack(place, now))
+			ledger->waker_place = place;
+	}
+}
+
 SEC("tp_btf/sched_waking")
 int BPF_PROG(ledger_waking, struct task_struct *task)
 {
@@ -216,55 +285,18 @@ int BPF_PROG(ledger_waking, struct task_struct *task)
 	struct task_struct *waker;
 	__u64 now;
 
-	if (!ledger || ledger->state < FIRST_BLOCKED || ledger->state >= STATES)
+	if (!ledger || ledger->state < FIRST_BLOCKED || ledger->state >= STATES || ledger->woken)
 		return 0;
+	now = bpf_ktime_get_ns();
 	waker = bpf_get_current_task_btf();
-	if (waker->pid == 0)
-		return 0;
-	if (!(waker->flags & PF_KTHREAD))
-		registers_of(&at, waker);
-	if (is_interrupted(waker, ledger->state, at.call))
-		return 0;
-	ledger->waker = waker->tgid;
-	ledger->waker_thread = waker->pid;
-	BPF_CORE_READ_INTO(&ledger->waker_name, waker, group_leader, comm);
-	if (!with_stacks || (waker->flags & PF_KTHREAD))
-		return 0;
-	now = bpf_ktime_get_ns();
-	if (now - ledger->since >= long_wait || ledger->wakeups % WAKER_ONE_IN == 0) {
-		__u64 place = mix(mix(mix((__u32)waker->pid, at.ip), at.sp), (__u32)at.call);
-		if (copy_stack(place, now))
-			ledger->waker_place = place;
+	if (waker->pid) {
+		if (!(waker->flags & PF_KTHREAD))
+			registers_of(&at, waker);
+		if (!is_interrupted(waker, ledger->state, at.call))
+			note_waker(ledger, waker, &at, now);
 	}
-	return 0;
-}
-
-SEC("tp_btf/sched_wakeup")
-int BPF_PROG(ledger_wakeup, struct task_struct *task)
-{
-	struct ledger *ledger = bpf_task_storage_get(&ledgers, task, 0, 0);
-	__u64 now, from;
-
-	if (!ledger || ledger->state < FIRST_BLOCKED || ledger->state >= STATES)
-		return 0;
-	now = bpf_ktime_get_ns();
-	from = ledger->since;
-	if (now - from >= long_wait && long_wait && !ledger->kernel && !has_kernel_stack(ledger)) {
-		struct scratch *scratch = scratch_of(0, now);
-
-		if (scratch && scratch->kernel < MOST_KERNEL_COPIES) {
-			scratch->kernel++;
-			ledger->kernel = kernel_stack(task, scratch);
-		} else {
-			count(COUNT_KERNEL_LEFT_OUT);
-		}
-	}
-	if (ledger->state == UNDECIDED || (ledger->state == LOCK && !ledger->flags))
-		watch_futex(task, ledger, 0);
-	end_wait(task, ledger, from, now);
-	ledger->wakeups++;
-	account(ledger, now);
-	changed(ledger, is_throttled(task) ? THROTTLED : RUNNABLE);
+	barrier();
+	ledger->woken = (now & ~1ull) | is_throttled(task);
 	return 0;
 }
 
@@ -351,7 +383,7 @@ int ledger_read(struct bpf_iter__task *ctx)
 	struct seq_file *seq = ctx->meta->seq;
 	struct ledger *ledger;
 	struct pass *pass;
-	__u64 change = 0, state, now;
+	__u64 change = 0, held = 0, since = 0, woken = 0, state, now;
 	__u32 first = 0;
 	bool open;
 
@@ -377,7 +409,10 @@ int ledger_read(struct bpf_iter__task *ctx)
 		change = ledger->change;
 		barrier();
 		now = bpf_ktime_get_ns();
-		fill_thread(&pass->thread, task, ledger);
+		held = ledger->state;
+		since = ledger->since;
+		woken = ledger->woken & ~1ull;
+		fill_thread(&pass->thread, task, ledger, now);
 		barrier();
 		if (!(change & 1) && change == ledger->change)
 			break;
@@ -396,25 +431,24 @@ int ledger_read(struct bpf_iter__task *ctx)
 		if (bpf_seq_write(seq, &pass->site, sizeof(pass->site)))
 			return 0;
 	}
-	open = state >= FIRST_BLOCKED && state < STATES && change == ledger->change;
+	open = held >= FIRST_BLOCKED && held < STATES && change == ledger->change;
 	if (open) {
-		__u64 since = pass->thread.since, from = ledger->flushed > since ? ledger->flushed : since;
+		__u64 from = ledger->flushed > since ? ledger->flushed : since, until = now;
 
-		if (!ledger->kernel && now - since >= long_wait && long_wait) {
-			struct scratch *scratch = scratch_of(1, now);
-
-			if (scratch)
-				ledger->kernel = kernel_stack(task, scratch);
-		}
+		/* Woken, but not yet on a CPU. */
+		if (woken && woken <= now)
+			until = woken > from ? woken : from;
+		else if (!ledger->kernel && now - since >= long_wait && long_wait)
+			ledger->kernel = kernel_stack(task, 1, now);
 		identify(&pass->open, task, OPEN);
-		fill(&pass->open.site, ledger, state);
+		fill(&pass->open.site, ledger, held);
 		pass->open.site.born = since;
 		pass->open.site.count = 0;
-		pass->open.site.time = now - from;
-		pass->open.site.longest = now - since;
+		pass->open.site.time = until - from;
+		pass->open.site.longest = until - since;
 		if (bpf_seq_write(seq, &pass->open, sizeof(pass->open)))
 			return 0;
-		ledger->flushed = now;
+		ledger->flushed = until;
 	}
 	for (__u32 i = 0; i < SITES; i++) {
 		if (pass->counts[i] == ledger->told[i])
@@ -424,7 +458,10 @@ int ledger_read(struct bpf_iter__task *ctx)
 		ledger->sites[i].waiters = 0;
 	}
 	if (state == RUNNING || state == RUNNABLE) {
-		__u64 since = pass->thread.since, from = since > ledger->slotted ? since : ledger->slotted;
+		__u64 from;
+
+		since = pass->thread.since;
+		from = since > ledger->slotted ? since : ledger->slotted;
 
 		ledger->slotted = now;
 		put_into_slots(from, now, state == RUNNING);

@@ -32,12 +32,10 @@ enum { FIRST_BLOCKED = LOCK };
 /* Places where a thread blocked that are kept with it; when it has blocked in more, the oldest goes to the ring. */
 enum { SITES = 8 };
 
-/* One way in which a thread waited. Sums since `born`. */
+/* One way in which a thread waited. Sums since `born`. What each wait touches comes first, in one line of the cache. */
 struct site {
 	__u64 born;
-	/* Registers at the system call, and a number made of these, the thread and the call: the name of its user stack. */
-	__u64 ip;
-	__u64 sp;
+	/* A number made of the registers at the system call, the thread and the call: the name of its user stack. */
 	__u64 place;
 	/* Of a futex or of a kernel lock. */
 	__u64 address;
@@ -46,8 +44,8 @@ struct site {
 	__u64 count;
 	__u64 time;
 	__u64 longest;
-	/* Name of the user stack of who ended the last wait that was looked at; 0 where none was. */
-	__u64 waker_place;
+	/* State in the low byte, then what contention_begin said of the lock. */
+	__u32 state;
 	/* The process that ended it; 0: an interrupt, or unknown. */
 	__u32 waker;
 	__u32 waker_thread;
@@ -58,64 +56,94 @@ struct site {
 	/* Most threads that waited for `address` at once. */
 	__u32 waiters;
 	__s32 call;
-	/* State in the low byte, then what contention_begin said of the lock. */
-	__u32 state;
+	/* Name of the user stack of who ended the last wait that was looked at; 0 where none was. */
+	__u64 waker_place;
 	char waker_name[TASK_COMM_LEN];
+	/* To two lines. */
+	__u64 zero[2];
 };
 
+/* A user stack that was copied of late. */
+struct known {
+	__u64 place;
+	__u64 at;
+};
+enum { KNOWN = 4 };
+
+/*
+ * The first 56 bytes lie in one line of the cache with the pointer that the kernel finds the rest by. They are all that a waker on another CPU
+ * touches: what is to be done about a wait that has ended is done where the thread runs next, whose lines they are.
+ */
 struct ledger {
-	/* Odd while it is changed. */
+	/* Odd while it is changed. Not by wakers. */
 	__u64 change;
-	__u64 born;
 	__u64 since;
-	__u64 state;
+	/*
+	 * When the blocked thread was woken; 0: not yet. The lowest bit says that it is held back by a quota. Written by the waker, and last of what it
+	 * writes.
+	 */
+	__u64 woken;
+	__u64 waker_place;
+	__u32 waker;
+	__u32 waker_thread;
+	/* The process whose name is `waker_name`. */
+	__u32 named;
+	__u32 state;
+	__u64 wakeups;
 	__u64 states[STATES];
-	/* Run time that the kernel had measured when the ledger was begun, and when the thread last left a CPU. */
-	__u64 runtime_born;
+	/* Run time that the kernel had measured when the thread last left a CPU. */
 	__u64 runtime;
 	/* What of the running time lies before it last left a CPU. */
 	__u64 left;
 	__u64 voluntary;
 	__u64 involuntary;
 	__u64 migrations;
-	__u64 wakeups;
-	__u64 utime_born;
-	__u64 stime_born;
-	/* Waits for a CPU: bucket i holds [2^i, 2^(i+1)) times 1024 ns. */
-	__u32 queue[BUCKETS];
 	/* Until when its time has gone into the slots, and until when its open wait has been told. */
 	__u64 slotted;
 	__u64 flushed;
+	/* When it blocked last. */
+	__u64 blocked;
 	/* The wait that is open: as in struct site. */
-	__u64 ip;
-	__u64 sp;
 	__u64 place;
 	__u64 address;
 	__u64 kernel;
-	__u64 waker_place;
-	__u32 waker;
-	__u32 waker_thread;
-	char waker_name[TASK_COMM_LEN];
 	__u32 owner;
 	__u32 operation;
 	__u32 value;
 	__u32 waiters;
 	__s32 call;
 	__u32 flags;
+	/* Whether it is looked at closely (see blocks()), and is one of those in `waiting`. */
+	__u32 closely;
+	__u32 counted;
 	/* The kernel lock that it is contending for; 0 for none. */
 	__u64 contended;
 	__u32 contended_flags;
 	__u32 cpu;
+	__u32 last;
+	__u32 hand;
+	struct known known[KNOWN];
 	/* Last descriptor that was looked at, and what it was. */
 	__u64 descriptor_at;
 	__u32 descriptor;
 	__u32 descriptor_kind;
-	__u32 last;
-	__u32 hand;
-	__u64 copied[SITES];
+	__u64 named_at;
+	char waker_name[TASK_COMM_LEN];
+	__u64 born;
+	/* When the ledger was begun. */
+	__u64 runtime_born;
+	__u64 utime_born;
+	__u64 stime_born;
+	/* Waits for a CPU: bucket i holds [2^i, 2^(i+1)) times 1024 ns. */
+	__u32 queue[BUCKETS];
 	__u64 told[SITES];
+	/* So that each of them begins a line. */
+	__u64 fill[1];
 	struct site sites[SITES];
 };
+
+_Static_assert(sizeof(struct site) == 128 && __builtin_offsetof(struct ledger, sites) % 64 == 56, "sites begin lines");
+_Static_assert(__builtin_offsetof(struct ledger, states) == 56, "what a waker writes");
 
 enum { RECORD_THREAD = 1, RECORD_SITE, RECORD_END, RECORD_KERNEL_STACK, RECORD_USER_STACK };
 

@@ -161,18 +161,17 @@ pub(super) struct Site {
 }
 
 impl Site {
-    const SIZE: usize = 4 * 4 + 10 * 8 + 8 * 4 + 16;
+    const SIZE: usize = 4 * 4 + 8 * 8 + 8 * 4 + 16 + 2 * 8;
 
     fn read(record: &[u8]) -> Self {
         let mut f = Fields(record);
         f.u32();
         let (pid, tid, slot) = (f.u32(), f.u32(), f.u32());
-        let (born, _ip, _sp) = (f.u64(), f.u64(), f.u64());
-        let (place, address, kernel, count, time, longest, waker_place) =
+        let (born, place, address, kernel, count, time, longest) =
             (f.u64(), f.u64(), f.u64(), f.u64(), f.u64(), f.u64(), f.u64());
-        let (waker, waker_thread, owner, operation, value, waiters) =
-            (f.u32(), f.u32(), f.u32(), f.u32(), f.u32(), f.u32());
-        let (call, state) = (f.u32().cast_signed(), f.u32());
+        let (state, waker, waker_thread, owner, operation, value, waiters, call) =
+            (f.u32(), f.u32(), f.u32(), f.u32(), f.u32(), f.u32(), f.u32(), f.u32().cast_signed());
+        let waker_place = f.u64();
         Site {
             pid,
             tid,

@@ -32,8 +32,6 @@ struct {
 
 static __always_inline void fill(struct site *site, struct ledger *ledger, __u64 state)
 {
-	site->ip = ledger->ip;
-	site->sp = ledger->sp;
 	site->place = ledger->place;
 	site->address = ledger->address;
 	site->kernel = ledger->kernel;
@@ -46,7 +44,10 @@ static __always_inline void fill(struct site *site, struct ledger *ledger, __u64
 	site->waiters = ledger->waiters;
 	site->call = ledger->call;
 	site->state = (__u32)state | ledger->flags << 8;
-	__builtin_memcpy(site->waker_name, ledger->waker_name, sizeof(site->waker_name));
+	if (ledger->waker)
+		__builtin_memcpy(site->waker_name, ledger->waker_name, sizeof(site->waker_name));
+	else
+		__builtin_memset(site->waker_name, 0, sizeof(site->waker_name));
 }
 
 static __always_inline void tell_site(struct task_struct *task, struct site *site, __u32 slot)
@@ -75,8 +76,7 @@ static __always_inline bool is_site(struct site *site, struct ledger *ledger, __
 
 /*
  * Whether the kernel stack of the wait that ends is that of the last one at its place. In the kernel one call waits in few ways, and a futex in
- * one: of the others, one in KERNEL_ONE_IN is looked at again. A stack costs the one who wakes some microseconds, for the lines
- * of another thread's stack are far away, and he may hold the lock that all wait for.
+ * one: of the others, one in KERNEL_ONE_IN is looked at again.
  */
 static __always_inline bool has_kernel_stack(struct ledger *ledger)
 {
@@ -91,7 +91,7 @@ static __always_inline bool has_kernel_stack(struct ledger *ledger)
 static __noinline int end_wait(struct task_struct *task, struct ledger *ledger, __u64 from, __u64 now)
 {
 	__u64 state, length, told;
-	struct site *site = 0;
+	struct site *site;
 	__u32 found;
 
 	if (!ledger || !task)
@@ -118,11 +118,18 @@ static __noinline int end_wait(struct task_struct *task, struct ledger *ledger, 
 	}
 	site = &ledger->sites[found & (SITES - 1)];
 	if (ledger->kernel || !site->count) {
+		__u32 owner = site->owner, waiters = site->waiters;
+
 		fill(site, ledger, state);
+		if (!ledger->closely)
+			site->owner = owner;
+		if (site->waiters < waiters)
+			site->waiters = waiters;
 	} else {
 		if (ledger->waker_place)
 			site->waker_place = ledger->waker_place;
-		site->owner = ledger->owner;
+		if (ledger->closely)
+			site->owner = ledger->owner;
 		site->waker_thread = ledger->waker_thread;
 		if (ledger->waiters > site->waiters)
 			site->waiters = ledger->waiters;
@@ -143,6 +150,7 @@ static __always_inline void watch_futex(struct task_struct *task, struct ledger 
 	struct futex_key key = {.address = ledger->address, .tgid = task->tgid};
 	__u32 one = 1, *now = bpf_map_lookup_elem(&waiting, &key);
 
+	ledger->counted = comes;
 	if (!now) {
 		if (comes) {
 			bpf_map_update_elem(&waiting, &key, &one, BPF_ANY);

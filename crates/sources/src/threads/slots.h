@@ -42,7 +42,7 @@ static __always_inline void put_more(struct slot *slot, __s32 more, bool runs)
 /* Puts the time from `from` to `to` into the slots. */
 static __always_inline void put_into_slots(__u64 from, __u64 to, bool runs)
 {
-	__u64 first = from / SLOT_LENGTH, last = to / SLOT_LENGTH;
+	__u64 last = to / SLOT_LENGTH, first;
 	struct slot *slot;
 
 	if (from >= to)
@@ -50,12 +50,14 @@ static __always_inline void put_into_slots(__u64 from, __u64 to, bool runs)
 	slot = slot_of(last);
 	if (!slot)
 		return;
-	if (first == last) {
+	/* As nearly all do; a division less. */
+	if (from >= last * SLOT_LENGTH) {
 		put_part(slot, to - from, runs);
 		return;
 	}
 	put_part(slot, to - last * SLOT_LENGTH, runs);
 	put_more(slot, -1, runs);
+	first = from / SLOT_LENGTH;
 	if (last - first >= SLOTS)
 		return;
 	/* The first slot: the part of it, and from the next on whole ones, which may be none. */
