@@ -3,11 +3,11 @@
 
 use crate::Host;
 use crate::described;
+pub use crate::ring::Ring;
 use libbpf_rs::btf::Btf;
 use libbpf_rs::btf::types::{DataSec, Var};
 use libbpf_rs::{
     AsRawLibbpf, Iter, Link, MapCore, MapFlags, MapHandle, Object, ObjectBuilder, OpenObject, PrintLevel, ProgramType,
-    RingBuffer, RingBufferBuilder,
 };
 use model::Unavailable;
 use std::io::Read;
@@ -100,19 +100,8 @@ impl Programs {
     /// The ring buffer `map`.
     pub fn ring(&self, map: &str) -> Result<Ring, Unavailable> {
         let handle = self.map(map)?.handle;
-        let taken = Arc::new(Mutex::new(Vec::new()));
-        let to = Arc::clone(&taken);
-        let said = listen();
-        let failed = |e: libbpf_rs::Error| unavailable(self.name, "ring buffer", &e, &said);
-        let mut builder = RingBufferBuilder::new();
-        let take = move |bytes: &[u8]| {
-            let mut to = to.lock().unwrap_or_else(PoisonError::into_inner);
-            to.extend_from_slice(&(bytes.len() as u32).to_ne_bytes());
-            to.extend_from_slice(bytes);
-            0
-        };
-        builder.add(&handle, take).map_err(failed)?;
-        Ok(Ring { buffer: builder.build().map_err(failed)?, taken, spare: Vec::new() })
+        Ring::new(handle.as_fd(), handle.max_entries() as usize)
+            .map_err(|e| Unavailable::failed(format!("eBPF {}: ring buffer {map}: {e}", self.name)))
     }
 
     /// The map `map`, whatever its type.
@@ -197,30 +186,6 @@ impl Iterator {
         let mut run = Iter::new(&self.link).map_err(|e| failed(&e))?;
         buffer.clear();
         run.read_to_end(buffer).map(drop).map_err(|e| failed(&e))
-    }
-}
-
-/// A ring buffer that is drained now and then. Programs should submit with `BPF_RB_NO_WAKEUP`: nobody waits for it.
-pub struct Ring {
-    buffer: RingBuffer<'static>,
-    taken: Arc<Mutex<Vec<u8>>>,
-    spare: Vec<u8>,
-}
-
-impl Ring {
-    /// Hands each record that is there to `take`, oldest first.
-    pub fn drain(&mut self, mut take: impl FnMut(&[u8])) {
-        // The callback that fills `taken` never refuses a record, so that the return value has nothing to say.
-        self.buffer.consume_raw();
-        self.spare.clear();
-        std::mem::swap(&mut self.spare, &mut self.taken.lock().unwrap_or_else(PoisonError::into_inner));
-        let mut rest = self.spare.as_slice();
-        while let Some((length, after)) = rest.split_first_chunk::<4>() {
-            let length = u32::from_ne_bytes(*length) as usize;
-            let Some((record, after)) = after.split_at_checked(length) else { break };
-            take(record);
-            rest = after;
-        }
     }
 }
 

@@ -14,6 +14,8 @@ mod file;
 mod heap;
 mod limit;
 pub mod perf;
+#[cfg(feature = "bpf")]
+mod ring;
 
 pub use error::ReadError;
 pub use ethtool::{DriverStatistics, Setting};
