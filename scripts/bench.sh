@@ -271,7 +271,7 @@ bench_threads() {
     [[ -x $program ]] || cargo build --release -p twinscope-sources --example ledger_cost
     while IFS=$'\t' read -r what metric unit figure; do
         value "$what" "$metric" "$unit" "$figure"
-    done < <("$program" $((rounds * 3)))
+    done < <("$program" $((rounds * 3)) && TWINSCOPE=$twinscope scripts/bench/ledger.sh $((rounds == 1 ? 10 : rounds * 5)))
 }
 
 bench_sql() {

@@ -16,7 +16,7 @@ syscalls|System calls|What the table of system calls adds to one \`getppid\`, in
 report|Report of two recordings of 60 s|Of this machine.
 hour|A large host for an hour|192 CPUs, 500 interrupt lines, 100 processes, 3,600 reads of every source. The simulated host was read for a minute by the real sources; what moved, how often and how far was then carried on through the real writer for an hour.
 day|The same for a day|86,400 reads.
-threads|Following every thread|What those who are followed pay: two threads that pass a byte to and fro on one CPU, and four that contend for a mutex. Rounds with and without the source \`threads\` (with stacks, read five times a second) alternate; of the ratios the median, the least and the greatest.
+threads|Following every thread|What those who are followed pay: two threads that pass a byte to and fro on one CPU, and four that contend for a mutex. Rounds with and without the source \`threads\` (with stacks, read five times a second) alternate; of the ratios the median, the least and the greatest. Then the same recorded, as \`scripts/bench/ledger.sh\` does it: by \`record --only threads\` (the ledger) and by \`record\` with all sources, a mutex that is held for some microseconds, and 100,000 switches a second on one CPU; alone, with the one and with the other in turn.
 sql|Questions|Each with the start of the program.
 stacks|Sampling what runs|One busy thread with stacks of up to 40 frames, recorded with \`--only stacks\` at 99 samples a second and without samples, in turn; the ratio of the command's CPU times of each pair, less 1.
 unwind|Stacks of real programs|How many samples were followed to the start of their thread (the goal is 95 %): nginx under wrk, PostgreSQL under pgbench, Python, Go, this recorder, and a JVM with and without \`-XX:+PreserveFramePointer\`; of the JVM's also how many of twenty compiled callers were found, with and without.
@@ -37,6 +37,9 @@ size|twinscope|each second|1024
 syscalls|twinscope|added to a getppid|150
 threads|pipe ping-pong|cost|300
 threads|contended mutex|loss|5
+threads|contended mutex|loss with the ledger|5
+threads|contended mutex|loss with all sources|5
+threads|100k switches/s|loss with the ledger|5
 report|report|time|1
 report|report|page|3
 report|report|first screen|1000

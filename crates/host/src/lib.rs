@@ -25,6 +25,7 @@ pub use limit::{raise_open_files, restore_open_files};
 
 use rustix::fs::{Mode, OFlags, RawDir};
 use rustix::time::{ClockId, clock_gettime};
+use std::io::{BufRead, BufReader};
 use std::mem::MaybeUninit;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -159,6 +160,18 @@ impl Host {
         let mut buffer = Vec::new();
         self.read_into(path, &mut buffer)?;
         Ok(buffer)
+    }
+
+    /// Hands each line of a long file to `take`, without its line feed: the file is never in memory as a whole.
+    pub fn read_lines(&self, path: &str, mut take: impl FnMut(&[u8])) -> Result<(), ReadError> {
+        let failed = |e| ReadError::new(path, e);
+        let mut file = BufReader::with_capacity(64 << 10, std::fs::File::open(self.path(path)).map_err(failed)?);
+        let mut line = Vec::new();
+        while file.read_until(b'\n', &mut line).map_err(failed)? > 0 {
+            take(line.strip_suffix(b"\n").unwrap_or(&line));
+            line.clear();
+        }
+        Ok(())
     }
 
     /// Reads a small text file, without white space at its ends. What is not UTF-8 is replaced by U+FFFD.

@@ -114,7 +114,7 @@ enum { STACKS_AT_ONCE = 24 };
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 1 << 20);
+	__uint(max_entries, 2 << 20);
 } stacks SEC(".maps");
 
 struct thinning {

@@ -1,7 +1,6 @@
 //! Functions of the kernel and its modules, from `/proc/kallsyms` (proc_kallsyms(5)).
 
 use host::Host;
-use memchr::memchr_iter;
 use model::Unavailable;
 use std::sync::Arc;
 
@@ -32,7 +31,10 @@ const LONGEST: u64 = 1 << 20;
 impl Kernel {
     /// Reads them from the running kernel.
     pub(super) fn read(host: &Host) -> Result<Self, Unavailable> {
-        let kernel = Self::parse(&host.read("/proc/kallsyms")?);
+        // Some megabytes, of which less than half are kept.
+        let mut kernel = Self::default();
+        host.read_lines("/proc/kallsyms", |line| kernel.add(line))?;
+        kernel.order();
         if kernel.functions.is_empty() {
             return Err(Unavailable::denied("/proc/kallsyms: the kernel hides its addresses")
                 .remedy("run as root, or: sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1"));
@@ -41,38 +43,41 @@ impl Kernel {
     }
 
     /// Reads lines `address type name [module]`.
-    pub(super) fn parse(text: &[u8]) -> Self {
+    #[cfg(test)]
+    fn parse(text: &[u8]) -> Self {
         let mut kernel = Kernel::default();
-        let mut begin = 0;
-        let mut functions: Vec<(u64, u32, u32)> = Vec::new();
-        for end in memchr_iter(b'\n', text).chain([text.len()]) {
-            let line = text.get(begin..end).unwrap_or_default();
-            begin = end + 1;
-            let mut words = line.split(|b| b.is_ascii_whitespace()).filter(|word| !word.is_empty());
-            let (Some(address), Some(kind), Some(name)) = (words.next(), words.next(), words.next()) else { continue };
-            let Some(address) = hexadecimal(address).filter(|&a| a != 0) else { continue };
-            if name == b"_text" {
-                kernel.text = address;
-            }
-            if !matches!(kind, b"t" | b"T" | b"w" | b"W") {
-                continue;
-            }
-            let at = kernel.names.len() as u32;
-            kernel.names.extend_from_slice(name);
-            if let Some(module) = words.next() {
-                kernel.names.push(b'\t');
-                kernel.names.extend_from_slice(module);
-            }
-            kernel.names.push(b'\n');
-            // Of several names of one address, the first is the plainest: the others are aliases.
-            functions.push((address, functions.len() as u32, at));
-        }
-        functions.sort_unstable();
-        functions.dedup_by_key(|(address, ..)| *address);
-        kernel.functions = functions.into_iter().map(|(address, _, at)| (address, at)).collect();
-        kernel.functions.shrink_to_fit();
-        kernel.names.shrink_to_fit();
+        text.split(|&byte| byte == b'\n').for_each(|line| kernel.add(line));
+        kernel.order();
         kernel
+    }
+
+    /// Adds a line `address type name [module]`.
+    fn add(&mut self, line: &[u8]) {
+        let mut words = line.split(|b| b.is_ascii_whitespace()).filter(|word| !word.is_empty());
+        let (Some(address), Some(kind), Some(name)) = (words.next(), words.next(), words.next()) else { return };
+        let Some(address) = hexadecimal(address).filter(|&a| a != 0) else { return };
+        if name == b"_text" {
+            self.text = address;
+        }
+        if !matches!(kind, b"t" | b"T" | b"w" | b"W") {
+            return;
+        }
+        self.functions.push((address, self.names.len() as u32));
+        self.names.extend_from_slice(name);
+        if let Some(module) = words.next() {
+            self.names.push(b'\t');
+            self.names.extend_from_slice(module);
+        }
+        self.names.push(b'\n');
+    }
+
+    /// Puts them in order, when all have been added.
+    fn order(&mut self) {
+        // Of several names of one address, the first is the plainest, and the others are aliases: names lie in the order of the lines.
+        self.functions.sort_unstable();
+        self.functions.dedup_by_key(|(address, _)| *address);
+        self.functions.shrink_to_fit();
+        self.names.shrink_to_fit();
     }
 
     /// The function at an address.

@@ -23,8 +23,8 @@ const volatile __u64 long_wait = 100000;
 /* Waker's stacks: of each long wait, and of one in so many short ones. */
 enum { WAKER_ONE_IN = 16 };
 /*
- * Waits that follow one another faster than OFTEN are looked at closely in one of eight windows of 2^20 ns (1 ms) only: who owns the lock, and how many
- * wait for it. Both cost a line of the cache that all of these threads want. Numbers and times are exact all the same.
+ * Waits that follow one another faster than OFTEN are looked at closely in one of eight windows of 2^20 ns (1 ms) only: who owns the lock, how many
+ * wait for it, and the code that ends the wait. All of these cost lines of the cache that others want too. Numbers and times are exact all the same.
  */
 enum { OFTEN = 200000, WINDOW_BITS = 20, WINDOWS = 8 };
 /* The name of a waker is looked at again after so long, for it may have taken another. */
@@ -93,8 +93,8 @@ static __always_inline void blocks(struct task_struct *task, struct ledger *ledg
 	ledger->woken = 0;
 	ledger->waker = 0;
 	ledger->waker_thread = 0;
-	ledger->waker_place = 0;
 	ledger->closely = now - ledger->blocked >= OFTEN || (now >> WINDOW_BITS) % WINDOWS == 0;
+	ledger->waker_place = ledger->closely ? LOOK : 0;
 	ledger->counted = 0;
 	ledger->blocked = now;
 	ledger->kernel = 0;
@@ -258,6 +258,7 @@ int BPF_PROG(ledger_switch, bool preempt, struct task_struct *prev, struct task_
 /* Who wakes a thread, in the system call `at`; nothing where an interrupt does. */
 static __always_inline void note_waker(struct ledger *ledger, struct task_struct *waker, struct registers *at, __u64 now)
 {
+	__u64 look = ledger->waker_place;
 	__u32 tgid = waker->tgid;
 
 	ledger->waker = tgid;
@@ -267,7 +268,8 @@ static __always_inline void note_waker(struct ledger *ledger, struct task_struct
 		ledger->named_at = now;
 		bpf_probe_read_kernel(&ledger->waker_name, sizeof(ledger->waker_name), waker->group_leader->comm);
 	}
-	if (!with_stacks || (waker->flags & PF_KTHREAD))
+	ledger->waker_place = 0;
+	if (look != LOOK || !with_stacks || (waker->flags & PF_KTHREAD))
 		return;
 	if (now - ledger->since >= long_wait || ledger->wakeups % WAKER_ONE_IN == 0) {
 		__u64 place = mix(mix(mix((__u32)waker->pid, at->ip), at->sp), (__u32)at->call);
@@ -289,11 +291,15 @@ int BPF_PROG(ledger_waking, struct task_struct *task)
 		return 0;
 	now = bpf_ktime_get_ns();
 	waker = bpf_get_current_task_btf();
-	if (waker->pid) {
+	if (!waker->pid) {
+		ledger->waker_place = 0;
+	} else {
 		if (!(waker->flags & PF_KTHREAD))
 			registers_of(&at, waker);
 		if (!is_interrupted(waker, ledger->state, at.call))
 			note_waker(ledger, waker, &at, now);
+		else
+			ledger->waker_place = 0;
 	}
 	barrier();
 	ledger->woken = (now & ~1ull) | is_throttled(task);

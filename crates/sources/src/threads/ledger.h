@@ -70,6 +70,9 @@ struct known {
 };
 enum { KNOWN = 4 };
 
+/* No name of a stack. */
+enum { LOOK = 1 };
+
 /*
  * The first 56 bytes lie in one line of the cache with the pointer that the kernel finds the rest by. They are all that a waker on another CPU
  * touches: what is to be done about a wait that has ended is done where the thread runs next, whose lines they are.
@@ -83,6 +86,7 @@ struct ledger {
 	 * writes.
 	 */
 	__u64 woken;
+	/* While nobody has woken it, whether the waker's stack may be taken: LOOK or 0. */
 	__u64 waker_place;
 	__u32 waker;
 	__u32 waker_thread;
