@@ -132,6 +132,9 @@ fn print(recording: &Recording) {
         let wall = manifest.wall.map_or(String::new(), |w| format!(", {:.3} s", w as f64 / 1e9));
         line("command", format!("{} ({exit}{wall})", command.join(" ")));
     }
+    if !manifest.scope.is_empty() {
+        line("threads of", manifest.scope.clone());
+    }
     if let Some(work) = &manifest.work {
         line("work", format!("{} {}", query::human(work.total, ""), work.unit));
     }

@@ -39,13 +39,13 @@ enum Command {
     /// Record this system, and a command if one is given
     #[command(after_help = "Examples:
   twinscope record -- make -j8                        until the command exits; writes make.twin
-  twinscope record -o night.twin -d 8h                the system as it is, for eight hours
+  twinscope record -o night.twin -d 8h                the system as a whole, for eight hours
   twinscope record --keep 10m -o flight.twin          a flight recorder; `twinscope snapshot` saves it
   twinscope record --throughput 'done (\\d+)' -- ./bench    compare per operation, not only per second
   twinscope record -i 10ms --only cpu,kernel -d 5s    a close look
   twinscope record --pid 4711 -d 30s -o db.twin       threads, waits and stacks of one process that runs already
   twinscope record --cgroup system.slice/nginx.service -d 30s     of one service
-  twinscope record --all -- ./bench                   of everything while a command runs
+  twinscope record --all -d 30s                       of everything
 
 The command may put marks into the recording itself:  echo \"warm-up over\" > \"$TWINSCOPE_MARK\"")]
     Record(Box<recorder::Record>),

@@ -4,6 +4,7 @@ use crate::options::{Usage, Whose};
 use crate::run::HERTZ;
 use host::Host;
 use model::{Coverage, Out, Rows, Symbols, Table, Unavailable};
+use sources::scope::Target;
 use sources::{Reader, Scope, Source};
 
 /// Opened sources, and the strings that their rows refer to.
@@ -34,7 +35,7 @@ impl Live {
     /// [`Usage`] where there is no such process or control group.
     pub fn open(names: &[&str], whose: &Whose) -> Result<Self, Usage> {
         let host = Host::live();
-        let target = whose.target(&host, false)?;
+        let target = whose.target(&host, Target::Everything)?;
         let start = host.now();
         let scope = Scope { target, start, hertz: HERTZ, ..Scope::default() };
         let (mut opened, mut missing) = (Vec::new(), Vec::new());

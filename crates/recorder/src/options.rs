@@ -132,7 +132,8 @@ pub struct Record {
     #[command(flatten)]
     pub whose: Whose,
 
-    /// Sample what the CPUs run, with stacks: so often a second on each CPU. Default: 99 with a command, else 0, which is none
+    /// Sample what the CPUs run, with stacks: so often a second on each CPU. Default: 99 where threads are looked at
+    /// one by one, else 0, which is none
     #[arg(long, value_name = "HZ", num_args = 0..=1, require_equals = true, default_missing_value = "99",
           value_parser = clap::value_parser!(u32).range(0..=1000))]
     pub stacks: Option<u32>,
@@ -166,11 +167,21 @@ pub struct Record {
     pub command: Vec<OsString>,
 }
 
+impl Record {
+    /// Whose threads are looked at one by one: as asked for, else the command's, else nobody's.
+    ///
+    /// # Errors
+    /// [`Usage`] where there is no such process or control group.
+    pub(crate) fn target(&self, host: &Host) -> Result<Target, Usage> {
+        self.whose.target(host, if self.command.is_empty() { Target::Nobody } else { Target::Children })
+    }
+}
+
 /// Whose threads are looked at one by one.
 #[derive(Args, Clone, Debug, Default)]
 pub struct Whose {
     /// Whose threads are looked at one by one (states, waits, locks, stacks): this process and its descendants.
-    /// Default: the command; without one, everything
+    /// Default: the command; without one, nobody's, only the system as a whole
     #[arg(long, value_name = "PID", group = "target")]
     pub pid: Option<u32>,
 
@@ -184,11 +195,11 @@ pub struct Whose {
 }
 
 impl Whose {
-    /// What was asked for. Nothing was: the command where there is one, else everything.
+    /// What was asked for, else `otherwise`.
     ///
     /// # Errors
     /// [`Usage`] where there is no such process or control group.
-    pub(crate) fn target(&self, host: &Host, has_command: bool) -> Result<Target, Usage> {
+    pub(crate) fn target(&self, host: &Host, otherwise: Target) -> Result<Target, Usage> {
         if let Some(pid) = self.pid {
             if !host.exists(&format!("/proc/{pid}/stat")) {
                 return Err(Usage(format!("--pid {pid}: there is no such process")));
@@ -207,8 +218,7 @@ impl Whose {
             let place = Place::find(host, path).map_err(|why| Usage(format!("--cgroup: {why}")))?;
             return Ok(Target::Cgroup(place.folder));
         }
-        let everything = self.all || !has_command;
-        Ok(if everything { Target::Everything } else { Target::Children })
+        Ok(if self.all { Target::Everything } else { otherwise })
     }
 }
 
@@ -264,13 +274,11 @@ mod tests {
         let host = Host::live();
         let read = |words: &[&str]| Words::try_parse_from(std::iter::once(&"x").chain(words)).map(|w| w.record);
         let target = |words: &[&str]| {
-            {
-                let record = read(words).unwrap();
-                record.whose.target(&host, !record.command.is_empty())
-            }
-            .map_err(|e| e.0)
+            let record = read(words).unwrap();
+            record.target(&host).map_err(|e| e.0)
         };
-        assert_eq!(target(&[]), Ok(Target::Everything));
+        assert_eq!(target(&[]), Ok(Target::Nobody));
+        assert_eq!(target(&["--all"]), Ok(Target::Everything));
         assert_eq!(target(&["--", "true"]), Ok(Target::Children));
         assert_eq!(target(&["--all", "--", "true"]), Ok(Target::Everything));
         let own = std::process::id();

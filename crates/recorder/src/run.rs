@@ -18,6 +18,7 @@ use host::Host;
 use model::{Coverage, Exit, Manifest, Mark, Status, Symbols, Table, Unavailable, Work};
 use read::Active;
 use sources::Scope;
+use sources::scope::Target;
 use sources::stacks::Stacks;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -76,7 +77,7 @@ pub fn record(options: &Record) -> Result<u8> {
     }
     host::keep_heap_small();
     let host = if options.root == Path::new("/") { Host::live() } else { Host::at(&options.root) };
-    let target = options.whose.target(&host, !options.command.is_empty())?;
+    let target = options.target(&host)?;
     signals::block();
     let seal = options.keep.map_or(SEAL, |keep| (keep / 10).clamp(Duration::from_secs(10), SEAL));
     let mut writer = Writer::create(&path, options.force, seal.as_nanos() as i64)?;
@@ -86,9 +87,9 @@ pub fn record(options: &Record) -> Result<u8> {
         unmasked: options.unmasked,
         cloud_metadata: options.cloud_metadata,
         threads: options.threads,
+        hertz: options.stacks.unwrap_or(if target == Target::Nobody { 0 } else { HERTZ }),
         target,
         start,
-        hertz: options.stacks.unwrap_or(if options.command.is_empty() { 0 } else { HERTZ }),
         ..Scope::default()
     };
     manifest.scope = scope.target.to_string();

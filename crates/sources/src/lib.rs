@@ -5,6 +5,7 @@
 mod attributes;
 #[cfg(feature = "bpf")]
 mod counted;
+#[cfg(feature = "bpf")]
 mod cputime;
 mod entities;
 pub mod mask;

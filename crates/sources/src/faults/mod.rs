@@ -53,6 +53,7 @@ pub static SOURCE: Source = Source {
 
 #[cfg(feature = "bpf")]
 fn open(host: &Host, scope: &Scope) -> Result<Box<dyn Reader>, Unavailable> {
+    scope.target.somebody()?;
     Ok(Box::new(bpf::Faults::open(host, scope)?))
 }
 

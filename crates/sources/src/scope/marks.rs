@@ -52,7 +52,8 @@ impl Marks {
     fn open(host: &Host, target: &Target) -> Result<Self, Unavailable> {
         let own = std::process::id();
         let (way, root, place) = match target {
-            Target::Everything => return Ok(Marks { kept: None }),
+            // Programs that count for the whole machine use no marks.
+            Target::Everything | Target::Nobody => return Ok(Marks { kept: None }),
             Target::Children => (WAY_CHILDREN, 0, None),
             Target::Tree(pid) => (WAY_TREE, *pid, None),
             Target::Cgroup(path) => (WAY_CGROUP, 0, Some(Place::find(host, path).map_err(Unavailable::failed)?)),

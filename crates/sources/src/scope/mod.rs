@@ -1,5 +1,5 @@
 //! Which threads a recording looks at, where a source looks at threads one by one: the command and what it starts, a process and its
-//! descendants, a control group, or everything.
+//! descendants, a control group, everything, or nobody.
 //!
 //! The kernel keeps the marks (`scope.bpf.c`): a new thread is in scope if the one that began it is. All eBPF programs of a recording
 //! share them by [`Marks::load`]. The recorder itself is in scope only where everything is, and so are the kernel's own threads.
@@ -24,6 +24,22 @@ pub enum Target {
     /// Every thread of the system.
     #[default]
     Everything,
+    /// No thread: only the system as a whole.
+    Nobody,
+}
+
+impl Target {
+    /// For sources that have nothing to read where no thread is looked at.
+    ///
+    /// # Errors
+    /// Where none is: what to ask for.
+    pub fn somebody(&self) -> Result<(), model::Unavailable> {
+        match self {
+            Target::Nobody => Err(model::Unavailable::not_applicable("no threads were asked for")
+                .remedy("a command, --pid, --cgroup or --all")),
+            _ => Ok(()),
+        }
+    }
 }
 
 impl std::fmt::Display for Target {
@@ -33,6 +49,7 @@ impl std::fmt::Display for Target {
             Target::Tree(pid) => write!(f, "process {pid}"),
             Target::Cgroup(path) => write!(f, "control group {}", path.display()),
             Target::Everything => f.write_str("everything"),
+            Target::Nobody => f.write_str("nobody"),
         }
     }
 }

@@ -71,7 +71,8 @@ impl Members {
     fn new(host: &Host, target: &Target) -> Self {
         let mut members = Members { everything: false, parent: None, group: None, pids: HashSet::new() };
         match target {
-            Target::Everything => members.everything = true,
+            // Samples that were asked for with nobody named are those of the whole machine.
+            Target::Everything | Target::Nobody => members.everything = true,
             Target::Children => members.parent = Some(std::process::id()),
             Target::Tree(root) => members.pids = descendants(host, *root),
             Target::Cgroup(path) => {

@@ -132,6 +132,7 @@ pub static SOURCE: Source = Source {
 
 #[cfg(feature = "bpf")]
 fn open(host: &Host, scope: &Scope) -> Result<Box<dyn Reader>, Unavailable> {
+    scope.target.somebody()?;
     Ok(Box::new(bpf::Syscalls::open(host, scope)?))
 }
 

@@ -87,7 +87,7 @@ impl Coarse {
         }
         let own = i64::from(std::process::id());
         let root = match &self.target {
-            Target::Everything => None,
+            Target::Everything | Target::Nobody => None,
             Target::Children => Some(own),
             Target::Tree(pid) => Some(i64::from(*pid)),
             Target::Cgroup(path) => {

@@ -19,6 +19,7 @@ mod live;
 mod records;
 #[cfg(feature = "bpf")]
 mod slots;
+#[cfg_attr(not(feature = "bpf"), expect(dead_code, reason = "only eBPF fills them all"))]
 mod tables;
 #[cfg(feature = "bpf")]
 mod waits;
@@ -41,6 +42,7 @@ pub static SOURCE: Source = Source {
 };
 
 fn open(host: &Host, scope: &Scope) -> Result<Box<dyn Reader>, Unavailable> {
+    scope.target.somebody()?;
     match open_bpf(host, scope) {
         Ok(reader) => Ok(reader),
         Err(why) => Ok(Box::new(Coarse { reader: coarse::Coarse::open(host, scope)?, without_bpf: Some(why) })),
