@@ -3,13 +3,13 @@
 #
 # usage: scripts/bench.sh [quick] [all|NAME…]     default: all
 #
-# Names: recorder processes host192 fast size syscalls threads stacks unwind report hour day sql, and build, which deletes target/ and is only run when named.
+# Names: recorder processes host192 fast size syscalls threads stacks services unwind agreement import report hour day sql, and build, which deletes target/ and is only run when named.
 # `quick` measures for a shorter time and once, and leaves out `day` unless that is named. Figures are kept in target/bench, so that a run of some names keeps
 # those of the others. Timings fail nothing: the page says which budget is met.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-NAMES=(recorder processes host192 fast size syscalls threads stacks unwind report hour day sql build)
+NAMES=(recorder processes host192 fast size syscalls threads stacks services unwind agreement import report hour day sql build)
 out=target/bench
 twinscope=${TWINSCOPE:-target/release/twinscope}
 helper=target/release/examples/bench
@@ -40,7 +40,7 @@ for word in "$@"; do
     esac
 done
 if [[ ${#chosen[@]} -eq 0 ]]; then
-    chosen=(recorder processes host192 fast size syscalls threads stacks unwind report hour sql)
+    chosen=(recorder processes host192 fast size syscalls threads stacks services unwind agreement import report hour sql)
     [[ -n $quick ]] || chosen+=(day)
 fi
 
@@ -299,6 +299,16 @@ bench_stacks() {
 bench_unwind() {
     begin unwind "stacks of real programs at 99 samples a second, $short s each"
     TWINSCOPE=$twinscope SECONDS_EACH=$short scripts/bench/unwind.sh >>"$out/$section.tsv"
+}
+
+bench_services() {
+    begin services "services near their limit, $((rounds * 4)) pairs"
+    TWINSCOPE=$twinscope ROUNDS=$((rounds * 4)) scripts/bench/services.sh >>"$out/$section.tsv"
+}
+
+bench_agreement() {
+    begin agreement "figures beside those of schedstat, perf and strace"
+    TWINSCOPE=$twinscope ROUNDS=$rounds scripts/bench/agreement.sh >>"$out/$section.tsv"
 }
 
 bench_build() {

@@ -19,6 +19,8 @@ day|The same for a day|86,400 reads.
 threads|Following every thread|What those who are followed pay: two threads that pass a byte to and fro on one CPU, and four that contend for a mutex. Rounds with and without the source \`threads\` (with stacks, read five times a second) alternate; of the ratios the median, the least and the greatest. Then the same recorded, as \`scripts/bench/ledger.sh\` does it: by \`record --only threads\` (the ledger) and by \`record\` with all sources, a mutex that is held for some microseconds, and 100,000 switches a second on one CPU; alone, with the one and with the other in turn.
 sql|Questions|Each with the start of the program.
 stacks|Sampling what runs|One busy thread with stacks of up to 40 frames, recorded with \`--only stacks\` at 99 samples a second and without samples, in turn; the ratio of the command's CPU times of each pair, less 1.
+services|Services near their limit|nginx under wrk and PostgreSQL under pgbench on loopback, all on this machine's CPUs: throughput with a recording of the whole service by \`--pid\` (ledger, waits with stacks, locks, system calls, samples, and all other sources) and without, in turn.
+agreement|Agreement with the kernel and other tools|Waits for a CPU of six threads, as the kernel accounts them in \`/proc/PID/schedstat\` at their end; shares of functions in samples that perf and Twinscope took of one run at the same time; counts of \`strace -c\` of the same command.
 unwind|Stacks of real programs|How many samples were followed to the start of their thread (the goal is 95 %): nginx under wrk, PostgreSQL under pgbench, Python, Go, this recorder, and a JVM with and without \`-XX:+PreserveFramePointer\`; of the JVM's also how many of twenty compiled callers were found, with and without.
 build|Build|\`make build\` after \`make clean\`, packages downloaded before."
 
@@ -40,6 +42,8 @@ threads|contended mutex|loss|5
 threads|contended mutex|loss with the ledger|5
 threads|contended mutex|loss with all sources|5
 threads|100k switches/s|loss with the ledger|5
+services|nginx under wrk|loss|2
+services|PostgreSQL under pgbench -S|loss|2
 report|report|time|1
 report|report|page|3
 report|report|first screen|1000
