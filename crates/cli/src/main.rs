@@ -8,6 +8,7 @@ mod info;
 mod output;
 mod page;
 mod reference;
+mod resolve;
 mod sql;
 mod text;
 mod top;
@@ -97,6 +98,14 @@ The first recording is the baseline. The page is one file that needs no network;
   twinscope import stacks.folded --count 10.1ms         collapsed stacks, sampled at 99 Hz")]
     Import(import::Import),
 
+    /// Name code that had no names where it was recorded, by the programs and debug files of this machine
+    #[command(after_help = "Examples:
+  twinscope resolve slow.twin                           by the programs, /usr/lib/debug and the debuginfod cache of this machine
+  twinscope resolve slow.twin --debug build/ --debug libfoo.so.debug
+A recording keeps the build id of each file and the address in it: where the file, or the one with its debug information, is at hand, its
+functions get their names. The recording is changed in place; nothing else of it changes.")]
+    Resolve(resolve::Resolve),
+
     /// Ask recordings in SQL
     #[command(after_help = "Examples:
   twinscope sql slow.twin .schema
@@ -185,6 +194,7 @@ fn run(command: Command) -> anyhow::Result<u8> {
         Command::Report(options) => page::report(&options),
         Command::Flame(options) => flame::flame(&options),
         Command::Import(options) => import::import(&options),
+        Command::Resolve(options) => resolve::resolve(&options),
         Command::Sql(options) => sql::sql(&options),
         Command::Export(options) => export::export(&options),
         Command::Info(options) => info::info(&options),

@@ -6,11 +6,13 @@ mod folded;
 pub mod perf;
 mod pprof;
 mod profile;
+mod resolve;
 mod script;
 mod symbols;
 mod tables;
 
 pub use profile::{Place, Profile, Sample};
+pub use resolve::{Left, Resolved, resolve};
 
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};

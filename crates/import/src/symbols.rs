@@ -84,6 +84,25 @@ impl Elf {
         Ok(Elf { segments, names: Names::new(list) })
     }
 
+    /// The build id of a file, where it is ELF and has one.
+    pub(crate) fn build_id(path: &Path) -> Option<String> {
+        let file = std::fs::File::open(path).ok()?;
+        let cache = object::ReadCache::new(file);
+        let elf = ElfFile64::<Endianness, _>::parse(&cache).ok()?;
+        elf.build_id().ok().flatten().map(crate::bytes::hex)
+    }
+
+    /// How many functions it names.
+    pub(crate) fn functions(&self) -> usize {
+        self.names.list.len()
+    }
+
+    /// Address and name of a function whose name holds `part`.
+    #[cfg(test)]
+    pub(crate) fn first_function(&self, part: &str) -> Option<(u64, String)> {
+        self.names.list.iter().find(|s| s.2.contains(part)).map(|s| (s.0, s.2.clone()))
+    }
+
     /// The address of an offset of the file; the offset itself where no segment holds it.
     pub(crate) fn address(&self, offset: u64) -> u64 {
         let segment = self.segments.iter().find(|(at, size, _)| offset >= *at && offset - at < *size);
@@ -105,7 +124,7 @@ fn functions(elf: &ElfFile64<'_, Endianness>) -> Vec<(u64, u64, String)> {
         .collect()
 }
 
-fn debug_files(build_id: &str) -> Vec<PathBuf> {
+pub(crate) fn debug_files(build_id: &str) -> Vec<PathBuf> {
     let mut files = Vec::new();
     if let Some((two, rest)) = build_id.split_at_checked(2) {
         files.push(format!("/usr/lib/debug/.build-id/{two}/{rest}.debug").into());

@@ -4,6 +4,7 @@
 //!
 //! The format is described in docs/recording-format.md.
 
+mod amend;
 mod catalogue;
 mod error;
 mod frame;
@@ -15,6 +16,7 @@ mod tail;
 mod thin;
 mod writer;
 
+pub use amend::{Cells, amend};
 pub use error::Error;
 pub use frame::{Entity, Frame, Select};
 pub use reader::{Batch, Damage, Recording};

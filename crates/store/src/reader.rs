@@ -110,6 +110,11 @@ impl Recording {
         self.tables.iter().find(|(_, _, t)| t.name == name).map(|&(_, _, t)| t)
     }
 
+    /// The number of a table in the file, and its columns as they are stored.
+    pub(crate) fn stored(&self, name: &str) -> Option<(u32, Vec<model::Column>)> {
+        self.tables.iter().find(|(_, _, t)| t.name == name).map(|&(id, _, table)| (id, table.stored()))
+    }
+
     /// What could not be read of the file so far, as it was opened and used.
     pub fn damage(&self) -> Vec<Damage> {
         self.damage.borrow().clone()

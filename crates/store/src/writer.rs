@@ -402,7 +402,7 @@ impl Writer {
 }
 
 /// Writes down which segments there are, and the first commit that is in none of them: a reader can tell when one is lost.
-fn note_sealed(db: &Connection, tick: i64) -> rusqlite::Result<()> {
+pub(crate) fn note_sealed(db: &Connection, tick: i64) -> rusqlite::Result<()> {
     let list = db.prepare_cached(Segment::SELECT)?.query_map([], Segment::of)?.collect::<Result<Vec<_>, _>>()?;
     db.prepare_cached("update sealed set segments = ?, sum = ?, tick = ?")?
         .execute(params![list.len() as i64, Segment::sum(&list), tick])
