@@ -98,9 +98,12 @@ impl Counted {
         without: &[&str],
     ) -> Result<Self, Unavailable> {
         let control = programs.map("control")?;
-        control.set(&0u32.to_ne_bytes(), &[0u32.to_ne_bytes(), 1u32.to_ne_bytes()].concat())?;
-        let (sums, counts, ring) =
-            (programs.map("sums")?, Counts::of(&programs, "counts")?, programs.ring("stacks").ok());
+        // Code is looked at only of those whose threads are.
+        let with_stacks = scope.target.somebody().is_ok();
+        let one_in = u32::from(with_stacks);
+        control.set(&0u32.to_ne_bytes(), &[0u32.to_ne_bytes(), one_in.to_ne_bytes()].concat())?;
+        let (sums, counts) = (programs.map("sums")?, Counts::of(&programs, "counts")?);
+        let ring = if with_stacks { programs.ring("stacks").ok() } else { None };
         for program in attach.iter().filter(|program| !without.contains(program)) {
             programs.attach(program)?;
         }
@@ -108,7 +111,7 @@ impl Counted {
             control,
             sums,
             epoch: 0,
-            one_in: 1,
+            one_in: u64::from(one_in),
             read: host.now(),
             events: 0,
             counts,
@@ -131,7 +134,9 @@ impl Counted {
         let events = self.counts.sum(COUNT_EVENTS);
         let a_second = rate(events.wrapping_sub(self.events), now.saturating_sub(self.read));
         (self.events, self.read) = (events, now);
-        self.one_in = (a_second / STACKS_A_SECOND).clamp(1, u64::from(u32::MAX));
+        if self.ring.is_some() {
+            self.one_in = (a_second / STACKS_A_SECOND).clamp(1, u64::from(u32::MAX));
+        }
         let ended = self.epoch;
         self.epoch = ended.wrapping_add(1);
         let control = [self.epoch.to_ne_bytes(), (self.one_in as u32).to_ne_bytes()].concat();

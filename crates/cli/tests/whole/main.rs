@@ -10,5 +10,6 @@ mod kill;
 mod ledger;
 mod pairs;
 mod record;
+mod resolve;
 mod turns;
 mod usage;

@@ -19,6 +19,7 @@ const KEY: usize = 4 * 4 + 8 + 2 * 16;
 pub struct Ipis {
     counted: Counted,
     without_tlb: bool,
+    without_stacks: Option<Unavailable>,
 }
 
 impl Ipis {
@@ -36,7 +37,8 @@ impl Ipis {
         let words: u32 = words.unwrap_or(1).max(1);
         let programs = ["tlb_is_flushed", "call_is_queued", "one_is_interrupted", "many_are_interrupted"];
         let constants: &[(&str, &[u8])] = &[("cpu_words", &words.to_ne_bytes())];
-        Ok(Ipis { counted: Counted::open(host, scope, "ipis", OBJECT, &programs, without, constants)?, without_tlb })
+        let counted = Counted::open(host, scope, "ipis", OBJECT, &programs, without, constants)?;
+        Ok(Ipis { counted, without_tlb, without_stacks: scope.target.somebody().err() })
     }
 }
 
@@ -51,6 +53,9 @@ impl Reader for Ipis {
         if std::mem::take(&mut self.without_tlb) {
             let why = "this kernel has no tracepoint tlb_flush: as a rule its processors keep their TLBs alike without interrupts";
             out.missing("tlb", Unavailable::not_applicable(why));
+        }
+        if let Some(why) = self.without_stacks.take() {
+            out.missing("ipi.stack", why);
         }
         let mut sums = self.counted.take(host)?;
         let taken = self.counted.stacks(KEY, 3);

@@ -127,6 +127,9 @@ pub static SOURCE: Source = Source {
             return Err(Unavailable::not_applicable("a recorded host runs nothing that has stacks"));
         }
         scope.stacks.0.host.get_or_init(|| Host::at(host.root()));
+        if scope.hertz == 0 {
+            scope.target.somebody()?;
+        }
         // Without samples, too, it tells of processes that come and go: others meet their stacks.
         let (sampler, missing) = match Perf::open(host, scope.hertz) {
             Ok(perf) => {
