@@ -53,13 +53,21 @@ impl Recording {
     /// # Errors
     /// Where the file is missing, is no recording, or is of a newer format. Damage inside it is no error: see [`Recording::damage`].
     pub fn open(path: &Path) -> Result<Self, Error> {
-        std::fs::File::open(path).map_err(|why| Error::Io { path: path.to_owned(), why })?;
+        let io = |why| Error::Io { path: path.to_owned(), why };
+        let about = std::fs::File::open(path).and_then(|file| file.metadata()).map_err(io)?;
+        let not = |why: &str| Error::NotARecording { path: path.to_owned(), why: why.into() };
+        if about.is_dir() {
+            return Err(not("it is a folder"));
+        }
+        if about.len() == 0 && log_of(path).is_none() {
+            return Err(not("it is empty"));
+        }
         let of = |e| Error::of(path, e);
         let db = connect(path)?;
         let number =
             |pragma: &str| db.query_row(&format!("pragma {pragma}"), [], |row| row.get::<_, i64>(0)).map_err(of);
         if number("application_id")? != schema::APPLICATION_ID {
-            return Err(Error::NotARecording { path: path.to_owned(), why: "it is another program's database".into() });
+            return Err(not("it is another program's database"));
         }
         let format = number("user_version")?;
         if format > schema::FORMAT {
@@ -67,6 +75,12 @@ impl Recording {
         }
         // One transaction for as long as the recording is open: everything is read as of now.
         db.execute_batch("begin").map_err(of)?;
+        // The first page alone, as it is before the first checkpoint: all else is in the log.
+        let tables = db.query_row("select count(*) from sqlite_schema", [], |row| row.get::<_, i64>(0)).map_err(of)?;
+        if tables == 0 {
+            let why = "all of it is in its -wal file, which is not there: the recorder was still at it or was killed; copy both files";
+            return Err(not(why));
+        }
         let mut recording = Recording {
             path: path.to_owned(),
             db,
@@ -464,8 +478,11 @@ fn log_of(path: &Path) -> Option<PathBuf> {
 /// write-ahead log, which that would leave out, it is refused.
 fn connect(path: &Path) -> Result<Connection, Error> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let check =
-        |db: Connection| db.query_row("select count(*) from sqlite_schema", [], |r| r.get::<_, i64>(0)).map(|_| db);
+    let check = |db: Connection| {
+        // Of a file that was cut off, SQLite reads what is there only in this mode; nothing can be written here.
+        db.execute_batch("pragma writable_schema = on")?;
+        db.query_row("select count(*) from sqlite_schema", [], |r| r.get::<_, i64>(0)).map(|_| db)
+    };
     let plain = Connection::open_with_flags(path, flags).and_then(check);
     match plain {
         Err(e)

@@ -84,18 +84,18 @@ impl Writer {
         }
         // SQLite's own message for a folder that is missing or may not be written is less plain.
         File::create_new(path).map_err(|why| Error::Io { path: path.to_owned(), why })?;
-        let of = |e| Error::of(path, e);
-        let db = Connection::open(path).map_err(of)?;
-        db.execute_batch(&format!(
-            "pragma page_size = 1024; pragma auto_vacuum = incremental; pragma application_id = {}; pragma user_version = {};
-             pragma cache_size = -1024; pragma synchronous = full;",
-            schema::APPLICATION_ID,
-            schema::FORMAT
-        ))
-        .map_err(of)?;
-        // Where the file system has no shared memory SQLite answers with another mode, which is as safe and a little slower.
-        db.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get::<_, String>(0)).map_err(of)?;
-        db.execute_batch(schema::CREATE).map_err(of)?;
+        let db = begin(path).map_err(|why| {
+            // What is there holds nothing and would be in the way of the next try; that it cannot be removed adds nothing to why.
+            for suffix in ["", "-wal", "-shm", "-journal"] {
+                let mut name = path.as_os_str().to_owned();
+                name.push(suffix);
+                let _ = std::fs::remove_file(name);
+            }
+            match Error::of(path, why) {
+                Error::DiskFull { path } => Error::Io { path, why: std::io::ErrorKind::StorageFull.into() },
+                other => other,
+            }
+        })?;
         Ok(Writer {
             path: path.to_owned(),
             db,
@@ -416,6 +416,21 @@ fn give_back() {
     unsafe {
         libc::malloc_trim(0);
     }
+}
+
+/// An empty database with the catalogue's tables.
+fn begin(path: &Path) -> rusqlite::Result<Connection> {
+    let db = Connection::open(path)?;
+    db.execute_batch(&format!(
+        "pragma page_size = 1024; pragma auto_vacuum = incremental; pragma application_id = {}; pragma user_version = {};
+         pragma cache_size = -1024; pragma synchronous = full;",
+        schema::APPLICATION_ID,
+        schema::FORMAT
+    ))?;
+    // Where the file system has no shared memory SQLite answers with another mode, which is as safe and a little slower.
+    db.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get::<_, String>(0))?;
+    db.execute_batch(schema::CREATE)?;
+    Ok(db)
 }
 
 /// Holds back disk space beside the recording: a file without a name, which the kernel frees when this process ends however it ends.

@@ -282,6 +282,13 @@ fn what_is_no_recording_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a");
     assert!(matches!(Recording::open(&path), Err(Error::Io { .. })));
+    let refused = |path: &Path, words: &str| {
+        let why = Recording::open(path).expect_err(words).to_string();
+        assert!(why.contains("not a recording") && why.contains(words), "{why}");
+    };
+    refused(dir.path(), "is a folder");
+    std::fs::write(&path, "").unwrap();
+    refused(&path, "is empty");
     std::fs::write(&path, "text, long enough to be taken for a header of a database ".repeat(100)).unwrap();
     assert!(matches!(Recording::open(&path), Err(Error::NotARecording { .. })), "{:?}", Recording::open(&path));
     assert!(matches!(Writer::create(&path, false, NEVER), Err(Error::Exists { .. })));
@@ -289,7 +296,12 @@ fn what_is_no_recording_is_refused() {
     rusqlite::Connection::open(&db).unwrap().execute_batch("create table x (a)").unwrap();
     assert!(matches!(Recording::open(&db), Err(Error::NotARecording { .. })));
     let newer = dir.path().join("c.twin");
-    drop(start(&newer, NEVER));
+    let run = start(&newer, NEVER);
+    // A copy of the file alone, while the recorder has everything in its log.
+    let alone = dir.path().join("alone.twin");
+    std::fs::copy(&newer, &alone).unwrap();
+    refused(&alone, "copy both");
+    drop(run);
     rusqlite::Connection::open(&newer).unwrap().execute_batch("pragma user_version = 99").unwrap();
     assert!(matches!(Recording::open(&newer), Err(Error::TooNew { found: 99, .. })));
 }

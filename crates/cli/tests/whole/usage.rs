@@ -19,12 +19,14 @@ fn wrong_options_say_what_is_allowed() {
         (&["record", "--only", "cpu", "--skip", "cpu"], "cannot be used with"),
         (&["record", "--label", "x"], "KEY=VALUE"),
         (&["record", "--throughput", "("], "open group"),
-        (&["record", "--tty", "--throughput", "x"], "cannot be used with"),
+        (&["record", "--throughput", "done"], "parentheses"),
+        (&["record", "--tty", "--throughput", "(x)"], "cannot be used with"),
         (&["compare"], "NAME.twin"),
         (&["compare", "one.twin"], "two recordings"),
         (&["compare", "a", "b", "--window", "10s"], "FROM..TO"),
         (&["compare", "a", "b", "--fail-on", "cpu.busy"], "METRIC +N%"),
         (&["compare", "a", "b", "--least", "many"], "invalid"),
+        (&["flame", "a", "--state", "locks"], "there are cpu, blocked, all"),
         (&["report"], "NAME.twin"),
         (&["sql"], "NAME.twin"),
         (&["sql", "--format", "xml", "a"], "possible values: table, csv, json"),
@@ -51,8 +53,8 @@ fn files_that_are_no_recordings() {
     let cases = [
         ("missing.twin", "No such file"),
         ("text.twin", "not a recording"),
-        ("empty.twin", "not a recording"),
-        ("folder.twin", "folder.twin"),
+        ("empty.twin", "empty.twin: not a recording: it is empty"),
+        ("folder.twin", "folder.twin: not a recording: it is a folder"),
     ];
     for (file, why) in cases {
         for words in [
