@@ -9,7 +9,7 @@ use crate::phases::{self, Phase, Use};
 use crate::throughput::Pace;
 use crate::window::{self, Choice};
 use crate::work::Progress;
-use crate::{Difference, Error, FactDifference, Headline, facts, headline, own};
+use crate::{Difference, Error, FactDifference, Headline, facts, headline, own, redundant};
 use model::Window;
 use query::Run;
 use query::concurrency::Concurrency;
@@ -83,13 +83,14 @@ pub fn compare(runs: &[Run], options: &Options) -> Result<Comparison, Error> {
     let windows = runs.iter().map(|run| window::choose(run, &options.window)).collect::<Result<Vec<_>, _>>()?;
     let progress: Vec<Option<Progress>> = runs.iter().map(Progress::of).collect();
     let own = own::names(runs);
+    let scoped = runs.iter().all(own::has_scope);
     let repeats = if options.repeats < runs.len() { options.repeats } else { 0 };
     // The sides that are compared, each a list of runs.
     let sides: Vec<[Vec<usize>; 2]> = match repeats {
         0 => (1..runs.len()).map(|run| [vec![0], vec![run]]).collect(),
         repeats => vec![[(0..repeats).collect(), (repeats..runs.len()).collect()]],
     };
-    let mut metrics = Metrics::new(runs, &sides, &own, &windows, &progress);
+    let mut metrics = Metrics::new(runs, &sides, (&own, scoped), &windows, &progress);
     // One run alone has nothing to be compared with, and its tables can be large.
     if runs.len() > 1 {
         metrics.tables()?;
@@ -102,13 +103,14 @@ pub fn compare(runs: &[Run], options: &Options) -> Result<Comparison, Error> {
         metrics.insert(DONE.to_owned());
     }
     let compared = found.len() + throughput.len();
-    let mut differences = listed(found, options, &own);
+    let mut differences = listed(found, options, &own, scoped);
     // The pace is a family of its own, and what all others explain: it stands first.
-    differences.extend(listed(throughput, options, &own).into_iter().map(|mut d| {
+    differences.extend(listed(throughput, options, &own, scoped).into_iter().map(|mut d| {
         d.weight += 1e3;
         d
     }));
     differences.sort_by(|a, b| b.weight.total_cmp(&a.weight).then_with(|| a.metric.cmp(&b.metric)));
+    let differences = redundant::without_totals(differences);
     let facts = facts::differences(runs);
     let used: Vec<Option<Use>> = runs.iter().zip(&windows).map(|(run, w)| Use::of(run, w, &own)).collect();
     let (mut phases, mut cautions) = (Vec::new(), Vec::new());

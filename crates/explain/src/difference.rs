@@ -1,6 +1,6 @@
 //! One difference: what is said of it, how sure and how large it is, and which of all that were found are listed, in which order.
 
-use crate::Options;
+use crate::{Options, own};
 use model::Polarity;
 use query::stats;
 use query::stats::separation::Separation;
@@ -103,7 +103,12 @@ impl Candidate {
 
 /// The candidates that are sure and large enough, of one family: the share of false discoveries is that among all of them. `own` are the names
 /// of the workload's processes.
-pub(crate) fn listed(found: Vec<Candidate>, options: &Options, own: &BTreeSet<String>) -> Vec<Difference> {
+pub(crate) fn listed(
+    found: Vec<Candidate>,
+    options: &Options,
+    own: &BTreeSet<String>,
+    scoped: bool,
+) -> Vec<Difference> {
     // Whether the same per second went the same way, by as much as matters.
     let is_driven = |c: &Candidate| {
         let same = |p: &Candidate| p.difference.difference.signum() == c.difference.difference.signum();
@@ -130,7 +135,7 @@ pub(crate) fn listed(found: Vec<Candidate>, options: &Options, own: &BTreeSet<St
             (c.difference.low, c.difference.high) = c.apart()?.change.unzip();
         }
         c.difference.q = q;
-        c.difference.weight = weight(&c, own);
+        c.difference.weight = weight(&c, own, scoped);
         Some(c.difference)
     };
     found.into_iter().zip(q).filter_map(one).collect()
@@ -138,7 +143,7 @@ pub(crate) fn listed(found: Vec<Candidate>, options: &Options, own: &BTreeSet<St
 
 /// How far up a difference belongs: the change that is sure, in powers of e and up to sixteenfold, times how many times it passes the floor.
 /// What is said of the command itself comes before what is said of the system, and that before what is said of its neighbours.
-fn weight(c: &Candidate, own: &BTreeSet<String>) -> f64 {
+fn weight(c: &Candidate, own: &BTreeSet<String>, scoped: bool) -> f64 {
     const MOST: f64 = 2.77;
     let d = &c.difference;
     let sure = match (d.low, d.high) {
@@ -154,10 +159,11 @@ fn weight(c: &Candidate, own: &BTreeSet<String>) -> f64 {
     };
     let times = (least / c.floor).ln_1p();
     let polarity = if d.polarity == Polarity::Neutral { 1.0 } else { 1.25 };
-    let whose = match d.labels.get("comm") {
-        Some(name) if own.contains(name) => 1.5,
-        Some(_) if !own.is_empty() => 0.3,
-        _ => 1.0,
+    let (whose, tier) = match d.labels.get("comm") {
+        Some(name) if own.contains(name) || own::is_scoped(d.table, scoped) => (1.5, 0.0),
+        // However much they changed.
+        Some(_) if !own.is_empty() => (1.0, -1e3),
+        _ => (1.0, 0.0),
     };
-    sure.clamp(0.0, MOST) * times * polarity * whose
+    tier + sure.clamp(0.0, MOST) * times * polarity * whose
 }

@@ -115,6 +115,14 @@ pub(crate) fn of(runs: &[Run], comparison: &Comparison) -> Headline {
     let paces: Vec<String> = others.iter().filter_map(|&other| pace(runs, comparison, other)).collect();
     let found = comparison.differences.len();
     if comparison.compared == 0 {
+        if runs.iter().all(|r| r.recording.manifest().labels.contains_key("imported")) {
+            let detail = "Imported profiles hold stacks alone: `twinscope flame A --against B` compares those.".into();
+            return Headline {
+                headline: "There is nothing to compare but stacks.".into(),
+                detail,
+                level: Level::Unsure,
+            };
+        }
         let detail =
             "No metric has enough samples in both windows; record for longer, or with a shorter interval (-i 100ms)."
                 .into();

@@ -14,6 +14,7 @@ mod metrics;
 mod not_compared;
 mod own;
 mod phases;
+mod redundant;
 mod throughput;
 mod window;
 mod work;

@@ -5,7 +5,7 @@ use crate::difference::{Candidate, Difference, Per};
 use crate::not_compared::{NotCompared, why_missing};
 use crate::throughput::{self, Pace};
 use crate::work::Progress;
-use crate::{Error, MOST_TICKS, window};
+use crate::{Error, MOST_TICKS, own, window};
 use model::{Compare, Table, Window, intern};
 use query::series::{Grid, Series};
 use query::stats::{self, Comparer};
@@ -20,6 +20,8 @@ pub(crate) struct Metrics<'a> {
     sides: &'a [[Vec<usize>; 2]],
     /// Names of processes that belong to the workloads.
     own: &'a BTreeSet<String>,
+    /// Whether only the threads of the workloads were looked at one by one.
+    scoped: bool,
     windows: &'a [Window],
     progress: &'a [Option<Progress>],
     comparer: Comparer,
@@ -33,7 +35,7 @@ impl<'a> Metrics<'a> {
     pub(crate) fn new(
         runs: &'a [Run],
         sides: &'a [[Vec<usize>; 2]],
-        own: &'a BTreeSet<String>,
+        (own, scoped): (&'a BTreeSet<String>, bool),
         windows: &'a [Window],
         progress: &'a [Option<Progress>],
     ) -> Self {
@@ -41,6 +43,7 @@ impl<'a> Metrics<'a> {
             runs,
             sides,
             own,
+            scoped,
             windows,
             progress,
             comparer: Comparer::new(),
@@ -147,10 +150,13 @@ impl<'a> Metrics<'a> {
                 }
                 // What a neighbour uses is not for the workload's operations, and what the system does is only where it grows by itself.
                 let process = by.iter().position(|&l| l == "comm").and_then(|at| labels.get(at));
-                if metric.per_operation.is_none() || process.is_some_and(|name| !self.own.contains(name)) {
+                if metric.per_operation.is_none()
+                    || process.is_some_and(|name| !self.own.contains(name) && !own::is_scoped(table.name, self.scoped))
+                {
                     continue;
                 }
-                let needs = (process.is_none() && compared).then_some(before);
+                let waits = own::is_waiting(&name, by, labels);
+                let needs = ((process.is_none() || waits) && compared).then_some(before);
                 let per = |side: &[(usize, Cut)]| -> Option<Vec<Cut>> {
                     let work = |run: usize| self.progress.get(run).and_then(Option::as_ref);
                     side.iter().map(|(run, cut)| Some(cut.per_operation(work(*run)?))).collect()

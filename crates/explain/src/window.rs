@@ -119,12 +119,13 @@ fn between(run: &Run, from: &Bound, to: &Bound, end: i64) -> Result<Window, Erro
         }),
     };
     let start = resolve(from, 0, i64::MIN)?;
-    let stop = resolve(to, end, start)?.min(end);
+    let asked = resolve(to, end, start)?;
+    let stop = asked.min(end);
     if start >= stop {
         return Err(fail(format!(
             "nothing lies between {:.3} s and {:.3} s; it was recorded for {:.3} s",
             start as f64 / 1e9,
-            stop as f64 / 1e9,
+            asked as f64 / 1e9,
             end as f64 / 1e9
         )));
     }

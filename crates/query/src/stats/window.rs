@@ -46,7 +46,11 @@ pub fn busy_window(start: &[f64], end: &[f64], activity: &[f64], idle: Idle) -> 
     let whole = |why: &str| Some(Window { from, to, why: format!("whole recording: {why}"), cut: false });
     let known: Vec<usize> = (0..n).filter(|&i| activity[i].is_finite() && end[i] > start[i]).collect();
     if known.len() < FEWEST {
-        return whole(&format!("{} samples are too few to find a busy window", known.len()));
+        let samples = match known.len() {
+            1 => "1 sample is".to_owned(),
+            n => format!("{n} samples are"),
+        };
+        return whole(&format!("{samples} too few to find a busy window"));
     }
     let x: Vec<f64> = known.iter().map(|&i| activity[i]).collect();
     let long: Vec<f64> = known.iter().map(|&i| end[i] - start[i]).collect();
