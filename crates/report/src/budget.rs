@@ -1,6 +1,7 @@
 //! Where the time went: one bar a run, on one scale per unit of work. Of the CPUs, where there is no ledger of threads.
 
 use explain::Comparison;
+use model::Manifest;
 use query::series::Grid;
 use query::{Run, metric};
 use serde_json::{Value, json};
@@ -53,11 +54,7 @@ pub(crate) fn budget(runs: &[Run], comparison: &Comparison) -> Value {
         .map(|(sums, manifest)| match sums {
             None => json!(vec![Value::Null; STATES.len()]),
             Some((sums, seconds)) => {
-                let per = match (&manifest.work, work) {
-                    (Some(done), true) => done.total,
-                    _ if commands => 1.0,
-                    _ => *seconds,
-                };
+                let per = units(manifest, *seconds, work, commands);
                 json!(sums.iter().map(|s| s.map(|s| s / per)).collect::<Vec<_>>())
             }
         })
@@ -67,6 +64,18 @@ pub(crate) fn budget(runs: &[Run], comparison: &Comparison) -> Value {
         .map(|(id, title, help)| json!({"id": id, "title": title, "help": help, "metrics": [format!("cpu.{id}")]}))
         .collect();
     json!({"title": title, "unit": unit, "note": note, "source": "cpu", "states": states, "values": values})
+}
+
+/// What the time of so many seconds is divided by: the operations, or the part of the run, that fell into them at the run's pace; else the
+/// seconds. What was read can leave out a part of the window, and the window can be a part of the run.
+pub(crate) fn units(manifest: &Manifest, seconds: f64, work: bool, commands: bool) -> f64 {
+    let whole = manifest.wall.or(manifest.duration).map(|ns| ns as f64 / 1e9).filter(|s| *s > 0.0);
+    let part = whole.map_or(1.0, |whole| seconds / whole);
+    match (&manifest.work, work) {
+        (Some(done), true) => done.total * part,
+        _ if commands => part,
+        _ => seconds,
+    }
 }
 
 fn sums(run: &Run, index: usize, comparison: &Comparison) -> Option<(Vec<Option<f64>>, f64)> {
@@ -82,4 +91,19 @@ fn sums(run: &Run, index: usize, comparison: &Comparison) -> Option<(Vec<Option<
     };
     let sums: Vec<Option<f64>> = STATES.iter().map(|(name, ..)| state(name)).collect();
     (seconds > 0.0).then_some((sums, seconds))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_of_the_window_has_a_part_of_the_work() {
+        let work = model::Work { unit: "rows".into(), total: 600.0, progress: Vec::new() };
+        let manifest = Manifest { wall: Some(20_000_000_000), work: Some(work), ..Manifest::default() };
+        assert_eq!(units(&manifest, 20.0, true, true), 600.0);
+        assert_eq!(units(&manifest, 5.0, true, true), 150.0);
+        assert_eq!(units(&manifest, 5.0, false, true), 0.25);
+        assert_eq!(units(&manifest, 5.0, false, false), 5.0);
+    }
 }

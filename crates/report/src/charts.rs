@@ -129,7 +129,7 @@ fn all_charts(runs: &[Run], comparison: &Comparison) -> Vec<Chart> {
             continue;
         }
         let keys: Vec<&'static str> = d.labels.keys().map(|k| model::intern(k)).collect();
-        let title = model::intern(&format!("{}: {}", d.metric, d.help));
+        let title = model::intern(&format!("{}: {}", d.metric, crate::head::short(d.help)));
         let id = model::intern(&format!("{}-{}", d.table, d.column));
         let columns: &'static [&'static str] = vec![d.column].leak();
         let chart = Chart::new(

@@ -48,6 +48,7 @@ pub(crate) fn head(
         "generated": generated,
         "runs": runs.iter().enumerate().map(|(i, r)| run(r, i, comparison)).collect::<Result<Vec<_>, _>>()?,
         "verdict": {"headline": comparison.headline.headline, "detail": comparison.headline.detail, "level": level},
+        "cautions": comparison.cautions.iter().map(|c| json!({"what": c.kind.as_str(), "run": c.run, "text": c.text})).collect::<Vec<_>>(),
         "budget": budget::budget(runs, comparison),
         "differences": comparison.differences.iter().map(|d| difference(d, pages)).collect::<Vec<_>>(),
         "compared": comparison.compared,
@@ -115,10 +116,15 @@ fn strip(run: &Run) -> Result<Value, Error> {
     Ok(json!({"t": buckets.time, "busy": busy}))
 }
 
+/// What a metric is, without the small print behind a semicolon: a title has no room for it.
+pub(crate) fn short(help: &str) -> &str {
+    help.split(';').next().unwrap_or(help).trim_end()
+}
+
 fn difference(d: &Difference, pages: &[PageData]) -> Value {
     let place = place_of(pages, d);
     json!({
-        "metric": d.metric, "labels": d.labels, "unit": d.unit, "title": d.help, "run": d.run,
+        "metric": d.metric, "labels": d.labels, "unit": d.unit, "title": short(d.help), "run": d.run,
         "baseline": d.baseline, "other": d.other, "change": d.change, "low": d.low, "high": d.high, "difference": d.difference, "q": d.q,
         "per": match d.per { Per::Second => "second", Per::Operation => "operation" },
         "polarity": match d.polarity { Polarity::Better => "better", Polarity::Worse => "worse", Polarity::Neutral => "neutral" },
@@ -177,4 +183,15 @@ pub(crate) fn set_up(runs: &[Run]) -> Value {
         .map(|((category, name), values)| json!({"fact": format!("{category}.{name}"), "category": category, "values": values}))
         .collect();
     json!({"facts": facts})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::short;
+
+    #[test]
+    fn titles_are_short() {
+        assert_eq!(short("time in it; of soft interrupts without handlers"), "time in it");
+        assert_eq!(short("page faults, minor and major"), "page faults, minor and major");
+    }
 }

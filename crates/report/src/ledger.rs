@@ -92,11 +92,7 @@ pub(crate) fn budget(runs: &[Run], comparison: &Comparison) -> Option<Value> {
             series.sums(range).map(|(num, _)| num)
         };
         let sums: Vec<Option<f64>> = STATES.iter().map(|(id, ..)| state(id)).collect();
-        let per = match (run.recording.manifest().work.as_ref(), work) {
-            (Some(done), true) => done.total,
-            _ if commands => 1.0,
-            _ => seconds,
-        };
+        let per = crate::budget::units(run.recording.manifest(), seconds, work, commands);
         if per.is_nan() || per <= 0.0 {
             return None;
         }

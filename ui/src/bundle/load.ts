@@ -37,6 +37,7 @@ export function readHead(doc: Document): Head {
     differences: head.differences ?? [],
     facts: head.facts ?? [],
     missing: head.missing ?? [],
+    cautions: head.cautions ?? [],
     pages: head.pages ?? [],
   };
   return full as Head;

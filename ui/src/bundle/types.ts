@@ -33,6 +33,14 @@ export interface Verdict {
   level: "differs" | "same" | "single" | "unsure";
 }
 
+/** What stands against believing the comparison too readily. */
+export interface Caution {
+  what: string;
+  /** The run that it is about; null for all. */
+  run: number | null;
+  text: string;
+}
+
 export interface Budget {
   title: string;
   unit: Unit;
@@ -215,6 +223,7 @@ export interface Head {
   generated: number;
   runs: Run[];
   verdict: Verdict;
+  cautions: Caution[];
   budget: Budget | null;
   differences: Difference[];
   compared: number;

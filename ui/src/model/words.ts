@@ -62,3 +62,12 @@ export function differenceInWords(d: Difference, baseline: string, other: string
   const judged = judgement(d);
   return `${what}: ${baseline} ${human(d.baseline, d.unit)}, ${other} ${human(d.other, d.unit)}; ${changeInWords(d.change)}${judged ? `, ${judged}` : ""}; ${intervalInWords(d)}.`;
 }
+
+/** Each metric of an entity once: per second or per operation, whichever comes first. */
+export function once(differences: Difference[]): Difference[] {
+  const seen = new Set<string>();
+  return differences.filter((d) => {
+    const key = JSON.stringify([d.metric, d.labels, d.run]);
+    return !seen.has(key) && seen.add(key);
+  });
+}

@@ -9,7 +9,7 @@ import { clock, columnScale, human, inScale, type Scale, unitInWords } from "../
 import { anchor, chosen, cursor, offsets, overlay, report, type Stretch, view, windowOf } from "../state";
 import { Heat, HeatLegend } from "./Heat";
 import { Plot, type PlotLine } from "./Plot";
-import { CopyButton, Guard, nameOf, RunName, Swatch, useVisible, useWidth } from "./parts";
+import { CopyButton, Guard, nameOf, RunName, Swatch, useVisible, useWidth, Words } from "./parts";
 
 /** Panels of an overlaid chart of many lines that are shown at first: one for each line. */
 const FACETS = 8;
@@ -413,7 +413,7 @@ function Explained({ chart }: { chart: Chart }) {
     <>
       <p class="read">
         {!long && chart.help && <>{chart.help}{/[.!?]$/.test(chart.help) ? "" : "."} </>}
-        <span class="quiet">{chart.read}</span>{" "}
+        <span class="quiet"><Words text={chart.read} /></span>{" "}
         {long && (
           <button type="button" class="plain" aria-expanded={open} onClick={() => setOpen(!open)}>
             {open ? "Less" : "What it shows"}

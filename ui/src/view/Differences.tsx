@@ -3,7 +3,7 @@ import { useMemo, useState } from "preact/hooks";
 import type { Difference } from "../bundle/types";
 import { runColor } from "../model/color";
 import { human } from "../model/units";
-import { changeInWords, differenceInWords, intervalInWords, judgement, labelsInWords, perCent, rangeInWords } from "../model/words";
+import { changeInWords, differenceInWords, intervalInWords, judgement, labelsInWords, once, perCent, rangeInWords } from "../model/words";
 import { go, param, report, setParam } from "../state";
 import { CopyButton, Query, RunName, nameOf } from "./parts";
 import { csv } from "../model/csv";
@@ -192,7 +192,7 @@ export function Differences({ differences, compared }: { differences: Difference
   }, [differences]);
   const counts = new Map<string, number>();
   for (const d of differences) counts.set(d.page, (counts.get(d.page) ?? 0) + 1);
-  const shown = all ? kept : kept.slice(0, FIRST);
+  const shown = all ? kept : once(kept).slice(0, FIRST);
   const edge = 2 ** limit;
   return (
     <section class="differences" id="at-differences">
@@ -253,7 +253,7 @@ export function Differences({ differences, compared }: { differences: Difference
             <span class="scale"><span>÷ {edge}</span><span>same</span><span>× {edge}</span></span>
             <span class="change">change</span>
           </div>
-          <ol>{shown.map((d, i) => <Row key={`${d.metric}/${labelsInWords(d.labels)}/${d.run}`} d={d} limit={limit} rank={i + 1} />)}</ol>
+          <ol>{shown.map((d, i) => <Row key={`${d.metric}/${labelsInWords(d.labels)}/${d.run}/${d.per}`} d={d} limit={limit} rank={i + 1} />)}</ol>
           {kept.length === 0 && <p class="none">No difference matches the filters.</p>}
           {kept.length > FIRST && (
             <button type="button" class="plain" onClick={() => setAll(!all)}>

@@ -71,12 +71,17 @@ function Recording({ run, index }: { run: Run; index: number }) {
 }
 
 export function Overview() {
-  const { verdict, runs, differences, compared, facts, missing, budget } = report();
+  const { verdict, cautions, runs, differences, compared, facts, missing, budget } = report();
   return (
     <>
       <section class={`verdict ${verdict.level}`} aria-label="Verdict">
         <h1>{verdict.headline}</h1>
         {verdict.detail && <p>{verdict.detail}</p>}
+        {cautions.length > 0 && (
+          <ul class="cautions" aria-label="Cautions">
+            {cautions.map((c) => <li key={c.text}>{c.text}</li>)}
+          </ul>
+        )}
       </section>
       <section class="recordings" aria-label="Recordings">
         {runs.map((r, i) => <Recording key={i} run={r} index={i} />)}

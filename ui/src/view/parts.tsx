@@ -22,6 +22,11 @@ export function Swatch({ n, name }: { n: number; name: string }) {
   return <span class="swatch" style={isDashed(n) ? { boxShadow: `inset 0 0 0 2.5px ${color}` } : { background: color }} aria-hidden="true" />;
 }
 
+/** Text in which `names` stand between backticks. */
+export function Words({ text }: { text: string }) {
+  return <>{text.split("`").map((part, i) => (i % 2 === 1 ? <code key={i}>{part}</code> : part))}</>;
+}
+
 /** The name of a recording as text. */
 export function nameOf(run: number): string {
   return report().runs[run]?.name ?? `run ${run}`;

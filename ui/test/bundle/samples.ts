@@ -239,6 +239,7 @@ export function sample(o: Options): Sample {
       : o.same
         ? { level: "same", headline: `“${all[1]?.name}” and “${all[0]?.name}” do not differ by more than chance`, detail: "412 metrics were compared; none changed beyond what two equal runs show." }
         : { level: "differs", headline: `“${all[1]?.name}” does 1.9× less work per second than “${all[0]?.name}”`, detail: "Context switches are 12.6 times as many, and system time is 4.7 times as much. The kernel, the governor and huge pages differ." },
+    cautions: runs.length < 2 || o.same ? [] : [{ what: "others", run: 1, text: `Other programs used 34 % of the CPUs while ${all[1]?.name} ran, first of all rustc.` }],
     budget: {
       title: "CPU time", unit: "s/s", note: null,
       states: [["user", "User code"], ["system", "Kernel"], ["softirq", "Soft interrupts"], ["steal", "Stolen by the hypervisor"], ["wait", "Waiting for a CPU"], ["idle", "Idle"]].map(([id, title]) => ({ id: id as string, title: title as string, help: `${title}: CPU-seconds in each second.`, ...(id === "system" || id === "user" ? { metrics: [`cpu.${id}`] } : {}) })),

@@ -95,6 +95,14 @@ describe("every page", () => {
       });
     });
   }
+  it("says what speaks against the comparison", async () => {
+    await on("pair", "", async (page) => {
+      expect(await page.locator(".cautions li").allTextContents()).toEqual([expect.stringContaining("Other programs used 34 %")]);
+    });
+    await on("same", "", async (page) => {
+      expect(await page.locator(".cautions").count()).toBe(0);
+    });
+  });
   it("uses a wide screen", async () => {
     await on("pair", "", async (page) => {
       await shot(page, "overview-1920");

@@ -6,7 +6,7 @@ import { align, heatColumns, linesOf, pointsOf, rangeOf, stack, type Points } fr
 import { csv } from "../../src/model/csv";
 import { edgesOf, lowerBound, nearest, statOf, valueAt } from "../../src/model/stats";
 import { clock, columnScale, human, inScale, scaleFor, span, timeStep } from "../../src/model/units";
-import { changeInWords, intervalInWords, judgement } from "../../src/model/words";
+import { changeInWords, intervalInWords, judgement, once } from "../../src/model/words";
 
 const level = (t: number[], v: number[], widths: number[] | null = null): Level => {
   const values = Float32Array.from(v);
@@ -179,5 +179,13 @@ describe("charts", () => {
 describe("csv", () => {
   it("quotes, and makes formulas of foreign names inert", () => {
     expect(csv([["a,b", 'say "x"', 1.5, null, "=cmd()", "-1"]])).toBe('"a,b","say ""x""",1.5,,\'=cmd(),\'-1\r\n');
+  });
+});
+
+describe("the list of differences", () => {
+  it("has each metric of an entity once, as it comes first", () => {
+    const d = (metric: string, per: Difference["per"], labels: Record<string, string> = {}) => ({ metric, per, labels, run: 1 }) as Difference;
+    const all = [d("disks.writes", "operation"), d("disks.writes", "second"), d("disks.writes", "second", { device: "vda" }), d("cpu.busy", "second")];
+    expect(once(all)).toEqual([all[0], all[2], all[3]]);
   });
 });
