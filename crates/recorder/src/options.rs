@@ -64,6 +64,15 @@ fn label(text: &str) -> Result<(String, String), String> {
     Ok((key.to_owned(), value.to_owned()))
 }
 
+/// The pattern of a running total: without a group nothing says which part of the match is the number.
+fn total(text: &str) -> Result<regex_lite::Regex, String> {
+    let found = pattern(text)?;
+    if found.captures_len() < 2 {
+        return Err("put the number in parentheses, such as 'done (\\d+)'; --throughput-each counts matches".into());
+    }
+    Ok(found)
+}
+
 fn pattern(text: &str) -> Result<regex_lite::Regex, String> {
     regex_lite::Regex::new(text).map_err(|e| e.to_string())
 }
@@ -105,7 +114,7 @@ pub struct Record {
     pub label: Vec<(String, String)>,
 
     /// Read the work done so far from the command's output: the first group of the regular expression is the running total
-    #[arg(long, value_name = "REGEX", value_parser = pattern)]
+    #[arg(long, value_name = "REGEX", value_parser = total)]
     pub throughput: Option<regex_lite::Regex>,
 
     /// Read work from the command's output where each match adds: its first group, or 1 without a group
@@ -267,6 +276,13 @@ mod tests {
     struct Words {
         #[command(flatten)]
         record: Record,
+    }
+
+    #[test]
+    fn a_total_needs_a_group() {
+        assert!(total(r"done (\d+)").is_ok());
+        assert!(total(r"done \d+").unwrap_err().contains("parentheses"));
+        assert!(pattern("^ok").is_ok());
     }
 
     #[test]

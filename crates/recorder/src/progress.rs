@@ -42,11 +42,11 @@ impl Progress {
     }
 }
 
-/// Bytes as people read them.
+/// Bytes as people read them, in the units of `twinscope info`.
 pub(crate) fn bytes(count: u64) -> String {
     match count {
-        0..1_000 => format!("{count} B"),
-        1_000..1_000_000 => format!("{:.1} KB", count as f64 / 1e3),
-        _ => format!("{:.1} MB", count as f64 / 1e6),
+        0..1_024 => format!("{count} B"),
+        1_024..1_048_576 => format!("{:.0} KiB", count as f64 / 1024.0),
+        _ => format!("{:.1} MiB", count as f64 / 1_048_576.0),
     }
 }

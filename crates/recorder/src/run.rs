@@ -59,6 +59,8 @@ struct Recorder<'a> {
     last_read: u64,
     last_own: u64,
     unavailable: usize,
+    /// Those of them that want privileges.
+    denied: usize,
 }
 
 /// `twinscope record`. Returns the exit code: that of the command where there is one.
@@ -121,8 +123,14 @@ pub fn record(options: &Record) -> Result<u8> {
             coverage.push(Coverage::unavailable(source.name, "", why));
         }
     }
-    let missing_by_name = options.only.iter().filter(|name| coverage.iter().any(|c| c.source == **name)).count();
+    let named: Vec<_> = coverage.iter().filter(|c| options.only.contains(&c.source)).collect();
+    let missing_by_name = named.len();
+    for c in named.into_iter().filter(|_| !options.quiet) {
+        let remedy = c.remedy.as_deref().map_or(String::new(), |remedy| format!("; to change that: {remedy}"));
+        eprintln!("twinscope: {}: {}: {}{remedy}", c.source, c.status.as_str(), c.why);
+    }
     let unavailable = coverage.iter().filter(|c| c.status != Status::NotApplicable).count();
+    let denied = coverage.iter().filter(|c| c.status == Status::Denied).count();
     writer.coverage(&coverage)?;
     writer.source("recorder", "the recorder itself", OWN.as_nanos() as i64, own::CHARTS)?;
     let mut define = |table: &'static Table| writer.define("recorder", table);
@@ -147,6 +155,7 @@ pub fn record(options: &Record) -> Result<u8> {
         last_read: 0,
         last_own: 0,
         unavailable,
+        denied,
         host,
     };
     let ended = match recorder.run(&keeper, &progress, &mut manifest, &path) {
@@ -167,7 +176,13 @@ pub fn record(options: &Record) -> Result<u8> {
     let rows = keeper.state.rows.load(Ordering::Relaxed);
     let written = keeper.finish(manifest.clone());
     if !options.quiet {
-        let size = std::fs::metadata(&path).map_or(0, |m| m.len());
+        // What could not be sealed is in the log.
+        let log = {
+            let mut name = path.as_os_str().to_owned();
+            name.push("-wal");
+            PathBuf::from(name)
+        };
+        let size = [&path, &log].into_iter().filter_map(|p| std::fs::metadata(p).ok()).map(|m| m.len()).sum();
         let seconds = manifest.duration.unwrap_or(0) as f64 / 1e9;
         progress.clear_for(|| {
             eprintln!(
@@ -177,6 +192,9 @@ pub fn record(options: &Record) -> Result<u8> {
                 recorder.left_out()
             );
         });
+    }
+    if recorder.counter.is_some() && manifest.work.is_none() && !options.quiet {
+        eprintln!("twinscope: --throughput: nothing matched, so that runs can only be compared per second");
     }
     written.with_context(|| {
         let command = manifest.exit.map_or(String::new(), |exit| format!("; the command went on without ({exit})"));
@@ -325,10 +343,14 @@ impl Recorder<'_> {
     }
 
     fn left_out(&self) -> String {
+        let denied = match self.denied {
+            0 => String::new(),
+            n => format!(", {n} of them for want of privileges"),
+        };
         match self.unavailable {
             0 => String::new(),
-            1 => ", 1 source unavailable: see `twinscope sources`".into(),
-            n => format!(", {n} sources unavailable: see `twinscope sources`"),
+            1 => format!(", 1 source unavailable{denied}: see `twinscope sources`"),
+            n => format!(", {n} sources unavailable{denied}: see `twinscope sources`"),
         }
     }
 }
