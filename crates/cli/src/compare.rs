@@ -126,7 +126,8 @@ pub(crate) fn factor(change: f64) -> String {
         f if f >= 2.0 => format!("×{f:.1}"),
         // The normal interval of a count that cannot fall below zero may.
         f if f <= 0.0 => "to 0".into(),
-        f if f > 0.0 && f <= 0.5 => format!("÷{:.1}", 1.0 / f),
+        f if f <= 1e-3 => format!("÷{}", query::human(1.0 / f, "")),
+        f if f <= 0.5 => format!("÷{:.1}", 1.0 / f),
         _ => format!("{:+.0} %", change * 100.0),
     }
 }
@@ -162,8 +163,11 @@ fn print(runs: &[Run], comparison: &Comparison, all: bool) {
             text::clean(&w.why)
         );
     }
+    if !comparison.cautions.is_empty() {
+        println!();
+    }
     for caution in &comparison.cautions {
-        println!("\n{}", text::clean(&caution.text));
+        println!("{}", text::clean(&caution.text));
     }
     // Of repeated runs the first stands for its side.
     let repeated = |first: usize, count: usize| match (comparison.repeats, count) {
@@ -194,7 +198,7 @@ fn print(runs: &[Run], comparison: &Comparison, all: bool) {
                 help,
             ]);
         }
-        println!("\n{table}");
+        println!("\n{}", text::trimmed(&table));
         if found.len() > shown {
             println!("and {} more; --all lists them", found.len() - shown);
         }
@@ -254,5 +258,14 @@ mod tests {
         }
         let mark = |text: &str| Choice::Between(Bound::Mark(text.into()), Bound::Open);
         assert_eq!((window("0 done.."), window("load..")), (Ok(mark("0 done")), Ok(mark("load"))));
+    }
+
+    #[test]
+    fn factors_are_short() {
+        for (change, words) in
+            [(0.1, "+10 %"), (1.0, "×2.0"), (4999.0, "×5.00 k"), (-0.75, "÷4.0"), (-0.9999, "÷10.0 k"), (-1.0, "to 0")]
+        {
+            assert_eq!(factor(change), words);
+        }
     }
 }

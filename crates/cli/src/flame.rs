@@ -6,7 +6,7 @@ use crate::text::{self, cut};
 use anyhow::Result;
 use clap::Args;
 use explain::Choice;
-use model::Window;
+use model::{Status, Window};
 use query::profile::{self, Filter, Levels, Measure, Part, ROOT, Request, Tree};
 use query::{Run, human};
 use report::Graph;
@@ -28,7 +28,7 @@ pub struct Flame {
 
     /// What is weighed: cpu, blocked, all (both, by state), a state that threads wait in (lock, disk, network, sleep, idle …),
     /// contended (by lock), faults, ipis
-    #[arg(long, value_name = "STATE", default_value = "cpu")]
+    #[arg(long, value_name = "STATE", default_value = "cpu", value_parser = state)]
     state: String,
 
     /// The stretch that counts, as in `compare`: auto, whole, busy, or FROM..TO with times (10s..50s) or marks ('warm-up over..')
@@ -100,6 +100,36 @@ fn format(path: &Path) -> Option<Format> {
         () if ends(&[".speedscope.json", ".speedscope"]) => Some(Format::Speedscope),
         () => None,
     }
+}
+
+/// States of threads that have stacks.
+const WAITS: [&str; 8] = ["lock", "disk", "network", "pipe", "fault", "sleep", "idle", "other"];
+
+fn state(word: &str) -> Result<String, String> {
+    if matches!(Measure::parse(word), Measure::Wait(_)) && !WAITS.contains(&word) {
+        return Err(format!("there are cpu, blocked, all, contended, faults, ipis, {}", WAITS.join(", ")));
+    }
+    Ok(word.to_owned())
+}
+
+/// Why a run may hold nothing of what was asked for: what its recording says of the source.
+fn why_nothing(run: &Run, measure: &Measure) -> Vec<String> {
+    let sources: &[&str] = match measure {
+        Measure::Cpu => &["stacks"],
+        Measure::Wait(_) | Measure::Blocked | Measure::Contended => &["threads"],
+        Measure::All => &["stacks", "threads"],
+        Measure::Faults => &["faults"],
+        Measure::Interrupts => &["ipis"],
+    };
+    let found = run.recording.coverage().into_iter().filter(|c| c.status != Status::Read);
+    found
+        .filter(|c| sources.contains(&c.source.as_str()) && c.item != "thread_time.stolen")
+        .map(|c| {
+            let item = if c.item.is_empty() { c.source } else { format!("{} {}", c.source, c.item) };
+            let remedy = c.remedy.map_or(String::new(), |r| format!("; to change that: {r}"));
+            format!("{}: {item}: {}: {}{remedy}", run.name, c.status.as_str(), c.why)
+        })
+        .collect()
 }
 
 /// What is drawn, with the words for it.
@@ -216,6 +246,11 @@ fn draw(options: &Flame, runs: &[Run]) -> Result<Drawn> {
     for (run, window) in runs.iter().zip(&windows) {
         let (from, to) = (window.from as f64 / 1e9, window.to as f64 / 1e9);
         notes.push(format!("{}: {from:.1} s to {to:.1} s ({})", run.name, window.why));
+    }
+    for (run, group) in runs.iter().zip(&groups) {
+        if tree.totals(*group).first().is_none_or(|all| *all <= 0.0) {
+            notes.extend(why_nothing(run, &request.measure));
+        }
     }
     Ok(Drawn { title, notes, unit, runs: names, tree, reverse: options.reverse })
 }
@@ -412,6 +447,12 @@ fn print_json(drawn: &Drawn) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn states_are_known() {
+        assert!(["cpu", "lock", "all", "contended"].iter().all(|word| state(word).is_ok()));
+        assert!(state("locks").unwrap_err().contains("lock, disk"));
+    }
 
     #[test]
     fn names_say_what_is_written() {

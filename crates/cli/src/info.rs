@@ -115,7 +115,8 @@ fn print(recording: &Recording) {
             query::human(manifest.memory as f64, "B")
         ),
     );
-    line("start", utc(manifest.start_unix));
+    // A profile that was imported does not say when it was made, nor how often something was read.
+    line("start", if manifest.start_unix > 0 { utc(manifest.start_unix) } else { "not known".into() });
     let ended = match &manifest.ended {
         Some(why) => why.clone(),
         None => "cut off, or still being recorded; all that was committed is here".into(),
@@ -123,7 +124,11 @@ fn print(recording: &Recording) {
     let first = manifest
         .sprint
         .map_or(String::new(), |(i, until)| format!("every {} s for {} s, then ", i as f64 / 1e9, until as f64 / 1e9));
-    line("length", format!("{seconds:.1} s, {first}every {} s ({ended})", manifest.interval as f64 / 1e9));
+    let every = match manifest.interval {
+        0 => String::new(),
+        interval => format!(", {first}every {} s", interval as f64 / 1e9),
+    };
+    line("length", format!("{seconds:.1} s{every} ({ended})"));
     if let Some(command) = &manifest.command {
         let exit = match manifest.exit {
             Some(exit) => exit.to_string(),
@@ -155,7 +160,7 @@ fn print(recording: &Recording) {
             table.add_row([text::clean(name), rows.to_string(), bytes.to_string(), text::clean(help)]);
         }
     }
-    println!("\n{table}");
+    println!("\n{}", text::trimmed(&table));
     let missing: Vec<_> = recording.coverage().into_iter().filter(|c| c.status != Status::Read).collect();
     if !missing.is_empty() {
         println!("\nNot measured:");

@@ -193,7 +193,7 @@ fn as_table(columns: &[String], rows: impl Iterator<Item = Result<Row, Error>>) 
     for row in &rows {
         out.add_row(row.iter().map(|v| text::clean(&shown(v))).collect::<Vec<_>>());
     }
-    println!("{out}");
+    println!("{}", text::trimmed(&out));
     Ok(())
 }
 

@@ -105,3 +105,14 @@ fn mistakes_are_said() {
     folder.expect(1, ["flame", "a.twin", "--state", "lock"]).says("it has: cpu");
     prints(&folder, &["flame", "a.twin", "--process", "nobody"], &["Nothing was measured"]);
 }
+
+/// Two imported profiles have no metrics: where their difference is seen is said, instead of an advice that cannot be followed.
+#[test]
+fn imported_profiles_are_compared_by_their_stacks() {
+    let folder = Folder::new();
+    let script = fixture("busy.script.txt");
+    prints(&folder, &["import", script.to_str().unwrap(), "-o", "busy.twin"], &["busy.twin"]);
+    prints(&folder, &["compare", "busy.twin", "busy.twin"], &["twinscope flame"]);
+    let info = prints(&folder, &["info", "busy.twin"], &["(imported)"]);
+    assert!(!info.stdout.contains("1970") && !info.stdout.contains("every 0 s"), "{info}");
+}
