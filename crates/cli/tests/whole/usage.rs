@@ -102,6 +102,18 @@ fn piped_output_is_plain() {
     assert!(!done.stderr.contains('\x1b'), "{done}");
 }
 
+/// Output that cannot be written is a failure told in a line.
+#[test]
+fn full_output() {
+    let folder = Folder::new();
+    let mut command = folder.command(["sources"]);
+    command.stdout(std::fs::File::create("/dev/full").expect("a device of every Linux"));
+    let done = command.output().expect("the program");
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(1), "{said}");
+    assert!(said.starts_with("twinscope: standard output: ") && said.lines().count() == 1, "{said}");
+}
+
 /// `compare --fail-on` is for CI: 4 where the condition holds, 3 where it could not be looked at.
 #[test]
 fn fail_on() {
