@@ -15,6 +15,7 @@ mod top;
 
 use anyhow::Context;
 use clap::{CommandFactory, Parser, Subcommand};
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -202,7 +203,9 @@ fn run(command: Command) -> anyhow::Result<u8> {
         Command::Sources(options) => recorder::list(&options),
         Command::Top(options) => top::top(&options),
         Command::Completions { shell } => {
-            clap_complete::generate(shell, &mut Arguments::command(), "twinscope", &mut std::io::stdout());
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Arguments::command(), "twinscope", &mut script);
+            std::io::stdout().write_all(&script)?;
             Ok(0)
         }
         Command::Man { folder } => {

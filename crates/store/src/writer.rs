@@ -92,7 +92,10 @@ impl Writer {
                 let _ = std::fs::remove_file(name);
             }
             match Error::of(path, why) {
-                Error::DiskFull { path } => Error::Io { path, why: std::io::ErrorKind::StorageFull.into() },
+                Error::DiskFull { path } => {
+                    let why = std::io::Error::new(std::io::ErrorKind::StorageFull, "disk full; nothing was recorded");
+                    Error::Io { path, why }
+                }
                 other => other,
             }
         })?;

@@ -106,12 +106,16 @@ fn piped_output_is_plain() {
 #[test]
 fn full_output() {
     let folder = Folder::new();
-    let mut command = folder.command(["sources"]);
-    command.stdout(std::fs::File::create("/dev/full").expect("a device of every Linux"));
-    let done = command.output().expect("the program");
-    let said = String::from_utf8_lossy(&done.stderr);
-    assert_eq!(done.status.code(), Some(1), "{said}");
-    assert!(said.starts_with("twinscope: standard output: ") && said.lines().count() == 1, "{said}");
+    folder.expect(0, ["record", "-q", "-d", "100ms", "--only", "cpu", "-o", "a.twin"]);
+    for words in [&["info", "a.twin"][..], &["completions", "bash"], &["sql", "a.twin", "select 1"]] {
+        let mut command = folder.command(words);
+        command.stdout(std::fs::File::create("/dev/full").expect("a device of every Linux"));
+        let done = command.output().expect("the program");
+        let said = String::from_utf8_lossy(&done.stderr);
+        assert_eq!(done.status.code(), Some(1), "{said}");
+        assert!(said.starts_with("twinscope: ") && said.contains("No space left"), "{said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+    }
 }
 
 /// `compare --fail-on` is for CI: 4 where the condition holds, 3 where it could not be looked at.
