@@ -109,8 +109,9 @@ pub(super) fn find(facts: &mut Facts<'_, '_>) {
     }
     machines.tell(facts);
     if refused > 0 {
-        let why = Unavailable::denied(format!("/proc/PID/exe: the kernel refused it for {refused} processes"));
-        facts.missing("programs", why.remedy("run as root, or with CAP_SYS_PTRACE"));
+        let processes = if refused == 1 { "one process".to_owned() } else { format!("{refused} processes") };
+        let why = Unavailable::denied(format!("/proc/PID/exe: the kernel refused it for {processes}"));
+        facts.missing("programs", why.remedy("CAP_SYS_PTRACE, which root has outside of containers"));
     }
 }
 

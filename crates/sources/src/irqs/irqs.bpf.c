@@ -102,10 +102,14 @@ static __always_inline int end(struct key *key)
 		return 0;
 	time = bpf_ktime_get_ns() - here->start[kind];
 	here->start[kind] = 0;
-	if (kind == KIND_IRQ || kind == KIND_HRTIMER)
-		here->hard += time;
-	else
-		time -= here->hard - here->before[kind];
+	if (kind == KIND_IRQ || kind == KIND_HRTIMER) {
+		/* With what came in between, which has added itself already. */
+		here->hard = here->before[kind] + time;
+	} else {
+		__u64 between = here->hard - here->before[kind];
+
+		time -= between < time ? between : time;
+	}
 	count(COUNT_EVENTS);
 	key->function = here->function[kind];
 	key->epoch = epoch_now();

@@ -201,6 +201,11 @@ impl Resolver {
                 generated.ask = Some((now + pause, (pause * 2).min(Duration::from_secs(60))));
                 match hotspot::methods(host, pid) {
                     Ok(text) => generated.map = Some(Map::parse(&text)),
+                    Err(_) if !host.exists(&format!("/proc/{pid}")) => {
+                        failed = Some(format!(
+                            "the JVM of process {pid} ended before it was asked for the names of its methods"
+                        ));
+                    }
                     Err(why) => failed = Some(why),
                 }
             }

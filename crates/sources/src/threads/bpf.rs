@@ -157,6 +157,8 @@ impl Reader for BpfReader {
         let until = host.now();
         let mut buffer = std::mem::take(&mut self.buffer);
         self.threads.read_into(&mut buffer)?;
+        // At once: what the kernel keeps of them is soon written over.
+        self.slots.put(&self.slots_map, until, host.now(), self.start, out)?;
         self.waits.begin();
         // Ends and sites first, for they came first. Then the stacks, which name what both hold.
         let (mut ends, mut sites): (Vec<Thread>, Vec<Site>) = (Vec::new(), Vec::new());
@@ -193,7 +195,6 @@ impl Reader for BpfReader {
         }
         self.ledgers.put(out);
         self.waits.put(out);
-        self.slots.put(&self.slots_map, until, self.start, out)?;
         self.put_collectors(out)
     }
 }
