@@ -311,6 +311,14 @@ bench_agreement() {
     TWINSCOPE=$twinscope ROUNDS=$rounds scripts/bench/agreement.sh >>"$out/$section.tsv"
 }
 
+bench_import() {
+    local megabytes=100
+    [[ -z $quick ]] || megabytes=30
+    begin import "perf.data of $megabytes MB to a flame graph"
+    command -v perf >/dev/null || { say "perf is not here"; return 0; }
+    TWINSCOPE=$twinscope scripts/bench/import.sh $megabytes >>"$out/$section.tsv"
+}
+
 bench_build() {
     begin build "the whole product from nothing"
     cost build make clean

@@ -5,7 +5,7 @@
 # usage: scripts/bench/import.sh [MEGABYTES]     default: 100
 #
 # TWINSCOPE: the program (default target/release/twinscope). FLAMEGRAPH: a clone of github.com/brendangregg/FlameGraph; without it, only the time of
-# `perf script` is measured, which is a part of the other's.
+# `perf script` is measured, which is a part of the other's. Prints lines "what<TAB>metric<TAB>unit<TAB>value".
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -87,16 +87,21 @@ import resource, subprocess, sys, time
 start = time.time()
 subprocess.run(["bash", "-c", sys.argv[2]], check=True)
 used = resource.getrusage(resource.RUSAGE_CHILDREN)
-print(f"{time.time() - start:8.1f} s {used.ru_utime + used.ru_stime:8.1f} s of CPU {used.ru_maxrss >> 10:7} MiB  {sys.argv[1]}")' "$1" "$2"
+what = sys.argv[1]
+for metric, unit, value in ("time", "s", time.time() - start), ("CPU", "s", used.ru_utime + used.ru_stime), ("largest RSS of a process", "MiB", used.ru_maxrss >> 10):
+    print(what, metric, unit, round(value, 2), sep="\t")' "$1" "$2" | tee -a "$work/figures"
 }
 flame="'$twinscope' flame '$work/x.twin' -o '$work/x.svg' > '$work/said'"
 script="perf script -i '$work/perf.data' 2> /dev/null"
 
-measured "twinscope import + flame -o x.svg" "'$twinscope' import '$work/perf.data' -o '$work/x.twin' > '$work/said' 2>&1 && $flame"
-measured "  of that, flame of the recording" "$flame"
-measured "perf script alone" "$script > '$work/script.txt'"
+measured "twinscope import and flame -o x.svg" "'$twinscope' import '$work/perf.data' -o '$work/x.twin' > '$work/said' 2>&1 && $flame"
+measured "flame of the recording alone" "$flame"
+theirs="perf script alone"
+measured "$theirs" "$script > '$work/script.txt'"
 if [[ -n ${FLAMEGRAPH:-} ]]; then
     rm "$work/script.txt"
-    measured "perf script | stackcollapse-perf.pl | flamegraph.pl" "$script | '$FLAMEGRAPH/stackcollapse-perf.pl' | '$FLAMEGRAPH/flamegraph.pl' > '$work/theirs.svg'"
+    theirs="perf script, stackcollapse-perf.pl, flamegraph.pl"
+    measured "$theirs" "$script | '$FLAMEGRAPH/stackcollapse-perf.pl' | '$FLAMEGRAPH/flamegraph.pl' > '$work/theirs.svg'"
 fi
-stat -c '%s bytes of recording' "$work/x.twin"
+awk -F'\t' -v theirs="$theirs" '$1 ~ /^twinscope/ { own[$2] = $4 } $1 == theirs && own[$2] > 0 && $3 == "s" {
+    printf "%s\t%s, times that of twinscope\t\t%.1f\n", theirs, $2, $4 / own[$2] }' "$work/figures"

@@ -21,6 +21,7 @@ sql|Questions|Each with the start of the program.
 stacks|Sampling what runs|One busy thread with stacks of up to 40 frames, recorded with \`--only stacks\` at 99 samples a second and without samples, in turn; the ratio of the command's CPU times of each pair, less 1.
 services|Services near their limit|nginx under wrk and PostgreSQL under pgbench on loopback, all on this machine's CPUs: throughput with a recording of the whole service by \`--pid\` (ledger, waits with stacks, locks, system calls, samples, and all other sources) and without, in turn.
 agreement|Agreement with the kernel and other tools|Waits for a CPU of six threads, as the kernel accounts them in \`/proc/PID/schedstat\` at their end; shares of functions in samples that perf and Twinscope took of one run at the same time; counts of \`strace -c\` of the same command.
+import|From perf.data to a flame graph|A perf.data of 100 MB (30 MB by \`quick\`) with stacks of 10 to 60 frames: \`twinscope import\` and \`twinscope flame\`, and perf with the FlameGraph scripts where \`FLAMEGRAPH\` names a clone of them. The aim is ten times as fast.
 unwind|Stacks of real programs|How many samples were followed to the start of their thread (the goal is 95 %): nginx under wrk, PostgreSQL under pgbench, Python, Go, this recorder, and a JVM with and without \`-XX:+PreserveFramePointer\`; of the JVM's also how many of twenty compiled callers were found, with and without.
 build|Build|\`make build\` after \`make clean\`, packages downloaded before."
 
