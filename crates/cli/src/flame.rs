@@ -195,7 +195,15 @@ fn draw(options: &Flame, runs: &[Run]) -> Result<Drawn> {
     let before = options.against.len();
     let sides = if before == 0 { 1 } else { 2 };
     let groups: Vec<usize> = (0..runs.len()).map(|i| usize::from(before > 0 && i >= before)).collect();
-    let mut tree = profile::load(&parts, &request)?.grouped(&groups);
+    let mut tree = match profile::load(&parts, &request) {
+        Ok(tree) => tree.grouped(&groups),
+        Err(error) => {
+            for why in runs.iter().flat_map(|run| why_nothing(run, &request.measure)) {
+                eprintln!("twinscope: {}", text::clean(&why));
+            }
+            return Err(error.into());
+        }
+    };
     let mut unit = request.measure.unit().to_owned();
     let mut notes = Vec::new();
     if sides == 2 {

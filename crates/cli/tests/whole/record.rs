@@ -348,3 +348,27 @@ fn many_processes() {
         crate::common::skipped("2,000 processes by name", "processes cannot be read here");
     }
 }
+
+/// Without anyone named, nobody's threads are looked at, and what is missing for that says what to ask for.
+#[test]
+fn threads_are_looked_at_where_somebody_is_named() {
+    let folder = Folder::new();
+    let own = ["--only", "cpu,threads,stacks", "-q"];
+    folder.expect(3, with(&["record", "-o", "whole.twin", "-d", "300ms"], &own));
+    let said =
+        |name: &str, what: &str| {
+            let info = folder.info(name);
+            assert_eq!(info["manifest"]["scope"], what);
+            info["coverage"].as_array().unwrap().iter().any(|c| {
+                c["source"] == "threads" && c["why"] == "no threads were asked for" && c["remedy"] != Value::Null
+            })
+        };
+    assert!(said("whole.twin", "nobody"));
+    folder.expect(1, ["flame", "whole.twin"]).says("no threads were asked for").says("--all");
+    let done = folder.run(with(&["record", "-o", "all.twin", "--all", "-d", "300ms"], &own));
+    assert!(matches!(done.status.code(), Some(0 | 3)), "{done}");
+    assert!(!said("all.twin", "everything"));
+    let done = folder.run(with(&["record", "-o", "command.twin"], &with(&own, &["--", "sleep", "0.3"])));
+    assert!(matches!(done.status.code(), Some(0 | 3)), "{done}");
+    assert!(!said("command.twin", "the command"));
+}
