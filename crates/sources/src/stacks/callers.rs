@@ -36,8 +36,8 @@ impl Callers {
 }
 
 impl Stacks {
-    /// As [`Stacks::intern`] with [`User::Copied`] and without a kernel's part, and the functions of its `depth` innermost frames that have a
-    /// name.
+    /// As [`Stacks::intern`] with [`User::Copied`] and without a kernel's part; whether it was followed to its start; and the functions of its
+    /// `depth` innermost frames that have a name.
     pub fn intern_callers(
         &self,
         pid: u32,
@@ -45,9 +45,9 @@ impl Stacks {
         stack: &[u8],
         depth: usize,
         callers: &mut Callers,
-    ) -> (i64, Vec<Arc<str>>) {
+    ) -> (i64, bool, Vec<Arc<str>>) {
         let mut wanted: Vec<(u32, u64, Arc<Module>)> = Vec::with_capacity(depth);
-        let (number, _) = self.intern_told(pid, &[], User::Copied { registers, stack }, |state| {
+        let (number, is_whole) = self.intern_told(pid, &[], User::Copied { registers, stack }, |state| {
             for place in state.places.iter().take(depth) {
                 if let Place::Module(file, address) = *place
                     && let Some(module) = state.processes.modules.get(file as usize).and_then(|k| k.module.clone())
@@ -58,7 +58,7 @@ impl Stacks {
         });
         // Reading symbols takes time: others may go on meanwhile.
         let names = wanted.iter().filter_map(|(file, address, module)| callers.name(self, *file, *address, module));
-        (number, names.collect())
+        (number, is_whole, names.collect())
     }
 
     /// The stack `user` with a kernel's part inside it: addresses, innermost first. `user` may be [`NULL`].

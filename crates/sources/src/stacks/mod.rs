@@ -11,6 +11,7 @@ mod demangle;
 mod hotspot;
 mod jit;
 mod kernel;
+mod library;
 mod maps;
 mod module;
 mod name;

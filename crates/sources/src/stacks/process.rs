@@ -319,6 +319,34 @@ impl Processes {
         module.data.iter().any(|range| range.contains(&place)).then_some((number, place))
     }
 
+    /// Whether a process has HotSpot's library.
+    pub(super) fn is_jvm(&self, pid: u32) -> bool {
+        let number = self.by_pid.get(&pid).map(|process| process.number as usize);
+        number.and_then(|number| self.numbered.get(number)).is_some_and(|numbered| numbered.is_jvm)
+    }
+
+    /// The library of this file name that a process has mapped, and the address in the process of what lies at 0 in the library.
+    pub(super) fn library(&mut self, host: &Host, pid: u32, file: &str) -> Option<(u64, Arc<Module>)> {
+        if !self.by_pid.contains_key(&pid) {
+            self.read(host, pid);
+        }
+        let is_it = |m: &&Mapping| match m.what {
+            What::Module(number) => self.modules.get(number as usize).is_some_and(|known| {
+                known.identity.path.strip_suffix(file).is_some_and(|folder| folder.ends_with('/'))
+            }),
+            _ => false,
+        };
+        let mapping = self.by_pid.get(&pid)?.mappings.iter().find(is_it)?.clone();
+        let What::Module(number) = mapping.what else { return None };
+        let module = self.module(host, pid, number, &mapping.range)?;
+        let base = module
+            .address(mapping.offset)
+            .map_or(mapping.range.start - mapping.offset.min(mapping.range.start), |at| {
+                mapping.range.start.wrapping_sub(at)
+            });
+        Some((base, module))
+    }
+
     /// What an address of a process is.
     pub(super) fn place(&mut self, host: &Host, pid: u32, address: u64) -> Place {
         match self.at(host, pid, address) {

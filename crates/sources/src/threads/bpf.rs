@@ -194,7 +194,7 @@ impl Reader for BpfReader {
             self.ledgers.take(thread, false, &self.waits.shares(thread.tid));
         }
         self.ledgers.put(out);
-        self.waits.put(out);
+        self.waits.put(&self.ledgers, out);
         self.put_collectors(out)
     }
 }

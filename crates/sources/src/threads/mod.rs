@@ -12,9 +12,17 @@ mod calls;
 mod classify;
 mod coarse;
 #[cfg(feature = "bpf")]
+mod hotspot;
+#[cfg(feature = "bpf")]
 mod ledger;
 #[cfg(all(test, feature = "bpf"))]
 mod live;
+#[cfg(feature = "bpf")]
+mod locks;
+#[cfg(feature = "bpf")]
+mod monitors;
+#[cfg(feature = "bpf")]
+mod parked;
 #[cfg(feature = "bpf")]
 mod records;
 #[cfg(feature = "bpf")]

@@ -1,10 +1,11 @@
-//! Waits with their stacks, and locks: from the kernel's sites (one way in which one thread waited) to rows of `wait` and `lock`.
+//! Waits with their stacks, from the kernel's sites (one way in which one thread waited) to rows of `wait`; those for locks go on to `locks.rs`.
 
 use super::calls;
 use super::classify::{self, Verdict};
 use super::ledger::{Ledgers, Shares, text};
+use super::locks::{Locks, Sums, Wait};
 use super::records::{KernelStack, Name, OPEN, SITES, Site, UserStack, state};
-use super::tables::{LOCKS, WAIT, WORDS};
+use super::tables::{WAIT, WORDS};
 use crate::stacks::{Callers, Registers, Stacks};
 use model::{NULL, Out};
 use std::collections::HashMap;
@@ -17,6 +18,10 @@ const MOST_STACKS: usize = 65_536;
 struct Place {
     /// Its number without the kernel's part.
     stack: i64,
+    /// Whether it was followed to the start of the thread.
+    is_whole: bool,
+    /// The stack pointer there.
+    sp: u64,
     verdict: Verdict,
     used: u64,
 }
@@ -51,37 +56,6 @@ struct WaitKey {
     waker_stack: i64,
 }
 
-/// What rows of `lock` are told apart by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-struct LockKey {
-    pid: u32,
-    process: Name,
-    kind: i64,
-    address: u64,
-    is_kernel: bool,
-    stack: i64,
-    holder: i64,
-    holder_tid: i64,
-    holder_stack: i64,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Sums {
-    count: u64,
-    time: u64,
-    longest: u64,
-    waiters: u64,
-}
-
-impl Sums {
-    fn add(&mut self, count: u64, time: u64, site: &Site) {
-        self.count += count;
-        self.time += time;
-        self.longest = self.longest.max(site.longest);
-        self.waiters = self.waiters.max(u64::from(site.waiters));
-    }
-}
-
 /// All waits in scope.
 pub(super) struct Waits {
     stacks: Stacks,
@@ -93,13 +67,14 @@ pub(super) struct Waits {
     told: HashMap<u32, [Told; SITES]>,
     shares: HashMap<u32, Shares>,
     waits: HashMap<WaitKey, Sums>,
-    locks: HashMap<LockKey, Sums>,
+    locks: Locks,
     read: u64,
 }
 
 impl Waits {
     pub fn new(stacks: Stacks) -> Self {
         Waits {
+            locks: Locks::new(&stacks),
             stacks,
             callers: Callers::default(),
             places: HashMap::new(),
@@ -108,7 +83,6 @@ impl Waits {
             told: HashMap::new(),
             shares: HashMap::new(),
             waits: HashMap::new(),
-            locks: HashMap::new(),
             read: 0,
         }
     }
@@ -118,7 +92,7 @@ impl Waits {
         self.read += 1;
         self.shares.clear();
         self.waits.clear();
-        self.locks.clear();
+        self.locks.begin();
         if self.places.len() > MOST_STACKS || self.kernels.len() > MOST_STACKS {
             let oldest = self.read.saturating_sub(60);
             self.places.retain(|_, place| place.used >= oldest);
@@ -135,7 +109,7 @@ impl Waits {
     pub fn take_user_stack(&mut self, copy: &UserStack<'_>) {
         let [ip, sp, bp, lr] = copy.registers;
         let registers = Registers { ip, sp, bp, lr };
-        let (stack, functions) =
+        let (stack, is_whole, functions) =
             self.stacks.intern_callers(copy.pid, registers, copy.bytes, classify::DEPTH, &mut self.callers);
         if let Some(place) = self.places.get_mut(&copy.place) {
             place.used = self.read;
@@ -145,7 +119,7 @@ impl Waits {
         }
         let verdict = classify::by_stack(&functions);
         self.whole.retain(|(place, _), _| *place != copy.place);
-        self.places.insert(copy.place, Place { stack, verdict, used: self.read });
+        self.places.insert(copy.place, Place { stack, is_whole, sp, verdict, used: self.read });
     }
 
     /// What the waits for futexes of a thread since the read before were.
@@ -188,8 +162,9 @@ impl Waits {
         let key = WaitKey { pid: site.pid, process, thread, state: column, what, stack, waker, waker_stack };
         self.waits.entry(key).or_default().add(count, time, site);
         if column == 0 {
-            let key = self.lock(site, verdict, ledgers, process, stack, waker_stack, out);
-            self.locks.entry(key).or_default().add(count, time, site);
+            let (is_whole, sp) = self.places.get(&site.place).map_or((false, 0), |place| (place.is_whole, place.sp));
+            let wait = Wait { site, verdict, process, stack, is_whole, sp, waker_stack, count, time };
+            self.locks.take(&wait, ledgers, out);
         }
     }
 
@@ -253,52 +228,8 @@ impl Waits {
         }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "what a row is made of")]
-    fn lock(
-        &self,
-        site: &Site,
-        verdict: Verdict,
-        ledgers: &Ledgers,
-        process: Name,
-        stack: i64,
-        waker_stack: i64,
-        out: &mut Out<'_>,
-    ) -> LockKey {
-        let is_kernel = site.lock != 0;
-        let kind = match verdict {
-            _ if is_kernel => kernel_kind(site.lock),
-            Verdict::Lock("futex") if calls::name(site.call) != Some("futex") => "file lock",
-            Verdict::Lock(kind) => kind,
-            _ => "futex",
-        };
-        // The owner that a pthread mutex names is who held it when the wait began.
-        let is_thread = |tid: &u32| *tid != 0 && *tid != site.tid && ledgers.is_thread(site.pid, *tid);
-        let owner = Some(site.owner).filter(is_thread);
-        // Of a wait that goes on, who holds it now can be asked.
-        let now = || owner_now(site.pid, site.address).filter(is_thread);
-        let owner = if site.slot == OPEN { now().or(owner) } else { owner };
-        let owner = owner.filter(|_| kind == "pthread mutex");
-        let holder_tid = owner.unwrap_or(site.waker_thread);
-        let holder = match ledgers.names(holder_tid) {
-            Some((thread, _)) => out.bytes(text(thread)),
-            None if site.waker != 0 && owner.is_none() => out.bytes(text(&site.waker_name)),
-            None => NULL,
-        };
-        LockKey {
-            pid: site.pid,
-            process,
-            kind: out.text(kind),
-            address: site.address,
-            is_kernel,
-            stack,
-            holder,
-            holder_tid: if holder_tid == 0 { NULL } else { i64::from(holder_tid) },
-            holder_stack: if holder_tid == site.waker_thread { waker_stack } else { NULL },
-        }
-    }
-
     /// Puts the rows.
-    pub fn put(&mut self, out: &mut Out<'_>) {
+    pub fn put(&mut self, ledgers: &Ledgers, out: &mut Out<'_>) {
         let mut waits: Vec<_> = self.waits.iter().collect();
         waits.sort_unstable_by_key(|(key, _)| **key);
         for (key, sums) in waits {
@@ -321,50 +252,8 @@ impl Waits {
             ];
             out.row(WAIT, &row);
         }
-        let mut locks: Vec<_> = self.locks.iter().collect();
-        locks.sort_unstable_by_key(|(key, _)| **key);
-        for (key, sums) in locks {
-            let process = out.bytes(text(&key.process));
-            let (address, name) = match key.address {
-                0 => (NULL, NULL),
-                address => {
-                    let name = if key.is_kernel {
-                        self.stacks.kernel_symbol(address).map(|name| name.to_string())
-                    } else {
-                        self.stacks.data_symbol(key.pid, address)
-                    };
-                    (out.text(&format!("{address:#x}")), name.map_or(NULL, |name| out.text(&name)))
-                }
-            };
-            let row = [
-                i64::from(key.pid),
-                process,
-                key.kind,
-                address,
-                name,
-                key.stack,
-                key.holder,
-                key.holder_tid,
-                key.holder_stack,
-                sums.count as i64,
-                sums.time as i64,
-                sums.longest as i64,
-                if key.is_kernel || sums.waiters == 0 { NULL } else { sums.waiters as i64 },
-            ];
-            out.row(LOCKS, &row);
-        }
+        self.locks.put(&self.stacks, ledgers, out);
     }
-}
-
-/// What a pthread mutex of another process says of its owner: `__owner`, 8 bytes into glibc's pthread_mutex_t.
-fn owner_now(pid: u32, address: u64) -> Option<u32> {
-    let mut owner = [0u8; 4];
-    let local = libc::iovec { iov_base: owner.as_mut_ptr().cast(), iov_len: owner.len() };
-    let remote =
-        libc::iovec { iov_base: std::ptr::without_provenance_mut(address.wrapping_add(8) as usize), iov_len: 4 };
-    // SAFETY: `local` is room for four bytes; the kernel checks the other process's address.
-    let read = unsafe { libc::process_vm_readv(pid as libc::pid_t, &local, 1, &remote, 1, 0) };
-    (read == 4).then(|| u32::from_ne_bytes(owner))
 }
 
 /// Functions between what waits and the scheduler: they say nothing of what is waited for.
@@ -381,16 +270,4 @@ fn is_scheduler(name: &str) -> bool {
         "__cond_resched",
     ];
     PARTS.contains(&name) || name.starts_with("bpf_") || name.starts_with("__traceiter_")
-}
-
-/// `LCB_F_…` of include/trace/events/lock.h.
-fn kernel_kind(flags: u32) -> &'static str {
-    match flags {
-        f if f & 32 != 0 => "kernel mutex",
-        f if f & 16 != 0 => "kernel percpu rwsem",
-        f if f & 8 != 0 => "kernel rtmutex",
-        f if f & 2 != 0 => "kernel rwsem (read)",
-        f if f & 4 != 0 => "kernel rwsem (write)",
-        _ => "kernel lock",
-    }
 }

@@ -1,0 +1,81 @@
+//! Names of classes: from what a `Symbol` holds (chapter 4.2 of the JVM specification) to what a programmer would write.
+
+/// The longest name that is kept.
+const LONGEST: usize = 400;
+
+/// The class of a name as HotSpot keeps it: `com/example/Counter` is `com.example.Counter`, `[[I` is `int[][]`. `None` for what is no name.
+pub(super) fn class(bytes: &[u8]) -> Option<String> {
+    let text = std::str::from_utf8(bytes).ok().filter(|text| text.len() <= LONGEST)?;
+    let element = text.trim_start_matches('[');
+    let dimensions = text.len() - element.len();
+    let name = match (dimensions, element) {
+        (0, name) => ordinary(name)?,
+        (1..=255, name) => match name.strip_prefix('L') {
+            Some(class) => ordinary(class.strip_suffix(';')?)?,
+            None => primitive(name)?.to_owned(),
+        },
+        _ => return None,
+    };
+    Some(name + &"[]".repeat(dimensions))
+}
+
+fn ordinary(name: &str) -> Option<String> {
+    // Classes that are made at run time have their address behind a plus or a slash: in another run it is another.
+    let made = ["+0x", "/0x"].into_iter().find_map(|by| name.split_once(by));
+    let name = match made {
+        Some((name, address)) if address.bytes().all(|b| b.is_ascii_hexdigit()) => name,
+        _ => name,
+    };
+    let is_part = |part: &str| {
+        !part.is_empty() && part.chars().all(|c| !c.is_control() && !c.is_whitespace() && !matches!(c, '.' | ';' | '['))
+    };
+    name.split('/').all(is_part).then(|| name.replace('/', "."))
+}
+
+fn primitive(letter: &str) -> Option<&'static str> {
+    Some(match letter {
+        "B" => "byte",
+        "C" => "char",
+        "D" => "double",
+        "F" => "float",
+        "I" => "int",
+        "J" => "long",
+        "S" => "short",
+        "Z" => "boolean",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn names_are_those_of_the_language() {
+        let of = |text: &str| class(text.as_bytes());
+        for (held, written) in [
+            ("com/example/Counter", "com.example.Counter"),
+            ("Counter$Inner", "Counter$Inner"),
+            ("Größe", "Größe"),
+            ("[I", "int[]"),
+            ("[[Ljava/lang/Object;", "java.lang.Object[][]"),
+            ("a/B$$Lambda+0x00007f2a1c00a000", "a.B$$Lambda"),
+            ("a/B$$Lambda$14/0x0000000800c03000", "a.B$$Lambda$14"),
+        ] {
+            assert_eq!(of(held).as_deref(), Some(written));
+        }
+        for no in ["", "/", "a//b", "a/", "/a", "a.b", "a b", "[", "[Q", "[La/B", "a;", "a\u{1}", "a[b"] {
+            assert_eq!(of(no), None, "{no:?}");
+        }
+        assert_eq!(class(&[0xff, 0xfe]), None);
+        assert_eq!(of(&"a".repeat(LONGEST + 1)), None);
+    }
+
+    proptest! {
+        #[test]
+        fn foreign_bytes_never_panic(bytes: Vec<u8>) {
+            let _ = class(&bytes);
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! Waits for contended locks: rows of `lock`, by lock, waiting code and holder.
+
+use super::calls;
+use super::classify::Verdict;
+use super::ledger::{Ledgers, text};
+use super::monitors::{Monitor, Monitors};
+use super::parked::{self, Known, Parked};
+use super::records::{Name, OPEN, Site};
+use super::tables::LOCKS;
+use crate::stacks::Stacks;
+use model::{NULL, Out};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// A wait that was for a lock.
+#[derive(Debug)]
+pub(super) struct Wait<'a> {
+    pub site: &'a Site,
+    pub verdict: Verdict,
+    /// Name of its process.
+    pub process: Name,
+    /// Where it waited, whether that was followed to the start of the thread, and the stack pointer there; 0 where that is not known.
+    pub stack: i64,
+    pub is_whole: bool,
+    pub sp: u64,
+    pub waker_stack: i64,
+    /// Since the read before.
+    pub count: u64,
+    pub time: u64,
+}
+
+/// Sums of waits that are alike.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sums {
+    pub count: u64,
+    pub time: u64,
+    pub longest: u64,
+    pub waiters: u64,
+}
+
+impl Sums {
+    pub fn add(&mut self, count: u64, time: u64, site: &Site) {
+        self.put_in(Sums { count, time, longest: site.longest, waiters: site.waiters.into() });
+    }
+
+    fn put_in(&mut self, other: Sums) {
+        self.count += other.count;
+        self.time += other.time;
+        self.longest = self.longest.max(other.longest);
+        self.waiters = self.waiters.max(other.waiters);
+    }
+}
+
+/// What rows of `lock` are told apart by.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Key {
+    pid: u32,
+    process: Name,
+    kind: i64,
+    address: u64,
+    is_kernel: bool,
+    /// Of a monitor, what it is of.
+    of: Option<Arc<str>>,
+    stack: i64,
+    holder: i64,
+    holder_tid: i64,
+    holder_stack: i64,
+}
+
+/// Waits of a JVM's thread for a monitor, until it is known for which.
+#[derive(Debug)]
+struct OfMonitor {
+    parked: Parked,
+    key: Key,
+    sums: Sums,
+}
+
+/// All waits for locks since the read before.
+pub(super) struct Locks {
+    locks: HashMap<Key, Sums>,
+    waits: Vec<OfMonitor>,
+    monitors: Monitors,
+    known: Known,
+}
+
+impl Locks {
+    pub fn new(stacks: &Stacks) -> Self {
+        Locks {
+            locks: HashMap::new(),
+            waits: Vec::new(),
+            monitors: Monitors::new(stacks.clone()),
+            known: Known::default(),
+        }
+    }
+
+    /// Begins a read.
+    pub fn begin(&mut self) {
+        self.locks.clear();
+        self.waits.clear();
+    }
+
+    /// Takes a wait.
+    pub fn take(&mut self, wait: &Wait<'_>, ledgers: &Ledgers, out: &mut Out<'_>) {
+        let site = wait.site;
+        let key = key(wait, ledgers, out);
+        let mut sums = Sums::default();
+        sums.add(wait.count, wait.time, site);
+        if wait.verdict == Verdict::Lock("monitor") && !key.is_kernel && self.monitors.is_jvm(site.pid) {
+            // The futex is the thread's own.
+            let key = Key { address: 0, ..key };
+            sums.waiters = 0;
+            let parked =
+                Parked { pid: site.pid, tid: site.tid, sp: wait.sp, stack: wait.stack, is_whole: wait.is_whole };
+            self.waits.push(OfMonitor { parked, key, sums });
+            return;
+        }
+        self.locks.entry(key).or_default().put_in(sums);
+    }
+
+    /// Puts the waits for monitors under those that were seen.
+    fn find_monitors(&mut self, ledgers: &Ledgers, out: &mut Out<'_>) {
+        let mut waits = std::mem::take(&mut self.waits);
+        waits.sort_by_key(|wait| wait.parked.pid);
+        for waits in waits.chunk_by(|a, b| a.parked.pid == b.parked.pid) {
+            let Some(pid) = waits.first().map(|wait| wait.parked.pid) else { continue };
+            let seen = self.monitors.take(pid);
+            let parked: Vec<&Parked> = waits.iter().map(|wait| &wait.parked).collect();
+            let divided = parked::divide(&parked, &seen, &mut self.known);
+            // Who ends a wait for a monitor has just let go of it.
+            let mut released: HashMap<(u64, i64), i64> = HashMap::new();
+            for (wait, monitors) in waits.iter().zip(&divided) {
+                let address = monitors.first().map_or(0, |(monitor, _)| monitor.address);
+                if wait.key.holder_stack != NULL && monitors.iter().all(|(monitor, _)| monitor.address == address) {
+                    released.insert((address, wait.key.holder_tid), wait.key.holder_stack);
+                }
+            }
+            for (wait, monitors) in waits.iter().zip(divided) {
+                if monitors.is_empty() {
+                    self.locks.entry(wait.key.clone()).or_default().put_in(wait.sums);
+                    continue;
+                }
+                let weights: Vec<u64> = monitors.iter().map(|(_, seen)| *seen).collect();
+                let most = weights.iter().max().copied();
+                let parts =
+                    parked::split(wait.sums.time, &weights).into_iter().zip(parked::split(wait.sums.count, &weights));
+                for ((monitor, weight), (time, count)) in monitors.into_iter().zip(parts) {
+                    let longest = if Some(weight) == most { wait.sums.longest } else { wait.sums.longest.min(time) };
+                    let waiters = seen.at_once.get(&monitor.address).copied().unwrap_or(0);
+                    let key = of_monitor(&wait.key, monitor, ledgers, &released, out);
+                    self.locks.entry(key).or_default().put_in(Sums { count, time, longest, waiters });
+                }
+            }
+        }
+        for why in self.monitors.missing() {
+            out.missing("lock.name", why);
+        }
+    }
+
+    /// Puts the rows.
+    pub fn put(&mut self, stacks: &Stacks, ledgers: &Ledgers, out: &mut Out<'_>) {
+        self.find_monitors(ledgers, out);
+        let mut locks: Vec<_> = self.locks.iter().collect();
+        locks.sort_unstable_by(|a, b| a.0.cmp(b.0));
+        for (key, sums) in locks {
+            let process = out.bytes(text(&key.process));
+            let address = if key.address == 0 { NULL } else { out.text(&format!("{:#x}", key.address)) };
+            let name = match &key.of {
+                Some(of) => Some(format!("monitor of {of}")),
+                None if key.address == 0 => None,
+                None if key.is_kernel => stacks.kernel_symbol(key.address).map(|name| name.to_string()),
+                None => stacks.data_symbol(key.pid, key.address),
+            };
+            let row = [
+                i64::from(key.pid),
+                process,
+                key.kind,
+                address,
+                name.map_or(NULL, |name| out.text(&name)),
+                key.stack,
+                key.holder,
+                key.holder_tid,
+                key.holder_stack,
+                sums.count as i64,
+                sums.time as i64,
+                sums.longest as i64,
+                if key.is_kernel || sums.waiters == 0 { NULL } else { sums.waiters as i64 },
+            ];
+            out.row(LOCKS, &row);
+        }
+    }
+}
+
+/// What a wait is told apart by.
+fn key(wait: &Wait<'_>, ledgers: &Ledgers, out: &mut Out<'_>) -> Key {
+    let &Wait { site, verdict, process, stack, waker_stack, .. } = wait;
+    let is_kernel = site.lock != 0;
+    let kind = match verdict {
+        _ if is_kernel => kernel_kind(site.lock),
+        Verdict::Lock("futex") if calls::name(site.call) != Some("futex") => "file lock",
+        Verdict::Lock(kind) => kind,
+        _ => "futex",
+    };
+    // The owner that a pthread mutex names is who held it when the wait began.
+    let is_thread = |tid: &u32| *tid != 0 && *tid != site.tid && ledgers.is_thread(site.pid, *tid);
+    let owner = Some(site.owner).filter(is_thread);
+    // Of a wait that goes on, who holds it now can be asked.
+    let now = || owner_now(site.pid, site.address).filter(is_thread);
+    let owner = if site.slot == OPEN { now().or(owner) } else { owner };
+    let owner = owner.filter(|_| kind == "pthread mutex");
+    let holder_tid = owner.unwrap_or(site.waker_thread);
+    let holder = match ledgers.names(holder_tid) {
+        Some((thread, _)) => out.bytes(text(thread)),
+        None if site.waker != 0 && owner.is_none() => out.bytes(text(&site.waker_name)),
+        None => NULL,
+    };
+    Key {
+        pid: site.pid,
+        process,
+        kind: out.text(kind),
+        address: site.address,
+        is_kernel,
+        of: None,
+        stack,
+        holder,
+        holder_tid: if holder_tid == 0 { NULL } else { i64::from(holder_tid) },
+        holder_stack: if holder_tid == site.waker_thread { waker_stack } else { NULL },
+    }
+}
+
+/// The same of a monitor that a thread was seen waiting for: its owner at that time, else who ended the wait. `released` has where threads let go
+/// of monitors.
+fn of_monitor(
+    wait: &Key,
+    monitor: Monitor,
+    ledgers: &Ledgers,
+    released: &HashMap<(u64, i64), i64>,
+    out: &mut Out<'_>,
+) -> Key {
+    let Monitor { address, of, owner } = monitor;
+    let key = Key { address, of, ..wait.clone() };
+    let is_thread = owner != 0 && ledgers.is_thread(wait.pid, owner);
+    let Some((name, _)) = ledgers.names(owner).filter(|_| is_thread) else { return key };
+    let holder_tid = i64::from(owner);
+    let known = released.get(&(address, holder_tid)).copied();
+    let holder_stack = if wait.holder_tid == holder_tid { wait.holder_stack } else { known.unwrap_or(NULL) };
+    Key { holder: out.bytes(text(name)), holder_tid, holder_stack, ..key }
+}
+
+/// What a pthread mutex of another process says of its owner: `__owner`, 8 bytes into glibc's pthread_mutex_t.
+fn owner_now(pid: u32, address: u64) -> Option<u32> {
+    let mut owner = [0u8; 4];
+    let local = libc::iovec { iov_base: owner.as_mut_ptr().cast(), iov_len: owner.len() };
+    let remote =
+        libc::iovec { iov_base: std::ptr::without_provenance_mut(address.wrapping_add(8) as usize), iov_len: 4 };
+    // SAFETY: `local` is room for four bytes; the kernel checks the other process's address.
+    let read = unsafe { libc::process_vm_readv(pid as libc::pid_t, &local, 1, &remote, 1, 0) };
+    (read == 4).then(|| u32::from_ne_bytes(owner))
+}
+
+/// `LCB_F_…` of include/trace/events/lock.h.
+fn kernel_kind(flags: u32) -> &'static str {
+    match flags {
+        f if f & 32 != 0 => "kernel mutex",
+        f if f & 16 != 0 => "kernel percpu rwsem",
+        f if f & 8 != 0 => "kernel rtmutex",
+        f if f & 2 != 0 => "kernel rwsem (read)",
+        f if f & 4 != 0 => "kernel rwsem (write)",
+        _ => "kernel lock",
+    }
+}
