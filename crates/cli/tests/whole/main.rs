@@ -8,6 +8,7 @@ mod flame;
 mod hostile;
 mod kill;
 mod ledger;
+mod monitors;
 mod pairs;
 mod record;
 mod resolve;

@@ -16,6 +16,11 @@ impl Stacks {
         self.state().processes.is_jvm(pid)
     }
 
+    /// The processes that have HotSpot's library mapped, as far as they were met; `most` of them.
+    pub fn jvms(&self, most: usize) -> Vec<u32> {
+        self.state().processes.jvms().take(most).collect()
+    }
+
     /// The addresses in a process of what the library `file` exports under these names; `None` for what it does not.
     ///
     /// # Errors

@@ -319,7 +319,13 @@ impl Processes {
         module.data.iter().any(|range| range.contains(&place)).then_some((number, place))
     }
 
-    /// Whether a process has HotSpot's library.
+    /// The processes that have HotSpot's library.
+    pub(super) fn jvms(&self) -> impl Iterator<Item = u32> {
+        let is_jvm = |process: &Process| self.numbered.get(process.number as usize).is_some_and(|n| n.is_jvm);
+        self.by_pid.iter().filter(move |(_, process)| is_jvm(process)).map(|(pid, _)| *pid)
+    }
+
+    /// Whether a process is one of them.
     pub(super) fn is_jvm(&self, pid: u32) -> bool {
         let number = self.by_pid.get(&pid).map(|process| process.number as usize);
         number.and_then(|number| self.numbered.get(number)).is_some_and(|numbered| numbered.is_jvm)

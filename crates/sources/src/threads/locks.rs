@@ -97,6 +97,7 @@ impl Locks {
     pub fn begin(&mut self) {
         self.locks.clear();
         self.waits.clear();
+        self.monitors.begin();
     }
 
     /// Takes a wait.

@@ -1,24 +1,27 @@
 //! Contended monitors of Java, by class. A JVM parks each thread that waits for a monitor on a futex of the thread's own: nothing that the kernel sees
 //! says which monitor it was. So, while threads of a JVM wait for monitors, its memory is looked at (`hotspot/`) some dozens of times a second by a
-//! thread of its own, and the time that the kernel measured goes to the monitors in proportion to how often they were seen.
-//!
-//! Nothing is read of JVMs whose threads do not wait for monitors.
+//! thread of its own, and the time that the kernel measured goes to the monitors in proportion to how often they were seen. A JVM whose threads do not
+//! wait is looked at a few times a second, to see when they begin to: a wait that is over cannot be asked what it was for.
 
-use super::hotspot::{EXPORTED, Machine, Pending, Process, Trouble, Unknown};
+use super::hotspot::{EXPORTED, Machine, Memory, Pending, Process, Trouble, Unknown};
 use crate::stacks::Stacks;
 use model::Unavailable;
 use std::collections::HashMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Between two looks, at least and at most.
-const PAUSE: [Duration; 2] = [Duration::from_millis(20), Duration::from_secs(2)];
+/// Between two looks at JVMs whose threads wait for monitors, and at others; and between two at most.
+const PAUSE: Duration = Duration::from_millis(20);
+const IDLE: Duration = Duration::from_millis(200);
+const LONGEST: Duration = Duration::from_secs(2);
+/// JVMs that are looked at.
+const MOST_JVMS: usize = 64;
 /// A look that took so long is followed by a pause so many times as long: the share of a CPU that all looks take.
 const PAUSES: u32 = 500;
-/// So long after its last wait for a monitor a JVM is looked at.
+/// So long after its last wait for a monitor a JVM is looked at often, and so long after it has ended it is remembered.
 const AFTER: Duration = Duration::from_secs(5);
 /// What cannot be understood is tried again after so long, and so often.
-const AGAIN: Duration = Duration::from_secs(2);
+const AGAIN: Duration = Duration::from_millis(500);
 const MOST_TRIES: u32 = 5;
 /// Different sightings that are kept between two reads.
 const MOST_SEEN: usize = 65_536;
@@ -76,19 +79,22 @@ impl Seen {
 #[derive(Debug)]
 struct Watched {
     machine: Option<Machine>,
-    /// Until when it is looked at.
+    /// Until when it is looked at often, and when it was last looked at.
     until: Instant,
+    looked: Option<Instant>,
     /// When it could last not be understood, and how often.
     failed: Option<Instant>,
     tries: u32,
     /// In a container: thread ids inside to those outside, and when they were read.
-    numbers: Option<(HashMap<u32, u32>, Instant)>,
+    numbers: Option<(HashMap<u32, u32>, Option<Instant>)>,
     seen: Seen,
 }
 
 #[derive(Debug, Default)]
 struct State {
     watched: HashMap<u32, Watched>,
+    /// When the JVMs were last listed.
+    listed: Option<Instant>,
     missing: Vec<Unavailable>,
     said: usize,
     running: bool,
@@ -118,26 +124,27 @@ impl Monitors {
         self.stacks.is_jvm(pid)
     }
 
-    /// Says that threads of a JVM wait for monitors, and takes what was seen of them since this was last said.
-    pub fn take(&mut self, pid: u32) -> Seen {
-        let now = Instant::now();
+    /// Begins to look, if that has not been done.
+    pub fn begin(&mut self) {
         let mut state = self.shared.state();
-        let is_new = !state.watched.contains_key(&pid);
-        let watched = state.watched.entry(pid).or_insert_with(|| Watched::new(now));
-        watched.until = now + AFTER;
-        if is_new {
-            // They may be waiting still.
-            state.look(pid, &self.stacks);
-        }
-        let seen = state.watched.get_mut(&pid).map(|watched| std::mem::take(&mut watched.seen)).unwrap_or_default();
         if !std::mem::replace(&mut state.running, true) {
             let (shared, stacks) = (Arc::clone(&self.shared), self.stacks.clone());
             let thread = std::thread::Builder::new().name("monitors".into());
             state.running = thread.spawn(move || shared.run(&stacks)).is_ok();
         }
-        drop(state);
-        self.shared.changed.notify_all();
-        seen
+    }
+
+    /// Says that threads of a JVM wait for monitors, and takes what was seen of them since this was last said.
+    pub fn take(&mut self, pid: u32) -> Seen {
+        let now = Instant::now();
+        let mut state = self.shared.state();
+        let watched = state.watched.entry(pid).or_insert_with(|| Watched::new(now));
+        watched.until = now + AFTER;
+        if watched.looked.is_none() {
+            // They may be waiting still.
+            state.look(pid, &self.stacks);
+        }
+        state.watched.get_mut(&pid).map(|watched| std::mem::take(&mut watched.seen)).unwrap_or_default()
     }
 
     /// What could not be read, once for each process.
@@ -158,32 +165,14 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Looks until it is closed. Sleeps while there is nobody to look at.
+    /// Looks until it is closed.
     fn run(&self, stacks: &Stacks) {
         let mut state = self.state();
         while !state.closed {
-            let now = Instant::now();
-            state.watched.retain(|_, watched| watched.until + AFTER * 12 > now);
-            let pids: Vec<u32> = state.watched.iter().filter(|(_, w)| w.until > now).map(|(pid, _)| *pid).collect();
-            if pids.is_empty() {
-                let wait = self.changed.wait_timeout(state, AFTER);
-                state = wait.unwrap_or_else(PoisonError::into_inner).0;
-                continue;
-            }
-            let begin = cpu_time();
-            for pid in pids {
-                state.look(pid, stacks);
-            }
-            let pause = (cpu_time().saturating_sub(begin) * PAUSES).clamp(PAUSE[0], PAUSE[1]);
-            drop(state);
-            // Being asked for what was seen is no reason to look sooner.
-            let until = Instant::now() + pause;
-            state = self.state();
-            while !state.closed && Instant::now() < until {
-                let rest = until.saturating_duration_since(Instant::now());
-                let wait = self.changed.wait_timeout(state, rest);
-                state = wait.unwrap_or_else(PoisonError::into_inner).0;
-            }
+            let (often, cost) = state.round(Instant::now(), stacks);
+            let pause = (cost * PAUSES).clamp(if often { PAUSE } else { IDLE }, LONGEST);
+            let wait = self.changed.wait_timeout_while(state, pause, |state| !state.closed);
+            state = wait.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 }
@@ -195,28 +184,49 @@ fn cpu_time() -> Duration {
 }
 
 impl State {
-    fn look(&mut self, pid: u32, stacks: &Stacks) {
-        let Some(watched) = self.watched.get_mut(&pid) else { return };
-        let Err(unknown) = watched.look(pid, stacks) else { return };
+    /// Looks at all whose turn it is. Whether some are to be looked at often, and what it cost.
+    fn round(&mut self, now: Instant, stacks: &Stacks) -> (bool, Duration) {
+        let due = |watched: &Watched| watched.until > now || watched.looked.is_none_or(|at| now >= at + IDLE);
+        if self.listed.is_none_or(|at| now >= at + IDLE) {
+            self.listed = Some(now);
+            let jvms = stacks.jvms(MOST_JVMS);
+            self.watched.retain(|pid, watched| watched.until + AFTER > now || jvms.contains(pid));
+            for pid in jvms {
+                self.watched.entry(pid).or_insert_with(|| Watched::new(now));
+            }
+        }
+        let pids: Vec<u32> = self.watched.iter().filter(|(_, watched)| due(watched)).map(|(pid, _)| *pid).collect();
+        let cost = pids.into_iter().map(|pid| self.look(pid, stacks)).sum();
+        (self.watched.values().any(|watched| watched.until > now), cost)
+    }
+
+    /// Looks at a JVM. What that cost, but for finding the way in it, which is done once.
+    fn look(&mut self, pid: u32, stacks: &Stacks) -> Duration {
+        let Some(watched) = self.watched.get_mut(&pid) else { return Duration::ZERO };
+        let unknown = match watched.look(pid, stacks) {
+            Ok(cost) => return cost,
+            Err(unknown) => unknown,
+        };
         watched.machine = None;
         watched.failed = Some(Instant::now());
         watched.tries += 1;
-        if watched.tries != MOST_TRIES && unknown != Why::Denied || watched.tries > MOST_TRIES {
-            return;
-        }
         let why = match unknown {
             Why::Denied => {
-                watched.tries = MOST_TRIES + 1;
+                watched.tries = MOST_TRIES;
                 let why = format!("process {pid}: the classes of its monitors: its memory may not be read");
                 Unavailable::denied(why).remedy("root, or CAP_SYS_PTRACE and kernel.yama.ptrace_scope below 3")
             }
-            Why::Words(words) => Unavailable::absent(format!("process {pid}: the classes of its monitors: {words}")),
-            Why::Gone => return,
+            Why::Words(words) => {
+                watched.tries = MOST_TRIES;
+                Unavailable::absent(format!("process {pid}: the classes of its monitors: {words}"))
+            }
+            Why::Gone => return Duration::ZERO,
         };
         self.said += 1;
         if self.said <= MOST_SAID {
             self.missing.push(why);
         }
+        Duration::ZERO
     }
 }
 
@@ -239,39 +249,50 @@ impl From<Trouble> for Why {
 
 impl Watched {
     fn new(until: Instant) -> Self {
-        Watched { machine: None, until, failed: None, tries: 0, numbers: None, seen: Seen::default() }
+        Watched { machine: None, until, looked: None, failed: None, tries: 0, numbers: None, seen: Seen::default() }
     }
 
-    fn look(&mut self, pid: u32, stacks: &Stacks) -> Result<(), Why> {
+    fn look(&mut self, pid: u32, stacks: &Stacks) -> Result<Duration, Why> {
         let memory = Process(pid);
+        self.looked = Some(Instant::now());
         if self.machine.is_none() {
             if self.tries >= MOST_TRIES || self.failed.is_some_and(|failed| failed.elapsed() < AGAIN) {
-                return Ok(());
+                return Ok(Duration::ZERO);
             }
-            let found = stacks.exported(pid, "libjvm.so", &EXPORTED).map_err(Why::Words)?;
+            let found = stacks.exported(pid, "libjvm.so", &EXPORTED);
+            // Of one that has ended nothing is said.
+            memory.some(1 << 16, &mut [0])?;
+            let found = found.map_err(Why::Words)?;
             let mut exported = [0; EXPORTED.len()];
             for ((place, found), name) in exported.iter_mut().zip(found).zip(EXPORTED) {
                 *place = found.ok_or_else(|| Why::Words(format!("its library does not export {name}")))?;
             }
-            let machine = Machine::new(&memory, &exported).map_err(|unknown| match unknown {
-                Unknown::Trouble(trouble) => trouble.into(),
-                Unknown::Missing(what) => Why::Words(format!("its JVM does not tell {what}")),
-            })?;
+            let machine = match Machine::new(&memory, &exported) {
+                Ok(machine) => machine,
+                Err(Unknown::Starting) => return Ok(Duration::ZERO),
+                Err(Unknown::Trouble(trouble)) => return Err(trouble.into()),
+                Err(Unknown::Missing(what)) => return Err(Why::Words(format!("its JVM does not tell {what}"))),
+            };
             self.machine = Some(machine);
-            self.numbers = stacks.is_in_namespace(pid).then(|| (HashMap::new(), Instant::now() - AGAIN));
+            self.numbers = stacks.is_in_namespace(pid).then(|| (HashMap::new(), None));
         }
-        let Some(machine) = &mut self.machine else { return Ok(()) };
+        let Some(machine) = &mut self.machine else { return Ok(Duration::ZERO) };
+        let begin = cpu_time();
         let found = machine.look(&memory)?;
+        let cost = cpu_time().saturating_sub(begin);
+        if !found.is_empty() {
+            self.until = Instant::now() + AFTER;
+        }
         let numbers = &mut self.numbers;
         self.seen.add(found, |tid| match numbers {
             None => tid,
             Some((known, read)) => {
-                if !known.contains_key(&tid) && read.elapsed() >= AGAIN / 2 {
-                    (*known, *read) = (stacks.inner_numbers(pid), Instant::now());
+                if !known.contains_key(&tid) && read.is_none_or(|read| read.elapsed() >= AGAIN) {
+                    (*known, *read) = (stacks.inner_numbers(pid), Some(Instant::now()));
                 }
                 known.get(&tid).copied().unwrap_or(0)
             }
         });
-        Ok(())
+        Ok(cost)
     }
 }

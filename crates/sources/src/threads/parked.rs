@@ -21,9 +21,28 @@ pub(super) struct Parked {
     pub is_whole: bool,
 }
 
-/// What was seen at stacks before, by process and stack; `None` where it was not always the same.
+/// What was seen at stacks before, by process and stack.
 #[derive(Debug, Default)]
-pub(super) struct Known(HashMap<(u32, i64), Option<Arc<str>>>);
+pub(super) struct Known(HashMap<(u32, i64), At>);
+
+/// What the monitors at a stack were of, and which it was; `None` and 0 where that was not always the same.
+#[derive(Clone, Debug)]
+struct At {
+    of: Option<Arc<str>>,
+    address: u64,
+}
+
+/// What each monitor is of, by its address: the JVM may have been moving the object at one look and not at the next.
+fn by_address(seen: &Seen) -> HashMap<u64, Option<Arc<str>>> {
+    let mut found: HashMap<u64, Option<Arc<str>>> = HashMap::new();
+    for Monitor { address, of, .. } in seen.sightings.keys().map(|s| &s.monitor).filter(|m| m.of.is_some()) {
+        let known = found.entry(*address).or_insert_with(|| of.clone());
+        if known != of {
+            *known = None;
+        }
+    }
+    found
+}
 
 /// For each wait the monitors that it was for and how often that was seen, in order. Empty where nothing is known.
 ///
@@ -34,15 +53,18 @@ pub(super) fn divide(parked: &[&Parked], seen: &Seen, known: &mut Known) -> Vec<
     for (at, wait) in (0..).zip(parked) {
         of_thread.entry(wait.tid).or_default().push(at);
     }
+    let names = by_address(seen);
     let mut found: Vec<HashMap<Monitor, u64>> = vec![HashMap::new(); parked.len()];
     for (sighting, &count) in &seen.sightings {
         let Some(waits) = of_thread.get(&sighting.tid) else { continue };
         let sp = |at: &usize| parked.get(*at).map_or(0, |wait| wait.sp);
         let is_below = |sp: &u64| *sp < sighting.sp && sighting.sp - *sp <= FURTHEST;
         let Some(place) = waits.iter().map(sp).filter(is_below).max() else { continue };
+        let mut monitor = sighting.monitor.clone();
+        monitor.of = monitor.of.or_else(|| names.get(&monitor.address).cloned().flatten());
         for &at in waits.iter().filter(|at| sp(at) == place) {
             if let Some(monitors) = found.get_mut(at) {
-                *monitors.entry(sighting.monitor.clone()).or_default() += count;
+                *monitors.entry(monitor.clone()).or_default() += count;
             }
         }
     }
@@ -51,9 +73,13 @@ pub(super) fn divide(parked: &[&Parked], seen: &Seen, known: &mut Known) -> Vec<
     }
     for (wait, monitors) in parked.iter().zip(&found).filter(|(wait, _)| wait.is_whole && wait.stack > 0) {
         for monitor in monitors.keys() {
-            let known = known.0.entry((wait.pid, wait.stack)).or_insert_with(|| monitor.of.clone());
-            if *known != monitor.of {
-                *known = None;
+            let Monitor { of, address, .. } = monitor;
+            let at = known.0.entry((wait.pid, wait.stack)).or_insert_with(|| At { of: of.clone(), address: *address });
+            if at.of != *of {
+                at.of = None;
+            }
+            if at.address != *address {
+                at.address = 0;
             }
         }
     }
@@ -61,9 +87,9 @@ pub(super) fn divide(parked: &[&Parked], seen: &Seen, known: &mut Known) -> Vec<
         let mut monitors: Vec<_> = monitors.into_iter().collect();
         if monitors.is_empty()
             && wait.is_whole
-            && let Some(Some(of)) = known.0.get(&(wait.pid, wait.stack))
+            && let Some(At { of: Some(of), address }) = known.0.get(&(wait.pid, wait.stack))
         {
-            monitors.push((Monitor { address: 0, of: Some(Arc::clone(of)), owner: 0 }, 1));
+            monitors.push((Monitor { address: *address, of: Some(Arc::clone(of)), owner: 0 }, 1));
         }
         monitors.sort_unstable();
         monitors
@@ -131,7 +157,7 @@ mod tests {
         let waits = [wait(5, 0x7000, 1), wait(6, 0x9000, 1), Parked { is_whole: false, ..wait(9, 0x9000, 1) }];
         let all: Vec<&Parked> = waits.iter().collect();
         let divided = divide(&all, &seen(&[(5, 0x7200, &hot, 3)]), &mut known);
-        let by_stack = Monitor { address: 0, of: Some("Hot".into()), owner: 0 };
+        let by_stack = Monitor { address: 0x10, of: Some("Hot".into()), owner: 0 };
         assert_eq!(divided, [vec![(hot, 3)], vec![(by_stack.clone(), 1)], vec![]]);
         // Later, too; until something else is seen there.
         assert_eq!(divide(&[&waits[1]], &Seen::default(), &mut known), [vec![(by_stack, 1)]]);
@@ -139,6 +165,14 @@ mod tests {
         assert_eq!(divide(&[&waits[1]], &Seen::default(), &mut known), [vec![]]);
         // Another process's stack of the same number is another.
         assert_eq!(divide(&[&Parked { pid: 2, ..wait(6, 0x9000, 1) }], &Seen::default(), &mut known), [vec![]]);
+    }
+
+    #[test]
+    fn a_monitor_has_its_name_from_another_look() {
+        let (hot, unknown) = (monitor(0x10, "Hot"), Monitor { of: None, ..monitor(0x10, "") });
+        let waits = [wait(5, 0x7000, 1)];
+        let seen = seen(&[(5, 0x7200, &unknown, 1), (6, 0x7200, &hot, 1)]);
+        assert_eq!(divide(&[&waits[0]], &seen, &mut Known::default()), [vec![(hot, 1)]]);
     }
 
     proptest! {

@@ -76,6 +76,8 @@ pub(super) struct Layout {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::threads) enum Unknown {
     Trouble(Trouble),
+    /// It is still starting: what is asked for has no value yet.
+    Starting,
     /// What the JVM does not tell.
     Missing(&'static str),
 }
@@ -110,6 +112,19 @@ impl Layout {
                 next: offset(&[("JavaThread", "_next")], "JavaThread::_next")?,
             },
         };
+        // Flags and encodings are settled before its first thread is listed.
+        let (head, length) = match threads {
+            Threads::List { head, length, .. } => (head, Some(length)),
+            Threads::Chain { head, .. } => (head, None),
+        };
+        let first = memory.word(head)?.unwrap_or(0);
+        let is_started = match length {
+            Some(length) => memory.word(first.wrapping_add(length))?.is_some_and(|length| length as u32 > 0),
+            None => first != 0,
+        };
+        if !is_started {
+            return Err(Unknown::Starting);
+        }
         // Version 16 made of the pointer to the object a handle. The oldest have no list of threads either, and number themselves otherwise.
         let is_handle = match threads {
             Threads::Chain { .. } => false,

@@ -54,7 +54,7 @@ pub(super) struct Machine {
 impl Machine {
     /// Finds the way in a JVM. `exported` are the addresses of [`EXPORTED`].
     pub fn new(memory: &impl Memory, exported: &[u64; EXPORTED.len()]) -> Result<Self, Unknown> {
-        let tables = Tables::read(memory, exported)?.ok_or(Unknown::Missing("what its structures look like"))?;
+        let tables = Tables::read(memory, exported)?.ok_or(Unknown::Starting)?;
         let layout = Layout::new(memory, &tables)?;
         let place = exported.first().copied().unwrap_or(0);
         let value = memory.word(place)?.ok_or(Trouble::Gone)?;

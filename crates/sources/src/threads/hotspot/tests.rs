@@ -69,6 +69,8 @@ struct Jvm {
     slot: u64,
     bad: u64,
     threads: [u64; 3],
+    /// Where the number of threads is, or the first of them.
+    list: u64,
 }
 
 /// Three threads: 101 owns a monitor of `a/Hot` that 102 waits for; 103 waits for that of the class `b/Cold`, which nobody owns.
@@ -193,7 +195,7 @@ fn made(like: Like) -> Jvm {
     let values = [structs, 48, 0, 8, 16, 32, 40, types, 16, 0, 8, longs, 16, 0, 8];
     let exported = values.map(|value| m.words_at(&[value]));
     let slot = if old { monitors[0] } else { slots[0] };
-    Jvm { memory: m, exported, slot, bad, threads }
+    Jvm { memory: m, exported, slot, bad, threads, list: if old { head } else { list } }
 }
 
 fn said(machine: &mut Machine, memory: &impl Memory) -> Vec<String> {
@@ -217,7 +219,7 @@ fn who_waits_for_what_in_all_versions() {
 #[test]
 fn what_cannot_be_told_is_not_guessed() {
     for like in ALL {
-        let Jvm { mut memory, exported, slot, bad, threads } = made(like);
+        let Jvm { mut memory, exported, slot, bad, threads, .. } = made(like);
         let mut machine = Machine::new(&memory, &exported).unwrap();
         if like == Like::Coloured {
             // A pointer that the collector has not put right yet.
@@ -243,7 +245,12 @@ fn what_a_jvm_does_not_tell_is_named() {
     assert_eq!(Machine::new(&memory, &exported).unwrap_err(), Unknown::Missing("markWord::klass_shift"));
     // One that has just been started.
     exported[0] = 0;
-    assert_eq!(Machine::new(&memory, &exported).unwrap_err(), Unknown::Missing("what its structures look like"));
+    assert_eq!(Machine::new(&memory, &exported).unwrap_err(), Unknown::Starting);
+    for like in ALL {
+        let Jvm { mut memory, exported, list, .. } = made(like);
+        memory.set(list, 0);
+        assert_eq!(Machine::new(&memory, &exported).unwrap_err(), Unknown::Starting, "{like:?}");
+    }
 }
 
 #[test]
