@@ -107,8 +107,11 @@ impl Locks {
         let mut sums = Sums::default();
         sums.add(wait.count, wait.time, site);
         if wait.verdict == Verdict::Lock("monitor") && !key.is_kernel && self.monitors.is_jvm(site.pid) {
-            // The futex is the thread's own.
-            let key = Key { address: 0, ..key };
+            // The futex is the thread's own. Timers, too, end waits, in the name of whoever was interrupted.
+            let key = match ledgers.is_thread(site.pid, site.waker_thread) {
+                true => Key { address: 0, ..key },
+                false => Key { address: 0, holder: NULL, holder_tid: NULL, holder_stack: NULL, ..key },
+            };
             sums.waiters = 0;
             let parked =
                 Parked { pid: site.pid, tid: site.tid, sp: wait.sp, stack: wait.stack, is_whole: wait.is_whole };
