@@ -1,6 +1,7 @@
 //! Contended monitors of a JVM are called by the class of their object, with who owned them: a real JVM, recorded as a user would.
 
 use crate::common::{Folder, skipped};
+use crate::pairs::{QUIET, used_by_others};
 use std::process::Command;
 
 /// Five threads take turns at one monitor and two at another, asleep while they hold it: whatever else the machine does, the threads that wait are
@@ -93,7 +94,16 @@ fn named(options: &[&str]) -> Option<Folder> {
         );
         return None;
     }
-    assert!(cold > 0.0 && hot > 2.0 * cold && hot < 8.0 * cold, "{options:?}: {rows:?}");
+    assert!(cold > 0.0 && hot > cold, "{options:?}: {rows:?}");
+    let others = used_by_others(&folder, FILE);
+    if others > QUIET {
+        skipped(
+            &format!("how much of Java {options:?} has names"),
+            &format!("others use {others:.2} of the CPUs, and looks come late"),
+        );
+        return None;
+    }
+    assert!(hot > 2.0 * cold && hot < 8.0 * cold, "{options:?}: {rows:?}");
     assert!(hot + cold > 0.7 * all, "{options:?}: {rows:?}");
     Some(folder)
 }

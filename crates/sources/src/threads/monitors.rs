@@ -119,9 +119,9 @@ impl Monitors {
         Monitors { shared: Arc::default(), stacks }
     }
 
-    /// Whether a process is a JVM.
+    /// Whether a process is a JVM, or was one that was looked at: the read after its end still tells of its waits.
     pub fn is_jvm(&self, pid: u32) -> bool {
-        self.stacks.is_jvm(pid)
+        self.stacks.is_jvm(pid) || self.shared.state().watched.contains_key(&pid)
     }
 
     /// Begins to look, if that has not been done.
