@@ -1,43 +1,15 @@
 //! Where the exported variables of a library lie in the memory of a process that has mapped it: for who reads what a run-time system keeps of
 //! itself.
 
+use super::positioned::Positioned;
 use super::{Stacks, hotspot};
 use object::read::StringTable;
 use object::read::elf::{ElfFile64, Sym};
 use object::{LittleEndian, Object, ObjectSection, ReadCache};
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
-use std::os::unix::fs::FileExt;
 
 /// Threads whose numbers are asked for.
 const MOST_THREADS: usize = 4096;
-
-/// A file that others read at the same time: it has one position for all, so this has its own.
-struct Positioned<'a> {
-    file: &'a File,
-    at: u64,
-}
-
-impl Read for Positioned<'_> {
-    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
-        let read = self.file.read_at(into, self.at)?;
-        self.at += read as u64;
-        Ok(read)
-    }
-}
-
-impl Seek for Positioned<'_> {
-    fn seek(&mut self, to: SeekFrom) -> std::io::Result<u64> {
-        let at = match to {
-            SeekFrom::Start(at) => Some(at),
-            SeekFrom::Current(by) => self.at.checked_add_signed(by),
-            SeekFrom::End(by) => self.file.metadata()?.len().checked_add_signed(by),
-        };
-        self.at = at.ok_or(std::io::ErrorKind::InvalidInput)?;
-        Ok(self.at)
-    }
-}
 
 impl Stacks {
     /// Whether a process has HotSpot's library mapped.
@@ -64,7 +36,7 @@ impl Stacks {
         let opened = module.file.as_deref();
         let opened = opened.ok_or_else(|| module.error.clone().unwrap_or_else(|| format!("{file} cannot be read")))?;
         // Reading takes a moment: others find theirs meanwhile.
-        let cache = ReadCache::new(Positioned { file: opened, at: 0 });
+        let cache = ReadCache::new(Positioned::new(opened));
         let said = |why: &dyn std::fmt::Display| format!("{file}: {why}");
         let parsed = ElfFile64::<LittleEndian, _>::parse(&cache).map_err(|e| said(&e))?;
         let text = parsed.section_by_name(".dynstr").and_then(|section| section.data().ok());

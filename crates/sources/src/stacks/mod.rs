@@ -15,6 +15,7 @@ mod library;
 mod maps;
 mod module;
 mod name;
+mod positioned;
 mod process;
 mod resolve;
 mod sample;
@@ -30,6 +31,7 @@ use model::{Column, Compare, Den, Derived, NULL, Out, Polarity, Table, Unavailab
 use module::Module;
 use name::Row;
 use object::{ReadCache, SymbolKind};
+use positioned::Positioned;
 use process::{DEEPEST, Processes};
 use sample::{Counts, Sampler, Taken};
 use std::collections::HashMap;
@@ -296,7 +298,8 @@ impl Stacks {
             Some(variables) => variables,
             None => {
                 let module = self.module(number)?.1;
-                let found = symbols::of_bytes(&ReadCache::new(module.file.as_deref()?), SymbolKind::Data);
+                let found =
+                    symbols::of_bytes(&ReadCache::new(Positioned::new(module.file.as_deref()?)), SymbolKind::Data);
                 let found = Arc::new(found.map(|(symbols, _)| symbols).unwrap_or_default());
                 self.state().variables.insert(number, Arc::clone(&found));
                 found

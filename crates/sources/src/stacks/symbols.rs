@@ -2,6 +2,7 @@
 
 use super::demangle;
 use super::module::{Module, hexadecimal};
+use super::positioned::Positioned;
 use addr2line::gimli;
 use gimli::{EndianReader, LittleEndian};
 use host::Host;
@@ -141,7 +142,7 @@ pub(super) fn of_bytes<'data, R: ReadRef<'data>>(data: R, kind: SymbolKind) -> R
 
 /// The functions of a file, with those of its debug file where it was stripped.
 fn functions(module: &Module, debug: Option<&File>) -> Symbols {
-    let read = |file: &File| of_bytes(&ReadCache::new(file), SymbolKind::Text).ok();
+    let read = |file: &File| of_bytes(&ReadCache::new(Positioned::new(file)), SymbolKind::Text).ok();
     let own = module.file.as_deref().and_then(read);
     match (own, debug.and_then(read)) {
         (Some((own, true)), _) | (Some((own, _)), None) => own,
@@ -309,7 +310,7 @@ struct Sections {
 
 /// The debug sections of a file, unpacked.
 fn sections(file: &File) -> Result<Sections, NoDwarf> {
-    let cache = ReadCache::new(file);
+    let cache = ReadCache::new(Positioned::new(file));
     let file = ElfFile64::<object::LittleEndian, _>::parse(&cache).map_err(|_| NoDwarf::Damaged)?;
     if file.section_by_name(".debug_info").is_none() {
         return Err(NoDwarf::None);
