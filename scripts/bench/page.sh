@@ -39,7 +39,6 @@ fast|twinscope|CPU after the start|2
 size|twinscope|each second|1024
 syscalls|twinscope|added to a getppid|150
 threads|pipe ping-pong|cost|300
-threads|contended mutex|loss|5
 threads|contended mutex|loss with the ledger|5
 threads|contended mutex|loss with all sources|5
 threads|100k switches/s|loss with the ledger|5
