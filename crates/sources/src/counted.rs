@@ -300,14 +300,14 @@ fn numbers(bytes: &[u8]) -> Vec<u64> {
 
 /// `struct counted_stack`: the cell of its number.
 fn intern(stacks: &Stacks, fields: &mut Fields<'_>) -> i64 {
-    let (pid, tid, kernel, copied) = (fields.u32(), fields.u32(), fields.u32() as usize, fields.u32() as usize);
+    let (pid, _thread, kernel, copied) = (fields.u32(), fields.u32(), fields.u32() as usize, fields.u32() as usize);
     let registers = Registers { ip: fields.u64(), sp: fields.u64(), bp: fields.u64(), lr: fields.u64() };
     let mut frames = [0; KERNEL_FRAMES];
     frames.iter_mut().for_each(|frame| *frame = fields.u64());
     let kernel = frames.get(..kernel / 8).unwrap_or_default();
     let stack = fields.bytes(USER_BYTES).get(..copied).unwrap_or_default();
     let user = if registers.ip == 0 { User::None } else { User::Copied { registers, stack } };
-    stacks.intern(pid, tid, kernel, user)
+    stacks.intern(pid, kernel, user)
 }
 
 /// Shares `total` out in proportion to `parts`, so that the shares add up to it.

@@ -244,10 +244,8 @@ impl Stacks {
     /// The cell of a stack's number. `kernel` holds addresses, innermost first; `user` is the program's part, outside them. [`NULL`] where there
     /// is nothing, or where a recording has more different stacks than are kept.
     ///
-    /// `pid` is the process (thread group) and `tid` the thread, as the recorder's pid namespace has them.
-    pub fn intern(&self, pid: u32, tid: u32, kernel: &[u64], user: User<'_>) -> i64 {
-        // Threads of a process share its memory; which one it was matters nothing here.
-        let _ = tid;
+    /// `pid` is the process (thread group), as the recorder's pid namespace has it: its threads share its memory.
+    pub fn intern(&self, pid: u32, kernel: &[u64], user: User<'_>) -> i64 {
         self.intern_told(pid, kernel, user, |_| ()).0
     }
 
