@@ -5,6 +5,7 @@ use crate::random::Random;
 use crate::simulated::{Simulated, Size};
 use host::Host;
 use model::{Kind, Manifest, NULL, Out, Rows, Symbols, Table, Type, real, real_of};
+use sources::scope::Target;
 use sources::{Pace, Reader, Scope, Source};
 use std::io::{Error, Result};
 use std::path::Path;
@@ -54,7 +55,8 @@ pub fn make(file: &Path, dir: &Path, size: Size, seconds: u64) -> Result<()> {
     let mut learnt: Vec<Learnt> = Vec::new();
     let mut readers: Vec<(&Source, Box<dyn Reader>, u64)> = Vec::new();
     for &source in sources::ALL {
-        let Ok(reader) = (source.open)(&host, &Scope::default()) else { continue };
+        let scope = Scope { target: Target::Nobody, ..Scope::default() };
+        let Ok(reader) = (source.open)(&host, &scope) else { continue };
         let every = match source.pace {
             Pace::Tick => 1,
             Pace::AtLeast(seconds) => seconds,
