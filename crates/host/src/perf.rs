@@ -563,9 +563,9 @@ mod tests {
                 before = time;
                 match record {
                     Record::Sample(sample) if sample.pid == pid => {
+                        // In the middle of its execve(2) it has no program, and so no stack.
                         let [ip, sp, ..] = sample.registers.unwrap();
-                        assert!(ip != 0 && sp != 0 && !sample.stack.is_empty());
-                        samples += 1;
+                        samples += usize::from(ip != 0 && sp != 0 && !sample.stack.is_empty());
                     }
                     Record::Comm { pid: of, name: b"sh", exec: true, .. } if of == pid => names += 1,
                     Record::Mapped { pid: of, path, .. } if of == pid && path.ends_with(b"sh") => maps += 1,

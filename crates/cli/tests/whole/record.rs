@@ -256,7 +256,7 @@ fn throughput() {
     // Without a match there is no work, and nothing is said per operation.
     folder.expect(
         0,
-        with(&["record", "-f", "-o", "a.twin", "--throughput", "nothing"], &with(FEW, &["--", "echo", "x"])),
+        with(&["record", "-f", "-o", "a.twin", "--throughput", "nothing (.)"], &with(FEW, &["--", "echo", "x"])),
     );
     assert_eq!(folder.info("a.twin")["manifest"]["work"], Value::Null);
 }
