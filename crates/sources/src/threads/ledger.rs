@@ -11,6 +11,9 @@ use std::collections::HashMap;
 const COUNTERS: usize = STATES + 4;
 /// Until the kernel has updated the run time of a thread on a CPU, which it does at each tick, so much may be missing (HZ = 100).
 const TICK: u64 = 10_000_000;
+/// A thread that no read finds is remembered for so many more: one that ends leaves the kernel's list before it is told of its end, and where
+/// CPUs are busy a read can come between.
+const LINGER: u64 = 20;
 /// Clock ticks in which `start` is given.
 const START_UNIT: u64 = 10_000_000;
 
@@ -151,7 +154,7 @@ impl Ledgers {
                 *sum += more;
             }
         }
-        self.threads.retain(|_, known| known.seen == read && !known.ended);
+        self.threads.retain(|_, known| !known.ended && read - known.seen < LINGER);
         let mut folded: Vec<_> = self.folded.iter().collect();
         folded.sort_unstable_by_key(|(key, _)| **key);
         for ((pid, process), folded) in folded {
@@ -304,6 +307,35 @@ mod tests {
 
     fn sum(known: &Known) -> u64 {
         known.totals[..STATES].iter().sum()
+    }
+
+    #[test]
+    fn a_thread_that_a_read_misses_is_the_same_at_its_end() {
+        use super::super::tables::TABLES;
+        let (mut ledgers, mut symbols) = (Ledgers::default(), model::Symbols::default());
+        let mut read = |thread: Option<(&Thread, bool)>| {
+            let mut rows = vec![model::Rows::default(); TABLES.len()];
+            let (mut coverage, mut facts) = (Vec::new(), Vec::new());
+            let mut out = Out::new("threads", TABLES, &mut rows, &mut symbols, &mut coverage, &mut facts);
+            ledgers.begin(thread.iter().map(|(thread, _)| *thread));
+            if let Some((thread, ended)) = thread {
+                ledgers.take(thread, ended, &[0; 8]);
+            }
+            ledgers.put(&mut out);
+            // Thread and time on a CPU of each row.
+            let of_row = |row: &[i64]| (row[1], row[5] + row[6]);
+            rows[THREAD_TIME].cells.chunks_exact(5 + COUNTERS).map(of_row).collect::<Vec<_>>()
+        };
+        let mut t = thread();
+        t.tid = 7;
+        t.states[state::RUNNING] = 100;
+        (t.left, t.runtime, t.runtime_now, t.state) = (100, 100, 100, state::RUNNABLE);
+        assert_eq!(read(Some((&t, false))), [(7, 100)]);
+        assert_eq!(read(None), []);
+        t.states[state::RUNNING] = 150;
+        (t.left, t.runtime, t.runtime_now) = (150, 150, 150);
+        assert_eq!(read(Some((&t, true))), [(7, 150)], "and not once more among those that came and went");
+        assert_eq!(read(None), []);
     }
 
     #[test]
