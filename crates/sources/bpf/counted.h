@@ -33,21 +33,7 @@ struct {
 
 /* Events; events that found no room in a hash; stacks that found no room in the ring. Programs may have more of their own. */
 enum { COUNT_EVENTS, COUNT_LOST, COUNT_LOST_STACKS, COUNTS = 8 };
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, COUNTS);
-	__type(key, __u32);
-	__type(value, __u64);
-} counts SEC(".maps");
-
-static __always_inline void count(__u32 what)
-{
-	__u64 *sum = bpf_map_lookup_elem(&counts, &what);
-
-	if (sum)
-		*sum += 1;
-}
+#include "counts.h"
 
 static __always_inline __u32 epoch_now(void)
 {

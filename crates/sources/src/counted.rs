@@ -102,7 +102,7 @@ impl Counted {
         let with_stacks = scope.target.somebody().is_ok();
         let one_in = u32::from(with_stacks);
         control.set(&0u32.to_ne_bytes(), &[0u32.to_ne_bytes(), one_in.to_ne_bytes()].concat())?;
-        let (sums, counts) = (programs.map("sums")?, Counts::of(&programs, "counts")?);
+        let (sums, counts) = (programs.map("sums")?, Counts::of(&programs)?);
         let ring = if with_stacks { programs.ring("stacks").ok() } else { None };
         for program in attach.iter().filter(|program| !without.contains(program)) {
             programs.attach(program)?;
@@ -131,7 +131,7 @@ impl Counted {
     /// Where the kernel refuses what it allowed before.
     pub fn take(&mut self, host: &Host) -> Result<Sums, Unavailable> {
         let now = host.now();
-        let events = self.counts.sum(COUNT_EVENTS);
+        let events = self.counts.sum(COUNT_EVENTS)?;
         let a_second = rate(events.wrapping_sub(self.events), now.saturating_sub(self.read));
         (self.events, self.read) = (events, now);
         if self.ring.is_some() {
@@ -196,13 +196,15 @@ impl Counted {
 
     /// Puts the row of the collector into `table`, and says what was lost.
     pub fn report(&mut self, out: &mut Out<'_>, table: usize) {
-        let (events, lost) = (self.counts.sum(COUNT_EVENTS), self.counts.sum(COUNT_LOST));
+        let sums = [COUNT_EVENTS, COUNT_LOST, COUNT_LOST_STACKS].map(|at| self.counts.sum(at));
+        let [Ok(events), Ok(lost), Ok(lost_stacks)] = sums else {
+            return sums.into_iter().filter_map(Result::err).take(1).for_each(|why| out.missing(self.name, why));
+        };
         self.losses.say(out, "events", lost, "more kinds of events between two reads than there is room for");
         let one_in = self.ring.is_some().then_some(self.one_in);
         collector_row(out, table, self.name, events, lost, one_in, self.programs.run_time());
         if self.ring.is_some() {
-            let lost = self.counts.sum(COUNT_LOST_STACKS);
-            collector_row(out, table, "stacks", events, lost, one_in, None);
+            collector_row(out, table, "stacks", events, lost_stacks, one_in, None);
         }
     }
 }

@@ -102,6 +102,11 @@ impl<'a> Fields<'a> {
         u64::from_ne_bytes(*bytes)
     }
 
+    /// The next `N` unsigned 64-bit numbers.
+    pub fn numbers<const N: usize>(&mut self) -> [u64; N] {
+        std::array::from_fn(|_| self.u64())
+    }
+
     /// The name of a task, `TASK_COMM_LEN` bytes.
     pub fn name(&mut self) -> [u8; 16] {
         let Some((bytes, rest)) = self.rest.split_first_chunk::<16>() else { return [0; 16] };
@@ -142,25 +147,28 @@ pub fn process_name(name: &[u8; 16], is_kernel_thread: bool) -> &[u8] {
 }
 
 #[cfg(feature = "bpf")]
-/// Counters that programs keep for each CPU, in an array of 64-bit numbers.
+/// What programs count of themselves, as bpf/counts.h keeps it: an array of 64-bit numbers for each CPU.
 pub struct Counts {
     map: Map,
 }
 
 #[cfg(feature = "bpf")]
 impl Counts {
-    /// The map `name`.
+    /// Those of `programs`.
     ///
     /// # Errors
-    /// Where there is none.
-    pub fn of(programs: &Programs, name: &str) -> Result<Self, Unavailable> {
-        Ok(Counts { map: programs.map(name)? })
+    /// Where they count nothing.
+    pub fn of(programs: &Programs) -> Result<Self, Unavailable> {
+        Ok(Counts { map: programs.map("counts")? })
     }
 
     /// The sum of counter `at` over all CPUs.
-    pub fn sum(&self, at: u32) -> u64 {
-        let each = self.map.get_per_cpu(&at.to_ne_bytes()).unwrap_or_default();
-        each.iter().map(|bytes| Fields::of(bytes).u64()).fold(0, u64::wrapping_add)
+    ///
+    /// # Errors
+    /// Where the kernel refuses what it allowed before.
+    pub fn sum(&self, at: u32) -> Result<u64, Unavailable> {
+        let each = self.map.get_per_cpu(&at.to_ne_bytes())?;
+        Ok(each.iter().map(|bytes| Fields::of(bytes).u64()).fold(0, u64::wrapping_add))
     }
 }
 

@@ -10,6 +10,7 @@ use super::stat::{PF_KTHREAD, TICK};
 use super::tables::{COUNTERS, GAUGES, counter, gauge};
 use super::track::{Comm, Counters, Ended, Sample, ThreadSample, Tracker};
 use crate::cputime;
+use crate::tally::{Counts, Fields, trimmed, whole};
 use host::Host;
 use host::bpf::{Iterator as TaskIterator, Map, Programs, Ring};
 use model::{NULL, Out, Unavailable};
@@ -35,31 +36,6 @@ const REMEMBER: u64 = 600_000_000_000;
 /// Every so many reads, the control group of a process is looked at again: eBPF sees a change in version 2 only.
 const REGROUP: u64 = 120;
 
-/// Reads the fields of a record one after the other, as the program lays them out; zero beyond its end.
-struct Fields<'a> {
-    rest: &'a [u8],
-}
-
-impl<'a> Fields<'a> {
-    fn u32(&mut self) -> u32 {
-        let Some((bytes, rest)) = self.rest.split_first_chunk::<4>() else { return 0 };
-        self.rest = rest;
-        u32::from_ne_bytes(*bytes)
-    }
-
-    fn u64(&mut self) -> u64 {
-        let Some((bytes, rest)) = self.rest.split_first_chunk::<8>() else { return 0 };
-        self.rest = rest;
-        u64::from_ne_bytes(*bytes)
-    }
-
-    fn name(&mut self) -> &'a [u8] {
-        let Some((bytes, rest)) = self.rest.split_at_checked(16) else { return &[] };
-        self.rest = rest;
-        bytes
-    }
-}
-
 /// `struct own`.
 #[derive(Clone, Copy, Debug, Default)]
 struct Own {
@@ -74,11 +50,7 @@ impl Own {
     const SIZE: usize = 15 * 8;
 
     fn read(fields: &mut Fields<'_>) -> Self {
-        let mut own = Own { utime: fields.u64(), stime: fields.u64(), runtime: fields.u64(), others: [0; 12] };
-        for other in &mut own.others {
-            *other = fields.u64();
-        }
-        own
+        Own { utime: fields.u64(), stime: fields.u64(), runtime: fields.u64(), others: fields.numbers() }
     }
 
     fn add(&mut self, more: &Own) {
@@ -127,11 +99,6 @@ impl Own {
     }
 }
 
-/// A number as a cell. The kernel's counters of time and events stay far below the limit.
-fn whole(value: u64) -> i64 {
-    i64::try_from(value).unwrap_or(i64::MAX)
-}
-
 /// `struct thread_record`.
 #[derive(Clone, Copy, Debug)]
 struct Task {
@@ -157,9 +124,9 @@ impl Task {
             tid: fields.u32(),
             cpu: fields.u32(),
             start: fields.u64(),
-            before: [fields.u64(), fields.u64()],
+            before: fields.numbers(),
             own: Own::read(fields),
-            name: fields.name().try_into().unwrap_or_default(),
+            name: fields.name(),
             state: fields.u32(),
             exit_state: fields.u32(),
         }
@@ -213,9 +180,9 @@ impl Process {
         Process {
             task: Task::read(fields),
             sums: Own::read(fields),
-            children: [fields.u64(), fields.u64()],
-            before: [fields.u64(), fields.u64()],
-            pages: [fields.u64(), fields.u64(), fields.u64()],
+            children: fields.numbers(),
+            before: fields.numbers(),
+            pages: fields.numbers(),
             cgroup: fields.u64(),
             threads: fields.u32(),
             priority: fields.u32().cast_signed(),
@@ -248,17 +215,17 @@ struct End {
 
 impl End {
     fn read(record: &[u8]) -> Self {
-        let mut fields = Fields { rest: record };
+        let mut fields = Fields::of(record);
         End {
             start: fields.u64(),
             born: fields.u64(),
             lifetime: fields.u64(),
-            before: [fields.u64(), fields.u64()],
+            before: fields.numbers(),
             sums: Own::read(&mut fields),
             pid: fields.u32(),
             flags: fields.u32(),
-            name: fields.name().try_into().unwrap_or_default(),
-            parent: fields.name().try_into().unwrap_or_default(),
+            name: fields.name(),
+            parent: fields.name(),
         }
     }
 
@@ -296,7 +263,7 @@ pub struct BpfReader {
     /// When it was last looked for notes that stayed, and the pid and start of those that were counted, with the time of that.
     looked: u64,
     counted: HashMap<(u32, u64), u64>,
-    lost: Map,
+    lost: Counts,
     lost_before: [u64; 2],
     /// Holds the programs attached.
     _programs: Programs,
@@ -326,7 +293,7 @@ impl BpfReader {
             notes: programs.map("exit_notes")?,
             looked: 0,
             counted: HashMap::new(),
-            lost: programs.map("lost")?,
+            lost: Counts::of(&programs)?,
             lost_before: [0; 2],
             _programs: programs,
             first: 0,
@@ -387,7 +354,7 @@ impl BpfReader {
                 return Err(Unavailable::failed("eBPF processes: the last record is cut off"));
             };
             rest = after;
-            let mut fields = Fields { rest: record };
+            let mut fields = Fields::of(record);
             if size == Task::SIZE {
                 self.threads.push(Task::read(&mut fields));
             } else {
@@ -447,7 +414,7 @@ impl BpfReader {
         };
         tracker.process(&sample, out);
         let mark = Mark { exec: i64::from(process.exec), uid: i64::from(process.uid), cgroup: whole(process.cgroup) };
-        let name = task.name.split(|&b| b == 0).next().unwrap_or_default();
+        let name = trimmed(&task.name);
         infos.put(host, &sample, name, mark, (self.read + u64::from(task.pid)).is_multiple_of(REGROUP), out);
     }
 
@@ -516,11 +483,10 @@ impl BpfReader {
     /// Says once, and again when it gets worse tenfold, that ends of processes found no room.
     fn say_what_was_lost(&mut self, out: &mut Out<'_>) {
         for (kind, before) in (0u32..).zip(&mut self.lost_before) {
-            let sum = match self.lost.get_per_cpu(&kind.to_ne_bytes()) {
-                Ok(sum) => sum,
+            let lost = match self.lost.sum(kind) {
+                Ok(lost) => lost,
                 Err(why) => return out.missing("process_exit", why),
             };
-            let lost = sum.iter().map(|bytes| Fields { rest: bytes }.u64()).fold(0, u64::wrapping_add);
             if lost <= before.saturating_mul(10) {
                 continue;
             }

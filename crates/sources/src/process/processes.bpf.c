@@ -125,22 +125,8 @@ struct {
 } ends SEC(".maps");
 
 /* Ends that found no room in `ends` and have no note; exits that found no room in `exit_notes`. Read by bpf.rs. */
-enum { LOST_ENDS, LOST_NOTES, LOST_KINDS };
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, LOST_KINDS);
-	__type(key, __u32);
-	__type(value, __u64);
-} lost SEC(".maps");
-
-static __always_inline void count(__u32 kind)
-{
-	__u64 *sum = bpf_map_lookup_elem(&lost, &kind);
-
-	if (sum)
-		*sum += 1;
-}
+enum { LOST_ENDS, LOST_NOTES, COUNTS };
+#include "counts.h"
 
 static __always_inline __u64 started(struct task_struct *task)
 {

@@ -138,7 +138,7 @@ impl Syscalls {
             folded: programs.map("folded")?,
             epoch_map: programs.map("epoch")?,
             epoch: 0,
-            lost: Counts::of(&programs, "lost")?,
+            lost: Counts::of(&programs)?,
             losses: Default::default(),
             events: 0,
             programs,
@@ -266,7 +266,7 @@ impl Reader for Syscalls {
             true
         });
         self.events = events;
-        let [threads, calls] = [self.lost.sum(LOST_THREADS), self.lost.sum(LOST_CALLS)];
+        let [threads, calls] = [self.lost.sum(LOST_THREADS)?, self.lost.sum(LOST_CALLS)?];
         let [of_threads, of_calls] = &mut self.losses;
         of_threads.say(out, "threads", threads, "the kernel had no memory to count the calls of a thread in");
         of_calls.say(

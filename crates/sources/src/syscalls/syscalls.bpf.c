@@ -94,25 +94,11 @@ struct {
 } epoch SEC(".maps");
 
 /* Threads without memory to count in; calls that found no room in `folded`. Read by bpf.rs. */
-enum { LOST_THREADS, LOST_CALLS, LOST_KINDS };
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, LOST_KINDS);
-	__type(key, __u32);
-	__type(value, __u64);
-} lost SEC(".maps");
+enum { LOST_THREADS, LOST_CALLS, COUNTS };
+#include "counts.h"
 
 /* What a new entry begins with. */
 static const struct folded NOTHING;
-
-static __always_inline void lose(__u32 kind, __u64 count)
-{
-	__u64 *sum = bpf_map_lookup_elem(&lost, &kind);
-
-	if (sum)
-		*sum += count;
-}
 
 static __always_inline __u32 epoch_now(void)
 {
@@ -145,7 +131,7 @@ __noinline int fold_slot(struct thread_calls *calls, __u32 at, __u32 pid, __u32 
 		bpf_map_update_elem(&folded, &key, &NOTHING, BPF_NOEXIST);
 		sums = bpf_map_lookup_elem(&folded, &key);
 		if (!sums) {
-			lose(LOST_CALLS, slot->count);
+			count_more(LOST_CALLS, slot->count);
 			return 0;
 		}
 	}
@@ -229,7 +215,7 @@ static __noinline struct thread_calls *begin_thread(struct task_struct *task)
 	struct thread_calls *calls = bpf_task_storage_get(&thread_calls, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 
 	if (!calls) {
-		lose(LOST_THREADS, 1);
+		count(LOST_THREADS);
 		return 0;
 	}
 	calls->pid = task->tgid;

@@ -7,6 +7,7 @@ use super::slots::Slots;
 use super::tables::COLLECTOR;
 use super::waits::Waits;
 use crate::scope::{self, Marks};
+use crate::tally::{Counts, whole};
 use crate::{Reader, Scope};
 use host::Host;
 use host::bpf::{Iterator as TaskIterator, Map, Programs, Ring};
@@ -15,14 +16,14 @@ use std::sync::Arc;
 
 static OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/ledger.bpf.o"));
 
-/// `COUNT_…` and `LOST_…` of ledger.bpf.c.
-const USER_STACKS: u32 = 1;
-const USER_LEFT_OUT: u32 = 2;
-const KERNEL_STACKS: u32 = 3;
-const KERNEL_LEFT_OUT: u32 = 4;
-const LOST_EVENTS: u32 = 5;
-const LOST_STACKS: u32 = 6;
-const LOST_LEDGERS: u32 = 7;
+/// `COUNT_…` and `LOST_…` of copies.h.
+const USER_STACKS: u32 = 0;
+const USER_LEFT_OUT: u32 = 1;
+const KERNEL_STACKS: u32 = 2;
+const KERNEL_LEFT_OUT: u32 = 3;
+const LOST_EVENTS: u32 = 4;
+const LOST_STACKS: u32 = 5;
+const LOST_LEDGERS: u32 = 6;
 
 /// The programs, and those that do without what some kernels lack.
 const PROGRAMS: [&str; 4] = ["ledger_switch", "ledger_waking", "ledger_new", "ledger_read"];
@@ -35,7 +36,7 @@ pub(super) struct BpfReader {
     events: Ring,
     stacks: Ring,
     slots_map: Map,
-    counts: Map,
+    counts: Counts,
     /// Holds the programs attached.
     _programs: Programs,
     start: u64,
@@ -83,7 +84,7 @@ impl BpfReader {
             events: programs.ring("events")?,
             stacks: programs.ring("stacks")?,
             slots_map: programs.map("slots")?,
-            counts: programs.map("counts")?,
+            counts: Counts::of(&programs)?,
             _programs: programs,
             start: scope.start,
             ledgers: Ledgers::default(),
@@ -96,25 +97,19 @@ impl BpfReader {
         })
     }
 
-    fn count(&self, kind: u32) -> Result<u64, Unavailable> {
-        let values = self.counts.get_per_cpu(&kind.to_ne_bytes())?;
-        let number = |bytes: &Vec<u8>| bytes.first_chunk::<8>().map_or(0, |b| u64::from_ne_bytes(*b));
-        Ok(values.iter().map(number).fold(0, u64::wrapping_add))
-    }
-
     fn put_collectors(&mut self, out: &mut Out<'_>) -> Result<(), Unavailable> {
         let rows = [
             ("user stacks", USER_STACKS, Some(USER_LEFT_OUT), Some(LOST_STACKS)),
             ("kernel stacks", KERNEL_STACKS, Some(KERNEL_LEFT_OUT), None),
         ];
         for (name, events, left_out, lost) in rows {
-            let number = |kind: Option<u32>| kind.map_or(Ok(NULL), |kind| self.count(kind).map(|n| n as i64));
+            let number = |kind: Option<u32>| kind.map_or(Ok(NULL), |kind| self.counts.sum(kind).map(whole));
             let row = [out.text(name), number(Some(events))?, number(left_out)?, number(lost)?];
             out.row(COLLECTOR, &row);
         }
-        let lost = [self.count(LOST_EVENTS)?, self.count(LOST_STACKS)?, self.count(LOST_LEDGERS)?];
+        let lost = [self.counts.sum(LOST_EVENTS)?, self.counts.sum(LOST_STACKS)?, self.counts.sum(LOST_LEDGERS)?];
         for (name, lost) in [("events", lost[0]), ("ledgers", lost[2])] {
-            let row = [out.text(name), NULL, NULL, lost as i64];
+            let row = [out.text(name), NULL, NULL, whole(lost)];
             out.row(COLLECTOR, &row);
         }
         let said = [

@@ -6,8 +6,12 @@
 #ifndef TWINSCOPE_COPIES_H
 #define TWINSCOPE_COPIES_H
 
-#include "counts.h"
+#include "ledger.h"
 #include "registers.h"
+
+/* What was counted and lost, read by bpf.rs. */
+enum { COUNT_USER_STACKS, COUNT_USER_LEFT_OUT, COUNT_KERNEL_STACKS, COUNT_KERNEL_LEFT_OUT, LOST_EVENTS, LOST_STACKS, LOST_LEDGERS, COUNTS };
+#include "counts.h"
 
 /* Whether user stacks are copied. */
 const volatile bool with_stacks = 1;

@@ -1,6 +1,7 @@
 //! The records of `ledger.bpf.c`, as ledger.h lays them out.
 
 use crate::process::stat::PF_KTHREAD;
+use crate::tally::Fields;
 use model::Unavailable;
 
 /// `RECORD_…` of ledger.h.
@@ -27,36 +28,6 @@ pub(super) mod state {
     pub const THROTTLED: usize = 2;
     pub const LOCK: usize = 3;
     pub const UNDECIDED: usize = 11;
-}
-
-/// Reads fields one after the other; zero beyond the end.
-struct Fields<'a>(&'a [u8]);
-
-impl Fields<'_> {
-    fn take<const N: usize>(&mut self) -> [u8; N] {
-        match self.0.split_first_chunk::<N>() {
-            Some((bytes, rest)) => {
-                self.0 = rest;
-                *bytes
-            }
-            None => {
-                self.0 = &[];
-                [0; N]
-            }
-        }
-    }
-
-    fn u32(&mut self) -> u32 {
-        u32::from_ne_bytes(self.take())
-    }
-
-    fn u64(&mut self) -> u64 {
-        u64::from_ne_bytes(self.take())
-    }
-
-    fn all<const N: usize>(&mut self) -> [u64; N] {
-        std::array::from_fn(|_| self.u64())
-    }
 }
 
 /// A name as the kernel keeps it.
@@ -92,7 +63,7 @@ impl Thread {
     const SIZE: usize = 4 * 4 + 5 * 8 + STATES * 8 + 10 * 8 + BUCKETS * 4 + 2 * 16;
 
     fn read(record: &[u8]) -> Self {
-        let mut f = Fields(record);
+        let mut f = Fields::of(record);
         f.u32();
         let (pid, tid) = (f.u32(), f.u32());
         let is_kernel = i64::from(f.u32()) & PF_KTHREAD != 0;
@@ -104,16 +75,16 @@ impl Thread {
             born: f.u64(),
             since: f.u64(),
             state: f.u64() as usize,
-            states: f.all(),
+            states: f.numbers(),
             runtime_born: f.u64(),
             runtime: f.u64(),
             left: f.u64(),
             runtime_now: f.u64(),
-            guessed: f.all(),
-            events: f.all(),
+            guessed: f.numbers(),
+            events: f.numbers(),
             queue: std::array::from_fn(|_| f.u32()),
-            name: f.take(),
-            process: f.take(),
+            name: f.name(),
+            process: f.name(),
         };
         // As processes go by it: kworker/0:1 is a kworker.
         if is_kernel && let Some(slash) = thread.process.iter().position(|&b| b == b'/') {
@@ -164,7 +135,7 @@ impl Site {
     const SIZE: usize = 4 * 4 + 8 * 8 + 8 * 4 + 16 + 2 * 8;
 
     fn read(record: &[u8]) -> Self {
-        let mut f = Fields(record);
+        let mut f = Fields::of(record);
         f.u32();
         let (pid, tid, slot) = (f.u32(), f.u32(), f.u32());
         let (born, place, address, kernel, count, time, longest) =
@@ -193,7 +164,7 @@ impl Site {
             call,
             state: (state & 0xff) as usize,
             lock: state >> 8,
-            waker_name: f.take(),
+            waker_name: f.name(),
         }
     }
 }
@@ -235,17 +206,21 @@ pub(super) fn read(bytes: &[u8]) -> Option<Record<'_>> {
         END => Record::End(Box::new(Thread::read(has(Thread::SIZE)?))),
         SITE => Record::Site(Box::new(Site::read(has(Site::SIZE)?))),
         KERNEL_STACK => {
-            let mut f = Fields(bytes);
+            let mut f = Fields::of(bytes);
             f.u32();
             let frames = (f.u32() as usize).min(MOST_FRAMES);
             Record::KernelStack(KernelStack { name: f.u64(), addresses: (0..frames).map(|_| f.u64()).collect() })
         }
         USER_STACK => {
-            let mut f = Fields(bytes);
+            let mut f = Fields::of(bytes);
             f.u32();
             let (pid, _thread, size) = (f.u32(), f.u32(), f.u32() as usize);
-            let (place, registers) = (f.u64(), f.all());
-            Record::UserStack(UserStack { pid, place, registers, bytes: f.0.get(..size)? })
+            let (place, registers) = (f.u64(), f.numbers());
+            let bytes = f.bytes(size);
+            if bytes.len() < size {
+                return None;
+            }
+            Record::UserStack(UserStack { pid, place, registers, bytes })
         }
         _ => return None,
     })
