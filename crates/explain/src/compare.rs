@@ -83,7 +83,7 @@ pub fn compare(runs: &[Run], options: &Options) -> Result<Comparison, Error> {
     let windows = runs.iter().map(|run| window::choose(run, &options.window)).collect::<Result<Vec<_>, _>>()?;
     let progress: Vec<Option<Progress>> = runs.iter().map(Progress::of).collect();
     let own = own::names(runs);
-    let scoped = runs.iter().all(own::has_scope);
+    let scoped = runs.iter().all(|run| run.recording.manifest().has_scope());
     let repeats = if options.repeats < runs.len() { options.repeats } else { 0 };
     // The sides that are compared, each a list of runs.
     let sides: Vec<[Vec<usize>; 2]> = match repeats {

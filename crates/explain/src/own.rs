@@ -29,8 +29,7 @@ fn command(run: &Run) -> Option<String> {
 
 /// Whose threads were looked at, where `--pid` or `--cgroup` said so: with a server, the command is often only its client.
 fn chosen(run: &Run) -> HashSet<i64> {
-    let scope = run.recording.manifest().scope.as_str();
-    if !scope.starts_with("process ") && !scope.starts_with("control group ") {
+    if !run.recording.manifest().is_chosen() {
         return HashSet::new();
     }
     let select = Select { columns: Some(&["user"]), ..Select::default() };
@@ -76,11 +75,6 @@ fn family(run: &Run) -> Option<(HashSet<String>, HashSet<String>)> {
         }
     }
     Some((own, foreign))
-}
-
-/// Whether only some of the system's threads were looked at one by one: those of the command, or those that were chosen.
-pub(crate) fn has_scope(run: &Run) -> bool {
-    !matches!(run.recording.manifest().scope.as_str(), "" | "everything")
 }
 
 /// Tables that hold nothing but the threads in scope, whatever they are called: a compiler of the workload has the name of a neighbour's.

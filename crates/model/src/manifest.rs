@@ -96,6 +96,20 @@ pub struct Fact {
     pub value: String,
 }
 
+/// The words of [`Manifest::scope`].
+pub mod whose {
+    /// The processes that the recorder started, and their descendants.
+    pub const COMMAND: &str = "the command";
+    /// A process and its descendants; its number follows.
+    pub const PROCESS: &str = "process ";
+    /// A control group and those below it; its path follows.
+    pub const CGROUP: &str = "control group ";
+    /// Every thread of the system.
+    pub const EVERYTHING: &str = "everything";
+    /// No thread.
+    pub const NOBODY: &str = "nobody";
+}
+
 /// The manifest of a recording.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
@@ -130,7 +144,7 @@ pub struct Manifest {
     pub duration: Option<i64>,
     /// The command, when one was started; values that look like secrets are masked.
     pub command: Option<Vec<String>>,
-    /// Whose threads were looked at one by one, in words: "the command", "process 123", "control group …", "everything".
+    /// Whose threads were looked at one by one, in the words of [`whose`]; empty where nobody said.
     #[serde(default)]
     pub scope: String,
     /// Process id of the command.
@@ -155,4 +169,33 @@ pub struct Manifest {
     pub skipped_ticks: i64,
     /// Why it ended: "command exited", "duration over", "interrupted", "disk full: …"; `None` while it runs.
     pub ended: Option<String>,
+}
+
+impl Manifest {
+    /// Whether a process or a control group was chosen, whose threads were looked at one by one.
+    pub fn is_chosen(&self) -> bool {
+        self.scope.starts_with(whose::PROCESS) || self.scope.starts_with(whose::CGROUP)
+    }
+
+    /// Whether some of the system's threads were looked at one by one, and not all: those of the command, or those that were chosen.
+    pub fn has_scope(&self) -> bool {
+        !matches!(self.scope.as_str(), "" | whose::EVERYTHING | whose::NOBODY)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scopes_are_told_by_their_words() {
+        let of = |scope: &str| {
+            let manifest = Manifest { scope: scope.into(), ..Manifest::default() };
+            (manifest.has_scope(), manifest.is_chosen())
+        };
+        assert_eq!(of(whose::COMMAND), (true, false));
+        assert_eq!(of(&format!("{}4711", whose::PROCESS)), (true, true));
+        assert_eq!(of(&format!("{}/system.slice", whose::CGROUP)), (true, true));
+        assert_eq!([whose::EVERYTHING, whose::NOBODY, ""].map(of), [(false, false); 3]);
+    }
 }

@@ -10,6 +10,7 @@ mod place;
 
 pub use place::Place;
 
+use model::whose;
 use std::path::PathBuf;
 
 /// What a recording looks at.
@@ -45,11 +46,11 @@ impl Target {
 impl std::fmt::Display for Target {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Target::Children => f.write_str("the command"),
-            Target::Tree(pid) => write!(f, "process {pid}"),
-            Target::Cgroup(path) => write!(f, "control group {}", path.display()),
-            Target::Everything => f.write_str("everything"),
-            Target::Nobody => f.write_str("nobody"),
+            Target::Children => f.write_str(whose::COMMAND),
+            Target::Tree(pid) => write!(f, "{}{pid}", whose::PROCESS),
+            Target::Cgroup(path) => write!(f, "{}{}", whose::CGROUP, path.display()),
+            Target::Everything => f.write_str(whose::EVERYTHING),
+            Target::Nobody => f.write_str(whose::NOBODY),
         }
     }
 }
