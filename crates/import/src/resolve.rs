@@ -137,21 +137,9 @@ pub fn resolve(recording: &Path, debug: &[PathBuf]) -> Result<Resolved, crate::E
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{Column, Manifest, NULL, Rows, Symbols, Table, Unit};
-    use store::{Recording, Select, Writer};
-
-    static FRAME: Table = Table::wide(
-        "frame",
-        "a place in code",
-        &[
-            Column::number("number", "its number"),
-            Column::fact("function", "the function"),
-            Column::fact("module", "path of the file"),
-            Column::fact("build_id", "build id"),
-            Column::fact_number("offset", Unit::None, "address in the file"),
-        ],
-    )
-    .of_entries();
+    use model::Manifest;
+    use query::testing;
+    use store::{Recording, Select};
 
     #[test]
     fn places_are_named_by_the_file_with_their_build_id() {
@@ -163,23 +151,14 @@ mod tests {
         let (address, name) = Elf::open(&own, &build_id).unwrap().first_function("named_by_the_file").unwrap();
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.twin");
-        let mut writer = Writer::create(&path, false, 1_000_000_000).unwrap();
-        writer.source("stacks", "stacks", 1, &[]).unwrap();
-        let id = writer.define("stacks", &FRAME).unwrap();
-        let mut symbols = Symbols::default();
-        let mut rows = Rows { width: 5, ..Rows::default() };
-        let places = [
-            ("/srv/gone/program", build_id.as_str(), address as i64),
-            ("/srv/gone/program", "00ff", 64),
-            ("/srv/gone/no-id", "", 64),
-            ("[jit]", "", NULL),
-        ];
-        for (number, (module, build_id, offset)) in (0..).zip(places) {
-            let id = if build_id.is_empty() { NULL } else { symbols.cell(build_id) };
-            rows.cells.extend([number, NULL, symbols.cell(module), id, offset]);
-        }
-        writer.put(id, 0, &rows);
-        writer.finish(&Manifest { ended: Some("done".into()), ..Manifest::default() }, &symbols).unwrap();
+        let frames = format!(
+            "t number function module            build_id   offset    source kind
+             0 0      -        /srv/gone/program {build_id} {address} -      -
+             0 1      -        /srv/gone/program 00ff       64        -      -
+             0 2      -        /srv/gone/no-id   -          64        -      -
+             0 3      -        [jit]             -          -         -      -"
+        );
+        testing::write(&path, &Manifest::default(), &[(&testing::FRAME, &frames)]);
 
         // Without the file there is nothing to go by.
         let none = resolve(&path, &[]).unwrap();

@@ -142,7 +142,7 @@ pub static FRAME: Table = Table::wide(
         Column::fact("kind", "kind of code"),
     ],
 )
-.of_events();
+.of_entries();
 
 /// As the recorder has it.
 pub static STACK: Table = Table::wide(
@@ -154,7 +154,7 @@ pub static STACK: Table = Table::wide(
         Column::fact_number("frame", Unit::None, "its innermost frame"),
     ],
 )
-.of_events();
+.of_entries();
 
 /// As the recorder has it.
 pub static SAMPLE: Table = Table::wide(
