@@ -542,6 +542,16 @@ mod tests {
         assert_eq!(cpus("x,-,3"), [3]);
     }
 
+    /// A child that would run for ever: it ends with the test, also where that fails.
+    struct Busy(std::process::Child);
+
+    impl Drop for Busy {
+        fn drop(&mut self) {
+            self.0.kill().expect("a child of this test");
+            self.0.wait().expect("a child of this test");
+        }
+    }
+
     #[test]
     fn own_children_are_seen() {
         let host = Host::live();
@@ -552,9 +562,9 @@ mod tests {
                 return;
             }
         };
-        let mut busy =
-            std::process::Command::new("sh").args(["-c", "exec sh -c 'while :; do :; done'"]).spawn().unwrap();
-        let pid = busy.id();
+        let busy =
+            Busy(std::process::Command::new("sh").args(["-c", "exec sh -c 'while :; do :; done'"]).spawn().unwrap());
+        let pid = busy.0.id();
         let (mut samples, mut names, mut maps, mut before) = (0, 0, 0, 0);
         for _ in 0..100 {
             std::thread::sleep(std::time::Duration::from_millis(50));
@@ -576,8 +586,6 @@ mod tests {
                 break;
             }
         }
-        busy.kill().unwrap();
-        busy.wait().unwrap();
         assert!(samples > 20 && names >= 2 && maps >= 2, "{samples} {names} {maps}");
     }
 
