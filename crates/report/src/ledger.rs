@@ -25,6 +25,12 @@ const THREADS: usize = 400;
 /// Slots of the number of threads that ran at once that are kept, of all runs.
 const SLOTS: usize = 60_000;
 
+/// The name of the table of threads running at once.
+const RUNNING: &str = "running";
+
+/// The tables of the block that are made here.
+pub(crate) const TABLES: [&str; 2] = [LEDGER.table, RUNNING];
+
 const LEDGER: Shape = Shape {
     table: "ledger",
     keys: &[("thread", false), ("state", true)],
@@ -201,7 +207,7 @@ fn running(runs: &[Run], making: &mut Making) {
     let mean = |e: &Event, part: usize| (e.sum.get(part).copied().unwrap_or(0) as f64 / (width / SLOT) as f64).max(0.0);
     let of = |part: usize| slots.iter().map(|e| mean(e, part)).collect::<Vec<f64>>();
     making.columns.table(
-        "running",
+        RUNNING,
         &[
             Column::exact("run", slots.iter().map(|e| e.run).collect()),
             Column::rising("slot", slots.iter().map(|e| u32::try_from(e.from / width).unwrap_or(0)).collect())

@@ -73,10 +73,10 @@ pub fn html(runs: &[Run], comparison: &Comparison) -> Result<String, Error> {
 
 /// Puts what the block `profile` holds onto its pages.
 fn show(pages: &mut Vec<charts::PageData>, block: &columns::Columns) {
-    if block.has("ledger") || block.has("running") {
+    if ledger::TABLES.iter().any(|t| block.has(t)) {
         summed::page(pages, Page::TimeBudget).view = Some("time-budget");
     }
-    if ["sample", "wait", "lock", "page_fault", "ipi"].iter().any(|t| block.has(t)) {
+    if profile::EVENTS.iter().any(|shape| block.has(shape.table)) {
         summed::page(pages, Page::Profiles).view = Some("profiles");
     }
     if block.has("lock") {

@@ -67,6 +67,9 @@ const LOCK: Shape = Shape {
     limit: 60_000,
 };
 
+/// The tables of events with stacks.
+pub(crate) const EVENTS: [&Shape; 5] = [&SAMPLE, &WAIT, &LOCK, &FAULT, &IPI];
+
 /// What is in the block, and what is told of it in the head.
 pub(crate) struct Profile {
     pub(crate) block: Columns,
@@ -125,7 +128,9 @@ pub(crate) fn profile(runs: &[Run], comparison: &Comparison) -> Result<Option<Pr
     of(&IPI, &ipis);
     ledger::write(runs, &mut making)?;
     let Making { mut columns, stacks, threads, ticks } = making;
-    if !["sample", "wait", "lock", "page_fault", "ipi", "ledger", "running"].iter().any(|t| columns.has(t)) {
+    let named = EVENTS.iter().map(|shape| shape.table).chain(ledger::TABLES);
+    let tables: Vec<&str> = named.filter(|t| columns.has(t)).collect();
+    if tables.is_empty() {
         return Ok(None);
     }
     stacks.finish(&mut columns);
@@ -134,10 +139,6 @@ pub(crate) fn profile(runs: &[Run], comparison: &Comparison) -> Result<Option<Pr
     columns.table("thread", &[Column::text("process", part(|t| t.0)), Column::text("thread", part(|t| t.1))]);
     let measures: Vec<Value> =
         measures().into_iter().filter(|m| columns.has(m["table"].as_str().unwrap_or(""))).collect();
-    let tables: Vec<&str> = ["sample", "wait", "lock", "page_fault", "ipi", "ledger", "running"]
-        .into_iter()
-        .filter(|t| columns.has(t))
-        .collect();
     let head = json!({
         "block": BLOCK, "per": per(runs), "states": ledger::states(), "measures": measures, "tables": tables,
         "turns": ledger::turns(comparison),
