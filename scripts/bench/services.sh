@@ -6,26 +6,14 @@
 #
 # Names: nginx postgres. What is not installed here is left out, and said. Prints lines "what<TAB>metric<TAB>unit<TAB>value".
 set -uo pipefail
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../.." || exit
 twinscope=$(realpath "${TWINSCOPE:-target/release/twinscope}")
 rounds=${ROUNDS:-8} each=${SECONDS_EACH:-5}
 names=("$@")
 [[ $# -gt 0 ]] || names=(nginx postgres)
-work=$(mktemp -d "${TMPDIR:-/tmp}/twinscope-services.XXXXXX")
-# PostgreSQL runs as another user.
-chmod 755 "$work"
-started=()
-clean() {
-    # Only what was started here, each by its number.
-    for pid in "${started[@]}"; do kill "$pid" 2>/dev/null; done
-    wait 2>/dev/null
-    rm -rf "$work"
-}
-trap clean EXIT
-missing() {
-    for tool in "$@"; do command -v "$tool" >/dev/null || { echo "SKIPPED: $name: no $tool" >&2; return 0; }; done
-    return 1
-}
+# shellcheck source=scripts/bench/servers.sh
+source scripts/bench/servers.sh
+
 # The throughput of the load $2…, while the service $1 is recorded.
 recorded() {
     local service=$1 recorder
@@ -53,17 +41,10 @@ in_turn() {
 
 requests() { wrk -t1 -c16 "-d${each}s" http://127.0.0.1:18952/ | awk '/^Requests\/sec/ { print $2 }'; }
 bench_nginx() {
-    missing nginx wrk && return
-    mkdir -p "$work/www"
-    head -c 2000 /dev/zero >"$work/www/index.html"
-    cat >"$work/nginx.conf" <<CONF
-daemon off; pid $work/nginx.pid; error_log /dev/null; worker_processes 1;
-events { worker_connections 256; }
-http { access_log off; server { listen 127.0.0.1:18952; root $work/www; } }
-CONF
+    set_up_nginx 18952 "" || return 0
     nginx -c "$work/nginx.conf" &
     local server=$!
-    started+=($server)
+    started+=("$server")
     sleep 0.5
     in_turn "nginx under wrk" $server requests
     kill $server
@@ -71,27 +52,16 @@ CONF
 
 transactions() { "${as[@]}" "$bin/pgbench" -S -n -c 4 -T "$each" postgres 2>/dev/null | awk '/^tps/ { print $3 }'; }
 bench_postgres() {
-    local as=()
-    bin=$(find /usr/lib/postgresql -path '*/bin/initdb' 2>/dev/null | sort -V | tail -n 1)
-    bin=${bin%/initdb}
-    [[ -n $bin ]] || { echo "SKIPPED: $name: no PostgreSQL" >&2; return; }
-    missing setpriv && return
-    # It refuses to run as root.
-    mkdir -p "$work/pg"
-    if [[ $(id -u) -eq 0 ]]; then chown nobody "$work/pg" && as=(setpriv --reuid=nobody --clear-groups); fi
-    (cd "$work/pg" && "${as[@]}" "$bin/initdb" -D "$work/pg/data" -U test -A trust) >/dev/null 2>&1 || { echo "SKIPPED: $name: initdb failed" >&2; return; }
-    export PGHOST=$work/pg PGUSER=test
+    local bin as
+    set_up_postgres || return 0
     (cd "$work/pg" && exec "${as[@]}" "$bin/postgres" -D data -k "$work/pg" -h '' >/dev/null 2>&1) &
     local server=$!
-    started+=($server)
+    started+=("$server")
     for _ in $(seq 50); do "$bin/pg_isready" -q && break; sleep 0.1; done
     "${as[@]}" "$bin/pgbench" -i -q -s 1 postgres >/dev/null 2>&1
     in_turn "PostgreSQL under pgbench -S" $server transactions
     kill -INT $server
 }
 
-for name in "${names[@]}"; do
-    declare -F "bench_$name" >/dev/null || { sed -n '5,7p' "$0" >&2; exit 2; }
-    "bench_$name"
-done
+run_named "${names[@]}"
 [[ ! -s $work/errors ]] || cat "$work/errors" >&2

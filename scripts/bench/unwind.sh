@@ -6,26 +6,14 @@
 #
 # Names: nginx postgres python go rust java java-fp. Prints lines "what<TAB>metric<TAB>unit<TAB>value".
 set -uo pipefail
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../.." || exit
 twinscope=$(realpath "${TWINSCOPE:-target/release/twinscope}")
 each=${SECONDS_EACH:-5}
 names=("$@")
 [[ $# -gt 0 ]] || names=(nginx postgres python go rust java java-fp)
-work=$(mktemp -d "${TMPDIR:-/tmp}/twinscope-unwind.XXXXXX")
-# PostgreSQL runs as another user.
-chmod 755 "$work"
-started=()
-clean() {
-    # Only what was started here, each by its number.
-    for pid in "${started[@]}"; do kill "$pid" 2>/dev/null; done
-    wait 2>/dev/null
-    rm -rf "$work"
-}
-trap clean EXIT
-missing() {
-    for tool in "$@"; do command -v "$tool" >/dev/null || { echo "SKIPPED: $name: no $tool" >&2; return 0; }; done
-    return 1
-}
+# shellcheck source=scripts/bench/servers.sh
+source scripts/bench/servers.sh
+
 # From the samples of processes whose names are like $2 in the recording $1: the share that was followed to the start, and the mean depth.
 measure() {
     "$twinscope" sql "$1" --format csv "with recursive chain(stack, at, depth) as (
@@ -48,14 +36,7 @@ measure() {
 record() { "$twinscope" record -q -f -o "$work/$name.twin" --only stacks "$@" >"$work/output" 2>"$work/errors" || tail -n 2 "$work/errors" >&2; }
 
 bench_nginx() {
-    missing nginx wrk && return
-    mkdir -p "$work/www"
-    head -c 2000 /dev/zero >"$work/www/index.html"
-    cat >"$work/nginx.conf" <<CONF
-daemon off; pid $work/nginx.pid; error_log /dev/null; worker_processes 1;
-events { worker_connections 256; }
-http { access_log off; gzip on; gzip_types *; gzip_min_length 100; server { listen 127.0.0.1:18951; root $work/www; } }
-CONF
+    set_up_nginx 18951 'gzip on; gzip_types *; gzip_min_length 100;' || return 0
     cat >"$work/run" <<RUN
 nginx -c $work/nginx.conf & server=\$!
 sleep 0.5; wrk -t1 -c16 -d${each}s -H 'Accept-Encoding: gzip' http://127.0.0.1:18951/ ; kill \$server; wait
@@ -65,18 +46,10 @@ RUN
 }
 
 bench_postgres() {
-    local bin
-    bin=$(find /usr/lib/postgresql -path '*/bin/initdb' 2>/dev/null | sort -V | tail -n 1)
-    bin=${bin%/initdb}
-    [[ -n $bin ]] || { echo "SKIPPED: $name: no PostgreSQL" >&2; return; }
-    missing setpriv && return
-    # It refuses to run as root.
-    local as=()
-    mkdir -p "$work/pg"
-    if [[ $(id -u) -eq 0 ]]; then chown nobody "$work/pg" && as=(setpriv --reuid=nobody --clear-groups); fi
-    (cd "$work/pg" && "${as[@]}" "$bin/initdb" -D "$work/pg/data" -U test -A trust) >/dev/null 2>&1 || { echo "SKIPPED: $name: initdb failed" >&2; return; }
+    local bin as
+    set_up_postgres || return 0
     cat >"$work/run" <<RUN
-cd $work/pg; export PGHOST=$work/pg PGUSER=test
+cd $work/pg
 ${as[*]} $bin/postgres -D data -k $work/pg -h '' & server=\$!
 for i in \$(seq 50); do $bin/pg_isready -q && break; sleep 0.1; done
 ${as[*]} $bin/pgbench -i -q -s 1 postgres; ${as[*]} $bin/pgbench -S -n -c 2 -T $each postgres; kill -INT \$server; wait
@@ -115,7 +88,7 @@ func main() {
 	all.Wait()
 }
 GO
-    (cd "$work" && HOME=${HOME:-$work} GOCACHE=$work/cache GO111MODULE=off GOFLAGS= go build -o gowork gowork.go) || return
+    (cd "$work" && HOME=${HOME:-$work} GOCACHE=$work/cache GO111MODULE=off GOFLAGS="" go build -o gowork gowork.go) || return
     record -- "$work/gowork"
     measure "$work/go.twin" gowork
 }
@@ -160,7 +133,4 @@ J
 bench_java() { java_with; }
 bench_java-fp() { java_with -XX:+PreserveFramePointer; }
 
-for name in "${names[@]}"; do
-    declare -F "bench_$name" >/dev/null || { sed -n '5,7p' "$0" >&2; exit 2; }
-    "bench_$name"
-done
+run_named "${names[@]}"
