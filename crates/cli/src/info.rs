@@ -41,6 +41,7 @@ pub fn info(options: &Info) -> Result<u8> {
     let mut all = Vec::new();
     for (i, path) in options.recordings.iter().enumerate() {
         let recording = Recording::open(path)?;
+        recording.check();
         if options.json {
             all.push(as_json(&recording));
         } else {

@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+mod check;
 mod scan;
 
 pub use scan::Batch;
@@ -344,18 +345,9 @@ impl Recording {
         let mine = |s: &&Segment| s.table == i64::from(id) && s.to >= from && s.from <= to;
         let mut parts: Vec<(i64, Vec<i64>)> = Vec::new();
         for &Segment { id: segment, generation, .. } in self.segments.iter().filter(mine) {
-            let ticks = self
-                .db
-                .prepare_cached("select ticks from segment where id = ?")
-                .and_then(|mut s| s.query_row([segment], |r| r.get::<_, Vec<u8>>(0)))
-                .map_err(|e| e.to_string());
-            let ticks = ticks.and_then(|ticks| tail::decode_ticks(sum::check([i64::from(id), generation], &ticks)?));
-            match ticks {
+            match self.ticks_of(id, segment, generation) {
                 Ok(ticks) => parts.push((segment, ticks)),
-                Err(why) => self.damaged(
-                    format!("table {name}, segment {generation}"),
-                    format!("its ticks are damaged ({why}); it is left out"),
-                ),
+                Err(why) => self.bad_ticks(name, generation, &why),
             }
         }
         let open: Vec<&tail::Chunk> = self.tail.get(&id).map_or(Vec::new(), |chunks| {
@@ -370,18 +362,13 @@ impl Recording {
             let mut builder = Builder::new(table, select, &times);
             let wanted = builder.wanted().to_vec();
             for (at, (segment_id, ticks)) in parts.iter().enumerate() {
-                let bytes = self
-                    .db
-                    .query_row("select bytes from segment where id = ?", [segment_id], |r| r.get::<_, Vec<u8>>(0))
-                    .map_err(|e| e.to_string());
-                match bytes.and_then(|bytes| read_segment(&bytes, table, &columns, &wanted, &mut builder.symbols)) {
+                match self
+                    .bytes_of(*segment_id)
+                    .and_then(|bytes| read_segment(&bytes, table, &columns, &wanted, &mut builder.symbols))
+                {
                     Ok((block, gone)) => builder.add(ticks, &block.tick, &block.columns, &gone),
                     Err(why) => {
-                        let (first, last) = (ticks.first().copied().unwrap_or(0), ticks.last().copied().unwrap_or(0));
-                        self.damaged(
-                            format!("table {name}, {:.1} s to {:.1} s", first as f64 / 1e9, last as f64 / 1e9),
-                            format!("{why}; these rows are lost, the others were kept"),
-                        );
+                        self.bad_rows(name, ticks, &why);
                         parts.remove(at);
                         continue 'again;
                     }
@@ -392,6 +379,36 @@ impl Recording {
             }
             return Some(builder.finish());
         }
+    }
+
+    /// The times of the reads of a segment of the table `id`.
+    fn ticks_of(&self, id: u32, segment: i64, generation: i64) -> Result<Vec<i64>, String> {
+        let mut select = self.db.prepare_cached("select ticks from segment where id = ?").map_err(|e| e.to_string())?;
+        let ticks: Vec<u8> = select.query_row([segment], |r| r.get(0)).map_err(|e| e.to_string())?;
+        tail::decode_ticks(sum::check([i64::from(id), generation], &ticks)?)
+    }
+
+    /// The rows of a segment, as [`segment::encode`] wrote them.
+    fn bytes_of(&self, segment: i64) -> Result<Vec<u8>, String> {
+        let mut select = self.db.prepare_cached("select bytes from segment where id = ?").map_err(|e| e.to_string())?;
+        select.query_row([segment], |r| r.get(0)).map_err(|e| e.to_string())
+    }
+
+    /// Notes that a segment of table `name` cannot be placed in time.
+    fn bad_ticks(&self, name: &str, generation: i64, why: &str) {
+        self.damaged(
+            format!("table {name}, segment {generation}"),
+            format!("its ticks are damaged ({why}); it is left out"),
+        );
+    }
+
+    /// Notes that the rows of the segment of table `name` with these reads are lost.
+    fn bad_rows(&self, name: &str, ticks: &[i64], why: &str) {
+        let (first, last) = (ticks.first().copied().unwrap_or(0), ticks.last().copied().unwrap_or(0));
+        self.damaged(
+            format!("table {name}, {:.1} s to {:.1} s", first as f64 / 1e9, last as f64 / 1e9),
+            format!("{why}; these rows are lost, the others were kept"),
+        );
     }
 
     /// Adds the open tail as one more generation.

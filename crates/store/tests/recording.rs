@@ -169,6 +169,12 @@ fn damage_is_said_and_the_rest_is_kept() {
     assert!(said[0].starts_with("manifest.host: not JSON"), "{said:?}");
     assert!(said[1].starts_with("list of segments: "), "{said:?}");
     assert!(said[2].starts_with("table net, 3.0 s to 5.0 s: zstd"), "{said:?}");
+    // A look at all segments says the same, and only that.
+    let looked = Recording::open(&path).unwrap();
+    looked.check();
+    let found: Vec<String> = looked.damage().iter().map(ToString::to_string).collect();
+    assert_eq!(found.len(), said.len(), "{found:?}");
+    assert!(found[2].starts_with("table net, 3.0 s to 5.0 s: zstd"), "{found:?}");
 }
 
 #[test]

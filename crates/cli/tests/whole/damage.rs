@@ -33,6 +33,10 @@ fn ask(folder: &Folder, file: &str, which: u64) -> Option<String> {
             assert!(!done.stderr.trim().is_empty(), "it failed without a word: {done}");
         }
     }
+    assert!(
+        sql.status.code() != Some(3) || info.status.code() == Some(3),
+        "rows are damaged, and info does not say so: {info}"
+    );
     let said = |done: &Done| !done.stderr.is_empty() || done.stdout.contains("Damaged:");
     (sql.status.code() == Some(0) && !said(&sql)).then_some(sql.stdout)
 }

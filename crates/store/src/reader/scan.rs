@@ -108,10 +108,7 @@ impl Recording {
                         translate(&stored, &wanted, &mut block, &own, symbols);
                         give(&ticks, &block.tick, &block.columns, symbols);
                     }
-                    Err(why) => self.damaged(
-                        format!("table {name}, {}", stretch(&ticks)),
-                        format!("{why}; these rows are lost, the others were kept"),
-                    ),
+                    Err(why) => self.bad_rows(name, &ticks, &why),
                 }
             };
             let ahead = jobs.len() * 2;
@@ -121,18 +118,14 @@ impl Recording {
                 let ticks = match sum::check([i64::from(id), generation], &ticks).and_then(tail::decode_ticks) {
                     Ok(ticks) => ticks,
                     Err(why) => {
-                        self.damaged(
-                            format!("table {name}, segment {generation}"),
-                            format!("its ticks are damaged ({why}); it is left out"),
-                        );
+                        self.bad_ticks(name, generation, &why);
                         continue;
                     }
                 };
-                let select = "select bytes from segment where id = ?";
-                let bytes = match self.db.query_row(select, [segment], |r| r.get::<_, Vec<u8>>(0)) {
+                let bytes = match self.bytes_of(segment) {
                     Ok(bytes) => bytes,
-                    Err(error) => {
-                        self.damaged(format!("table {name}, {}", stretch(&ticks)), error.to_string());
+                    Err(why) => {
+                        self.bad_rows(name, &ticks, &why);
                         continue;
                     }
                 };
@@ -189,13 +182,8 @@ impl Recording {
     }
 }
 
-fn decoders(segments: usize) -> usize {
+pub(super) fn decoders(segments: usize) -> usize {
     std::thread::available_parallelism().map_or(1, usize::from).clamp(1, 4).min(segments.max(1))
-}
-
-fn stretch(ticks: &[i64]) -> String {
-    let (first, last) = (ticks.first().copied().unwrap_or(0), ticks.last().copied().unwrap_or(0));
-    format!("{:.1} s to {:.1} s", first as f64 / 1e9, last as f64 / 1e9)
 }
 
 /// Turns the text cells of one segment, which was decoded by itself, into cells of all.
