@@ -56,6 +56,12 @@ elif [[ -n $bare ]]; then
 else
     ok "$denied items are denied, each with a reason and a remedy"
 fi
+# What was asked for by name and cannot be had is said, and so does the exit code.
+as_user record -q -d 200ms --all --stacks -o all.twin 2>errors.txt
+status=$?
+missing=$(as_user sql --format csv all.twin "select count(*) from coverage where status in ('denied', 'absent')
+    and (source in ('threads', 'stacks') and item = '' or item in ('thread_time', 'sample'))" | tail -n 1)
+if [[ $status -eq $((missing > 0 ? 3 : 0)) ]]; then ok "--all --stacks: exit code $status, $missing are missing"; else bad "--all --stacks: $status, $missing are missing: $(cat errors.txt)"; fi
 if as_user report a.twin a.twin -o r.html >/dev/null 2>errors.txt; then ok "report"; else bad "report: $(cat errors.txt)"; fi
 
 # A recording that was killed, in a folder that the reader may not write: what was committed is there, or it is said that it is not.

@@ -171,9 +171,7 @@ In Python:  pandas.read_parquet('lake/cpu')    In DuckDB:  select * from read_pa
 }
 
 fn main() -> ExitCode {
-    // A reader that has seen enough (`| head`) is no error.
-    reset_sigpipe();
-    say_full_output();
+    recorder::begin_program("twinscope");
     let arguments = Arguments::parse();
     match run(arguments.command) {
         Ok(code) => ExitCode::from(code),
@@ -216,26 +214,4 @@ fn run(command: Command) -> anyhow::Result<u8> {
         }
         Command::Reference { folder } => reference::write(Arguments::command(), &folder).map(|()| 0),
     }
-}
-
-/// `println!` panics where standard output cannot be written, such as on a full disk: that is a failure of the tool's surroundings, to be said in a
-/// line, and no error in the program.
-fn say_full_output() {
-    let usual = std::panic::take_hook();
-    std::panic::set_hook(Box::new(move |panic| {
-        match panic.payload().downcast_ref::<String>().and_then(|text| text.strip_prefix("failed printing to stdout: "))
-        {
-            Some(why) => {
-                eprintln!("twinscope: standard output: {why}");
-                std::process::exit(1);
-            }
-            None => usual(panic),
-        }
-    }));
-}
-
-/// Lets a closed pipe end the program quietly, as it does other programs.
-fn reset_sigpipe() {
-    // SAFETY: called before any thread is started; the default action needs no handler.
-    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
 }

@@ -1,5 +1,6 @@
 //! The thread that owns the recording file. Readers of the system never wait for the disk: they hand each tick over and go on.
 
+use crate::program::say;
 use model::{Coverage, Fact, Manifest, Mark, Rows, Symbols};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -124,7 +125,7 @@ fn run(mut writer: Writer, receiver: &Receiver<Message>, keep: Option<i64>, stat
             Message::Snapshot(path, manifest) => {
                 // A snapshot that fails is the asker's trouble, not the recording's.
                 if let Err(error) = writer.snapshot(&path, &manifest, &symbols) {
-                    eprintln!("twinscope: snapshot: {error}");
+                    say!("twinscope: snapshot: {error}");
                     crate::control::report_error(&error.to_string());
                 }
                 Ok(())

@@ -9,6 +9,7 @@ pub mod live;
 mod options;
 mod own;
 mod plan;
+mod program;
 mod progress;
 mod run;
 mod schedule;
@@ -18,6 +19,7 @@ mod work;
 pub use control::{mark, snapshot};
 pub use list::list;
 pub use options::{Mark, Record, Snapshot, SourcesArgs, Usage, Whose, duration};
+pub use program::begin_program;
 pub use run::record;
 
 /// The version that recordings carry.

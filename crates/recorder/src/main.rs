@@ -24,6 +24,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    recorder::begin_program("twinscope-recorder");
     let done = match Arguments::parse().command {
         Command::Record(options) => recorder::record(&options),
         Command::Mark(options) => recorder::mark(&options).map(|()| 0),

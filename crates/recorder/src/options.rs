@@ -177,6 +177,18 @@ pub struct Record {
 }
 
 impl Record {
+    /// Whether the options ask by name for this part of a source, "" being the source as a whole: `--only` for sources, `--stacks` for samples,
+    /// `--pid`, `--cgroup` and `--all` for the times of threads.
+    pub(crate) fn names(&self, source: &str, item: &str) -> bool {
+        let has_target = self.whose.pid.is_some() || self.whose.cgroup.is_some() || self.whose.all;
+        match (source, item) {
+            ("stacks", "" | "sample") if self.stacks.is_some_and(|hertz| hertz > 0) => true,
+            ("threads", "" | "thread_time") if has_target => true,
+            (_, "") => self.only.iter().any(|name| name == source),
+            _ => false,
+        }
+    }
+
     /// Whose threads are looked at one by one: as asked for, else the command's, else nobody's.
     ///
     /// # Errors
@@ -283,6 +295,22 @@ mod tests {
         assert!(total(r"done (\d+)").is_ok());
         assert!(total(r"done \d+").unwrap_err().contains("parentheses"));
         assert!(pattern("^ok").is_ok());
+    }
+
+    #[test]
+    fn what_is_asked_for_by_name() {
+        let named = |words: &[&str]| {
+            let record = Words::try_parse_from(std::iter::once(&"x").chain(words)).map(|w| w.record).unwrap();
+            let items =
+                [("stacks", "sample"), ("threads", "thread_time"), ("cpu", ""), ("cpu", "cpu"), ("threads", "lock")];
+            items.map(|(source, item)| record.names(source, item))
+        };
+        assert_eq!(named(&["--", "true"]), [false; 5], "what is had by default is not asked for");
+        assert_eq!(named(&["--stacks"]), [true, false, false, false, false]);
+        assert_eq!(named(&["--stacks=0", "--only=cpu"]), [false, false, true, false, false]);
+        for target in [["--pid=1"], ["--cgroup=x"], ["--all"]] {
+            assert_eq!(named(&target), [false, true, false, false, false]);
+        }
     }
 
     #[test]

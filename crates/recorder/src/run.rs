@@ -9,11 +9,12 @@ use crate::keeper::{Keeper, Message};
 use crate::options::Record;
 use crate::own;
 use crate::plan::{Ticks, chosen, manifest, output, ticks};
+use crate::program::say;
 use crate::progress::{self, Progress};
 use crate::schedule::Schedule;
 use crate::signals::{self, Wake};
 use crate::work::{Counter, Course, Follow};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use host::Host;
 use model::{Coverage, Exit, Manifest, Mark, Status, Symbols, Table, Unavailable, Work};
 use read::Active;
@@ -61,6 +62,8 @@ struct Recorder<'a> {
     unavailable: usize,
     /// Those of them that want privileges.
     denied: usize,
+    /// How much that was asked for by name is missing.
+    missing_by_name: usize,
 }
 
 /// `twinscope record`. Returns the exit code: that of the command where there is one.
@@ -74,7 +77,7 @@ pub fn record(options: &Record) -> Result<u8> {
     if let Some(program) = options.command.first()
         && let Some((code, why)) = command::refused(program)
     {
-        eprintln!("twinscope: {}: {why}", program.display());
+        say!("twinscope: {}: {why}", program.display());
         return Ok(code);
     }
     host::keep_heap_small();
@@ -115,6 +118,7 @@ pub fn record(options: &Record) -> Result<u8> {
         }
     }
     host::settle();
+    let missing_by_name = say_missing(options, &coverage);
     for source in sources::ALL {
         let out = !options.only.is_empty() && !options.only.iter().any(|n| n == source.name)
             || options.skip.iter().any(|n| n == source.name);
@@ -122,12 +126,6 @@ pub fn record(options: &Record) -> Result<u8> {
             let why = Unavailable::not_applicable("left out by --only or --skip");
             coverage.push(Coverage::unavailable(source.name, "", why));
         }
-    }
-    let named: Vec<_> = coverage.iter().filter(|c| options.only.contains(&c.source)).collect();
-    let missing_by_name = named.len();
-    for c in named.into_iter().filter(|_| !options.quiet) {
-        let remedy = c.remedy.as_deref().map_or(String::new(), |remedy| format!("; to change that: {remedy}"));
-        eprintln!("twinscope: {}: {}: {}{remedy}", c.source, c.status.as_str(), c.why);
     }
     let unavailable = coverage.iter().filter(|c| c.status != Status::NotApplicable).count();
     let denied = coverage.iter().filter(|c| c.status == Status::Denied).count();
@@ -156,6 +154,7 @@ pub fn record(options: &Record) -> Result<u8> {
         last_own: 0,
         unavailable,
         denied,
+        missing_by_name,
         host,
     };
     let ended = match recorder.run(&keeper, &progress, &mut manifest, &path) {
@@ -164,7 +163,7 @@ pub fn record(options: &Record) -> Result<u8> {
             // What is there is a recording of nothing; that it cannot be finished or removed adds nothing to why.
             let _ = keeper.finish(manifest);
             let _ = std::fs::remove_file(&path);
-            eprintln!("twinscope: {why}");
+            say!("twinscope: {why}");
             return Ok(command::NOT_STARTED);
         }
     };
@@ -185,7 +184,7 @@ pub fn record(options: &Record) -> Result<u8> {
         let size = [&path, &log].into_iter().filter_map(|p| std::fs::metadata(p).ok()).map(|m| m.len()).sum();
         let seconds = manifest.duration.unwrap_or(0) as f64 / 1e9;
         progress.clear_for(|| {
-            eprintln!(
+            say!(
                 "recorded {seconds:.1} s in {} ({}, {rows} rows read{})",
                 path.display(),
                 progress::bytes(size),
@@ -194,18 +193,41 @@ pub fn record(options: &Record) -> Result<u8> {
         });
     }
     if recorder.counter.is_some() && manifest.work.is_none() && !options.quiet {
-        eprintln!("twinscope: --throughput: nothing matched, so that runs can only be compared per second");
+        say!("twinscope: --throughput: nothing matched, so that runs can only be compared per second");
     }
-    written.with_context(|| {
+    if let Err(why) = written {
+        // A full disk says that itself.
+        let kept = if why.is_disk_full() { "" } else { "; what came before is kept" };
         let command = manifest.exit.map_or(String::new(), |exit| format!("; the command went on without ({exit})"));
-        format!("the recording stopped early, {} holds what came before{command}", path.display())
-    })?;
+        return Err(anyhow::Error::new(why).context(format!("the recording stopped early{kept}{command}")));
+    }
     Ok(match manifest.exit {
-        Some(Exit::Code(0)) | None if missing_by_name > 0 => 3,
+        Some(Exit::Code(0)) | None if recorder.missing_by_name > 0 => 3,
         Some(Exit::Code(code)) => code as u8,
         Some(Exit::Signal(signal)) => 128u8.saturating_add(signal as u8),
         None => 0,
     })
+}
+
+/// Says what of `coverage` was asked for by name and is missing. Returns how much.
+fn say_missing(options: &Record, coverage: &[Coverage]) -> usize {
+    // A part of which some was lost has failed, and is there.
+    let is_missing = |c: &&Coverage| match c.status {
+        Status::Read => false,
+        Status::Failed => c.item.is_empty(),
+        _ => true,
+    };
+    let missing = coverage.iter().filter(is_missing).filter(|c| options.names(&c.source, &c.item));
+    let mut count = 0;
+    for c in missing {
+        count += 1;
+        if !options.quiet {
+            let item = if c.item.is_empty() { c.source.clone() } else { format!("{} {}", c.source, c.item) };
+            let remedy = c.remedy.as_deref().map_or(String::new(), |remedy| format!("; to change that: {remedy}"));
+            say!("twinscope: {item}: {}: {}{remedy}", c.status.as_str(), c.why);
+        }
+    }
+    count
 }
 
 impl Recorder<'_> {
@@ -238,7 +260,7 @@ impl Recorder<'_> {
         if let Err(error) = &control
             && !self.options.quiet
         {
-            eprintln!("twinscope: marks and snapshots are not possible: {error}");
+            say!("twinscope: marks and snapshots are not possible: {error}");
         }
         self.read(0, true, keeper);
         let marks = control.as_ref().ok().map(Control::marks);
@@ -272,7 +294,7 @@ impl Recorder<'_> {
                 // At once: the command may run for hours.
                 told = true;
                 let why = keeper.state.why().unwrap_or_default();
-                progress.clear_for(|| eprintln!("twinscope: {why}; the command goes on, unrecorded"));
+                progress.clear_for(|| say!("twinscope: {why}; the command goes on, unrecorded"));
             }
             let deadline = self.schedule.deadline().min(end.unwrap_or(u64::MAX));
             match signals::wait(deadline.saturating_sub(self.now())) {

@@ -28,10 +28,14 @@ fn set() -> libc::sigset_t {
     }
 }
 
-/// Blocks the signals that [`wait`] takes. Call it before any thread is started, so that all inherit it.
+/// Blocks the signals that [`wait`] takes, and ignores SIGPIPE: the command is recorded to its end, also where nobody reads its output any more. The
+/// command itself gets the default back, from the standard library. Call it before any thread is started, so that all inherit it.
 pub(crate) fn block() {
-    // SAFETY: the set is initialised; the old mask is not asked for.
-    unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &set(), std::ptr::null_mut()) };
+    // SAFETY: the set is initialised; the old mask is not asked for; to ignore a signal needs no handler.
+    unsafe {
+        libc::pthread_sigmask(libc::SIG_BLOCK, &set(), std::ptr::null_mut());
+        libc::signal(libc::SIGPIPE, libc::SIG_IGN);
+    }
 }
 
 /// Undoes [`block`]; for the child between fork and exec, hence async-signal-safe.

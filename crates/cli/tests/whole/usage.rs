@@ -102,6 +102,21 @@ fn piped_output_is_plain() {
     assert!(!done.stderr.contains('\x1b'), "{done}");
 }
 
+/// A command is recorded to its end, also where nobody reads its output, or that of the recorder, any more.
+#[test]
+fn closed_output() {
+    let folder = Folder::new();
+    let mut command = folder.command(["record", "--only", "cpu", "-o", "a.twin", "--"]);
+    command.args(["sh", "-c", "head -c 1000000 /dev/zero; echo words >&2; exit 7"]);
+    let (reader, writer) = std::io::pipe().unwrap();
+    command.stdout(writer.try_clone().unwrap()).stderr(writer);
+    drop(reader);
+    let status = command.status().unwrap();
+    assert_eq!(status.code(), Some(7), "{status}");
+    let info = folder.info("a.twin");
+    assert_eq!((&info["unfinished"], &info["manifest"]["ended"]), (&false.into(), &"command exited".into()), "{info}");
+}
+
 /// Output that cannot be written is a failure told in a line.
 #[test]
 fn full_output() {

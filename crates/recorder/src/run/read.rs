@@ -149,6 +149,9 @@ impl Recorder<'_> {
         if !facts.is_empty() {
             keeper.send(Message::Facts(facts));
         }
+        if tick == 0 {
+            self.missing_by_name += super::say_missing(self.options, &coverage);
+        }
         if !coverage.is_empty() {
             keeper.send(Message::Coverage(coverage));
         }

@@ -23,6 +23,7 @@ mod signal;
 mod symbols;
 mod trie;
 
+use crate::scope::Target;
 use crate::{Pace, Reader, Source};
 use host::Host;
 use host::perf::Perf;
@@ -144,9 +145,12 @@ pub static SOURCE: Source = Source {
             }
             Err(why) => (None, Some(why)),
         };
-        let missing = missing.filter(|_| scope.hertz > 0);
-        let left_out =
-            (scope.hertz == 0).then(|| Unavailable::not_applicable("no samples were asked for").remedy("--stacks"));
+        // Of a command all is seen then, but for that part of its stacks.
+        let of_command = sampler.is_some() && scope.target == Target::Children;
+        let item = if of_command { "sample.stack" } else { "sample" };
+        let missing = missing.filter(|_| scope.hertz > 0).map(|why| (item, why));
+        let left_out = (scope.hertz == 0)
+            .then(|| ("sample", Unavailable::not_applicable("no samples were asked for").remedy("--stacks")));
         scope.stacks.0.lines.store(scope.hertz > 0, Ordering::Relaxed);
         scope.stacks.begin();
         Ok(Box::new(Dictionary {
@@ -400,7 +404,7 @@ struct Dictionary {
     sampler: Option<Sampler>,
     hertz: u32,
     start: u64,
-    missing: Option<Unavailable>,
+    missing: Option<(&'static str, Unavailable)>,
     counts: Counts,
     refused: bool,
 }
@@ -455,8 +459,8 @@ impl Drop for Dictionary {
 
 impl Reader for Dictionary {
     fn read(&mut self, _host: &Host, out: &mut Out<'_>) -> Result<(), Unavailable> {
-        if let Some(why) = self.missing.take() {
-            out.missing("sample", why);
+        if let Some((item, why)) = self.missing.take() {
+            out.missing(item, why);
         }
         let over = self.stacks.is_over();
         if over {

@@ -1,0 +1,29 @@
+//! What the programs do first: standard output that is closed or full is no error in them.
+
+/// To be called before any thread is started. A reader of standard output that has seen enough (`| head`) ends the program quietly, as it
+/// does others. `println!` panics where standard output cannot be written, such as on a full disk: that is a failure of the
+/// surroundings, and is said in a line that begins with `name`, with exit code 1.
+pub fn begin_program(name: &'static str) {
+    // SAFETY: no thread has been started; the default action needs no handler.
+    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        match panic.payload().downcast_ref::<String>().and_then(|text| text.strip_prefix("failed printing to stdout: "))
+        {
+            Some(why) => {
+                eprintln!("{name}: standard output: {why}");
+                std::process::exit(1);
+            }
+            None => usual(panic),
+        }
+    }));
+}
+
+/// Like `eprintln!`, but nobody has to be there to read it: a recording goes on where standard error is closed.
+macro_rules! say {
+    ($($words:tt)*) => {{
+        use std::io::Write;
+        let _ = writeln!(std::io::stderr(), $($words)*);
+    }};
+}
+pub(crate) use say;
