@@ -44,6 +44,9 @@ declaration_errors() {
     [[ $(declared "$1" cause) =~ ^[a-z-]+(\ \|\ [a-z-]+)*$ ]] || echo "$1: cause: not an identifier"
 }
 
+# ops RATE: operations for a run of $SECONDS_EACH, for programs that a time limit would cut short of what they show
+ops() { awk -v rate="$1" -v seconds="$SECONDS_EACH" 'BEGIN { printf "%d", rate * seconds }'; }
+
 # Whether this machine has an ability or a program.
 able() {
     case $1 in

@@ -1,0 +1,1 @@
+insert into events (kind, text) values (1, 'something happened, and this is what is known of it');
