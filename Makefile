@@ -5,6 +5,11 @@
 PAIR ?= munmap-storm
 STEPS ?=
 FUZZ_SECONDS ?= 60
+NAMES ?=
+AA ?=
+OUT ?= target/faults
+SECONDS_EACH ?= 8
+EXPLAIN_ONLY ?=
 
 UI_INPUTS := $(shell find ui -path ui/node_modules -prune -o -path ui/dist -prune -o -type f -print 2>/dev/null)
 
@@ -35,6 +40,10 @@ bench: build workloads ## Measure the budgets and write docs/benchmarks.md
 	@scripts/install-deps.sh bench
 	scripts/bench.sh
 
+faults: build workloads ## Record programs with one known fault each, and see whether explain names it (NAMES="a b", AA=1, OUT=)
+	@scripts/install-deps.sh faults
+	@scripts/faults.sh --seconds $(SECONDS_EACH) --out $(OUT) $(if $(AA),--aa) $(if $(EXPLAIN_ONLY),--explain-only) $(NAMES)
+
 fuzz: ## Fuzz every parser of foreign bytes (FUZZ_SECONDS=60 each)
 	scripts/fuzz.sh $(FUZZ_SECONDS)
 
@@ -51,6 +60,7 @@ clean: ## Delete all that was built
 	cargo clean
 	rm -rf ui/dist ui/node_modules demo
 	@$(MAKE) --no-print-directory -C workloads clean
+	rm -rf workloads/faults/bin
 
 ui/dist/index.html: ui/node_modules/.package-lock.json $(UI_INPUTS)
 	npm --prefix ui run build
@@ -62,4 +72,4 @@ ui/node_modules/.package-lock.json: ui/package-lock.json
 
 # Later rules need what earlier ones install.
 .NOTPARALLEL:
-.PHONY: help demo test build recorder ui workloads reference bench fuzz deps deps-cross deps-all clean
+.PHONY: help demo test build recorder ui workloads reference bench faults fuzz deps deps-cross deps-all clean

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what is missing to build and test Twinscope on Debian 12 (or a relative of it with apt).
 #
-# usage: scripts/install-deps.sh GROUP…     groups: build, test, cross, bench, fuzz
+# usage: scripts/install-deps.sh GROUP…     groups: build, test, cross, bench, faults, fuzz
 #
 # Each package is looked for by what it brings, so on another distribution this says what to install and why it looked.
 # Rust and Node.js are never installed, only checked: Debian's are too old, and people have their own way to get them.
@@ -26,6 +26,18 @@ bench sysstat               command -v pidstat
 bench atop                  command -v atop
 bench strace                command -v strace
 fuzz  g++                   command -v c++
+faults g++                  command -v g++
+faults jq                   command -v jq
+faults python3              command -v python3
+faults golang-go            command -v go
+faults default-jdk-headless command -v javac
+faults iproute2             command -v ip
+faults nftables             command -v nft
+faults nginx                command -v nginx
+faults redis-server         command -v redis-server
+faults redis-tools          command -v redis-cli
+faults postgresql           ls /usr/lib/postgresql/*/bin/initdb
+faults postgresql-contrib   command -v pgbench || ls /usr/lib/postgresql/*/bin/pgbench
 '
 
 say() { echo "install-deps: $*" >&2; }
@@ -84,9 +96,9 @@ install_packages() {
 }
 
 GROUPS_WANTED=("$@")
-[[ $# -gt 0 ]] || fail "usage: install-deps.sh GROUP…  (build, test, cross, bench, fuzz)"
+[[ $# -gt 0 ]] || fail "usage: install-deps.sh GROUP…  (build, test, cross, bench, faults, fuzz)"
 for group in "$@"; do
-    [[ $group =~ ^(build|test|cross|bench|fuzz)$ ]] || fail "$group: not a group; they are build, test, cross, bench and fuzz"
+    [[ $group =~ ^(build|test|cross|bench|faults|fuzz)$ ]] || fail "$group: not a group; they are build, test, cross, bench, faults and fuzz"
 done
 
 install_packages

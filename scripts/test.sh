@@ -23,6 +23,7 @@ STEPS=(
     "reference  scripts/check-reference.sh"
     "browser    npm --prefix ui run test:page"
     "workloads  workloads/check.sh"
+    "faults     workloads/faults/check.sh"
     "recorder   scripts/check-recorder.sh"
 )
 for script in tests/*.sh; do

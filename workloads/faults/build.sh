@@ -53,5 +53,5 @@ for source in */Main.java; do
     fi
     rm -rf "$classes"
 done
-for compiler in "${missing[@]}"; do echo "SKIPPED: the faults that need $compiler: $compiler is missing"; done
+for compiler in "${missing[@]}"; do echo "build: $compiler is missing: what needs it is left out"; done
 exit $failed

@@ -61,11 +61,14 @@ able() {
     esac
 }
 
-# The first thing that a fault needs and this machine lacks.
+# The first thing that a fault needs and this machine lacks. To be asked after build.sh.
 lacks() {
-    local need
+    local need source
     for need in $(declared "$1" needs); do
         able "$need" || { echo "$need is missing here" && return; }
+    done
+    for source in "$FAULTS/$1"/main.{c,cpp,rs,go}; do
+        [[ ! -e $source || -x $FAULTS/bin/$1 ]] || echo "its program is not built, for want of a compiler"
     done
 }
 

@@ -1,0 +1,78 @@
+// Two faults at once: a loop that sleeps between looks at an answer, and a search that goes through all there is.
+#include "frame.hpp"
+
+#include <algorithm>
+
+static std::vector<uint32_t> catalogue;
+static double searching = 0, sleeping = 0;
+
+__attribute__((noinline)) static size_t find_article(uint32_t article, bool sorted) {
+    if (sorted)
+        return static_cast<size_t>(std::lower_bound(catalogue.begin(), catalogue.end(), article) - catalogue.begin());
+    size_t at = 0;
+    while (at < catalogue.size() && catalogue[at] != article)
+        at++;
+    return at;
+}
+
+static std::atomic<uint64_t> asked{0}, answered{0};
+
+// Answers at once; how the client waits is the fault.
+static void answer() {
+    pthread_setname_np(pthread_self(), "backend");
+    uint64_t last = 0;
+    while (!frame::stopped) {
+        asked.wait(last);
+        last = asked;
+        answered = last;
+        answered.notify_one();
+    }
+}
+
+static uint64_t ask(uint64_t question) {
+    double from = frame::now();
+    asked = question;
+    asked.notify_one();
+    while (answered != question) {
+        if (frame::slow)
+            std::this_thread::sleep_for(std::chrono::microseconds(250));
+        else
+            answered.wait(question - 1);
+    }
+    sleeping += frame::now() - from;
+    return question;
+}
+
+int main(int argc, char **argv) {
+    frame::begin(argc, argv);
+    for (uint32_t i = 0; i < 600000; i++)
+        catalogue.push_back(i * 3);
+    std::thread backend(answer);
+    uint64_t question = 0, found = 0;
+    double base_search = 0, base_ask = 0;
+    auto operation = [&](unsigned) {
+        question++;
+        ask(question);
+        double from = frame::now();
+        for (int i = 0; i < 2; i++)
+            found += find_article(static_cast<uint32_t>((question * 7919 + 300000u * static_cast<unsigned>(i)) % 600000 * 3), !frame::slow);
+        searching += frame::now() - from;
+    };
+    if (frame::slow) { // what the same parts cost without the faults
+        frame::slow = false;
+        for (int i = 0; i < 500; i++)
+            operation(0);
+        base_search = searching / 500, base_ask = sleeping / 500;
+        searching = sleeping = 0;
+        frame::slow = true;
+    }
+    frame::run("client", 1, operation);
+    asked = ~0ull;
+    asked.notify_one();
+    backend.join();
+    double operations = static_cast<double>(frame::done);
+    double waits = sleeping - base_ask * operations, looks = searching - base_search * operations;
+    printf("truth: found %lu\ntruth: seconds asking %.3f\ntruth: seconds searching %.3f\n", (unsigned long)found, sleeping, searching);
+    frame::lost_share(waits / (waits + looks));
+    printf("truth: lost share of slower-function %.3f\n", frame::slow ? looks / (waits + looks) : 0.0);
+}
