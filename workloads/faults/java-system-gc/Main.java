@@ -18,7 +18,7 @@ public final class Main {
         long[] state = {1, 0};
         Frame.run("batch", 1, index -> {
             state[0] = handle(state[0]);
-            if (Frame.slow && ++state[1] % 50 == 0) {
+            if (Frame.slow && ++state[1] % 20 == 0) {
                 long from = System.nanoTime();
                 System.gc();
                 nanoseconds += System.nanoTime() - from;

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { INPUT = 2048, ROUNDS = 100000, KEPT_NS = 400000, PAUSE_NS = 30000 };
+enum { INPUT = 1024, ROUNDS = 100000, KEPT_NS = 1200000, PAUSE_NS = 30000 };
 
 static pthread_mutex_t state_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t state;
@@ -59,7 +59,7 @@ static void work(struct worker *worker) {
 int main(int argc, char **argv) {
     const struct workload workload = {
         .name = "mixed-lock-reads",
-        .operation = "read 2 KiB, compute, and update a state under a mutex",
+        .operation = "read 1 KiB, compute, and update a state under a mutex",
         .slow = "a byte a read; the checkpointer sleeps with the mutex",
         .fast = "one read; the checkpointer sleeps without it",
         .ops = 20000,

@@ -5,7 +5,7 @@ mod frame;
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-const BATCH: usize = 600;
+const BATCH: usize = 900;
 
 #[inline(never)]
 fn unique(batch: &[u64], quadratic: bool) -> usize {
