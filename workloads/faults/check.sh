@@ -8,51 +8,60 @@ cd "$(dirname "$0")"
 # shellcheck source=lib.sh
 . ./lib.sh
 
-passed=0 failed=0 skipped=0
 log=$(mktemp -d)
 trap 'rm -rf "$log"' EXIT
-bad() {
-    echo "FAILED: $*"
-    failed=$((failed + 1))
-}
 
 if ! ./build.sh >"$log/build" 2>&1; then
     cat "$log/build"
-    bad "build"
+    echo "FAILED: build"
+    echo "0 passed, 1 failed, 0 skipped"
+    exit 1
 fi
 
-run() { (cd "$HERE" && timeout --signal=INT --kill-after=10 30 "$@") </dev/null >"$log/out" 2>"$log/err"; }
+run() { (cd "$HERE" && timeout --signal=INT --kill-after=10 30 "$@") </dev/null >"$log/$name.out" 2>"$log/$name.err"; }
 
-export SECONDS_EACH=${SECONDS_EACH:-0.25}
-[[ $# -gt 0 ]] || mapfile -t names < <(fault_names)
-for name in "${@:-${names[@]}}"; do
-    mapfile -t errors < <(declaration_errors "$name")
-    if [[ ${#errors[@]} -gt 0 ]]; then
-        bad "${errors[@]}"
-        continue
+# check NAME: one line that begins with ok, FAILED or SKIPPED
+check() {
+    local name=$1 errors missing variant status progress from=$EPOCHREALTIME
+    errors=$(declaration_errors "$name")
+    if [[ -n $errors ]]; then
+        echo "FAILED: ${errors//$'\n'/; }"
+        return
     fi
     missing=$(lacks "$name")
     if [[ -n $missing ]]; then
         echo "SKIPPED: $name: $missing"
-        skipped=$((skipped + 1))
-        continue
+        return
     fi
-    before=$failed from=$EPOCHREALTIME
     for variant in slow fast; do
-        with_fault "$name" "$variant" run
-        status=$?
+        status=0
+        with_fault "$name" "$variant" run || status=$?
         progress=$(declared "$name" each)
         [[ -n $progress ]] || progress=$(declared "$name" throughput)
         if [[ $status -ne 0 ]]; then
-            bad "$name $variant: status $status: $(tail -n 3 "$log/err" | tr '\n' ' ')"
-        elif ! grep -qE -- "${progress:-^done ([0-9]+)}" "$log/out"; then
-            bad "$name $variant: no line of progress in its output"
-        elif [[ -z $(declared "$name" share) && $variant == slow ]] && ! grep -qE '^truth: lost share [01](\.[0-9]+)?$' "$log/out"; then
-            bad "$name $variant: no truth of its share in its output"
+            echo "FAILED: $name $variant: status $status: $(tail -n 3 "$log/$name.err" | tr '\n' ' ')"
+            return
+        elif ! grep -qE -- "${progress:-^done ([0-9]+)}" "$log/$name.out"; then
+            echo "FAILED: $name $variant: no line of progress in its output"
+            return
+        elif [[ -z $(declared "$name" share) && $variant == slow ]] && ! grep -qE '^truth: lost share [01](\.[0-9]+)?$' "$log/$name.out"; then
+            echo "FAILED: $name $variant: no truth of its share in its output"
+            return
         fi
     done
-    [[ $failed -gt $before ]] || passed=$((passed + 1))
-    [[ $failed -gt $before ]] || awk -v n="$name" -v a="$from" -v b="$EPOCHREALTIME" 'BEGIN { printf "ok: %s (%.1f s)\n", n, b - a }'
+    awk -v n="$name" -v a="$from" -v b="$EPOCHREALTIME" 'BEGIN { printf "ok: %s (%.1f s)\n", n, b - a }'
+}
+
+export SECONDS_EACH=${SECONDS_EACH:-0.25}
+names=("$@")
+[[ $# -gt 0 ]] || mapfile -t names < <(fault_names)
+# Most of them wait for servers and disks most of the time, so several run at once.
+for name in "${names[@]}"; do
+    while [[ $(jobs -rp | wc -l) -ge 6 ]]; do wait -n; done
+    check "$name" >"$log/$name.result" &
 done
-echo "$passed passed, $failed failed, $skipped skipped"
-[[ $failed -eq 0 ]]
+wait
+cat "$log"/*.result
+count() { grep -c "^$1: " <(cat "$log"/*.result); }
+echo "$(count ok) passed, $(count FAILED) failed, $(count SKIPPED) skipped"
+[[ $(count FAILED) -eq 0 ]]
