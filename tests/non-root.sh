@@ -62,6 +62,18 @@ status=$?
 missing=$(as_user sql --format csv all.twin "select count(*) from coverage where status in ('denied', 'absent')
     and (source in ('threads', 'stacks') and item = '' or item in ('thread_time', 'sample'))" | tail -n 1)
 if [[ $status -eq $((missing > 0 ? 3 : 0)) ]]; then ok "--all --stacks: exit code $status, $missing are missing"; else bad "--all --stacks: $status, $missing are missing: $(cat errors.txt)"; fi
+files=$(ls -A)
+if as_user doctor --quick --dir . --json >doctor.json 2>errors.txt && ! grep -q panicked errors.txt && [[ ! -s errors.txt ]]; then
+    ok "doctor"
+else
+    bad "doctor: $(cat errors.txt)"
+fi
+rm -f doctor.json
+[[ $(ls -A) == "$files" ]] && ok "doctor leaves nothing behind" || bad "doctor left: $(ls -A)"
+as_user doctor --apply perf-event-paranoid --yes >/dev/null 2>errors.txt
+status=$?
+level=$(cat /proc/sys/kernel/perf_event_paranoid)
+if [[ $status -eq 1 ]] && grep -q "needs root" errors.txt || [[ $level -le 1 ]]; then ok "doctor changes nothing without privileges"; else bad "doctor --apply: $status: $(cat errors.txt)"; fi
 if as_user report a.twin a.twin -o r.html >/dev/null 2>errors.txt; then ok "report"; else bad "report: $(cat errors.txt)"; fi
 
 # A recording that was killed, in a folder that the reader may not write: what was committed is there, or it is said that it is not.

@@ -1,6 +1,7 @@
 //! The `twinscope` program: words, flags and exit codes. What a command does is done by the other crates.
 
 mod compare;
+mod doctor;
 mod export;
 mod flame;
 mod import;
@@ -145,6 +146,17 @@ In Python:  pandas.read_parquet('lake/cpu')    In DuckDB:  select * from read_pa
   sudo twinscope top --json | jq .locks")]
     Top(top::Top),
 
+    /// Say whether this machine is set up right, with what it costs measured here
+    #[command(after_help = "Examples:
+  sudo twinscope doctor                                  all checks, in half a minute at most
+  twinscope doctor --dir /var/lib/mysql --only fsync,small-read
+  twinscope doctor --list                                what is checked, and how
+  sudo twinscope doctor --apply clock-source,thp         make the changes that these advise; asks first
+  sudo twinscope doctor --undo                           put back what was there before
+
+Nothing is changed without --apply. docs/doctor.md describes each check.")]
+    Doctor(doctor::Doctor),
+
     /// Print a shell's completions
     #[command(after_help = "Examples:
   twinscope completions bash > /etc/bash_completion.d/twinscope
@@ -200,6 +212,7 @@ fn run(command: Command) -> anyhow::Result<u8> {
         Command::Info(options) => info::info(&options),
         Command::Sources(options) => recorder::list(&options),
         Command::Top(options) => top::top(&options),
+        Command::Doctor(options) => doctor::doctor(&options),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "twinscope", &mut script);

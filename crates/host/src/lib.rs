@@ -185,6 +185,21 @@ impl Host {
         text.parse().map_err(|_| ReadError::not_understood(path, "a number", &text))
     }
 
+    /// Writes a setting: the file must be there, and the kernel gets `text` in one write(2), as it wants it.
+    ///
+    /// # Errors
+    /// What the kernel answers: EINVAL for a value that it does not take, EACCES or EROFS where it may not be changed.
+    pub fn write_setting(&self, path: &str, text: &str) -> Result<(), ReadError> {
+        use std::io::Write;
+        let failed = |e| ReadError::new(path, e);
+        let mut file = std::fs::OpenOptions::new().write(true).truncate(true).open(self.path(path)).map_err(failed)?;
+        match file.write(text.as_bytes()) {
+            Ok(written) if written < text.len() => Err(failed(std::io::ErrorKind::WriteZero.into())),
+            Ok(_) => Ok(()),
+            Err(error) => Err(failed(error)),
+        }
+    }
+
     /// The names in a folder, sorted; numbers by value. Of a fixture, those in any frame up to the present one: a later frame holds
     /// only what has changed.
     pub fn list(&self, path: &str) -> Result<Vec<String>, ReadError> {
@@ -343,6 +358,17 @@ mod tests {
         host.numbers_in("/proc", &mut numbers).unwrap();
         assert_eq!(numbers, [9, 10]);
         assert_eq!(host.glob("/cpu*"), ["/cpu1", "/cpu2", "/cpu10"]);
+    }
+
+    #[test]
+    fn a_setting_is_written_where_it_is() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("knob"), "always\n").unwrap();
+        let host = Host::fixture(dir.path());
+        host.write_setting("/knob", "never").unwrap();
+        assert_eq!(host.read("/knob").unwrap(), b"never");
+        assert!(host.write_setting("/none", "1").unwrap_err().is_absent(), "nothing is made");
+        assert!(!host.exists("/none"));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 mod chart;
 mod coverage;
+mod human;
 mod intern;
 mod known;
 mod manifest;
@@ -13,6 +14,7 @@ mod unit;
 
 pub use chart::{Chart, ChartKind, Page};
 pub use coverage::{Coverage, Status, Unavailable};
+pub use human::human;
 pub use intern::intern;
 pub use known::{Known, WELL_KNOWN, why_it_matters};
 pub use manifest::{Exit, Fact, Manifest, Mark, Output, Usage, Window, Work, whose};

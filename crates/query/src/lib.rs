@@ -4,7 +4,6 @@
 pub mod concurrency;
 mod error;
 pub mod export;
-mod human;
 mod metric;
 pub mod profile;
 mod runs;
@@ -15,7 +14,7 @@ pub mod stats;
 pub mod testing;
 
 pub use error::Error;
-pub use human::human;
 pub use metric::{Metric, fields, metric, metrics};
+pub use model::human;
 pub use runs::{Run, open};
 pub use sql::Session;

@@ -4,6 +4,7 @@
 mod common;
 mod damage;
 mod disk;
+mod doctor;
 mod flame;
 mod hostile;
 mod kill;

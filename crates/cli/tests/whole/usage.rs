@@ -34,6 +34,11 @@ fn wrong_options_say_what_is_allowed() {
         (&["info"], "NAME.twin"),
         (&["completions", "tcl"], "possible values: bash"),
         (&["mark"], "TEXT"),
+        (&["doctor", "--only", "nosuch"], "there are: clock-source"),
+        (&["doctor", "--only", "thp", "--skip", "swap"], "cannot be used with"),
+        (&["doctor", "--apply"], "a value is required"),
+        (&["doctor", "--apply", "perf-event-paranoid", "--undo"], "cannot be used with"),
+        (&["doctor", "--yes"], "--apply"),
         (&["nosuch"], "unrecognized subcommand"),
         (&["--nosuch"], "unexpected argument"),
     ];

@@ -1,9 +1,9 @@
 //! Functions that SQLite does not have: robust statistics, intervals that know that samples depend on each other, numbers for people.
 
-use crate::human::human;
 use crate::stats::Series;
 use crate::stats::bootstrap::{Bootstrap, Interval};
 use crate::stats::quantile::quantile;
+use model::human;
 use rusqlite::functions::{Aggregate, Context, FunctionFlags};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Error, Result};
