@@ -22,8 +22,10 @@ cd "$(dirname "$0")/.."
 . workloads/faults/lib.sh
 
 out=target/faults seconds=8 repeats=1 again= patience=60 record=1 explain=1 aa= aa_pairs=20 names=()
-# What runs as an A/A pair: faults whose fast (or slow) variant is run twice. Many kinds of program, not many pairs of one.
-AA=(small-pool:fast chatty-log:fast lock-striping:fast pipe-ping-pong:fast fsync-per-record:fast serial-end:fast)
+# What runs as an A/A pair: faults of which one variant is run twice. Many kinds of program, not many pairs of one. The second
+# half of the pairs has a neighbour.
+AA=(small-pool:fast chatty-log:fast lock-striping:slow fsync-per-record:slow byte-reader:fast go-sequential:fast
+    java-interpreted:fast python-polling:fast nginx-gzip:slow postgres-commit:slow)
 
 while [[ $# -gt 0 ]]; do
     case $1 in
@@ -51,7 +53,10 @@ done
 mkdir -p "$out"
 out=$(realpath "$out")
 export SECONDS_EACH=$seconds
-broken=0
+broken=0 unfinished=
+# What was being recorded when someone stops the bench is not a run.
+trap '[[ -z $unfinished ]] || rm -f "$unfinished"; exit 130' INT
+trap '[[ -z $unfinished ]] || rm -f "$unfinished"; exit 143' TERM
 
 # Waits, for a time, until others use less than a tenth of the machine: a fault is to be the only difference of its pair.
 wait_for_quiet() {
@@ -93,8 +98,10 @@ record_run() {
     mkdir -p "$(dirname "$3")"
     wait_for_quiet
     echo "== $1 $2" >&2
+    unfinished=$3
     with_fault "$1" "$2" record_one "$3" || status=$?
-    [[ $status -ge 128 ]] && exit "$status"
+    unfinished=
+    [[ $status -lt 128 ]] || { rm -f "$3" && exit "$status"; }
     if [[ $status -ne 0 || ! -s $3 ]]; then
         echo "FAILED: $1 $2: status $status: $(tail -n 3 "${3%.twin}.err" 2>/dev/null | tr '\n' ' ')" >&2
         rm -f "$3"

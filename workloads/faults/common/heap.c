@@ -17,7 +17,7 @@ static void work(struct worker *worker) {
     uint64_t value = worker->index + 1;
     while (worker_continues(worker)) {
         for (int i = 0; i < VISITS; i++) {
-            value = churn(value, 2000);
+            value = churn(value, 500);
             // Nine of ten visits go to a tenth of the table.
             uint64_t page = value % 10 == 0 ? (value >> 8) % pages : (value >> 8) % (pages / 10);
             table[page * 4096 + value % 4096]++;
