@@ -153,7 +153,7 @@ fi
 if command -v strace >/dev/null; then
     command=(dd if=/dev/zero of=/dev/null bs=1 count=20000)
     strace -c -o "$work/strace" "${command[@]}" 2>/dev/null
-    "$twinscope" record -q -f -o "$work/run.twin" --only syscalls -- "${command[@]}" 2>/dev/null
+    "$twinscope" record -q -f -o "$work/run.twin" --only syscalls --exact -- "${command[@]}" 2>/dev/null
     # It becomes dd by execve, and exit_group never returns: strace counts neither alike.
     awk '$1 ~ /^[0-9]/ && $NF != "total" && $NF != "execve" { print $4, $NF }' "$work/strace" | sort >"$work/theirs"
     ask "select max(count), call from syscall where comm = 'dd' and call not in ('execve', 'exit_group') group by call" | tr ',' ' ' | sort >"$work/own"

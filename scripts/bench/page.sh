@@ -12,14 +12,14 @@ processes|The same with 2,000 more processes|2,000 times \`sleep\`.
 host192|The same on a simulated large host|192 CPUs, 500 interrupt lines and 150 processes as files in memory that a helper rewrites each second, read with \`--root\`. The time that a kernel takes to make the text of such files is not in it: only the recorder's own. Processes are read from \`/proc\`, without eBPF.
 fast|10 ms interval|\`-i 10ms --only cpu,kernel,schedstat,pressure,softirqs\`
 size|Size of a recording|All sources at 1 s, on this machine as it was. What a longer recording adds tells the cost of each second from the fixed part (declarations of tables, facts of the host).
-syscalls|System calls|What the table of system calls adds to one \`getppid\`, in CPU time of the program that calls it in a loop; for \`strace -c\`, in elapsed time. The loop ran without, with \`--only syscalls\` and under \`strace -c\` in turn, and all its calls were counted.
+syscalls|System calls|What the table of system calls adds to one \`getppid\`, in CPU time of the program that calls it in a loop; for \`strace -c\`, in elapsed time. The loop ran without, with \`--only syscalls --exact\`, where all its calls were counted, with \`--only syscalls\`, which thins itself out, and under \`strace -c\` in turn.
 report|Report of two recordings of 60 s|Of this machine.
 hour|A large host for an hour|192 CPUs, 500 interrupt lines, 100 processes, 3,600 reads of every source. The simulated host was read for a minute by the real sources; what moved, how often and how far was then carried on through the real writer for an hour.
 day|The same for a day|86,400 reads.
 threads|Following every thread|What those who are followed pay: two threads that pass a byte to and fro on one CPU, and four that contend for a mutex. Rounds with and without the source \`threads\` (with stacks, read five times a second) alternate; of the ratios the median, the least and the greatest. Then the same recorded, as \`scripts/bench/ledger.sh\` does it: by \`record --only threads\` (the ledger) and by \`record\` with all sources, a mutex that is held for some microseconds, and 100,000 switches a second on one CPU; alone, with the one and with the other in turn.
 sql|Questions|Each with the start of the program.
 stacks|Sampling what runs|One busy thread with stacks of up to 40 frames, recorded with \`--only stacks\` at 99 samples a second and without samples, in turn; the ratio of the command's CPU times of each pair, less 1.
-services|Services near their limit|nginx under wrk and PostgreSQL under pgbench on loopback, all on this machine's CPUs: throughput with a recording of the whole service by \`--pid\` (ledger, waits with stacks, locks, system calls, samples, and all other sources) and without, in turn.
+services|Services near their limit|nginx under wrk and PostgreSQL under pgbench on loopback, all on this machine's CPUs: throughput with a recording of the whole service by \`--pid\` (ledger, waits with stacks, locks, system calls, samples, and all other sources) and without, in turn, and CPU time of the service for each request, which says more where other programs run too. Each has seen four seconds of the load before.
 agreement|Agreement with the kernel and other tools|Waits for a CPU of six threads, as the kernel accounts them in \`/proc/PID/schedstat\` at their end; shares of functions in samples that perf and Twinscope took of one run at the same time; counts of \`strace -c\` of the same command.
 import|From perf.data to a flame graph|A perf.data of 100 MB (30 MB by \`quick\`) with stacks of 10 to 60 frames: \`twinscope import\` and \`twinscope flame\`, and perf with the FlameGraph scripts where \`FLAMEGRAPH\` names a clone of them. The aim is ten times as fast.
 unwind|Stacks of real programs|How many samples were followed to the start of their thread (the goal is 95 %): nginx under wrk, PostgreSQL under pgbench, Python, Go, this recorder, and a JVM with and without \`-XX:+PreserveFramePointer\`; of the JVM's also how many of twenty compiled callers were found, with and without.
@@ -43,6 +43,8 @@ threads|contended mutex|loss with the ledger|5
 threads|contended mutex|loss with all sources|5
 threads|100k switches/s|loss with the ledger|5
 services|nginx under wrk|loss|2
+services|nginx under wrk|more CPU time of a request|2
+services|PostgreSQL under pgbench -S|more CPU time of a request|2
 services|PostgreSQL under pgbench -S|loss|2
 report|report|time|1
 report|report|page|3

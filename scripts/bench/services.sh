@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What a recording costs services near their limit: nginx under wrk and PostgreSQL under pgbench on loopback, with and without a recording of the whole
-# service (--pid: ledger, waits with stacks, locks, system calls, samples; all other sources too), in turn, as ratios of their throughput.
+# service (--pid: ledger, waits with stacks, locks, system calls, samples; all other sources too), in turn, as ratios of their throughput and of the
+# service's CPU time for each request.
 #
 # usage: scripts/bench/services.sh [NAME…]     TWINSCOPE=path of the program, ROUNDS=number, SECONDS_EACH=number
 #
@@ -14,7 +15,24 @@ names=("$@")
 # shellcheck source=scripts/bench/servers.sh
 source scripts/bench/servers.sh
 
-# The throughput of the load $2…, while the service $1 is recorded.
+# Nanoseconds of CPU time of the service $1 and of its children, those that have ended too. On a machine that others use this says more than
+# throughput does.
+spent() {
+    local pid
+    for pid in $1 $(ps -o pid= --ppid "$1"); do cat "/proc/$pid/schedstat" 2>/dev/null; done |
+        awk -v ended="$(awk '{ print ($16 + $17) * 1e7 }' "/proc/$1/stat")" '{ sum += $1 } END { printf "%.0f", sum + ended }'
+}
+# Throughput of the load $2… of the service $1, and microseconds of the service's CPU time for each request. What thins itself out finds out in some
+# seconds of load that it should, and so does a service that warms up.
+measured() {
+    local service=$1 before rate
+    shift
+    each=4 "$@" >/dev/null
+    before=$(spent "$service") rate=$("$@")
+    awk -v rate="$rate" -v ns="$(($(spent "$service") - before))" -v s="$each" \
+        'BEGIN { print rate, rate > 0 ? ns / rate / s / 1000 : 0 }'
+}
+# The same while the service is recorded.
 recorded() {
     local service=$1 recorder
     shift
@@ -22,7 +40,7 @@ recorded() {
     recorder=$!
     # Its programs are loaded and the service's code is read before the load begins: a service is recorded while it runs.
     sleep 2
-    "$@"
+    measured "$service" "$@"
     kill -INT $recorder
     wait $recorder
 }
@@ -33,9 +51,10 @@ in_turn() {
     "$@" >/dev/null
     for ((round = 0; round < rounds; round++)); do
         # Each order in turn: what warms up or slows down over time is on both sides.
-        if ((round % 2)); then with=$(recorded "$service" "$@") without=$("$@"); else without=$("$@") with=$(recorded "$service" "$@"); fi
-        awk -v what="$what" -v a="$with" -v b="$without" 'BEGIN { if (b > 0) {
-            printf "%s\tthroughput without\t/s\t%.0f\n%s\tloss\t%%\t%.2f\n", what, b, what, 100 * (1 - a / b) } }'
+        if ((round % 2)); then with=$(recorded "$service" "$@") without=$(measured "$service" "$@"); else without=$(measured "$service" "$@") with=$(recorded "$service" "$@"); fi
+        awk -v what="$what" -v with="$with" -v without="$without" 'BEGIN { split(with, a); split(without, b); if (b[1] > 0 && b[2] > 0) {
+            printf "%s\tthroughput without\t/s\t%.0f\n%s\tloss\t%%\t%.2f\n", what, b[1], what, 100 * (1 - a[1] / b[1])
+            printf "%s\tCPU time of a request without\tµs\t%.2f\n%s\tmore CPU time of a request\t%%\t%.2f\n", what, b[2], what, 100 * (a[2] / b[2] - 1) } }'
     done
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What the table of system calls costs: nanoseconds of CPU time of one getppid(2), without a recorder, with `twinscope record --only syscalls`,
-# and under `strace -c` where that is here. The three are interleaved.
+# What the table of system calls costs: nanoseconds of CPU time of one getppid(2), without a recorder, with `twinscope record --only syscalls`
+# that counts exactly (--exact) and that thins itself out, and under `strace -c` where that is here. They are interleaved.
 #
 # usage: scripts/bench/syscalls.sh     TWINSCOPE=path of the program, ROUNDS=number, CALLS=number
 #
@@ -45,10 +45,18 @@ wall() {
     awk -v a="$from" -v b="$to" 'BEGIN { printf "%.9f", b - a }'
 }
 
+# The calls that recording $1 has, as a ratio to the $2 that were made.
+counted_of() {
+    "$twinscope" sql --format csv "$work/$1.twin" "select max(count) / $2.0 from syscall where call = 'getppid' and comm = 'loop'" | tail -n 1
+}
+
 traced=20000
 for ((round = 0; round < rounds; round++)); do
     "$work/loop" "$calls" 2>>"$work/without"
-    "$twinscope" record -q -f -o "$work/a.twin" --only syscalls -- "$work/loop" "$calls" 2>>"$work/with"
+    "$twinscope" record -q -f -o "$work/a.twin" --only syscalls --exact -- "$work/loop" "$calls" 2>>"$work/with"
+    # Long enough for most of it to be past the time in which what it costs is found out.
+    "$twinscope" record -q -f -o "$work/b.twin" --only syscalls -- "$work/loop" $((calls * 10)) 2>>"$work/thinned"
+    counted_of b "$((calls * 10))" >>"$work/estimated"
     if command -v strace >/dev/null && [[ $round -lt 3 ]]; then
         awk -v a="$(wall "$work/loop" $traced)" -v b="$(wall strace -c -o /dev/null "$work/loop" $traced)" -v n=$traced \
             'BEGIN { printf "%.0f\n", (b - a) * 1e9 / n }' >>"$work/strace"
@@ -61,9 +69,12 @@ lines() { awk -v what="$1" -v metric="$2" -v unit="$3" '{ printf "%s\t%s\t%s\t%.
 # Only lines that are one number: the recorder may say something too.
 grep -xE '[0-9.]+' "$work/without" >"$work/off"
 grep -xE '[0-9.]+' "$work/with" >"$work/on"
+grep -xE '[0-9.]+' "$work/thinned" >"$work/part"
 lines "no recorder" "a getppid" ns <"$work/off"
 paste "$work/off" "$work/on" | awk '{ print $2 - $1 }' | lines twinscope "added to a getppid" ns
 paste "$work/off" "$work/on" | awk '{ print $2 / $1 }' | lines twinscope "a getppid, ratio to none" ""
+paste "$work/off" "$work/part" | awk '{ print $2 - $1 }' | lines "twinscope, thinned out" "added to a getppid" ns
+lines "twinscope, thinned out" "calls estimated, ratio to those made" "" <"$work/estimated"
 [[ ! -s $work/strace ]] || lines "strace -c" "added to a getppid" ns <"$work/strace"
 if [[ $counted != "$calls" ]]; then
     echo "syscalls.sh: $calls calls were made, ${counted:-none} were counted" >&2

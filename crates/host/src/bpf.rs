@@ -11,7 +11,7 @@ use libbpf_rs::{
 };
 use model::Unavailable;
 use std::io::Read;
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What gives the right to load programs and to read the kernel's memory by them (capabilities(7)).
@@ -90,6 +90,16 @@ impl Programs {
         let link = self.link(program)?;
         self.links.push(link);
         Ok(())
+    }
+
+    /// The programs `programs`, all of them `tp_btf`, to be attached and detached more than once. They are not attached yet.
+    pub fn hooks(&self, programs: &[&str]) -> Result<Hooks, Unavailable> {
+        let each = programs.iter().map(|wanted| {
+            let found = self.object.progs().find(|p| p.name() == *wanted);
+            let found = found.and_then(|p| p.as_fd().try_clone_to_owned().ok());
+            found.ok_or_else(|| Unavailable::failed(format!("eBPF {}: has no program {wanted}", self.name)))
+        });
+        Ok(Hooks { name: self.name, programs: each.collect::<Result<_, _>>()?, links: Vec::new() })
     }
 
     /// Attaches an iterator program. It runs when it is read, not before.
@@ -171,6 +181,44 @@ fn set_constants(open: &mut OpenObject, name: &str, constants: &[(&str, &[u8])])
         place.ok_or_else(|| wrong("its constants end early".into()))?.copy_from_slice(value);
     }
     Ok(())
+}
+
+/// Programs on tracepoints that are attached for a part of the time. They are detached when it is dropped.
+#[derive(Debug)]
+pub struct Hooks {
+    name: &'static str,
+    programs: Vec<OwnedFd>,
+    links: Vec<OwnedFd>,
+}
+
+impl Hooks {
+    /// Attaches all of them, in their order, or none.
+    pub fn attach(&mut self) -> Result<(), Unavailable> {
+        self.detach();
+        for program in &self.programs {
+            // SAFETY: a program's descriptor that is held; without a name the kernel takes what the program was loaded for.
+            let link = unsafe { libbpf_sys::bpf_raw_tracepoint_open(std::ptr::null(), program.as_raw_fd()) };
+            if link < 0 {
+                self.detach();
+                let error = std::io::Error::from_raw_os_error(-link);
+                let why = format!("eBPF {}: a program could not be attached: {error}", self.name);
+                return Err(match error.kind() {
+                    std::io::ErrorKind::PermissionDenied => Unavailable::denied(why).remedy(REMEDY),
+                    _ => Unavailable::failed(why),
+                });
+            }
+            // SAFETY: a new descriptor that nobody else has.
+            self.links.push(unsafe { OwnedFd::from_raw_fd(link) });
+        }
+        Ok(())
+    }
+
+    /// Detaches all of them, the last one first.
+    pub fn detach(&mut self) {
+        while let Some(link) = self.links.pop() {
+            drop(link);
+        }
+    }
 }
 
 /// An attached iterator program, such as `iter/task`.

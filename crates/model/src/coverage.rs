@@ -16,6 +16,8 @@ pub enum Status {
     NotApplicable,
     /// It is there and could not be understood, or the read failed.
     Failed,
+    /// It was read in a part of the time and scaled up: an estimate.
+    Estimated,
 }
 
 impl Status {
@@ -27,18 +29,18 @@ impl Status {
             Status::Denied => "denied",
             Status::NotApplicable => "not applicable",
             Status::Failed => "failed",
+            Status::Estimated => "estimated",
         }
     }
 
     /// The status that [`Status::as_str`] gave the word for.
     pub fn parse(word: &str) -> Option<Self> {
-        [Status::Read, Status::Absent, Status::Denied, Status::NotApplicable, Status::Failed]
-            .into_iter()
-            .find(|s| s.as_str() == word)
+        use Status::{Absent, Denied, Estimated, Failed, NotApplicable, Read};
+        [Read, Absent, Denied, NotApplicable, Failed, Estimated].into_iter().find(|s| s.as_str() == word)
     }
 }
 
-/// Why a thing cannot be read, and what would change that.
+/// Why a thing cannot be read, or not exactly, and what would change that.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unavailable {
     /// Which of the reasons it is; never [`Status::Read`].
@@ -68,6 +70,11 @@ impl Unavailable {
     /// It could not be understood, or the read failed.
     pub fn failed(why: impl Into<String>) -> Self {
         Unavailable { status: Status::Failed, why: why.into(), remedy: None }
+    }
+
+    /// It was read in a part of the time and scaled up.
+    pub fn estimated(why: impl Into<String>) -> Self {
+        Unavailable { status: Status::Estimated, why: why.into(), remedy: None }
     }
 
     /// Adds what would change it.

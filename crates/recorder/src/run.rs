@@ -92,6 +92,7 @@ pub fn record(options: &Record) -> Result<u8> {
         unmasked: options.unmasked,
         cloud_metadata: options.cloud_metadata,
         threads: options.threads,
+        exact: options.exact,
         hertz: options.stacks.unwrap_or(if target == Target::Nobody { 0 } else { HERTZ }),
         target,
         start,

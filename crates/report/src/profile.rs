@@ -218,8 +218,11 @@ fn notes(run: &Run) -> Vec<String> {
             if lost > 0 {
                 notes.push(format!("{name}: {lost} events were lost"));
             }
-            if one_in > 1 {
+            // What a source counts goes by its own name, its stacks by theirs.
+            if one_in > 1 && (name == "stacks" || table.name == "collector") {
                 notes.push(format!("{name}: stacks were taken of down to 1 in {one_in} events"));
+            } else if one_in > 1 {
+                notes.push(format!("{name}: counted in down to 1/{one_in} of the time, and scaled up"));
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::scope;
 use crate::tally::{Counts, Fields, Losses, collector_row};
+use crate::thin::{Cost, Span, Thin};
 use crate::{Scope, stacks};
 use host::Host;
 use host::bpf::{Map, Programs, Ring};
@@ -36,6 +37,8 @@ pub struct Counted {
     /// Stacks of events that count for the next read.
     early: Vec<Taken>,
     name: &'static str,
+    thin: Option<Thin>,
+    span: Span,
     /// Holds the programs attached.
     programs: Programs,
 }
@@ -54,49 +57,45 @@ pub struct Taken {
 /// What was counted since the read before.
 pub type Sums = HashMap<Vec<u8>, Vec<u64>>;
 
+/// What a source loads and attaches.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan<'a> {
+    /// The name of the source.
+    pub name: &'static str,
+    /// The object, an ELF file.
+    pub object: &'a [u8],
+    /// The programs to attach, in this order.
+    pub attach: &'a [&'a str],
+    /// Programs that this kernel has nothing for.
+    pub without: &'a [&'a str],
+    /// See [`Programs::load_with`].
+    pub constants: &'a [(&'a str, &'a [u8])],
+    /// Of programs that only count, and ask the gate of `bpf/thin.h`, what they count and how many nanoseconds an event costs: they may count in
+    /// a part of the time.
+    pub thinned: Option<(&'static str, u64)>,
+}
+
 impl Counted {
-    /// Loads `object` for the threads in scope and attaches `programs`, all but those in `without`. `name` is that of the source.
+    /// Loads and attaches what `plan` says for the threads in scope.
     ///
     /// # Errors
     /// Where the kernel does not allow it, or lacks what a program attaches to.
-    pub fn open(
-        host: &Host,
-        scope: &Scope,
-        name: &'static str,
-        object: &[u8],
-        attach: &[&str],
-        without: &[&str],
-        constants: &[(&str, &[u8])],
-    ) -> Result<Self, Unavailable> {
-        let programs = scope::shared(host, scope)?.load(host, name, object, without, &[], constants)?;
-        Self::attach(host, scope, name, programs, attach, without)
+    pub fn open(host: &Host, scope: &Scope, plan: &Plan<'_>) -> Result<Self, Unavailable> {
+        let marks = scope::shared(host, scope)?;
+        let programs = marks.load(host, plan.name, plan.object, plan.without, &[], plan.constants)?;
+        Self::attach(host, scope, plan, programs)
     }
 
     /// The same for all that happens on the machine, whoever the recording looks at.
     ///
     /// # Errors
     /// As [`Counted::open`].
-    pub fn open_unscoped(
-        host: &Host,
-        scope: &Scope,
-        name: &'static str,
-        object: &[u8],
-        attach: &[&str],
-        without: &[&str],
-        constants: &[(&str, &[u8])],
-    ) -> Result<Self, Unavailable> {
-        let programs = Programs::load_with(host, name, object, without, &[], constants)?;
-        Self::attach(host, scope, name, programs, attach, without)
+    pub fn open_unscoped(host: &Host, scope: &Scope, plan: &Plan<'_>) -> Result<Self, Unavailable> {
+        let programs = Programs::load_with(host, plan.name, plan.object, plan.without, &[], plan.constants)?;
+        Self::attach(host, scope, plan, programs)
     }
 
-    fn attach(
-        host: &Host,
-        scope: &Scope,
-        name: &'static str,
-        mut programs: Programs,
-        attach: &[&str],
-        without: &[&str],
-    ) -> Result<Self, Unavailable> {
+    fn attach(host: &Host, scope: &Scope, plan: &Plan<'_>, mut programs: Programs) -> Result<Self, Unavailable> {
         let control = programs.map("control")?;
         // Code is looked at only of those whose threads are.
         let with_stacks = scope.target.somebody().is_ok();
@@ -104,8 +103,13 @@ impl Counted {
         control.set(&0u32.to_ne_bytes(), &[0u32.to_ne_bytes(), one_in.to_ne_bytes()].concat())?;
         let (sums, counts) = (programs.map("sums")?, Counts::of(&programs)?);
         let ring = if with_stacks { programs.ring("stacks").ok() } else { None };
-        for program in attach.iter().filter(|program| !without.contains(program)) {
-            programs.attach(program)?;
+        let attach: Vec<&str> = plan.attach.iter().filter(|p| !plan.without.contains(p)).copied().collect();
+        let mut thin = None;
+        if let Some((what, each)) = plan.thinned {
+            let cost = Cost { counter: COUNT_EVENTS, each };
+            thin = Some(Thin::attach(&programs, &attach, what, cost, scope.exact, Box::new(|| Ok(())))?);
+        } else {
+            attach.into_iter().try_for_each(|program| programs.attach(program))?;
         }
         Ok(Counted {
             control,
@@ -120,12 +124,35 @@ impl Counted {
             stacks: scope.stacks.clone(),
             taken: HashMap::new(),
             early: Vec::new(),
-            name,
+            name: plan.name,
+            thin,
+            span: Span::ALL,
             programs,
         })
     }
 
-    /// Ends the epoch. What was counted in it by key, keys without the epoch, and what was added late to the one before.
+    /// Ends the epoch. What was counted in it by key, keys without the epoch, and what was added late to the one before; to be scaled by
+    /// [`Counted::span`]. `None` where nothing was looked at since the read before.
+    ///
+    /// # Errors
+    /// Where the kernel refuses what it allowed before.
+    pub fn take_thinned(&mut self, host: &Host) -> Result<Option<Sums>, Unavailable> {
+        let Some(thin) = &mut self.thin else { return self.take(host).map(Some) };
+        let span = thin.pause()?;
+        let sums = if span.is_some() { self.take(host).map(Some) } else { Ok(None) };
+        self.span = span.unwrap_or(self.span);
+        if let Some(thin) = &mut self.thin {
+            thin.resume();
+        }
+        sums
+    }
+
+    /// The part of the time in which was counted what was taken last.
+    pub fn span(&self) -> Span {
+        self.span
+    }
+
+    /// The same of programs that always count.
     ///
     /// # Errors
     /// Where the kernel refuses what it allowed before.
@@ -201,10 +228,17 @@ impl Counted {
             return sums.into_iter().filter_map(Result::err).take(1).for_each(|why| out.missing(self.name, why));
         };
         self.losses.say(out, "events", lost, "more kinds of events between two reads than there is room for");
-        let one_in = self.ring.is_some().then_some(self.one_in);
-        collector_row(out, table, self.name, events, lost, one_in, self.programs.run_time());
+        let part = self.thin.as_ref().map_or(1, |thin| u64::from(thin.one_in()));
+        collector_row(out, table, self.name, events, lost, Some(part), self.programs.run_time());
         if self.ring.is_some() {
-            collector_row(out, table, "stacks", events, lost_stacks, one_in, None);
+            collector_row(out, table, "stacks", events, lost_stacks, Some(self.one_in * part), None);
+        }
+    }
+
+    /// Says once, of the table or column `item`, where what is counted is an estimate.
+    pub fn say_estimated(&mut self, out: &mut Out<'_>, item: &str) {
+        if let Some(thin) = &mut self.thin {
+            thin.say(out, item);
         }
     }
 }

@@ -54,6 +54,8 @@ mod syscalls;
 mod sysctl;
 mod tcp;
 mod thermal;
+#[cfg(feature = "bpf")]
+mod thin;
 mod threads;
 mod vmstat;
 mod zoneinfo;

@@ -32,6 +32,8 @@ pub struct Scope {
     pub marks: Shared,
     /// The stacks of the recording.
     pub stacks: crate::stacks::Stacks,
+    /// Whether collectors count all the time, whatever that costs.
+    pub exact: bool,
     /// Samples a second on each CPU; 0 for none.
     pub hertz: u32,
 }

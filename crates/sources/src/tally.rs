@@ -63,7 +63,7 @@ pub const fn collector(name: &'static str) -> Table {
         Column::gauge(
             "sampled_1_in",
             Unit::None,
-            "so many events share one stack: 1 where each has its own; empty where none is taken",
+            "of stacks: so many events share one. Of what is counted: in one of so many parts of the time, and scaled up; 1 where all of it is. Empty where it does not apply",
         )
         .compared(Compare::Never),
         Column::counter(
@@ -167,8 +167,16 @@ impl Counts {
     /// # Errors
     /// Where the kernel refuses what it allowed before.
     pub fn sum(&self, at: u32) -> Result<u64, Unavailable> {
+        Ok(self.each(at)?.into_iter().fold(0, u64::wrapping_add))
+    }
+
+    /// Counter `at` of each CPU.
+    ///
+    /// # Errors
+    /// Where the kernel refuses what it allowed before.
+    pub fn each(&self, at: u32) -> Result<Vec<u64>, Unavailable> {
         let each = self.map.get_per_cpu(&at.to_ne_bytes())?;
-        Ok(each.iter().map(|bytes| Fields::of(bytes).u64()).fold(0, u64::wrapping_add))
+        Ok(each.iter().map(|bytes| Fields::of(bytes).u64()).collect())
     }
 }
 
@@ -297,9 +305,9 @@ pub mod testing {
     }
 
     impl Live {
-        /// Opens `source` for everything on this machine; says so where that cannot be.
+        /// Opens `source` for everything on this machine, to count exactly; says so where that cannot be.
         pub fn open(source: &'static Source) -> Option<Self> {
-            Self::open_for(source, &Scope::default())
+            Self::open_for(source, &Scope { exact: true, ..Scope::default() })
         }
 
         /// Opens `source` for `scope`.

@@ -88,7 +88,7 @@ export interface Missing {
   run: number;
   source: string;
   item: string;
-  status: "absent" | "denied" | "not applicable" | "failed";
+  status: "absent" | "denied" | "not applicable" | "failed" | "estimated";
   why: string;
   remedy: string | null;
   matters: boolean;

@@ -91,7 +91,7 @@ pub(crate) const TABLES: &[Catalogue] = &[
             RUN,
             ("source", "text", "", "the source"),
             ("item", "text", "", "the part; empty for the source as a whole"),
-            ("status", "text", "", "read, absent, denied, not applicable, failed"),
+            ("status", "text", "", "read, absent, denied, not applicable, failed, estimated"),
             ("why", "text", "", "why not"),
             ("remedy", "text", "", "what would change it"),
         ],

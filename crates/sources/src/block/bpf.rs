@@ -1,6 +1,6 @@
 //! Reads what `block.bpf.c` counted.
 
-use crate::counted::{Counted, Totals, missing_tracepoint};
+use crate::counted::{Counted, Plan, Totals, missing_tracepoint};
 use crate::tally::{Fields, process_name, whole};
 use crate::{Reader, Scope};
 use host::Host;
@@ -23,7 +23,11 @@ impl Block {
         let programs =
             ["request_ends", "request_is_merged", "request_is_issued", "request_is_made", "request_is_queued"];
         let constants: &[(&str, &[u8])] = &[("knows_start", &[u8::from(!without_start)])];
-        let counted = Counted::open_unscoped(host, scope, "block", OBJECT, &programs, &[without], constants)?;
+        let counted = Counted::open_unscoped(
+            host,
+            scope,
+            &Plan { name: "block", object: OBJECT, attach: &programs, without: &[without], constants, thinned: None },
+        )?;
         Ok(Block { counted, totals: Totals::default(), without_start })
     }
 }

@@ -1,6 +1,6 @@
 //! Reads what `faults.bpf.c` counted.
 
-use crate::counted::{Counted, missing_tracepoint, shared_out};
+use crate::counted::{Counted, Plan, missing_tracepoint, shared_out};
 use crate::tally::{Fields, trimmed, whole};
 use crate::{Reader, Scope};
 use host::Host;
@@ -14,6 +14,8 @@ const KINDS: [&str; 2] = ["user", "kernel"];
 const ACCESSES: [&str; 3] = ["read", "write", "exec"];
 /// Bytes of `struct key`.
 const KEY: usize = 4 * 4 + 16;
+/// Nanoseconds of CPU time that a fault costs more where it is counted.
+const COST: u64 = 100;
 
 /// Reads page faults.
 pub struct Faults {
@@ -29,14 +31,26 @@ impl Faults {
                 "their number is in `process` (minor_faults, major_faults); where they happen is not known here";
             return Err(Unavailable::absent(why).remedy(else_where));
         }
-        let programs = ["user_faults", "kernel_faults"];
-        Ok(Faults { counted: Counted::open(host, scope, "faults", OBJECT, &programs, &[], &[])? })
+        let plan = Plan {
+            name: "faults",
+            object: OBJECT,
+            attach: &["user_faults", "kernel_faults"],
+            without: &[],
+            constants: &[],
+            thinned: Some(("page faults", COST)),
+        };
+        Ok(Faults { counted: Counted::open(host, scope, &plan)? })
     }
 }
 
 impl Reader for Faults {
     fn read(&mut self, host: &Host, out: &mut Out<'_>) -> Result<(), Unavailable> {
-        let sums = self.counted.take(host)?;
+        self.counted.say_estimated(out, "page_fault");
+        let Some(sums) = self.counted.take_thinned(host)? else {
+            self.counted.report(out, 1);
+            return Ok(());
+        };
+        let span = self.counted.span();
         let mut taken: HashMap<Vec<u8>, BTreeMap<i64, u64>> = HashMap::new();
         for event in self.counted.stacks(KEY, 0) {
             *taken.entry(event.key).or_default().entry(event.stack).or_default() += 1;
@@ -44,7 +58,7 @@ impl Reader for Faults {
         let mut sums: Vec<_> = sums.into_iter().collect();
         sums.sort_unstable();
         for (key, values) in sums {
-            let total = values.first().copied().unwrap_or(0);
+            let total = span.scaled(values.first().copied().unwrap_or(0));
             let stacks = taken.remove(&key).unwrap_or_else(|| BTreeMap::from([(NULL, 1)]));
             let parts: Vec<u64> = stacks.values().copied().collect();
             let mut fields = Fields::of(&key);

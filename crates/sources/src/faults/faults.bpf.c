@@ -3,6 +3,7 @@
 #define COUNTED_STACKS
 #include "counted.h"
 #include "scope.h"
+#include "thin.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -65,7 +66,7 @@ static __always_inline int fault(void *ctx, __u32 kind, unsigned long code)
 	struct record *record;
 	struct sums *to;
 
-	if (!in_scope(task))
+	if (!open_since() || !in_scope(task))
 		return 0;
 	count(COUNT_EVENTS);
 	key.epoch = epoch_now();

@@ -1,9 +1,9 @@
 //! Page faults by process, mode and access, with stacks: the code that touches memory for the first time, or again after it was taken
 //! away.
 //!
-//! Every fault is counted. Stacks are taken of one in N where there are more than about a hundred a second; the count of a process, mode
-//! and access is shared out over the stacks that were taken of it, so that the rows of a read add up to the exact count. What has no
-//! stack is in a row without.
+//! Every fault is counted; where that would take more than 1 % of a CPU, those in a part of the time, and scaled up (`thin.rs`). Stacks are
+//! taken of one in N where there are more than about a hundred a second; the count of a process, mode and access is shared out over the
+//! stacks that were taken of it, so that the rows of a read add up to that count. What has no stack is in a row without.
 
 #[cfg(feature = "bpf")]
 mod bpf;
@@ -30,7 +30,7 @@ static PAGE_FAULT: Table = Table::wide(
         Column::gauge(
             "count",
             Unit::None,
-            "faults; of a stack, its share of the faults of its process, kind and access",
+            "faults; of a stack, its share of the faults of its process, kind and access; an estimate where faults_collector.sampled_1_in is more than 1",
         ),
     ],
 )

@@ -1,6 +1,6 @@
 //! Reads what `ipis.bpf.c` counted.
 
-use crate::counted::{Counted, Sums, Taken, missing_tracepoint};
+use crate::counted::{Counted, Plan, Sums, Taken, missing_tracepoint};
 use crate::tally::{Fields, trimmed, whole};
 use crate::{Reader, Scope, parse};
 use host::Host;
@@ -37,7 +37,11 @@ impl Ipis {
         let words: u32 = words.unwrap_or(1).max(1);
         let programs = ["tlb_is_flushed", "call_is_queued", "one_is_interrupted", "many_are_interrupted"];
         let constants: &[(&str, &[u8])] = &[("cpu_words", &words.to_ne_bytes())];
-        let counted = Counted::open(host, scope, "ipis", OBJECT, &programs, without, constants)?;
+        let counted = Counted::open(
+            host,
+            scope,
+            &Plan { name: "ipis", object: OBJECT, attach: &programs, without, constants, thinned: None },
+        )?;
         Ok(Ipis { counted, without_tlb, without_stacks: scope.target.somebody().err() })
     }
 }

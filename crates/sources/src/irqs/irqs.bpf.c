@@ -6,6 +6,7 @@
  * runs in the soft interrupt TIMER and counts in both.
  */
 #include "counted.h"
+#include "thin.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -93,12 +94,13 @@ static __always_inline int begin(__u32 kind, __u64 function)
 static __always_inline int end(struct key *key)
 {
 	struct here *here = this_cpu();
+	__u64 since = open_since();
 	__u32 kind = key->kind;
 	struct sums *to;
 	__u64 time;
 
-	/* Its beginning was before ours. */
-	if (!here || kind >= KINDS || !here->start[kind])
+	/* Nobody counts, or it began when nobody did. */
+	if (!since || !here || kind >= KINDS || here->start[kind] < since)
 		return 0;
 	time = bpf_ktime_get_ns() - here->start[kind];
 	here->start[kind] = 0;

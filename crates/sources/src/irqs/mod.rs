@@ -3,7 +3,7 @@
 //! The time of a soft interrupt is without the handlers that interrupted it. A timer of the kernel's wheel runs in the soft interrupt
 //! TIMER, so its time is in both rows; high-resolution timers run in the timer's own interrupt, which is no handler of a device. Interrupts of
 //! the processor itself (between CPUs, machine checks) are not in this table: see `ipi`. All interrupts of the machine are counted, whoever the
-//! recording looks at.
+//! recording looks at; where counting them would take more than 1 % of a CPU, in a part of the time, and scaled up (`thin.rs`).
 
 #[cfg(feature = "bpf")]
 mod bpf;
@@ -25,7 +25,7 @@ static INTERRUPT_TIME: Table = Table::wide(
             "irq: the handler of a device; softirq: work put off from handlers; timer: a function that a timer called",
         ),
         Column::label("name", "of a handler its device, of a soft interrupt its kind, of a timer its function"),
-        Column::counter("count", Unit::None, "runs"),
+        Column::counter("count", Unit::None, "runs; an estimate where irqs_collector.sampled_1_in is more than 1"),
         Column::counter(
             "time",
             Unit::Nanoseconds,

@@ -2,14 +2,18 @@
 //!
 //! A thread may fold its counts while it is read. The folded ones are read first, so that nothing counts twice; what was missed is there the
 //! next time, and until then a row keeps what it showed. Of processes that are gone, what was folded is read once more: all of it is there.
+//!
+//! What was counted in a part of the time is scaled up read by read (`thin.rs`). What runs when such a part ends is asked for then and kept here.
 
 use super::names;
 use crate::tally::{BUCKETS, Counts, Fields, Losses, collector_row, trimmed, whole};
+use crate::thin::{Cost, Span, Thin};
 use crate::{Reader, Scope, scope};
 use host::Host;
 use host::bpf::{Iterator as TaskIterator, Map, Programs};
 use model::{NULL, Out, Unavailable};
 use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
 
 static OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/syscalls.bpf.o"));
 
@@ -17,6 +21,8 @@ static OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/syscalls.bpf.o"
 const NO_CALL: u32 = u32::MAX;
 const LOST_THREADS: u32 = 0;
 const LOST_CALLS: u32 = 1;
+/// `COUNT_CALLS`, and what a call costs with both hooks, by scripts/bench/syscalls.sh.
+const COST: Cost = Cost { counter: 2, each: 120 };
 /// Bytes of `struct slot` and of `struct folded_key`.
 const SLOT: usize = 8 + 6 * 8 + BUCKETS * 4;
 /// So many reads in a row without a call, and the sums of processes that are gone are forgotten. They begin at zero again.
@@ -31,11 +37,16 @@ struct Sums {
     /// Count, errors, time, bytes, then the buckets.
     counters: [u64; 4 + BUCKETS],
     longest: u64,
+    /// Time of calls that ran when a stretch ended. It is in none of the counters.
+    open: u64,
 }
+
+/// Where the time in calls is among the counters.
+const TIME: usize = 2;
 
 impl Default for Sums {
     fn default() -> Self {
-        Sums { counters: [0; 4 + BUCKETS], longest: 0 }
+        Sums { counters: [0; 4 + BUCKETS], longest: 0, open: 0 }
     }
 }
 
@@ -89,6 +100,8 @@ struct Row {
     comm: i64,
     call: i64,
     has_bytes: bool,
+    /// As the kernel counted, and scaled.
+    counted: Sums,
     shown: Sums,
     idle: u32,
 }
@@ -102,6 +115,13 @@ pub struct Syscalls {
     lost: Counts,
     losses: [Losses; 2],
     events: u64,
+    thin: Thin,
+    /// Time of calls that ran when a stretch ended, since the read before and in all.
+    open: Arc<Mutex<HashMap<Key, u64>>>,
+    opened: HashMap<Key, u64>,
+    /// CPU time of each process: of all its life, and since the read before where it was there.
+    runtimes: HashMap<u32, u64>,
+    used: HashMap<u32, u64>,
     /// Holds the programs attached.
     programs: Programs,
     buffer: Vec<u8>,
@@ -118,6 +138,15 @@ pub struct Syscalls {
 /// One reading of the hash `folded`.
 type Folded = Vec<(Vec<u8>, Vec<u8>)>;
 
+/// `struct open_call`.
+fn open_calls(bytes: &[u8], mut each: impl FnMut(Key, u64)) {
+    let mut fields = Fields::of(bytes);
+    while !fields.is_empty() {
+        let (pid, nr, comm) = (fields.u32(), fields.u32(), fields.name());
+        each((pid, comm, nr), fields.u64());
+    }
+}
+
 /// `struct folded_key`: the key of the row, and the epoch.
 fn folded_key(bytes: &[u8]) -> (Key, u32) {
     let mut fields = Fields::of(bytes);
@@ -130,9 +159,19 @@ impl Syscalls {
     pub fn open(host: &Host, scope: &Scope) -> Result<Self, Unavailable> {
         let marks = scope::shared(host, scope)?;
         let mut programs = marks.load(host, "syscalls", OBJECT, &[], &[], &[])?;
-        for program in ["thread_exits", "process_is_renamed", "call_ends", "call_begins"] {
+        for program in ["thread_exits", "process_is_renamed"] {
             programs.attach(program)?;
         }
+        let open = Arc::<Mutex<HashMap<Key, u64>>>::default();
+        let (running, times, mut buffer) = (programs.iterator("read_open")?, Arc::clone(&open), Vec::new());
+        let closing = move || {
+            running.read_into(&mut buffer)?;
+            let mut times = times.lock().unwrap_or_else(PoisonError::into_inner);
+            open_calls(&buffer, |key, time| *times.entry(key).or_default() += time);
+            Ok(())
+        };
+        let hooks = ["call_ends", "call_begins"];
+        let thin = Thin::attach(&programs, &hooks, "system calls", COST, scope.exact, Box::new(closing))?;
         Ok(Syscalls {
             threads: programs.iterator("read_threads")?,
             folded: programs.map("folded")?,
@@ -141,6 +180,11 @@ impl Syscalls {
             lost: Counts::of(&programs)?,
             losses: Default::default(),
             events: 0,
+            thin,
+            open,
+            opened: HashMap::new(),
+            runtimes: HashMap::new(),
+            used: HashMap::new(),
             programs,
             buffer: Vec::new(),
             order: Vec::new(),
@@ -160,18 +204,44 @@ impl Syscalls {
         self.threads.read_into(&mut self.buffer)?;
         let mut sums: HashMap<Key, Sums> = HashMap::new();
         let mut alive = HashSet::new();
+        let mut runtimes: HashMap<u32, (u64, u64)> = HashMap::new();
         let mut fields = Fields::of(&self.buffer);
         while !fields.is_empty() {
             let (pid, nr, comm) = (fields.u32(), fields.u32(), fields.name());
+            let [runtime, of_ended] = fields.numbers();
             alive.insert(pid);
-            if nr != NO_CALL {
+            if nr == NO_CALL {
+                let process = runtimes.entry(pid).or_default();
+                *process = (process.0 + runtime, process.1.max(of_ended));
+            } else {
                 let mut slot = Fields::of(fields.bytes(SLOT));
                 slot.u32();
                 sums.entry((pid, comm, nr)).or_default().add(&Sums::of_slot(&mut slot, ended));
             }
         }
+        let runtimes: HashMap<u32, u64> =
+            runtimes.into_iter().map(|(pid, (live, ended))| (pid, live + ended)).collect();
+        let used = runtimes.iter().filter_map(|(pid, now)| Some((*pid, now.saturating_sub(*self.runtimes.get(pid)?))));
+        self.used = used.collect();
+        self.runtimes = runtimes;
         self.add_folded(&before, &alive, ended, &mut sums)?;
+        self.add_open(&alive, &mut sums);
         Ok(sums)
+    }
+
+    /// Adds the time of calls that ran when a stretch ended. Where nothing else is known of them, they have no count.
+    fn add_open(&mut self, alive: &HashSet<u32>, sums: &mut HashMap<Key, Sums>) {
+        let open = std::mem::take(&mut *self.open.lock().unwrap_or_else(PoisonError::into_inner));
+        for (key, time) in open {
+            *self.opened.entry(key).or_default() += time;
+        }
+        // A process that is gone has its last row now, or never had one.
+        self.opened.retain(|key, time| {
+            if alive.contains(&key.0) || sums.contains_key(key) {
+                sums.entry(*key).or_default().open = *time;
+            }
+            alive.contains(&key.0)
+        });
     }
 
     /// Adds what was folded: as read before the threads for processes that live, as it is now for those that are gone.
@@ -224,26 +294,54 @@ impl Syscalls {
                 let name = names::name(nr);
                 (out.text(&name), names::moves_bytes(&name))
             });
-            Row { comm: out.bytes(trimmed(&comm)), call, has_bytes, shown: Sums::default(), idle: 0 }
+            let comm = out.bytes(trimmed(&comm));
+            Row { comm, call, has_bytes, counted: Sums::default(), shown: Sums::default(), idle: 0 }
         })
     }
 }
 
-impl Reader for Syscalls {
-    fn read(&mut self, _: &Host, out: &mut Out<'_>) -> Result<(), Unavailable> {
-        let mut sums = self.collect()?;
+/// Adds to `row` what has been counted since the read before, `now` being all of it.
+fn add_counted(row: &mut Row, now: &Sums, span: Span) {
+    let each = row.shown.counters.iter_mut().zip(&mut row.counted.counters);
+    for ((shown, counted), now) in each.zip(now.counters) {
+        // What was missed this time comes the next.
+        *shown = shown.saturating_add(span.scaled(now.saturating_sub(*counted)));
+        *counted = now.max(*counted);
+    }
+    let open = now.open.saturating_sub(row.counted.open);
+    row.shown.counters[TIME] = row.shown.counters[TIME].saturating_add(span.scaled_wait(open));
+    row.counted.open = now.open.max(row.counted.open);
+}
+
+impl Syscalls {
+    /// Puts out the rows; `sums` were counted in `span`.
+    fn put(&mut self, mut sums: HashMap<Key, Sums>, span: Span, out: &mut Out<'_>) {
         let mut new: Vec<Key> = sums.keys().filter(|key| !self.rows.contains_key(*key)).copied().collect();
         new.sort_unstable();
         for key in new {
             self.row(key, out);
         }
+        let mut calls: HashMap<u32, u64> = HashMap::new();
+        for (key, now) in &sums {
+            let before = self.rows.get(key).map_or(0, |row| row.counted.counters[0]);
+            *calls.entry(key.0).or_default() += now.counters[0].saturating_sub(before);
+        }
+        let spans = self.used.iter().map(|(pid, used)| {
+            let calls = calls.get(pid).copied().unwrap_or(0);
+            (*pid, span.of_process(COST, calls, *used))
+        });
+        let spans: HashMap<u32, Span> = spans.collect();
         let mut events = self.events;
         let mut cells = Vec::with_capacity(super::COLUMNS.len());
         let (rows, gone, shown) = (&mut self.rows, &mut self.gone, &self.shown);
         self.order.retain(|key| {
             let Some(row) = rows.get_mut(key) else { return false };
             let now = sums.remove(key);
-            row.idle = if now.is_some_and(|now| now.counters != row.shown.counters) { 0 } else { row.idle + 1 };
+            row.idle = if now.is_some_and(|now| (now.counters, now.open) != (row.counted.counters, row.counted.open)) {
+                0
+            } else {
+                row.idle + 1
+            };
             if (now.is_none() && key.0 != 0 && !shown.contains(&key.0)) || (key.0 == 0 && row.idle > FORGET) {
                 if key.0 == 0 {
                     gone.remove(&(key.1, key.2));
@@ -252,10 +350,8 @@ impl Reader for Syscalls {
                 return false;
             }
             let now = now.unwrap_or_default();
-            events = events.wrapping_add(now.counters[0].saturating_sub(row.shown.counters[0]));
-            for (shown, now) in row.shown.counters.iter_mut().zip(now.counters) {
-                *shown = now.max(*shown);
-            }
+            events = events.wrapping_add(now.counters[0].saturating_sub(row.counted.counters[0]));
+            add_counted(row, &now, spans.get(&key.0).copied().unwrap_or(span));
             let [count, errors, time, bytes, buckets @ ..] = row.shown.counters;
             cells.clear();
             cells.extend([i64::from(key.0), row.comm, row.call, whole(count), whole(errors), whole(time)]);
@@ -266,6 +362,18 @@ impl Reader for Syscalls {
             true
         });
         self.events = events;
+    }
+}
+
+impl Reader for Syscalls {
+    fn read(&mut self, _: &Host, out: &mut Out<'_>) -> Result<(), Unavailable> {
+        if let Some(span) = self.thin.pause()? {
+            let sums = self.collect();
+            self.thin.resume();
+            self.put(sums?, span, out);
+        } else {
+            self.thin.resume();
+        }
         let [threads, calls] = [self.lost.sum(LOST_THREADS)?, self.lost.sum(LOST_CALLS)?];
         let [of_threads, of_calls] = &mut self.losses;
         of_threads.say(out, "threads", threads, "the kernel had no memory to count the calls of a thread in");
@@ -275,7 +383,9 @@ impl Reader for Syscalls {
             calls,
             "more kinds of calls of more processes ended between two reads than there is room for",
         );
-        collector_row(out, 1, "calls", events, calls, None, self.programs.run_time());
+        self.thin.say(out, "syscall");
+        let one_in = u64::from(self.thin.one_in());
+        collector_row(out, 1, "calls", self.events, calls, Some(one_in), self.programs.run_time());
         Ok(())
     }
 }

@@ -1,5 +1,6 @@
 //! System calls by process and call: how often, with what result, how long. Counted in the kernel (`syscalls.bpf.c`), exactly: the counts
-//! are those of `strace -c`, at about a thousandth of its cost.
+//! are those of `strace -c`, at about a thousandth of its cost. Where that would take more than 1 % of a CPU, they are counted in a part of the
+//! time and scaled up (`thin.rs`), and the recording says so; `--exact` forbids it.
 //!
 //! A call counts when it returns, with all its time, so one that runs across a read is in the later one, and calls that never
 //! return (exit, exit_group) are not counted. Time is from the kernel's entry to its exit: waiting included. An error is a negative
@@ -22,17 +23,20 @@ static COLUMNS: [Column; 40] = with_histogram(
         Column::number("pid", "process; 0: processes that came and went between two reads"),
         Column::label("comm", "name of the process"),
         Column::label("call", "name of the call, as in syscalls(2)"),
-        Column::counter("count", Unit::None, "calls that returned"),
+        Column::counter("count", Unit::None, "calls that returned; an estimate where syscalls_collector.sampled_1_in is more than 1"),
         Column::counter("errors", Unit::None, "of these, calls that failed; EAGAIN, EINTR and the like count too")
             .worse(),
-        Column::counter("time", Unit::Nanoseconds, "time in the call, waiting included").worse().floor(1e-3),
+        Column::counter("time", Unit::Nanoseconds, "time in the call, waiting included; of an estimate, that of all calls that ran, whether or not they have returned").worse().floor(1e-3),
         Column::counter(
             "bytes",
             Unit::Bytes,
             "bytes moved: what read-like and write-like calls returned; empty for other calls",
         ),
     ],
-    &[longest("the longest call that returned since the read before; empty where none did")],
+    &[longest(
+        "the longest call that returned since the read before; empty where none did. Of an estimate, as of its buckets: of those seen from \
+         beginning to end, which are shorter than a stretch of 5 to 100 ms",
+    )],
 );
 
 static SYSCALL: Table = Table::wide("syscall", "one system call of one process", &COLUMNS)

@@ -6,10 +6,16 @@
  * A slot that another call needs, and all slots of a thread that ends or takes another name, are folded into the hash `folded`. Reading
  * adds up both. A thread that was never read when its process ends is folded under pid 0, so that storms of short processes leave no
  * entry for each.
+ *
+ * Where there are too many calls, they are looked at in a part of the time (thin.h). A call counts in the stretch in which it ends, with its time
+ * from the beginning of the stretch on; what runs when a stretch ends has the time up to there added by `read_open`. So the time of a stretch is
+ * that of all calls in it, however long each of them is.
  */
 #include "core.h"
 #include "histogram.h"
+#include "registers.h"
 #include "scope.h"
+#include "thin.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -38,8 +44,10 @@ struct slot {
 enum { NEW, SEEN, FOLDED };
 
 struct thread_calls {
-	/* Of the call that runs; 0 for none. */
+	/* Of the call that runs; 0 for none. It may be of an earlier stretch, and long over. */
 	__u64 start;
+	/* When the last call ended. */
+	__u64 ended;
 	__u32 nr;
 	/* Odd while a slot changes hands. */
 	__u32 sequence;
@@ -93,8 +101,8 @@ struct {
 	__type(value, __u32);
 } epoch SEC(".maps");
 
-/* Threads without memory to count in; calls that found no room in `folded`. Read by bpf.rs. */
-enum { LOST_THREADS, LOST_CALLS, COUNTS };
+/* Threads without memory to count in; calls that found no room in `folded`; calls of threads in scope. Read by bpf.rs. */
+enum { LOST_THREADS, LOST_CALLS, COUNT_CALLS, COUNTS };
 #include "counts.h"
 
 /* What a new entry begins with. */
@@ -243,19 +251,44 @@ int BPF_PROG(call_begins, struct pt_regs *regs, long nr)
 	return 0;
 }
 
+/* The call that a thread is in, by its registers: that of a call whose beginning nobody saw. NO_CALL where it is in none. */
+static __always_inline __u32 call_of(struct task_struct *task)
+{
+	struct registers at = {.call = -1};
+
+	if (!registers_of(&at, task) || at.call < 0)
+		return NO_CALL;
+	return is_compat(task) ? (__u32)at.call | COMPAT : (__u32)at.call;
+}
+
 SEC("tp_btf/sys_exit")
 int BPF_PROG(call_ends, struct pt_regs *regs, long result)
 {
-	struct thread_calls *calls = bpf_task_storage_get(&thread_calls, bpf_get_current_task_btf(), 0, 0);
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct thread_calls *calls = bpf_task_storage_get(&thread_calls, task, 0, 0);
+	__u64 since = open_since(), start, spent, end;
 	struct slot *slot;
-	__u64 spent;
+	bool seen;
 	__u32 now;
 
-	/* A thread that was in its call when the recording began, or that a call has just made. */
-	if (!calls || !calls->start)
+	if (!calls || !since)
 		return 0;
-	spent = bpf_ktime_get_ns() - calls->start;
+	start = calls->start;
+	seen = start >= since;
+	/* It has no beginning because it was refused before one (seccomp), or because a call has just made this thread. */
+	if (!seen && calls->ended >= since)
+		return 0;
+	if (!seen) {
+		calls->nr = call_of(task);
+		if (calls->nr == NO_CALL)
+			return 0;
+		start = since;
+	}
+	end = bpf_ktime_get_ns();
+	spent = end - start;
 	calls->start = 0;
+	calls->ended = end;
+	count(COUNT_CALLS);
 	slot = slot_of(calls, calls->nr);
 	if (!slot)
 		return 0;
@@ -266,6 +299,9 @@ int BPF_PROG(call_ends, struct pt_regs *regs, long result)
 		slot->errors++;
 	else
 		slot->bytes += result;
+	/* How long it took is not known. */
+	if (!seen)
+		return 0;
 	slot->buckets[bucket_of(spent) & (BUCKETS - 1)]++;
 	now = epoch_now();
 	if (slot->epoch != now) {
@@ -322,6 +358,9 @@ struct thread_head {
 	__u32 pid;
 	__u32 nr;
 	char comm[TASK_COMM_LEN];
+	/* CPU time of the thread, and of those of its process that have ended. */
+	__u64 runtime;
+	__u64 ended;
 };
 
 SEC("iter/task")
@@ -340,6 +379,8 @@ int read_threads(struct bpf_iter__task *ctx)
 		return 0;
 	head.pid = calls->pid;
 	head.nr = NO_CALL;
+	head.runtime = task->se.sum_exec_runtime;
+	head.ended = task->signal->sum_sched_runtime;
 	/* Says that the process lives, whatever its slots hold. */
 	__builtin_memcpy(head.comm, calls->comm, sizeof(head.comm));
 	bpf_seq_write(seq, &head, sizeof(head));
@@ -360,5 +401,51 @@ int read_threads(struct bpf_iter__task *ctx)
 		bpf_seq_write(seq, &head, sizeof(head));
 		bpf_seq_write(seq, &copy, sizeof(copy));
 	}
+	return 0;
+}
+
+/* Whether a thread waits for something. Kernels before 5.14 call it otherwise: there it is not known. */
+static __always_inline bool sleeps(struct task_struct *task)
+{
+	return !task->on_cpu && bpf_core_field_exists(task->__state) && task->__state;
+}
+
+/* Read by bpf.rs. */
+struct open_call {
+	__u32 pid;
+	__u32 nr;
+	char comm[TASK_COMM_LEN];
+	__u64 time;
+};
+
+/* The calls that run when a stretch ends: what of them lies in it. */
+SEC("iter/task")
+int read_open(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct gate *gate = the_gate();
+	struct thread_calls *calls;
+	struct open_call open = {};
+
+	if (!task || !gate || !gate->until)
+		return 0;
+	calls = bpf_task_storage_get(&thread_calls, task, 0, 0);
+	if (!calls || calls->state == FOLDED)
+		return 0;
+	if (calls->start >= gate->since && calls->start <= gate->until) {
+		open.nr = calls->nr;
+		open.time = gate->until - calls->start;
+	} else if (calls->start < gate->since && calls->ended < gate->since && sleeps(task)) {
+		/* It neither began nor ended a call in the stretch and sleeps: it was in this one all the time. */
+		open.nr = call_of(task);
+		open.time = gate->until - gate->since;
+	} else {
+		return 0;
+	}
+	if (open.nr == NO_CALL)
+		return 0;
+	open.pid = calls->pid;
+	__builtin_memcpy(open.comm, calls->comm, sizeof(open.comm));
+	bpf_seq_write(ctx->meta->seq, &open, sizeof(open));
 	return 0;
 }

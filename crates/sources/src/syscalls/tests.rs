@@ -80,6 +80,54 @@ fn every_call_of_a_child_is_counted() {
     assert!(live.coverage.is_empty(), "{:?}", live.coverage);
 }
 
+/// What the child of the next test calls: some seconds of calls, far above the budget however busy the machine is.
+const MANY: i64 = 12_000_000;
+const SLEEPS: i64 = 60;
+const SLEEP: i64 = 20_000_000;
+
+fn calls_too_much() {
+    let sleeps = std::thread::spawn(|| {
+        for _ in 0..SLEEPS {
+            std::thread::sleep(std::time::Duration::from_nanos(SLEEP as u64));
+        }
+    });
+    for _ in 0..MANY {
+        // SAFETY: plain system call.
+        unsafe { libc::syscall(libc::SYS_getppid) };
+    }
+    sleeps.join().unwrap();
+}
+
+#[test]
+fn too_many_calls_are_estimated() {
+    if is_child("calls_too_much") {
+        return calls_too_much();
+    }
+    let scope = Scope { target: Target::Children, ..Scope::default() };
+    let Some(mut live) = Live::open_for(&SOURCE, &scope) else { return };
+    live.read();
+    let mut run = child("syscalls::tests::too_many_calls_are_estimated", "calls_too_much");
+    while run.try_wait().unwrap().is_none() {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        live.read();
+    }
+    live.read();
+    let of = |call: &str, column: &str| live.reached("syscall", column, &[("call", call)], |_| true);
+    let (count, time) = (of("getppid", "count"), of("clock_nanosleep", "time"));
+    let one_in = live.reached("syscalls_collector", "sampled_1_in", &[("collector", "calls")], |_| true);
+    let seen = live.reached("syscalls_collector", "events", &[("collector", "calls")], |_| true);
+    eprintln!("{count} of {MANY} found from {seen} seen, down to 1 in {one_in}; {time} ns asleep");
+    assert!(one_in > 1);
+    // What hooks take of a program that does nothing but call is known roughly.
+    assert!((MANY / 3..MANY * 3).contains(&count) && seen < MANY, "{count} from {seen}");
+    // Most sleeps are longer than a stretch.
+    let slept = SLEEPS * SLEEP;
+    assert!((slept / 2..slept * 3).contains(&time), "{time} of {slept}");
+    let said = live.coverage.iter().find(|c| c.item == "syscall").unwrap();
+    assert_eq!(said.status, model::Status::Estimated);
+    assert!(said.remedy.as_ref().is_some_and(|remedy| remedy.contains("--exact")), "{said:?}");
+}
+
 #[test]
 fn a_storm_of_short_processes_is_counted() {
     let Some(mut live) = Live::open(&SOURCE) else { return };
@@ -101,7 +149,7 @@ fn a_storm_of_short_processes_is_counted() {
 #[test]
 fn counts_are_those_of_strace() {
     // Only what this test program starts: other programs may be called alike.
-    let scope = Scope { target: Target::Children, ..Scope::default() };
+    let scope = Scope { target: Target::Children, exact: true, ..Scope::default() };
     let Some(mut live) = Live::open_for(&SOURCE, &scope) else { return };
     let output = tempfile::NamedTempFile::new().unwrap();
     live.read();

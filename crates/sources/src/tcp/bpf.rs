@@ -1,6 +1,6 @@
 //! Reads what `tcp.bpf.c` counted.
 
-use crate::counted::{Counted, Totals, knows, missing_tracepoint};
+use crate::counted::{Counted, Plan, Totals, knows, missing_tracepoint};
 use crate::tally::{Fields, process_name, whole};
 use crate::{Reader, Scope};
 use host::Host;
@@ -33,7 +33,11 @@ impl Tcp {
         if !has_overflows {
             without.push("packet_is_dropped");
         }
-        let counted = Counted::open_unscoped(host, scope, "tcp", OBJECT, &PROGRAMS, &without, &[])?;
+        let counted = Counted::open_unscoped(
+            host,
+            scope,
+            &Plan { name: "tcp", object: OBJECT, attach: &PROGRAMS, without: &without, constants: &[], thinned: None },
+        )?;
         Ok(Tcp { counted, totals: Totals::default(), has_stalls, has_overflows, said: false })
     }
 

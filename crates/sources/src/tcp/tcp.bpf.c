@@ -168,15 +168,27 @@ int BPF_PROG(segment_is_sent_again, struct sock *sk)
 	return 0;
 }
 
+/*
+ * Whether Nagle's algorithm does not keep data of this socket back. Servers and clients that care forbid it: so this is asked before anything that
+ * costs more, for both hooks run for each packet.
+ */
+static __always_inline bool may_not_wait(struct tcp_sock *tcp)
+{
+	return BPF_CORE_READ_BITFIELD(tcp, nonagle) & NO_NAGLE;
+}
+
 /* After each write to a socket. */
 SEC("tp_btf/sock_send_length")
 int BPF_PROG(socket_is_written, struct sock *sk, int result)
 {
-	struct tcp_sock *tcp = (void *)sk;
+	struct tcp_sock *tcp;
 	struct owner *owner;
-	__u32 left, sent;
+	__u32 left;
 
 	if (sk->sk_protocol != IPPROTO_TCP || result <= 0)
+		return 0;
+	tcp = bpf_skc_to_tcp_sock(sk);
+	if (!tcp)
 		return 0;
 	owner = bpf_sk_storage_get(&owners, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
 	if (!owner) {
@@ -185,14 +197,17 @@ int BPF_PROG(socket_is_written, struct sock *sk, int result)
 	}
 	if (!owner->comm[0])
 		own(owner);
+	/* Whatever was kept back goes out. */
+	if (may_not_wait(tcp)) {
+		owner->held = 0;
+		return 0;
+	}
 	if (owner->held)
 		return 0;
-	sent = BPF_CORE_READ(tcp, snd_nxt);
-	left = BPF_CORE_READ(tcp, write_seq) - sent;
-	if (!left || left >= BPF_CORE_READ(tcp, mss_cache) || !BPF_CORE_READ(tcp, packets_out) ||
-	    BPF_CORE_READ_BITFIELD_PROBED(tcp, nonagle) & NO_NAGLE)
+	left = tcp->write_seq - tcp->snd_nxt;
+	if (!left || left >= tcp->mss_cache || !tcp->packets_out)
 		return 0;
-	owner->sent = sent;
+	owner->sent = tcp->snd_nxt;
 	owner->held = bpf_ktime_get_ns();
 	return 0;
 }
@@ -201,12 +216,16 @@ int BPF_PROG(socket_is_written, struct sock *sk, int result)
 SEC("tp_btf/tcp_probe")
 int BPF_PROG(packet_comes, struct sock *sk, struct sk_buff *skb)
 {
-	struct owner *owner = bpf_sk_storage_get(&owners, sk, 0, 0);
+	struct tcp_sock *tcp = bpf_skc_to_tcp_sock(sk);
 	struct tcp_header *header;
+	struct owner *owner;
 	struct sums *to;
 	__u64 time;
 	__be32 ack;
 
+	if (!tcp || may_not_wait(tcp))
+		return 0;
+	owner = bpf_sk_storage_get(&owners, sk, 0, 0);
 	if (!owner || !owner->held)
 		return 0;
 	header = (void *)(BPF_CORE_READ(skb, head) + BPF_CORE_READ(skb, transport_header));

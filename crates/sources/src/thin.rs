@@ -1,0 +1,545 @@
+//! How a collector holds its budget: where it costs too much, it counts in a part of the time and scales up.
+//!
+//! A hook that is attached and does nothing costs nearly as much as one that counts. So the hooks are attached for one stretch of each [`CYCLE`],
+//! at a place in it that chance chooses (or what happens at an even pace would be seen always or never), and detached for the rest. Within the
+//! stretch a gate is open (`bpf/thin.h`), whose times are those that are scaled by: attaching takes a while.
+//!
+//! What is counted in a stretch is slowed down by being counted: a program that is always busy gets that much less done, and more of it where nobody
+//! counts. So a stretch is taken to have been shorter by the time that the hooks took, of the process's CPU time where that is known, else of the
+//! CPU's. Of programs that would have waited for that long, which lose nothing, that says too much, by that part at most.
+//!
+//! What it costs is judged by a thread, five times a second: events on the CPU that has most of them, times what one costs, as a share of that
+//! CPU's time. It changes what is done when the source is next read, so that what was counted all the time and what was counted in stretches
+//! lie in different intervals; where reads are rare, it does not wait.
+
+use crate::tally::Counts;
+use host::Host;
+use host::bpf::{Hooks, Map, Programs};
+use model::{Out, Unavailable};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+/// The share of a CPU above which a collector thins itself out, and what it keeps to from then on: several may do so at once.
+const BUDGET: f64 = 0.01;
+const KEPT: f64 = BUDGET / 4.0;
+/// Below this share, for so long, it counts all the time again.
+const LITTLE: f64 = BUDGET / 2.0;
+const CALM: u64 = 5_000_000_000;
+/// So many judgements in a row must find it above its budget: starting a program takes many calls, but not for long.
+const IN_A_ROW: u32 = 2;
+/// One stretch lies in so many nanoseconds. Attaching and detaching the hooks of system calls takes 0.3 ms of CPU time.
+const CYCLE: u64 = 200_000_000;
+/// Stretches are a fortieth of the time at least, 5 ms each: there must be something in them.
+const MOST: u32 = 40;
+/// More of a stretch than this the hooks cannot have taken: what an event costs is not known so well.
+const MOST_TAKEN: f64 = 0.7;
+/// A change waits so long for the next read.
+const PATIENCE: u64 = 1_200_000_000;
+
+/// Where the events of a collector are counted, and what each of them costs.
+#[derive(Clone, Copy, Debug)]
+pub struct Cost {
+    /// The counter of events, in the programs' `counts`.
+    pub counter: u32,
+    /// Nanoseconds of an event, hooks and all.
+    pub each: u64,
+}
+
+impl Cost {
+    /// The part of its CPU that the mean event's hooks took, and of the CPU with most of them, in `time` nanoseconds with so many events on each
+    /// CPU more than `before`.
+    fn shares(self, before: &[u64], now: &[u64], time: u64) -> (f64, f64) {
+        let new =
+            now.iter().enumerate().map(|(cpu, &n)| n.saturating_sub(before.get(cpu).copied().unwrap_or(0)) as f64);
+        let (mut all, mut squares, mut most) = (0.0, 0.0, 0.0f64);
+        for events in new {
+            all += events;
+            squares += events * events;
+            most = most.max(events);
+        }
+        let part = |events: f64| events * self.each as f64 / time.max(1) as f64;
+        (if all > 0.0 { part(squares / all) } else { 0.0 }, part(most))
+    }
+}
+
+/// Decides of how many parts of the time a collector counts in one.
+#[derive(Clone, Copy, Debug)]
+struct Judge {
+    one_in: u32,
+    above: u32,
+    calm: u64,
+    /// While it counts in a part of the time: of the last few stretches, for one alone says little.
+    mean: f64,
+}
+
+impl Judge {
+    fn new() -> Self {
+        Judge { one_in: 1, above: 0, calm: 0, mean: 0.0 }
+    }
+
+    /// The hooks would take the part `share` of a CPU if they were attached all the time; so it was for `time` nanoseconds.
+    fn judge(&mut self, share: f64, time: u64) -> u32 {
+        let wanted = |share: f64| (share / KEPT).ceil().clamp(2.0, f64::from(MOST)) as u32;
+        if self.one_in == 1 {
+            self.above = if share > BUDGET { self.above + 1 } else { 0 };
+            if self.above >= IN_A_ROW {
+                *self = Judge { one_in: wanted(share), above: 0, calm: 0, mean: share };
+            }
+            return self.one_in;
+        }
+        self.mean += (share - self.mean) / 4.0;
+        let wanted = wanted(self.mean);
+        self.calm = if share < LITTLE { self.calm + time } else { 0 };
+        if self.calm >= CALM {
+            *self = Judge::new();
+        } else if wanted * 4 > self.one_in * 5 || wanted * 3 < self.one_in * 2 {
+            self.one_in = wanted;
+        }
+        self.one_in
+    }
+}
+
+/// For how long a collector counted between two reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// Nanoseconds between the reads.
+    elapsed: u64,
+    /// Nanoseconds of them in which it counted.
+    counted: u64,
+    /// Nanoseconds of those that its hooks took.
+    taken: u64,
+}
+
+impl Span {
+    /// All the time.
+    pub const ALL: Span = Span { elapsed: 1, counted: 1, taken: 0 };
+
+    /// `counted` of `elapsed` nanoseconds, of which hooks took the part `share`.
+    fn of(elapsed: u64, counted: u64, share: f64) -> Self {
+        let taken = ((counted as f64 * share.clamp(0.0, MOST_TAKEN)) as u64).min(counted.saturating_sub(1));
+        Span { elapsed, counted, taken }
+    }
+
+    /// The same for a process that had `events` in this span and used `runtime` nanoseconds of CPU time, counted or not: what hooks took, they took of
+    /// that. Where that cannot be, the times being rough, it stays as it is.
+    pub fn of_process(self, cost: Cost, events: u64, runtime: u64) -> Self {
+        let while_counted = runtime as f64 * self.counted as f64 / self.elapsed.max(1) as f64;
+        let share = events as f64 * cost.each as f64 / while_counted;
+        if share <= MOST_TAKEN { Span::of(self.elapsed, self.counted, share) } else { self }
+    }
+
+    /// What `value` that was counted comes to in all the time, to the nearest whole number.
+    pub fn scaled(self, value: u64) -> u64 {
+        times(value, self.elapsed.saturating_sub(self.taken), self.counted.saturating_sub(self.taken))
+    }
+
+    /// The same of time in which threads waited: no hooks took any of it.
+    pub fn scaled_wait(self, value: u64) -> u64 {
+        times(value, self.elapsed, self.counted)
+    }
+}
+
+/// `value` by `elapsed` to `counted`; itself where that is all.
+fn times(value: u64, elapsed: u64, counted: u64) -> u64 {
+    if counted >= elapsed {
+        return value;
+    }
+    let (elapsed, counted) = (u128::from(elapsed), u128::from(counted.max(1)));
+    u64::try_from((u128::from(value) * elapsed + counted / 2) / counted).unwrap_or(u64::MAX)
+}
+
+/// What is done when the gate is shut, before it may open again.
+pub type Closing = Box<dyn FnMut() -> Result<(), Unavailable> + Send>;
+
+/// What the thread and the reader share.
+struct Gate {
+    host: Host,
+    map: Map,
+    closing: Closing,
+    /// In force, and what it is to become with the next read, since when.
+    one_in: u32,
+    proposed: Option<(u32, u64)>,
+    /// Whether this is a stretch in which events count, and whether the source is being read.
+    stretch: bool,
+    reading: bool,
+    /// Since when the gate is open; 0: it is shut.
+    opened: u64,
+    /// How long it was open, up to when it was shut last.
+    open: u64,
+    /// Whether it was shut since the last read.
+    shut: bool,
+    /// The last read that had something to read: when, `open` then, and the events of each CPU.
+    read: (u64, u64, Vec<u64>),
+    counts: Counts,
+    cost: Cost,
+    end: bool,
+    failed: Option<Unavailable>,
+}
+
+impl Gate {
+    /// Opens or shuts the gate, as it should be.
+    fn settle(&mut self) {
+        let result = match (self.stretch && !(self.reading && self.one_in > 1), self.opened) {
+            (true, 0) => self.open(),
+            (false, 1..) => self.close(),
+            _ => Ok(()),
+        };
+        self.failed = self.failed.take().or(result.err());
+    }
+
+    fn set(&self, since: u64, until: u64) -> Result<(), Unavailable> {
+        self.map.set(&0u32.to_ne_bytes(), &[since.to_ne_bytes(), until.to_ne_bytes()].concat())
+    }
+
+    fn open(&mut self) -> Result<(), Unavailable> {
+        let now = self.host.now().max(1);
+        // In this order, so that no program sees an open gate with the beginning of another stretch.
+        self.set(now, now)?;
+        self.set(now, 0)?;
+        self.opened = now;
+        Ok(())
+    }
+
+    fn close(&mut self) -> Result<(), Unavailable> {
+        let now = self.host.now();
+        self.set(self.opened, now)?;
+        self.open += now.saturating_sub(self.opened);
+        (self.opened, self.shut) = (0, true);
+        (self.closing)()
+    }
+
+    /// How long the gate was open by now.
+    fn counted(&self, now: u64) -> u64 {
+        self.open + if self.opened == 0 { 0 } else { now.saturating_sub(self.opened) }
+    }
+
+    /// Events so far, for each CPU.
+    fn events(&self) -> Result<Vec<u64>, Unavailable> {
+        self.counts.each(self.cost.counter)
+    }
+
+    fn propose(&mut self, one_in: u32) {
+        let now = self.host.now();
+        self.proposed = match self.proposed {
+            _ if one_in == self.one_in => None,
+            Some((_, since)) => Some((one_in, since)),
+            None => Some((one_in, now)),
+        };
+        if self.proposed.is_some_and(|(_, since)| now.saturating_sub(since) >= PATIENCE) && !self.reading {
+            self.apply();
+        }
+    }
+
+    fn apply(&mut self) {
+        if let Some((one_in, _)) = self.proposed.take() {
+            self.one_in = one_in;
+        }
+    }
+}
+
+struct Shared {
+    gate: Mutex<Gate>,
+    changed: Condvar,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Gate> {
+        self.gate.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for so many nanoseconds, or until there is something else to do than before.
+    fn wait<'a>(&self, gate: MutexGuard<'a, Gate>, time: u64) -> MutexGuard<'a, Gate> {
+        let one_in = gate.one_in;
+        let time = std::time::Duration::from_nanos(time);
+        let waited = self.changed.wait_timeout_while(gate, time, |gate| !gate.end && gate.one_in == one_in);
+        waited.map_or_else(|e| e.into_inner().0, |(gate, _)| gate)
+    }
+}
+
+/// A collector that thins itself out.
+pub struct Thin {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+    /// Holds the hooks attached where no thread does.
+    _hooks: Option<Hooks>,
+    what: &'static str,
+    said: bool,
+}
+
+impl Thin {
+    /// Attaches the programs `hooks`, which ask the gate of thin.h. `what` they count, for messages; where it is to be `exact`, they stay attached
+    /// whatever they cost.
+    ///
+    /// # Errors
+    /// Where the kernel refuses to attach them.
+    pub fn attach(
+        programs: &Programs,
+        hooks: &[&str],
+        what: &'static str,
+        cost: Cost,
+        exact: bool,
+        closing: Closing,
+    ) -> Result<Self, Unavailable> {
+        let host = Host::live();
+        let read = (host.now(), 0, Vec::new());
+        let mut gate = Gate {
+            host,
+            map: programs.map("gate")?,
+            closing,
+            one_in: 1,
+            proposed: None,
+            stretch: true,
+            reading: false,
+            opened: 0,
+            open: 0,
+            shut: false,
+            read,
+            counts: Counts::of(programs)?,
+            cost,
+            end: false,
+            failed: None,
+        };
+        let mut hooks = programs.hooks(hooks)?;
+        gate.open()?;
+        hooks.attach()?;
+        let shared = Arc::new(Shared { gate: Mutex::new(gate), changed: Condvar::new() });
+        let (mut thread, mut kept) = (None, None);
+        if exact {
+            kept = Some(hooks);
+        } else {
+            let work = Work { shared: Arc::clone(&shared), hooks };
+            let started = std::thread::Builder::new().name("thin".into()).spawn(move || work.run());
+            thread = Some(started.map_err(|e| Unavailable::failed(format!("a thread could not be started: {e}")))?);
+        }
+        Ok(Thin { shared, thread, _hooks: kept, what, said: false })
+    }
+
+    /// Begins a read: for how long was counted since the last one. `None` where not at all, and there is nothing to read. [`Thin::resume`] ends it.
+    ///
+    /// # Errors
+    /// Where the hooks could not be attached, or the gate not be set.
+    pub fn pause(&mut self) -> Result<Option<Span>, Unavailable> {
+        let mut gate = self.shared.lock();
+        if let Some(why) = gate.failed.clone() {
+            return Err(why);
+        }
+        gate.reading = true;
+        gate.settle();
+        let now = gate.host.now();
+        let (elapsed, counted) = (now.saturating_sub(gate.read.0), gate.counted(now).saturating_sub(gate.read.1));
+        if gate.shut && counted == 0 {
+            return Ok(None);
+        }
+        let events = gate.events()?;
+        let (share, _) = gate.cost.shares(&gate.read.2, &events, counted);
+        gate.read = (now, gate.counted(now), events);
+        if !gate.shut {
+            return Ok(Some(Span::ALL));
+        }
+        gate.shut = gate.opened == 0;
+        Ok(Some(Span::of(elapsed, counted, share)))
+    }
+
+    /// Ends a read.
+    pub fn resume(&mut self) {
+        let mut gate = self.shared.lock();
+        gate.reading = false;
+        gate.apply();
+        gate.settle();
+        drop(gate);
+        self.shared.changed.notify_all();
+    }
+
+    /// Of so many parts of the time it counts in one.
+    pub fn one_in(&self) -> u32 {
+        self.shared.lock().one_in
+    }
+
+    /// Says once, of the table or column `item`, that what is counted is an estimate.
+    pub fn say(&mut self, out: &mut Out<'_>, item: &str) {
+        let one_in = self.one_in();
+        if one_in > 1 && !self.said {
+            self.said = true;
+            let why = format!(
+                "to count all {} would take more than {:.0} % of a CPU: they are counted in a part of the time, 1/{one_in} at first (the collector's sampled_1_in says when it is how much), and scaled up",
+                self.what,
+                BUDGET * 100.0
+            );
+            out.missing(item, Unavailable::estimated(why).remedy("twinscope record --exact, whatever that costs"));
+        }
+    }
+}
+
+impl Drop for Thin {
+    fn drop(&mut self) {
+        self.shared.lock().end = true;
+        self.shared.changed.notify_all();
+        if let Some(thread) = self.thread.take() {
+            // It holds the hooks, which are detached with its end.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// What the thread does.
+struct Work {
+    shared: Arc<Shared>,
+    hooks: Hooks,
+}
+
+impl Work {
+    fn run(mut self) {
+        let shared = Arc::clone(&self.shared);
+        let mut judge = Judge::new();
+        let mut gate = shared.lock();
+        // Chance enough for the place of a stretch: xorshift of the time of the start.
+        let mut random = gate.host.now() | 1;
+        let mut seen = gate.events().unwrap_or_default();
+        let mut from = (gate.host.now(), gate.counted(gate.host.now()));
+        while !gate.end {
+            if gate.one_in == 1 {
+                gate = begin(&shared, &mut self.hooks, gate);
+                gate = shared.wait(gate, CYCLE);
+            } else {
+                random ^= random << 13;
+                random ^= random >> 7;
+                random ^= random << 17;
+                let stretch = CYCLE / u64::from(gate.one_in.max(1));
+                let before = random % (CYCLE - stretch + 1);
+                gate = cease(&shared, &mut self.hooks, gate);
+                gate = shared.wait(gate, before);
+                if gate.end {
+                    break;
+                }
+                gate = begin(&shared, &mut self.hooks, gate);
+                gate = shared.wait(gate, stretch);
+                gate = cease(&shared, &mut self.hooks, gate);
+                gate = shared.wait(gate, CYCLE - stretch - before);
+            }
+            let now = gate.host.now();
+            let (time, counted) = (now.saturating_sub(from.0), gate.counted(now).saturating_sub(from.1));
+            // Less is no judgement: a change of what is done, or the end.
+            if counted == 0 || time < CYCLE / 2 {
+                continue;
+            }
+            let events = gate.events().unwrap_or_default();
+            let (_, share) = gate.cost.shares(&seen, &events, counted);
+            (seen, from) = (events, (now, gate.counted(now)));
+            let one_in = judge.judge(share, time);
+            gate.propose(one_in);
+        }
+    }
+}
+
+/// Attaches the hooks and opens the gate. Attaching waits for other CPUs: without the lock, for a read must not wait for it.
+fn begin<'a>(shared: &'a Shared, hooks: &mut Hooks, gate: MutexGuard<'a, Gate>) -> MutexGuard<'a, Gate> {
+    if gate.stretch {
+        return gate;
+    }
+    drop(gate);
+    let result = hooks.attach();
+    let mut gate = shared.lock();
+    match result {
+        Ok(()) => gate.stretch = true,
+        Err(why) => gate.failed = Some(why),
+    }
+    gate.settle();
+    gate
+}
+
+/// Shuts the gate and detaches the hooks.
+fn cease<'a>(shared: &'a Shared, hooks: &mut Hooks, mut gate: MutexGuard<'a, Gate>) -> MutexGuard<'a, Gate> {
+    if !gate.stretch {
+        return gate;
+    }
+    gate.stretch = false;
+    gate.settle();
+    drop(gate);
+    hooks.detach();
+    shared.lock()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_burst_is_counted_and_a_load_is_thinned() {
+        let mut judge = Judge::new();
+        assert_eq!([judge.judge(0.2, CYCLE), judge.judge(0.009, CYCLE), judge.judge(0.2, CYCLE)], [1, 1, 1]);
+        assert_eq!(judge.judge(0.05, CYCLE), 20, "twice in a row: so that it keeps to a quarter of its budget");
+        assert_eq!(judge.judge(0.045, CYCLE), 20, "little less changes nothing");
+        let last = |judge: &mut Judge, share| (0..20).map(|_| judge.judge(share, CYCLE)).last();
+        assert_eq!(last(&mut judge, 0.06), Some(20), "little more neither");
+        assert_eq!(last(&mut judge, 0.025), Some(13));
+        assert_eq!(last(&mut judge, 9.0), Some(MOST));
+        let calm = |judge: &mut Judge| (0..60).map(|_| judge.judge(0.0051, CYCLE)).last();
+        assert!(
+            calm(&mut judge).is_some_and(|n| (2..=4).contains(&n)),
+            "within its budget by little: not yet all the time"
+        );
+    }
+
+    #[test]
+    fn calm_ends_it() {
+        let mut judge = Judge::new();
+        judge.judge(0.1, CYCLE);
+        judge.judge(0.1, CYCLE);
+        let needed = CALM / CYCLE;
+        for _ in 0..needed - 1 {
+            assert!(judge.judge(0.001, CYCLE) > 1);
+        }
+        assert!(judge.judge(0.007, CYCLE) > 1, "it begins anew");
+        for _ in 0..needed - 1 {
+            assert!(judge.judge(0.001, CYCLE) > 1);
+        }
+        assert_eq!(judge.judge(0.001, CYCLE), 1);
+    }
+
+    #[test]
+    fn what_was_counted_all_the_time_is_not_scaled() {
+        assert_eq!(Span::ALL.scaled(u64::MAX), u64::MAX);
+        assert_eq!(Span::of(10, 11, 0.0).scaled(7), 7);
+        assert_eq!(Span::of(10, 4, 0.0).scaled(3), 8);
+        assert_eq!(Span::of(u64::MAX, 0, 1.0).scaled(u64::MAX), u64::MAX);
+    }
+
+    #[test]
+    fn what_counting_takes_is_made_up_for() {
+        let cost = Cost { counter: 0, each: 100 };
+        // 2,500 events of 0.1 µs in 1 ms, all on the second CPU.
+        assert_eq!(cost.shares(&[7, 50], &[7, 2550], 1_000_000), (0.25, 0.25));
+        assert_eq!(cost.shares(&[], &[1_000, 1_000], 1_000_000), (0.1, 0.1));
+        assert_eq!(cost.shares(&[5], &[4], 0), (0.0, 0.0));
+        // A loop that a quarter slower counted 750 in a tenth of the time does 1000 in each of the other nine.
+        assert_eq!(Span::of(10_000, 1_000, 0.25).scaled(750), 750 + 9_000);
+        assert_eq!(Span::of(10_000, 1_000, 0.25).scaled_wait(750), 7_500);
+        assert_eq!(Span::of(10, 4, 9.0), Span { elapsed: 10, counted: 4, taken: 2 });
+        // A process that had half of a CPU: of its 500 in the stretch the hooks took 100.
+        let (span, cost) = (Span::of(10_000, 1_000, 0.05), Cost { counter: 0, each: 50 });
+        assert_eq!(span.of_process(cost, 2, 5_000), Span { elapsed: 10_000, counted: 1_000, taken: 200 });
+        assert_eq!(span.of_process(cost, 2, 0), span, "more than there was cannot have been taken");
+        assert_eq!(Span::ALL.of_process(cost, 2, 500).scaled(7), 7);
+        assert_eq!(Span::of(10, 0, f64::NAN).taken, 0);
+    }
+
+    proptest! {
+        /// Events at any pace, seen in stretches anywhere: the sum of the scaled is that of all, within the events at the edges.
+        #[test]
+        fn an_even_pace_is_found_again(
+            every in 1u64..1_000,
+            spans in prop::collection::vec((0u64..1_000_000, 1_000u64..100_000), 1..50)
+        ) {
+            let (mut all, mut found) = (0.0, 0.0);
+            for (at, length) in spans {
+                let counted = (at + length) / every - at / every;
+                let span = Span::of(length * 10, length, 0.0);
+                found += span.scaled(counted) as f64;
+                all += (length * 10) as f64 / every as f64;
+                prop_assert!((span.scaled(counted) as f64 - (length * 10) as f64 / every as f64).abs() <= 10.5);
+            }
+            prop_assert!(found >= 0.0 && all >= 0.0);
+        }
+    }
+}
