@@ -124,7 +124,7 @@ explain_pair() {
 }
 
 # said FILE WHAT: the last number after WHAT in a program's output
-said() { sed -n "s/^$2[: ]*\([0-9.]*\).*$/\1/p" "$1" 2>/dev/null | tail -n 1; }
+said() { sed -n "s/^$2:\{0,1\} \([0-9][0-9.]*\)$/\1/p" "$1" 2>/dev/null | tail -n 1; }
 
 # Whether a pair shows its fault at all: by the programs' own words slow must be slower.
 shows() {
@@ -165,7 +165,7 @@ row() {
     fi
     local percent=-
     [[ -z $truth ]] || percent=$(awk -v t="$truth" 'BEGIN { printf "%.0f %%", t * 100 }')
-    echo "| $1 | $(declared "$1" language) | ${causes/ | / or } | $(slowdown "$dir") | $found | $first | $share | $percent | $off | $took |"
+    echo "| $1 | $(declared "$1" language) | ${causes// | / or } | $(slowdown "$dir") | $found | $first | $share | $percent | $off | $took |"
 }
 
 # record_pair NAME: all runs of a pair that are not there yet. A pair in which slow is not slower, because something else loaded
@@ -207,6 +207,7 @@ faults_table() {
         [[ -n $explain && -s $out/$name/slow.twin && -s $out/$name/fast.twin ]] || continue
         truth=$(declared "$name" share)
         truth=${truth:-$(said "$out/$name/slow.out" 'truth: lost share')}
+        truth=${truth#-}
         row "$name" "$(declared "$name" cause)" "$truth" first | tee -a "$out/faults.md"
         also=$(declared "$name" also)
         [[ -z $also ]] || row "$name" "$also" "$(said "$out/$name/slow.out" "truth: lost share of $also")" second | tee -a "$out/faults.md"

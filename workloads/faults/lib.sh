@@ -13,7 +13,8 @@
 #   record       more options for `twinscope record`
 #   setup        command before a run, with $VARIANT slow or fast; teardown: after it, also when the run failed
 #   needs        programs, and abilities: root, netns, cpu-quota, memory-limit, io-limit, swap, loop
-#   share        the true part of the slow-down that the cause makes, where the programs do not print `truth: lost share X`
+#   share        the true part of the slow-down that the cause makes, where the programs do not print `truth: lost share X`;
+#                - where it is not known
 # Programs are found in workloads/bin, workloads/faults/bin and workloads/faults/common.
 
 FAULTS=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

@@ -32,6 +32,10 @@ static void stage(struct worker *worker) {
         if (workload_stopped())
             break;
     }
+    // The token that is on its way here is not read any more: those who still wait get another.
+    uint64_t token = 1;
+    if (write(wake[(self + 1) % STAGES], &token, sizeof token) != sizeof token)
+        die("write");
     consume(value);
 }
 
