@@ -6,10 +6,12 @@
 static std::vector<uint32_t> catalogue;
 static double searching = 0, sleeping = 0;
 
-__attribute__((noinline)) static size_t find_article(uint32_t article, bool sorted) {
-    if (sorted)
-        return static_cast<size_t>(std::lower_bound(catalogue.begin(), catalogue.end(), article) - catalogue.begin());
+// The search begins at the part of the catalogue that the article is in, or at its beginning.
+__attribute__((noinline)) static size_t find_article(uint32_t article, bool in_parts) {
+    constexpr size_t part = 20000;
     size_t at = 0;
+    while (in_parts && at + part < catalogue.size() && catalogue[at + part] <= article)
+        at += part;
     while (at < catalogue.size() && catalogue[at] != article)
         at++;
     return at;
