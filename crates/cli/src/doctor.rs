@@ -286,10 +286,10 @@ fn print(all: &[Examined], seconds: f64) -> Result<()> {
     let width = width();
     let mut sorted: Vec<&Examined> = all.iter().collect();
     sorted.sort_by_key(|e| e.verdict());
-    for examined in &sorted {
+    for (n, examined) in sorted.iter().filter(|e| e.verdict() < Verdict::Good).enumerate() {
         let verdict = examined.verdict();
-        if verdict >= Verdict::Good {
-            continue;
+        if n > 0 {
+            writeln!(out)?;
         }
         let name = format!("{}: {}", verdict.as_str(), examined.check.id);
         writeln!(out, "{}", painted(verdict, &name))?;
@@ -321,7 +321,9 @@ fn print(all: &[Examined], seconds: f64) -> Result<()> {
             }
         }
     }
-    writeln!(out)?;
+    if all.iter().any(|e| e.verdict() < Verdict::Good) {
+        writeln!(out)?;
+    }
     let mut values = table(&["check", "verdict", "value", "", ""], &[false, false, false, true, false]);
     for examined in all {
         let head = [examined.check.id.to_owned(), examined.verdict().as_str().to_owned()];

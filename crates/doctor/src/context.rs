@@ -48,6 +48,8 @@ pub(crate) struct Ticks {
     pub busy: u64,
     pub idle: u64,
     pub steal: u64,
+    /// CPUs that are counted.
+    pub cpus: usize,
 }
 
 impl Ticks {
@@ -56,7 +58,10 @@ impl Ticks {
         let line = text.lines().next()?.strip_prefix("cpu ")?;
         let n: Vec<u64> = line.split_ascii_whitespace().filter_map(|w| w.parse().ok()).collect();
         let at = |i: usize| n.get(i).copied().unwrap_or(0);
-        Some(Ticks { busy: at(0) + at(1) + at(2) + at(5) + at(6), idle: at(3) + at(4), steal: at(7) })
+        let cpus = text.lines().skip(1).take_while(|l| l.starts_with("cpu")).count();
+        // No counter reaches half of 64 bits; a file that says so is broken, and must not overflow.
+        let sum = |fields: &[usize]| fields.iter().fold(0u64, |all, i| all.saturating_add(at(*i)));
+        Some(Ticks { busy: sum(&[0, 1, 2, 5, 6]), idle: sum(&[3, 4]), steal: at(7), cpus })
     }
 
     fn since(self, before: Ticks) -> Ticks {
@@ -64,6 +69,7 @@ impl Ticks {
             busy: self.busy.saturating_sub(before.busy),
             idle: self.idle.saturating_sub(before.idle),
             steal: self.steal.saturating_sub(before.steal),
+            cpus: self.cpus,
         }
     }
 }
@@ -92,6 +98,8 @@ pub struct Others {
     pub cpus: f64,
     /// Share of the time in which a CPU wanted to run and was not let by the hypervisor.
     pub steal: f64,
+    /// CPUs that are online.
+    pub all: usize,
 }
 
 /// Looks at the machine before and after a measurement.
@@ -117,19 +125,20 @@ impl Watch {
             return None;
         }
         let ticks = Ticks::read(host)?.since(self.ticks?);
-        let all = ticks.busy + ticks.idle + ticks.steal;
+        let all = ticks.busy.saturating_add(ticks.idle).saturating_add(ticks.steal);
         let busy = ticks.busy as f64 / hertz() - (own_time() - self.own);
         // A tick each of rounding.
         let busy = (busy - 2.0 / hertz()).max(0.0);
-        let wanted = (ticks.busy + ticks.steal).max(1) as f64;
+        let wanted = ticks.busy.saturating_add(ticks.steal).max(1) as f64;
         let steal = if all == 0 { 0.0 } else { ticks.steal.saturating_sub(1) as f64 / wanted };
-        Some(Others { cpus: busy / seconds, steal })
+        Some(Others { cpus: busy / seconds, steal, all: ticks.cpus.max(1) })
     }
 }
 
 impl Others {
     /// Why a timing taken meanwhile can't be judged. None where it can.
-    pub fn disturbed(self, cpus: usize) -> Option<String> {
+    pub fn disturbed(self) -> Option<String> {
+        let cpus = self.all;
         let mut why = Vec::new();
         if self.cpus > 0.15 * cpus.max(1) as f64 {
             why.push(format!("other programs kept {:.1} of {cpus} CPUs busy", self.cpus));
@@ -150,9 +159,10 @@ mod tests {
 
     #[test]
     fn load_speaks_against_a_timing() {
-        assert_eq!(Others::default().disturbed(2), None);
-        assert!(Others { cpus: 1.0, steal: 0.0 }.disturbed(2).is_some_and(|w| w.contains("1.0 of 2 CPUs")));
-        assert_eq!(Others { cpus: 1.0, steal: 0.0 }.disturbed(64), None);
-        assert!(Others { cpus: 0.0, steal: 0.2 }.disturbed(2).is_some_and(|w| w.contains("20 %")));
+        let of = |cpus, steal, all| Others { cpus, steal, all }.disturbed();
+        assert_eq!(of(0.0, 0.0, 2), None);
+        assert!(of(1.0, 0.0, 2).is_some_and(|w| w.contains("1.0 of 2 CPUs")));
+        assert_eq!(of(1.0, 0.0, 64), None);
+        assert!(of(0.0, 0.2, 2).is_some_and(|w| w.contains("20 %")));
     }
 }

@@ -88,20 +88,22 @@ fn steal(context: &Context<'_>) -> Result<Finding, Unavailable> {
     })?;
     let after = Ticks::read(context.host);
     let stolen = before.zip(after).map_or(0.0, |(b, a)| {
-        let all = (a.busy + a.idle + a.steal).saturating_sub(b.busy + b.idle + b.steal);
+        let whole = |t: Ticks| t.busy.saturating_add(t.idle).saturating_add(t.steal);
+        let all = whole(a).saturating_sub(whole(b));
         a.steal.saturating_sub(b.steal) as f64 / all.max(1) as f64
     });
-    let since_boot = after.map_or(0.0, |a| a.steal as f64 / (a.busy + a.steal).max(1) as f64);
+    let since_boot = after.map_or(0.0, |a| a.steal as f64 / a.busy.saturating_add(a.steal).max(1) as f64);
     let missing = all.iter().map(|m| m.seconds).sum::<f64>() / (seconds * cpus.len().max(1) as f64);
     let longest = all.iter().map(|m| m.longest).fold(0.0, f64::max);
     let gaps: usize = all.iter().map(|m| m.gaps).sum();
     // Programs that run beside are no fault of the machine: then only what the hypervisor took is judged.
-    let others = watch.end(context.host).map(|o| Others { steal: 0.0, ..o }).and_then(|o| o.disturbed(cpus.len()));
+    let others = watch.end(context.host).map(|o| Others { steal: 0.0, ..o }).and_then(Others::disturbed);
     let verdict = match () {
         () if stolen > 0.1 => Verdict::Bad,
+        () if stolen > 0.02 || since_boot > 0.05 => Verdict::CouldBeBetter,
         () if missing > 0.05 && others.is_some() => Verdict::Unknown,
         () if missing > 0.2 => Verdict::Bad,
-        () if stolen > 0.02 || missing > 0.05 || since_boot > 0.05 => Verdict::CouldBeBetter,
+        () if missing > 0.05 => Verdict::CouldBeBetter,
         () => Verdict::Good,
     };
     let percent = |share: f64| format!("{:.1} %", share * 100.0);
@@ -233,7 +235,8 @@ fn credits(context: &Context<'_>) -> Result<Finding, Unavailable> {
         });
     };
     let burstable = instance.starts_with('t') && instance.chars().nth(1).is_some_and(|c| c.is_ascii_digit());
-    let stolen = Ticks::read(context.host).map_or(0.0, |t| t.steal as f64 / (t.busy + t.steal).max(1) as f64);
+    let stolen =
+        Ticks::read(context.host).map_or(0.0, |t| t.steal as f64 / t.busy.saturating_add(t.steal).max(1) as f64);
     let finding = match burstable {
         false => Finding::good(format!("{instance}: its CPUs are not limited by credits")),
         true => Finding::new(

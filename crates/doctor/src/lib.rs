@@ -70,6 +70,17 @@ impl Examined {
     }
 }
 
+/// Rounds of a calculation that differ by more than this were disturbed, by whatever: caches, the other thread of the core, the hypervisor.
+const UNSTEADY: f64 = 2.0;
+
+/// Whether the rounds of what should take the same time each differ too much. Waiting (disks, wake-ups) does not take the same time each.
+fn unsteady(check: &Check, finding: &Finding) -> Option<String> {
+    let steady = check.kind == Kind::Measurement && matches!(check.theme, Theme::Kernel | Theme::Memory);
+    let first = finding.values.first().filter(|_| steady)?;
+    let factor = first.high? / first.low.filter(|low| *low > 0.0)?;
+    (factor > UNSTEADY).then(|| format!("its rounds differ by a factor of {factor:.1}"))
+}
+
 /// Does a check.
 pub fn examine(check: &'static Check, context: &Context<'_>) -> Examined {
     let watch = context::Watch::start(context.host);
@@ -81,7 +92,8 @@ pub fn examine(check: &'static Check, context: &Context<'_>) -> Examined {
         Kind::Measurement if check.id != "steal" => watch.end(context.host),
         _ => None,
     };
-    let disturbed = others.and_then(|o| o.disturbed(machine::online(context.host).len()));
+    let disturbed = others.and_then(Others::disturbed);
+    let disturbed = disturbed.or_else(|| unsteady(check, finding.as_ref().ok()?));
     Examined { check, finding, disturbed, seconds }
 }
 
@@ -121,6 +133,7 @@ mod tests {
         let nonsense = "\u{0} 99999999999999999999 -1 [\n:,\n";
         let paths = [
             "/proc/stat",
+            "/proc/net/snmp",
             "/proc/meminfo",
             "/proc/cpuinfo",
             "/proc/interrupts",
@@ -148,7 +161,9 @@ mod tests {
             "/sys/kernel/mm/transparent_hugepage/enabled",
         ];
         let files: Vec<(&str, &str)> = paths.iter().map(|p| (*p, nonsense)).collect();
-        for files in [&[][..], &files] {
+        let huge: Vec<(&str, &str)> =
+            vec![("/proc/stat", "cpu  18446744073709551615 18446744073709551615 1 18446744073709551615 1 1 1 1\n")];
+        for files in [&[][..], &files, &huge] {
             let (_dir, host) = host_of(files);
             let context = testing::context(&host, &stop);
             for check in checks() {
@@ -158,6 +173,20 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn rounds_that_differ_are_not_judged() {
+        let check = checks().find(|c| c.id == "syscall").unwrap();
+        let of = |high| {
+            let spread = Spread { low: 1.0, median: 1.0, high };
+            unsteady(check, &Finding::good("").spread("a", spread, "s"))
+        };
+        assert_eq!((of(1.2), of(3.0).is_some()), (None, true));
+        assert_eq!(unsteady(check, &Finding::good("")), None);
+        let disk = checks().find(|c| c.id == "fsync").unwrap();
+        let spread = Spread { low: 1.0, median: 1.0, high: 9.0 };
+        assert_eq!(unsteady(disk, &Finding::good("").spread("a", spread, "s")), None);
     }
 
     #[test]

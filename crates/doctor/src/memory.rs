@@ -78,11 +78,16 @@ pub(crate) static CHECKS: &[Check] = &[
 /// Bytes of a cache line on x86-64 and most of aarch64.
 const LINE: usize = 64;
 
+/// Bytes of the ring that fits into `length`: a power of two.
+fn ring_length(length: usize) -> usize {
+    LINE << (length / LINE).max(2).ilog2()
+}
+
 /// Writes into each line of `memory` the offset of the one to visit next: one ring over all of them, in the order of a mixing function, which
 /// is one-to-one on powers of two (odd factors, and shifts of half the bits).
 fn ring(memory: &Memory, length: usize) -> usize {
-    let bits = (length / LINE).max(2).ilog2();
-    let (lines, mask) = (1usize << bits, (1usize << bits) - 1);
+    let lines = ring_length(length) / LINE;
+    let (bits, mask) = (lines.ilog2(), lines - 1);
     let half = bits.div_ceil(2);
     let mix = |k: usize| {
         let mut x = k.wrapping_mul(0x9E37_79B9_7F4A_7C15) & mask;
@@ -165,7 +170,7 @@ fn latency(context: &Context<'_>) -> Result<Finding, Unavailable> {
             // Half of it, but of a last cache no more than a share of it that other CPUs leave.
             let share = if cache.shared.len() > 1 || cache.size > 8 << 20 { 8 } else { 2 };
             let length = (cache.size as usize / share).max(4096).min(size);
-            levels.push((cache.level, length, access(context, &memory, length)?));
+            levels.push((cache.level, ring_length(length), access(context, &memory, length)?));
         }
         let far = access(context, &memory, size)?;
         drop(memory);
@@ -222,6 +227,15 @@ fn latency(context: &Context<'_>) -> Result<Finding, Unavailable> {
         _ => Verdict::Bad,
     };
     finding.says = format!("{ns} an access beyond the caches");
+    // A share of the last cache that is as slow as memory is no cache for this machine.
+    if let Some((level, length, last)) = levels.iter().rfind(|(level, ..)| *level > 2)
+        && last.low > 0.75 * memory.low
+    {
+        finding.says.push_str(&format!(
+            "; {} of the L{level} answer no faster than that: other guests use it, or the hypervisor keeps it from this machine",
+            human(*length as f64, "B")
+        ));
+    }
     if let Some(small) = small {
         finding.says.push_str(&format!(
             "; {} with pages of 4 KiB: finding the page costs up to {}",
@@ -326,8 +340,10 @@ fn bandwidth(context: &Context<'_>) -> Result<Finding, Unavailable> {
             human(least, "B/s"),
             human(latency.low, "s")
         ))
-        .spread("read by one CPU", one, "B/s")
-        .number(format!("read by {} CPUs", cpus.len()), all, "B/s");
+        .spread("read by one CPU", one, "B/s");
+    if cpus.len() > 1 {
+        finding = finding.number(format!("read by {} CPUs", cpus.len()), all, "B/s");
+    }
     if verdict != Verdict::Good {
         says.push_str(
             ": less than the latency explains, so something else uses the memory, or the hypervisor limits it",
