@@ -184,21 +184,24 @@ mod wide {
 }
 
 /// Frequency right after heavy vector work: cores that lower it keep it low for about a millisecond.
+#[cfg(target_arch = "x86_64")]
 fn after_vectors(context: &Context<'_>) -> Result<Vec<(&'static str, Spread)>, Unavailable> {
     let mut all = Vec::new();
-    #[cfg(target_arch = "x86_64")]
-    {
-        if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
-            // SAFETY: the CPU has both.
-            all.push(("after AVX2", pieces(context, 0.2, || unsafe { wide::avx2(400_000) })?));
-        }
-        if std::arch::is_x86_feature_detected!("avx512f") {
-            // SAFETY: the CPU has it.
-            all.push(("after AVX-512", pieces(context, 0.2, || unsafe { wide::avx512(400_000) })?));
-        }
+    if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
+        // SAFETY: the CPU has both.
+        all.push(("after AVX2", pieces(context, 0.2, || unsafe { wide::avx2(400_000) })?));
     }
-    let _ = context;
+    if std::arch::is_x86_feature_detected!("avx512f") {
+        // SAFETY: the CPU has it.
+        all.push(("after AVX-512", pieces(context, 0.2, || unsafe { wide::avx512(400_000) })?));
+    }
     Ok(all)
+}
+
+/// No other architecture's server cores are known to lower their frequency for wide vectors.
+#[cfg(not(target_arch = "x86_64"))]
+fn after_vectors(_: &Context<'_>) -> Result<Vec<(&'static str, Spread)>, Unavailable> {
+    Ok(Vec::new())
 }
 
 /// Ticks a second of the time-stamp counter, which does not change with the frequency.
