@@ -125,6 +125,8 @@ pub(super) struct Group {
     pids_events: File,
     pressure: [(File, &'static str); 4],
     limits: Limits,
+    /// How often these were read because the group was new.
+    limits_read: u32,
     /// memory.stat and memory.events (memory.oom_control), which seldom are read.
     stat: File,
     events: File,
@@ -193,6 +195,7 @@ impl Group {
             // Stalls are counted in version 2 alone, and there for all groups.
             pressure: ["cpu", "memory", "io", "irq"]
                 .map(|resource| (File::at(&at.v2, path, &format!("{resource}.pressure")), resource)),
+            limits_read: 0,
             limits: Limits {
                 cpu2: v2(&at.cpu, "cpu.max").seldom(),
                 quota1: v1(&at.cpu, "cpu.cfs_quota_us").seldom(),
@@ -353,6 +356,14 @@ impl Group {
         }
     }
 
+    /// Limits of a group that is new: they are set when it is made, or a moment later.
+    pub fn read_first_limits(&mut self, with: &mut Reading<'_>) {
+        if self.limits_read < FIRST_READS {
+            self.limits_read += 1;
+            self.limits.read(with);
+        }
+    }
+
     /// Limits, and the parts and events of memory.
     pub fn read_rest(&mut self, with: &mut Reading<'_>, out: &mut Out<'_>) {
         self.limits.read(with);
@@ -401,6 +412,9 @@ impl Group {
         }
     }
 }
+
+/// Reads of a new group at which its limits are read too, which is seldom done later.
+const FIRST_READS: u32 = 3;
 
 /// Whether a field of memory.stat that is not known here counts: the kernel names levels by what they are, and events by what is done
 /// (mm/vmstat.c, vmstat_text).

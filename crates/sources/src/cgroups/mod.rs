@@ -205,6 +205,10 @@ impl Reader for Cgroups {
                 group.read_rest(&mut with, out);
             }
             rest.done(start, host.now());
+        } else {
+            for group in groups.iter_mut() {
+                group.read_first_limits(&mut with);
+            }
         }
         let before = host.now();
         let mut found = false;
