@@ -241,8 +241,11 @@ int BPF_PROG(ledger_switch, bool preempt, struct task_struct *prev, struct task_
 			if (ledger->state >= FIRST_BLOCKED && ledger->woken)
 				wakes(next, ledger, now);
 			/* It never really blocked, a signal was pending or its waker was first: it waited for a CPU. */
-			else if (ledger->state >= FIRST_BLOCKED)
+			else if (ledger->state >= FIRST_BLOCKED) {
+				if (ledger->counted)
+					watch_futex(next, ledger, 0);
 				ledger->state = RUNNABLE;
+			}
 			if (ledger->state == RUNNABLE && now > ledger->since)
 				ledger->queue[bucket_of((now - ledger->since) >> 10) & (BUCKETS - 1)]++;
 			account(ledger, now);
