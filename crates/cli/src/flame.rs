@@ -187,6 +187,7 @@ fn draw(options: &Flame, runs: &[Run]) -> Result<Drawn> {
         measure: Measure::parse(&options.state),
         filter: Filter { process: options.process.clone(), thread: options.thread.clone() },
         levels: Levels {
+            what: false,
             process: options.levels.contains(&Level::Process),
             thread: options.levels.contains(&Level::Thread),
         },

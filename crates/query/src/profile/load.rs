@@ -149,11 +149,13 @@ pub struct Levels {
     pub process: bool,
     /// A level for each thread name.
     pub thread: bool,
+    /// Of waits, a level for what they waited in, the kernel function or system call, and one for the process that ended them.
+    pub what: bool,
 }
 
 impl Default for Levels {
     fn default() -> Self {
-        Levels { process: true, thread: false }
+        Levels { process: true, thread: false, what: false }
     }
 }
 
@@ -374,13 +376,16 @@ pub(crate) fn unresolved(module: &str) -> String {
     }
 }
 
-/// Weights by group (level, process, thread: strings of the table) and stack, as stored.
+/// Weights by group (level, process, thread, what, waker: strings of the table) and stack, as stored.
 struct Sums {
     symbols: Symbols,
-    groups: Vec<[i64; 3]>,
+    groups: Vec<Group>,
     weights: Map<(u32, u32), i64>,
     level: Option<&'static str>,
 }
+
+/// Level, process, thread, what, waker: cells of the table.
+type Group = (i64, i64, i64, i64, i64);
 
 /// Which texts pass a filter, found out once for each.
 struct Passes<'a> {
@@ -432,6 +437,8 @@ fn sums(part: &Part<'_>, rows: &Rows, request: &Request) -> Sums {
         // A lock without a name is its kind and address.
         if rows.level == Some("lock") { "kind" } else { "" },
         if rows.level == Some("lock") { "address" } else { "" },
+        if request.levels.what && rows.table == "wait" { "what" } else { "" },
+        if request.levels.what && rows.table == "wait" { "waker" } else { "" },
     ];
     // A row is put down at the read after it: that of the last ones comes after the window.
     let between = (window.from, i64::MAX);
@@ -444,8 +451,8 @@ fn sums(part: &Part<'_>, rows: &Rows, request: &Request) -> Sums {
     };
     let mut sums = Sums { symbols: Symbols::default(), groups: Vec::new(), weights: Map::default(), level: rows.level };
     let mut symbols = Symbols::default();
-    let mut groups: Map<(i64, i64, i64), u32> = Map::default();
-    let mut last: ((i64, i64, i64), u32) = ((NULL, NULL, NULL), NONE);
+    let mut groups: Map<Group, u32> = Map::default();
+    let mut last: (Group, u32) = ((NULL, NULL, NULL, NULL, NULL), NONE);
     let (mut processes, mut threads) =
         (Passes::new(request.filter.process.as_deref()), Passes::new(request.filter.thread.as_deref()));
     let mut states = Passes::new(rows.only.as_ref().map(|(_, text)| text.as_str()));
@@ -475,7 +482,7 @@ fn sums(part: &Part<'_>, rows: &Rows, request: &Request) -> Sums {
                 });
                 level = -2 - at as i64;
             }
-            let group = (level, process, thread);
+            let group = (level, process, thread, batch.cell(11, row), batch.cell(12, row));
             if group != last.0 || last.1 == NONE {
                 let next = groups.len() as u32;
                 last = (group, *groups.entry(group).or_insert(next));
@@ -484,8 +491,8 @@ fn sums(part: &Part<'_>, rows: &Rows, request: &Request) -> Sums {
             *sums.weights.entry((last.1, stack)).or_insert(0) += weight;
         }
     });
-    sums.groups = vec![[NULL; 3]; groups.len()];
-    for ((level, process, thread), at) in groups {
+    sums.groups = vec![(NULL, NULL, NULL, NULL, NULL); groups.len()];
+    for ((level, process, thread, what, waker), at) in groups {
         let level = match usize::try_from(-2 - level).ok().filter(|_| level != NULL).and_then(|at| locks.get(at)) {
             Some(&(kind, address)) => {
                 let name = format!("{} {}", symbols.text(kind).unwrap_or("lock"), symbols.text(address).unwrap_or("?"));
@@ -494,7 +501,7 @@ fn sums(part: &Part<'_>, rows: &Rows, request: &Request) -> Sums {
             None => level,
         };
         if let Some(group) = sums.groups.get_mut(at as usize) {
-            *group = [level, process, thread];
+            *group = (level, process, thread, what, waker);
         }
     }
     sums.symbols = symbols;
@@ -508,7 +515,7 @@ impl Sums {
         let bases: Vec<u32> = self
             .groups
             .iter()
-            .map(|&[level, process, thread]| {
+            .map(|&(level, process, thread, what, waker)| {
                 let mut node = ROOT;
                 let mut step = |cell: i64, kind: &str, none: &str| {
                     let frame = tree.intern(self.symbols.text(cell).unwrap_or(none), "", "", kind);
@@ -525,6 +532,12 @@ impl Sums {
                 }
                 if levels.thread {
                     step(thread, "thread", "[unknown thread]");
+                }
+                if levels.what && what != NULL {
+                    step(what, "what", "");
+                }
+                if levels.what && waker != NULL {
+                    step(waker, "waker", "");
                 }
                 node
             })

@@ -87,14 +87,14 @@ fn rows_are_chosen() {
     let cpu = Request::new(Measure::Cpu);
     assert_eq!(text(&tree(&cpu, 0.55, 0.65)), ["app;main;work 1000000"], "by their own time");
     let of = |filter: Filter, levels: Levels| text(&tree(&Request { filter, levels, ..cpu.clone() }, 0.0, 9.0));
-    let none = Levels { process: false, thread: false };
+    let none = Levels { process: false, thread: false, what: false };
     let process = |name: &str| Filter { process: Some(name.into()), thread: None };
     assert_eq!(of(process("other"), none), ["idle_loop 7000000"]);
     assert_eq!(of(process("20"), none), ["idle_loop 7000000"]);
     assert_eq!(of(process("nobody"), none), Vec::<String>::new());
     let pool = Filter { process: Some("app".into()), thread: Some("pool".into()) };
     assert_eq!(
-        of(pool, Levels { process: true, thread: true }),
+        of(pool, Levels { process: true, thread: true, what: false }),
         ["app;pool;main;work 1000000", "app;pool;main;work;[libc.so.6] 2000000"]
     );
     assert_eq!(of(Filter { process: None, thread: Some("11".into()) }, none).len(), 2);

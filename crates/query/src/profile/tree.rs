@@ -16,14 +16,14 @@ pub struct Frame {
     pub module: Arc<str>,
     /// `file:line`; empty where not known.
     pub source: Arc<str>,
-    /// `kernel`, `native`, `jit`, `interpreted`, `inlined` … as recorded; `state`, `process`, `thread` for the levels above the code.
+    /// `kernel`, `native`, `jit`, `interpreted`, `inlined` … as recorded; `state`, `process`, `thread`, `lock`, `what`, `waker` for the levels above the code.
     pub kind: Arc<str>,
 }
 
 impl Frame {
     /// Whether it is code, not a level above it.
     pub fn is_code(&self) -> bool {
-        !matches!(&*self.kind, "state" | "process" | "thread" | "lock")
+        !matches!(&*self.kind, "state" | "process" | "thread" | "lock" | "what" | "waker")
     }
 }
 

@@ -64,7 +64,6 @@ impl Session {
     /// # Errors
     /// [`Error::Sql`] where SQLite refuses, which means that memory is short.
     pub fn of(runs: Vec<Run>) -> Result<Self, Error> {
-        let setting_up = |e: rusqlite::Error| Error::Sql { why: e.to_string(), hint: String::new() };
         let mut db = Connection::open_in_memory().map_err(setting_up)?;
         db.execute_batch("pragma temp_store = memory; pragma trusted_schema = on;").map_err(setting_up)?;
         functions::register(&db).map_err(setting_up)?;
@@ -87,6 +86,32 @@ impl Session {
     /// The names of the runs, in their order.
     pub fn runs(&self) -> Vec<&str> {
         self.shared.sources.iter().map(|s| s.name.as_str()).collect()
+    }
+
+    /// Adds a table to the session, for questions that join what was computed with what was recorded. `columns` are names; a name that is
+    /// taken is covered by the new table.
+    ///
+    /// # Errors
+    /// [`Error::Sql`] where SQLite refuses.
+    pub fn define(&mut self, table: &str, columns: &[&str], rows: impl IntoIterator<Item = Row>) -> Result<(), Error> {
+        self.db.authorizer(None::<fn(AuthContext<'_>) -> Authorization>).map_err(setting_up)?;
+        let filled = self.fill(table, columns, rows).map_err(setting_up);
+        self.db.execute_batch("pragma query_only = on;").map_err(setting_up)?;
+        self.db.authorizer(Some(read_only)).map_err(setting_up)?;
+        filled
+    }
+
+    fn fill(&self, table: &str, columns: &[&str], rows: impl IntoIterator<Item = Row>) -> rusqlite::Result<()> {
+        let (table, names) = (spec::quoted(table), columns.iter().map(|c| spec::quoted(c)).collect::<Vec<_>>());
+        let marks = vec!["?"; columns.len()].join(", ");
+        self.db.execute_batch(&format!("pragma query_only = off; create temp table {table}({});", names.join(", ")))?;
+        let transaction = self.db.unchecked_transaction()?;
+        let mut insert = transaction.prepare(&format!("insert into {table} values ({marks})"))?;
+        for row in rows {
+            insert.execute(rusqlite::params_from_iter(row))?;
+        }
+        drop(insert);
+        transaction.commit()
     }
 
     /// What cannot be asked for as one would expect, and why: one line each.
@@ -180,6 +205,11 @@ impl Query<'_> {
             Some(row.map_err(|e| session.plain(&e, sql)))
         }))
     }
+}
+
+/// A failure before any question was asked.
+fn setting_up(error: rusqlite::Error) -> Error {
+    Error::Sql { why: error.to_string(), hint: String::new() }
 }
 
 /// Lets a statement read, and nothing else.
