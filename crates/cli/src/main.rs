@@ -2,6 +2,7 @@
 
 mod compare;
 mod doctor;
+mod explain;
 mod export;
 mod flame;
 mod import;
@@ -31,7 +32,8 @@ struct Arguments {
 
 const EXAMPLES: &str = "Examples:
   twinscope record -o fast.twin -- ./server --threads 8     record a run
-  twinscope compare fast.twin slow.twin                     what differs, in the terminal
+  twinscope explain slow.twin --against fast.twin           why it is slower, cause first
+  twinscope compare fast.twin slow.twin                     all that differs, in the terminal
   twinscope report fast.twin slow.twin -o report.html       the same as a page
 
 Exit codes: 0 done; 1 failed; 2 wrong usage; 3 done, but something that was asked for by name is missing;
@@ -73,6 +75,24 @@ The command may put marks into the recording itself:  echo \"warm-up over\" > \"
 
 The first recording is the baseline. docs/method.md says how it decides; docs/compare-json.md describes the JSON.")]
     Compare(compare::Compare),
+
+    /// Say why a run is slower than another, cause first, or what limits one
+    #[command(after_help = "Examples:
+  twinscope explain slow.twin --against fast.twin
+  twinscope explain slow.twin                                            what limits it
+  twinscope explain s1.twin s2.twin s3.twin --against f1.twin f2.twin f3.twin     repeats of both sides
+  twinscope explain slow.twin --against fast.twin --markdown >> ticket.md
+  twinscope explain new.twin --against old.twin --fail-on slower         exits 4 if it is
+
+docs/explain.md says how the lost time is divided; docs/explain-json.md describes the JSON.")]
+    Explain(explain::Explain),
+
+    /// List the causes that `explain` looks for, or show one
+    #[command(after_help = "Examples:
+  twinscope causes
+  twinscope causes lock-contention                     what it looks at, how to check it by hand, what to try
+  twinscope causes --causes ours/                      checks your own, and lists them with the others")]
+    Causes(explain::Causes),
 
     /// Write a page that lays recordings side by side
     #[command(after_help = "Examples:
@@ -203,6 +223,8 @@ fn run(command: Command) -> anyhow::Result<u8> {
             Ok(0)
         }
         Command::Compare(options) => compare::compare(&options),
+        Command::Explain(options) => explain::explain(&options),
+        Command::Causes(options) => explain::causes(&options),
         Command::Report(options) => page::report(&options),
         Command::Flame(options) => flame::flame(&options),
         Command::Import(options) => import::import(&options),

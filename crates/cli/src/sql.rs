@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// How an answer is printed.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Format {
+pub(crate) enum Format {
     /// Aligned columns
     Table,
     /// Comma-separated values with a header
@@ -130,7 +130,7 @@ fn prompt(session: &Session, format: Format) -> Result<()> {
     }
 }
 
-fn answer(session: &Session, statement: &str, format: Format) -> Result<()> {
+pub(crate) fn answer(session: &Session, statement: &str, format: Format) -> Result<()> {
     let statement = statement.trim();
     match statement.strip_prefix('.').map(|words| words.split_whitespace().collect::<Vec<_>>()).as_deref() {
         Some(["schema"]) => overview(session),

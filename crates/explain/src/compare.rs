@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 const FALSE_DISCOVERY: f64 = 0.05;
 
 /// The least relative change that is listed, unless told otherwise.
-const LEAST_CHANGE: f64 = 0.05;
+pub(crate) const LEAST_CHANGE: f64 = 0.05;
 
 /// The metric of the pace.
 pub(crate) const DONE: &str = "work.done";

@@ -1,6 +1,6 @@
-//! The JSON of a comparison: a stable contract, documented in docs/compare-json.md.
+//! The JSON of a comparison and of an explanation: stable contracts, documented in docs/compare-json.md and docs/explain-json.md.
 
-use crate::{Comparison, Per};
+use crate::{Comparison, Explanation, Outcome, Per};
 use model::Polarity;
 use query::concurrency::Serial;
 use serde_json::{Value, json};
@@ -76,6 +76,75 @@ impl Comparison {
             "concurrency": concurrency.collect::<Vec<_>>(),
             "cautions": cautions.collect::<Vec<_>>(),
             "not_compared": self.not_compared.iter().map(|n| json!({"what": n.what, "why": n.why})).collect::<Vec<_>>(),
+        })
+    }
+}
+
+impl Explanation {
+    /// The explanation as JSON: a stable contract, documented in docs/explain-json.md. Fields may be added; none is renamed or removed
+    /// within a major version.
+    pub fn to_json(&self) -> Value {
+        let alone = self.outcome == Outcome::Alone;
+        let against = |value: f64| if alone { Value::Null } else { json!(value) };
+        let ledger: serde_json::Map<String, Value> = self
+            .ledger
+            .iter()
+            .map(|(state, [slow, fast], share)| {
+                let value = json!({
+                    "slow": slow, "against": against(*fast), "share": share.value, "low": share.low, "high": share.high,
+                });
+                (state.name().to_owned(), value)
+            })
+            .collect();
+        let findings = self.findings.iter().map(|f| {
+            json!({
+                "cause": f.cause,
+                "title": f.title,
+                "share": f.share.value,
+                "low": f.share.low,
+                "high": f.share.high,
+                "subject": f.subject,
+                "says": f.says,
+                "evidence": f.evidence,
+                "advice": f.advice,
+                "check": f.check,
+                "experiment": f.experiment,
+                "references": f.see,
+                "states": f.states.iter().map(|(s, share)| (s.name().to_owned(), json!(share))).collect::<serde_json::Map<_, _>>(),
+                "query": f.query,
+            })
+        });
+        let windows =
+            self.runs.iter().zip(&self.windows).map(
+                |(run, w)| json!({"run": run, "from": w.from as f64 / 1e9, "to": w.to as f64 / 1e9, "why": w.why}),
+            );
+        json!({
+            "verdict": self.verdict,
+            "outcome": match self.outcome {
+                Outcome::Slower => "slower",
+                Outcome::NoSlower => "no slower",
+                Outcome::MoreTime => "more time",
+                Outcome::Alone => "alone",
+            },
+            "slow": self.runs.get(..self.slow).unwrap_or_default(),
+            "against": self.runs.get(self.slow..).unwrap_or_default(),
+            "windows": windows.collect::<Vec<_>>(),
+            "work": {
+                "unit": self.unit.name(),
+                "slow": self.elapsed[0],
+                "against": against(self.elapsed[1]),
+                "ratio": against(self.ratio.value),
+                "low": against(self.ratio.low),
+                "high": against(self.ratio.high),
+            },
+            "ledger": ledger,
+            "findings": findings.collect::<Vec<_>>(),
+            "unexplained": self.unexplained,
+            "notes": self.notes.iter().map(|n| json!({"cause": n.cause, "text": n.text})).collect::<Vec<_>>(),
+            "not_evaluated":
+                self.not_evaluated.iter().map(|n| json!({"cause": n.cause, "needs": n.needs})).collect::<Vec<_>>(),
+            "facts": self.facts.iter().map(|f| json!({"fact": f.full_name(), "values": f.values, "why": f.why})).collect::<Vec<_>>(),
+            "cautions": self.cautions.iter().map(|c| json!({"what": c.kind.as_str(), "text": c.text})).collect::<Vec<_>>(),
         })
     }
 }

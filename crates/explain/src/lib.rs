@@ -1,14 +1,19 @@
-//! What differs between recordings: every metric compared with an interval and a bound on false discoveries, every property that
-//! differs, and everything that could not be compared. Knows nothing of how it is shown.
+//! Why a run is slower than another: the budget of lost time and the causes that explain it. And what differs between recordings: every metric
+//! compared with an interval and a bound on false discoveries, every property that differs, and everything that could not be compared.
+//! Knows nothing of how it is shown.
 
+pub mod budget;
+pub mod cause;
 mod cautions;
 mod compare;
 mod concurrency;
 mod condition;
 mod difference;
+mod explanation;
 mod facts;
 mod headline;
 mod json;
+mod line;
 mod means;
 mod metrics;
 mod not_compared;
@@ -16,6 +21,7 @@ mod own;
 mod phases;
 mod redundant;
 mod throughput;
+mod verdict;
 mod window;
 mod work;
 
@@ -24,6 +30,7 @@ pub use compare::{Comparison, Options, compare};
 pub use concurrency::Turns;
 pub use condition::Condition;
 pub use difference::{Difference, Per};
+pub use explanation::{Explain, Explanation, Finding, NotEvaluated, Note, Outcome, explain, session};
 pub use facts::{FactDifference, all_facts};
 pub use headline::{Headline, Level};
 pub use not_compared::NotCompared;
@@ -46,6 +53,12 @@ pub enum Error {
         /// What is wrong with the window.
         why: String,
     },
+    /// The time of the threads cannot be divided.
+    #[error("{0}")]
+    Budget(String),
+    /// A cause cannot be used.
+    #[error(transparent)]
+    Cause(#[from] cause::Faulty),
     /// The tables could not be asked.
     #[error(transparent)]
     Query(#[from] query::Error),

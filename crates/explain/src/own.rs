@@ -29,7 +29,12 @@ fn command(run: &Run) -> Option<String> {
 
 /// Whose threads were looked at, where `--pid` or `--cgroup` said so: with a server, the command is often only its client.
 fn chosen(run: &Run) -> HashSet<i64> {
-    if !run.recording.manifest().is_chosen() {
+    if run.recording.manifest().is_chosen() { looked_at(run) } else { HashSet::new() }
+}
+
+/// The processes whose threads were looked at one by one, where that was not done for all of the system.
+pub(crate) fn looked_at(run: &Run) -> HashSet<i64> {
+    if !run.recording.manifest().has_scope() {
         return HashSet::new();
     }
     let select = Select { columns: Some(&["user"]), ..Select::default() };

@@ -5,6 +5,7 @@ mod common;
 mod damage;
 mod disk;
 mod doctor;
+mod explain;
 mod flame;
 mod hostile;
 mod kill;

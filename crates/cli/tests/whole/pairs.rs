@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 struct Pair {
     name: &'static str,
     comparison: Value,
+    explanation: Value,
     truths: [BTreeMap<String, f64>; 2],
 }
 
@@ -88,7 +89,16 @@ impl Pair {
         let done = folder.expect(0, ["compare", "fast.twin", "slow.twin", "--json"]);
         eprintln!("{}", folder.expect(0, ["compare", "fast.twin", "slow.twin", "--all"]).stdout);
         eprintln!("{truths:#?}");
-        Some(Pair { name, comparison: done.json(), truths })
+        let explained = ["explain", "slow.twin", "--against", "fast.twin"];
+        eprintln!("{}", folder.expect(0, explained).stdout);
+        let explanation = folder.expect(0, explained.into_iter().chain(["--json"])).json();
+        // The fast one is explained by nothing.
+        let other = folder.expect(0, ["explain", "fast.twin", "--against", "slow.twin", "--json"]).json();
+        assert_eq!(
+            (&other["outcome"], other["findings"].as_array().map(Vec::len)),
+            (&Value::from("no slower"), Some(0))
+        );
+        Some(Pair { name, comparison: done.json(), explanation, truths })
     }
 
     /// What the program counted per operation, slow over fast.
@@ -111,6 +121,18 @@ impl Pair {
                 && d["per"] == per
                 && labels.iter().all(|(k, v)| d["labels"][k].as_str().is_some_and(|x| x.contains(v)))
         })
+    }
+
+    /// The cause must come first, and explain most of what is lost.
+    fn must_be(&self, cause: &str) {
+        let first = &self.explanation["findings"][0];
+        let share = first["share"].as_f64().unwrap_or(0.0);
+        assert!(
+            first["cause"] == cause && share > 0.4,
+            "{}: expected {cause}: {:#}",
+            self.name,
+            self.explanation["findings"]
+        );
     }
 
     /// The metric must be listed per operation, with a factor between these.
@@ -164,6 +186,7 @@ const UNRELATED: &[&str] =
 fn contended_counter() {
     let folder = Folder::alone();
     let Some(pair) = Pair::record(&folder, "contended-counter", SIX) else { return };
+    pair.must_be("lock-contention");
     pair.same_set_up();
     pair.must_not(UNRELATED);
     // With both CPUs to itself, one of two threads waits for the lock nearly all the time.
@@ -181,6 +204,7 @@ fn contended_counter() {
 fn chatty_log() {
     let folder = Folder::alone();
     let Some(pair) = Pair::record(&folder, "chatty-log", SIX) else { return };
+    pair.must_be("syscalls");
     pair.same_set_up();
     pair.must_not(UNRELATED);
     // A system call for each record.
@@ -192,6 +216,7 @@ fn chatty_log() {
 fn small_pool() {
     let folder = Folder::alone();
     let Some(pair) = Pair::record(&folder, "small-pool", SIX) else { return };
+    pair.must_be("too-few-threads");
     pair.same_set_up();
     pair.must_not(UNRELATED);
     // One worker does a quarter of what four do; the CPUs had nothing to do with it.
@@ -206,6 +231,7 @@ fn small_pool() {
 fn munmap_storm() {
     let folder = Folder::alone();
     let Some(pair) = Pair::record(&folder, "munmap-storm", SIX) else { return };
+    pair.must_be("page-faults");
     pair.same_set_up();
     pair.must_not(UNRELATED);
     pair.must_agree("process.minor_faults", "minor faults");
@@ -219,6 +245,7 @@ fn munmap_storm() {
 fn serial_end() {
     let folder = Folder::alone();
     let Some(pair) = Pair::record(&folder, "serial-end", ["--ops", "1200000"]) else { return };
+    pair.must_be("serial-phase");
     pair.same_set_up();
     pair.must_not(UNRELATED);
     assert!(pair.truths[SLOW]["single-threaded share of the time"] > 0.2);

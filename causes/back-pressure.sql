@@ -1,0 +1,16 @@
+-- cause back-pressure: threads wait until the other side takes what they send
+-- layer: io
+-- needs: thread_time wait
+-- specific: 4
+-- says: threads wait for room in {subject}: the other side takes the data too slowly
+-- evidence: waited per unit of work: {slow:s}, against {against:s}
+-- check: ss -tni: Send-Q; twinscope flame SLOW.twin --state pipe, --state network
+-- try: make the reader faster or give it threads; larger buffers (F_SETPIPE_SZ, SO_SNDBUF, net.ipv4.tcp_wmem) only help with bursts
+-- experiment: size of the buffer; number of readers
+-- see: pipe(7), tcp(7)
+with cells as materialized (
+    select cell, slow, against, iif(state = 'pipe', 'a pipe', 'a socket') as subject from budget
+    where state in ('pipe', 'network') and (coalesce(what, '') like '%write%' or coalesce(what, '') like '%send%' or coalesce(what, '') in ('sk_stream_wait_memory', 'sock_wait_for_wmem', 'unix_stream_sendmsg')
+          or path like '%pipe_write%' or path like '%sk_stream_wait_memory%' or path like '%sock_alloc_send_pskb%' or request in ('write', 'writev', 'send', 'sendto', 'sendmsg', 'sendfile'))
+)
+select subject, cell, 1.0 as part, sum(slow) over (partition by subject) as slow, sum(against) over (partition by subject) as against from cells

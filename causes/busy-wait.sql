@@ -1,0 +1,35 @@
+-- cause busy-wait: threads burn CPU time while they wait
+-- layer: scheduling
+-- needs: thread_time sample syscall
+-- specific: 5
+-- says: threads spin in {subject}: {slow:s} of CPU time per unit of work, against {against:s}
+-- evidence: CPUs taken from threads by force per unit of work: {slow_preempted}, against {against_preempted}
+-- evidence: threads of the workload that waited for a CPU meanwhile: {waiting}
+-- check: perf annotate of the function: a short loop with pause, yield or a load of one address
+-- try: sleep instead: a mutex, a condition variable, futex, epoll; spin a few times at most, and only where the holder runs on another CPU
+-- experiment: number of threads; number of spins
+-- see: https://www.realworldtech.com/forum/?threadid=189711&curpostid=189723
+with preempted as (select slow as slow_preempted, coalesce(against, 0) as against_preempted from total where metric = 'thread_time.switches_involuntary'),
+waiting as (select slow_threads as waiting from state where state = 'runnable'),
+again as materialized (
+    -- Calls that ask again and again for what is not there.
+    select iif(call like '%64', substr(call, 1, length(call) - 2), call) as name from syscall_use
+    where (call = 'sched_yield' and slow_count > 1.5 * against_count) or (call in ('read', 'recvfrom', 'recvmsg', 'accept4', 'poll', 'epoll_wait', 'futex') and slow_errors > 0.8 * slow_count and slow_count > 3 * against_count)
+       or (call in ('poll', 'epoll_wait', 'select') and slow_count > 10 * against_count and slow_count > 10 and slow_time / slow_count < 2e4)
+),
+-- Code that does little but look at one word again and again.
+loads as materialized (
+    select focus from budget where state = 'user' and focus is not null group by focus
+    having sum(iif(path like '%atomic%load;' or path like '%atomic%bool;' or path like '%atomic%compare_exchange%', slow, 0)) > 0.1 * sum(slow) and sum(slow) > 2 * sum(against)
+),
+cells as materialized (
+    select cell, slow, against, caller, function, request from budget
+    where state = 'user' and aside = 0 and (lower(function) like '%spin%' or lower(function) like '%busy%wait%' or lower(function) like '%_pause%' or lower(function) like '%yield%' or lower(function) like '%cpu_relax%'
+             or lower(function) like '%backoff%' or lower(function) like '%wait_for%' or lower(function) like '%wait_until%' or lower(function) like '%poll%' or function like 'runtime.procyield%' or lower(function) like '%try_lock%'
+             or lower(function) like '%trylock%' or lower(function) like '%onspinwait%' or lower(function) like '%try_pop%' or lower(function) like '%try_recv%' or lower(function) like '%try_dequeue%' or focus in (select focus from loads))
+       or (state in ('user', 'kernel') and request in (select name from again))
+)
+select coalesce(nullif(c.function, ''), c.caller) as subject0, iif(c.request is null, c.function, c.request || ' asked again and again by ' || coalesce(c.caller, '?')) as subject, c.cell, 1.0 as part,
+       sum(c.slow) over (partition by iif(c.request is null, c.function, c.request)) as slow, sum(c.against) over (partition by iif(c.request is null, c.function, c.request)) as against,
+       p.slow_preempted, p.against_preempted, w.waiting
+from cells c, preempted p, waiting w

@@ -1,0 +1,27 @@
+-- cause cold-cache: data is read from disk that the other run found in memory
+-- layer: io
+-- needs: thread_time
+-- specific: 5
+-- against: yes
+-- says: {slow_bytes:B} read from disk per unit of work, against {against_bytes:B}, for the same reads by the program
+-- evidence: waited for it per unit of work: {slow:s}, against {against:s}
+-- evidence: the program itself read {slow_chars:B} per unit of work, against {against_chars:B}
+-- evidence: waits of page faults for a disk per second: {slow_faults}, against {against_faults}
+-- check: vmtouch FILE; iostat -x 1; twinscope flame SLOW.twin --state disk
+-- try: read the data ahead (posix_fadvise, MAP_POPULATE, vmtouch -t), warm up before measuring, more memory for the page cache
+-- experiment: with and without drop_caches
+-- see: Documentation/admin-guide/sysctl/vm.rst (drop_caches)
+with reads as materialized (
+    select r.slow as slow_bytes, coalesce(r.against, 0) as against_bytes, c.slow as slow_chars, c.against as against_chars
+    from total r left join total c on c.metric = 'process.read_chars'
+    where r.metric = 'process.read_bytes' and r.slow > 2 * coalesce(r.against, 0) and r.slow_rate > 262144
+      and coalesce(c.slow < 1.5 * c.against or c.slow < 0.5 * r.slow, 1)
+),
+faults as (select slow_rate as slow_faults, against_rate as against_faults from total where metric = 'process.major_faults'),
+swap as (select coalesce(max(slow_rate), 0) as pages from total where metric = 'vmstat.pswpin')
+select 'page cache' as subject, b.cell, 1.0 as part, r.slow_bytes, r.against_bytes, r.slow_chars, r.against_chars, f.slow_faults, f.against_faults,
+       sum(b.slow) over () as slow, sum(b.against) over () as against
+from budget b, reads r left join faults f, swap
+where swap.pages * 4096 < 0.5 * (select slow_rate from total where metric = 'process.read_bytes')
+  and (b.state in ('disk', 'fault') and b.path not like '%sync%' or (b.state in ('kernel', 'lock') and (b.path like '%;filemap_get_pages;%' or b.path like '%;filemap_fault;%' or b.path like '%;page_cache_ra%'
+       or b.path like '%;read_pages;%' or b.path like '%;filemap_update_page%')))

@@ -1,0 +1,13 @@
+-- cause compaction: threads wait while memory is put together for huge pages
+-- layer: kernel
+-- needs: thread_time vmstat
+-- specific: 7
+-- says: threads compact memory before they get a huge page: {slow_stalls:1/s} times, against {against_stalls:1/s}
+-- evidence: compacting per unit of work: {slow:s}, against {against:s}
+-- check: grep compact_ /proc/vmstat; cat /sys/kernel/mm/transparent_hugepage/defrag
+-- try: echo defer+madvise > /sys/kernel/mm/transparent_hugepage/defrag, or huge pages reserved at boot (vm.nr_hugepages)
+-- experiment: /sys/kernel/mm/transparent_hugepage/defrag
+-- see: Documentation/admin-guide/mm/transhuge.rst
+with stalls as materialized (select slow_rate as slow_stalls, coalesce(against_rate, 0) as against_stalls from total where metric = 'vmstat.compact_stall' and slow_rate > 1)
+select 'huge pages' as subject, b.cell, 1.0 as part, s.slow_stalls, s.against_stalls, sum(b.slow) over () as slow, sum(b.against) over () as against
+from budget b, stalls s where b.path like '%compact_zone%' or b.path like '%try_to_compact_pages%' or b.path like '%;migrate_pages%'

@@ -1,0 +1,31 @@
+-- cause context-switches: threads hand small pieces of work to one another
+-- layer: scheduling
+-- needs: thread_time wait
+-- specific: 4
+-- says: {slow_switches} context switches per unit of work, against {against_switches}: threads wait for one another in {subject}
+-- evidence: switching and waiting for the other side per unit of work: {slow:s}, against {against:s}
+-- evidence: mean wait: {mean:s}
+-- check: pidstat -w 1; twinscope flame SLOW.twin --state pipe
+-- try: hand over more at once: batches, larger messages, a ring in shared memory; or do it in one thread
+-- experiment: size of the batch
+-- see: sched(7), pipe(7)
+with switches as materialized (
+    select sum(slow) as slow_switches, coalesce(sum(against), 0) as against_switches from total
+    where metric in ('thread_time.switches_voluntary') having sum(slow) > 1.5 * coalesce(sum(against), 0) and sum(slow_rate) > 2000
+),
+-- Waits that another thread of the workload ends soon are for that thread.
+mutual as materialized (
+    select state, sum(slow_time) / nullif(sum(slow_count), 0) as mean from wait_use
+    where state in ('pipe', 'network', 'idle', 'other', 'lock', 'sleep') and waker in (select distinct comm from budget where comm is not null)
+    group by state having mean < 0.0005
+),
+cells as materialized (
+    select b.cell, b.slow, b.against from budget b
+    where ((b.state in ('idle', 'fewer_threads') and b.share > 0) or b.state in ('pipe', 'network', 'other')) and exists (select 1 from mutual) and coalesce(b.request, b.what, '') not in ('fsync', 'fdatasync')
+       or (b.state in ('kernel', 'user') and (b.path like '%;schedule;%' or b.path like '%;__schedule;%' or b.path like '%try_to_wake_up%' or b.path like '%;wake_up_%' or b.request in ('switch', 'futex', 'sched_yield')
+           or (b.request in ('read', 'write', 'recvfrom', 'sendto', 'recvmsg', 'sendmsg', 'recv', 'send', 'readv', 'writev') and exists (select 1 from mutual where state in ('pipe', 'network'))
+               and b.path not like '%filemap%' and b.path not like '%;ext4%')))
+)
+select coalesce((select state from mutual order by state desc limit 1), 'the kernel') as subject, c.cell, 1.0 as part, s.slow_switches, s.against_switches, (select min(mean) from mutual) as mean,
+       sum(c.slow) over () as slow, sum(c.against) over () as against
+from cells c, switches s

@@ -1,0 +1,31 @@
+-- cause disk-latency: a disk answers more slowly
+-- layer: io
+-- needs: thread_time disks
+-- specific: 5
+-- against: yes
+-- says: {device} takes {slow_await:s} for a request, against {against_await:s}
+-- evidence: waited for it per unit of work: {slow:s}, against {against:s}
+-- evidence: requests per second: {slow_rate}, against {against_rate}; in flight on average {slow_depth}, against {against_depth}
+-- check: iostat -x 1: r_await, w_await, f_await
+-- try: see what else uses the disk; the provisioned IOPS and burst credits of a cloud volume; limits (io.max) of the control group; the I/O scheduler
+-- experiment: I/O scheduler; type of volume
+-- see: Documentation/admin-guide/iostats.rst
+with each as materialized (
+    select s.side as side, d.device as device, sum((coalesce(d.reads, 0) + coalesce(d.writes, 0) + coalesce(d.flushes, 0)) * d.seconds) as requests,
+           sum((coalesce(d.read_time, 0) + coalesce(d.write_time, 0) + coalesce(d.flush_time, 0)) * d.seconds) as time, sum(d.queue_time * d.seconds) as queued, sum(d.seconds) as seconds
+    from disks_rate d join side s on s.run = d.run
+    where d.t between s.t_from and s.t_to + 1000000000 and d.kind in ('disk', 'stacked') group by s.side, d.device
+),
+worse as materialized (
+    select a.device as device, a.time / a.requests as slow_await, b.time / b.requests as against_await, a.requests / a.seconds as slow_rate, b.requests / b.seconds as against_rate,
+           a.queued / a.seconds as slow_depth, b.queued / b.seconds as against_depth, a.time / a.seconds as load
+    from each a join each b on b.device = a.device and b.side = 'against'
+    where a.side = 'slow' and a.requests >= 20 and b.requests >= 20 and a.time / a.requests > 1.5 * (b.time / b.requests) and a.time / a.requests > 0.0002
+    order by load desc limit 1
+),
+-- More bytes, not slower requests, are another cause.
+bytes as (select max(coalesce(slow > 1.5 * against, 0)) as more from total where metric in ('process.read_bytes', 'process.write_bytes'))
+select w.device as subject, w.device, b.cell, 1.0 as part, w.slow_await, w.against_await, w.slow_rate, w.against_rate, w.slow_depth, w.against_depth,
+       sum(b.slow) over () as slow, sum(b.against) over () as against
+from budget b, worse w, bytes
+where coalesce(bytes.more, 0) = 0 and (b.state = 'disk' or b.state = 'fault')

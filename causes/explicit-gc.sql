@@ -1,0 +1,21 @@
+-- cause explicit-gc: the program asks for garbage collections
+-- layer: jvm
+-- needs: thread_time
+-- specific: 8
+-- says: the program calls System.gc: the collections take {slow:s} per unit of work, against {against:s}
+-- evidence: asked for in {asker}
+-- check: -Xlog:gc: "Pause Full (System.gc())"
+-- try: -XX:+DisableExplicitGC, or -XX:+ExplicitGCInvokesConcurrent where direct buffers need it; remove the call
+-- experiment: -XX:+DisableExplicitGC
+-- see: https://docs.oracle.com/en/java/javase/21/docs/api/java.base/java/lang/System.html#gc()
+with asked as materialized (
+    select caller, sum(slow) as slow, sum(against) as against from budget
+    where path glob '*JVM_GC*' or path glob '*java.lang.Runtime.gc*' or path glob '*java.lang.System.gc*' or path glob '*;runtime.GC;*'
+),
+collector as materialized (
+    select cell, slow, against from budget
+    where (state in ('user', 'kernel', 'lock', 'fault', 'runnable') and (thread like 'GC Thread#%' or thread like 'G#%' or thread like 'ParGC%' or thread = 'VM Thread' or thread like 'Concurrent Mark%' or path like '%runtime.gcBgMarkWorker%'))
+       or path glob '*JVM_GC*' or path glob '*java.lang.Runtime.gc*' or path glob '*java.lang.System.gc*' or path glob '*;runtime.GC;*' or (state in ('idle', 'other', 'lock') and path like '%VMThread::execute%') or (state in ('idle', 'fewer_threads') and share > 0)
+)
+select 'System.gc' as subject, c.cell, 1.0 as part, sum(c.slow) over () as slow, sum(c.against) over () as against, a.caller as asker
+from collector c, asked a where a.slow > 3 * a.against and a.slow > 0

@@ -1,0 +1,32 @@
+-- cause heap-size: the heap is so small that the collector runs all the time
+-- layer: jvm
+-- needs: thread_time
+-- specific: 7
+-- says: garbage collection takes {slow:s} per unit of work, against {against:s}: the heap is {slow_heap}, against {against_heap}
+-- evidence: in threads {threads}
+-- check: jcmd PID VM.flags; jstat -gcutil PID 1s: the old generation is near 100 % after each collection
+-- try: a larger heap: -Xmx, -XX:MaxRAMPercentage; twice the live data is a good start
+-- experiment: -Xmx
+-- see: https://docs.oracle.com/en/java/javase/21/gctuning/
+with heap as materialized (
+    select max(iif(s.side = 'slow', r.command, null)) as slow_command, max(iif(s.side = 'against', r.command, null)) as against_command from run r join side s on s.run = r.run
+),
+flags as materialized (
+    select slow_command, against_command, instr(slow_command, '-Xmx') as at, instr(against_command, '-Xmx') as against_at from heap where slow_command is not against_command
+),
+words as materialized (
+    select iif(at > 0, replace(substr(slow_command, at + 4, instr(substr(slow_command, at + 4), '"') - 1), '"', ''), 'the default') as slow_heap,
+           iif(against_at > 0, replace(substr(against_command, against_at + 4, instr(substr(against_command, against_at + 4), '"') - 1), '"', ''), 'the default') as against_heap
+    from flags where at > 0
+),
+collector as materialized (
+    select cell, slow, against, thread from budget
+    where state in ('user', 'kernel', 'lock', 'fault', 'disk', 'runnable')
+      and (thread like 'GC Thread#%' or thread like 'G#%' or thread like 'ParGC%' or thread like 'GC task%' or thread like 'Concurrent Mark%' or thread like 'Z%Driver%' or thread like 'ZWorker%' or thread like 'Shenandoah%' or thread = 'VM Thread')
+),
+grown as materialized (select sum(slow) as slow, sum(against) as against, group_concat(distinct thread) as threads from collector having sum(slow) > 1.3 * sum(against)),
+stopped as materialized (
+    select cell from budget where (state in ('idle', 'lock', 'other') and (path like '%Safepoint%' or path like '%VM_Operation%' or path like '%VMThread::execute%' or path like '%CollectedHeap%')) or (state in ('idle', 'fewer_threads') and share > 0)
+)
+select 'heap' as subject, c.cell, 1.0 as part, g.slow, g.against, g.threads, w.slow_heap, w.against_heap
+from (select cell from collector union select cell from stopped) c, grown g, words w where w.slow_heap is not w.against_heap

@@ -1,0 +1,36 @@
+-- cause ipi: CPUs interrupt one another
+-- layer: kernel
+-- needs: thread_time ipi
+-- specific: 7
+-- says: {subject} interrupts other CPUs: {slow_ipis} times per unit of work, against {against_ipis}
+-- evidence: sending the interrupts and waiting for the answers per unit of work: {slow:s}, against {against:s}
+-- check: twinscope flame SLOW.twin --state ipis; grep -E 'CAL|RES' /proc/interrupts
+-- try: call it less often (membarrier, timers on other CPUs, changes of affinity, perf and BPF that are switched on and off)
+-- see: kernel/smp.c
+with ipis as materialized (
+    select sum(iif(s.side = 'slow', i.targets / (select sum(units) from side where side = 'slow'), 0)) as slow_ipis,
+           coalesce(sum(iif(s.side = 'against', i.targets / (select sum(units) from side where side = 'against'), 0)), 0) as against_ipis
+    from ipi i join side s on s.run = i.run where i.kind = 'call' and i.comm in (select distinct comm from budget)
+),
+asked as materialized (
+    select request from budget where path like '%;smp_call_function%' and path not like '%tlb%' and request is not null
+    group by request having sum(slow) > 1.5 * sum(against)
+),
+cells as materialized (
+    select b.cell, b.slow, b.against, coalesce(b.request, 'the kernel') as subject
+    from budget b, ipis
+    where slow_ipis > 1.5 * against_ipis and b.state in ('kernel', 'user', 'lock', 'other')
+      and ((b.path like '%;smp_call_function%' and b.path not like '%tlb%') or b.request in (select request from asked))
+      and coalesce(b.request, '') not in ('page fault', 'munmap', 'mmap', 'madvise', 'mprotect', 'brk')
+),
+-- Those who are interrupted pay some 3 µs each, which the kernel books as their own time; at most what their code got slower by.
+interrupted as materialized (
+    select min(1.0, 3e-6 * max(slow_ipis - against_ipis, 0) / nullif((select sum(slow - against) from budget where state = 'user' and fresh = 0), 0)) as part from ipis where slow_ipis > 1.5 * against_ipis
+),
+all_cells as materialized (
+    select subject, cell, slow, against, 1.0 as part from cells
+    union all select (select subject from cells group by subject order by sum(slow - against) desc limit 1), cell, slow, against, part from budget, interrupted
+    where state = 'user' and request is null and fresh = 0 and part > 0 and exists (select 1 from cells) and cell not in (select cell from cells)
+)
+select subject, cell, part, slow_ipis, against_ipis, sum(slow) over (partition by subject) as slow, sum(against) over (partition by subject) as against
+from all_cells, ipis

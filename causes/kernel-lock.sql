@@ -1,0 +1,17 @@
+-- cause kernel-lock: threads wait for a lock of the kernel
+-- layer: kernel
+-- needs: thread_time
+-- specific: 5
+-- says: threads wait for a lock of the kernel, asked for by {subject}
+-- evidence: waited or spun for it per unit of work: {slow:s}, against {against:s}
+-- check: twinscope flame SLOW.twin --state lock, and in that of CPU time look for native_queued_spin_lock_slowpath, osq_lock and rwsem_down_…
+-- try: let threads work on files, directories, sockets or maps of their own; what all share is locked by the kernel as a whole
+-- see: Documentation/locking/locktypes.rst
+with cells as materialized (
+    select cell, slow, against, coalesce(request, caller, 'other code') as subject
+    from budget
+    where (state = 'lock' and (lock like 'kernel %' or (lock is null and path like '%rwsem_down%') or path like '%;mutex_lock;%' or path like '%;__mutex_lock%'))
+       or (state = 'kernel' and (function in ('native_queued_spin_lock_slowpath', 'pv_native_queued_spin_lock_slowpath', '__pv_queued_spin_lock_slowpath', 'osq_lock', 'queued_spin_lock_slowpath',
+           'queued_write_lock_slowpath', 'queued_read_lock_slowpath') or path like '%;rwsem_down%' or path like '%;__mutex_lock%' or path like '%;rwsem_optimistic_spin;%'))
+)
+select subject, cell, 1.0 as part, sum(slow) over (partition by subject) as slow, sum(against) over (partition by subject) as against from cells

@@ -1,0 +1,48 @@
+-- cause lock-contention: threads wait for a lock that another thread holds
+-- layer: scheduling
+-- needs: thread_time lock wait
+-- specific: 6
+-- says: threads wait for the lock {subject}{held}
+-- evidence: waited per unit of work: {slow_wait:s}, against {against_wait:s}
+-- evidence: waits per unit of work: {slow_count}, against {against_count}; the longest {longest:s}; at most {waiters} threads at once
+-- evidence: held mostly by thread {holder}, which released it in {holder_function}
+-- check: twinscope flame SLOW.twin --state contended shows who waits, with --reverse for which function
+-- try: hold it for less time: move work, allocation, logging and system calls out of the locked part
+-- try: split it: one lock per shard or per thread, a read-write lock where reads prevail, or an atomic where the data is one word
+-- experiment: number of threads; number of shards of the lock
+-- see: futex(2); Gregg, Systems Performance, 2nd edition, chapter 5
+with
+-- A lock without a name is called by the code that waits for it: addresses differ from run to run.
+waits as materialized (
+    select cell, slow, against, lock, iif(instr(coalesce(lock, '0x'), '0x') > 0, coalesce('taken in ' || nullif(caller, ''), lock, 'without a name'), lock) as subject
+    from budget where state = 'lock' and coalesce(lock, '') not like 'kernel %'
+),
+total as materialized (select subject, sum(slow) as slow, sum(against) as against, max(lock) as lock from waits group by subject),
+-- Goroutines that wait for a sync.Mutex leave their threads without work.
+go as materialized (
+    select sum(slow) as slow, sum(against) as against from budget where state in ('user', 'kernel') and (path like '%sync.(*Mutex)%' or path like '%sync.(*RWMutex)%' or path like '%;runtime.semacquire%' or path like '%;runtime.semrelease%')
+),
+goes as materialized (
+    select b.cell, coalesce((select caller from budget where path like '%sync.(*Mutex)%' group by caller order by sum(slow) desc limit 1), 'sync.Mutex') as subject, b.slow, b.against
+    from budget b, go
+    where go.slow > 2 * go.against and go.slow > 0.03 * (select sum(slow) from state where state in ('user', 'kernel'))
+      and (b.path like '%sync.(*Mutex)%' or b.path like '%sync.(*RWMutex)%' or b.path like '%;runtime.sem%' or b.path like '%;runtime.findRunnable%' or b.path like '%;runtime.mcall%' or b.path like '%;runtime.schedule%'
+           or (b.state = 'idle' and b.share > 0))
+),
+whole as materialized (select sum(max(slow - against, 0)) as grown from total),
+-- What is spent on the way into and out of waits belongs to the locks as far as it was locks that were waited for, and to each by its part.
+futexes as materialized (
+    select max(sum(iif(state = 'lock', slow_count - against_count, 0)), 0) * 1.0 / nullif(sum(max(slow_count - against_count, 0)), 0) as locks from wait_use where what like '%futex%' and state in ('lock', 'idle', 'sleep', 'other')
+),
+way as materialized (
+    select b.cell, t.subject, max(t.slow - t.against, 0) / w.grown * coalesce(f.locks, 1.0) as part
+    from budget b, total t, whole w, futexes f
+    where w.grown > 0 and t.slow > t.against and b.state in ('user', 'kernel') and b.aside = 0
+      and (b.request in ('futex', 'sched_yield') or b.path like '%;futex_wa%' or b.function like '%lll_lock%' or b.function like '%pthread_mutex_%lock%'
+           or b.function like '%mutex_lock%' or b.function like '%Mutex%lock%' or b.function like 'runtime.lock%' or b.function like 'runtime.unlock%' or b.function like '%ObjectMonitor%'
+           or b.function like '%ObjectSynchronizer%' or b.function like 'sync.(*Mutex)%' or b.function like 'runtime.futex%' or b.function like 'runtime.procyield%')
+),
+claims as (select cell, subject, 1.0 as part from waits union all select cell, subject, part from way where cell not in (select cell from goes) union all select cell, 'sync.Mutex', 1.0 from goes)
+select c.subject, c.cell, c.part, t.slow as slow_wait, t.against as against_wait, u.slow_count, u.against_count, u.longest, u.waiters,
+       u.holder, u.holder_function, coalesce(', held by ' || u.holder || coalesce(' in ' || u.holder_function, ''), '') as held
+from claims c left join total t on t.subject = c.subject left join lock_use u on u.lock = t.lock

@@ -1,0 +1,28 @@
+-- cause log-volume: more is written to files or logs
+-- layer: io
+-- needs: thread_time syscall
+-- specific: 5
+-- says: {slow_bytes:B} written per unit of work, against {against_bytes:B}, in {slow_count} calls of {subject}
+-- evidence: time in writing and in making the text per unit of work: {slow:s}, against {against:s}
+-- evidence: called most in {top}
+-- check: strace -f -e trace=write -p PID; the level of the log in the configuration
+-- try: a higher log level, sampling, or a buffered, asynchronous log
+-- experiment: log level
+-- see: write(2)
+with grown as materialized (
+    select call, iif(call like '%64', substr(call, 1, length(call) - 2), call) as name, slow_count, against_count, slow_bytes, against_bytes from syscall_use
+    where call in ('write', 'writev', 'pwrite64', 'pwritev', 'pwritev2') and slow_bytes > 1.5 * against_bytes and slow_bytes > 16
+      and slow_bytes / nullif(against_bytes, 0) > 0.3 * slow_count / nullif(against_count, 0) or (call in ('write', 'writev', 'pwrite64') and against_bytes < 1 and slow_bytes > 16)
+),
+most as materialized (select * from grown order by slow_bytes - against_bytes desc limit 1),
+cells as materialized (
+    select b.cell, b.slow, b.against, b.caller from budget b, most
+    where (b.request in (select name from grown) and b.state in ('user', 'kernel', 'disk', 'lock', 'other') and b.path not like '%tcp%' and b.path not like '%;sock_%' and b.path not like '%pipe_write%')
+       -- Code that is new and writes is there to write.
+       or (b.state in ('user', 'kernel') and b.fresh = 1 and b.focus in (select focus from budget where fresh = 1 and request in (select name from grown)))
+       or (b.state = 'user' and (b.function like '%printf%' or b.function like '%_IO_%' or b.function like '%fputs%' or b.function like '%strftime%' or b.function like '%localtime%'
+           or b.function like '%itoa%' or b.path like '%;%log_error_core;%' or b.path like '%printf;%' or b.path like '%ostream%' or b.path like '%num_put%' or b.path like '%basic_filebuf%' or b.path like '%spdlog%' or b.path like '%logger%' or b.path like '%fmt::%' or b.path like '%;logging%' or b.path like '%;_IO_%'))
+),
+top as (select caller from cells where caller is not null group by caller order by sum(slow - against) desc limit 1)
+select m.name as subject, c.cell, 1.0 as part, m.slow_bytes, m.against_bytes, m.slow_count, sum(c.slow) over () as slow, sum(c.against) over () as against, (select caller from top) as top
+from cells c, most m

@@ -1,0 +1,22 @@
+-- cause memory-limit: a control group is at the limit of its memory
+-- layer: kernel
+-- needs: thread_time cgroup_memory
+-- specific: 7
+-- says: {subject} is at its memory limit of {limit:B}: its threads reclaim memory and read again what they lost
+-- evidence: reclaiming and reading again per unit of work: {slow:s}, against {against:s}
+-- evidence: in use {current:B} of {limit:B}
+-- evidence: pages of files read again soon after they were dropped: {slow_refault:1/s}, against {against_refault:1/s}
+-- check: cat memory.events memory.pressure memory.stat in the control group
+-- try: a higher memory.max or memory.high, or less memory: heap sizes, caches, files written with O_DIRECT
+-- see: Documentation/admin-guide/cgroup-v2.rst (memory)
+with groups as materialized (
+    select m.path as path, max(m.max) as most, max(m.current) as current, max(m.current * 1.0 / m.max) as fill
+    from cgroup_memory m join side s on s.run = m.run where s.side = 'slow' and m.max > 0 and m.t between s.t_from and s.t_to group by m.path
+),
+full as materialized (select path, most, current from groups where fill > 0.9 order by fill desc limit 1),
+refault as materialized (select max(slow_rate) as slow_rate, max(coalesce(against_rate, 0)) as against_rate from total where metric in ('vmstat.workingset_refault_file', 'vmstat.workingset_refault_anon', 'vmstat.pswpin')),
+swapped as (select coalesce(max(slow_rate > 50 and slow > 1.5 * coalesce(against, 0)), 0) as much from total where metric = 'vmstat.pswpin')
+select f.path as subject, b.cell, 1.0 as part, f.most as "limit", f.current, r.slow_rate as slow_refault, r.against_rate as against_refault, sum(b.slow) over () as slow, sum(b.against) over () as against
+from budget b, full f, refault r, swapped
+where b.path like '%try_to_free_mem_cgroup%' or b.path like '%mem_cgroup_handle_over_high%' or b.path like '%;try_charge_memcg;%reclaim%' or b.path like '%;shrink_%' or b.path like '%reclaim_high%'
+   or (r.slow_rate > 100 and r.slow_rate > 1.5 * r.against_rate and (b.state in ('disk', 'fault') or (b.state in ('kernel', 'lock', 'other') and (b.path like '%;filemap_%' or b.path like '%page_cache_ra%' or b.request = 'page fault'))))

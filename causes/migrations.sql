@@ -1,0 +1,27 @@
+-- cause migrations: threads move from CPU to CPU
+-- layer: scheduling
+-- needs: thread_time
+-- specific: 5
+-- says: threads change the CPU {slow_moves} times per unit of work, against {against_moves}
+-- evidence: moving them per unit of work: {slow:s}, against {against:s}
+-- check: perf stat -e migrations; pidstat -t 1
+-- try: pin threads, or stop changing their masks (sched_setaffinity) as they go; fewer, longer wake-ups
+-- see: sched_setaffinity(2)
+with moves as materialized (
+    select slow as slow_moves, coalesce(against, 0) as against_moves from total where metric = 'thread_time.migrations' and slow > 2 * coalesce(against, 0) and slow_rate > 500
+),
+cells as materialized (
+    select cell, slow, against from budget
+    where (state in ('kernel', 'user', 'other') and (request in ('sched_setaffinity', 'switch') or path like '%;migration_cpu_stop;%' or path like '%affine_move_task%' or path like '%stop_one_cpu%' or path like '%;schedule;%' or path like '%set_cpus_allowed%'
+           or path like '%sched_setaffinity%'))
+       or (state = 'runnable' and share > 0)
+),
+-- After a move the caches of the new CPU have to be filled: some 20 µs, at most what the threads' own code got slower by.
+refills as materialized (
+    select min(1.0, 2e-5 * (slow_moves - against_moves) / nullif((select sum(slow - against) from budget where state = 'user' and fresh = 0), 0)) as part from moves
+),
+all_cells as materialized (
+    select cell, slow, against, 1.0 as part from cells
+    union all select cell, slow, against, part from budget, refills where state = 'user' and fresh = 0 and part > 0 and cell not in (select cell from cells)
+)
+select 'threads' as subject, c.cell, c.part, m.slow_moves, m.against_moves, sum(c.slow) over () as slow, sum(c.against) over () as against from all_cells c, moves m

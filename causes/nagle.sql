@@ -1,0 +1,17 @@
+-- cause nagle: small writes wait for a delayed acknowledgement
+-- layer: io
+-- needs: thread_time tcp
+-- specific: 7
+-- says: {slow_stalls} small writes per unit of work were kept back until the other side acknowledged the one before, 40 ms as a rule, against {against_stalls}
+-- evidence: kept back for {stall:s} per unit of work
+-- evidence: waited per unit of work: {slow:s}, against {against:s}
+-- check: tcpdump shows a second small segment 40 ms after the first, right after its ACK
+-- try: TCP_NODELAY on the sender; one write or writev for header and body; TCP_CORK or MSG_MORE around several writes
+-- experiment: TCP_NODELAY
+-- see: RFC 896, RFC 1122 4.2.3.2, tcp(7)
+with stalls as materialized (
+    select t.slow as slow_stalls, coalesce(t.against, 0) as against_stalls, s.slow / 1e9 as stall from total t left join total s on s.metric = 'tcp.stall_time'
+    where t.metric = 'tcp.delayed_ack_stalls' and t.slow_rate > 0.5 and t.slow > 1.5 * coalesce(t.against, 0)
+)
+select 'small writes' as subject, b.cell, 1.0 as part, s.slow_stalls, s.against_stalls, s.stall, sum(b.slow) over () as slow, sum(b.against) over () as against
+from budget b, stalls s where b.state = 'network' or (b.state in ('idle', 'fewer_threads', 'sleep') and b.share > 0)

@@ -1,0 +1,21 @@
+-- cause nic-queue: one CPU handles the packets of all
+-- layer: io
+-- needs: thread_time softirqs cpu
+-- specific: 5
+-- says: CPU {subject} handles {share:ratio} of all received packets
+-- evidence: packets received in soft interrupts there: {rate:1/s}
+-- evidence: interrupted and waited per unit of work: {slow:s}, against {against:s}
+-- check: grep NET_RX /proc/softirqs; mpstat -P ALL 1: %soft; ethtool -l IFACE
+-- try: more queues (ethtool -L IFACE combined N), RPS (/sys/class/net/IFACE/queues/rx-0/rps_cpus), irqbalance
+-- see: Documentation/networking/scaling.rst
+with each as materialized (
+    select s.side as side, r.cpu as cpu, sum(r.count * r.seconds / s.seconds) as rate from softirqs_rate r join side s on s.run = r.run
+    where r.kind = 'NET_RX' and r.t between s.t_from and s.t_to + 1000000000 group by s.side, r.cpu
+),
+one as materialized (
+    select cpu, rate, rate / sum(rate) over () as share, count(*) over () as cpus from each where side = 'slow' order by rate desc limit 1
+),
+softirq as materialized (select r.cpu as cpu, sum(r.softirq * r.seconds) / sum(r.seconds) as busy from cpu_rate r join side s on s.run = r.run where s.side = 'slow' and r.t between s.t_from and s.t_to + 1000000000 group by r.cpu)
+select cast(o.cpu as text) as subject, b.cell, 1.0 as part, o.rate, o.share, sum(b.slow) over () as slow, sum(b.against) over () as against
+from budget b, one o join softirq q on q.cpu = o.cpu
+where o.cpus > 1 and o.rate > 20000 and o.share > 0.8 and q.busy > 0.6 and b.state in ('stolen', 'network')

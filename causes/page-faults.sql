@@ -1,0 +1,25 @@
+-- cause page-faults: memory that is mapped anew again and again
+-- layer: kernel
+-- needs: thread_time
+-- specific: 7
+-- says: {slow_faults} page faults per unit of work, against {against_faults}{where_from}: memory is given back and asked for again
+-- evidence: page faults and giving memory back per unit of work: {slow:s}, against {against:s}
+-- evidence: most of the time in page faults was caused in {top}
+-- check: twinscope flame SLOW.twin --state faults; perf stat -e minor-faults
+-- try: keep memory instead of giving it back: a pool, or for glibc MALLOC_TRIM_THRESHOLD_=-1 MALLOC_MMAP_THRESHOLD_=1073741824 MALLOC_TOP_PAD_=67108864
+-- try: larger pages: THP (madvise(MADV_HUGEPAGE), GLIBC_TUNABLES=glibc.malloc.hugetlb=1), MAP_POPULATE for what will be used anyway
+-- experiment: environment MALLOC_TRIM_THRESHOLD_, MALLOC_TOP_PAD_; /sys/kernel/mm/transparent_hugepage/enabled
+-- see: mallopt(3), madvise(2)
+with faults as materialized (
+    select slow as slow_faults, against as against_faults from total where metric = 'process.minor_faults' and slow > 1.5 * coalesce(against, 0) and slow_rate > 1000
+),
+cells as materialized (
+    select cell, slow, against, caller from budget
+    where (state in ('kernel', 'lock') and (request in ('page fault', 'munmap', 'madvise', 'mmap', 'brk', 'mremap') or path like '%;asm_exc_page_fault;%') and path not like '%filemap%'
+           and path not like '%swap%' and path not like '%try_to_free%' and coalesce(lock, 'kernel rwsem') like 'kernel rwsem%')
+       or (state = 'user' and request in ('munmap', 'madvise', 'mmap', 'brk', 'mremap'))
+),
+top as (select caller from cells where caller is not null group by caller order by sum(slow - against) desc limit 1)
+select 'page faults' as subject, cell, 1.0 as part, slow_faults, against_faults, sum(slow) over () as slow, sum(against) over () as against,
+       (select caller from top) as top, coalesce(' in ' || (select caller from top), '') as where_from
+from cells, faults

@@ -1,0 +1,20 @@
+-- cause retransmits: packets are lost and sent again
+-- layer: io
+-- needs: thread_time
+-- specific: 6
+-- says: {slow_retransmits:1/s} segments sent again, against {against_retransmits:1/s}: connections wait for what was lost
+-- evidence: waited per unit of work: {slow:s}, against {against:s}
+-- evidence: share of the segments sent that were sent again: {rate:ratio}
+-- evidence: retransmission timeouts: {timeouts:1/s}
+-- check: nstat TcpRetransSegs TcpExtTCPTimeouts; ss -tni
+-- try: find who drops: the NIC's and the switch's counters (ethtool -S), a cloud allowance, a full queue (tc -s qdisc), policers
+-- see: RFC 6298, tcp(7)
+with lost as materialized (
+    select t.slow_rate as slow_retransmits, coalesce(t.against_rate, 0) as against_retransmits, t.slow_rate / nullif(o.slow_rate, 0) as rate,
+           (select slow_rate from total where metric = 'protocols.TCPTimeouts') as timeouts
+    from total t left join total o on o.metric = 'protocols.OutSegs'
+    where t.metric in ('protocols.RetransSegs', 'tcp.retransmits') and t.slow_rate > 0.5 and t.slow > 1.5 * coalesce(t.against, 0)
+    order by t.slow_rate desc limit 1
+)
+select 'TCP' as subject, b.cell, 1.0 as part, l.slow_retransmits, l.against_retransmits, l.rate, l.timeouts, sum(b.slow) over () as slow, sum(b.against) over () as against
+from budget b, lost l where b.state = 'network' or (b.state in ('idle', 'fewer_threads', 'sleep') and b.share > 0)

@@ -1,0 +1,24 @@
+-- cause run-queue-wait: too many threads want the CPUs
+-- layer: scheduling
+-- needs: thread_time
+-- specific: 5
+-- says: {waiting} threads of the workload wait for a CPU at any time, against {against_waiting}
+-- evidence: waited behind threads of their own per unit of work: {slow:s}, against {against:s}
+-- evidence: threads that were there: {threads}, against {against_threads}
+-- check: vmstat 1: r; twinscope sql SLOW.twin "select * from run_queue"
+-- try: as many busy threads as CPUs; background work in a pool of its own at a lower priority (nice, SCHED_IDLE, cpu.weight)
+-- experiment: number of threads
+-- see: sched(7)
+with waiting as materialized (select slow_threads as waiting, against_threads as against_waiting from state where state = 'runnable' and slow_threads > 0.25 and slow_threads > 1.25 * against_threads),
+threads as (select slow as threads, against as against_threads from measure where name = 'threads'),
+-- Threads whose own work costs no more CPU time, and that wait for a CPU for most of what is lost: others of the workload are in their way.
+delayed as materialized (
+    select comm, thread from thread_group, measure e
+    where e.name = 'elapsed' and slow_cpu < 1.3 * against_cpu and slow_cpu > 0 and slow_runnable - against_runnable > 0.4 * (e.slow - e.against)
+),
+busy as materialized (
+    select comm, thread from thread_group where slow_cpu > 1.5 * against_cpu and exists (select 1 from delayed) and (comm, thread) not in (select comm, thread from delayed)
+)
+select coalesce((select thread from busy limit 1) || ' before ' || (select thread from delayed limit 1), 'run queue') as subject, b.cell, 1.0 as part, w.waiting, w.against_waiting, t.threads, t.against_threads,
+       (select sum(slow) from budget where state = 'runnable') as slow, (select sum(against) from budget where state = 'runnable') as against
+from budget b, waiting w, threads t where b.state = 'runnable' or (b.state in ('user', 'kernel') and exists (select 1 from busy x where x.thread = b.thread))

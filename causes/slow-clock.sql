@@ -1,0 +1,25 @@
+-- cause slow-clock: asking for the time is slow, or done too often
+-- layer: kernel
+-- needs: thread_time sample syscall
+-- specific: 7
+-- says: {subject} takes {slow:s} per unit of work, against {against:s}{how}
+-- evidence: calls of the kernel for it per unit of work: {slow_count}, against {against_count}
+-- evidence: clock source: {source}
+-- check: cat /sys/devices/system/clocksource/clocksource0/current_clocksource; twinscope doctor --only clock
+-- try: clock source tsc where the machine has a stable one (echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource)
+-- try: CLOCK_MONOTONIC_COARSE where a millisecond is enough; ask once per batch; clocks other than REALTIME, MONOTONIC and TAI are always system calls
+-- experiment: clock source
+-- see: vdso(7), clock_gettime(2)
+with calls as materialized (
+    select sum(slow_count) as slow_count, sum(against_count) as against_count from syscall_use where call in ('clock_gettime', 'gettimeofday', 'time')
+),
+cells as materialized (
+    select cell, slow, against from budget
+    where state in ('user', 'kernel')
+      and (request in ('clock_gettime', 'gettimeofday', 'time') or function in ('read_hpet', 'acpi_pm_read', 'xen_clocksource_read', 'kvm_clock_get_cycles', '__vdso_clock_gettime', '__vdso_gettimeofday', '__vdso_time')
+           or path like '%;__vdso_clock_gettime;%' or path like '%;__vdso_gettimeofday;%' or path like '%clock_gettime%' or module = '[vdso]')
+),
+facts as (select max(iif(name like '%clocksource%' and name not like '%available%', value, null)) as source from fact where run in (select run from side where side = 'slow'))
+select 'asking for the time' as subject, c.cell, 1.0 as part, sum(c.slow) over () as slow, sum(c.against) over () as against, k.slow_count, k.against_count, f.source,
+       iif(k.slow_count > 0.5 and k.slow_count > 1.3 * k.against_count, ', in ' || human(k.slow_count, '') || ' system calls against ' || human(k.against_count, ''), '') as how
+from cells c, calls k, facts f

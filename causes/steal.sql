@@ -1,0 +1,15 @@
+-- cause steal: the hypervisor gives the CPUs to other machines
+-- layer: scheduling
+-- needs: thread_time cpu
+-- specific: 6
+-- says: the hypervisor took {slow_steal} CPUs, against {against_steal}
+-- evidence: taken from running threads per unit of work: {slow:s}, against {against:s}
+-- check: vmstat 1: st; mpstat -P ALL 1: %steal
+-- try: a machine of another type or size: burstable types (AWS T, Azure B, GCP shared-core) run out of credits; dedicated hosts
+-- see: Documentation/filesystems/proc.rst (/proc/stat)
+with steal as materialized (
+    select t.slow_rate as slow_steal, coalesce(t.against_rate, 0) as against_steal,
+           t.slow_rate / nullif(t.slow_rate + (select coalesce(sum(slow_rate), 0) from total where metric in ('cpu.irq', 'cpu.softirq')), 0) as part
+    from total t where t.metric = 'cpu.steal' and t.slow_rate > 0.05 and t.slow_rate > 1.25 * coalesce(t.against_rate, 0)
+)
+select 'hypervisor' as subject, cell, coalesce(s.part, 1.0) as part, slow, against, s.slow_steal, s.against_steal from budget, steal s where state = 'stolen'

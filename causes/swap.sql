@@ -1,0 +1,20 @@
+-- cause swap: memory is swapped out and read back
+-- layer: kernel
+-- needs: thread_time vmstat
+-- specific: 8
+-- says: threads wait for memory that was swapped out: {slow_in:1/s} pages read back, against {against_in:1/s}
+-- evidence: waited for it per unit of work: {slow:s}, against {against:s}
+-- evidence: pages swapped out: {slow_out:1/s}, against {against_out:1/s}
+-- check: vmstat 1: si and so; twinscope flame SLOW.twin --state fault
+-- try: more memory or less use of it: heap sizes, caches, memory.max and memory.high of the control group
+-- try: vm.swappiness lower where only file data should go
+-- see: Documentation/admin-guide/sysctl/vm.rst (swappiness)
+with pages as materialized (
+    select i.slow_rate as slow_in, coalesce(i.against_rate, 0) as against_in, o.slow_rate as slow_out, o.against_rate as against_out
+    from total i left join total o on o.metric = 'vmstat.pswpout'
+    where i.metric = 'vmstat.pswpin' and i.slow_rate > 50 and i.slow > 1.5 * coalesce(i.against, 0)
+)
+select 'swap' as subject, b.cell, 1.0 as part, p.slow_in, p.against_in, p.slow_out, p.against_out, sum(b.slow) over () as slow, sum(b.against) over () as against
+from budget b, pages p
+where b.state = 'fault' or b.path like '%swap%' or (b.state in ('disk', 'lock', 'other') and b.request = 'page fault')
+   or (b.state = 'kernel' and (b.request = 'page fault' or b.path like '%try_to_free%' or b.path like '%shrink_%'))

@@ -1,0 +1,26 @@
+-- cause sync-writes: each operation waits until its data is on the disk
+-- layer: io
+-- needs: thread_time syscall
+-- specific: 6
+-- says: {slow_count} calls of {subject} per unit of work, against {against_count}: each waits for the disk for {mean:s}
+-- evidence: waited and worked for it per unit of work: {slow:s}, against {against:s}
+-- evidence: cache flushes of the disks per unit of work: {slow_flushes}, against {against_flushes}
+-- check: strace -f -T -e trace=fsync,fdatasync,msync,sync_file_range -p PID; twinscope flame SLOW.twin --state disk
+-- try: one sync for many operations (group commit, batches), or none where data may be lost: PostgreSQL synchronous_commit=off or commit_delay, Redis appendfsync everysec, SQLite journal_mode=WAL with synchronous=NORMAL
+-- try: a disk with a cache that survives a power cut
+-- experiment: operations per sync
+-- see: fsync(2)
+with syncs as materialized (
+    select call, slow_count, against_count, slow_time from syscall_use
+    where call in ('fsync', 'fdatasync', 'msync', 'sync_file_range', 'syncfs', 'sync') and slow_count > 1.3 * against_count
+),
+most as materialized (select * from syncs order by slow_time desc limit 1),
+cells as materialized (
+    select b.cell, b.slow, b.against from budget b, most
+    where b.state in ('disk', 'kernel', 'user', 'lock', 'other', 'sleep', 'idle')
+      and (b.request in ('fsync', 'fdatasync', 'msync', 'sync_file_range', 'syncfs', 'sync') or b.what in ('fsync', 'fdatasync', 'msync', 'sync_file_range') or b.path like '%;%fsync;%'
+           or b.path like '%;%fdatasync;%' or b.path like '%;jbd2_log_wait_commit;%' or b.path like '%;XLogFlush;%' or (b.state = 'idle' and b.share > 0) or b.path like '%sync_file_range%')
+)
+select m.call as subject, c.cell, 1.0 as part, m.slow_count, m.against_count, m.slow_time / m.slow_count as mean, sum(c.slow) over () as slow, sum(c.against) over () as against,
+       (select slow from total where metric = 'disks.flushes') as slow_flushes, (select against from total where metric = 'disks.flushes') as against_flushes
+from cells c, most m

@@ -1,0 +1,29 @@
+-- cause thundering-herd: many threads are woken for one piece of work
+-- layer: scheduling
+-- needs: thread_time wait syscall
+-- specific: 7
+-- says: {slow_wakeups} threads are woken per unit of work, against {against_wakeups}: most find nothing to do
+-- evidence: waking them and their fight for the lock or the queue per unit of work: {slow:s}, against {against:s}
+-- evidence: woken at once in {subject}
+-- check: pidstat -wt 1: many voluntary switches in all workers at once; strace shows EAGAIN or a futex wait soon after each wake-up
+-- try: wake one: pthread_cond_signal, notify, EPOLLEXCLUSIVE, SO_REUSEPORT, accept_mutex; a queue per thread
+-- see: epoll_ctl(2) (EPOLLEXCLUSIVE), pthread_cond_signal(3)
+with woken as materialized (
+    select slow as slow_wakeups, coalesce(against, 0) as against_wakeups from total where metric = 'thread_time.wakeups' and slow > 2.5 * coalesce(against, 0) and slow > 2
+),
+-- Woken from a wait for work, only to wait for the lock that guards it, or for work again.
+herd as materialized (
+    select sum(slow - against) as lost from budget where state = 'lock' and (path like '%cond_wait%' or path like '%cond_timedwait%' or path like '%cond_lock%' or path like '%Object.wait%' or path like '%ConditionObject%')
+),
+again as (select sum(slow_errors) as slow, sum(against_errors) as against from syscall_use where call in ('accept', 'accept4', 'read', 'recvfrom', 'recvmsg')),
+cells as materialized (
+    select b.cell, b.slow, b.against from budget b, herd, again
+    where (coalesce(herd.lost, 0) > 0.2 * (select slow - against from state where state = 'lock') and herd.lost > 0 or (again.slow > 1 and again.slow > 3 * again.against))
+      and ((b.state = 'lock' and b.path like '%cond%') or (b.state = 'lock' and coalesce(herd.lost, 0) > 0)
+           or (b.state in ('kernel', 'user') and (b.request in ('futex', 'epoll_wait', 'epoll_pwait', 'accept', 'accept4', 'poll', 'select', 'switch') or b.path like '%cond_%' or b.path like '%try_to_wake_up%' or b.path like '%;schedule;%'
+               or b.function like '%lll_lock%' or b.function like '%pthread_mutex%'))
+           or (b.state = 'idle' and b.share > 0))
+)
+select coalesce((select caller from budget where state = 'lock' and path like '%cond%' order by slow - against desc limit 1), 'the kernel') as subject, c.cell, 1.0 as part, w.slow_wakeups, w.against_wakeups,
+       sum(c.slow) over () as slow, sum(c.against) over () as against
+from cells c, woken w

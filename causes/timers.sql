@@ -1,0 +1,30 @@
+-- cause timers: timers interrupt the work
+-- layer: kernel
+-- needs: thread_time interrupt_time
+-- specific: 6
+-- says: timers and their signals take {slow:s} per unit of work, against {against:s}{which}
+-- evidence: timer functions run per second: {slow_rate}, against {against_rate}
+-- check: grep LOC /proc/interrupts; cat /proc/timer_list; strace -e trace=timer_settime,setitimer,timerfd_settime -f -p PID
+-- try: a longer period: profilers (setitimer, perf -F), heartbeats, timer slack (prctl PR_SET_TIMERSLACK); nohz_full for CPUs of their own
+-- see: timer_create(2), Documentation/timers/no_hz.rst
+with runs as materialized (
+    select sum(iif(s.side = 'slow', r.count * r.seconds / s.seconds, 0)) as slow_rate, sum(iif(s.side = 'against', r.count * r.seconds / s.seconds, 0)) as against_rate
+    from interrupt_time_rate r join side s on s.run = r.run where r.kind = 'timer' and r.t between s.t_from and s.t_to + 1000000000
+),
+cells as materialized (
+    select cell, slow, against from budget
+    where (state in ('kernel', 'user', 'stolen') and (path like '%hrtimer_interrupt%' or path like '%run_timer%' or path like '%it_real_fn%' or path like '%;posix_cpu_timers%' or path like '%;run_posix_cpu_timers%' or path like '%timerfd%'
+           or path like '%;arch_do_signal_or_restart;%' or path like '%;get_signal;%' or path like '%;__restore_rt;%' or request in ('rt_sigreturn', 'setitimer', 'timer_settime', 'timerfd_settime')))
+       or state = 'stolen'
+),
+-- An interrupt, its exit from a virtual machine and a signal cost some 5 µs, most of which the kernel books as the program's own time.
+hidden as materialized (
+    select min(1.0, 5e-6 * (r.slow_rate - r.against_rate) * (select slow from measure where name = 'elapsed') / nullif((select sum(slow - against) from budget where state = 'user' and fresh = 0), 0)) as part
+    from runs r where r.slow_rate > 1.5 * r.against_rate + 1000
+),
+all_cells as materialized (
+    select cell, slow, against, 1.0 as part from cells
+    union all select cell, slow, against, part from budget, hidden where state = 'user' and fresh = 0 and part > 0 and cell not in (select cell from cells)
+)
+select 'timers' as subject, c.cell, c.part, sum(c.slow) over () as slow, sum(c.against) over () as against, r.slow_rate, r.against_rate, '' as which
+from all_cells c, runs r where r.slow_rate > 1.5 * r.against_rate + 200

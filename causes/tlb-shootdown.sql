@@ -1,0 +1,34 @@
+-- cause tlb-shootdown: CPUs make one another forget translations of addresses
+-- layer: kernel
+-- needs: thread_time ipi
+-- specific: 8
+-- says: {subject} makes other CPUs flush their TLB: {slow_ipis} interrupts per unit of work, against {against_ipis}
+-- evidence: sending them and waiting for the answers per unit of work: {slow:s}, against {against:s}
+-- check: twinscope flame SLOW.twin --state ipis; grep TLB /proc/interrupts
+-- try: change mappings less often and in larger pieces: mprotect, munmap, madvise and mremap on memory that several threads use
+-- try: garbage collectors and sandboxes: batch changes of protection; processes instead of threads
+-- see: arch/x86/mm/tlb.c
+with ipis as materialized (
+    select sum(iif(s.side = 'slow', i.targets / (select sum(units) from side where side = 'slow'), 0)) as slow_ipis,
+           coalesce(sum(iif(s.side = 'against', i.targets / (select sum(units) from side where side = 'against'), 0)), 0) as against_ipis
+    from ipi i join side s on s.run = i.run where i.kind = 'tlb' and i.comm in (select distinct comm from budget)
+),
+faults as (select max(iif(slow > 1.5 * coalesce(against, 0) and slow_rate > 1000, 1, 0)) as more from total where metric = 'process.minor_faults'),
+top as materialized (
+    select request from budget where (path like '%;flush_tlb%' or request in ('mprotect', 'munmap', 'madvise', 'mremap')) and request is not null group by request order by sum(slow - against) desc limit 1
+),
+-- After a flush each page costs a walk of the tables again: some 2 µs until the working set is back, at most what the threads' own code got slower by.
+walks as materialized (
+    select min(1.0, 2e-6 * max(slow_ipis - against_ipis, 0) / nullif((select sum(slow - against) from budget where state = 'user' and fresh = 0), 0)) as part from ipis
+),
+cells as materialized (
+    select b.cell, b.slow, b.against, coalesce((select request from top), 'the kernel') as subject, iif(b.state = 'user' and b.request is null, w.part, 1.0) as part
+    from budget b, ipis, faults left join walks w
+    where slow_ipis > 1.5 * against_ipis and b.state in ('kernel', 'user', 'stolen', 'lock')
+      and (b.path like '%;flush_tlb%' or b.path like '%tlb_flush%' or b.path like '%;tlb_finish_mmu;%smp_call%' or b.path like '%;arch_tlbbatch_flush;%'
+           -- Without page faults beside it all of the call is for it.
+           or (coalesce(faults.more, 0) = 0 and b.request in ('mprotect', 'munmap', 'madvise', 'mremap', 'pkey_mprotect'))
+           or (b.state = 'user' and b.request is null and b.fresh = 0 and w.part > 0))
+)
+select subject, cell, part, slow_ipis, against_ipis, sum(slow) over (partition by subject) as slow, sum(against) over (partition by subject) as against
+from cells, ipis

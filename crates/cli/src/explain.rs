@@ -1,0 +1,417 @@
+//! `twinscope explain` and `twinscope causes`: the cause first, in the terminal, as Markdown for a ticket, or as JSON.
+
+use crate::text;
+use anyhow::Result;
+use clap::Args;
+use explain::budget::State;
+use explain::cause::{self, Cause};
+use explain::{Choice, Explanation, Finding, Outcome};
+use query::human;
+use std::path::PathBuf;
+
+/// Say why a run is slower than another, or what limits one.
+#[derive(Args, Debug)]
+pub struct Explain {
+    /// The slow recording, or several repeats of it
+    #[arg(required = true, value_name = "SLOW.twin")]
+    slow: Vec<PathBuf>,
+
+    /// The good recording to hold it against, or several repeats of it
+    #[arg(long, value_name = "FAST.twin", num_args = 1..)]
+    against: Vec<PathBuf>,
+
+    /// The stretch to explain: auto, whole, busy, or FROM..TO with times (10s..50s) or marks ('warm-up over..').
+    /// auto is the life of the command, or the busy stretch that is found
+    #[arg(long, value_name = "WINDOW", default_value = "auto", value_parser = crate::compare::window)]
+    window: Choice,
+
+    /// Explain what is slower by at least so many per cent; 10 by default, 5 with three repeats or more a side
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    least: Option<f64>,
+
+    /// Causes of your own: a folder of files like those that `twinscope causes NAME` shows; may be given several times
+    #[arg(long, value_name = "DIR")]
+    causes: Vec<PathBuf>,
+
+    /// Print JSON (docs/explain-json.md)
+    #[arg(long, conflicts_with = "markdown")]
+    json: bool,
+
+    /// Print Markdown, for a ticket
+    #[arg(long)]
+    markdown: bool,
+
+    /// Instead of explaining, answer this question to the tables that causes ask (docs/explain.md), as `sql` does
+    #[arg(long, value_name = "STATEMENT", conflicts_with_all = ["json", "markdown", "fail_on"])]
+    ask: Option<String>,
+
+    /// Exit with 4 where this holds: any (a finding), slower, or CAUSE, CAUSE 20% (explains that much); may be given several times
+    #[arg(long, value_name = "CONDITION", value_parser = Condition::parse)]
+    fail_on: Vec<Condition>,
+}
+
+/// List the causes that `explain` looks for, or show one
+#[derive(Args, Debug)]
+pub struct Causes {
+    /// Show this one, with its question
+    #[arg(value_name = "CAUSE")]
+    name: Option<String>,
+
+    /// Causes of your own: a folder of files; each is checked
+    #[arg(long, value_name = "DIR")]
+    causes: Vec<PathBuf>,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    let number: f64 = text.trim_end_matches('%').trim().parse().map_err(|_| "expected a number of per cent")?;
+    if number.is_finite() && number >= 0.0 {
+        Ok(number / 100.0)
+    } else {
+        Err("expected a number of per cent, 0 or more".into())
+    }
+}
+
+/// When the exit code is 4.
+#[derive(Clone, Debug, PartialEq)]
+enum Condition {
+    Any,
+    Slower,
+    Cause(String, f64),
+}
+
+impl Condition {
+    fn parse(words: &str) -> Result<Self, String> {
+        let (name, share) = match words.trim().rsplit_once(char::is_whitespace) {
+            Some((name, share)) => (name.trim(), percent(share)?),
+            None => (words.trim(), 0.0),
+        };
+        match name {
+            "any" => Ok(Condition::Any),
+            "slower" => Ok(Condition::Slower),
+            name if !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-') => {
+                Ok(Condition::Cause(name.to_owned(), share))
+            }
+            _ => Err("expected any, slower, CAUSE or 'CAUSE N%' (such as 'lock-contention 20%')".into()),
+        }
+    }
+
+    fn holds(&self, e: &Explanation) -> bool {
+        match self {
+            Condition::Any => !e.findings.is_empty(),
+            Condition::Slower => matches!(e.outcome, Outcome::Slower | Outcome::MoreTime),
+            Condition::Cause(name, share) => e
+                .findings
+                .iter()
+                .filter(|f| f.cause == *name)
+                .map(|f| f.share.value)
+                .reduce(|a, b| a + b)
+                .is_some_and(|s| s >= *share),
+        }
+    }
+}
+
+fn known(folders: &[PathBuf]) -> Result<Vec<Cause>> {
+    let mut causes = cause::built_in();
+    for folder in folders {
+        cause::add(&mut causes, folder)?;
+    }
+    Ok(causes)
+}
+
+/// Explains and prints. Returns the exit code.
+pub fn explain(options: &Explain) -> Result<u8> {
+    let causes = known(&options.causes)?;
+    for condition in &options.fail_on {
+        if let Condition::Cause(name, _) = condition
+            && !causes.iter().any(|c| c.id == *name)
+        {
+            return Err(
+                recorder::Usage(format!("--fail-on: there is no cause {name}; `twinscope causes` lists them")).into()
+            );
+        }
+    }
+    let all: Vec<&PathBuf> = options.slow.iter().chain(&options.against).collect();
+    let runs = query::open(&all)?;
+    if let Some(statement) = &options.ask {
+        let session = explain::session(runs, options.slow.len(), &options.window)?;
+        crate::sql::answer(&session, statement, crate::sql::Format::Table)?;
+        return Ok(0);
+    }
+    let settings = explain::Explain { window: options.window.clone(), least: options.least, causes };
+    let explanation = explain::explain(runs, options.slow.len(), &settings)?;
+    for damage in &explanation.damage {
+        eprintln!("twinscope: {}", text::clean(damage));
+    }
+    if options.json {
+        println!("{}", serde_json::to_string_pretty(&explanation.to_json())?);
+    } else if options.markdown {
+        print!("{}", markdown(&explanation));
+    } else {
+        print(&explanation);
+    }
+    if let Some(condition) = options.fail_on.iter().find(|c| c.holds(&explanation)) {
+        let what = match condition {
+            Condition::Any => "there is a finding".to_owned(),
+            Condition::Slower => "it is slower".into(),
+            Condition::Cause(name, _) => format!("{name} was found"),
+        };
+        eprintln!("twinscope: --fail-on: {what}");
+        return Ok(4);
+    }
+    Ok(if explanation.damage.is_empty() { 0 } else { 3 })
+}
+
+/// A part with its interval: "71 % (64 to 78)".
+fn part(finding: &Finding) -> String {
+    let p = |x: f64| format!("{:.0}", x * 100.0);
+    format!("{} % ({} to {})", p(finding.share.value), p(finding.share.low), p(finding.share.high))
+}
+
+/// Characters of a bar.
+const BAR: usize = 40;
+
+/// The states that anyone wants to see.
+fn shown(e: &Explanation) -> Vec<(State, [f64; 2], f64)> {
+    let most = e.ledger.iter().flat_map(|(_, t, _)| *t).fold(0.0f64, f64::max);
+    let worth = |(_, times, share): &&(State, [f64; 2], explain::budget::Estimate)| {
+        times.iter().any(|t| *t > most * 0.005) || share.value.abs() > 0.02
+    };
+    e.ledger.iter().filter(worth).map(|(state, times, share)| (*state, *times, share.value)).collect()
+}
+
+fn print(e: &Explanation) {
+    println!("{}\n", text::clean(&e.verdict));
+    let alone = e.outcome == Outcome::Alone;
+    let unit = e.unit.name();
+    let most = e.ledger.iter().flat_map(|(_, t, _)| *t).fold(0.0f64, f64::max);
+    let mut table = match alone {
+        true => text::table(&["time of the threads", "per unit", "share", ""], &[false, true, true, false]),
+        false => text::table(
+            &["time of the threads", "slow", "against", "of the loss", ""],
+            &[false, true, true, true, false],
+        ),
+    };
+    for (state, [slow, fast], share) in shown(e) {
+        let bar =
+            |time: f64, ink: &str| ink.repeat(if most > 0.0 { (time / most * BAR as f64).round() as usize } else { 0 });
+        let lost = if share.abs() < 0.005 { String::new() } else { format!("{:.0} %", share * 100.0) };
+        if alone {
+            table.add_row([state.name(), &human(slow, "s"), &lost, &bar(slow, "█")]);
+        } else {
+            table.add_row([state.name(), &human(slow, "s"), &human(fast, "s"), &lost, &bar(slow, "█")]);
+            table.add_row(["", "", "", "", &bar(fast, "░")]);
+        }
+    }
+    println!("{}", text::trimmed(&table));
+    let done = |side: usize| {
+        let (work, seconds) = e.done.get(side).copied().unwrap_or_default();
+        format!("{} in {}", human(work, ""), human(seconds, "s"))
+    };
+    match alone {
+        true => println!("\nper {unit}: {} elapsed ({})", e.per_unit(0), done(0)),
+        false => println!(
+            "\nper {unit}: {} elapsed, against {} ({}, against {})",
+            e.per_unit(0),
+            e.per_unit(1),
+            done(0),
+            done(1)
+        ),
+    }
+    for (number, finding) in e.findings.iter().enumerate() {
+        println!("\n{}. {}  {}", number + 1, part(finding), text::clean(&finding.says));
+        println!("   {}: {}", finding.cause, finding.title);
+        for line in &finding.evidence {
+            println!("   · {}", text::clean(line));
+        }
+        for line in &finding.advice {
+            println!("   → {}", text::clean(line));
+        }
+        for line in &finding.check {
+            println!("   check: {}", text::clean(line));
+        }
+    }
+    if !matches!(e.outcome, Outcome::NoSlower) && !alone {
+        println!("\nUnexplained: {:.0} %", e.unexplained * 100.0);
+    }
+    if !e.cautions.is_empty() {
+        println!();
+    }
+    for caution in &e.cautions {
+        println!("{}", text::clean(&caution.text));
+    }
+    if !e.notes.is_empty() {
+        println!("\nNotes:");
+    }
+    for note in &e.notes {
+        println!("  {}: {}", note.cause, text::clean(&note.text));
+    }
+    let known: Vec<_> = e.facts.iter().filter(|f| f.why.is_some()).collect();
+    if !known.is_empty() {
+        println!("\nSet-up that differs and is known to matter:");
+    }
+    for fact in known {
+        let values: Vec<String> = fact
+            .values
+            .iter()
+            .map(|v| v.as_deref().map_or("not read".into(), |v| text::cut(&text::clean(v), 60)))
+            .collect();
+        println!("  {}: {}", text::clean(&fact.full_name()), values.join(" against "));
+    }
+    if !e.not_evaluated.is_empty() {
+        println!("\nNot evaluated:");
+    }
+    for (needs, causes) in gathered(e) {
+        println!("  {}: needs {}", causes.join(", "), text::clean(&needs));
+    }
+}
+
+/// Causes that lack the same.
+fn gathered(e: &Explanation) -> Vec<(String, Vec<String>)> {
+    let mut found: Vec<(String, Vec<String>)> = Vec::new();
+    for n in &e.not_evaluated {
+        match found.iter_mut().find(|(needs, _)| *needs == n.needs) {
+            Some((_, causes)) => causes.push(n.cause.clone()),
+            None => found.push((n.needs.clone(), vec![n.cause.clone()])),
+        }
+    }
+    found
+}
+
+/// Characters that mean something in Markdown, made harmless.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text::clean(text).chars() {
+        match c {
+            '<' => out.push_str("&lt;"),
+            '\\' | '`' | '*' | '_' | '|' | '[' | ']' | '#' => out.extend(['\\', c]),
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+fn markdown(e: &Explanation) -> String {
+    use std::fmt::Write;
+    let mut out = format!("**{}**\n", escaped(&e.verdict));
+    let alone = e.outcome == Outcome::Alone;
+    if alone {
+        let _ = writeln!(out, "\n| time of the threads, per {} | | share |\n|---|---:|---:|", escaped(e.unit.name()));
+    } else {
+        let _ = writeln!(
+            out,
+            "\n| time of the threads, per {} | slow | against | of the loss |\n|---|---:|---:|---:|",
+            escaped(e.unit.name())
+        );
+    }
+    for (state, [slow, fast], share) in shown(e) {
+        let fast = if alone { String::new() } else { format!(" {} |", human(fast, "s")) };
+        let _ = writeln!(
+            out,
+            "| {} | {} |{fast} {:.0} % |",
+            state.name().replace('_', " "),
+            human(slow, "s"),
+            share * 100.0
+        );
+    }
+    for (number, finding) in e.findings.iter().enumerate() {
+        let _ =
+            writeln!(out, "\n{}. **{}** — {} (`{}`)", number + 1, part(finding), escaped(&finding.says), finding.cause);
+        for line in &finding.evidence {
+            let _ = writeln!(out, "   - {}", escaped(line));
+        }
+        for line in &finding.advice {
+            let _ = writeln!(out, "   - try: {}", escaped(line));
+        }
+    }
+    if e.outcome == Outcome::Slower {
+        let _ = writeln!(out, "\nUnexplained: {:.0} %.", e.unexplained * 100.0);
+    }
+    for caution in &e.cautions {
+        let _ = writeln!(out, "\n{}", escaped(&caution.text));
+    }
+    for note in &e.notes {
+        let _ = writeln!(out, "\n- note ({}): {}", note.cause, escaped(&note.text));
+    }
+    for (needs, causes) in gathered(e) {
+        let _ = writeln!(out, "\n- not evaluated: {}: needs {}", causes.join(", "), escaped(&needs));
+    }
+    out
+}
+
+/// Lists or shows causes. Returns the exit code.
+pub fn causes(options: &Causes) -> Result<u8> {
+    let causes = known(&options.causes)?;
+    if let Some(name) = &options.name {
+        let Some(cause) = causes.iter().find(|c| c.id == *name) else {
+            return Err(recorder::Usage(format!("there is no cause {name}; `twinscope causes` lists them")).into());
+        };
+        if options.json {
+            println!("{}", serde_json::to_string_pretty(&json(cause))?);
+        } else {
+            show(cause);
+        }
+        return Ok(0);
+    }
+    if options.json {
+        println!("{}", serde_json::to_string_pretty(&causes.iter().map(json).collect::<Vec<_>>())?);
+        return Ok(0);
+    }
+    let mut layer = "";
+    let width = causes.iter().map(|c| c.id.len()).max().unwrap_or(0);
+    for cause in &causes {
+        if cause.layer != layer {
+            println!("{}{}", if layer.is_empty() { "" } else { "\n" }, cause.layer);
+            layer = &cause.layer;
+        }
+        println!("  {:width$}  {}", cause.id, text::clean(&cause.title));
+    }
+    println!("\n`twinscope causes CAUSE` shows one: what it looks at, how to check it by hand, what to try.");
+    Ok(0)
+}
+
+fn json(cause: &Cause) -> serde_json::Value {
+    serde_json::json!({
+        "cause": cause.id, "title": cause.title, "layer": cause.layer, "needs": cause.needs, "against": cause.against,
+        "specific": cause.specific, "says": cause.says, "evidence": cause.evidence, "check": cause.check, "advice": cause.advice,
+        "experiment": cause.experiment, "references": cause.see, "query": cause.sql,
+    })
+}
+
+fn show(cause: &Cause) {
+    println!("{}: {} ({})", cause.id, text::clean(&cause.title), cause.layer);
+    println!("\nsays   {}", text::clean(&cause.says));
+    let needs = if cause.needs.is_empty() { "nothing but the budget".to_owned() } else { cause.needs.join(", ") };
+    println!("needs  {needs}{}", if cause.against { ", and a run to compare with" } else { "" });
+    for (word, lines) in
+        [("check", &cause.check), ("try", &cause.advice), ("vary", &cause.experiment), ("see", &cause.see)]
+    {
+        for line in lines {
+            println!("{word:6} {}", text::clean(line));
+        }
+    }
+    println!("\n{}", cause.sql);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conditions_are_read() {
+        assert_eq!(Condition::parse("any"), Ok(Condition::Any));
+        assert_eq!(Condition::parse("lock-contention"), Ok(Condition::Cause("lock-contention".into(), 0.0)));
+        assert_eq!(Condition::parse("gc 20%"), Ok(Condition::Cause("gc".into(), 0.2)));
+        for bad in ["", "gc x%", "a b c", "gc -5%"] {
+            assert!(Condition::parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn names_are_text_in_markdown() {
+        assert_eq!(escaped("a_b|<script>"), "a\\_b\\|&lt;script>");
+    }
+}

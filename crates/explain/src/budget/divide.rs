@@ -1,0 +1,251 @@
+//! Divides lost time among the states. With E the elapsed time per unit of work, R the CPU time per unit of the threads that do it, f how much
+//! that was stretched (by neighbours, a quota, interrupts), k the number of CPUs that they could keep busy, and W the rest:
+//!
+//! E = R (1 + f) / k + W.
+//!
+//! The first part is what a unit takes where nobody waits for anything but a CPU; it grows with the CPU time of a unit, or with what stretches it. W is
+//! time in which CPUs that the threads could have used were not used: it grows by what each unit waited longer for (a lock, a disk …), and by threads
+//! that waited for work more often than before, or that were not there. docs/method.md has the formulas and where they come from.
+
+use super::state::{ALL, STATES, STRETCH, State, Sums, WAITS};
+
+/// The lost time, divided.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Division {
+    /// Elapsed time per unit of work, slow over fast; for one run alone 1.
+    pub(crate) ratio: f64,
+    /// By state, the part of the lost time; negative where it fell.
+    pub(crate) share: [f64; STATES],
+    /// By state, the part of the lost time for each thread-second per unit that its cells grew by.
+    pub(crate) factor: [f64; STATES],
+    /// The same for threads that keep house, for each thread that was in the state on average.
+    pub(crate) aside: [f64; STATES],
+}
+
+/// A quotient of quantities that are not negative; 0 for nothing of nothing.
+fn over(a: f64, b: f64) -> f64 {
+    if b > 0.0 { a / b } else { 0.0 }
+}
+
+/// The weight of time waited for work that grew with the time of a unit only, against what else grew.
+const OUTSIDE: f64 = 0.02;
+
+/// So many more threads that sleep on average are a change.
+const AWAKE: f64 = 0.2;
+
+/// Divides what `slow` takes longer for a unit than `fast`. `cpus`: those of the machine with more of them.
+pub(crate) fn divide(slow: &Sums, fast: &Sums, cpus: f64) -> Division {
+    let mut share = [0.0; STATES];
+    let mut factor = [0.0; STATES];
+    let unit = |s: &Sums, state: State| over(s.of(state), s.work);
+    let count = |s: &Sums, state: State| over(s.of(state), s.seconds);
+    let ratio = over(slow.elapsed(), fast.elapsed());
+    let lost = slow.elapsed() - fast.elapsed();
+
+    // CPUs that the threads could keep busy: as many as there are, and no more than threads that had something to do.
+    let engaged = |s: &Sums| over(s.engaged() + s.of(State::Crowded), s.seconds);
+    let k = engaged(slow).max(engaged(fast)).min(cpus).max(1.0);
+
+    let stretch = |s: &Sums| STRETCH.map(|state| over(s.of(state), s.cpu()));
+    let (of_slow, of_fast) = (stretch(slow), stretch(fast));
+    let whole = 1.0 + f64::midpoint(of_slow.iter().sum(), of_fast.iter().sum());
+    let cpu = f64::midpoint(over(slow.cpu(), slow.work), over(fast.cpu(), fast.work));
+    for state in [State::User, State::Kernel] {
+        share[state as usize] = (unit(slow, state) - unit(fast, state)) * whole / k;
+        factor[state as usize] = whole / k;
+    }
+    for (state, (s, f)) in STRETCH.into_iter().zip(of_slow.into_iter().zip(of_fast)) {
+        let part = cpu * (s - f) / k;
+        share[state as usize] = part;
+        let grown = unit(slow, state) - unit(fast, state);
+        factor[state as usize] = if grown.abs() > 0.0 { part / grown } else { 0.0 };
+    }
+    let by_cpu: f64 = share.iter().sum();
+
+    // What is left, by what each unit waited longer and by threads that worked no more; the latter at the pace of the slow side, since threads with
+    // nothing to do have nothing to do for longer where a unit takes longer.
+    let unused = (lost - by_cpu).max(0.0);
+    let threads = |s: &Sums| over(s.time.iter().sum(), s.seconds);
+    let more = |state: State| match state {
+        // Where nothing else grew, threads wait for work as before, and for something outside: a little of their time stands for that.
+        State::Idle => {
+            let longer = (count(slow, State::Idle) - count(fast, State::Idle)) * slow.elapsed();
+            longer.max(OUTSIDE * (unit(slow, State::Idle) - unit(fast, State::Idle)))
+        }
+        State::Fewer => (threads(fast) - threads(slow)) * slow.elapsed(),
+        // A thread that always sleeps, such as one that tells the progress, sleeps longer per unit where a unit takes longer. It is no part of the unit
+        // where others are at work all the time.
+        State::Sleep => {
+            let busy = over(slow.engaged() - slow.of(State::Sleep), slow.seconds);
+            let weight =
+                (1.0 - busy).max((count(slow, State::Sleep) - count(fast, State::Sleep)) / AWAKE).clamp(0.0, 1.0);
+            weight * (unit(slow, State::Sleep) - unit(fast, State::Sleep))
+        }
+        state => unit(slow, state) - unit(fast, state),
+    };
+    let idle: Vec<(State, f64)> =
+        WAITS.into_iter().chain([State::Idle, State::Fewer]).map(|s| (s, more(s).max(0.0))).collect();
+    let all: f64 = idle.iter().map(|(_, more)| more).sum();
+    for &(state, more) in &idle {
+        let part = if all > 0.0 { unused * more / all } else { 0.0 };
+        share[state as usize] = part;
+        let grown = unit(slow, state) - unit(fast, state);
+        factor[state as usize] = if grown > 0.0 { part / grown } else { 0.0 };
+    }
+    // What fell made up for a part of what grew.
+    let grown: f64 = share.iter().filter(|s| **s > 0.0).sum();
+    // Where threads waited less evenly for one another, no state grew by all of what was lost.
+    let scale = if ratio > 0.0 { over(1.0, grown.max(lost)) } else { 0.0 };
+    for value in share.iter_mut().chain(&mut factor) {
+        *value *= scale;
+    }
+    let aside = follow(slow, fast, k, &mut share, &mut factor);
+    Division { ratio, share, factor, aside }
+}
+
+/// Who waited for work waited for other threads. Where threads were blocked more than before, those that wait for work are taken to wait for them.
+/// Gives, by state, what threads that keep house have of that, for each that was blocked on average.
+fn follow(slow: &Sums, fast: &Sums, k: f64, share: &mut [f64; STATES], factor: &mut [f64; STATES]) -> [f64; STATES] {
+    let mut aside = [0.0; STATES];
+    let grown = |of: &dyn Fn(&Sums) -> f64| (over(of(slow), slow.seconds) - over(of(fast), fast.seconds)).max(0.0);
+    let working: Vec<(State, f64)> = WAITS.into_iter().map(|s| (s, grown(&|x| x.of(s)))).collect();
+    // Threads that keep house sleep as a rule, and nobody waits for them then.
+    let keeping = WAITS.into_iter().filter(|s| *s != State::Sleep);
+    let keeping: Vec<(State, f64)> = keeping.map(|s| (s, grown(&|x| x.housekeeping[s as usize]))).collect();
+    let all: f64 = working.iter().chain(&keeping).map(|(_, n)| n).sum();
+    let waiting = grown(&|x| x.of(State::Idle)).min(k);
+    let idle = share[State::Idle as usize];
+    if idle <= 0.0 || waiting <= 0.0 || all <= 0.0 {
+        return aside;
+    }
+    let moved = idle * (all / waiting).min(1.0);
+    for (state, n) in working {
+        let (before, more) = (share[state as usize], moved * n / all);
+        share[state as usize] += more;
+        if before > 0.0 {
+            factor[state as usize] *= 1.0 + more / before;
+        }
+    }
+    for (state, n) in keeping {
+        share[state as usize] += moved * n / all;
+        aside[state as usize] = moved / all;
+    }
+    share[State::Idle as usize] -= moved;
+    factor[State::Idle as usize] *= 1.0 - moved / idle;
+    aside
+}
+
+/// Where the time of one run alone went: the share of each state in the thread-seconds of those that do the work. Waiting behind threads of the
+/// workload is left out: it takes no time from the whole.
+pub(crate) fn alone(run: &Sums) -> Division {
+    let whole: f64 = run.time.iter().sum::<f64>() - run.of(State::Crowded);
+    let mut share = ALL.map(|state| over(run.of(state), whole));
+    let mut factor = [over(run.work, whole); STATES];
+    share[State::Crowded as usize] = 0.0;
+    factor[State::Crowded as usize] = 0.0;
+    Division { ratio: 1.0, share, factor, aside: [0.0; STATES] }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sums(seconds: f64, work: f64, times: &[(State, f64)]) -> Sums {
+        let mut sums = Sums { work, seconds, ..Sums::default() };
+        for (state, time) in times {
+            sums.time[*state as usize] = *time;
+        }
+        sums
+    }
+
+    fn near(a: f64, b: f64) -> bool {
+        (a - b).abs() < 1e-9
+    }
+
+    #[test]
+    fn one_thread_loses_what_each_state_grew_by() {
+        let fast = sums(10.0, 1000.0, &[(State::User, 9.0), (State::Disk, 1.0)]);
+        let slow = sums(30.0, 1000.0, &[(State::User, 19.0), (State::Disk, 11.0)]);
+        let d = divide(&slow, &fast, 2.0);
+        assert!(
+            near(d.ratio, 3.0) && near(d.share[State::User as usize], 0.5) && near(d.share[State::Disk as usize], 0.5),
+            "{d:?}"
+        );
+        // The factors give the same shares from what cells grew by.
+        assert!(near(d.factor[State::Disk as usize] * 0.01, 0.5), "{d:?}");
+    }
+
+    #[test]
+    fn a_lock_is_all_of_it_though_threads_pile_up_behind_it() {
+        let fast = sums(10.0, 1000.0, &[(State::User, 20.0), (State::Crowded, 20.0)]);
+        let slow = sums(20.0, 1000.0, &[(State::User, 20.0), (State::Lock, 60.0)]);
+        let d = divide(&slow, &fast, 2.0);
+        assert!(near(d.share[State::Lock as usize], 1.0) && near(d.share[State::User as usize], 0.0), "{d:?}");
+    }
+
+    #[test]
+    fn what_neighbours_take_from_a_unit_that_costs_more_is_not_their_doing() {
+        // The neighbour stretches each CPU second to two in both.
+        let fast = sums(20.0, 1000.0, &[(State::User, 10.0), (State::Neighbours, 10.0)]);
+        let slow = sums(60.0, 1000.0, &[(State::User, 30.0), (State::Neighbours, 30.0)]);
+        let d = divide(&slow, &fast, 2.0);
+        assert!(near(d.share[State::User as usize], 1.0) && near(d.share[State::Neighbours as usize], 0.0), "{d:?}");
+        let alone = sums(10.0, 1000.0, &[(State::User, 10.0)]);
+        let d = divide(&fast, &alone, 2.0);
+        assert!(near(d.share[State::Neighbours as usize], 1.0), "{d:?}");
+    }
+
+    #[test]
+    fn fewer_threads_are_no_longer_sleeps() {
+        let fast = sums(10.0, 4000.0, &[(State::Sleep, 40.0)]);
+        let slow = sums(10.0, 1000.0, &[(State::Sleep, 10.0)]);
+        let d = divide(&slow, &fast, 2.0);
+        assert!(near(d.share[State::Fewer as usize], 1.0) && near(d.share[State::Sleep as usize], 0.0), "{d:?}");
+    }
+
+    #[test]
+    fn threads_that_spin_cost_cpu_time_though_fewer_wait() {
+        let fast = sums(10.0, 1000.0, &[(State::User, 20.0), (State::Lock, 50.0), (State::Crowded, 10.0)]);
+        let slow = sums(40.0, 1000.0, &[(State::User, 80.0), (State::Crowded, 240.0)]);
+        let d = divide(&slow, &fast, 2.0);
+        assert!(near(d.share[State::User as usize], 1.0), "{d:?}");
+    }
+
+    #[test]
+    fn a_thread_that_always_sleeps_is_no_part_of_a_unit() {
+        let fast = sums(10.0, 1000.0, &[(State::User, 20.0), (State::Sleep, 10.0)]);
+        let slow = sums(30.0, 1000.0, &[(State::User, 20.0), (State::Lock, 40.0), (State::Sleep, 30.0)]);
+        let d = divide(&slow, &fast, 2.0);
+        assert!(near(d.share[State::Lock as usize], 1.0), "{d:?}");
+        let fast = sums(10.0, 1000.0, &[(State::User, 2.0), (State::Sleep, 8.0)]);
+        let slow = sums(100.0, 1000.0, &[(State::User, 2.0), (State::Sleep, 98.0)]);
+        assert!(near(divide(&slow, &fast, 2.0).share[State::Sleep as usize], 1.0));
+    }
+
+    #[test]
+    fn a_serial_end_is_time_waited_for_work() {
+        let fast = sums(10.0, 1000.0, &[(State::User, 20.0)]);
+        let slow = sums(14.0, 1000.0, &[(State::User, 20.0), (State::Idle, 8.0)]);
+        let d = divide(&slow, &fast, 2.0);
+        assert!(near(d.share[State::Idle as usize], 1.0), "{d:?}");
+    }
+
+    #[test]
+    fn who_waits_for_a_writer_waits_for_its_disk() {
+        let fast = sums(10.0, 1000.0, &[(State::User, 40.0)]);
+        let mut slow = sums(20.0, 1000.0, &[(State::User, 40.0), (State::Idle, 40.0)]);
+        slow.housekeeping[State::Disk as usize] = 10.0;
+        let d = divide(&slow, &fast, 2.0);
+        let (disk, idle) = (d.share[State::Disk as usize], d.share[State::Idle as usize]);
+        assert!(near(disk + idle, 1.0) && near(disk, 0.25), "{d:?}");
+        assert!(near(d.aside[State::Disk as usize] * 0.5, disk), "by the threads that wait on average: {d:?}");
+    }
+
+    #[test]
+    fn nothing_is_nothing() {
+        let d = divide(&Sums::default(), &Sums::default(), 2.0);
+        assert!(d.share.iter().chain(&d.factor).all(|x| x.is_finite()), "{d:?}");
+        let d = alone(&sums(10.0, 1.0, &[(State::User, 5.0), (State::Idle, 15.0)]));
+        assert!(near(d.share[State::Idle as usize], 0.75), "{d:?}");
+    }
+}

@@ -1,0 +1,292 @@
+//! Where CPU time grew: the function below which it did. From the outermost function on, the way of the growth is followed as long as most of it goes
+//! one way; where it parts, or where code begins that hardly ran on the fast side, is the place to name. The rest is looked at in the same way.
+
+use super::cells::Cell;
+use super::state::State;
+use std::collections::HashMap;
+
+/// The way goes on into a callee that has this share of the growth.
+const MOST: f64 = 0.75;
+
+/// What has this share of the slow side's time on the fast side, or less, is new.
+const NEW: f64 = 0.1;
+
+/// A callee that is new stands for others where so much of what its caller had is gone.
+const REPLACED: f64 = 0.3;
+
+/// Growth that is a smaller share of all of it is not named.
+const LEAST: f64 = 0.02;
+
+/// Places that are named, at most.
+const PLACES: usize = 32;
+
+/// Where threads begin: code that runs in another thread than before is not new for that.
+const ENTRIES: [&str; 18] = [
+    "_start",
+    "__libc_start_main",
+    "__libc_start_main_impl",
+    "__libc_start_call_main",
+    "main",
+    "clone",
+    "clone3",
+    "start_thread",
+    "thread_start",
+    "runtime.goexit",
+    "runtime.main",
+    "JavaCalls::call_helper",
+    "Thread::call_run",
+    "thread_native_entry",
+    "pythread_wrapper",
+    "thread_run",
+    "Py_BytesMain",
+    "Py_RunMain",
+];
+
+/// What stands for the outer functions of stacks that were too deep to be copied whole: such stacks begin anywhere.
+const CUT_OFF: &str = "[cut off]";
+
+/// A stack that does not begin where threads do is cut off where it has so many frames.
+const DEEP: usize = 40;
+
+struct Node<'p> {
+    name: &'p str,
+    parent: usize,
+    slow: f64,
+    fast: f64,
+    children: Vec<usize>,
+}
+
+impl Node<'_> {
+    fn growth(&self) -> f64 {
+        self.slow - self.fast
+    }
+
+    /// Whether it hardly ran on the fast side, called from anywhere.
+    fn is_new(&self, named: &HashMap<&str, [f64; 2]>) -> bool {
+        let new = |[slow, fast]: [f64; 2]| slow > 0.0 && fast <= NEW * slow;
+        new([self.slow, self.fast]) && named.get(self.name).is_none_or(|times| new(*times))
+    }
+
+    /// Whether to go on into its callees though it is new.
+    fn is_entry(&self) -> bool {
+        ENTRIES.contains(&self.name)
+            || self.name.starts_with("runtime.goexit")
+            || self.name.starts_with("runtime.mstart")
+            || self.name == CUT_OFF
+            || self.name.starts_with("std::sys::")
+            || self.name.contains("__rust_begin_short_backtrace")
+            || self.name.starts_with('[')
+    }
+}
+
+/// Sets [`Cell::focus`] and [`Cell::fresh`]; `times` are those of the cells, slow and fast.
+pub(super) fn find(cells: &mut [Cell], times: &[[f64; 2]]) {
+    let mut named: Vec<Option<(String, bool)>> = vec![None; cells.len()];
+    {
+        let mut nodes = vec![Node { name: "", parent: 0, slow: 0.0, fast: 0.0, children: Vec::new() }];
+        let mut known: HashMap<(usize, &str), usize> = HashMap::new();
+        // The node of each cell.
+        let mut places: Vec<(usize, usize)> = Vec::new();
+        // By function, with what it called; recursion counts once.
+        let mut totals: HashMap<&str, [f64; 2]> = HashMap::new();
+        for (index, (cell, [slow, fast])) in cells.iter().zip(times).enumerate() {
+            if cell.aside || !matches!(cell.state, Some(State::User | State::Kernel)) || cell.function.is_empty() {
+                continue;
+            }
+            let frames: Vec<&str> = cell.path.split(';').filter(|name| !name.is_empty()).collect();
+            let user = frames.len().saturating_sub(cell.kernel);
+            let way = if user > 0 { frames.get(..user) } else { Some(frames.as_slice()) }.unwrap_or_default();
+            let deep = way.len() >= DEEP && way.first().is_some_and(|name| !ENTRIES.contains(name));
+            let mut seen: Vec<&str> = way.to_vec();
+            seen.sort_unstable();
+            seen.dedup();
+            for name in seen {
+                let total = totals.entry(name).or_insert([0.0; 2]);
+                *total = [total[0] + slow, total[1] + fast];
+            }
+            let mut at = 0;
+            for name in deep.then_some(&CUT_OFF).into_iter().chain(way) {
+                let next = nodes.len();
+                let child = *known.entry((at, name)).or_insert(next);
+                if child == next {
+                    nodes.push(Node { name, parent: at, slow: 0.0, fast: 0.0, children: Vec::new() });
+                    if let Some(node) = nodes.get_mut(at) {
+                        node.children.push(child);
+                    }
+                }
+                at = child;
+            }
+            places.push((index, at));
+            add(&mut nodes, at, *slow, *fast);
+        }
+        let whole: f64 = nodes.first().map_or(0.0, Node::growth).abs().max(grown(&nodes));
+        for _ in 0..PLACES {
+            let Some(place) = next(&nodes, &totals, LEAST * whole) else { break };
+            let Some(node) = nodes.get(place) else { break };
+            let fresh = node.is_new(&totals);
+            let name = if node.name == CUT_OFF { most_of(&nodes, place, &totals) } else { node.name }.to_owned();
+            for (index, at) in &places {
+                let slot = named.get_mut(*index).filter(|slot| slot.is_none());
+                if let Some(slot) = slot.filter(|_| is_below(&nodes, *at, place)) {
+                    *slot = Some((name.clone(), fresh));
+                }
+            }
+            let (slow, fast) = (node.slow, node.fast);
+            add(&mut nodes, place, -slow, -fast);
+            if let Some(node) = nodes.get_mut(place) {
+                node.children.clear();
+            }
+        }
+    }
+    for (cell, named) in cells.iter_mut().zip(named) {
+        if let Some((name, fresh)) = named {
+            (cell.focus, cell.fresh) = (name, fresh);
+        }
+    }
+}
+
+/// Of the functions below a place, that with most of the time, whoever called it.
+fn most_of<'p>(nodes: &[Node<'p>], place: usize, totals: &HashMap<&str, [f64; 2]>) -> &'p str {
+    let below = nodes.iter().enumerate().filter(|(at, _)| *at != place && is_below(nodes, *at, place));
+    let time = |name: &str| totals.get(name).map_or(0.0, |[slow, fast]| slow - fast);
+    below.map(|(_, n)| n.name).max_by(|a, b| time(a).total_cmp(&time(b)).then_with(|| b.cmp(a))).unwrap_or(CUT_OFF)
+}
+
+/// Adds to a node and to all above it.
+fn add(nodes: &mut [Node<'_>], mut at: usize, slow: f64, fast: f64) {
+    while let Some(node) = nodes.get_mut(at) {
+        node.slow += slow;
+        node.fast += fast;
+        if at == 0 {
+            break;
+        }
+        at = node.parent;
+    }
+}
+
+/// All growth of the outermost functions that grew.
+fn grown(nodes: &[Node<'_>]) -> f64 {
+    let children = nodes.first().map_or(&[][..], |root| root.children.as_slice());
+    children.iter().filter_map(|c| nodes.get(*c)).map(|n| n.growth().max(0.0)).sum()
+}
+
+fn is_below(nodes: &[Node<'_>], mut at: usize, place: usize) -> bool {
+    loop {
+        if at == place {
+            return true;
+        }
+        match nodes.get(at) {
+            Some(node) if at != 0 => at = node.parent,
+            _ => return false,
+        }
+    }
+}
+
+/// Whether a new callee stands where the fast side had another: the caller does the same in another way, and it is the one that got slower.
+fn takes_the_place(nodes: &[Node<'_>], named: &HashMap<&str, [f64; 2]>, caller: &Node<'_>, child: usize) -> bool {
+    if caller.is_entry() || !nodes.get(child).is_some_and(|c| c.is_new(named)) {
+        return false;
+    }
+    let others = caller.children.iter().filter(|c| **c != child).filter_map(|c| nodes.get(*c));
+    let gone: f64 = others.map(|n| (n.fast - n.slow).max(0.0)).sum();
+    gone >= REPLACED * caller.fast && caller.fast > 0.0
+}
+
+/// The next place to name; `None` where what is left did not grow by as much as `least`.
+fn next(nodes: &[Node<'_>], named: &HashMap<&str, [f64; 2]>, least: f64) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        let node = nodes.get(at)?;
+        let child = |c: &usize| nodes.get(*c).map(|n| (*c, n.growth()));
+        let best = node.children.iter().filter_map(child).max_by(|a, b| a.1.total_cmp(&b.1));
+        let growth = node.growth();
+        match best {
+            // At the very top the largest part is taken, whatever the others do.
+            Some((child, most)) if at == 0 && most > least => at = child,
+            Some((child, most))
+                if at != 0
+                    && (!node.is_new(named)
+                        || node.is_entry()
+                        || nodes.get(child).is_some_and(|c| !c.is_new(named)))
+                    && most >= MOST * growth
+                    && most > least
+                    && !takes_the_place(nodes, named, node, child) =>
+            {
+                at = child;
+            }
+            _ => break,
+        }
+    }
+    (at != 0).then_some(at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(cells: &[(&str, f64, f64)]) -> Vec<(String, bool)> {
+        let times: Vec<[f64; 2]> = cells.iter().map(|(_, slow, fast)| [*slow, *fast]).collect();
+        let mut cells: Vec<Cell> = cells
+            .iter()
+            .map(|(path, ..)| Cell {
+                state: Some(State::User),
+                function: "f".into(),
+                path: (*path).into(),
+                ..Cell::default()
+            })
+            .collect();
+        find(&mut cells, &times);
+        cells.into_iter().map(|c| (c.focus, c.fresh)).collect()
+    }
+
+    #[test]
+    fn growth_is_named_where_it_parts() {
+        let places = found(&[
+            (";main;work;sort;compare;", 4.0, 1.0),
+            (";main;work;sort;swap;", 4.0, 1.0),
+            (";main;work;read;", 1.0, 1.0),
+        ]);
+        assert_eq!(places[0], ("sort".into(), false));
+        assert_eq!(places[1], ("sort".into(), false));
+        assert_eq!(places[2], (String::new(), false));
+    }
+
+    #[test]
+    fn new_code_is_named_where_it_begins() {
+        let places = found(&[
+            (";main;work;check;regex;match;", 5.0, 0.0),
+            (";main;work;check;copy;", 1.0, 0.0),
+            (";main;work;hash;", 2.0, 2.0),
+        ]);
+        assert_eq!(places[0], ("check".into(), true));
+        assert_eq!(places[1], ("check".into(), true));
+        assert_eq!(places[2].0, "");
+    }
+
+    #[test]
+    fn another_way_to_do_the_same_is_the_callers() {
+        let places = found(&[
+            (";main;work;dedup;scan;", 9.0, 0.0),
+            (";main;work;dedup;hash;", 0.0, 1.0),
+            (";main;work;parse;", 1.0, 1.0),
+        ]);
+        assert_eq!(places[0], ("dedup".into(), false));
+    }
+
+    #[test]
+    fn deep_stacks_are_one_place() {
+        let deep = |first: &str| format!(";{first};{}", "match_one;".repeat(50));
+        let (a, b) = (deep("a"), deep("b"));
+        let places = found(&[(&a, 4.0, 0.0), (&b, 4.0, 0.0), (";main;work;", 1.0, 1.0)]);
+        assert_eq!(places[0], ("match_one".into(), true));
+        assert_eq!(places[1], ("match_one".into(), true));
+    }
+
+    #[test]
+    fn two_places_are_two() {
+        let places = found(&[(";main;a;x;", 5.0, 1.0), (";main;b;y;", 5.0, 1.0)]);
+        assert!(!places[0].0.is_empty());
+        let places = found(&[(";run;a;", 9.0, 1.0), (";other;b;", 4.0, 1.0)]);
+        assert_eq!((places[0].0.as_str(), places[1].0.as_str()), ("a", "b"));
+    }
+}

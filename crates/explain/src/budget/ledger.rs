@@ -1,0 +1,266 @@
+//! The ledgers of the runs: what the threads that do the work spent their time on, tick by tick, with the work done meanwhile and the CPU time
+//! that others took.
+
+use super::state::{LEDGER, STATES, State, Sums};
+use crate::line::Line;
+use crate::work::Progress;
+use crate::{means, window};
+use model::Window;
+use query::Run;
+use query::series::Grid;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+/// Threads that use less CPU time than this share of what the busiest use keep house: timers, statistics, those who wait for the others.
+const WORKING: f64 = 0.03;
+
+/// What one stretch between two reads holds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Tick {
+    /// Seconds.
+    pub(crate) length: f64,
+    pub(crate) sums: Sums,
+}
+
+/// One run's ledger in its window.
+#[derive(Clone, Debug)]
+pub(crate) struct Ledger {
+    pub(crate) ticks: Vec<Tick>,
+    /// Seconds between the reports of work; work is straight between them.
+    pub(crate) grain: f64,
+    /// By group of those that work, thread-seconds in each state as they were read.
+    pub(crate) groups: BTreeMap<Group, [f64; STATES]>,
+}
+
+/// What a unit of work is.
+pub(crate) enum Work<'a> {
+    /// What the workload reported.
+    Reported(&'a Progress),
+    /// One run of the command, from start to end.
+    Run,
+    /// Nothing is known of the work: a second.
+    Seconds,
+}
+
+/// Names of process and thread; digits of thread names are no part of them.
+pub(crate) type Group = (String, String);
+
+/// What threads are called, without what numbers them.
+pub(crate) fn group(comm: &str, thread: &str) -> Group {
+    let numberless = |name: &str| {
+        let mut out = String::with_capacity(name.len());
+        for c in name.chars() {
+            let c = if c.is_ascii_digit() { '#' } else { c };
+            if c != '#' || !out.ends_with('#') {
+                out.push(c);
+            }
+        }
+        out
+    };
+    (numberless(comm), numberless(thread))
+}
+
+/// The labels that tell threads apart.
+const THREAD: [&str; 4] = ["pid", "tid", "comm", "thread"];
+
+/// A thread of a run: process and thread id.
+type Id = (String, String);
+
+/// The time in one state by thread: seconds for each interval.
+fn times(run: &Run, window: &Window, state: &str) -> Option<(Grid, std::ops::Range<usize>)> {
+    let grid = means::grid(run, "thread_time", state, &THREAD, window)?;
+    let range = window::intervals(&grid, window);
+    Some((grid, range))
+}
+
+/// Which threads do the work, over all runs: those with CPU time to speak of, and those like them.
+#[derive(Debug, Default)]
+pub(crate) struct Working {
+    /// Groups of threads with one that does.
+    pub(crate) groups: BTreeSet<Group>,
+    /// By run, the threads that keep house in a group of others that work: a runtime calls all its threads by one name.
+    keeping: Vec<HashSet<Id>>,
+}
+
+/// A thread of a group that works keeps house where it uses less than this share of what its like use on average.
+const LIKE: f64 = 0.25;
+
+/// The part of the window that may be a start.
+const STARTING: f64 = 0.3;
+
+impl Working {
+    /// Finds them out.
+    pub(crate) fn of(runs: &[&Run], windows: &[&Window], own: &BTreeSet<String>) -> Working {
+        let mut shares: BTreeMap<Group, f64> = BTreeMap::new();
+        let mut used: Vec<HashMap<Group, Vec<(Id, f64)>>> = Vec::new();
+        for (run, window) in runs.iter().zip(windows) {
+            let mut threads: HashMap<(Group, Id), f64> = HashMap::new();
+            for state in ["user", "kernel"] {
+                let Some((grid, range)) = times(run, window, state) else { continue };
+                for series in &grid.series {
+                    let [pid, tid, comm, thread] = series.labels.as_slice() else { continue };
+                    if is_own(run, own, comm) {
+                        // What a thread did only at the start, such as to start the others, is not what it is there for.
+                        let late = range.start + (range.len() as f64 * STARTING) as usize..range.end;
+                        let seconds = series.sums(late).map_or(0.0, |(seconds, _)| seconds);
+                        *threads.entry((group(comm, thread), (pid.clone(), tid.clone()))).or_insert(0.0) += seconds;
+                    }
+                }
+            }
+            let most = threads.values().fold(0.0f64, |most, x| most.max(*x));
+            let mut by_group: HashMap<Group, Vec<(Id, f64)>> = HashMap::new();
+            for ((group, id), seconds) in threads {
+                if most > 0.0 {
+                    let share = shares.entry(group.clone()).or_insert(0.0);
+                    *share = share.max(seconds / most);
+                }
+                by_group.entry(group).or_default().push((id, seconds));
+            }
+            used.push(by_group);
+        }
+        let groups: BTreeSet<Group> =
+            shares.into_iter().filter(|(_, share)| *share >= WORKING).map(|(group, _)| group).collect();
+        let keeping = used
+            .into_iter()
+            .map(|by_group| {
+                let of_group = |(group, threads): (Group, Vec<(Id, f64)>)| {
+                    let mean = threads.iter().map(|(_, s)| s).sum::<f64>() / threads.len().max(1) as f64;
+                    let works = groups.contains(&group);
+                    // Threads that came and went between two reads have no number, and are taken as one.
+                    threads
+                        .into_iter()
+                        .filter(move |((_, tid), s)| works && tid != "0" && *s < LIKE * mean)
+                        .map(|(id, _)| id)
+                };
+                by_group.into_iter().flat_map(of_group).collect()
+            })
+            .collect();
+        Working { groups, keeping }
+    }
+
+    fn works(&self, run: usize, labels: &[String]) -> bool {
+        let [pid, tid, comm, thread] = labels else { return false };
+        let keeps = |keeping: &HashSet<Id>| keeping.contains(&(pid.clone(), tid.clone()));
+        self.groups.contains(&group(comm, thread)) && !self.keeping.get(run).is_some_and(keeps)
+    }
+}
+
+/// Whether a process belongs to the workload: where only chosen threads were looked at, all that were.
+pub(crate) fn is_own(run: &Run, own: &BTreeSet<String>, comm: &str) -> bool {
+    own.is_empty() || run.recording.manifest().has_scope() || own.contains(comm)
+}
+
+/// CPU time of all CPUs over time.
+fn busy(run: &Run, window: &Window) -> Option<Line> {
+    let grid = means::grid(run, "cpu", "busy", &[], window)?;
+    let series = grid.series.first()?;
+    let mut line = Line::default();
+    line.push(grid.from.first().copied()?, 0.0);
+    let mut sum = 0.0;
+    for i in grid.all() {
+        let Some((&to, &num)) = grid.to.get(i).zip(series.num.get(i)) else { continue };
+        sum += if num.is_finite() { num } else { 0.0 };
+        line.push(to, sum);
+    }
+    Some(line)
+}
+
+impl Ledger {
+    /// Reads that of run number `index`; `None` where its threads were not looked at. `moves`: by state, the part of its time
+    /// that belongs to each other one.
+    pub(crate) fn load(
+        (index, run): (usize, &Run),
+        window: &Window,
+        own: &BTreeSet<String>,
+        working: &Working,
+        work: &Work<'_>,
+        moves: &[[f64; STATES]; STATES],
+    ) -> Option<Ledger> {
+        let (first, range) = times(run, window, "user")?;
+        let mut ticks = vec![Tick::default(); range.len()];
+        // CPU time of all threads of the workload, those that keep house included: the rest is others'.
+        let mut used = vec![0.0; range.len()];
+        let mut groups: BTreeMap<Group, [f64; STATES]> = BTreeMap::new();
+        for (state, name) in LEDGER {
+            let (grid, range) = times(run, window, name)?;
+            for series in &grid.series {
+                let [_, _, comm, thread] = series.labels.as_slice() else { continue };
+                if !is_own(run, own, comm) {
+                    continue;
+                }
+                let working = working.works(index, &series.labels);
+                if working {
+                    let sum = series.sums(range.clone()).map_or(0.0, |(seconds, _)| seconds);
+                    groups.entry(group(comm, thread)).or_insert([0.0; STATES])[state as usize] += sum;
+                }
+                for (at, i) in range.clone().enumerate() {
+                    let seconds = series.num.get(i).copied().filter(|s| s.is_finite()).unwrap_or(0.0);
+                    if let Some(sum) = used.get_mut(at).filter(|_| state.is_on_cpu()) {
+                        *sum += seconds;
+                    }
+                    if let Some(tick) = ticks.get_mut(at) {
+                        let sums = &mut tick.sums;
+                        *if working {
+                            &mut sums.time[state as usize]
+                        } else {
+                            &mut sums.housekeeping[state as usize]
+                        } += seconds;
+                    }
+                }
+            }
+        }
+        let busy = busy(run, window);
+        let whole = (window.to - window.from) as f64 / 1e9;
+        for (at, i) in range.enumerate() {
+            let (Some(&from), Some(&to), Some(tick)) = (first.from.get(i), first.to.get(i), ticks.get_mut(at)) else {
+                continue;
+            };
+            tick.length = to - from;
+            let sums = &mut tick.sums;
+            sums.seconds = tick.length;
+            for time in [&mut sums.time, &mut sums.housekeeping] {
+                let read = *time;
+                for (from, (row, had)) in moves.iter().zip(read).enumerate() {
+                    for (to, part) in row.iter().enumerate() {
+                        time[from] -= part * had;
+                        time[to] += part * had;
+                    }
+                }
+            }
+            sums.work = match work {
+                Work::Reported(progress) => progress.between(from, to),
+                Work::Run => tick.length / whole.max(1e-9),
+                Work::Seconds => tick.length,
+            };
+            let own = used.get(at).copied().unwrap_or(0.0);
+            sums.others = busy.as_ref().map_or(0.0, |busy| (busy.between(from, to) - own).max(0.0));
+            // Who waits for a CPU waits for those who are on one: own threads and others, in proportion.
+            let runnable = sums.time[State::Crowded as usize];
+            let on = own + sums.others;
+            // What others used displaced as much of the workload; who waited beyond that would have waited for threads of its own.
+            let foreign = if on > 0.0 { (runnable * sums.others / on).min(sums.others) } else { 0.0 };
+            sums.time[State::Neighbours as usize] = foreign;
+            sums.time[State::Crowded as usize] = runnable - foreign;
+        }
+        let grain = match work {
+            Work::Reported(progress) => whole / progress.steps().count().max(1) as f64,
+            Work::Run | Work::Seconds => 0.0,
+        };
+        Some(Ledger { ticks, grain, groups })
+    }
+
+    /// All of it.
+    pub(crate) fn sums(&self) -> Sums {
+        self.ticks.iter().fold(Sums::default(), |sum, tick| sum + tick.sums)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_are_grouped_without_their_numbers() {
+        assert_eq!(group("app", "worker-17"), group("app", "worker-3"));
+        assert_eq!(group("app", "pool-2-thread-10").1, "pool-#-thread-#");
+    }
+}

@@ -1,0 +1,286 @@
+//! The budget of lost time: what a unit of work takes longer on the slow side, divided among states and, within them, among the places where the
+//! time was spent. Every claim on it is in one currency, the part of the lost time, with an interval.
+
+mod cells;
+mod divide;
+mod focus;
+mod ledger;
+mod state;
+
+pub use cells::Cell;
+pub use state::{ALL as STATES, State};
+
+use crate::work::Progress;
+use crate::{own, window};
+use cells::Sides;
+use divide::{Division, alone, divide};
+use ledger::{Group, Ledger, Work, Working};
+use model::Window;
+use query::Run;
+use query::stats::quantile::quantile;
+use query::stats::rng::Rng;
+use state::Sums;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Times the recordings are resampled for an interval.
+const RESAMPLED: usize = 400;
+
+/// Blocks of ticks are at least so long, seconds: what happens within a second depends on itself.
+const BLOCK: f64 = 1.0;
+
+/// What a unit of work is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Operations that the workload reported, by their name.
+    Operation(String),
+    /// One run of the command.
+    Run,
+    /// A second: nothing is known of the work, so that no time is known to be lost either.
+    Second,
+}
+
+impl Unit {
+    /// In words, singular.
+    pub fn name(&self) -> &str {
+        match self {
+            Unit::Operation(name) if name.is_empty() => "operation",
+            Unit::Operation(name) => name.strip_suffix('s').filter(|one| !one.ends_with('s')).unwrap_or(name),
+            Unit::Run => "run",
+            Unit::Second => "second",
+        }
+    }
+}
+
+/// A value with the 95 % interval of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Estimate {
+    /// The value.
+    pub value: f64,
+    /// Lower end of the interval.
+    pub low: f64,
+    /// Upper end of it.
+    pub high: f64,
+}
+
+impl Estimate {
+    fn of(value: f64, resampled: &[f64]) -> Estimate {
+        let weights = vec![1.0; resampled.len()];
+        let at = |q: f64| quantile(resampled, &weights, q).unwrap_or(value);
+        Estimate { value, low: at(0.025).min(value), high: at(0.975).max(value) }
+    }
+}
+
+/// One way in which the recordings could have turned out.
+struct Outcome {
+    sums: [Sums; 2],
+    division: Division,
+}
+
+impl Outcome {
+    fn of(sums: [Sums; 2], cpus: f64, single: bool) -> Outcome {
+        let division = if single { alone(&sums[0]) } else { divide(&sums[0], &sums[1], cpus) };
+        Outcome { sums, division }
+    }
+
+    /// The part of the lost time that a cell is, with these fractions of its state on both sides.
+    fn share(&self, cell: &Cell, fraction: [f64; 2]) -> f64 {
+        let Some(state) = cell.state else { return 0.0 };
+        let side = |side: usize| {
+            let sums = &self.sums[side];
+            let (time, per) = if cell.aside { (1.0, sums.seconds) } else { (sums.of(state), sums.work) };
+            if per > 0.0 { fraction[side] * time / per } else { 0.0 }
+        };
+        let factor = if cell.aside { &self.division.aside } else { &self.division.factor };
+        // What fewer threads are has no time of its own.
+        if state == State::Fewer {
+            return if fraction[0] > 0.0 { self.division.share[state as usize] } else { 0.0 };
+        }
+        factor[state as usize] * (side(0) - side(1))
+    }
+}
+
+/// The budget.
+pub struct Budget {
+    /// What a unit of work is.
+    pub unit: Unit,
+    /// Whether there is one side only: shares are then of all the time of the threads that do the work.
+    pub single: bool,
+    /// The cells.
+    pub cells: Vec<Cell>,
+    /// By group of threads that work, thread-seconds per unit in each state as they were read, slow and fast.
+    pub(crate) groups: BTreeMap<Group, [[f64; state::STATES]; 2]>,
+    measured: Outcome,
+    resampled: Vec<Outcome>,
+}
+
+/// Why there is none.
+pub type Missing = String;
+
+impl Budget {
+    /// Divides the time of `runs`; `side` says of each whether it is slow (0) or fast (1).
+    ///
+    /// # Errors
+    /// In words, where the threads of a run were not looked at.
+    pub(crate) fn of(runs: &[Run], windows: &[Window], side: &[usize]) -> Result<Budget, Missing> {
+        let own = own::names(runs);
+        let all: Vec<&Run> = runs.iter().collect();
+        let stretches: Vec<&Window> = windows.iter().collect();
+        let working = Working::of(&all, &stretches, &own);
+        let sides = Sides { runs: &all, windows: &stretches, side, own: &own, working: &working };
+        let (cells, moves) = cells::load(&sides);
+        let progress: Vec<Option<Progress>> = runs.iter().map(Progress::of).collect();
+        let unit = if progress.iter().all(Option::is_some) {
+            let name = runs.first().and_then(|r| r.recording.manifest().work.clone()).map_or(String::new(), |w| w.unit);
+            Unit::Operation(name)
+        } else if windows.iter().all(window::is_life) {
+            Unit::Run
+        } else {
+            Unit::Second
+        };
+        let mut ledgers: [Vec<Ledger>; 2] = Default::default();
+        for (index, (run, window)) in runs.iter().zip(windows).enumerate() {
+            let work = match (&unit, progress.get(index)) {
+                (Unit::Operation(_), Some(Some(progress))) => Work::Reported(progress),
+                (Unit::Run, _) => Work::Run,
+                _ => Work::Seconds,
+            };
+            let moves = &moves[usize::from(side.get(index) == Some(&1))];
+            let ledger = Ledger::load((index, run), window, &own, &working, &work, moves)
+                .filter(|ledger| ledger.sums().time.iter().sum::<f64>() > 0.0)
+                .ok_or_else(|| format!("{}: it holds no ledger of the workload's threads (table thread_time): record with a command, --pid, --cgroup or --all", run.name))?;
+            if let Some(of_side) = side.get(index).and_then(|s| ledgers.get_mut(*s)) {
+                of_side.push(ledger);
+            }
+        }
+        let single = ledgers[1].is_empty();
+        let cpus = runs.iter().map(|run| run.recording.manifest().cpus as f64).fold(1.0, f64::max);
+        let whole = |side: &[Ledger]| side.iter().fold(Sums::default(), |sum, ledger| sum + ledger.sums());
+        let measured = Outcome::of([whole(&ledgers[0]), whole(&ledgers[1])], cpus, single);
+        let mut rng = Rng::new(0x7477_696e);
+        let resampled = (0..RESAMPLED)
+            .map(|_| Outcome::of([resample(&ledgers[0], &mut rng), resample(&ledgers[1], &mut rng)], cpus, single))
+            .collect();
+        let mut groups: BTreeMap<Group, [[f64; state::STATES]; 2]> = BTreeMap::new();
+        for (of_side, ledgers) in ledgers.iter().enumerate() {
+            let work: f64 = ledgers.iter().map(|l| l.sums().work).sum();
+            for (group, times) in ledgers.iter().flat_map(|l| &l.groups) {
+                let sums = groups.entry(group.clone()).or_default();
+                for (sum, time) in sums[of_side].iter_mut().zip(times) {
+                    *sum += if work > 0.0 { time / work } else { 0.0 };
+                }
+            }
+        }
+        let mut budget = Budget { unit, single, cells, groups, measured, resampled };
+        let times: Vec<[f64; 2]> = (0..budget.cells.len()).map(|cell| budget.times(cell)).collect();
+        focus::find(&mut budget.cells, &times);
+        Ok(budget)
+    }
+
+    /// Elapsed time per unit, slow over fast.
+    pub fn ratio(&self) -> Estimate {
+        let resampled: Vec<f64> = self.resampled.iter().map(|o| o.division.ratio).collect();
+        Estimate::of(self.measured.division.ratio, &resampled)
+    }
+
+    /// Elapsed seconds per unit of a side.
+    pub fn elapsed(&self, side: usize) -> f64 {
+        self.measured.sums.get(side).map_or(f64::NAN, Sums::elapsed)
+    }
+
+    /// Thread-seconds per unit in a state, of the threads that do the work.
+    pub fn time(&self, state: State, side: usize) -> f64 {
+        self.measured.sums.get(side).filter(|s| s.work > 0.0).map_or(0.0, |s| s.of(state) / s.work)
+    }
+
+    /// Threads in a state, on average.
+    pub(crate) fn threads(&self, state: State, side: usize) -> f64 {
+        self.measured.sums.get(side).filter(|s| s.seconds > 0.0).map_or(0.0, |s| s.of(state) / s.seconds)
+    }
+
+    /// Names of the workload's processes.
+    pub(crate) fn names(&self) -> BTreeSet<String> {
+        self.cells.iter().map(|c| c.comm.clone()).filter(|name| !name.is_empty()).collect()
+    }
+
+    /// CPUs that programs outside the workload used, on average.
+    pub(crate) fn others(&self, side: usize) -> f64 {
+        self.measured.sums.get(side).filter(|s| s.seconds > 0.0).map_or(0.0, |s| s.others / s.seconds)
+    }
+
+    /// Seconds and units of a side.
+    pub(crate) fn size(&self, side: usize) -> (f64, f64) {
+        self.measured.sums.get(side).map_or((0.0, 0.0), |s| (s.seconds, s.work))
+    }
+
+    /// The part of the lost time that a state is.
+    pub fn state(&self, state: State) -> Estimate {
+        let resampled: Vec<f64> = self.resampled.iter().map(|o| o.division.share[state as usize]).collect();
+        Estimate::of(self.measured.division.share[state as usize], &resampled)
+    }
+
+    /// The part of the lost time that a cell is.
+    pub fn share(&self, cell: usize) -> f64 {
+        self.cells.get(cell).map_or(0.0, |c| self.measured.share(c, c.fraction))
+    }
+
+    /// Thread-seconds per unit of a cell, slow and fast.
+    pub(crate) fn times(&self, cell: usize) -> [f64; 2] {
+        let Some(cell) = self.cells.get(cell) else { return [0.0; 2] };
+        [0, 1].map(|side| {
+            let (_, work) = self.size(side);
+            match cell.state {
+                Some(_) if cell.aside && work > 0.0 => cell.fraction[side] / work,
+                Some(state) if !cell.aside => cell.fraction[side] * self.time(state, side),
+                _ => 0.0,
+            }
+        })
+    }
+
+    /// The part of the lost time that these parts of cells are.
+    pub(crate) fn claimed(&self, claims: &[(usize, f64)]) -> Estimate {
+        let value = claims.iter().map(|&(cell, part)| part * self.share(cell)).sum();
+        let resampled: Vec<f64> = self
+            .resampled
+            .iter()
+            .enumerate()
+            .map(|(number, outcome)| {
+                let of = |&(index, part): &(usize, f64)| {
+                    let Some(cell) = self.cells.get(index) else { return 0.0 };
+                    let mut rng = Rng::new(((number as u64) << 32) ^ index as u64);
+                    let fraction = [0, 1].map(|side| match cell.samples[side] {
+                        n if n > 0.0 => (cell.fraction[side] * (1.0 + rng.normal() / n.sqrt())).max(0.0),
+                        _ => cell.fraction[side],
+                    });
+                    part * outcome.share(cell, fraction)
+                };
+                claims.iter().map(of).sum()
+            })
+            .collect();
+        Estimate::of(value, &resampled)
+    }
+}
+
+/// One resampling of a side: of its runs where there are enough repeats, and of blocks of ticks within each.
+fn resample(side: &[Ledger], rng: &mut Rng) -> Sums {
+    let mut sum = Sums::default();
+    for index in 0..side.len() {
+        let index = if side.len() >= 3 { rng.below(side.len()) } else { index };
+        let Some(ledger) = side.get(index) else { continue };
+        let n = ledger.ticks.len();
+        let seconds: f64 = ledger.ticks.iter().map(|t| t.length).sum();
+        let tick = if n > 0 { seconds / n as f64 } else { continue };
+        let length = (BLOCK.max(ledger.grain) / tick.max(1e-9)).ceil().max((n as f64).cbrt());
+        let length = (length as usize).clamp(1, n.div_ceil(3));
+        let mut taken = 0;
+        while taken < n {
+            let start = rng.below(n);
+            for at in 0..length.min(n - taken) {
+                if let Some(tick) = ledger.ticks.get((start + at) % n) {
+                    sum = sum + tick.sums;
+                }
+            }
+            taken += length;
+        }
+    }
+    sum
+}

@@ -1,0 +1,204 @@
+//! The states of the budget: those of the ledger, with the run queue divided by whom a thread waits for; and sums over a stretch of time.
+
+use std::ops::Add;
+
+/// What a part of the time went to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum State {
+    /// On a CPU, in its own code.
+    User,
+    /// On a CPU, in the kernel on its behalf.
+    Kernel,
+    /// On a CPU by the clock, taken away by interrupts or by the hypervisor.
+    Stolen,
+    /// Waited for a CPU that another thread of the workload had.
+    Crowded,
+    /// Waited for a CPU that a program outside the workload had.
+    Neighbours,
+    /// Held back by the quota of its control group.
+    Throttled,
+    /// Blocked on a contended lock.
+    Lock,
+    /// Blocked on a disk or a file system.
+    Disk,
+    /// Blocked on a socket.
+    Network,
+    /// Blocked on a pipe.
+    Pipe,
+    /// Blocked in a page fault.
+    Fault,
+    /// Asked to sleep.
+    Sleep,
+    /// Waited for work.
+    Idle,
+    /// Blocked, by what is not known.
+    Other,
+    /// Not there: fewer threads than the other side had.
+    Fewer,
+}
+
+/// How many states there are.
+pub const STATES: usize = 15;
+
+/// All of them, in the order in which they are shown.
+pub const ALL: [State; STATES] = [
+    State::User,
+    State::Kernel,
+    State::Stolen,
+    State::Crowded,
+    State::Neighbours,
+    State::Throttled,
+    State::Lock,
+    State::Disk,
+    State::Network,
+    State::Pipe,
+    State::Fault,
+    State::Sleep,
+    State::Idle,
+    State::Other,
+    State::Fewer,
+];
+
+/// The states that are read, with their columns in `thread_time`. All of `runnable` goes to `Crowded` first.
+pub(crate) const LEDGER: [(State, &str); 13] = [
+    (State::User, "user"),
+    (State::Kernel, "kernel"),
+    (State::Stolen, "stolen"),
+    (State::Crowded, "runnable"),
+    (State::Throttled, "throttled"),
+    (State::Lock, "lock"),
+    (State::Disk, "disk"),
+    (State::Network, "network"),
+    (State::Pipe, "pipe"),
+    (State::Fault, "fault"),
+    (State::Sleep, "sleep"),
+    (State::Idle, "idle"),
+    (State::Other, "other"),
+];
+
+/// Blocked states that are part of doing the work.
+pub(crate) const WAITS: [State; 7] =
+    [State::Lock, State::Disk, State::Network, State::Pipe, State::Fault, State::Sleep, State::Other];
+
+/// What stretches each second on a CPU, without being work.
+pub(crate) const STRETCH: [State; 3] = [State::Neighbours, State::Throttled, State::Stolen];
+
+impl State {
+    /// Its name, as in JSON, SQL and the report.
+    pub fn name(self) -> &'static str {
+        match self {
+            State::User => "user",
+            State::Kernel => "kernel",
+            State::Stolen => "stolen",
+            State::Crowded => "runnable",
+            State::Neighbours => "neighbours",
+            State::Throttled => "throttled",
+            State::Lock => "lock",
+            State::Disk => "disk",
+            State::Network => "network",
+            State::Pipe => "pipe",
+            State::Fault => "fault",
+            State::Sleep => "sleep",
+            State::Idle => "idle",
+            State::Other => "other",
+            State::Fewer => "fewer_threads",
+        }
+    }
+
+    /// In a sentence: what threads were doing.
+    pub fn words(self) -> &'static str {
+        match self {
+            State::User => "running their own code",
+            State::Kernel => "running in the kernel",
+            State::Stolen => "interrupted on their CPU, by interrupts or the hypervisor",
+            State::Crowded => "waiting for a CPU that others of their own had",
+            State::Neighbours => "waiting for a CPU that other programs had",
+            State::Throttled => "held back by the CPU quota of their control group",
+            State::Lock => "waiting for locks",
+            State::Disk => "waiting for disks and file systems",
+            State::Network => "waiting for sockets",
+            State::Pipe => "waiting for pipes",
+            State::Fault => "waiting for memory, in page faults",
+            State::Sleep => "sleeping",
+            State::Idle => "waiting for work",
+            State::Other => "blocked, by what is not known",
+            State::Fewer => "not there: fewer threads worked",
+        }
+    }
+
+    /// The state of a name.
+    pub fn parse(name: &str) -> Option<State> {
+        ALL.into_iter().find(|s| s.name() == name)
+    }
+
+    /// Whether a thread is on a CPU in it.
+    pub(crate) fn is_on_cpu(self) -> bool {
+        matches!(self, State::User | State::Kernel | State::Stolen)
+    }
+}
+
+/// Sums over a stretch: thread-seconds by state.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Sums {
+    /// Of the threads that do the work.
+    pub(crate) time: [f64; STATES],
+    /// Of those that keep house.
+    pub(crate) housekeeping: [f64; STATES],
+    /// CPU seconds of programs outside the workload.
+    pub(crate) others: f64,
+    /// Units of work done.
+    pub(crate) work: f64,
+    /// How long it was, seconds.
+    pub(crate) seconds: f64,
+}
+
+impl Add for Sums {
+    type Output = Sums;
+
+    fn add(mut self, more: Sums) -> Sums {
+        for (sum, value) in self.time.iter_mut().zip(more.time) {
+            *sum += value;
+        }
+        for (sum, value) in self.housekeeping.iter_mut().zip(more.housekeeping) {
+            *sum += value;
+        }
+        self.others += more.others;
+        self.work += more.work;
+        self.seconds += more.seconds;
+        self
+    }
+}
+
+impl Sums {
+    /// Thread-seconds in one state.
+    pub(crate) fn of(&self, state: State) -> f64 {
+        self.time[state as usize]
+    }
+
+    /// CPU seconds of the threads that do the work.
+    pub(crate) fn cpu(&self) -> f64 {
+        self.of(State::User) + self.of(State::Kernel)
+    }
+
+    /// Thread-seconds spent on doing the work: on a CPU with all that stretches it, and blocked for something that the work needs.
+    pub(crate) fn engaged(&self) -> f64 {
+        self.cpu() + STRETCH.iter().chain(&WAITS).map(|s| self.of(*s)).sum::<f64>()
+    }
+
+    /// Elapsed seconds per unit of work.
+    pub(crate) fn elapsed(&self) -> f64 {
+        if self.work > 0.0 { self.seconds / self.work } else { f64::NAN }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn states_have_their_names_and_places() {
+        for (at, state) in ALL.into_iter().enumerate() {
+            assert_eq!((state as usize, State::parse(state.name())), (at, Some(state)));
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! Puts the question of a cause to the recordings, and reads its answer.
+
+use super::totals::Total;
+use super::words::{Columns, alone, fill};
+use super::{Cause, Faulty};
+use crate::Error;
+use crate::budget::{Budget, STATES, State};
+use query::Session;
+use query::sql::Value;
+use std::collections::HashMap;
+
+/// A part of a cell that a finding claims.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Claim {
+    /// Number of the cell.
+    pub cell: usize,
+    /// The part, 0 to 1.
+    pub part: f64,
+}
+
+/// One finding of a cause, before it is known what is left for it.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// What it is about: a lock, a function, a system call …
+    pub subject: String,
+    /// In a sentence.
+    pub says: String,
+    /// Lines of evidence.
+    pub evidence: Vec<String>,
+    /// What it claims; nothing for a note.
+    pub claims: Vec<Claim>,
+}
+
+/// A run, as the table `side` tells of it.
+pub(crate) struct Side {
+    pub(crate) run: String,
+    /// 0: slow, 1: against.
+    pub(crate) side: usize,
+    /// Units of work, and the seconds in which they were done.
+    pub(crate) units: f64,
+    pub(crate) seconds: f64,
+    /// Nanoseconds since the start of its recording.
+    pub(crate) window: (i64, i64),
+}
+
+/// A property that differs: name, values by side, why it matters.
+pub(crate) type Property = (String, [Option<String>; 2], Option<&'static str>);
+
+/// A number of both sides: name, slow, against.
+pub(crate) type Measure = (String, Option<f64>, Option<f64>);
+
+/// The tables that causes ask beside the recorded ones.
+pub(crate) struct Tables<'a> {
+    pub(crate) budget: &'a Budget,
+    /// The runs.
+    pub(crate) runs: Vec<Side>,
+    /// Further numbers: name, slow, against.
+    pub(crate) measures: Vec<Measure>,
+    /// What there was of this and that.
+    pub(crate) totals: Vec<Total>,
+    /// Properties that differ: name, values by side, and why that matters where it is known to.
+    pub(crate) facts: Vec<Property>,
+}
+
+/// The columns of `budget`.
+const BUDGET: [&str; 19] = [
+    "cell", "state", "comm", "thread", "what", "lock", "request", "function", "module", "kind", "caller", "path",
+    "slow", "against", "share", "samples", "aside", "focus", "fresh",
+];
+
+impl Tables<'_> {
+    /// Defines them in a session.
+    ///
+    /// # Errors
+    /// Where SQLite refuses.
+    pub(crate) fn define(&self, session: &mut Session) -> Result<(), query::Error> {
+        let text = |t: &str| if t.is_empty() { Value::Null } else { Value::Text(t.to_owned()) };
+        let cells = self.budget.cells.iter().enumerate().map(|(number, cell)| {
+            let [slow, against] = self.budget.times(number);
+            vec![
+                Value::Integer(number as i64),
+                text(cell.state.map_or("", State::name)),
+                text(&cell.comm),
+                text(&cell.thread),
+                text(&cell.what),
+                text(&cell.lock),
+                text(&cell.request),
+                text(&cell.function),
+                text(&cell.module),
+                text(&cell.kind),
+                text(&cell.caller),
+                Value::Text(cell.path.clone()),
+                Value::Real(slow),
+                Value::Real(against),
+                Value::Real(self.budget.share(number)),
+                Value::Real(cell.samples[0] + cell.samples[1]),
+                Value::Integer(i64::from(cell.aside)),
+                text(&cell.focus),
+                Value::Integer(i64::from(cell.fresh)),
+            ]
+        });
+        session.define("budget", &BUDGET, cells)?;
+        let groups = self.budget.groups.iter().map(|((comm, thread), [slow, against])| {
+            let on =
+                |times: &[f64]| [State::User, State::Kernel].iter().filter_map(|s| times.get(*s as usize)).sum::<f64>();
+            let of = |times: &[f64], state: State| times.get(state as usize).copied().unwrap_or(0.0);
+            let wait = |times: &[f64]| of(times, State::Crowded);
+            vec![
+                text(comm),
+                text(thread),
+                Value::Real(on(slow)),
+                Value::Real(on(against)),
+                Value::Real(wait(slow)),
+                Value::Real(wait(against)),
+                Value::Real(of(slow, State::Lock)),
+                Value::Real(of(against, State::Lock)),
+            ]
+        });
+        let columns = [
+            "comm",
+            "thread",
+            "slow_cpu",
+            "against_cpu",
+            "slow_runnable",
+            "against_runnable",
+            "slow_lock",
+            "against_lock",
+        ];
+        session.define("thread_group", &columns, groups)?;
+        let side = |side: usize| Value::Text(if side == 0 { "slow" } else { "against" }.to_owned());
+        let runs = self.runs.iter().map(|of| {
+            vec![
+                Value::Text(of.run.clone()),
+                side(of.side),
+                Value::Real(of.units),
+                Value::Real(of.seconds),
+                Value::Integer(of.window.0),
+                Value::Integer(of.window.1),
+            ]
+        });
+        session.define("side", &["run", "side", "units", "seconds", "t_from", "t_to"], runs)?;
+        let real = |x: Option<f64>| x.filter(|x| x.is_finite()).map_or(Value::Null, Value::Real);
+        let measures = self
+            .measures
+            .iter()
+            .map(|(name, slow, against)| vec![Value::Text(name.clone()), real(*slow), real(*against)]);
+        session.define("measure", &["name", "slow", "against"], measures)?;
+        let facts = self.facts.iter().map(|(name, [slow, against], why)| {
+            let text = |t: &Option<String>| t.clone().map_or(Value::Null, Value::Text);
+            let why = why.map_or(Value::Null, |w| Value::Text(w.to_owned()));
+            vec![Value::Text(name.clone()), text(slow), text(against), why]
+        });
+        session.define("fact_change", &["name", "slow", "against", "why"], facts)?;
+        let states = STATES.iter().map(|state| {
+            vec![
+                Value::Text(state.name().to_owned()),
+                Value::Real(self.budget.time(*state, 0)),
+                Value::Real(self.budget.time(*state, 1)),
+                Value::Real(self.budget.threads(*state, 0)),
+                Value::Real(self.budget.threads(*state, 1)),
+                Value::Real(self.budget.state(*state).value),
+            ]
+        });
+        let columns = ["state", "slow", "against", "slow_threads", "against_threads", "share"];
+        session.define("state", &columns, states)?;
+        let totals = self.totals.iter().map(|t| {
+            let [slow, against] = t.per_unit.map(real);
+            let [slow_rate, against_rate] = t.per_second.map(real);
+            vec![Value::Text(t.metric.clone()), slow, against, slow_rate, against_rate]
+        });
+        session.define("total", &["metric", "slow", "against", "slow_rate", "against_rate"], totals)?;
+        for (name, sql) in DERIVED {
+            // Without what it is made of it is not there; causes that need that say so.
+            let Ok((columns, rows)) = session.all(sql) else { continue };
+            let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+            session.define(name, &columns, rows)?;
+        }
+        Ok(())
+    }
+}
+
+/// Tables that several causes ask, from the recorded ones: per unit of work, both sides in one row.
+const DERIVED: [(&str, &str); 3] = [
+    (
+        "syscall_use",
+        "with units as materialized (select side, sum(units) as units from side group by side)
+         select r.call as call,
+                sum(iif(s.side = 'slow', r.count * r.seconds / u.units, 0)) as slow_count, sum(iif(s.side = 'against', r.count * r.seconds / u.units, 0)) as against_count,
+                sum(iif(s.side = 'slow', r.errors * r.seconds / u.units, 0)) as slow_errors, sum(iif(s.side = 'against', r.errors * r.seconds / u.units, 0)) as against_errors,
+                sum(iif(s.side = 'slow', r.time * r.seconds / u.units, 0)) as slow_time, sum(iif(s.side = 'against', r.time * r.seconds / u.units, 0)) as against_time,
+                sum(iif(s.side = 'slow', r.bytes * r.seconds / u.units, 0)) as slow_bytes, sum(iif(s.side = 'against', r.bytes * r.seconds / u.units, 0)) as against_bytes
+         from syscall_rate r join side s on s.run = r.run join units u on u.side = s.side
+         where r.t between s.t_from and s.t_to + 1000000000 and r.count > 0
+         group by r.call",
+    ),
+    (
+        "wait_use",
+        "with units as materialized (select side, sum(units) as units from side group by side)
+         select w.comm as comm, w.state as state, w.what as what, w.waker as waker,
+                sum(iif(s.side = 'slow', w.count / u.units, 0)) as slow_count, sum(iif(s.side = 'against', w.count / u.units, 0)) as against_count,
+                sum(iif(s.side = 'slow', w.time / 1e9 / u.units, 0)) as slow_time, sum(iif(s.side = 'against', w.time / 1e9 / u.units, 0)) as against_time
+         from wait w join side s on s.run = w.run join units u on u.side = s.side
+         where w.t between s.t_from and s.t_to + 1000000000
+         group by w.comm, w.state, w.what, w.waker",
+    ),
+    (
+        "lock_use",
+        "with units as materialized (select side, sum(units) as units from side group by side),
+         part as materialized (
+             select coalesce(l.name, l.kind || ' ' || coalesce(l.address, '?')) as lock, l.kind as kind, s.side as side, l.holder as holder, l.holder_stack as holder_stack, l.run as run,
+                    sum(l.count) / u.units as count, sum(l.time) / 1e9 / u.units as time, max(l.longest) / 1e9 as longest, max(l.waiters) as waiters
+             from lock l join side s on s.run = l.run join units u on u.side = s.side
+             where l.t between s.t_from and s.t_to + 1000000000
+             group by 1, 2, 3, 4, 5, 6
+         ),
+         held as materialized (
+             select lock, holder, f.function as function, row_number() over (partition by lock order by sum(p.time) desc) as place
+             from part p left join stack k on k.run = p.run and k.number = p.holder_stack left join frame f on f.run = k.run and f.number = k.frame
+             where p.side = 'slow' and p.holder is not null group by lock, holder, f.function
+         )
+         select p.lock as lock, p.kind as kind,
+                sum(iif(side = 'slow', count, 0)) as slow_count, sum(iif(side = 'against', count, 0)) as against_count,
+                sum(iif(side = 'slow', time, 0)) as slow_time, sum(iif(side = 'against', time, 0)) as against_time,
+                max(iif(side = 'slow', longest, null)) as longest, max(iif(side = 'slow', waiters, null)) as waiters,
+                h.holder as holder, h.function as holder_function
+         from part p left join held h on h.lock = p.lock and h.place = 1
+         group by p.lock",
+    ),
+];
+
+/// What a cause finds.
+///
+/// # Errors
+/// Where its question cannot be asked, or its answer is not of the form described in the module.
+pub(crate) fn ask(session: &Session, cause: &Cause, budget: &Budget) -> Result<Vec<Found>, Error> {
+    let cells = budget.cells.len();
+    let said = |template: &str, columns: &Columns| match budget.single {
+        true => fill(&alone(template), columns),
+        false => fill(template, columns),
+    };
+    let (names, rows) = session.all(&cause.sql).map_err(|e| faulty(cause, e.to_string()))?;
+    let place = |name: &str| names.iter().position(|n| n == name);
+    let (Some(subject_at), Some(cell_at), Some(part_at)) = (place("subject"), place("cell"), place("part")) else {
+        return Err(faulty(cause, "its answer has no columns subject, cell and part".into()));
+    };
+    let mut order: Vec<(String, Columns, Vec<Claim>)> = Vec::new();
+    let mut known: HashMap<String, usize> = HashMap::new();
+    for row in rows {
+        let Some(Value::Text(subject)) = row.get(subject_at) else { continue };
+        let at = *known.entry(subject.clone()).or_insert_with(|| {
+            order.push((subject.clone(), Columns::new(), Vec::new()));
+            order.len() - 1
+        });
+        let Some((_, columns, claims)) = order.get_mut(at) else { continue };
+        let cell = match row.get(cell_at) {
+            Some(Value::Integer(n)) => usize::try_from(*n).ok().filter(|n| *n < cells),
+            _ => None,
+        };
+        let part = match row.get(part_at) {
+            Some(Value::Real(x)) => Some(*x),
+            Some(Value::Integer(n)) => Some(*n as f64),
+            _ => None,
+        };
+        if let (Some(cell), Some(part)) = (cell, part.filter(|p| *p > 0.0)) {
+            claims.push(Claim { cell, part: part.min(1.0) });
+        }
+        // The first row that says something is what is said.
+        for (name, value) in names.iter().zip(row) {
+            let slot = columns.entry(name.clone()).or_insert(Value::Null);
+            if *slot == Value::Null {
+                *slot = value;
+            }
+        }
+    }
+    let found = |(subject, columns, claims): (String, Columns, Vec<Claim>)| Found {
+        says: said(&cause.says, &columns).unwrap_or_else(|| format!("{}: {subject}", cause.title)),
+        evidence: cause.evidence.iter().filter_map(|line| said(line, &columns)).collect(),
+        subject,
+        claims,
+    };
+    Ok(order.into_iter().map(found).collect())
+}
+
+fn faulty(cause: &Cause, why: String) -> Error {
+    Error::Cause(Faulty { file: format!("cause {}", cause.id), why })
+}

@@ -1,0 +1,96 @@
+//! Every cause that comes with the program can be read, and asks for nothing that its answer does not have.
+
+use super::*;
+use std::collections::HashSet;
+
+/// The identifiers that others rely on.
+const VOCABULARY: &str = "lock-contention busy-wait serial-phase too-few-threads run-queue-wait cpu-throttled noisy-neighbour steal cpu-affinity \
+    priority migrations context-switches timed-polling thundering-herd process-creation syscalls slow-clock page-faults tlb-shootdown mm-lock ipi \
+    irq-imbalance timers memory-reclaim memory-limit swap compaction kernel-lock log-volume sync-writes disk-latency disk-bandwidth cold-cache \
+    back-pressure nagle retransmits listen-overflow net-drops nic-queue slower-function new-code-path cpu-frequency smt numa false-sharing \
+    true-sharing frontend backend set-up gc heap-size explicit-gc jit safepoints";
+
+#[test]
+fn files_are_sound() {
+    for (name, text) in FILES {
+        let cause = parse(text).unwrap_or_else(|why| panic!("causes/{name}.sql: {why}"));
+        assert_eq!(&cause.id, name, "a file is called as its cause");
+        assert!(!cause.title.ends_with('.') && cause.sql.len() < 6000, "{name}");
+        assert!(!cause.see.is_empty() || cause.id == "set-up", "{name}: what is it based on?");
+    }
+    let known: HashSet<&str> = FILES.iter().map(|(name, _)| *name).collect();
+    for id in VOCABULARY.split_whitespace() {
+        assert!(known.contains(id), "{id} is part of the vocabulary");
+    }
+    assert_eq!(built_in().len(), FILES.len());
+}
+
+#[test]
+fn faults_of_a_file_are_named() {
+    let good = "-- cause mine: title\n-- layer: io\n-- specific: 3\n-- says: {subject}\n-- check: look\n-- try: that\nselect 1";
+    assert!(parse(good).is_ok());
+    for (bad, why) in [
+        (good.replace("-- cause mine: title", "select"), "does not begin"),
+        (good.replace("mine", "My Own"), "no identifier"),
+        (good.replace("layer: io", "layer: disks"), "no layer"),
+        (good.replace("specific: 3", "specific: 30"), "1 to 9"),
+        (good.replace("-- check: look\n", ""), "check is missing"),
+        (good.replace("-- try: that", "-- hint: that"), "not known"),
+        (good.replace("select 1", "delete from x"), "not followed by a select"),
+    ] {
+        let said = parse(&bad).expect_err(&bad);
+        assert!(said.contains(why), "{said}");
+    }
+}
+
+#[test]
+fn a_folder_adds_and_replaces() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = |id: &str| {
+        format!("-- cause {id}: title\n-- layer: io\n-- specific: 3\n-- says: s\n-- check: c\n-- try: t\nselect 1")
+    };
+    std::fs::write(dir.path().join("gc.sql"), text("gc")).unwrap();
+    std::fs::write(dir.path().join("mine.sql"), text("mine")).unwrap();
+    let mut causes = built_in();
+    let before = causes.len();
+    add(&mut causes, dir.path()).unwrap();
+    assert_eq!(causes.len(), before + 1);
+    assert!(causes.iter().any(|c| c.id == "gc" && c.title == "title"));
+    std::fs::write(dir.path().join("other.sql"), text("another")).unwrap();
+    let why = add(&mut causes, dir.path()).unwrap_err();
+    assert!(why.to_string().contains("other.sql") && why.why.contains("another.sql"), "{why}");
+    assert!(add(&mut causes, &dir.path().join("nowhere")).is_err());
+}
+
+/// The recorded table that a name in a question stands for; `None` for what `Tables` defines and for the question's own.
+fn recorded(name: &str) -> Option<&str> {
+    const DERIVED: [(&str, &str); 3] = [("syscall_use", "syscall"), ("wait_use", "wait"), ("lock_use", "lock")];
+    const ASKED: [&str; 7] = ["ipi", "lock", "wait", "sample", "running", "cgroup_memory", "cache_line"];
+    let derived = DERIVED.iter().find(|(table, _)| *table == name).map(|(_, from)| *from);
+    derived.or(name.strip_suffix("_rate")).or(ASKED.contains(&name).then_some(name))
+}
+
+#[test]
+fn what_is_asked_is_needed() {
+    for (name, text) in FILES {
+        let cause = parse(text).unwrap_or_else(|why| panic!("causes/{name}.sql: {why}"));
+        let words: Vec<&str> =
+            cause.sql.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|w| !w.is_empty()).collect();
+        for pair in words.windows(2).filter(|pair| matches!(pair[0], "from" | "join")) {
+            if let Some(table) = recorded(pair[1]) {
+                assert!(
+                    cause.needs.iter().any(|n| n == table),
+                    "causes/{name}.sql asks {}, and needs no {table}",
+                    pair[1]
+                );
+            }
+        }
+        let templates = std::iter::once(&cause.says).chain(&cause.evidence);
+        for column in templates.flat_map(|t| words::names(t)) {
+            assert!(
+                words.contains(&column) || cause.sql.contains(&format!("\"{column}\"")),
+                "causes/{name}.sql: no column {column}"
+            );
+        }
+    }
+}

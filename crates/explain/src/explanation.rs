@@ -1,0 +1,426 @@
+//! `explain`: why a run is slower than another, or what limits one; the causes ranked by the part of the lost time that they explain.
+
+use crate::budget::{Budget, Cell, Estimate, STATES, State, Unit};
+use crate::cause::{Cause, Claim, Found, Measure, Side, Tables, ask};
+use crate::compare::LEAST_CHANGE;
+use crate::{Caution, Choice, Error, FactDifference, cautions, facts, own, verdict, window};
+use model::{Status, Window};
+use query::concurrency::Concurrency;
+use query::{Run, Session};
+use std::collections::{BTreeSet, HashMap};
+
+/// A side that was recorded once must be slower by so much: runs of the same program differ by some per cent, and one run cannot tell.
+const ONCE: f64 = 0.1;
+
+/// So many repeats of a side say how much runs differ.
+const REPEATS: usize = 3;
+
+/// Findings that explain less are not listed.
+const LEAST_SHARE: f64 = 0.03;
+
+/// What is explained, and how.
+#[derive(Clone, Debug)]
+pub struct Explain {
+    /// The window of each run.
+    pub window: Choice,
+    /// How much slower the slow side must be: 0.05 for five per cent; `None` for 5 %, and 10 % where a side was recorded once or twice.
+    pub least: Option<f64>,
+    /// The causes that are looked for.
+    pub causes: Vec<Cause>,
+}
+
+impl Default for Explain {
+    fn default() -> Self {
+        Explain { window: Choice::Auto, least: None, causes: crate::cause::built_in() }
+    }
+}
+
+/// A cause that was found, with what it explains.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// Identifier of the cause.
+    pub cause: String,
+    /// Its title.
+    pub title: String,
+    /// Part of the lost time that it explains, and no other finding does; of one run alone, of the time of its threads.
+    pub share: Estimate,
+    /// What it is about: a lock, a function …
+    pub subject: String,
+    /// In a sentence.
+    pub says: String,
+    /// What shows it, line by line.
+    pub evidence: Vec<String>,
+    /// What to do about it.
+    pub advice: Vec<String>,
+    /// How to see it by hand.
+    pub check: Vec<String>,
+    /// What an experiment would vary.
+    pub experiment: Vec<String>,
+    /// References.
+    pub see: Vec<String>,
+    /// The question whose answer it is.
+    pub query: String,
+    /// Of the lost time that it explains, how much was in which state, largest first.
+    pub states: Vec<(State, f64)>,
+}
+
+/// Something that is worth knowing and has no cost that could be measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// Identifier of the cause.
+    pub cause: String,
+    /// In a sentence.
+    pub text: String,
+}
+
+/// A cause that could not be looked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotEvaluated {
+    /// Identifier of the cause.
+    pub cause: String,
+    /// What is missing.
+    pub needs: String,
+}
+
+/// How the sides compare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The slow side is slower, by enough.
+    Slower,
+    /// It is not, or not by enough: there is nothing to explain.
+    NoSlower,
+    /// The work is not known, and the threads spent more time on it, by enough.
+    MoreTime,
+    /// There is one side only.
+    Alone,
+}
+
+/// The answer.
+#[derive(Debug)]
+pub struct Explanation {
+    /// Names of the runs, the slow ones first.
+    pub runs: Vec<String>,
+    /// How many of them are slow.
+    pub slow: usize,
+    /// The window of each run.
+    pub windows: Vec<Window>,
+    /// What a unit of work is.
+    pub unit: Unit,
+    /// Elapsed seconds per unit, slow and fast; equal for one side only.
+    pub elapsed: [f64; 2],
+    /// Units done, and seconds, by side.
+    pub done: [(f64, f64); 2],
+    /// Elapsed time per unit, slow over fast.
+    pub ratio: Estimate,
+    /// How the sides compare.
+    pub outcome: Outcome,
+    /// In a sentence or two.
+    pub verdict: String,
+    /// Thread-seconds per unit by state, slow and fast, and the part of the lost time.
+    pub ledger: Vec<(State, [f64; 2], Estimate)>,
+    /// The function of the program in which its threads' own code ran most, and the part of their time that it took.
+    pub hottest: Option<(String, f64)>,
+    /// What was found, largest first.
+    pub findings: Vec<Finding>,
+    /// Part of the lost time that no finding explains.
+    pub unexplained: f64,
+    /// What is worth knowing besides.
+    pub notes: Vec<Note>,
+    /// What could not be looked for.
+    pub not_evaluated: Vec<NotEvaluated>,
+    /// Properties of the hosts that differ.
+    pub facts: Vec<FactDifference>,
+    /// What stands against believing all this too readily.
+    pub cautions: Vec<Caution>,
+    /// What could not be read of the recordings.
+    pub damage: Vec<String>,
+}
+
+/// Explains the first `slow` of the runs by the others; without others, what limits them.
+///
+/// # Errors
+/// Where a window is not there, the threads of a run were not looked at, or a cause's question fails.
+pub fn explain(runs: Vec<Run>, slow: usize, options: &Explain) -> Result<Explanation, Error> {
+    let windows = runs.iter().map(|run| window::choose(run, &options.window)).collect::<Result<Vec<_>, _>>()?;
+    let slow = slow.min(runs.len());
+    let side: Vec<usize> = (0..runs.len()).map(|i| usize::from(i >= slow)).collect();
+    let budget = Budget::of(&runs, &windows, &side).map_err(Error::Budget)?;
+    let ratio = budget.ratio();
+    let repeats = slow.min(runs.len() - slow) >= REPEATS;
+    let least = options.least.unwrap_or(if repeats { LEAST_CHANGE } else { ONCE.max(LEAST_CHANGE) });
+    let engaged = |side: usize| {
+        let states = STATES.into_iter().filter(|s| !matches!(s, State::Idle | State::Crowded | State::Fewer));
+        states.map(|s| budget.time(s, side)).sum::<f64>()
+    };
+    let outcome = match budget.unit {
+        _ if budget.single => Outcome::Alone,
+        Unit::Second if engaged(0) >= (1.0 + least) * engaged(1) => Outcome::MoreTime,
+        Unit::Second => Outcome::NoSlower,
+        _ if ratio.value >= 1.0 + least && ratio.low > 1.0 => Outcome::Slower,
+        _ => Outcome::NoSlower,
+    };
+    let facts = facts::differences(&runs);
+    let own = own::names(&runs);
+    let mut warned = Vec::new();
+    if !budget.single {
+        let (a, b): (Vec<usize>, Vec<usize>) = ((slow..runs.len()).collect(), (0..slow).collect());
+        let paces: Vec<Option<crate::throughput::Pace>> = runs
+            .iter()
+            .zip(&windows)
+            .map(|(run, w)| crate::work::Progress::of(run).map(|p| crate::throughput::Pace::of(&p, w)))
+            .collect();
+        warned = cautions::of(&runs, &windows, &paces, &own, [&a, &b], least);
+    }
+    let ledger = STATES.into_iter().map(|s| (s, [budget.time(s, 0), budget.time(s, 1)], budget.state(s))).collect();
+    let mut explanation = Explanation {
+        runs: runs.iter().map(|r| r.name.clone()).collect(),
+        slow,
+        unit: budget.unit.clone(),
+        elapsed: [budget.elapsed(0), if budget.single { budget.elapsed(0) } else { budget.elapsed(1) }],
+        done: [budget.size(0), budget.size(1)].map(|(seconds, work)| (work, seconds)),
+        ratio,
+        outcome,
+        verdict: String::new(),
+        ledger,
+        hottest: hottest(&budget),
+        findings: Vec::new(),
+        unexplained: 0.0,
+        notes: Vec::new(),
+        not_evaluated: Vec::new(),
+        facts,
+        cautions: warned,
+        damage: Vec::new(),
+        windows,
+    };
+    let damage = if outcome == Outcome::NoSlower {
+        runs.iter().flat_map(|r| r.recording.damage().into_iter().map(|d| format!("{}: {d}", r.name))).collect()
+    } else {
+        find(runs, &side, &budget, options, &mut explanation)?
+    };
+    explanation.damage = damage;
+    explanation.verdict = verdict::of(&explanation);
+    Ok(explanation)
+}
+
+/// The tables that causes ask, over these recordings: what [`explain`] looks at, for a question of one's own.
+///
+/// # Errors
+/// Those of [`explain`].
+pub fn session(runs: Vec<Run>, slow: usize, window: &Choice) -> Result<Session, Error> {
+    let windows = runs.iter().map(|run| window::choose(run, window)).collect::<Result<Vec<_>, _>>()?;
+    let side: Vec<usize> = (0..runs.len()).map(|i| usize::from(i >= slow)).collect();
+    let budget = Budget::of(&runs, &windows, &side).map_err(Error::Budget)?;
+    let facts = facts::differences(&runs);
+    let tables = tables(&runs, &side, &windows, &budget, &facts);
+    let mut session = Session::of(runs)?;
+    tables.define(&mut session)?;
+    Ok(session)
+}
+
+fn tables<'a>(
+    runs: &[Run],
+    side: &[usize],
+    windows: &[Window],
+    budget: &'a Budget,
+    facts: &[FactDifference],
+) -> Tables<'a> {
+    let of_run = |((run, side), w): ((&Run, &usize), &Window)| {
+        // Of repeats each has its part of the side's work.
+        let (seconds, units) = budget.size(*side);
+        let length = (w.to - w.from) as f64 / 1e9;
+        Side {
+            run: run.name.clone(),
+            side: *side,
+            units: units * length / seconds.max(1e-9),
+            seconds: length,
+            window: (w.from, w.to),
+        }
+    };
+    Tables {
+        budget,
+        runs: runs.iter().zip(side).zip(windows).map(of_run).collect(),
+        measures: measures(runs, side, windows, budget),
+        totals: crate::cause::totals::load(runs, side, windows, [budget.size(0), budget.size(1)], &budget.names()),
+        facts: facts.iter().map(|f| (f.full_name(), side_values(f, side), f.why)).collect(),
+    }
+}
+
+/// Asks all causes, and divides the lost time among what they find. Returns what could not be read.
+fn find(
+    runs: Vec<Run>,
+    side: &[usize],
+    budget: &Budget,
+    options: &Explain,
+    into: &mut Explanation,
+) -> Result<Vec<String>, Error> {
+    let tables = tables(&runs, side, &into.windows, budget, &into.facts);
+    let missing: Vec<Option<String>> = options.causes.iter().map(|cause| lacks(&runs, cause, budget.single)).collect();
+    let mut session = Session::of(runs)?;
+    tables.define(&mut session)?;
+    let mut found: Vec<(&Cause, Found)> = Vec::new();
+    for (cause, missing) in options.causes.iter().zip(missing) {
+        match missing {
+            Some(needs) => into.not_evaluated.push(NotEvaluated { cause: cause.id.clone(), needs }),
+            None => found.extend(ask(&session, cause, budget)?.into_iter().map(|f| (cause, f))),
+        }
+    }
+    for (cause, note) in found.iter().filter(|(_, f)| f.claims.is_empty()) {
+        into.notes.push(Note { cause: cause.id.clone(), text: note.says.clone() });
+    }
+    into.findings = allocated(budget, found);
+    let explained: f64 = into.findings.iter().map(|f| f.share.value).sum();
+    into.unexplained = (1.0 - explained).max(0.0);
+    Ok(session.damage().into_iter().map(|(run, damage)| format!("{run}: {damage}")).collect())
+}
+
+/// Where the threads' own code ran most on the slow side.
+fn hottest(budget: &Budget) -> Option<(String, f64)> {
+    let mut by: HashMap<&str, f64> = HashMap::new();
+    for (number, cell) in budget.cells.iter().enumerate() {
+        if cell.state == Some(State::User) && !cell.caller.is_empty() {
+            *by.entry(cell.caller.as_str()).or_insert(0.0) += budget.times(number)[0];
+        }
+    }
+    let all: f64 = STATES.iter().filter(|s| **s != State::Crowded).map(|s| budget.time(*s, 0)).sum();
+    let most = by.into_iter().max_by(|a, b| a.1.total_cmp(&b.1).then_with(|| b.0.cmp(a.0)))?;
+    (all > 0.0).then(|| (most.0.to_owned(), most.1 / all))
+}
+
+/// Gives each part of the lost time to one finding: to the most specific that claims it, of equal ones to the largest.
+fn allocated(budget: &Budget, found: Vec<(&Cause, Found)>) -> Vec<Finding> {
+    let pairs = |claims: &[Claim]| claims.iter().map(|c| (c.cell, c.part)).collect::<Vec<_>>();
+    let mut found: Vec<(&Cause, Found, f64)> = found
+        .into_iter()
+        .filter(|(_, f)| !f.claims.is_empty())
+        .map(|(cause, f)| {
+            let share = f.claims.iter().map(|c| c.part * budget.share(c.cell)).sum::<f64>();
+            (cause, f, share)
+        })
+        .filter(|(.., share)| *share >= LEAST_SHARE)
+        .collect();
+    found.sort_by(|(a, x, p), (b, y, q)| {
+        b.specific.cmp(&a.specific).then(q.total_cmp(p)).then_with(|| (&a.id, &x.subject).cmp(&(&b.id, &y.subject)))
+    });
+    let mut left: HashMap<usize, f64> = HashMap::new();
+    let mut findings = Vec::new();
+    for (cause, one, _) in found {
+        let mut granted = Vec::new();
+        for (cell, part) in pairs(&one.claims) {
+            let part = part.min(left.get(&cell).copied().unwrap_or(1.0));
+            granted.push((cell, part));
+        }
+        let share = budget.claimed(&granted);
+        if share.value < LEAST_SHARE || share.low <= 0.0 {
+            continue;
+        }
+        for (cell, part) in &granted {
+            *left.entry(*cell).or_insert(1.0) -= part;
+        }
+        findings.push(Finding {
+            cause: cause.id.clone(),
+            title: cause.title.clone(),
+            share,
+            subject: one.subject,
+            says: one.says,
+            evidence: one.evidence,
+            advice: cause.advice.clone(),
+            check: cause.check.clone(),
+            experiment: cause.experiment.clone(),
+            see: cause.see.clone(),
+            query: cause.sql.clone(),
+            states: states(budget, &granted),
+        });
+    }
+    // What fell elsewhere was made up for: all together explain the whole at most.
+    let all: f64 = findings.iter().map(|f| f.share.value).sum();
+    if all > 1.0 {
+        for finding in &mut findings {
+            for x in [&mut finding.share.value, &mut finding.share.low, &mut finding.share.high] {
+                *x /= all;
+            }
+            finding.states.iter_mut().for_each(|(_, share)| *share /= all);
+        }
+    }
+    for finding in &mut findings {
+        finding.share.high = finding.share.high.min(1.0);
+    }
+    findings.sort_by(|a, b| b.share.value.total_cmp(&a.share.value));
+    findings
+}
+
+/// In which states a finding's time was.
+fn states(budget: &Budget, granted: &[(usize, f64)]) -> Vec<(State, f64)> {
+    let mut sums: Vec<(State, f64)> = Vec::new();
+    for &(cell, part) in granted {
+        let Some(state) = budget.cells.get(cell).and_then(|c: &Cell| c.state) else { continue };
+        let share = part * budget.share(cell);
+        match sums.iter_mut().find(|(s, _)| *s == state) {
+            Some((_, sum)) => *sum += share,
+            None => sums.push((state, share)),
+        }
+    }
+    sums.sort_by(|a, b| b.1.total_cmp(&a.1));
+    sums
+}
+
+/// Why a cause cannot be looked for in these runs.
+fn lacks(runs: &[Run], cause: &Cause, single: bool) -> Option<String> {
+    if cause.against && single {
+        return Some("a recording to compare with (--against)".into());
+    }
+    let mut lacking = BTreeSet::new();
+    for table in &cause.needs {
+        for run in runs {
+            if run.recording.table(table).is_some() {
+                continue;
+            }
+            let why = run
+                .recording
+                .coverage()
+                .into_iter()
+                .filter(|c| c.status != Status::Read)
+                .find(|c| c.source == *table || c.item == *table)
+                .map(|c| c.why.to_string());
+            let why = why.filter(|w| !w.is_empty()).map_or(String::new(), |w| format!(" ({w})"));
+            lacking.insert(format!("table {table} in {}{why}", run.name));
+        }
+    }
+    (!lacking.is_empty()).then(|| lacking.into_iter().collect::<Vec<_>>().join("; "))
+}
+
+/// A fact by side: the value of the first run of each.
+fn side_values(fact: &FactDifference, side: &[usize]) -> [Option<String>; 2] {
+    [0, 1].map(|wanted| {
+        let at = side.iter().position(|s| *s == wanted)?;
+        fact.values.get(at)?.clone()
+    })
+}
+
+/// Numbers that several causes ask for.
+fn measures(runs: &[Run], side: &[usize], windows: &[Window], budget: &Budget) -> Vec<Measure> {
+    let mut found = Vec::new();
+    let mut put = |name: &str, of: &dyn Fn(usize) -> Option<f64>| found.push((name.to_owned(), of(0), of(1)));
+    let single = budget.single;
+    let known = |side: usize| !(single && side == 1);
+    let mean = |side_wanted: usize, of: &dyn Fn(&Run, &Window) -> Option<f64>| {
+        let values: Vec<f64> = runs
+            .iter()
+            .zip(windows)
+            .zip(side)
+            .filter(|(_, s)| **s == side_wanted)
+            .filter_map(|((run, window), _)| of(run, window))
+            .collect();
+        (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+    };
+    let cpus = |side: usize| mean(side, &|run, _| Some(run.recording.manifest().cpus as f64).filter(|c| *c > 0.0));
+    put("elapsed", &|side| known(side).then(|| budget.elapsed(side)));
+    put("others", &|side| known(side).then(|| budget.others(side)));
+    put("cpus", &cpus);
+    put("idle_cpus", &|side| {
+        let own: f64 = [State::User, State::Kernel, State::Stolen].iter().map(|s| budget.threads(*s, side)).sum();
+        cpus(side).map(|all| (all - own - budget.others(side)).max(0.0))
+    });
+    put("threads", &|side| known(side).then(|| STATES.iter().map(|s| budget.threads(*s, side)).sum()));
+    put("serial", &|side| mean(side, &|run, window| Concurrency::load(run, window).map(|c| c.serial_in(window).1)));
+    found
+}
