@@ -133,6 +133,12 @@ export function param(name: string): string {
   return params.value[name] ?? "";
 }
 
+/** The state that is chosen, as pages of threads and stacks know it: the first screen tells some apart that these do not. */
+export function ledgerState(): string {
+  const id = param("state");
+  return report().budget?.states.find((s) => s.id === id)?.ledger ?? id;
+}
+
 /** Sets a filter; "" takes it out of the link. */
 export function setParam(name: string, value: string): void {
   const next: Record<string, string> = { ...params.value };

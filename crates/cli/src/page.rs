@@ -24,9 +24,11 @@ pub struct Report {
 /// Writes the page and says where. Returns the exit code.
 pub fn report(options: &Report) -> Result<u8> {
     let (runs, comparison, damaged) = options.choose.compare(&[])?;
-    let html = report::html(&runs, &comparison)?;
+    let settings = explain::Explain { window: options.choose.window.clone(), ..explain::Explain::default() };
+    let explained = report::explained(&runs, &settings);
+    let html = report::html(&runs, &comparison, &explained)?;
     output::write(&options.output, html.as_bytes(), "report")?;
-    println!("{}", text::clean(&comparison.headline.headline));
+    println!("{}", text::clean(explained.as_ref().map_or(&comparison.headline.headline, |e| &e.explanation.verdict)));
     println!("{} ({})", options.output.display(), query::human(html.len() as f64, "B"));
     if options.open {
         let opened = std::process::Command::new("xdg-open").arg(&options.output).status();

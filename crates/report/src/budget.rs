@@ -1,4 +1,5 @@
-//! Where the time went: one bar a run, on one scale per unit of work. Of the CPUs, where there is no ledger of threads.
+//! Where the time of the CPUs went: one bar a run, on one scale per unit of work. What is shown where nothing can be explained, for want of a
+//! ledger of the threads.
 
 use explain::Comparison;
 use model::Manifest;
@@ -19,11 +20,8 @@ const STATES: [(&str, &str, &str); 8] = [
     ("idle", "Idle", "nothing to run"),
 ];
 
-/// The budget: of the threads where all recordings have a ledger of them, else of the CPUs; null where neither was recorded.
+/// The budget of the CPUs; null where they were not looked at.
 pub(crate) fn budget(runs: &[Run], comparison: &Comparison) -> Value {
-    if let Some(ledger) = crate::ledger::budget(runs, comparison) {
-        return ledger;
-    }
     // CPU-seconds of each state in the window, and the length of the window.
     let sums: Vec<Option<(Vec<Option<f64>>, f64)>> =
         runs.iter().enumerate().map(|(i, run)| sums(run, i, comparison)).collect();
@@ -68,7 +66,7 @@ pub(crate) fn budget(runs: &[Run], comparison: &Comparison) -> Value {
 
 /// What the time of so many seconds is divided by: the operations, or the part of the run, that fell into them at the run's pace; else the
 /// seconds. What was read can leave out a part of the window, and the window can be a part of the run.
-pub(crate) fn units(manifest: &Manifest, seconds: f64, work: bool, commands: bool) -> f64 {
+fn units(manifest: &Manifest, seconds: f64, work: bool, commands: bool) -> f64 {
     let whole = manifest.wall.or(manifest.duration).map(|ns| ns as f64 / 1e9).filter(|s| *s > 0.0);
     let part = whole.map_or(1.0, |whole| seconds / whole);
     match (&manifest.work, work) {

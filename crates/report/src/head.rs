@@ -1,8 +1,9 @@
 //! The head of the bundle: everything that the first screen shows, and what each page holds.
 
 use crate::charts::{PageData, place_of};
+use crate::explained::{self, Explained};
 use crate::{Error, budget};
-use explain::{Comparison, Difference, Level, Per};
+use explain::{Comparison, Difference, Level, Outcome, Per};
 use model::{Exit, Polarity, Status};
 use query::series::Grid;
 use query::{Run, metric};
@@ -20,22 +21,36 @@ const SPARK: usize = 60;
 pub(crate) fn head(
     runs: &[Run],
     comparison: &Comparison,
+    explained: &Result<Explained, String>,
     pages: &[PageData],
     profile: Option<&Value>,
 ) -> Result<Value, Error> {
     let generated = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |d| d.as_secs_f64());
-    let level = match comparison.headline.level {
-        Level::Differs => "differs",
-        Level::Same => "same",
-        Level::Single => "single",
-        Level::Unsure => "unsure",
+    let level = match (explained.as_ref().map(|e| e.explanation.outcome), comparison.headline.level) {
+        (Ok(Outcome::Slower | Outcome::MoreTime), _) | (_, Level::Differs) => "differs",
+        (_, Level::Same) => "same",
+        (_, Level::Single) => "single",
+        (_, Level::Unsure) => "unsure",
+    };
+    let shown_page = |p: &&PageData| !p.charts.is_empty() || !p.tables.is_empty() || p.view.is_some();
+    let has = |id: &str| id == "set-up" || pages.iter().filter(shown_page).any(|p| p.page.id() == id);
+    let words = &comparison.headline;
+    let (verdict, budget, explanation, not_explained) = match explained {
+        Ok(e) => {
+            let verdict = json!({"headline": e.explanation.verdict, "detail": "", "level": level});
+            (verdict, explained::budget(e), explained::head(runs, e, &has), None)
+        }
+        Err(why) => {
+            let verdict = json!({"headline": words.headline, "detail": words.detail, "level": level});
+            (verdict, budget::budget(runs, comparison), Value::Null, Some(why))
+        }
     };
     let counted = |page: &PageData| {
         comparison.differences.iter().filter(|d| place_of(pages, d).is_some_and(|(id, _)| id == page.page.id())).count()
     };
     let shown: Vec<Value> = pages
         .iter()
-        .filter(|p| !p.charts.is_empty() || !p.tables.is_empty() || p.view.is_some())
+        .filter(shown_page)
         .map(|p| {
             json!({
                 "id": p.page.id(), "title": p.page.title(), "block": p.block_id(), "differences": counted(p), "view": p.view, "charts": p.charts, "tables": p.tables,
@@ -47,9 +62,12 @@ pub(crate) fn head(
         "tool": {"name": "twinscope", "version": env!("CARGO_PKG_VERSION")},
         "generated": generated,
         "runs": runs.iter().enumerate().map(|(i, r)| run(r, i, comparison)).collect::<Result<Vec<_>, _>>()?,
-        "verdict": {"headline": comparison.headline.headline, "detail": comparison.headline.detail, "level": level},
+        "verdict": verdict,
+        "explanation": explanation,
+        "not_explained": not_explained,
+        "comparison": {"headline": words.headline, "detail": words.detail},
         "cautions": comparison.cautions.iter().map(|c| json!({"what": c.kind.as_str(), "run": c.run, "text": c.text})).collect::<Vec<_>>(),
-        "budget": budget::budget(runs, comparison),
+        "budget": budget,
         "differences": comparison.differences.iter().map(|d| difference(d, pages)).collect::<Vec<_>>(),
         "compared": comparison.compared,
         "facts": comparison.facts.iter().map(fact).collect::<Vec<_>>(),

@@ -1,4 +1,4 @@
-//! The thread ledger: what threads did with their time, by process and thread over time, and as one bar a run; and how many ran at once.
+//! The thread ledger: what threads did with their time, by process and thread over time, the names of their states, and how many ran at once.
 
 use crate::columns::Column;
 use crate::events::{Event, Shape, merge};
@@ -6,6 +6,7 @@ use crate::profile::{Making, at};
 use crate::rows::Rows;
 use crate::{Error, events};
 use explain::Comparison;
+use explain::budget::State;
 use query::concurrency::{Concurrency, SLOT, Serial};
 use query::series::Grid;
 use query::{Run, metric};
@@ -66,64 +67,49 @@ const STATES: [(&str, &str, &str, bool); 13] = [
     ),
 ];
 
+/// The states that an explanation tells apart and the ledger does not, or not so finely: column, title, help, and the state of the ledger
+/// that it is a part of.
+const FINER: [(&str, &str, &str, Option<&str>); 3] = [
+    (
+        "runnable",
+        "CPU taken by own threads",
+        "ready to run while other threads of the workload had the CPUs",
+        Some("runnable"),
+    ),
+    ("neighbours", "CPU taken by others", "ready to run while other programs had the CPUs", Some("runnable")),
+    ("fewer_threads", "Fewer threads", "threads that the other recording had, and that were not there", None),
+];
+
+fn metric_of(id: &str) -> String {
+    format!("{TABLE}.{id}")
+}
+
 /// The states as the head tells them.
 pub(crate) fn states() -> Value {
-    let metric = |id: &str| format!("{TABLE}.{id}");
     STATES
         .iter()
-        .map(|(id, title, help, quiet)| json!({"id": id, "title": title, "help": help, "quiet": quiet, "metrics": [metric(id)]}))
+        .map(|(id, title, help, quiet)| json!({"id": id, "title": title, "help": help, "quiet": quiet, "metrics": [metric_of(id)]}))
         .collect()
+}
+
+/// A state of an explanation as the head tells it. `ledger`: the state that pages of threads and stacks show it under.
+pub(crate) fn state(state: State, quiet: bool) -> Value {
+    let id = state.name();
+    let (title, help, ledger) = match FINER.iter().find(|(name, ..)| *name == id) {
+        Some((_, title, help, ledger)) => (*title, *help, *ledger),
+        None => match STATES.iter().find(|(name, ..)| *name == id) {
+            Some((_, title, help, _)) => (*title, *help, Some(id)),
+            None => (id, state.words(), None),
+        },
+    };
+    let metrics: Vec<String> = ledger.into_iter().map(metric_of).collect();
+    json!({"id": id, "title": title, "help": help, "quiet": quiet, "metrics": metrics, "ledger": ledger})
 }
 
 fn load(run: &Run) -> Option<Frame> {
     run.recording
         .load(TABLE, &Select { most_ticks: MOST_TICKS, ..Select::default() })
         .filter(|f| f.ticks.len() > 1 && !f.entities.is_empty())
-}
-
-/// One bar a run, where all runs have a ledger.
-pub(crate) fn budget(runs: &[Run], comparison: &Comparison) -> Option<Value> {
-    let mut values = Vec::new();
-    let manifests: Vec<_> = runs.iter().map(|r| r.recording.manifest()).collect();
-    let work = manifests.iter().all(|m| m.work.as_ref().is_some_and(|w| w.total > 0.0));
-    let commands = manifests.iter().all(|m| m.wall.is_some_and(|w| w > 0));
-    for (index, run) in runs.iter().enumerate() {
-        let frame = load(run)?;
-        let mut seconds = 0.0;
-        let mut state = |name: &str| {
-            let grid = Grid::new(&frame, &metric(frame.table, name)?, &[], None).ok()?;
-            let series = grid.series.first()?;
-            let range = crate::charts::window(comparison, index, &grid)?;
-            seconds = range.clone().filter_map(|i| Some(grid.to.get(i)? - grid.from.get(i)?)).sum();
-            series.sums(range).map(|(num, _)| num)
-        };
-        let sums: Vec<Option<f64>> = STATES.iter().map(|(id, ..)| state(id)).collect();
-        let per = crate::budget::units(run.recording.manifest(), seconds, work, commands);
-        if per.is_nan() || per <= 0.0 {
-            return None;
-        }
-        values.push(sums.into_iter().map(|s| s.map(|s| s / per)).collect::<Vec<_>>());
-    }
-    let (title, unit, note) = if work {
-        (
-            "Time of all threads per operation",
-            "s/op",
-            "Everything that the recorded threads did and waited for, over the work that the command reported.",
-        )
-    } else if commands {
-        (
-            "Time of all threads in the run",
-            "s",
-            "Everything that the recorded threads did and waited for, from start to end of the command.",
-        )
-    } else {
-        (
-            "Time of all threads per second",
-            "s/s",
-            "Everything that the recorded threads did and waited for, per second of the window.",
-        )
-    };
-    Some(json!({"title": title, "unit": unit, "note": note, "source": "ledger", "states": states(), "values": values}))
 }
 
 /// Writes the tables `ledger` and `running`.
@@ -216,4 +202,19 @@ fn running(runs: &[Run], making: &mut Making) {
             Column::amount("runnable", &of(1), 100.0),
         ],
     );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_state_of_an_explanation_has_its_words() {
+        for known in explain::budget::STATES {
+            let told = state(known, false);
+            assert_ne!(told["title"], known.name(), "{}", known.name());
+        }
+        assert_eq!(state(State::Neighbours, false)["metrics"][0], "thread_time.runnable");
+        assert_eq!(state(State::Fewer, false)["ledger"], Value::Null);
+    }
 }

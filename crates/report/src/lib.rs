@@ -6,6 +6,7 @@ mod budget;
 mod charts;
 mod columns;
 mod events;
+mod explained;
 mod flame;
 mod head;
 mod html;
@@ -19,6 +20,7 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
+pub use explained::{Explained, explained};
 pub use flame::{Graph, flame_html, svg};
 
 use explain::Comparison;
@@ -46,11 +48,11 @@ pub enum Error {
     },
 }
 
-/// Makes the report of `runs`, of which the first is the baseline.
+/// Makes the report of `runs`, of which the first is the baseline, with what [`explained`] gave.
 ///
 /// # Errors
 /// See [`Error`].
-pub fn html(runs: &[Run], comparison: &Comparison) -> Result<String, Error> {
+pub fn html(runs: &[Run], comparison: &Comparison, explained: &Result<Explained, String>) -> Result<String, Error> {
     let mut pages = charts::pages(runs, comparison)?;
     tables::add(runs, comparison, &mut pages)?;
     let mut columns = summed::add(runs, &mut pages)?;
@@ -58,7 +60,7 @@ pub fn html(runs: &[Run], comparison: &Comparison) -> Result<String, Error> {
     if let Some(profile) = &profile {
         show(&mut pages, &profile.block);
     }
-    let head = head::head(runs, comparison, &pages, profile.as_ref().map(|p| &p.head))?;
+    let head = head::head(runs, comparison, explained, &pages, profile.as_ref().map(|p| &p.head))?;
     columns.extend(profile.map(|p| (profile::BLOCK.to_owned(), p.block)));
     let mut blocks = Vec::with_capacity(pages.len() + columns.len() + 1);
     for (id, block) in columns {

@@ -1,16 +1,18 @@
 //! Reports of hand-written recordings: what lands in the head and in the blocks, with numbers that can be checked by hand.
 
-use super::html;
+use super::{explained, html};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use explain::{Options, compare};
+use explain::{Explain, Options, compare};
 use flate2::read::GzDecoder;
 use model::{Column, Kind, Manifest, Table, Unit, Work};
 use query::{Run, testing};
 use serde_json::Value;
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::io::Read;
 use store::Recording;
+use tempfile::TempDir;
 
 static FRAME: Table = Table::wide(
     "frame",
@@ -76,6 +78,16 @@ static LEDGER: Table = Table::wide(
         Column::counter("user", Unit::Nanoseconds, "user"),
         Column::counter("lock", Unit::Nanoseconds, "lock"),
         Column::counter("idle", Unit::Nanoseconds, "idle"),
+        Column::counter("kernel", Unit::Nanoseconds, "kernel"),
+        Column::counter("stolen", Unit::Nanoseconds, "stolen"),
+        Column::counter("runnable", Unit::Nanoseconds, "runnable"),
+        Column::counter("throttled", Unit::Nanoseconds, "throttled"),
+        Column::counter("disk", Unit::Nanoseconds, "disk"),
+        Column::counter("network", Unit::Nanoseconds, "network"),
+        Column::counter("pipe", Unit::Nanoseconds, "pipe"),
+        Column::counter("fault", Unit::Nanoseconds, "fault"),
+        Column::counter("sleep", Unit::Nanoseconds, "sleep"),
+        Column::counter("other", Unit::Nanoseconds, "other"),
     ],
 )
 .from_zero()
@@ -113,14 +125,26 @@ const STACKS: &str = "t stack parent frame
     1 5 6 5
     1 6 5 5";
 
+thread_local! {
+    /// Recordings are opened once more when they are explained: they stay for as long as the test.
+    static DIRS: RefCell<Vec<TempDir>> = const { RefCell::new(Vec::new()) };
+}
+
 fn run(name: &str, samples: &str, more: &[(&'static Table, &str)]) -> Run {
+    lasting(name, 4, samples, more)
+}
+
+/// A recording of a command that ran for so many seconds.
+fn lasting(name: &str, seconds: i64, samples: &str, more: &[(&'static Table, &str)]) -> Run {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run.twin");
+    DIRS.with_borrow_mut(|dirs| dirs.push(dir));
     let manifest = Manifest {
         name: name.into(),
         interval: 1_000_000_000,
-        duration: Some(4_000_000_000),
-        wall: Some(4_000_000_000),
+        duration: Some(seconds * 1_000_000_000),
+        command_start: Some(0),
+        wall: Some(seconds * 1_000_000_000),
         work: Some(Work { unit: "operations".into(), total: 8.0, progress: Vec::new() }),
         ..Manifest::default()
     };
@@ -130,10 +154,26 @@ fn run(name: &str, samples: &str, more: &[(&'static Table, &str)]) -> Run {
     Run { name: name.into(), recording: Recording::open(&path).unwrap() }
 }
 
+/// One cause, so that what is found does not hang on the causes that come with the program.
+const CAUSE: &str = "-- cause of-a-test: threads wait for a lock
+-- layer: scheduling
+-- needs: thread_time
+-- specific: 5
+-- says: threads wait for {subject}
+-- evidence: waited {slow:s}
+-- check: look at it
+-- try: another lock
+-- see: futex(2)
+select '<the> lock' as subject, cell, 1.0 as part, slow from budget where state = 'lock'";
+
+fn looked_for() -> Explain {
+    Explain { causes: vec![explain::cause::parse(CAUSE).unwrap()], ..Explain::default() }
+}
+
 /// The report's head, and a function that unpacks a block.
 fn report(runs: &[Run]) -> (Value, String) {
     let comparison = compare(runs, &Options::default()).unwrap();
-    let html = html(runs, &comparison).unwrap();
+    let html = html(runs, &comparison, &explained(runs, &looked_for())).unwrap();
     let head = html.split_once("id=\"twinscope-head\">").unwrap().1.split_once("</script>").unwrap().0;
     (serde_json::from_str(head).unwrap(), html.clone())
 }
@@ -264,23 +304,15 @@ fn locks_without_a_name_are_called_after_the_code_that_takes_them() {
 }
 
 #[test]
-fn the_ledger_is_the_budget_where_all_runs_have_one() {
-    let ledger = "t pid tid comm thread user lock idle
-        0 7 7 app app 0 0 0
-        1 7 7 app app 600000000 100000000 300000000
-        2 7 7 app app 1000000000 300000000 700000000
-        2 7 8 app w1 500000000 0 500000000";
+fn the_ledger_goes_to_the_page_by_thread() {
+    let ledger =
+        "t pid tid comm thread user lock idle kernel stolen runnable throttled disk network pipe fault sleep other
+        0 7 7 app app 0 0 0 0 0 0 0 0 0 0 0 0 0
+        1 7 7 app app 600000000 100000000 300000000 0 0 0 0 0 0 0 0 0 0
+        2 7 7 app app 1000000000 300000000 700000000 0 0 0 0 0 0 0 0 0 0
+        2 7 8 app w1 500000000 0 500000000 0 0 0 0 0 0 0 0 0 0";
     let samples = "t pid comm thread at stack weight\n 1 7 app app 500000000 3 10000000";
-    let with = || run("a", samples, &[(&LEDGER, ledger)]);
-    let (head, html) = report(&[with()]);
-    let budget = &head["budget"];
-    assert_eq!((budget["source"].as_str(), budget["unit"].as_str()), (Some("ledger"), Some("s/op")));
-    let states: Vec<&str> = budget["states"].as_array().unwrap().iter().map(|s| s["id"].as_str().unwrap()).collect();
-    let at = |id: &str| states.iter().position(|s| *s == id).unwrap();
-    // 1.5 s in user code over 2 s, in which 4 of the 8 operations of 4 s were done.
-    assert!((budget["values"][0][at("user")].as_f64().unwrap() - 1.5 / 4.0).abs() < 1e-9);
-    assert_eq!(budget["values"][0][at("disk")], Value::Null, "a state that is not recorded is not zero");
-    assert_eq!(budget["states"][at("idle")]["quiet"], true);
+    let (_, html) = report(&[run("a", samples, &[(&LEDGER, ledger)])]);
     let block = Block::of(&html, "profile");
     let mut sums: HashMap<(String, String), f64> = HashMap::new();
     let threads = block.texts("thread", "thread");
@@ -291,8 +323,103 @@ fn the_ledger_is_the_budget_where_all_runs_have_one() {
     let sum = |thread: &str, state: &str| sums.get(&(thread.to_owned(), state.to_owned())).copied().unwrap_or(0.0);
     assert!((sum("app", "user") - 1.0).abs() < 1e-3 && (sum("app", "lock") - 0.3).abs() < 1e-3);
     assert!((sum("w1", "user") - 0.5).abs() < 1e-3, "a thread that came later counts from zero");
-    // One run without a ledger: the bars would not be comparable.
-    let (head, _) = report(&[with(), run("b", samples, &[])]);
+}
+
+/// A recording of one thread that computes 0.8 s in each second and waits for a lock, or for work, in the rest.
+fn of_ledger(name: &str, seconds: i64, contended: bool) -> Run {
+    let mut text = String::from(
+        "t pid tid comm thread user lock idle kernel stolen runnable throttled disk network pipe fault sleep other\n",
+    );
+    for t in 0..=seconds {
+        let (user, rest) = (t * 800_000_000, t * 200_000_000);
+        let (lock, idle) = if contended { (rest, 0) } else { (0, rest) };
+        text += &format!("{t} 7 7 app app {user} {lock} {idle} 0 0 0 0 0 0 0 0 0 0\n");
+    }
+    lasting(name, seconds, "t pid comm thread at stack weight\n 1 7 app app 500000000 3 10000000", &[(&LEDGER, &text)])
+}
+
+/// Values of the budget by state, for a run.
+fn bar(head: &Value, run: usize) -> HashMap<String, f64> {
+    let states = head["budget"]["states"].as_array().unwrap();
+    let value = |i: usize| head["budget"]["values"][run][i].as_f64().unwrap();
+    states.iter().enumerate().map(|(i, s)| (s["id"].as_str().unwrap().to_owned(), value(i))).collect()
+}
+
+#[test]
+fn the_first_screen_says_what_the_engine_found() {
+    let runs = [of_ledger("fast", 20, false), of_ledger("slow", 60, true)];
+    let engine = explained(&runs, &looked_for()).unwrap();
+    let (head, _) = report(&runs);
+    let x = &head["explanation"];
+    assert_eq!((x["run"].as_u64(), x["against"].as_u64(), x["outcome"].as_str()), (Some(1), Some(0), Some("slower")));
+    assert_eq!((&x["which"], &head["not_explained"]), (&Value::Null, &Value::Null));
+    assert_eq!(head["verdict"]["headline"], engine.explanation.verdict);
+    assert!(
+        head["verdict"]["headline"].as_str().unwrap().starts_with("slow takes 3.0× as long as fast"),
+        "{}",
+        head["verdict"]
+    );
+    assert_eq!(head["verdict"]["level"], "differs");
+    // The bars are per run of the command, with the states of the engine.
+    assert_eq!((head["budget"]["unit"].as_str(), head["budget"]["source"].as_str()), (Some("s"), Some("ledger")));
+    assert_eq!(head["budget"]["states"].as_array().unwrap().len(), explain::budget::STATES.len());
+    let (fast, slow) = (bar(&head, 0), bar(&head, 1));
+    for (state, [of_slow, of_fast], _) in &engine.explanation.ledger {
+        assert!(
+            (slow[state.name()] - of_slow).abs() < 1e-9 && (fast[state.name()] - of_fast).abs() < 1e-9,
+            "{}",
+            state.name()
+        );
+    }
+    assert!((slow["user"] - 48.0).abs() < 1.0 && (slow["lock"] - 12.0).abs() < 0.5, "{slow:?}");
+    assert!((head["budget"]["elapsed"][1].as_f64().unwrap() - 60.0).abs() < 0.1);
+    let shares: f64 = head["budget"]["shares"].as_array().unwrap().iter().map(|s| s["share"].as_f64().unwrap()).sum();
+    assert!(shares > 0.5, "{shares}");
+    let finding = &x["findings"][0];
+    assert_eq!(
+        (finding["says"].as_str(), finding["states"][0]["state"].as_str()),
+        (Some("threads wait for <the> lock"), Some("lock"))
+    );
+    assert!(
+        finding["low"].as_f64() <= finding["share"].as_f64() && finding["share"].as_f64() <= finding["high"].as_f64()
+    );
+    assert_eq!(finding["pages"][0], "time-budget", "no page of the scheduler is in this report: {finding}");
+    assert!(finding["query"].as_str().unwrap().starts_with("select"));
+}
+
+#[test]
+fn the_slower_side_is_explained_whichever_it_is() {
+    let (head, _) = report(&[of_ledger("long", 60, true), of_ledger("short", 20, false)]);
+    let x = &head["explanation"];
+    assert_eq!((x["run"].as_u64(), x["against"].as_u64(), x["outcome"].as_str()), (Some(0), Some(1), Some("slower")));
+    assert!(x["which"].as_str().unwrap().starts_with("long, the baseline, is the slower one"), "{x}");
+    assert!(bar(&head, 0)["lock"] > bar(&head, 1)["lock"], "bars stay with their recordings");
+    // Of several, the first that is slower; each has its bar.
+    let (head, _) = report(&[of_ledger("base", 20, false), of_ledger("same", 20, false), of_ledger("slow", 60, true)]);
+    let x = &head["explanation"];
+    assert_eq!((x["run"].as_u64(), x["against"].as_u64(), x["outcome"].as_str()), (Some(2), Some(0), Some("slower")));
+    assert!(x["which"].as_str().unwrap().contains("the first that is slower"), "{x}");
+    assert!((bar(&head, 1)["user"] - 16.0).abs() < 0.5 && (bar(&head, 2)["user"] - 48.0).abs() < 1.0);
+    // Equal ones: nothing is lost, so that no state has a share of it.
+    let (head, _) = report(&[of_ledger("a", 20, false), of_ledger("b", 20, false)]);
+    assert_eq!((head["explanation"]["outcome"].as_str(), &head["budget"]["shares"]), (Some("no slower"), &Value::Null));
+    assert_eq!(head["verdict"]["level"], "same");
+    // One alone: what limits it.
+    let (head, _) = report(&[of_ledger("only", 20, true)]);
+    assert_eq!(
+        (head["explanation"]["outcome"].as_str(), &head["explanation"]["against"]),
+        (Some("alone"), &Value::Null)
+    );
+    assert!(head["budget"]["shares"].is_array());
+}
+
+#[test]
+fn without_a_ledger_the_comparison_stays_and_says_why() {
+    let samples = "t pid comm thread at stack weight\n 1 7 app app 500000000 3 10000000";
+    let (head, _) = report(&[of_ledger("a", 20, true), run("b", samples, &[])]);
+    assert_eq!(head["explanation"], Value::Null);
+    assert!(head["not_explained"].as_str().unwrap().contains("thread_time"), "{}", head["not_explained"]);
+    assert_eq!(head["verdict"]["headline"], head["comparison"]["headline"]);
     assert_ne!(head["budget"]["source"], "ledger");
 }
 

@@ -47,9 +47,53 @@ export interface Budget {
   note: string | null;
   /** What was measured: the threads of a ledger, or the CPUs. */
   source?: "ledger" | "cpu";
-  /** `quiet`: no lost time, left out unless asked for. */
-  states: { id: string; title: string; help: string; metrics?: string[]; quiet?: boolean }[];
+  /** What a unit of work is, in the singular. */
+  per?: string;
+  /** `quiet`: no lost time, left out unless asked for. `ledger`: the state that pages of threads and stacks show it under. */
+  states: { id: string; title: string; help: string; metrics?: string[]; quiet?: boolean; ledger?: string | null }[];
   values: (number | null)[][];
+  /** By state: its part of the lost time, or of all time for one recording alone; null where none was lost. */
+  shares?: { share: number; low: number; high: number }[] | null;
+  /** By run: elapsed seconds per unit of work. */
+  elapsed?: (number | null)[];
+  /** By run: units of work done, and in how many seconds. */
+  done?: ([number, number] | null)[];
+}
+
+/** A cause that was found. */
+export interface Finding {
+  cause: string;
+  title: string;
+  /** Part of the lost time that it explains and no other finding does, with its 95 % interval. */
+  share: number;
+  low: number;
+  high: number;
+  subject: string;
+  says: string;
+  evidence: string[];
+  advice: string[];
+  check: string[];
+  experiment: string[];
+  references: string[];
+  query: string;
+  /** Where its time was, largest first. */
+  states: { state: string; share: number }[];
+  /** Pages of this report where more of it is seen. */
+  pages: string[];
+}
+
+/** Why a recording is slower than another, or what limits one. */
+export interface Explanation {
+  /** The run that is explained, and the one that it is held against. */
+  run: number;
+  against: number | null;
+  outcome: "slower" | "no slower" | "more time" | "alone";
+  /** Which runs these are, where that has to be said. */
+  which: string | null;
+  findings: Finding[];
+  unexplained: number;
+  notes: { cause: string; text: string; pages: string[] }[];
+  not_evaluated: { causes: string[]; needs: string }[];
 }
 
 export interface Difference {
@@ -223,6 +267,11 @@ export interface Head {
   generated: number;
   runs: Run[];
   verdict: Verdict;
+  /** Null where nothing could be explained; `not_explained` says why. */
+  explanation?: Explanation | null;
+  not_explained?: string | null;
+  /** What the comparison of metrics says. */
+  comparison?: { headline: string; detail: string } | null;
   cautions: Caution[];
   budget: Budget | null;
   differences: Difference[];

@@ -69,11 +69,11 @@ export function lineColor(n: number, name = ""): string {
 // Running is blue, wanting to run violet, blocked warm, I/O green; neighbours in the bar differ in lightness.
 const LEDGER: Record<Theme, Record<string, string>> = {
   light: {
-    user: "#2f6fb3", kernel: "#8db8de", stolen: "#5b6b7b", runnable: "#7d5ba6", throttled: "#b9a2d8", lock: "#c25a1c", disk: "#2f8f73", network: "#8fcbb4",
+    user: "#2f6fb3", kernel: "#8db8de", stolen: "#5b6b7b", runnable: "#7d5ba6", neighbours: "#a8438f", throttled: "#b9a2d8", lock: "#c25a1c", disk: "#2f8f73", network: "#8fcbb4",
     pipe: "#55702a", fault: "#d99a3d", sleep: "#d6c98a", idle: "#c9cfd6", other: "#9aa4af",
   },
   dark: {
-    user: "#6fa8e6", kernel: "#3b6ea5", stolen: "#8c9aa8", runnable: "#b79be6", throttled: "#725a9c", lock: "#f08a4b", disk: "#57c7a3", network: "#2f7f66",
+    user: "#6fa8e6", kernel: "#3b6ea5", stolen: "#8c9aa8", runnable: "#b79be6", neighbours: "#dd82c9", throttled: "#725a9c", lock: "#f08a4b", disk: "#57c7a3", network: "#2f7f66",
     pipe: "#a5c46a", fault: "#b8802f", sleep: "#857a45", idle: "#48515c", other: "#66717d",
   },
 };

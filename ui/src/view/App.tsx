@@ -1,6 +1,7 @@
 // The frame of the page: rail, time strip, the page shown, keys.
 import { useEffect } from "preact/hooks";
 import { setTheme, theme } from "../model/color";
+import { marks } from "../model/explained";
 import { anchor, choose, go, overlay, page, pan, printing, report, zoom } from "../state";
 import { Help, helpOpen } from "./Help";
 import { Overview } from "./Overview";
@@ -13,15 +14,25 @@ interface Entry {
   id: string;
   title: string;
   differences: number;
+  /** Findings that point to it, by rank. */
+  findings: number[];
 }
 
 function entries(): Entry[] {
-  const { pages, set_up, facts, runs } = report();
+  const { pages, set_up, facts, runs, explanation } = report();
+  const findings = marks(explanation);
+  const entry = (id: string, title: string, differences: number): Entry => ({ id, title, differences, findings: findings.get(id) ?? [] });
   return [
-    { id: "overview", title: "Overview", differences: 0 },
-    ...pages.map((p) => ({ id: p.id, title: p.title, differences: runs.length > 1 ? p.differences : 0 })),
-    ...(set_up ? [{ id: "set-up", title: "Set-up", differences: facts.filter((f) => f.known).length }] : []),
+    entry("overview", "Overview", 0),
+    ...pages.map((p) => entry(p.id, p.title, runs.length > 1 ? p.differences : 0)),
+    ...(set_up ? [entry("set-up", "Set-up", facts.filter((f) => f.known).length)] : []),
   ];
+}
+
+/** An entry in words: its title, the findings that point to it, and how many differences it holds. */
+function entryInWords(e: Entry): string {
+  const pointing = e.findings.length === 0 ? "" : `, ${e.findings.length === 1 ? "finding" : "findings"} ${e.findings.join(" and ")}`;
+  return `${e.title}${pointing}${e.differences > 0 ? `, ${e.differences} ${e.differences === 1 ? "difference" : "differences"}` : ""}`;
 }
 
 function Rail() {
@@ -35,7 +46,7 @@ function Rail() {
             <a
               href={`#${encodeURIComponent(e.id)}`}
               aria-current={page.value === e.id ? "page" : undefined}
-              aria-label={e.differences > 0 ? `${e.title}, ${e.differences} ${e.differences === 1 ? "difference" : "differences"}` : e.title}
+              aria-label={entryInWords(e)}
               onClick={(ev) => {
                 if (ev.ctrlKey || ev.metaKey || ev.shiftKey) return;
                 ev.preventDefault();
@@ -43,6 +54,7 @@ function Rail() {
               }}
             >
               <span>{e.title}</span>
+              {e.findings.length > 0 && <span class="marks" title={entryInWords(e)}>{e.findings.slice(0, 3).map((rank) => <span key={rank} class="rank">{rank}</span>)}</span>}
               {e.differences > 0 && <span class="count">{e.differences}</span>}
             </a>
           </li>

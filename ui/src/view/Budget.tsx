@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import type { Budget as Data } from "../bundle/types";
 import { ledgerColor, lineColor } from "../model/color";
+import { partInWords } from "../model/explained";
 import { columnScale, human, inScale } from "../model/units";
 import { go, param, report, setParam } from "../state";
 import { RunName, nameOf } from "./parts";
@@ -11,6 +12,12 @@ export function stateColor(budget: Pick<Data, "source">, n: number, id: string):
   return budget.source === "ledger" ? ledgerColor(id) : lineColor(n, id);
 }
 
+/** "3.27 k in 7.80 s". */
+function doneInWords(budget: Data, run: number): string {
+  const done = budget.done?.[run];
+  return done ? `${human(done[0], "")} in ${human(done[1], "s")}` : "";
+}
+
 /** `heading`: what stands above it. What is no lost time is left out unless asked for, in the link. */
 export function Budget({ budget: whole, heading = "Where the time went", about }: { budget: Data; heading?: string; about?: string }) {
   const [over, setOver] = useState<number | null>(null);
@@ -18,19 +25,35 @@ export function Budget({ budget: whole, heading = "Where the time went", about }
   const quietShown = param("budget.idle") === "1";
   const kept = whole.states.flatMap((s, i) => (s.quiet && !quietShown ? [] : [i]));
   const budget: Data = { ...whole, states: kept.flatMap((i) => whole.states[i] ?? []), values: whole.values.map((v) => kept.map((i) => v[i] ?? null)) };
+  const shares = whole.shares ? kept.map((i) => whole.shares?.[i]?.share ?? 0) : null;
+  const alone = whole.values.length === 1;
+  const differs = budget.values.length === 2 && !shares;
+  /** What a state means, and in numbers. */
+  const told = (i: number) => {
+    const s = budget.states[i];
+    if (!s) return "";
+    const numbers = s.ledger === null ? "" : budget.values.map((v, run) => `${alone ? "" : `${nameOf(run)} `}${human(v[i], budget.unit)}`).join(", ");
+    const part = partInWords(shares?.[i] ?? 0);
+    return `${s.title}: ${[numbers, part && `${part} of the ${alone ? "time" : "loss"}`].filter(Boolean).join("; ")}. ${s.help}.`;
+  };
   const sums = budget.values.map((v) => v.reduce<number>((a, x) => a + (x ?? 0), 0));
   const most = Math.max(...sums, 1e-12);
-  const scale = columnScale(budget.unit, most, false);
+  // What is worth a line is worth digits.
+  const least = Math.min(...budget.values.flat().filter((v): v is number => v !== null && v > most * 0.002), most);
+  const scale = columnScale(budget.unit, most, false, whole.shares ? least : most);
   // States that were measured nowhere are named below, not drawn as zero.
   const measured = budget.states.map((_, s) => budget.values.some((v) => (v[s] ?? null) !== null));
   // A ledger has many states: those in which no time was spent are named below too.
-  const nothing = budget.source === "ledger" ? budget.states.filter((_, s) => measured[s] && budget.values.every((v) => (v[s] ?? 0) === 0)) : [];
+  const small = (s: number) => Math.abs(shares?.[s] ?? 0) <= 0.02 && budget.values.every((v) => (v[s] ?? 0) <= (shares ? most * 0.002 : 0));
+  const nothing = budget.source === "ledger" ? budget.states.filter((_, s) => measured[s] && small(s)) : [];
   const absent = budget.states.filter((_, s) => !measured[s]).map((s) => s.title);
-  const hovered = over === null ? null : budget.states[over];
   const chosen = param("state");
-  const at = budget.states.findIndex((s) => s.id === chosen);
+  // A link of the first screen can name a state that this bar knows by another name.
+  const ledger = report().budget?.states.find((s) => s.id === chosen)?.ledger;
+  const at = [chosen, ledger].map((id) => budget.states.findIndex((s) => s.id === id)).find((i) => i >= 0) ?? -1;
   const picked = at < 0 ? null : at;
-  const more = budget.source === "ledger" && picked !== null && report().profile ? budget.states[picked] : null;
+  const here = picked === null ? undefined : budget.states[picked];
+  const more = budget.source === "ledger" && report().profile && here?.ledger !== null ? here : undefined;
   return (
     <section class="budget" id="at-budget">
       <div class="section-head">
@@ -52,7 +75,10 @@ export function Budget({ budget: whole, heading = "Where the time went", about }
           const said = budget.states.map((s, i) => `${s.title} ${human(values[i], budget.unit)}`).join(", ");
           return (
             <div class="bar-row" key={run}>
-              <RunName run={run} />
+              <div class="bar-name">
+                <RunName run={run} />
+                {budget.elapsed && <span class="quiet small" title={doneInWords(budget, run)}>{human(budget.elapsed[run], "s")} elapsed</span>}
+              </div>
               <div class="bar" role="img" aria-label={`${nameOf(run)}: ${said}`}>
                 {budget.states.map((s, i) => {
                   const v = values[i] ?? null;
@@ -63,9 +89,9 @@ export function Budget({ budget: whole, heading = "Where the time went", about }
                       key={s.id}
                       class={`segment${(over ?? picked) !== null && (over ?? picked) !== i ? " dim" : ""}`}
                       style={{ width: `${share}%`, background: stateColor(budget, i, s.id) }}
-                      title={`${s.title}: ${human(v, budget.unit)}. ${s.help}`}
+                      title={`${s.title}: ${human(v, budget.unit)}. Click: only what is in this state.`}
                       onPointerEnter={() => setOver(i)}
-                      onClick={() => setParam("state", chosen === s.id ? "" : s.id)}
+                      onClick={() => setParam("state", picked === i ? "" : s.id)}
                     />
                   );
                 })}
@@ -81,22 +107,25 @@ export function Budget({ budget: whole, heading = "Where the time went", about }
           <tr>
             <td />
             {budget.values.map((_, run) => <th key={run} scope="col" class="number"><RunName run={run} /></th>)}
-            {budget.values.length === 2 && <th scope="col" class="number">difference</th>}
+            {differs && <th scope="col" class="number">difference</th>}
+            {shares && <th scope="col" class="number">{alone ? "share" : "of the loss"}</th>}
           </tr>
         </thead>
         <tbody>
           {budget.states.map((s, i) => measured[i] && !nothing.includes(s) && (
             <tr key={s.id} class={over === i ? "hover" : ""} onPointerEnter={() => setOver(i)} onPointerLeave={() => setOver(null)}>
               <th scope="row" title={s.help}>
-                <button type="button" class="line-name" aria-pressed={chosen === s.id} title={`${s.help} Click: show the differences in it.`} onClick={() => setParam("state", chosen === s.id ? "" : s.id)}>
+                <button type="button" class="line-name" aria-pressed={picked === i} title={`${s.help}. Click: only what is in this state.`} onClick={() => setParam("state", picked === i ? "" : s.id)}>
                   <span class="swatch" style={{ background: stateColor(budget, i, s.id) }} aria-hidden="true" />
                   {s.title}
                 </button>
               </th>
-              {budget.values.map((v, run) => <td key={run} class="number">{inScale(v[i], scale)}</td>)}
-              {budget.values.length === 2 && (
+              {/* Threads that were not there spent no time: only what that cost is said. */}
+              {budget.values.map((v, run) => <td key={run} class="number">{s.ledger === null ? "" : inScale(v[i], scale)}</td>)}
+              {differs && (
                 <td class="number">{inScale((budget.values[1]?.[i] ?? Number.NaN) - (budget.values[0]?.[i] ?? Number.NaN), scale)}</td>
               )}
+              {shares && <td class={`number${(shares[i] ?? 0) >= 0.1 && !alone ? " much" : ""}`}>{partInWords(shares[i] ?? 0)}</td>}
             </tr>
           ))}
         </tbody>
@@ -104,12 +133,12 @@ export function Budget({ budget: whole, heading = "Where the time went", about }
       </div>
       {more && report().pages.some((p) => p.id === "profiles") && (
         <p class="small">
-          <a href="#profiles" onClick={(e) => { e.preventDefault(); go("profiles"); }}>Stacks of “{more.title}”</a>
+          <a href="#profiles" onClick={(e) => { e.preventDefault(); setParam("state", more.ledger ?? more.id); go("profiles"); }}>Stacks of “{more.title}”</a>
           {more.id === "lock" && report().pages.some((p) => p.id === "locks") && <> · <a href="#locks" onClick={(e) => { e.preventDefault(); go("locks"); }}>Contended locks</a></>}
         </p>
       )}
-      <p class="quiet small" aria-live="polite">{hovered ? hovered.help
-          : [nothing.length > 0 ? `No time in: ${nothing.map((s) => s.title).join(", ")}.` : "", absent.length > 0 ? `Not measured: ${absent.join(", ")}.` : ""].filter(Boolean).join(" ") || "\u00a0"}</p>
+      <p class="quiet small" aria-live="polite">{over !== null ? told(over)
+          : [nothing.length > 0 ? `${shares ? "Hardly any" : "No"} time in: ${nothing.filter((s) => s.ledger !== null).map((s) => s.title).join(", ")}.` : "", absent.length > 0 ? `Not measured: ${absent.join(", ")}.` : ""].filter(Boolean).join(" ") || "\u00a0"}</p>
     </section>
   );
 }

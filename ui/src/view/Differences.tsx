@@ -167,7 +167,8 @@ function Row({ d, limit, rank }: { d: Difference; limit: number; rank: number })
   );
 }
 
-export function Differences({ differences, compared }: { differences: Difference[]; compared: number }) {
+/** `about`: the comparison in a sentence or two, where the verdict does not say it. */
+export function Differences({ differences, compared, about }: { differences: Difference[]; compared: number; about?: string | undefined }) {
   const [all, setAll] = useState(false);
   const filter = param("differences.filter");
   const onPage = param("differences.page");
@@ -219,6 +220,7 @@ export function Differences({ differences, compared }: { differences: Difference
         </p>
       ) : (
         <>
+          {about && <p class="quiet about">{about}</p>}
           <div class="tools">
             <label class="field">
               <span class="hidden">Filter differences</span>

@@ -1,6 +1,6 @@
 // What was not measured and why: folded, unless it matters. Never silent.
 import { useState } from "preact/hooks";
-import type { Missing as Item } from "../bundle/types";
+import type { Explanation, Missing as Item } from "../bundle/types";
 import { printing, report } from "../state";
 import { CopyButton, RunName } from "./parts";
 
@@ -51,25 +51,53 @@ function Rows({ groups }: { groups: Group[] }) {
   );
 }
 
-export function Missing({ missing }: { missing: Item[] }) {
+/** Causes that could not be looked for, and what is missing for them. */
+function NotLookedFor({ all }: { all: Explanation["not_evaluated"] }) {
   const [open, setOpen] = useState(false);
-  if (missing.length === 0) return <section><h2>What was not measured</h2><p class="quiet">Everything that was asked for was read.</p></section>;
+  if (all.length === 0) return null;
+  const count = all.reduce((sum, n) => sum + n.causes.length, 0);
+  return (
+    <>
+      <p>
+        <button type="button" class="plain" aria-expanded={open} onClick={() => setOpen(!open)}>
+          <span aria-hidden="true" class="fold">{open ? "▾" : "▸"}</span>
+          {count} {count === 1 ? "cause was" : "causes were"} not looked for, and why
+        </button>
+      </p>
+      {(open || printing.value) && (
+        <div class="scroll">
+          <table class="facts not-evaluated">
+            <thead><tr><th scope="col">Cause</th><th scope="col">What it needs</th></tr></thead>
+            <tbody>{all.map((n, i) => <tr key={i}><th scope="row">{n.causes.join(", ")}</th><td>{n.needs}</td></tr>)}</tbody>
+          </table>
+        </div>
+      )}
+    </>
+  );
+}
+
+export function Missing({ missing, notEvaluated }: { missing: Item[]; notEvaluated: Explanation["not_evaluated"] }) {
+  const [open, setOpen] = useState(false);
   const groups = grouped(missing);
   const matters = groups.filter((g) => g.item.matters);
   const rest = groups.filter((g) => !g.item.matters);
   return (
     <section id="at-missing" class="missing">
       <h2>What was not measured</h2>
+      {missing.length === 0 && <p class="quiet">Everything that was asked for was read.</p>}
       {matters.length > 0 && <><p>This matters for what is said above:</p><Rows groups={matters} /></>}
       {rest.length > 0 && (
         <>
-          <button type="button" class="plain" aria-expanded={open} onClick={() => setOpen(!open)}>
-            <span aria-hidden="true" class="fold">{open ? "▾" : "▸"}</span>
-            {rest.length} {matters.length > 0 ? "more " : ""}{rest.length === 1 ? "thing was" : "things were"} not measured, and why
-          </button>
+          <p>
+            <button type="button" class="plain" aria-expanded={open} onClick={() => setOpen(!open)}>
+              <span aria-hidden="true" class="fold">{open ? "▾" : "▸"}</span>
+              {rest.length} {matters.length > 0 ? "more " : ""}{rest.length === 1 ? "thing was" : "things were"} not measured, and why
+            </button>
+          </p>
           {(open || printing.value) && <Rows groups={rest} />}
         </>
       )}
+      <NotLookedFor all={notEvaluated} />
     </section>
   );
 }

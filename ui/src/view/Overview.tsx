@@ -7,13 +7,14 @@ import { Differences } from "./Differences";
 import { Missing } from "./Missing";
 import { RunName } from "./parts";
 import { FactDifferences } from "./FactDifferences";
+import { Findings, Which } from "./Findings";
 import { useState } from "preact/hooks";
 
-function ended(run: Run): { text: string; bad: boolean } | null {
+function ended(run: Run): string | null {
   if (!run.exit) return null;
-  if (run.exit.signal !== undefined && run.exit.signal !== null) return { text: `killed by signal ${run.exit.signal}`, bad: true };
+  if (run.exit.signal !== undefined && run.exit.signal !== null) return `signal ${run.exit.signal}`;
   const code = run.exit.code ?? 0;
-  return code === 0 ? null : { text: `exit status ${code}`, bad: true };
+  return code === 0 ? null : `exit status ${code}`;
 }
 
 function date(unix: number): string {
@@ -29,7 +30,6 @@ export function pace(run: Pick<Run, "interval" | "sprint">): string {
 function Recording({ run, index }: { run: Run; index: number }) {
   const [output, setOutput] = useState(false);
   const base = report().runs[0];
-  const end = ended(run);
   const times = (a: number | null | undefined, b: number | null | undefined) =>
     index > 0 && a && b ? ` · ${(a / b).toFixed(2)} × baseline` : "";
   const labels = Object.entries(run.labels);
@@ -55,8 +55,6 @@ function Recording({ run, index }: { run: Run; index: number }) {
         {[run.host, run.kernel, [`${run.cpus} ${run.cpus === 1 ? "CPU" : "CPUs"}`, run.cpu_model].filter(Boolean).join(", "), human(run.memory_bytes, "B")].filter(Boolean).join(" · ")}
         {labels.map(([k, v]) => ` · ${k} = ${v}`)}
       </p>
-      {end && <p class={end.bad ? "bad" : ""}>The command ended with {end.text}.</p>}
-      {run.incomplete && <p class="bad">{run.incomplete}</p>}
       {run.output && (run.output.stdout || run.output.stderr) && (
         <>
           <button type="button" class="plain" aria-expanded={output} onClick={() => setOutput(!output)}>
@@ -70,29 +68,44 @@ function Recording({ run, index }: { run: Run; index: number }) {
   );
 }
 
+/** What is wrong with a recording itself: that comes before all that is said of it. */
+function troubles(runs: Run[]): string[] {
+  return runs.flatMap((run) => {
+    const end = ended(run);
+    return [...(end ? [`The command of ${run.name} ended with ${end}.`] : []), ...(run.incomplete ? [`${run.name}: ${run.incomplete}.`] : [])];
+  });
+}
+
 export function Overview() {
-  const { verdict, cautions, runs, differences, compared, facts, missing, budget } = report();
+  const { verdict, cautions, runs, differences, compared, facts, missing, budget, explanation, not_explained, comparison } = report();
+  const wrong = troubles(runs);
+  // With causes, what differs in set-up comes next; without, what differs in numbers is the answer.
+  const setUp = runs.length < 2 ? null : facts.length > 0 ? <FactDifferences facts={facts} /> : report().set_up && (
+    <section id="at-facts-none"><h2>What differs in set-up</h2><p class="quiet">No fact about the hosts and their settings differs.</p></section>
+  );
   return (
     <>
       <section class={`verdict ${verdict.level}`} aria-label="Verdict">
-        <h1>{verdict.headline}</h1>
+        <h1 class={verdict.headline.length > 150 ? "long" : ""}>{verdict.headline}</h1>
         {verdict.detail && <p>{verdict.detail}</p>}
+        {explanation && <Which explanation={explanation} />}
+        {not_explained && <p class="which">Causes were not looked for: {not_explained}.</p>}
+        {wrong.map((text, i) => <p key={i} class="bad which">{text}</p>)}
         {cautions.length > 0 && (
           <ul class="cautions" aria-label="Cautions">
             {cautions.map((c) => <li key={c.text}>{c.text}</li>)}
           </ul>
         )}
       </section>
+      {budget && <Budget budget={budget} />}
+      {explanation && <Findings explanation={explanation} budget={budget} />}
+      {explanation && setUp}
       <section class="recordings" aria-label="Recordings">
         {runs.map((r, i) => <Recording key={i} run={r} index={i} />)}
       </section>
-      {budget && <Budget budget={budget} />}
-      {runs.length > 1 && <Differences differences={differences} compared={compared} />}
-      {runs.length > 1 && facts.length > 0 && <FactDifferences facts={facts} />}
-      {runs.length > 1 && facts.length === 0 && report().set_up && (
-        <section><h2>Set-up</h2><p class="quiet">No fact about the hosts and their settings differs.</p></section>
-      )}
-      <Missing missing={missing} />
+      {runs.length > 1 && <Differences differences={differences} compared={compared} about={explanation ? comparison?.detail : undefined} />}
+      {!explanation && setUp}
+      <Missing missing={missing} notEvaluated={explanation?.not_evaluated ?? []} />
     </>
   );
 }

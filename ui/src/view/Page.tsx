@@ -7,6 +7,7 @@ import type { EventsTable, PageSpec } from "../bundle/types";
 import { anchor, go, report, setParam } from "../state";
 import { ChartView } from "./ChartView";
 import { EventTable } from "./EventTable";
+import { PointsHere } from "./Findings";
 import { Guard, Trouble, useLoaded } from "./parts";
 import { Profiles } from "./Profiles";
 import { TimeBudget } from "./TimeBudget";
@@ -51,6 +52,7 @@ export function Page({ spec }: { spec: PageSpec }) {
             {spec.differences === 1 ? "1 difference" : `${spec.differences} differences`} found here
           </a>
         )}
+        <PointsHere page={spec.id} />
       </div>
       {error && <Trouble>{error} The other pages are not affected.</Trouble>}
       {!block && !error && <p class="quiet" role="status">Unpacking…</p>}

@@ -4,7 +4,7 @@ import { useMemo, useRef } from "preact/hooks";
 import type { Columns } from "../bundle/columns";
 import type { Measure, ProfileSpec } from "../bundle/types";
 import { type Asked, ofRun, threadsOf, treeOf, unitOf } from "../model/profile";
-import { chosen, param, report, setParam, windows } from "../state";
+import { chosen, ledgerState, param, report, setParam, windows } from "../state";
 import { FlameGraph, type FlameState, flameState } from "./flame/FlameGraph";
 import { FlameTop } from "./flame/FlameTop";
 import type { Tree } from "./flame/tree";
@@ -93,7 +93,7 @@ export function Profiles({ columns, spec }: { columns: Columns; spec: ProfileSpe
   const { runs } = report();
   const all = windows.value;
   const list = useMemo(() => choices(columns, spec), [columns, spec]);
-  const state = param("state");
+  const state = ledgerState();
   const asked = ON_CPU.includes(state) ? "cpu" : state;
   const choice = list.find((c) => c.id === asked) ?? list[0];
   const process = param("process");

@@ -5,7 +5,7 @@ import type { Budget as Data, ProfileSpec } from "../bundle/types";
 import { ledgerColor } from "../model/color";
 import { divisors, ledgerOf, unitOf } from "../model/profile";
 import { human } from "../model/units";
-import { chosen, param, report, setParam, windows } from "../state";
+import { chosen, ledgerState, param, report, setParam, windows } from "../state";
 import { Budget } from "./Budget";
 import { Concurrency } from "./Concurrency";
 import { type ColumnOf, DataTable, type Group } from "./DataTable";
@@ -37,7 +37,7 @@ function Threads({ columns, spec, states, unit }: { columns: Columns; spec: Prof
   const { runs } = report();
   const all = windows.value;
   const byProcess = param("ledger.by") !== "thread";
-  const state = param("state");
+  const state = ledgerState();
   const picked = states.find((s) => s.id === state);
   const rows = useMemo(() => {
     const by = divisors(spec, all);

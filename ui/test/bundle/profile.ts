@@ -1,5 +1,5 @@
 // A synthetic block `profile` and its pages: a program with a hot lock, a serial phase, and threads that sleep and wait for a disk.
-import type { Budget, EventsTable, PageSpec, ProfileSpec, Run } from "../../src/bundle/types";
+import type { Budget, EventsTable, Explanation, Finding, PageSpec, ProfileSpec, Run } from "../../src/bundle/types";
 import { type ColumnSpec, encodeColumns } from "./encode";
 import { random } from "./samples";
 
@@ -7,6 +7,21 @@ const STATES: Budget["states"] = [
   ["user", "Running, user code"], ["kernel", "Running, kernel"], ["stolen", "Stolen"], ["runnable", "Waiting for a CPU"], ["throttled", "Throttled"], ["lock", "Lock"], ["disk", "Disk"],
   ["network", "Network"], ["pipe", "Pipe"], ["fault", "Page fault"], ["sleep", "Sleep"], ["idle", "Idle"], ["other", "Other"],
 ].map(([id, title]) => ({ id: id as string, title: title as string, help: `${title}: what threads did.`, quiet: id === "idle", metrics: [`thread_time.${id}`] }));
+
+/** The states of an explanation: two ways to wait for a CPU, and threads that were not there. */
+const EXPLAINED: Budget["states"] = [
+  ...STATES.map((s) => ({ ...s, ledger: s.id })).flatMap((s) => (s.id !== "runnable" ? [s] : [
+    { ...s, title: "CPU taken by own threads" }, { ...s, id: "neighbours", title: "CPU taken by others" },
+  ])),
+  { id: "fewer_threads", title: "Fewer threads", help: "threads that were not there", metrics: [], quiet: false, ledger: null },
+];
+
+const finding = (cause: string, share: number, title: string, says: string, states: [string, number][], pages: string[], bad: (name: string) => string): Finding => ({
+  cause, title, share, low: share - 0.07, high: share + 0.07, subject: bad("a lock"), says,
+  evidence: [bad("waited per unit of work: 6.9 µs, against 0.9 µs"), "at most 5 threads at once"],
+  advice: [bad("hold it for less time"), "split it"], check: ["twinscope flame SLOW.twin --state contended"], experiment: ["number of threads"], references: ["futex(2)"],
+  query: `select cell, 1.0 as part from budget where state = '${cause}'`, states: states.map(([state, part]) => ({ state, share: part })), pages,
+});
 
 /** Rows of a table, put together column by column. */
 class Rows {
@@ -21,6 +36,7 @@ class Rows {
 }
 
 export interface ProfileSample {
+  explanation: Explanation;
   spec: ProfileSpec;
   bytes: Uint8Array;
   pages: PageSpec[];
@@ -157,8 +173,22 @@ export function profileOf(runs: Run[], bad: (name: string) => string): ProfileSa
     bytes,
     calls: encodeColumns({ syscall: calls.columns, tick: callTicks.columns }),
     budget: {
-      title: "Time of all threads per operation", unit: "s/op", note: "Everything that the recorded threads did and waited for.", source: "ledger", states: STATES,
-      values: runs.map((_, r) => STATES.map((s) => ({ user: 3e-6, kernel: 8e-7, runnable: 6e-7, lock: 9e-7 + r * 6e-6, disk: 4e-7, sleep: 1.1e-6, idle: 8e-6 } as Record<string, number>)[s.id] ?? 0)),
+      title: "Time of the threads that do the work, per operation", unit: "s/op", note: null, source: "ledger", per: "operation", states: EXPLAINED,
+      values: runs.map((_, r) => EXPLAINED.map((s) => ({ user: 3e-6, kernel: 8e-7, runnable: 3e-7, neighbours: 3e-7 + r * 1e-6, lock: 9e-7 + r * 6e-6, disk: 4e-7, sleep: 1.1e-6, idle: 8e-6 } as Record<string, number>)[s.id] ?? 0)),
+      shares: EXPLAINED.map((s) => ({ lock: 0.71, neighbours: 0.18, fewer_threads: 0.06, kernel: -0.03 } as Record<string, number>)[s.id] ?? 0).map((share) => ({ share, low: share - 0.05, high: share + 0.05 })),
+      elapsed: runs.map((_, r) => 4.9e-6 * (1 + r * 0.9)),
+      done: runs.map((run) => [run.work?.total ?? 1, run.wall ?? 1]),
+    },
+    explanation: {
+      run: runs.length > 1 ? 1 : 0, against: runs.length > 1 ? 0 : null, outcome: runs.length > 1 ? "slower" : "alone",
+      which: runs.length > 2 ? `Explained is ${runs[1]?.name}, the first that is slower than ${runs[0]?.name}, the baseline.` : null,
+      findings: [
+        finding("lock-contention", 0.71, "threads wait for a lock that another thread holds", bad("threads wait for the lock taken in Table::insert"), [["lock", 0.69], ["kernel", 0.01]], ["locks"], bad),
+        finding("noisy-neighbour", 0.18, "other programs use the CPUs", bad("other programs use 0.98 CPUs, against 0.2, first of all rustc"), [["neighbours", 0.18]], ["processes", "cpu"], bad),
+      ],
+      unexplained: 0.11,
+      notes: [{ cause: "set-up", text: bad("vm.swappiness differs: 60 against 10"), pages: ["set-up"] }],
+      not_evaluated: [{ causes: ["backend", "frontend"], needs: bad("table topdown in fast; table topdown in slow") }, { causes: ["numa"], needs: "table numastat in fast" }],
     },
     pages: [
       page("time-budget", "Time budget", "time-budget", []),

@@ -260,6 +260,9 @@ export function sample(o: Options): Sample {
     const made = profileOf(all, bad);
     head.profile = made.spec;
     head.budget = made.budget;
+    head.explanation = made.explanation;
+    head.comparison = head.verdict;
+    head.verdict = { ...head.verdict, detail: "", headline: runs.length > 1 ? bad("slow takes 1.9× as long per operation as fast. 71 % of the lost time: threads wait for the lock taken in Table::insert.") : "71 % of the time: threads wait for the lock taken in Table::insert." };
     blocks["profile"] = made.bytes;
     blocks["sums-syscall"] = made.calls;
     const empty = encodeBlock([], []);

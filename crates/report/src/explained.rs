@@ -1,0 +1,308 @@
+//! What the first screen says: which recording is explained against which, why it is slower, and where each finding points.
+
+use explain::budget::{Estimate, State, Unit};
+use explain::{Explain, Explanation, Finding, Outcome, explain};
+use model::Page;
+use query::Run;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use store::Recording;
+
+/// An explanation of one of the recordings of a report.
+#[derive(Debug)]
+pub struct Explained {
+    /// Index of the recording that is explained.
+    pub run: usize,
+    /// Index of the one that it is held against; `None` for one recording alone.
+    pub against: Option<usize>,
+    /// What was found.
+    pub explanation: Explanation,
+    /// By recording, the seconds per unit of work in each state and elapsed; `None` where they cannot be told, or are per another unit.
+    pub(crate) bars: Vec<Option<Bar>>,
+    /// The layer of each cause that was looked for.
+    pub(crate) layers: HashMap<String, String>,
+}
+
+/// What a recording's bar shows.
+#[derive(Clone, Debug)]
+pub(crate) struct Bar {
+    /// Thread-seconds per unit of work.
+    pub(crate) times: Vec<(State, f64)>,
+    /// Elapsed seconds per unit.
+    pub(crate) elapsed: f64,
+    /// Units of work done, and in how many seconds.
+    pub(crate) done: (f64, f64),
+}
+
+impl Bar {
+    fn of(e: &Explanation, side: usize) -> Option<Bar> {
+        let times = e.ledger.iter().map(|(state, times, _)| Some((*state, *times.get(side)?)));
+        Some(Bar { times: times.collect::<Option<_>>()?, elapsed: *e.elapsed.get(side)?, done: *e.done.get(side)? })
+    }
+}
+
+fn is_slower(e: &Explanation) -> bool {
+    matches!(e.outcome, Outcome::Slower | Outcome::MoreTime)
+}
+
+/// Opens recordings once more: an explanation keeps those that it asks.
+fn again(runs: &[Run], indexes: &[usize]) -> Result<Vec<Run>, String> {
+    let open = |&index: &usize| {
+        let run = runs.get(index).ok_or("no such recording")?;
+        let recording = Recording::open(run.recording.path()).map_err(|e| e.to_string())?;
+        Ok(Run { name: run.name.clone(), recording })
+    };
+    indexes.iter().map(open).collect()
+}
+
+/// Explains the first recording that is slower than the baseline, which is the first of them; where none is, the baseline by the first that is
+/// faster; one recording by itself.
+///
+/// # Errors
+/// In words: why nothing can be explained.
+pub fn explained(runs: &[Run], options: &Explain) -> Result<Explained, String> {
+    let pair = |slow: usize, fast: usize, options: &Explain| {
+        explain(again(runs, &[slow, fast])?, 1, options).map_err(|e| e.to_string())
+    };
+    let layers: HashMap<String, String> = options.causes.iter().map(|c| (c.id.clone(), c.layer.clone())).collect();
+    if runs.len() < 2 {
+        let explanation = explain(again(runs, &[0])?, 1, options).map_err(|e| e.to_string())?;
+        let bars = vec![Bar::of(&explanation, 0)];
+        return Ok(Explained { run: 0, against: None, explanation, bars, layers });
+    }
+    // Of many recordings the causes are looked for in one pair only.
+    let quick = Explain { causes: Vec::new(), ..options.clone() };
+    let first = if runs.len() == 2 { options } else { &quick };
+    let mut why = None;
+    let mut asked: Vec<(usize, Explanation)> = Vec::new();
+    for other in 1..runs.len() {
+        match pair(other, 0, first) {
+            Ok(explanation) => asked.push((other, explanation)),
+            Err(error) => why = why.or(Some(error)),
+        }
+    }
+    let mut chosen = asked.iter().find(|(_, e)| is_slower(e)).map(|(other, _)| (*other, 0, None));
+    for (other, _) in &asked {
+        if chosen.is_none() {
+            chosen = Some(pair(0, *other, first)?).filter(is_slower).map(|e| (0, *other, Some(e)));
+        }
+    }
+    let Some((run, against, found)) = chosen.or_else(|| asked.first().map(|(other, _)| (*other, 0, None))) else {
+        return Err(why.unwrap_or_else(|| "there is nothing to explain".into()));
+    };
+    let mut bars: Vec<(usize, Unit, Option<Bar>)> =
+        asked.iter().map(|(other, e)| (*other, e.unit.clone(), Bar::of(e, 0))).collect();
+    let explanation = match found {
+        Some(found) if runs.len() == 2 => found,
+        None if runs.len() == 2 => asked.pop().map(|(_, e)| e).ok_or("there is nothing to explain")?,
+        _ => pair(run, against, options)?,
+    };
+    bars.extend(
+        [(run, 0), (against, 1)].map(|(index, side)| (index, explanation.unit.clone(), Bar::of(&explanation, side))),
+    );
+    let of_run =
+        |index: usize| bars.iter().rev().find(|(i, unit, _)| *i == index && *unit == explanation.unit)?.2.clone();
+    let bars = (0..runs.len()).map(of_run).collect();
+    Ok(Explained { run, against: Some(against), explanation, bars, layers })
+}
+
+/// Where to look besides, by cause: pages of the report, the most telling first.
+const PLACES: [(&str, &[&str]); 54] = [
+    ("back-pressure", &["network", "profiles"]),
+    ("backend", &["cpu"]),
+    ("busy-wait", &["profiles"]),
+    ("cold-cache", &["disks", "memory"]),
+    ("compaction", &["memory"]),
+    ("context-switches", &["scheduler", "profiles"]),
+    ("cpu-affinity", &["scheduler", "cpu"]),
+    ("cpu-frequency", &["cpu"]),
+    ("cpu-throttled", &["containers"]),
+    ("disk-bandwidth", &["disks"]),
+    ("disk-latency", &["disks"]),
+    ("explicit-gc", &["profiles"]),
+    ("false-sharing", &["profiles"]),
+    ("frontend", &["cpu"]),
+    ("gc", &["profiles", "processes"]),
+    ("heap-size", &["profiles", "set-up"]),
+    ("ipi", &["interrupts"]),
+    ("irq-imbalance", &["interrupts", "cpu"]),
+    ("jit", &["profiles"]),
+    ("kernel-lock", &["locks", "profiles"]),
+    ("listen-overflow", &["network"]),
+    ("lock-contention", &["locks"]),
+    ("log-volume", &["calls", "disks"]),
+    ("memory-limit", &["containers", "memory"]),
+    ("memory-reclaim", &["memory"]),
+    ("migrations", &["scheduler", "cpu"]),
+    ("mm-lock", &["locks", "memory"]),
+    ("nagle", &["network"]),
+    ("net-drops", &["network"]),
+    ("new-code-path", &["profiles"]),
+    ("nic-queue", &["interrupts", "network"]),
+    ("noisy-neighbour", &["processes", "cpu"]),
+    ("numa", &["memory"]),
+    ("page-faults", &["memory", "profiles"]),
+    ("priority", &["processes", "scheduler"]),
+    ("process-creation", &["processes"]),
+    ("retransmits", &["network"]),
+    ("run-queue-wait", &["scheduler", "cpu"]),
+    ("safepoints", &["profiles"]),
+    ("serial-phase", &["time-budget"]),
+    ("set-up", &["set-up"]),
+    ("slow-clock", &["calls", "profiles"]),
+    ("slower-function", &["profiles"]),
+    ("smt", &["cpu"]),
+    ("steal", &["cpu"]),
+    ("swap", &["memory", "disks"]),
+    ("sync-writes", &["disks", "calls"]),
+    ("syscalls", &["calls"]),
+    ("thundering-herd", &["scheduler", "profiles"]),
+    ("timed-polling", &["profiles"]),
+    ("timers", &["interrupts"]),
+    ("tlb-shootdown", &["interrupts", "memory"]),
+    ("too-few-threads", &["time-budget"]),
+    ("true-sharing", &["profiles"]),
+];
+
+/// Where to look, for a cause that is not named above, by its layer.
+const LAYERS: [(&str, &[&str]); 5] = [
+    ("scheduling", &["scheduler"]),
+    ("kernel", &["profiles"]),
+    ("io", &["disks", "network"]),
+    ("code", &["profiles"]),
+    ("jvm", &["profiles"]),
+];
+
+/// The pages of the report that a cause points to; all of it is on that of the time budget, where no other holds data.
+fn places(cause: &str, layer: &str, has: &dyn Fn(&str) -> bool) -> Vec<&'static str> {
+    let of = |table: &'static [(&str, &[&'static str])], key: &str| {
+        table.iter().find(|(k, _)| *k == key).map(|(_, pages)| *pages)
+    };
+    let named = of(&PLACES, cause).or_else(|| of(&LAYERS, layer)).unwrap_or_default();
+    let found: Vec<&'static str> = named.iter().copied().filter(|page| has(page)).collect();
+    let fallback = Page::TimeBudget.id();
+    if found.is_empty() && has(fallback) { vec![fallback] } else { found }
+}
+
+fn estimate(e: &Estimate) -> Value {
+    json!({"share": e.value, "low": e.low, "high": e.high})
+}
+
+/// Which recording is explained, where that is not the plain case of a baseline and a slower recording.
+fn which(runs: &[Run], e: &Explained) -> Option<String> {
+    let name = |index: usize| runs.get(index).map_or("", |r| r.name.as_str());
+    let against = e.against?;
+    match (is_slower(&e.explanation), e.run) {
+        (true, 0) => {
+            Some(format!("{}, the baseline, is the slower one: it is explained against {}.", name(0), name(against)))
+        }
+        (true, run) if runs.len() > 2 => {
+            Some(format!("Explained is {}, the first that is slower than {}, the baseline.", name(run), name(against)))
+        }
+        (false, run) if runs.len() > 2 => Some(format!(
+            "No recording is slower than {}, the baseline, or faster; {} is held against it.",
+            name(against),
+            name(run)
+        )),
+        _ => None,
+    }
+}
+
+/// The explanation as the head tells it. `has`: whether the report holds a page.
+pub(crate) fn head(runs: &[Run], e: &Explained, has: &dyn Fn(&str) -> bool) -> Value {
+    let x = &e.explanation;
+    let layer = |id: &str| e.layers.get(id).map_or("", String::as_str);
+    let finding = |f: &Finding| {
+        json!({
+            "cause": f.cause, "title": f.title, "share": f.share.value, "low": f.share.low, "high": f.share.high, "subject": f.subject, "says": f.says,
+            "evidence": f.evidence, "advice": f.advice, "check": f.check, "experiment": f.experiment, "references": f.see, "query": f.query,
+            "states": f.states.iter().map(|(s, share)| json!({"state": s.name(), "share": share})).collect::<Vec<_>>(),
+            "pages": places(&f.cause, layer(&f.cause), has),
+        })
+    };
+    let mut missing: Vec<(&str, Vec<&str>)> = Vec::new();
+    for n in &x.not_evaluated {
+        match missing.iter_mut().find(|(needs, _)| *needs == n.needs) {
+            Some((_, causes)) => causes.push(&n.cause),
+            None => missing.push((&n.needs, vec![&n.cause])),
+        }
+    }
+    json!({
+        "run": e.run,
+        "against": e.against,
+        "outcome": match x.outcome {
+            Outcome::Slower => "slower",
+            Outcome::NoSlower => "no slower",
+            Outcome::MoreTime => "more time",
+            Outcome::Alone => "alone",
+        },
+        "which": which(runs, e),
+        "findings": x.findings.iter().map(finding).collect::<Vec<_>>(),
+        "unexplained": x.unexplained,
+        "notes": x.notes.iter().map(|n| json!({"cause": n.cause, "text": n.text, "pages": places(&n.cause, layer(&n.cause), has)})).collect::<Vec<_>>(),
+        "not_evaluated": missing.iter().map(|(needs, causes)| json!({"causes": causes, "needs": needs})).collect::<Vec<_>>(),
+    })
+}
+
+/// Waiting for work is shown unasked where so much of the lost time is in it.
+const WORTH: f64 = 0.1;
+
+/// Where the time went: the same states and numbers as `twinscope explain` prints.
+pub(crate) fn budget(e: &Explained) -> Value {
+    let x = &e.explanation;
+    let unit = match x.unit {
+        Unit::Operation(_) => "s/op",
+        Unit::Run => "s",
+        Unit::Second => "s/s",
+    };
+    let lost = is_slower(x);
+    let states = x.ledger.iter().map(|(state, _, share)| {
+        let quiet = *state == State::Idle && !(lost && share.value >= WORTH);
+        crate::ledger::state(*state, quiet)
+    });
+    let values = e.bars.iter().map(|bar| match bar {
+        Some(bar) => json!(bar.times.iter().map(|(_, time)| time).collect::<Vec<_>>()),
+        None => json!(vec![Value::Null; x.ledger.len()]),
+    });
+    let share = |(_, _, share): &(State, [f64; 2], Estimate)| estimate(share);
+    let part = if lost || x.outcome == Outcome::Alone {
+        json!(x.ledger.iter().map(share).collect::<Vec<_>>())
+    } else {
+        Value::Null
+    };
+    json!({
+        "title": format!("Time of the threads that do the work, per {}", x.unit.name()),
+        "unit": unit,
+        "note": null,
+        "source": "ledger",
+        "per": x.unit.name(),
+        "states": states.collect::<Vec<_>>(),
+        "values": values.collect::<Vec<_>>(),
+        "shares": part,
+        "elapsed": e.bars.iter().map(|b| b.as_ref().map(|b| b.elapsed)).collect::<Vec<_>>(),
+        "done": e.bars.iter().map(|b| b.as_ref().map(|b| [b.done.0, b.done.1])).collect::<Vec<_>>(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn causes_point_to_pages_that_are_there() {
+        let causes = explain::cause::built_in();
+        let pages: Vec<&str> = Page::ALL.iter().map(|p| p.id()).chain(["set-up"]).collect();
+        for (cause, to) in PLACES {
+            assert!(causes.iter().any(|c| c.id == cause), "there is no cause {cause}");
+            assert!(!to.is_empty() && to.iter().all(|p| pages.contains(p)), "{cause}: {to:?}");
+        }
+        for (layer, to) in LAYERS {
+            assert!(explain::cause::LAYERS.contains(&layer) && to.iter().all(|p| pages.contains(p)), "{layer}: {to:?}");
+        }
+        let with = |pages: &'static [&str]| move |page: &str| pages.contains(&page);
+        assert_eq!(places("cold-cache", "io", &with(&["memory", "cpu"])), ["memory"]);
+        assert_eq!(places("of-ones-own", "io", &with(&["disks", "cpu"])), ["disks"]);
+        assert_eq!(places("lock-contention", "scheduling", &with(&["time-budget"])), ["time-budget"]);
+        assert!(places("lock-contention", "scheduling", &with(&["cpu"])).is_empty());
+    }
+}
