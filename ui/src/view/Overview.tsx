@@ -1,6 +1,6 @@
 // The first screen: what is wrong, how sure that is, and where to look.
 import { human, span } from "../model/units";
-import { report } from "../state";
+import { chosen, report } from "../state";
 import type { Run } from "../bundle/types";
 import { Budget } from "./Budget";
 import { Differences } from "./Differences";
@@ -97,7 +97,7 @@ export function Overview() {
           </ul>
         )}
       </section>
-      {budget && <Budget budget={budget} />}
+      {budget && <Budget budget={budget} {...(chosen.value ? { about: "over the compared stretch, not the chosen window" } : {})} />}
       {explanation && <Findings explanation={explanation} budget={budget} />}
       {explanation && setUp}
       <section class="recordings" aria-label="Recordings">

@@ -100,6 +100,14 @@ describe("the first screen", () => {
       expect(await page.locator(".finding").first().evaluate((e) => { const b = e.getBoundingClientRect(); return b.top >= 0 && b.top < innerHeight; })).toBe(true);
     });
   });
+  it("says that it is not about a chosen window", async () => {
+    await on("threads", "", async (page) => {
+      expect(await page.locator(".budget .section-head").innerText()).not.toContain("window");
+    });
+    await on("threads", "overview?w=10_20", async (page) => {
+      expect(await page.locator(".budget .section-head").innerText()).toContain("not the chosen window");
+    });
+  });
   it("marks the rail where a finding points", async () => {
     await on("threads", "", async (page) => {
       expect(await page.locator('nav a[href="#locks"]').getAttribute("aria-label")).toBe("Locks, finding 1");
