@@ -25,8 +25,7 @@ pub struct Report {
 pub fn report(options: &Report) -> Result<u8> {
     let (runs, comparison, damaged) = options.choose.compare(&[])?;
     let settings = explain::Explain { window: options.choose.window.clone(), ..explain::Explain::default() };
-    let explained = report::explained(&runs, &settings);
-    let html = report::html(&runs, &comparison, &explained)?;
+    let report::Report { html, explained } = report::report(&runs, &comparison, &settings)?;
     output::write(&options.output, html.as_bytes(), "report")?;
     println!("{}", text::clean(explained.as_ref().map_or(&comparison.headline.headline, |e| &e.explanation.verdict)));
     println!("{} ({})", options.output.display(), query::human(html.len() as f64, "B"));

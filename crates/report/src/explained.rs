@@ -6,6 +6,7 @@ use model::Page;
 use query::Run;
 use serde_json::{Value, json};
 use std::collections::HashMap;
+use std::path::PathBuf;
 use store::Recording;
 
 /// An explanation of one of the recordings of a report.
@@ -45,12 +46,18 @@ fn is_slower(e: &Explanation) -> bool {
     matches!(e.outcome, Outcome::Slower | Outcome::MoreTime)
 }
 
-/// Opens recordings once more: an explanation keeps those that it asks.
-fn again(runs: &[Run], indexes: &[usize]) -> Result<Vec<Run>, String> {
+/// Where a recording is, and what it is called in the report.
+pub(crate) type Source = (String, PathBuf);
+
+/// The recordings of a report, to be opened once more: an explanation keeps those that it asks, and is made beside the pages.
+pub(crate) fn sources(runs: &[Run]) -> Vec<Source> {
+    runs.iter().map(|run| (run.name.clone(), run.recording.path().to_owned())).collect()
+}
+
+fn open(sources: &[Source], indexes: &[usize]) -> Result<Vec<Run>, String> {
     let open = |&index: &usize| {
-        let run = runs.get(index).ok_or("no such recording")?;
-        let recording = Recording::open(run.recording.path()).map_err(|e| e.to_string())?;
-        Ok(Run { name: run.name.clone(), recording })
+        let (name, path) = sources.get(index).ok_or("no such recording")?;
+        Ok(Run { name: name.clone(), recording: Recording::open(path).map_err(|e| e.to_string())? })
     };
     indexes.iter().map(open).collect()
 }
@@ -60,13 +67,13 @@ fn again(runs: &[Run], indexes: &[usize]) -> Result<Vec<Run>, String> {
 ///
 /// # Errors
 /// In words: why nothing can be explained.
-pub fn explained(runs: &[Run], options: &Explain) -> Result<Explained, String> {
+pub(crate) fn explained(runs: &[Source], options: &Explain) -> Result<Explained, String> {
     let pair = |slow: usize, fast: usize, options: &Explain| {
-        explain(again(runs, &[slow, fast])?, 1, options).map_err(|e| e.to_string())
+        explain(open(runs, &[slow, fast])?, 1, options).map_err(|e| e.to_string())
     };
     let layers: HashMap<String, String> = options.causes.iter().map(|c| (c.id.clone(), c.layer.clone())).collect();
     if runs.len() < 2 {
-        let explanation = explain(again(runs, &[0])?, 1, options).map_err(|e| e.to_string())?;
+        let explanation = explain(open(runs, &[0])?, 1, options).map_err(|e| e.to_string())?;
         let bars = vec![Bar::of(&explanation, 0)];
         return Ok(Explained { run: 0, against: None, explanation, bars, layers });
     }
@@ -200,7 +207,7 @@ fn which(runs: &[Run], e: &Explained) -> Option<String> {
             Some(format!("Explained is {}, the first that is slower than {}, the baseline.", name(run), name(against)))
         }
         (false, run) if runs.len() > 2 => Some(format!(
-            "No recording is slower than {}, the baseline, or faster; {} is held against it.",
+            "No recording is slower or faster than {}, the baseline; {} is the one held against it.",
             name(against),
             name(run)
         )),

@@ -20,10 +20,10 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
-pub use explained::{Explained, explained};
+pub use explained::Explained;
 pub use flame::{Graph, flame_html, svg};
 
-use explain::Comparison;
+use explain::{Comparison, Explain};
 use model::Page;
 use query::Run;
 use std::path::PathBuf;
@@ -48,29 +48,45 @@ pub enum Error {
     },
 }
 
-/// Makes the report of `runs`, of which the first is the baseline, with what [`explained`] gave.
+/// A report.
+#[derive(Debug)]
+pub struct Report {
+    /// The page.
+    pub html: String,
+    /// What its first screen says: an explanation, or why there is none.
+    pub explained: Result<Explained, String>,
+}
+
+/// Makes the report of `runs`, of which the first is the baseline: their comparison, and an explanation of what is slower.
 ///
 /// # Errors
 /// See [`Error`].
-pub fn html(runs: &[Run], comparison: &Comparison, explained: &Result<Explained, String>) -> Result<String, Error> {
-    let mut pages = charts::pages(runs, comparison)?;
-    tables::add(runs, comparison, &mut pages)?;
-    let mut columns = summed::add(runs, &mut pages)?;
-    let profile = profile::profile(runs, comparison)?;
-    if let Some(profile) = &profile {
-        show(&mut pages, &profile.block);
-    }
-    let head = head::head(runs, comparison, explained, &pages, profile.as_ref().map(|p| &p.head))?;
-    columns.extend(profile.map(|p| (profile::BLOCK.to_owned(), p.block)));
-    let mut blocks = Vec::with_capacity(pages.len() + columns.len() + 1);
-    for (id, block) in columns {
-        blocks.push((id, html::pack(&block.finish())?));
-    }
-    for page in pages {
-        blocks.push((page.block_id(), html::pack(&page.block.finish())?));
-    }
-    blocks.push(("set-up".to_owned(), html::pack(head::set_up(runs).to_string().as_bytes())?));
-    Ok(html::assemble(&head, &blocks))
+pub fn report(runs: &[Run], comparison: &Comparison, options: &Explain) -> Result<Report, Error> {
+    let sources = explained::sources(runs);
+    std::thread::scope(|scope| {
+        // It takes about as long as the pages do.
+        let explained = scope.spawn(|| explained::explained(&sources, options));
+        let mut pages = charts::pages(runs, comparison)?;
+        tables::add(runs, comparison, &mut pages)?;
+        let mut columns = summed::add(runs, &mut pages)?;
+        let profile = profile::profile(runs, comparison)?;
+        if let Some(profile) = &profile {
+            show(&mut pages, &profile.block);
+        }
+        let mut blocks = Vec::with_capacity(pages.len() + columns.len() + 2);
+        let told = profile.as_ref().map(|p| p.head.clone());
+        columns.extend(profile.map(|p| (profile::BLOCK.to_owned(), p.block)));
+        for (id, block) in columns {
+            blocks.push((id, html::pack(&block.finish())?));
+        }
+        for page in &mut pages {
+            blocks.push((page.block_id(), html::pack(&std::mem::take(&mut page.block).finish())?));
+        }
+        blocks.push(("set-up".to_owned(), html::pack(head::set_up(runs).to_string().as_bytes())?));
+        let explained = explained.join().unwrap_or_else(|_| Err("looking for causes failed".into()));
+        let head = head::head(runs, comparison, &explained, &pages, told.as_ref())?;
+        Ok(Report { html: html::assemble(&head, &blocks), explained })
+    })
 }
 
 /// Puts what the block `profile` holds onto its pages.

@@ -1,6 +1,6 @@
 //! Reports of hand-written recordings: what lands in the head and in the blocks, with numbers that can be checked by hand.
 
-use super::{explained, html};
+use super::Report;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use explain::{Explain, Options, compare};
@@ -173,7 +173,7 @@ fn looked_for() -> Explain {
 /// The report's head, and a function that unpacks a block.
 fn report(runs: &[Run]) -> (Value, String) {
     let comparison = compare(runs, &Options::default()).unwrap();
-    let html = html(runs, &comparison, &explained(runs, &looked_for())).unwrap();
+    let Report { html, .. } = super::report(runs, &comparison, &looked_for()).unwrap();
     let head = html.split_once("id=\"twinscope-head\">").unwrap().1.split_once("</script>").unwrap().0;
     (serde_json::from_str(head).unwrap(), html.clone())
 }
@@ -348,7 +348,8 @@ fn bar(head: &Value, run: usize) -> HashMap<String, f64> {
 #[test]
 fn the_first_screen_says_what_the_engine_found() {
     let runs = [of_ledger("fast", 20, false), of_ledger("slow", 60, true)];
-    let engine = explained(&runs, &looked_for()).unwrap();
+    let comparison = compare(&runs, &Options::default()).unwrap();
+    let engine = super::report(&runs, &comparison, &looked_for()).unwrap().explained.unwrap();
     let (head, _) = report(&runs);
     let x = &head["explanation"];
     assert_eq!((x["run"].as_u64(), x["against"].as_u64(), x["outcome"].as_str()), (Some(1), Some(0), Some("slower")));

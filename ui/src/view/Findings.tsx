@@ -51,7 +51,7 @@ function States({ finding, budget, explanation }: { finding: Finding; budget: Bu
           <span class="small"><span class="swatch" style={{ background: stateColor(budget, i, s.id) }} /> {s.title}</span>
           {sides.map((run, k) => (
             <span key={run} class="finding-bar" title={`${nameOf(run)}: ${human(values[k], budget.unit)}`}>
-              <span class="finding-track"><span style={{ width: `${((values[k] ?? 0) / most) * 100}%`, background: runColor(run) }} /></span>
+              <span class="finding-track"><span class={(values[k] ?? 0) > 0 ? "" : "nothing"} style={{ width: `${((values[k] ?? 0) / most) * 100}%`, background: runColor(run) }} /></span>
               <span class="number small">{human(values[k], budget.unit)}</span>
             </span>
           ))}
@@ -95,6 +95,11 @@ function Places({ pages }: { pages: string[] }) {
   );
 }
 
+/** Whether a sentence begins with a name from the recording: that keeps its small letters. */
+function startsWithName(f: Finding): boolean {
+  return f.subject !== "" && f.says.startsWith(f.subject);
+}
+
 function One({ finding: f, rank, explanation, budget }: { finding: Finding; rank: number; explanation: Explanation; budget: Budget | null }) {
   const open = opened().has(String(rank));
   const part = (name: string, lines: string[], code = false) => lines.length > 0 && <div><dt>{name}</dt><dd><Lines lines={lines} code={code} /></dd></div>;
@@ -109,7 +114,7 @@ function One({ finding: f, rank, explanation, budget }: { finding: Finding; rank
         <h3>
           <button type="button" class="line-name" aria-expanded={open} aria-label={findingInWords(f, rank, explanation.outcome)} onClick={() => toggle(rank)}>
             <span aria-hidden="true" class="fold">{open ? "▾" : "▸"}</span>
-            <span>{f.says}</span>
+            <span class={startsWithName(f) ? "" : "sentence"}>{f.says}</span>
           </button>
         </h3>
         <div class="finding-body">

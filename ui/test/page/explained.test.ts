@@ -100,6 +100,18 @@ describe("the first screen", () => {
       expect(await page.locator(".finding").first().evaluate((e) => { const b = e.getBoundingClientRect(); return b.top >= 0 && b.top < innerHeight; })).toBe(true);
     });
   });
+  it("begins sentences with a capital letter, and names as they are", async () => {
+    const first = (page: Awaited<ReturnType<typeof open>>["page"]) => page.locator(".finding h3 button span:last-child").first().evaluate((e) => getComputedStyle(e, "::first-letter").textTransform);
+    await on("threads", "", async (page) => {
+      expect(await first(page)).toBe("uppercase");
+    });
+    await withHead((head) => {
+      const one = head.explanation?.findings[0];
+      if (one) Object.assign(one, { subject: "work", says: "work takes 164 µs of CPU time per unit of work" });
+    }, "explained-name", async (page) => {
+      expect(await first(page)).toBe("none");
+    });
+  });
   it("says that it is not about a chosen window", async () => {
     await on("threads", "", async (page) => {
       expect(await page.locator(".budget .section-head").innerText()).not.toContain("window");
