@@ -115,7 +115,7 @@ export function Budget({ budget: whole, heading = "Where the time went", about }
           {budget.states.map((s, i) => measured[i] && !nothing.includes(s) && (
             <tr key={s.id} class={over === i ? "hover" : ""} onPointerEnter={() => setOver(i)} onPointerLeave={() => setOver(null)}>
               <th scope="row" title={s.help}>
-                <button type="button" class="line-name" aria-pressed={picked === i} title={`${s.help}. Click: only what is in this state.`} onClick={() => setParam("state", picked === i ? "" : s.id)}>
+                <button type="button" class="line-name" onFocus={() => setOver(i)} onBlur={() => setOver(null)} aria-pressed={picked === i} title={`${s.help}. Click: only what is in this state.`} onClick={() => setParam("state", picked === i ? "" : s.id)}>
                   <span class="swatch" style={{ background: stateColor(budget, i, s.id) }} aria-hidden="true" />
                   {s.title}
                 </button>

@@ -57,6 +57,9 @@ describe("the first screen", () => {
       expect(await row("Lock")).toEqual(["0.9", "6.9", "71 %"]);
       // No time of its own, but a part of the loss.
       expect(await row("Fewer threads")).toEqual(["", "", "6 %"]);
+      // By keyboard the numbers are said as well.
+      await page.locator(".budget-table").getByRole("button", { name: "Fewer threads" }).focus();
+      expect(await page.locator(".budget [aria-live]").textContent()).toContain("Fewer threads: 6 % of the loss.");
       await page.locator(".segment[title^='Lock']").first().hover();
       expect(await page.locator(".budget [aria-live]").textContent()).toContain("Lock: fast 900 ns/op, slow 6.90 µs/op; 71 % of the loss.");
     });
