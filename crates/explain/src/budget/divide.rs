@@ -73,6 +73,8 @@ pub(crate) fn divide(slow: &Sums, fast: &Sums, cpus: f64) -> Division {
             longer.max(OUTSIDE * (unit(slow, State::Idle) - unit(fast, State::Idle)))
         }
         State::Fewer => (threads(fast) - threads(slow)) * slow.elapsed(),
+        // Behind threads of their own while CPUs are unused: they may not run there.
+        State::Crowded => (count(slow, State::Crowded) - count(fast, State::Crowded)) * slow.elapsed(),
         // A thread that always sleeps, such as one that tells the progress, sleeps longer per unit where a unit takes longer. It is no part of the unit
         // where others are at work all the time.
         State::Sleep => {
@@ -84,7 +86,7 @@ pub(crate) fn divide(slow: &Sums, fast: &Sums, cpus: f64) -> Division {
         state => unit(slow, state) - unit(fast, state),
     };
     let idle: Vec<(State, f64)> =
-        WAITS.into_iter().chain([State::Idle, State::Fewer]).map(|s| (s, more(s).max(0.0))).collect();
+        WAITS.into_iter().chain([State::Idle, State::Crowded, State::Fewer]).map(|s| (s, more(s).max(0.0))).collect();
     let all: f64 = idle.iter().map(|(_, more)| more).sum();
     for &(state, more) in &idle {
         let part = if all > 0.0 { unused * more / all } else { 0.0 };
@@ -126,7 +128,7 @@ fn follow(slow: &Sums, fast: &Sums, k: f64, share: &mut [f64; STATES], factor: &
             factor[state as usize] *= 1.0 + more / before;
         }
     }
-    for (state, n) in keeping {
+    for (state, n) in keeping.into_iter().filter(|(_, n)| *n > 0.0) {
         share[state as usize] += moved * n / all;
         aside[state as usize] = moved / all;
     }
@@ -223,6 +225,14 @@ mod tests {
     }
 
     #[test]
+    fn a_mask_that_keeps_threads_from_a_cpu_is_time_in_the_run_queue() {
+        let fast = sums(10.0, 1000.0, &[(State::User, 20.0)]);
+        let slow = sums(20.0, 1000.0, &[(State::User, 20.0), (State::Crowded, 20.0)]);
+        let d = divide(&slow, &fast, 2.0);
+        assert!(near(d.share[State::Crowded as usize], 1.0), "{d:?}");
+    }
+
+    #[test]
     fn a_serial_end_is_time_waited_for_work() {
         let fast = sums(10.0, 1000.0, &[(State::User, 20.0)]);
         let slow = sums(14.0, 1000.0, &[(State::User, 20.0), (State::Idle, 8.0)]);
@@ -239,6 +249,7 @@ mod tests {
         let (disk, idle) = (d.share[State::Disk as usize], d.share[State::Idle as usize]);
         assert!(near(disk + idle, 1.0) && near(disk, 0.25), "{d:?}");
         assert!(near(d.aside[State::Disk as usize] * 0.5, disk), "by the threads that wait on average: {d:?}");
+        assert!(near(d.aside[State::Other as usize], 0.0), "nothing for what did not grow: {d:?}");
     }
 
     #[test]

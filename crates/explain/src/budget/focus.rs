@@ -3,7 +3,7 @@
 
 use super::cells::Cell;
 use super::state::State;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The way goes on into a callee that has this share of the growth.
 const MOST: f64 = 0.75;
@@ -13,6 +13,9 @@ const NEW: f64 = 0.1;
 
 /// A callee that is new stands for others where so much of what its caller had is gone.
 const REPLACED: f64 = 0.3;
+
+/// Code of which more than this share ran elsewhere before was moved.
+const MOVED: f64 = 0.5;
 
 /// Growth that is a smaller share of all of it is not named.
 const LEAST: f64 = 0.02;
@@ -83,6 +86,7 @@ impl Node<'_> {
 pub(super) fn find(cells: &mut [Cell], times: &[[f64; 2]]) {
     let mut named: Vec<Option<(String, bool)>> = vec![None; cells.len()];
     {
+        let cells: &[Cell] = cells;
         let mut nodes = vec![Node { name: "", parent: 0, slow: 0.0, fast: 0.0, children: Vec::new() }];
         let mut known: HashMap<(usize, &str), usize> = HashMap::new();
         // The node of each cell.
@@ -125,13 +129,30 @@ pub(super) fn find(cells: &mut [Cell], times: &[[f64; 2]]) {
             let Some(node) = nodes.get(place) else { break };
             let fresh = node.is_new(&totals);
             let name = if node.name == CUT_OFF { most_of(&nodes, place, &totals) } else { node.name }.to_owned();
-            for (index, at) in &places {
+            let moved = fresh && is_moved(&nodes, place, &places, times, cells);
+            for (index, at) in places.iter().filter(|_| !moved) {
                 let slot = named.get_mut(*index).filter(|slot| slot.is_none());
                 if let Some(slot) = slot.filter(|_| is_below(&nodes, *at, place)) {
                     *slot = Some((name.clone(), fresh));
                 }
             }
             let (slow, fast) = (node.slow, node.fast);
+            if moved {
+                // What it was on the fast side goes with it.
+                let below = |at: usize| is_below(&nodes, at, place);
+                let function = |index: &usize| cells.get(*index).map_or("", |c| c.function.as_str());
+                let same: HashSet<&str> =
+                    places.iter().filter(|(_, at)| below(*at)).map(|(i, _)| function(i)).collect();
+                let gone: Vec<(usize, [f64; 2])> = places
+                    .iter()
+                    .filter(|(index, at)| same.contains(function(index)) && !below(*at))
+                    .filter_map(|(index, at)| Some((*at, *times.get(*index)?)))
+                    .filter(|(_, [slow, fast])| slow < fast)
+                    .collect();
+                for (at, [slow, fast]) in gone {
+                    add(&mut nodes, at, -slow, -fast);
+                }
+            }
             add(&mut nodes, place, -slow, -fast);
             if let Some(node) = nodes.get_mut(place) {
                 node.children.clear();
@@ -143,6 +164,24 @@ pub(super) fn find(cells: &mut [Cell], times: &[[f64; 2]]) {
             (cell.focus, cell.fresh) = (name, fresh);
         }
     }
+}
+
+/// Whether what runs below a place ran elsewhere on the fast side: in another thread, or called by others. Then it is not new, and did not grow.
+fn is_moved(nodes: &[Node<'_>], place: usize, places: &[(usize, usize)], times: &[[f64; 2]], cells: &[Cell]) -> bool {
+    // By innermost function: slow time below the place, and growth elsewhere.
+    let mut by: HashMap<&str, [f64; 2]> = HashMap::new();
+    for (index, at) in places {
+        let (Some(cell), Some([slow, fast])) = (cells.get(*index), times.get(*index)) else { continue };
+        let sums = by.entry(cell.function.as_str()).or_insert([0.0; 2]);
+        if is_below(nodes, *at, place) {
+            sums[0] += slow;
+        } else {
+            sums[1] += slow - fast;
+        }
+    }
+    let below: f64 = by.values().map(|[slow, _]| slow).sum();
+    let moved: f64 = by.values().map(|[slow, elsewhere]| slow.min((-elsewhere).max(0.0))).sum();
+    moved > MOVED * below
 }
 
 /// Of the functions below a place, that with most of the time, whoever called it.
@@ -280,6 +319,22 @@ mod tests {
         let places = found(&[(&a, 4.0, 0.0), (&b, 4.0, 0.0), (";main;work;", 1.0, 1.0)]);
         assert_eq!(places[0], ("match_one".into(), true));
         assert_eq!(places[1], ("match_one".into(), true));
+    }
+
+    #[test]
+    fn code_that_runs_in_another_thread_is_not_new() {
+        let all = [(";pool;run;eval;", 5.0, 0.0), (";main;eval;", 0.0, 5.0), (";main;work;", 4.0, 1.0)];
+        let mut cells: Vec<Cell> = all
+            .iter()
+            .map(|(path, ..)| Cell {
+                state: Some(State::User),
+                function: path.trim_end_matches(';').rsplit(';').next().unwrap().into(),
+                path: (*path).into(),
+                ..Cell::default()
+            })
+            .collect();
+        find(&mut cells, &all.map(|(_, slow, fast)| [slow, fast]));
+        assert_eq!((cells[0].focus.as_str(), cells[2].focus.as_str()), ("", "work"));
     }
 
     #[test]
