@@ -3,7 +3,7 @@
 -- needs: thread_time topdown
 -- specific: 3
 -- says: the CPU waits for data: {subject}
--- check: perf stat --topdown; perf c2c record
+-- check: perf stat --topdown
 -- try: smaller or better ordered data, prefetching, huge pages
 -- see: Yasin, A Top-Down method for performance analysis, ISPASS 2014
 select 'back end' as subject, b.cell, l.part as part

@@ -1,7 +1,7 @@
 -- cause busy-wait: threads burn CPU time while they wait
 -- layer: scheduling
 -- needs: thread_time sample syscall
--- specific: 5
+-- specific: 6
 -- says: threads spin in {subject}: {slow:s} of CPU time per unit of work, against {against:s}
 -- evidence: CPUs taken from threads by force per unit of work: {slow_preempted}, against {against_preempted}
 -- evidence: threads of the workload that waited for a CPU meanwhile: {waiting}
@@ -29,7 +29,7 @@ cells as materialized (
              or lower(function) like '%trylock%' or lower(function) like '%onspinwait%' or lower(function) like '%try_pop%' or lower(function) like '%try_recv%' or lower(function) like '%try_dequeue%' or focus in (select focus from loads))
        or (state in ('user', 'kernel') and request in (select name from again))
 )
-select coalesce(nullif(c.function, ''), c.caller) as subject0, iif(c.request is null, c.function, c.request || ' asked again and again by ' || coalesce(c.caller, '?')) as subject, c.cell, 1.0 as part,
+select iif(c.request is null, c.function, c.request || ' asked again and again by ' || coalesce(c.caller, '?')) as subject, c.cell, 1.0 as part,
        sum(c.slow) over (partition by iif(c.request is null, c.function, c.request)) as slow, sum(c.against) over (partition by iif(c.request is null, c.function, c.request)) as against,
        p.slow_preempted, p.against_preempted, w.waiting
 from cells c, preempted p, waiting w

@@ -3,7 +3,7 @@
 -- needs: thread_time topdown
 -- specific: 3
 -- says: the CPU waits for instructions: {subject}
--- check: perf stat --topdown; perf c2c record
+-- check: perf stat --topdown
 -- try: smaller hot code: PGO, BOLT, huge pages for code, less inlining
 -- see: Yasin, A Top-Down method for performance analysis, ISPASS 2014
 select 'front end' as subject, b.cell, l.part as part

@@ -2,7 +2,7 @@
 -- layer: jvm
 -- needs: thread_time
 -- specific: 6
--- says: threads of the JVM wait at safepoints: {slow:s} per unit of work, against {against:s}{why}
+-- says: threads of the JVM wait at safepoints: {slow:s} per unit of work, against {against:s}
 -- evidence: the VM thread worked for {vm:s} per unit of work, against {against_vm:s}
 -- check: -Xlog:safepoint: total time and the operation
 -- try: stop what asks for them: thread dumps (jstack, monitoring), heap walks, revoked biased locks (-XX:-UseBiasedLocking on JDK 8 to 17), deoptimisation
@@ -17,5 +17,5 @@ cells as materialized (
        or (thread = 'VM Thread' and state in ('user', 'kernel', 'lock')) or (state in ('user', 'kernel') and (path like '%SafepointSynchronize%' or path like '%VM_ThreadDump%' or path like '%VM_GetAllStackTraces%' or path like '%ThreadDump%' or path like '%VM_Op%'))
        or (state in ('idle', 'fewer_threads') and share > 0 and (select vm - against_vm from vm) > 0.03 * (select slow from measure where name = 'elapsed'))
 )
-select 'safepoints' as subject, c.cell, 1.0 as part, sum(c.slow) over () as slow, sum(c.against) over () as against, v.vm, v.against_vm, '' as why
+select 'safepoints' as subject, c.cell, 1.0 as part, sum(c.slow) over () as slow, sum(c.against) over () as against, v.vm, v.against_vm
 from cells c, vm v, collecting g where v.vm > 2 * v.against_vm and v.vm > g.slow

@@ -3,7 +3,7 @@
 -- needs: thread_time pmu_smt
 -- specific: 3
 -- says: two busy threads share a core: {subject}
--- check: perf stat --topdown; perf c2c record
+-- check: lscpu -e; mpstat -P ALL 1: are both CPUs of a core busy?
 -- try: run on cores of their own: taskset, cpuset, nosmt
 -- see: Documentation/admin-guide/hw-vuln/core-scheduling.rst
 select 'SMT siblings' as subject, b.cell, l.part as part

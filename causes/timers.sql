@@ -2,7 +2,7 @@
 -- layer: kernel
 -- needs: thread_time interrupt_time
 -- specific: 6
--- says: timers and their signals take {slow:s} per unit of work, against {against:s}{which}
+-- says: timers and their signals take {slow:s} per unit of work, against {against:s}
 -- evidence: timer functions run per second: {slow_rate}, against {against_rate}
 -- check: grep LOC /proc/interrupts; cat /proc/timer_list; strace -e trace=timer_settime,setitimer,timerfd_settime -f -p PID
 -- try: a longer period: profilers (setitimer, perf -F), heartbeats, timer slack (prctl PR_SET_TIMERSLACK); nohz_full for CPUs of their own
@@ -26,5 +26,5 @@ all_cells as materialized (
     select cell, slow, against, 1.0 as part from cells
     union all select cell, slow, against, part from budget, hidden where state = 'user' and fresh = 0 and part > 0 and cell not in (select cell from cells)
 )
-select 'timers' as subject, c.cell, c.part, sum(c.slow) over () as slow, sum(c.against) over () as against, r.slow_rate, r.against_rate, '' as which
+select 'timers' as subject, c.cell, c.part, sum(c.slow) over () as slow, sum(c.against) over () as against, r.slow_rate, r.against_rate
 from all_cells c, runs r where r.slow_rate > 1.5 * r.against_rate + 200

@@ -147,7 +147,10 @@ pub fn explain(runs: Vec<Run>, slow: usize, options: &Explain) -> Result<Explana
     let budget = Budget::of(&runs, &windows, &side).map_err(Error::Budget)?;
     let ratio = budget.ratio();
     let repeats = slow.min(runs.len() - slow) >= REPEATS;
-    let least = options.least.unwrap_or(if repeats { LEAST_CHANGE } else { ONCE.max(LEAST_CHANGE) });
+    // Where others use the CPUs, equal runs differ by as much: by their share of the CPUs, and by what they do to caches and siblings.
+    let cpus = runs.iter().map(|run| run.recording.manifest().cpus as f64).fold(1.0, f64::max);
+    let disturbed = budget.others(0).max(budget.others(1)) / cpus;
+    let least = options.least.unwrap_or(if repeats { LEAST_CHANGE } else { ONCE.max(disturbed) });
     let engaged = |side: usize| {
         let states = STATES.into_iter().filter(|s| !matches!(s, State::Idle | State::Crowded | State::Fewer));
         states.map(|s| budget.time(s, side)).sum::<f64>()
