@@ -144,7 +144,7 @@ pub fn explain(runs: Vec<Run>, slow: usize, options: &Explain) -> Result<Explana
     let windows = runs.iter().map(|run| window::choose(run, &options.window)).collect::<Result<Vec<_>, _>>()?;
     let slow = slow.min(runs.len());
     let side: Vec<usize> = (0..runs.len()).map(|i| usize::from(i >= slow)).collect();
-    let budget = Budget::of(&runs, &windows, &side).map_err(Error::Budget)?;
+    let budget = Budget::of(&runs, &windows, &side).map_err(|why| no_budget(&runs, why))?;
     let ratio = budget.ratio();
     let repeats = slow.min(runs.len() - slow) >= REPEATS;
     // Where others use the CPUs, equal runs differ by as much: by their share of the CPUs, and by what they do to caches and siblings.
@@ -212,12 +212,18 @@ pub fn explain(runs: Vec<Run>, slow: usize, options: &Explain) -> Result<Explana
 pub fn session(runs: Vec<Run>, slow: usize, window: &Choice) -> Result<Session, Error> {
     let windows = runs.iter().map(|run| window::choose(run, window)).collect::<Result<Vec<_>, _>>()?;
     let side: Vec<usize> = (0..runs.len()).map(|i| usize::from(i >= slow)).collect();
-    let budget = Budget::of(&runs, &windows, &side).map_err(Error::Budget)?;
+    let budget = Budget::of(&runs, &windows, &side).map_err(|why| no_budget(&runs, why))?;
     let facts = facts::differences(&runs);
     let tables = tables(&runs, &side, &windows, &budget, &facts);
     let mut session = Session::of(runs)?;
     tables.define(&mut session)?;
     Ok(session)
+}
+
+/// Why there is none: where a recording is damaged, by what.
+fn no_budget(runs: &[Run], why: String) -> Error {
+    let damage = runs.iter().flat_map(|r| r.recording.damage().into_iter().map(|d| format!("\n{}: {d}", r.name)));
+    Error::Budget(std::iter::once(why).chain(damage).collect())
 }
 
 fn tables<'a>(
