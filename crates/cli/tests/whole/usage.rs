@@ -29,7 +29,7 @@ fn wrong_options_say_what_is_allowed() {
         (&["explain"], "SLOW.twin"),
         (&["explain", "a", "--fail-on", "no-such-cause"], "there is no cause no-such-cause"),
         (&["explain", "a", "--fail-on", "gc many%"], "number of per cent"),
-        (&["explain", "a", "--least", "-1"], "per cent"),
+        (&["explain", "a", "--least=-1"], "per cent"),
         (&["explain", "a", "--json", "--markdown"], "cannot be used with"),
         (&["causes", "no-such-cause"], "there is no cause no-such-cause"),
         (&["flame", "a", "--state", "locks"], "there are cpu, blocked, all"),
