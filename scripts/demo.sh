@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Records a slow and a fast run of one workload, prints what differs, and writes the report.
+# Records a slow and a fast run of one workload, prints why the slow one is slower, and writes the report.
 #
 # usage: scripts/demo.sh [WORKLOAD]     default: munmap-storm; their list: workloads/README.md
 set -euo pipefail
@@ -19,8 +19,9 @@ for variant in fast slow; do
     echo "== recording $workload, $variant"
     "$twinscope" record -o "demo/$variant.twin" --throughput '^done ([0-9]+)' -- "$program" "$variant"
 done
-echo "== what differs: $workload, slow against fast"
-"$twinscope" compare demo/fast.twin demo/slow.twin
+echo "== why: $workload, slow against fast"
+"$twinscope" explain demo/slow.twin --against demo/fast.twin
 "$twinscope" report demo/fast.twin demo/slow.twin -o demo/report.html
 echo
+echo "All that differs: target/release/twinscope compare demo/fast.twin demo/slow.twin"
 echo "Report: $PWD/demo/report.html"

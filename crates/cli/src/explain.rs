@@ -203,7 +203,9 @@ fn print(e: &Explanation) {
             table.add_row([state.name(), &human(slow, "s"), &lost, &bar(slow, "█")]);
         } else {
             table.add_row([state.name(), &human(slow, "s"), &human(fast, "s"), &lost, &bar(slow, "█")]);
-            table.add_row(["", "", "", "", &bar(fast, "░")]);
+            if !bar(fast, "░").is_empty() {
+                table.add_row(["", "", "", "", &bar(fast, "░")]);
+            }
         }
     }
     println!("{}", text::trimmed(&table));

@@ -7,7 +7,7 @@ use crate::{Caution, Choice, Error, FactDifference, cautions, facts, own, verdic
 use model::{Status, Window};
 use query::concurrency::Concurrency;
 use query::{Run, Session};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 /// A side that was recorded once must be slower by so much: runs of the same program differ by some per cent, and one run cannot tell.
 const ONCE: f64 = 0.1;
@@ -377,24 +377,18 @@ fn lacks(runs: &[Run], cause: &Cause, single: bool) -> Option<String> {
     if cause.against && single {
         return Some("a recording to compare with (--against)".into());
     }
-    let mut lacking = BTreeSet::new();
+    let mut lacking = Vec::new();
     for table in &cause.needs {
-        for run in runs {
-            if run.recording.table(table).is_some() {
-                continue;
-            }
-            let why = run
-                .recording
-                .coverage()
-                .into_iter()
-                .filter(|c| c.status != Status::Read)
-                .find(|c| c.source == *table || c.item == *table)
-                .map(|c| c.why.to_string());
-            let why = why.filter(|w| !w.is_empty()).map_or(String::new(), |w| format!(" ({w})"));
-            lacking.insert(format!("table {table} in {}{why}", run.name));
-        }
+        let without: Vec<&Run> = runs.iter().filter(|run| run.recording.table(table).is_none()).collect();
+        let Some(first) = without.first() else { continue };
+        let coverage = first.recording.coverage().into_iter().filter(|c| c.status != Status::Read);
+        let why = coverage.into_iter().find(|c| c.source == *table || c.item == *table).map(|c| c.why);
+        let why = why.filter(|w| !w.is_empty()).map_or(String::new(), |w| format!(" ({w})"));
+        let names: Vec<&str> = without.iter().map(|run| run.name.as_str()).collect();
+        let of = if without.len() == runs.len() { String::new() } else { format!(" in {}", names.join(", ")) };
+        lacking.push(format!("table {table}{of}{why}"));
     }
-    (!lacking.is_empty()).then(|| lacking.into_iter().collect::<Vec<_>>().join("; "))
+    (!lacking.is_empty()).then(|| lacking.join("; "))
 }
 
 /// A fact by side: the value of the first run of each.
