@@ -14,6 +14,8 @@ struct gate {
 	__u64 since;
 	/* 0 while it is open. */
 	__u64 until;
+	/* Since when the programs are attached: the gate is shut and opened again within, to be read. */
+	__u64 attached;
 };
 
 struct {
@@ -36,6 +38,14 @@ static __always_inline __u64 open_since(void)
 	struct gate *gate = the_gate();
 
 	return gate && !gate->until ? gate->since : 0;
+}
+
+/* Since when nothing escapes the programs but what happens in the moments in which they are read; 0 while the gate is shut. */
+static __always_inline __u64 attached_since(void)
+{
+	struct gate *gate = the_gate();
+
+	return gate && !gate->until ? gate->attached : 0;
 }
 
 #endif

@@ -2,7 +2,7 @@
 
 use crate::scope;
 use crate::tally::{Counts, Fields, Losses, collector_row};
-use crate::thin::{Cost, Span, Thin};
+use crate::thin::{Span, Thin, Thinned};
 use crate::{Scope, stacks};
 use host::Host;
 use host::bpf::{Map, Programs, Ring};
@@ -11,7 +11,7 @@ use stacks::{Registers, Stacks, User};
 use std::collections::HashMap;
 
 /// `COUNT_…` of counted.h.
-const COUNT_EVENTS: u32 = 0;
+pub const COUNT_EVENTS: u32 = 0;
 const COUNT_LOST: u32 = 1;
 const COUNT_LOST_STACKS: u32 = 2;
 /// Stacks a second that a collector may take: each costs a few microseconds where it is taken and some tens here.
@@ -64,15 +64,14 @@ pub struct Plan<'a> {
     pub name: &'static str,
     /// The object, an ELF file.
     pub object: &'a [u8],
-    /// The programs to attach, in this order.
+    /// The programs to attach for good, in this order.
     pub attach: &'a [&'a str],
     /// Programs that this kernel has nothing for.
     pub without: &'a [&'a str],
     /// See [`Programs::load_with`].
     pub constants: &'a [(&'a str, &'a [u8])],
-    /// Of programs that only count, and ask the gate of `bpf/thin.h`, what they count and how many nanoseconds an event costs: they may count in
-    /// a part of the time.
-    pub thinned: Option<(&'static str, u64)>,
+    /// Programs that may count in a part of the time.
+    pub thinned: Option<Thinned<'a>>,
 }
 
 impl Counted {
@@ -104,13 +103,11 @@ impl Counted {
         let (sums, counts) = (programs.map("sums")?, Counts::of(&programs)?);
         let ring = if with_stacks { programs.ring("stacks").ok() } else { None };
         let attach: Vec<&str> = plan.attach.iter().filter(|p| !plan.without.contains(p)).copied().collect();
-        let mut thin = None;
-        if let Some((what, each)) = plan.thinned {
-            let cost = Cost { counter: COUNT_EVENTS, each };
-            thin = Some(Thin::attach(&programs, &attach, what, cost, scope.exact, Box::new(|| Ok(())))?);
-        } else {
-            attach.into_iter().try_for_each(|program| programs.attach(program))?;
-        }
+        let thin = match &plan.thinned {
+            Some(thinned) => Some(Thin::attach(&programs, thinned, scope.exact, Box::new(|| Ok(())))?),
+            None => None,
+        };
+        attach.into_iter().try_for_each(|program| programs.attach(program))?;
         Ok(Counted {
             control,
             sums,
@@ -137,14 +134,29 @@ impl Counted {
     /// # Errors
     /// Where the kernel refuses what it allowed before.
     pub fn take_thinned(&mut self, host: &Host) -> Result<Option<Sums>, Unavailable> {
-        let Some(thin) = &mut self.thin else { return self.take(host).map(Some) };
-        let span = thin.pause()?;
-        let sums = if span.is_some() { self.take(host).map(Some) } else { Ok(None) };
+        self.while_paused(|this, looked_at| if looked_at { this.take(host).map(Some) } else { Ok(None) })
+    }
+
+    /// The same where other programs than those that are thinned out count in the same sums: what they counted is there in any case.
+    ///
+    /// # Errors
+    /// As [`Counted::take_thinned`].
+    pub fn take_partly_thinned(&mut self, host: &Host) -> Result<Sums, Unavailable> {
+        self.while_paused(|this, _| this.take(host))
+    }
+
+    /// Calls `take` while the gate is shut; with whether it was open since the read before.
+    fn while_paused<T>(
+        &mut self,
+        take: impl FnOnce(&mut Self, bool) -> Result<T, Unavailable>,
+    ) -> Result<T, Unavailable> {
+        let span = self.thin.as_mut().map_or(Ok(Some(Span::ALL)), Thin::pause)?;
         self.span = span.unwrap_or(self.span);
+        let taken = take(self, span.is_some());
         if let Some(thin) = &mut self.thin {
             thin.resume();
         }
-        sums
+        taken
     }
 
     /// The part of the time in which was counted what was taken last.

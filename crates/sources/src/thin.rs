@@ -1,7 +1,7 @@
 //! How a collector holds its budget: where it costs too much, it counts in a part of the time and scales up.
 //!
-//! A hook that is attached and does nothing costs nearly as much as one that counts. So the hooks are attached for one stretch of each [`CYCLE`],
-//! at a place in it that chance chooses (or what happens at an even pace would be seen always or never), and detached for the rest. Within the
+//! A hook that is attached and does nothing costs nearly as much as one that counts. So the hooks are attached for one stretch of each cycle
+//! ([`Rhythm`]), at a place in it that chance chooses (or what happens at an even pace would be seen always or never), and detached for the rest. Within the
 //! stretch a gate is open (`bpf/thin.h`), whose times are those that are scaled by: attaching takes a while.
 //!
 //! What is counted in a stretch is slowed down by being counted: a program that is always busy gets that much less done, and more of it where nobody
@@ -27,14 +27,28 @@ const LITTLE: f64 = BUDGET / 2.0;
 const CALM: u64 = 5_000_000_000;
 /// So many judgements in a row must find it above its budget: starting a program takes many calls, but not for long.
 const IN_A_ROW: u32 = 2;
-/// One stretch lies in so many nanoseconds. Attaching and detaching the hooks of system calls takes 0.3 ms of CPU time.
-const CYCLE: u64 = 200_000_000;
-/// Stretches are a fortieth of the time at least, 5 ms each: there must be something in them.
-const MOST: u32 = 40;
+/// How often a collector is judged while it counts all the time.
+const JUDGED: u64 = 200_000_000;
 /// More of a stretch than this the hooks cannot have taken: what an event costs is not known so well.
 const MOST_TAKEN: f64 = 0.7;
 /// A change waits so long for the next read.
 const PATIENCE: u64 = 1_200_000_000;
+
+/// Where stretches lie, and how short they may become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rhythm {
+    /// One stretch lies in so many nanoseconds.
+    cycle: u64,
+    /// A stretch is such a part of them at least: there must be something in it.
+    most: u32,
+}
+
+impl Rhythm {
+    /// For what is over in microseconds: stretches of 5 ms at least. Attaching and detaching the hooks of system calls takes 0.3 ms of CPU time.
+    pub const SHORT: Rhythm = Rhythm { cycle: 200_000_000, most: 40 };
+    /// For what takes tens of milliseconds, which a stretch must hold: 400 ms at least.
+    pub const LONG: Rhythm = Rhythm { cycle: 4_000_000_000, most: 10 };
+}
 
 /// Where the events of a collector are counted, and what each of them costs.
 #[derive(Clone, Copy, Debug)]
@@ -65,6 +79,8 @@ impl Cost {
 /// Decides of how many parts of the time a collector counts in one.
 #[derive(Clone, Copy, Debug)]
 struct Judge {
+    /// Of [`Rhythm`].
+    most: u32,
     one_in: u32,
     above: u32,
     calm: u64,
@@ -73,17 +89,18 @@ struct Judge {
 }
 
 impl Judge {
-    fn new() -> Self {
-        Judge { one_in: 1, above: 0, calm: 0, mean: 0.0 }
+    fn new(most: u32) -> Self {
+        Judge { most, one_in: 1, above: 0, calm: 0, mean: 0.0 }
     }
 
     /// The hooks would take the part `share` of a CPU if they were attached all the time; so it was for `time` nanoseconds.
     fn judge(&mut self, share: f64, time: u64) -> u32 {
-        let wanted = |share: f64| (share / KEPT).ceil().clamp(2.0, f64::from(MOST)) as u32;
+        let most = f64::from(self.most);
+        let wanted = |share: f64| (share / KEPT).ceil().clamp(2.0, most) as u32;
         if self.one_in == 1 {
             self.above = if share > BUDGET { self.above + 1 } else { 0 };
             if self.above >= IN_A_ROW {
-                *self = Judge { one_in: wanted(share), above: 0, calm: 0, mean: share };
+                *self = Judge { one_in: wanted(share), mean: share, ..Judge::new(self.most) };
             }
             return self.one_in;
         }
@@ -91,7 +108,7 @@ impl Judge {
         let wanted = wanted(self.mean);
         self.calm = if share < LITTLE { self.calm + time } else { 0 };
         if self.calm >= CALM {
-            *self = Judge::new();
+            *self = Judge::new(self.most);
         } else if wanted * 4 > self.one_in * 5 || wanted * 3 < self.one_in * 2 {
             self.one_in = wanted;
         }
@@ -148,6 +165,19 @@ fn times(value: u64, elapsed: u64, counted: u64) -> u64 {
     u64::try_from((u128::from(value) * elapsed + counted / 2) / counted).unwrap_or(u64::MAX)
 }
 
+/// What is thinned out.
+#[derive(Clone, Copy, Debug)]
+pub struct Thinned<'a> {
+    /// What the programs count, for messages.
+    pub what: &'static str,
+    /// The programs, which ask the gate of `bpf/thin.h`.
+    pub hooks: &'a [&'a str],
+    /// What they cost.
+    pub cost: Cost,
+    /// How they are thinned out.
+    pub rhythm: Rhythm,
+}
+
 /// What is done when the gate is shut, before it may open again.
 pub type Closing = Box<dyn FnMut() -> Result<(), Unavailable> + Send>;
 
@@ -162,6 +192,8 @@ struct Gate {
     /// Whether this is a stretch in which events count, and whether the source is being read.
     stretch: bool,
     reading: bool,
+    /// Since when the programs are attached.
+    attached: u64,
     /// Since when the gate is open; 0: it is shut.
     opened: u64,
     /// How long it was open, up to when it was shut last.
@@ -172,6 +204,7 @@ struct Gate {
     read: (u64, u64, Vec<u64>),
     counts: Counts,
     cost: Cost,
+    rhythm: Rhythm,
     end: bool,
     failed: Option<Unavailable>,
 }
@@ -188,7 +221,7 @@ impl Gate {
     }
 
     fn set(&self, since: u64, until: u64) -> Result<(), Unavailable> {
-        self.map.set(&0u32.to_ne_bytes(), &[since.to_ne_bytes(), until.to_ne_bytes()].concat())
+        self.map.set(&0u32.to_ne_bytes(), &[since, until, self.attached].map(u64::to_ne_bytes).concat())
     }
 
     fn open(&mut self) -> Result<(), Unavailable> {
@@ -267,21 +300,13 @@ pub struct Thin {
 }
 
 impl Thin {
-    /// Attaches the programs `hooks`, which ask the gate of thin.h. `what` they count, for messages; where it is to be `exact`, they stay attached
-    /// whatever they cost.
+    /// Attaches what `plan` says; where it is to be `exact`, for good, whatever it costs.
     ///
     /// # Errors
     /// Where the kernel refuses to attach them.
-    pub fn attach(
-        programs: &Programs,
-        hooks: &[&str],
-        what: &'static str,
-        cost: Cost,
-        exact: bool,
-        closing: Closing,
-    ) -> Result<Self, Unavailable> {
+    pub fn attach(programs: &Programs, plan: &Thinned<'_>, exact: bool, closing: Closing) -> Result<Self, Unavailable> {
         let host = Host::live();
-        let read = (host.now(), 0, Vec::new());
+        let now = host.now();
         let mut gate = Gate {
             host,
             map: programs.map("gate")?,
@@ -290,16 +315,18 @@ impl Thin {
             proposed: None,
             stretch: true,
             reading: false,
+            attached: now,
             opened: 0,
             open: 0,
             shut: false,
-            read,
+            read: (now, 0, Vec::new()),
             counts: Counts::of(programs)?,
-            cost,
+            cost: plan.cost,
+            rhythm: plan.rhythm,
             end: false,
             failed: None,
         };
-        let mut hooks = programs.hooks(hooks)?;
+        let mut hooks = programs.hooks(plan.hooks)?;
         gate.open()?;
         hooks.attach()?;
         let shared = Arc::new(Shared { gate: Mutex::new(gate), changed: Condvar::new() });
@@ -311,7 +338,7 @@ impl Thin {
             let started = std::thread::Builder::new().name("thin".into()).spawn(move || work.run());
             thread = Some(started.map_err(|e| Unavailable::failed(format!("a thread could not be started: {e}")))?);
         }
-        Ok(Thin { shared, thread, _hooks: kept, what, said: false })
+        Ok(Thin { shared, thread, _hooks: kept, what: plan.what, said: false })
     }
 
     /// Begins a read: for how long was counted since the last one. `None` where not at all, and there is nothing to read. [`Thin::resume`] ends it.
@@ -390,8 +417,9 @@ struct Work {
 impl Work {
     fn run(mut self) {
         let shared = Arc::clone(&self.shared);
-        let mut judge = Judge::new();
         let mut gate = shared.lock();
+        let Rhythm { cycle, most } = gate.rhythm;
+        let mut judge = Judge::new(most);
         // Chance enough for the place of a stretch: xorshift of the time of the start.
         let mut random = gate.host.now() | 1;
         let mut seen = gate.events().unwrap_or_default();
@@ -399,13 +427,13 @@ impl Work {
         while !gate.end {
             if gate.one_in == 1 {
                 gate = begin(&shared, &mut self.hooks, gate);
-                gate = shared.wait(gate, CYCLE);
+                gate = shared.wait(gate, JUDGED);
             } else {
                 random ^= random << 13;
                 random ^= random >> 7;
                 random ^= random << 17;
-                let stretch = CYCLE / u64::from(gate.one_in.max(1));
-                let before = random % (CYCLE - stretch + 1);
+                let stretch = cycle / u64::from(gate.one_in.max(1));
+                let before = random % (cycle - stretch + 1);
                 gate = cease(&shared, &mut self.hooks, gate);
                 gate = shared.wait(gate, before);
                 if gate.end {
@@ -414,12 +442,12 @@ impl Work {
                 gate = begin(&shared, &mut self.hooks, gate);
                 gate = shared.wait(gate, stretch);
                 gate = cease(&shared, &mut self.hooks, gate);
-                gate = shared.wait(gate, CYCLE - stretch - before);
+                gate = shared.wait(gate, cycle - stretch - before);
             }
             let now = gate.host.now();
             let (time, counted) = (now.saturating_sub(from.0), gate.counted(now).saturating_sub(from.1));
             // Less is no judgement: a change of what is done, or the end.
-            if counted == 0 || time < CYCLE / 2 {
+            if counted == 0 || time < JUDGED / 2 {
                 continue;
             }
             let events = gate.events().unwrap_or_default();
@@ -440,7 +468,10 @@ fn begin<'a>(shared: &'a Shared, hooks: &mut Hooks, gate: MutexGuard<'a, Gate>) 
     let result = hooks.attach();
     let mut gate = shared.lock();
     match result {
-        Ok(()) => gate.stretch = true,
+        Ok(()) => {
+            gate.attached = gate.host.now();
+            gate.stretch = true;
+        }
         Err(why) => gate.failed = Some(why),
     }
     gate.settle();
@@ -466,15 +497,15 @@ mod tests {
 
     #[test]
     fn a_burst_is_counted_and_a_load_is_thinned() {
-        let mut judge = Judge::new();
-        assert_eq!([judge.judge(0.2, CYCLE), judge.judge(0.009, CYCLE), judge.judge(0.2, CYCLE)], [1, 1, 1]);
-        assert_eq!(judge.judge(0.05, CYCLE), 20, "twice in a row: so that it keeps to a quarter of its budget");
-        assert_eq!(judge.judge(0.045, CYCLE), 20, "little less changes nothing");
-        let last = |judge: &mut Judge, share| (0..20).map(|_| judge.judge(share, CYCLE)).last();
+        let mut judge = Judge::new(Rhythm::SHORT.most);
+        assert_eq!([judge.judge(0.2, JUDGED), judge.judge(0.009, JUDGED), judge.judge(0.2, JUDGED)], [1, 1, 1]);
+        assert_eq!(judge.judge(0.05, JUDGED), 20, "twice in a row: so that it keeps to a quarter of its budget");
+        assert_eq!(judge.judge(0.045, JUDGED), 20, "little less changes nothing");
+        let last = |judge: &mut Judge, share| (0..20).map(|_| judge.judge(share, JUDGED)).last();
         assert_eq!(last(&mut judge, 0.06), Some(20), "little more neither");
         assert_eq!(last(&mut judge, 0.025), Some(13));
-        assert_eq!(last(&mut judge, 9.0), Some(MOST));
-        let calm = |judge: &mut Judge| (0..60).map(|_| judge.judge(0.0051, CYCLE)).last();
+        assert_eq!(last(&mut judge, 9.0), Some(Rhythm::SHORT.most));
+        let calm = |judge: &mut Judge| (0..60).map(|_| judge.judge(0.0051, JUDGED)).last();
         assert!(
             calm(&mut judge).is_some_and(|n| (2..=4).contains(&n)),
             "within its budget by little: not yet all the time"
@@ -483,18 +514,18 @@ mod tests {
 
     #[test]
     fn calm_ends_it() {
-        let mut judge = Judge::new();
-        judge.judge(0.1, CYCLE);
-        judge.judge(0.1, CYCLE);
-        let needed = CALM / CYCLE;
+        let mut judge = Judge::new(Rhythm::SHORT.most);
+        judge.judge(0.1, JUDGED);
+        judge.judge(0.1, JUDGED);
+        let needed = CALM / JUDGED;
         for _ in 0..needed - 1 {
-            assert!(judge.judge(0.001, CYCLE) > 1);
+            assert!(judge.judge(0.001, JUDGED) > 1);
         }
-        assert!(judge.judge(0.007, CYCLE) > 1, "it begins anew");
+        assert!(judge.judge(0.007, JUDGED) > 1, "it begins anew");
         for _ in 0..needed - 1 {
-            assert!(judge.judge(0.001, CYCLE) > 1);
+            assert!(judge.judge(0.001, JUDGED) > 1);
         }
-        assert_eq!(judge.judge(0.001, CYCLE), 1);
+        assert_eq!(judge.judge(0.001, JUDGED), 1);
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Reads what `faults.bpf.c` counted.
 
-use crate::counted::{Counted, Plan, missing_tracepoint, shared_out};
+use crate::counted::{COUNT_EVENTS, Counted, Plan, missing_tracepoint, shared_out};
 use crate::tally::{Fields, trimmed, whole};
+use crate::thin::{Cost, Rhythm, Thinned};
 use crate::{Reader, Scope};
 use host::Host;
 use model::{NULL, Out, Unavailable};
@@ -34,10 +35,15 @@ impl Faults {
         let plan = Plan {
             name: "faults",
             object: OBJECT,
-            attach: &["user_faults", "kernel_faults"],
+            attach: &[],
             without: &[],
             constants: &[],
-            thinned: Some(("page faults", COST)),
+            thinned: Some(Thinned {
+                what: "page faults",
+                hooks: &["user_faults", "kernel_faults"],
+                cost: Cost { counter: COUNT_EVENTS, each: COST },
+                rhythm: Rhythm::SHORT,
+            }),
         };
         Ok(Faults { counted: Counted::open(host, scope, &plan)? })
     }

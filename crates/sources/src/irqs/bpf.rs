@@ -1,7 +1,8 @@
 //! Reads what `irqs.bpf.c` counted.
 
-use crate::counted::{Counted, Plan, Totals};
+use crate::counted::{COUNT_EVENTS, Counted, Plan, Totals};
 use crate::tally::{Fields, whole};
+use crate::thin::{Cost, Rhythm, Thinned};
 use crate::{Reader, Scope};
 use host::Host;
 use model::{NULL, Out, Unavailable};
@@ -43,10 +44,15 @@ impl Irqs {
             &Plan {
                 name: "irqs",
                 object: OBJECT,
-                attach: &PROGRAMS,
+                attach: &[],
                 without: &[],
                 constants: &[],
-                thinned: Some(("interrupts", COST)),
+                thinned: Some(Thinned {
+                    what: "interrupts",
+                    hooks: &PROGRAMS,
+                    cost: Cost { counter: COUNT_EVENTS, each: COST },
+                    rhythm: Rhythm::SHORT,
+                }),
             },
         )?;
         Ok(Irqs { counted, totals: Totals::default() })

@@ -7,7 +7,7 @@
 
 use super::names;
 use crate::tally::{BUCKETS, Counts, Fields, Losses, collector_row, trimmed, whole};
-use crate::thin::{Cost, Span, Thin};
+use crate::thin::{Cost, Rhythm, Span, Thin, Thinned};
 use crate::{Reader, Scope, scope};
 use host::Host;
 use host::bpf::{Iterator as TaskIterator, Map, Programs};
@@ -170,8 +170,9 @@ impl Syscalls {
             open_calls(&buffer, |key, time| *times.entry(key).or_default() += time);
             Ok(())
         };
-        let hooks = ["call_ends", "call_begins"];
-        let thin = Thin::attach(&programs, &hooks, "system calls", COST, scope.exact, Box::new(closing))?;
+        let plan =
+            Thinned { what: "system calls", hooks: &["call_ends", "call_begins"], cost: COST, rhythm: Rhythm::SHORT };
+        let thin = Thin::attach(&programs, &plan, scope.exact, Box::new(closing))?;
         Ok(Syscalls {
             threads: programs.iterator("read_threads")?,
             folded: programs.map("folded")?,

@@ -2,14 +2,18 @@
 
 use crate::counted::{Counted, Plan, Totals, knows, missing_tracepoint};
 use crate::tally::{Fields, process_name, whole};
+use crate::thin::{Cost, Rhythm, Thinned};
 use crate::{Reader, Scope};
 use host::Host;
 use model::{NULL, Out, Unavailable};
 
 static OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/tcp.bpf.o"));
 
-const PROGRAMS: [&str; 5] =
-    ["packet_comes", "packet_is_dropped", "segment_is_sent_again", "socket_is_written", "state_changes"];
+const PROGRAMS: [&str; 3] = ["packet_is_dropped", "segment_is_sent_again", "state_changes"];
+/// What sees stalls: both run for each write and each packet.
+const STALLS: [&str; 2] = ["packet_comes", "socket_is_written"];
+/// Where they count their runs, `COUNT_PACKETS` of tcp.bpf.c, and nanoseconds of CPU time of one.
+const COST: Cost = Cost { counter: 3, each: 90 };
 
 /// Reads TCP by process.
 pub struct Tcp {
@@ -28,16 +32,21 @@ impl Tcp {
         let has_overflows = knows(host, "SKB_DROP_REASON_TCP_LISTEN_OVERFLOW")? && knows(host, "rx_sk")?;
         let mut without = Vec::new();
         if !has_stalls {
-            without.extend(["socket_is_written", "packet_comes"]);
+            without.extend(STALLS);
         }
         if !has_overflows {
             without.push("packet_is_dropped");
         }
-        let counted = Counted::open_unscoped(
-            host,
-            scope,
-            &Plan { name: "tcp", object: OBJECT, attach: &PROGRAMS, without: &without, constants: &[], thinned: None },
-        )?;
+        let stalls = Thinned { what: "packets", hooks: &STALLS, cost: COST, rhythm: Rhythm::LONG };
+        let plan = Plan {
+            name: "tcp",
+            object: OBJECT,
+            attach: &PROGRAMS,
+            without: &without,
+            constants: &[],
+            thinned: has_stalls.then_some(stalls),
+        };
+        let counted = Counted::open_unscoped(host, scope, &plan)?;
         Ok(Tcp { counted, totals: Totals::default(), has_stalls, has_overflows, said: false })
     }
 
@@ -59,9 +68,14 @@ impl Tcp {
 impl Reader for Tcp {
     fn read(&mut self, host: &Host, out: &mut Out<'_>) -> Result<(), Unavailable> {
         self.say_what_is_missing(out);
-        let mut sums: Vec<_> = self.counted.take(host)?.into_iter().collect();
+        self.counted.say_estimated(out, "delayed_ack_stalls");
+        let mut sums: Vec<_> = self.counted.take_partly_thinned(host)?.into_iter().collect();
         sums.sort_unstable();
-        for (key, values) in sums {
+        let span = self.counted.span();
+        for (key, mut values) in sums {
+            if let [.., stalls, time] = values.as_mut_slice() {
+                (*stalls, *time) = (span.scaled_wait(*stalls), span.scaled_wait(*time));
+            }
             let mut fields = Fields::of(&key);
             let (is_kernel_thread, comm) = (fields.u32() != 0, fields.name());
             let comm = match process_name(&comm, is_kernel_thread) {

@@ -8,8 +8,12 @@
  * Nagle's algorithm (RFC 896) keeps a small segment back while an earlier one is not acknowledged; the other side may delay its
  * acknowledgement (RFC 1122, 4.2.3.2), on Linux by 40 ms or more. After a write it shows as: less than a segment is left to send, something is in
  * flight, and the socket does not forbid it (TCP_NODELAY). The stall ends with the next packet that acknowledges all that was in flight.
+ *
+ * The two hooks that see stalls run for each write and each packet. Where that is too often they are attached in a part of the time (thin.h), in
+ * stretches that are much longer than a stall; one that lies across the edge of a stretch is not seen.
  */
 #include "counted.h"
+#include "thin.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -55,6 +59,9 @@ struct tcp_header {
 	__be32 seq;
 	__be32 ack_seq;
 };
+
+/* Runs of the two hooks that see stalls. */
+enum { COUNT_PACKETS = COUNT_LOST_STACKS + 1 };
 
 /* Read by bpf.rs; so are the structures below. */
 struct key {
@@ -185,8 +192,9 @@ int BPF_PROG(socket_is_written, struct sock *sk, int result)
 	struct owner *owner;
 	__u32 left;
 
-	if (sk->sk_protocol != IPPROTO_TCP || result <= 0)
+	if (sk->sk_protocol != IPPROTO_TCP || result <= 0 || !attached_since())
 		return 0;
+	count(COUNT_PACKETS);
 	tcp = bpf_skc_to_tcp_sock(sk);
 	if (!tcp)
 		return 0;
@@ -217,17 +225,25 @@ SEC("tp_btf/tcp_probe")
 int BPF_PROG(packet_comes, struct sock *sk, struct sk_buff *skb)
 {
 	struct tcp_sock *tcp = bpf_skc_to_tcp_sock(sk);
+	__u64 since = attached_since(), time;
 	struct tcp_header *header;
 	struct owner *owner;
 	struct sums *to;
-	__u64 time;
 	__be32 ack;
 
+	if (!since)
+		return 0;
+	count(COUNT_PACKETS);
 	if (!tcp || may_not_wait(tcp))
 		return 0;
 	owner = bpf_sk_storage_get(&owners, sk, 0, 0);
 	if (!owner || !owner->held)
 		return 0;
+	/* What acknowledged it may have come when nobody looked. */
+	if (owner->held < since) {
+		owner->held = 0;
+		return 0;
+	}
 	header = (void *)(BPF_CORE_READ(skb, head) + BPF_CORE_READ(skb, transport_header));
 	if (bpf_probe_read_kernel(&ack, sizeof(ack), &header->ack_seq))
 		return 0;
