@@ -27,8 +27,8 @@ struct Info {
     start: i64,
     mark: Mark,
     name: Vec<u8>,
-    /// The row: pid, start, name, parent, command, executable, uid, cgroup.
-    cells: [i64; 8],
+    /// The row: pid, start, name, parent, command, executable, uid, cgroup, CPUs allowed.
+    cells: [i64; 9],
     seen: u64,
 }
 
@@ -52,13 +52,15 @@ impl Infos {
         self.read += 1;
     }
 
-    /// Puts out the row of a process. `name` is its whole name; `again` asks to read the control group again.
+    /// Puts out the row of a process. `name` is its whole name; `again` asks to read again what
+    /// may change without a sign: the control group and the CPUs that it may run on.
     pub fn put(&mut self, host: &Host, sample: &Sample, name: &[u8], mark: Mark, again: bool, out: &mut Out<'_>) {
         let known = self.known.get(&sample.pid).filter(|i| i.start == sample.start && i.mark == mark);
         let fresh = known.is_none_or(|i| !sample.kernel_thread && i.name != name);
-        let group = if fresh {
-            let pid = sample.pid;
+        let pid = sample.pid;
+        let changing = if fresh {
             let user = !sample.kernel_thread;
+            let [uid, cpus] = if user || mark.uid == NULL { self.status(host, pid) } else { [NULL; 2] };
             let cells = [
                 pid,
                 sample.start,
@@ -66,22 +68,24 @@ impl Infos {
                 sample.parent,
                 if user { self.command(host, pid, out) } else { NULL },
                 if user { executable(host, pid, out) } else { NULL },
-                if mark.uid == NULL { self.uid(host, pid) } else { mark.uid },
+                if mark.uid == NULL { uid } else { mark.uid },
                 self.cgroup(host, pid, out),
+                cpus,
             ];
             let info = Info { start: sample.start, mark, name: name.to_vec(), cells, seen: 0 };
             self.known.insert(pid, info);
-            cells[7]
-        } else if again {
-            self.cgroup(host, sample.pid, out)
+            [cells[7], cells[8]]
+        } else if again && !sample.kernel_thread {
+            let [_, cpus] = self.status(host, pid);
+            [self.cgroup(host, pid, out), cpus]
         } else {
-            NULL
+            [NULL; 2]
         };
-        let Some(info) = self.known.get_mut(&sample.pid) else { return };
+        let Some(info) = self.known.get_mut(&pid) else { return };
         info.seen = self.read;
         info.cells[3] = sample.parent;
-        if group != NULL {
-            info.cells[7] = group;
+        for (cell, value) in info.cells.iter_mut().skip(7).zip(changing).filter(|(_, value)| *value != NULL) {
+            *cell = value;
         }
         out.row(PROCESS_INFO, &info.cells);
     }
@@ -106,12 +110,14 @@ impl Infos {
         out.passing(&line)
     }
 
-    fn uid(&mut self, host: &Host, pid: i64) -> i64 {
+    /// The user, and how many CPUs the first thread may run on.
+    fn status(&mut self, host: &Host, pid: i64) -> [i64; 2] {
         if host.read_into(&format!("/proc/{pid}/status"), &mut self.buffer).is_err() {
-            return NULL;
+            return [NULL; 2];
         }
-        let line = parse::lines(&self.buffer).find_map(|line| line.strip_prefix(b"Uid:"));
-        line.map_or(NULL, |rest| parse::words(rest).number())
+        let line = |name: &[u8]| parse::lines(&self.buffer).find_map(|line| line.strip_prefix(name));
+        let uid = line(b"Uid:").map_or(NULL, |rest| parse::words(rest).number());
+        [uid, line(b"Cpus_allowed:").and_then(bits).unwrap_or(NULL)]
     }
 
     fn cgroup(&mut self, host: &Host, pid: i64, out: &mut Out<'_>) -> i64 {
@@ -120,6 +126,13 @@ impl Infos {
         }
         cgroup_path(&self.buffer).map_or(NULL, |path| out.passing_bytes(path))
     }
+}
+
+/// Bits that are set in a mask of hexadecimal digits, in groups with commas between them: proc_pid_status(5).
+fn bits(mask: &[u8]) -> Option<i64> {
+    let digits = mask.trim_ascii().iter().filter(|&&c| c != b',');
+    let set: Option<u32> = digits.map(|&c| char::from(c).to_digit(16).map(u32::count_ones)).sum();
+    set.filter(|n| *n > 0).map(i64::from)
 }
 
 fn executable(host: &Host, pid: i64, out: &mut Out<'_>) -> i64 {
@@ -149,7 +162,12 @@ fn cgroup_path(content: &[u8]) -> Option<&[u8]> {
 
 #[cfg(test)]
 mod tests {
-    use super::cgroup_path;
+    use super::{bits, cgroup_path};
+
+    #[test]
+    fn cpus_are_counted() {
+        assert_eq!([bits(b"\t3"), bits(b"\tff,00000001\n"), bits(b"\t00"), bits(b"x")], [Some(2), Some(9), None, None]);
+    }
 
     #[test]
     fn the_group_of_the_cpu_controller_wins() {

@@ -180,6 +180,11 @@ static INFO_TABLE: Table = Table::wide(
         Column::fact("executable", "path of its program; needs the same user or CAP_SYS_PTRACE"),
         Column::fact_number("uid", Unit::None, "user that it runs as"),
         Column::fact("cgroup", "control group: in the hierarchy of the cpu controller, else of version 2"),
+        Column::fact_number(
+            "cpus_allowed",
+            Unit::None,
+            "CPUs that its first thread may run on, by its mask and its cpuset",
+        ),
     ],
 )
 .grouped(&[]);

@@ -45,7 +45,7 @@ fn host(frames: &[&[(i64, Line<'_>)]], more: &[(&str, &str)]) -> (tempfile::Temp
 
 #[test]
 fn reads_everything_about_a_process() {
-    let status = "Name:\tx\nUid:\t1000\t1000\t1000\t1000\nVmSwap:\t       8 kB\nvoluntary_ctxt_switches:\t5\nnonvoluntary_ctxt_switches:\t2\n";
+    let status = "Name:\tx\nUid:\t1000\t1000\t1000\t1000\nVmSwap:\t       8 kB\nvoluntary_ctxt_switches:\t5\nnonvoluntary_ctxt_switches:\t2\nCpus_allowed:\t00000000,0000000f\n";
     let (_dir, host) = host(
         &[&[(7, Line { comm: "a) R 1 (b", times: [3, 4, 5, 6], ..Line::default() })]],
         &[
@@ -69,7 +69,7 @@ fn reads_everything_about_a_process() {
     );
     let info = &played[0].rows("process_info")[0];
     assert!(info.starts_with("7 100 \"a) R 1 (b\" 1 "), "{info}");
-    assert!(info.ends_with(" - 1000 /user.slice"), "{info}");
+    assert!(info.ends_with(" - 1000 /user.slice 4"), "{info}");
     assert!(info.contains("tool") && info.contains("two words") && !info.contains("hunter2"), "{info}");
 }
 
@@ -118,7 +118,7 @@ fn kernel_threads_go_by_what_stands_before_the_slash() {
     let (_dir, host) = host(&[&[(7, line)]], &[("/frame-0/proc/7/cmdline", "")]);
     let played = play(&SOURCE, &host, 1).unwrap();
     assert!(played[0].rows("process")[0].starts_with("7 100 kworker 0 0"));
-    assert_eq!(played[0].rows("process_info"), ["7 100 kworker/0:1-events 1 - - - -"]);
+    assert_eq!(played[0].rows("process_info"), ["7 100 kworker/0:1-events 1 - - - - -"]);
 }
 
 #[test]
