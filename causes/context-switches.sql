@@ -21,7 +21,8 @@ mutual as materialized (
 ),
 cells as materialized (
     select b.cell, b.slow, b.against from budget b
-    where ((b.state in ('idle', 'fewer_threads') and b.share > 0) or b.state in ('pipe', 'network', 'other')) and exists (select 1 from mutual) and coalesce(b.request, b.what, '') not in ('fsync', 'fdatasync')
+    -- Who is woken waits until who woke it is gone from that CPU.
+    where ((b.state in ('idle', 'fewer_threads', 'runnable') and b.share > 0) or b.state in ('pipe', 'network', 'other')) and exists (select 1 from mutual) and coalesce(b.request, b.what, '') not in ('fsync', 'fdatasync')
        or (b.state in ('kernel', 'user') and (b.path like '%;schedule;%' or b.path like '%;__schedule;%' or b.path like '%try_to_wake_up%' or b.path like '%;wake_up_%' or b.request in ('switch', 'futex', 'sched_yield')
            or (b.request in ('read', 'write', 'recvfrom', 'sendto', 'recvmsg', 'sendmsg', 'recv', 'send', 'readv', 'writev') and exists (select 1 from mutual where state in ('pipe', 'network'))
                and b.path not like '%filemap%' and b.path not like '%;ext4%')))

@@ -1,8 +1,8 @@
 -- cause cpu-affinity: threads wait for a CPU while others are idle
 -- layer: scheduling
--- needs: thread_time cpu
+-- needs: thread_time cpu process_info.cpus_allowed
 -- specific: 6
--- says: {waiting} threads waited for a CPU while {idle} CPUs were idle: a CPU mask or cpuset keeps them from running there
+-- says: {waiting} threads waited for a CPU while {idle} CPUs were idle: a CPU mask or cpuset keeps them from running there; {comm} may use {allowed} CPUs of {cpus}
 -- evidence: waited behind threads of their own per unit of work: {slow:s}, against {against:s}
 -- evidence: CPUs idle on average: {idle}, against {against_idle}
 -- check: taskset -cp PID; cat cpuset.cpus.effective in the control group; grep Cpus_allowed_list /proc/PID/status
@@ -10,6 +10,11 @@
 -- experiment: CPU mask
 -- see: sched_setaffinity(2), cpuset(7)
 with idle as materialized (select slow as idle, against as against_idle from measure where name = 'idle_cpus' and slow > 0.25),
-waiting as materialized (select slow_threads as waiting from state where state = 'runnable' and slow_threads > 0.25)
-select 'CPU mask' as subject, b.cell, 1.0 as part, i.idle, i.against_idle, w.waiting, b.slow, b.against
-from budget b, idle i, waiting w where b.state in ('runnable', 'fewer_threads') or (b.state = 'idle' and b.share > 0)
+waiting as materialized (select slow_threads as waiting from state where state = 'runnable' and slow_threads > 0.25),
+-- Without a mask, threads that wait beside an idle CPU were woken where their waker still ran: that is no matter of a mask.
+masked as materialized (
+    select p.name as comm, min(p.cpus_allowed) as allowed, m.slow as cpus from process_info p join side s on s.run = p.run and s.side = 'slow', measure m
+    where m.name = 'cpus' and p.name in (select distinct comm from budget where comm is not null and aside = 0) and p.cpus_allowed < m.slow group by p.name order by 2 limit 1
+)
+select 'CPU mask' as subject, b.cell, 1.0 as part, i.idle, i.against_idle, w.waiting, b.slow, b.against, m.comm, m.allowed, m.cpus
+from budget b, idle i, waiting w, masked m where b.state in ('runnable', 'fewer_threads') or (b.state = 'idle' and b.share > 0)

@@ -23,9 +23,9 @@ cells as materialized (
       and ((b.path like '%;smp_call_function%' and b.path not like '%tlb%') or b.request in (select request from asked))
       and coalesce(b.request, '') not in ('page fault', 'munmap', 'mmap', 'madvise', 'mprotect', 'brk')
 ),
--- Those who are interrupted pay some 3 µs each, which the kernel books as their own time; at most what their code got slower by.
+-- Those who are interrupted pay some 5 µs each in a virtual machine, which the kernel books as their own time; at most what their code got slower by.
 interrupted as materialized (
-    select min(1.0, 3e-6 * max(slow_ipis - against_ipis, 0) / nullif((select sum(slow - against) from budget where state = 'user' and fresh = 0), 0)) as part from ipis where slow_ipis > 1.5 * against_ipis
+    select min(1.0, 5e-6 * max(slow_ipis - against_ipis, 0) / nullif((select sum(slow - against) from budget where state = 'user' and fresh = 0), 0)) as part from ipis where slow_ipis > 1.5 * against_ipis
 ),
 all_cells as materialized (
     select subject, cell, slow, against, 1.0 as part from cells

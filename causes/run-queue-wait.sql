@@ -1,6 +1,6 @@
 -- cause run-queue-wait: too many threads want the CPUs
 -- layer: scheduling
--- needs: thread_time
+-- needs: thread_time cpu
 -- specific: 5
 -- says: {waiting} threads of the workload wait for a CPU at any time, against {against_waiting}
 -- evidence: waited behind threads of their own per unit of work: {slow:s}, against {against:s}
@@ -9,7 +9,9 @@
 -- try: as many busy threads as CPUs; background work in a pool of its own at a lower priority (nice, SCHED_IDLE, cpu.weight)
 -- experiment: number of threads
 -- see: sched(7)
-with waiting as materialized (select slow_threads as waiting, against_threads as against_waiting from state where state = 'runnable' and slow_threads > 0.25 and slow_threads > 1.25 * against_threads),
+with waiting as materialized (select slow_threads as waiting, against_threads as against_waiting from state where state = 'runnable' and slow_threads > 0.25 and slow_threads > 1.25 * against_threads
+    -- Beside idle CPUs it is not that there are too many.
+    and (select slow from measure where name = 'idle_cpus') < 0.2 * (select slow from measure where name = 'cpus')),
 threads as (select slow as threads, against as against_threads from measure where name = 'threads'),
 -- Threads whose own work costs no more CPU time, and that wait for a CPU for most of what is lost: others of the workload are in their way.
 delayed as materialized (

@@ -10,4 +10,4 @@
 with serial as materialized (select slow as slow_serial, coalesce(against, 0) as against_serial from measure where name = 'serial' and slow > 0.08 and slow > coalesce(against, 0) + 0.05)
 select 'serial phase' as subject, b.cell, 1.0 as part, s.slow_serial, s.against_serial,
        (select slow from state where state = 'idle') as slow, (select against from state where state = 'idle') as against
-from budget b, serial s where b.state in ('idle', 'fewer_threads', 'runnable') and b.share > 0
+from budget b, serial s where b.state in ('idle', 'fewer_threads') and b.share > 0

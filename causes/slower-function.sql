@@ -4,7 +4,7 @@
 -- specific: 2
 -- against: yes
 -- says: {subject} takes {slow:s} of CPU time per unit of work, against {against:s}
--- evidence: mostly called through {way}
+-- evidence: mostly called through {way:path}
 -- check: twinscope flame SLOW.twin --against FAST.twin -o differs.html
 -- try: see whether it is called more often or does more in each call: its callers and its input, then its source
 -- see: https://www.brendangregg.com/blog/2014-11-09/differential-flame-graphs.html
@@ -14,5 +14,5 @@ with own as materialized (
 named as materialized (select subject, sum(slow) as slow, sum(against) as against, sum(samples) as samples, sum(share) as share from own group by subject),
 grown as materialized (select * from named where share > 0.03 and slow > 1.1 * against and samples >= 20),
 way as materialized (select subject, path, row_number() over (partition by subject order by slow - against desc) as place from own)
-select o.subject, o.cell, 1.0 as part, g.slow, g.against, '… ' || replace(trim(substr(w.path, -120), ';'), ';', ' → ') as way
+select o.subject, o.cell, 1.0 as part, g.slow, g.against, w.path as way
 from own o join grown g on g.subject = o.subject left join way w on w.subject = o.subject and w.place = 1

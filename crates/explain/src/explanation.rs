@@ -1,9 +1,9 @@
 //! `explain`: why a run is slower than another, or what limits one; the causes ranked by the part of the lost time that they explain.
 
-use crate::budget::{Budget, Cell, Estimate, STATES, State, Unit};
-use crate::cause::{Cause, Claim, Found, Measure, Side, Tables, ask};
+use crate::budget::{Budget, Estimate, STATES, State, Unit};
+use crate::cause::{Cause, Found, Measure, Side, Tables, ask};
 use crate::compare::LEAST_CHANGE;
-use crate::{Caution, Choice, Error, FactDifference, cautions, facts, own, verdict, window};
+use crate::{Caution, Choice, Error, FactDifference, allocate, cautions, facts, own, verdict, window};
 use model::{Status, Window};
 use query::concurrency::Concurrency;
 use query::{Run, Session};
@@ -14,9 +14,6 @@ const ONCE: f64 = 0.1;
 
 /// So many repeats of a side say how much runs differ.
 const REPEATS: usize = 3;
-
-/// Findings that explain less are not listed.
-const LEAST_SHARE: f64 = 0.03;
 
 /// What is explained, and how.
 #[derive(Clone, Debug)]
@@ -276,7 +273,7 @@ fn find(
     for (cause, note) in found.iter().filter(|(_, f)| f.claims.is_empty()) {
         into.notes.push(Note { cause: cause.id.clone(), text: note.says.clone() });
     }
-    into.findings = allocated(budget, found);
+    into.findings = allocate::allocated(budget, found);
     let explained: f64 = into.findings.iter().map(|f| f.share.value).sum();
     into.unexplained = (1.0 - explained).max(0.0);
     Ok(session.damage().into_iter().map(|(run, damage)| format!("{run}: {damage}")).collect())
@@ -295,98 +292,28 @@ fn hottest(budget: &Budget) -> Option<(String, f64)> {
     (all > 0.0).then(|| (most.0.to_owned(), most.1 / all))
 }
 
-/// Gives each part of the lost time to one finding: to the most specific that claims it, of equal ones to the largest.
-fn allocated(budget: &Budget, found: Vec<(&Cause, Found)>) -> Vec<Finding> {
-    let pairs = |claims: &[Claim]| claims.iter().map(|c| (c.cell, c.part)).collect::<Vec<_>>();
-    let mut found: Vec<(&Cause, Found, f64)> = found
-        .into_iter()
-        .filter(|(_, f)| !f.claims.is_empty())
-        .map(|(cause, f)| {
-            let share = f.claims.iter().map(|c| c.part * budget.share(c.cell)).sum::<f64>();
-            (cause, f, share)
-        })
-        .filter(|(.., share)| *share >= LEAST_SHARE)
-        .collect();
-    found.sort_by(|(a, x, p), (b, y, q)| {
-        b.specific.cmp(&a.specific).then(q.total_cmp(p)).then_with(|| (&a.id, &x.subject).cmp(&(&b.id, &y.subject)))
-    });
-    let mut left: HashMap<usize, f64> = HashMap::new();
-    let mut findings = Vec::new();
-    for (cause, one, _) in found {
-        let mut granted = Vec::new();
-        for (cell, part) in pairs(&one.claims) {
-            let part = part.min(left.get(&cell).copied().unwrap_or(1.0));
-            granted.push((cell, part));
-        }
-        let share = budget.claimed(&granted);
-        if share.value < LEAST_SHARE || share.low <= 0.0 {
-            continue;
-        }
-        for (cell, part) in &granted {
-            *left.entry(*cell).or_insert(1.0) -= part;
-        }
-        findings.push(Finding {
-            cause: cause.id.clone(),
-            title: cause.title.clone(),
-            share,
-            subject: one.subject,
-            says: one.says,
-            evidence: one.evidence,
-            advice: cause.advice.clone(),
-            check: cause.check.clone(),
-            experiment: cause.experiment.clone(),
-            see: cause.see.clone(),
-            query: cause.sql.clone(),
-            states: states(budget, &granted),
-        });
-    }
-    // What fell elsewhere was made up for: all together explain the whole at most.
-    let all: f64 = findings.iter().map(|f| f.share.value).sum();
-    if all > 1.0 {
-        for finding in &mut findings {
-            for x in [&mut finding.share.value, &mut finding.share.low, &mut finding.share.high] {
-                *x /= all;
-            }
-            finding.states.iter_mut().for_each(|(_, share)| *share /= all);
-        }
-    }
-    for finding in &mut findings {
-        finding.share.high = finding.share.high.min(1.0);
-    }
-    findings.sort_by(|a, b| b.share.value.total_cmp(&a.share.value));
-    findings
-}
-
-/// In which states a finding's time was.
-fn states(budget: &Budget, granted: &[(usize, f64)]) -> Vec<(State, f64)> {
-    let mut sums: Vec<(State, f64)> = Vec::new();
-    for &(cell, part) in granted {
-        let Some(state) = budget.cells.get(cell).and_then(|c: &Cell| c.state) else { continue };
-        let share = part * budget.share(cell);
-        match sums.iter_mut().find(|(s, _)| *s == state) {
-            Some((_, sum)) => *sum += share,
-            None => sums.push((state, share)),
-        }
-    }
-    sums.sort_by(|a, b| b.1.total_cmp(&a.1));
-    sums
-}
-
 /// Why a cause cannot be looked for in these runs.
 fn lacks(runs: &[Run], cause: &Cause, single: bool) -> Option<String> {
     if cause.against && single {
         return Some("a recording to compare with (--against)".into());
     }
     let mut lacking = Vec::new();
-    for table in &cause.needs {
-        let without: Vec<&Run> = runs.iter().filter(|run| run.recording.table(table).is_none()).collect();
+    for need in &cause.needs {
+        // A table, or one of its columns, which older recordings lack.
+        let (table, column) =
+            need.split_once('.').map_or((need.as_str(), None), |(table, column)| (table, Some(column)));
+        let has = |run: &&Run| {
+            let found = run.recording.table(table);
+            found.is_some_and(|t| column.is_none_or(|name| t.columns.iter().any(|c| c.name == name)))
+        };
+        let without: Vec<&Run> = runs.iter().filter(|run| !has(run)).collect();
         let Some(first) = without.first() else { continue };
         let coverage = first.recording.coverage().into_iter().filter(|c| c.status != Status::Read);
-        let why = coverage.into_iter().find(|c| c.source == *table || c.item == *table).map(|c| c.why);
+        let why = coverage.into_iter().find(|c| c.source == table || c.item == table).map(|c| c.why);
         let why = why.filter(|w| !w.is_empty()).map_or(String::new(), |w| format!(" ({w})"));
         let names: Vec<&str> = without.iter().map(|run| run.name.as_str()).collect();
         let of = if without.len() == runs.len() { String::new() } else { format!(" in {}", names.join(", ")) };
-        lacking.push(format!("table {table}{of}{why}"));
+        lacking.push(format!("table {need}{of}{why}"));
     }
     (!lacking.is_empty()).then(|| lacking.join("; "))
 }

@@ -2,6 +2,7 @@
 //! compared with an interval and a bound on false discoveries, every property that differs, and everything that could not be compared.
 //! Knows nothing of how it is shown.
 
+mod allocate;
 pub mod budget;
 pub mod cause;
 mod cautions;

@@ -2,6 +2,7 @@
 //! state's time divides; how much there was says the ledger.
 
 use super::ledger::{Working, group, is_own};
+use super::request;
 use super::state::{ALL, STATES, State};
 use model::Window;
 use query::Run;
@@ -72,105 +73,6 @@ fn is_library(module: &str) -> bool {
     LIBRARIES.iter().any(|l| name.starts_with(l))
 }
 
-/// System calls that programs call often, as the C library names the functions that make them.
-const CALLS: &[&str] = &[
-    "accept",
-    "accept4",
-    "brk",
-    "clock_gettime",
-    "clock_nanosleep",
-    "clone",
-    "clone3",
-    "close",
-    "connect",
-    "dup2",
-    "epoll_ctl",
-    "epoll_pwait",
-    "epoll_wait",
-    "execve",
-    "exit_group",
-    "fallocate",
-    "fcntl",
-    "fdatasync",
-    "fork",
-    "fstat",
-    "fstatat",
-    "fsync",
-    "ftruncate",
-    "getdents",
-    "getpid",
-    "getrandom",
-    "gettimeofday",
-    "ioctl",
-    "kill",
-    "lseek",
-    "madvise",
-    "membarrier",
-    "mmap",
-    "mprotect",
-    "mremap",
-    "msync",
-    "munmap",
-    "nanosleep",
-    "open",
-    "openat",
-    "pipe2",
-    "poll",
-    "ppoll",
-    "pread",
-    "preadv",
-    "pselect",
-    "pwrite",
-    "pwritev",
-    "read",
-    "readv",
-    "recv",
-    "recvfrom",
-    "recvmsg",
-    "rename",
-    "sched_setaffinity",
-    "sched_yield",
-    "select",
-    "send",
-    "sendfile",
-    "sendmsg",
-    "sendto",
-    "setitimer",
-    "socket",
-    "stat",
-    "statx",
-    "sync_file_range",
-    "syscall",
-    "unlink",
-    "vfork",
-    "wait4",
-    "waitid",
-    "waitpid",
-    "write",
-    "writev",
-];
-
-/// The system call that a function of the C library makes, by its name.
-fn wrapped(function: &str) -> Option<&'static str> {
-    let name = function.trim_start_matches('_');
-    let name = name.strip_prefix("GI_").unwrap_or(name).trim_start_matches('_');
-    let name = name.strip_prefix("libc_").unwrap_or(name);
-    let name = name.split(['@', '.']).next().unwrap_or(name);
-    let name = name.strip_suffix("_nocancel").unwrap_or(name);
-    let name = name.strip_suffix("64").unwrap_or(name);
-    CALLS.iter().copied().find(|call| *call == name)
-}
-
-/// A call by one name: `pread64` is pread.
-fn plain(call: &str) -> &str {
-    match call {
-        "newfstatat" => "fstatat",
-        "newstat" => "stat",
-        "newfstat" => "fstat",
-        call => call.strip_suffix("64").unwrap_or(call),
-    }
-}
-
 /// Whether a function is a part of how locks are made.
 fn is_primitive(name: &str) -> bool {
     const PARTS: [&str; 12] = [
@@ -188,30 +90,6 @@ fn is_primitive(name: &str) -> bool {
         "COND_TIMEDWAIT",
     ];
     PARTS.iter().any(|part| name.contains(part))
-}
-
-/// What asked the kernel: from its outermost function inwards.
-fn request(kernel: &[&Frame]) -> String {
-    for frame in kernel {
-        let name = &*frame.name;
-        for prefix in ["__x64_sys_", "__arm64_sys_", "__ia32_sys_", "__do_sys_", "__se_sys_", "ksys_"] {
-            if let Some(call) = name.strip_prefix(prefix) {
-                return plain(call).to_owned();
-            }
-        }
-        match name {
-            "asm_exc_page_fault" | "exc_page_fault" | "do_user_addr_fault" | "do_mem_abort" => {
-                return "page fault".into();
-            }
-            "asm_common_interrupt" | "common_interrupt" | "irq_exit_rcu" | "el0_interrupt" => {
-                return "interrupt".into();
-            }
-            "exit_to_user_mode_loop" | "irqentry_exit_to_user_mode" | "ret_from_fork" => return "switch".into(),
-            _ if name.starts_with("asm_sysvec_") || name.starts_with("sysvec_") => return "interrupt".into(),
-            _ => {}
-        }
-    }
-    String::new()
 }
 
 /// A name without the addresses in it, which differ from run to run: hidden classes of a JVM, code of eBPF programs.
@@ -256,15 +134,10 @@ fn cell(tree: &Tree, node: u32, state: State) -> Cell {
     cell.kernel = kernel.min(DEPTH);
     let user = frames.get(kernel..).unwrap_or_default();
     let outside: Vec<&Frame> = frames.get(..kernel).unwrap_or_default().iter().rev().copied().collect();
-    cell.request = request(&outside);
-    // The way into the kernel and out of it belongs to the call, on both sides of the door.
-    let at_door = outside.is_empty()
-        || outside.iter().any(|f| {
-            f.name.starts_with("entry_SYSCALL") || &*f.name == "do_syscall_64" || f.name.starts_with("el0_svc")
-        });
-    if cell.request.is_empty() && at_door {
-        let inner = user.iter().take_while(|f| is_library(&f.module));
-        cell.request = inner.filter_map(|f| wrapped(&f.name)).last().unwrap_or_default().to_owned();
+    cell.request = request::of(&outside);
+    // A wait of which the kernel's part is not known tells its system call.
+    if cell.request.is_empty() && outside.is_empty() && !cell.what.is_empty() {
+        cell.request = request::plain(&cell.what).to_owned();
     }
     // Of who waits, the code that wanted the lock says more than that which waits for it.
     let waits = |f: &Frame| cell.state == Some(State::Lock) && is_primitive(&f.name);
@@ -358,6 +231,7 @@ pub(crate) fn load(sides: &Sides<'_>) -> (Vec<Cell>, Moves) {
         cell.samples = weights.map(|w| w / PERIOD);
         found.push((cell, weights));
     }
+    request::infer(&mut found);
     let locks = of_measure(sides, Measure::Contended, State::Lock);
     let mut waits = of_measure(sides, Measure::Blocked, State::Other);
     waits.retain(|(cell, _)| sides.runs.iter().any(|run| is_own(run, sides.own, &cell.comm)));
@@ -448,29 +322,30 @@ pub(crate) fn load(sides: &Sides<'_>) -> (Vec<Cell>, Moves) {
 mod tests {
     use super::*;
 
-    fn frame(name: &str) -> Frame {
-        Frame { name: name.into(), module: "[kernel]".into(), source: "".into(), kind: "kernel".into() }
+    #[test]
+    fn names_are_the_same_in_each_run() {
+        assert_eq!(steady("Main$$Lambda$2/0x00007f2080001800.accept"), "Main$$Lambda$2/#.accept");
+        assert_eq!(steady("f0x1.cold"), "f0x1.cold");
     }
 
     #[test]
-    fn who_asked_the_kernel() {
-        let of = |names: &[&str]| {
-            let frames: Vec<Frame> = names.iter().map(|n| frame(n)).collect();
-            request(&frames.iter().collect::<Vec<_>>())
+    fn a_wait_is_seen_closer() {
+        let wait = |state, what: &str, waker: &str, path: &str| {
+            let cell = Cell {
+                state: Some(state),
+                what: what.into(),
+                waker: waker.into(),
+                path: path.into(),
+                ..Cell::default()
+            };
+            seen_closer(&cell, &|name| name == "app")
         };
-        assert_eq!(
-            of(&["entry_SYSCALL_64_after_hwframe", "do_syscall_64", "__x64_sys_munmap", "zap_page_range"]),
-            "munmap"
-        );
-        assert_eq!(of(&["asm_exc_page_fault", "exc_page_fault", "clear_page_erms"]), "page fault");
-        assert_eq!(of(&["asm_sysvec_apic_timer_interrupt", "hrtimer_interrupt"]), "interrupt");
-        assert_eq!(of(&["something_else"]), "");
-        assert_eq!(steady("Main$$Lambda$2/0x00007f2080001800.accept"), "Main$$Lambda$2/#.accept");
-        assert_eq!(steady("f0x1.cold"), "f0x1.cold");
-        assert_eq!(of(&["do_syscall_64", "__x64_sys_pread64", "vfs_read"]), "pread");
-        assert_eq!(
-            (wrapped("__libc_pread64"), wrapped("__GI___mmap64"), wrapped("malloc")),
-            (Some("pread"), Some("mmap"), None)
-        );
+        assert_eq!(wait(State::Pipe, "pipe_read", "app", ";main;read;"), Some(State::Idle), "another thread's answer");
+        assert_eq!(wait(State::Pipe, "pipe_read", "cat", ";main;read;"), None, "another program's");
+        assert_eq!(wait(State::Pipe, "pipe_write", "app", ";main;write;"), None, "it is full");
+        assert_eq!(wait(State::Sleep, "epoll_wait", "", ";backend;ProcSleep;WaitLatch;"), Some(State::Lock));
+        assert_eq!(wait(State::Sleep, "futex_do_wait", "", ";pool;wait_for;"), Some(State::Idle));
+        assert_eq!(wait(State::Sleep, "futex_do_wait", "", ";run;JVM_Sleep;"), None);
+        assert_eq!(wait(State::Lock, "futex_do_wait", "", ";SafepointSynchronize::block;"), Some(State::Idle));
     }
 }

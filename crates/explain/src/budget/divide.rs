@@ -42,9 +42,10 @@ pub(crate) fn divide(slow: &Sums, fast: &Sums, cpus: f64) -> Division {
     let ratio = over(slow.elapsed(), fast.elapsed());
     let lost = slow.elapsed() - fast.elapsed();
 
-    // CPUs that the threads could keep busy: as many as there are, and no more than threads that had something to do.
-    let engaged = |s: &Sums| over(s.engaged() + s.of(State::Crowded), s.seconds);
-    let k = engaged(slow).max(engaged(fast)).min(cpus).max(1.0);
+    // CPUs that the threads could keep busy: as many as there are, and no more than threads that had something to do. Where both the CPU time of a
+    // unit and this changed, each change is taken at the mean of the other.
+    let engaged = |s: &Sums| over(s.engaged() + s.of(State::Crowded), s.seconds).min(cpus).max(1.0);
+    let k = 1.0 / f64::midpoint(1.0 / engaged(slow), 1.0 / engaged(fast));
 
     let stretch = |s: &Sums| STRETCH.map(|state| over(s.of(state), s.cpu()));
     let (of_slow, of_fast) = (stretch(slow), stretch(fast));

@@ -84,6 +84,9 @@ pub(crate) struct Working {
 /// A thread of a group that works keeps house where it uses less than this share of what its like use on average.
 const LIKE: f64 = 0.25;
 
+/// CPUs are all in use where this share of their time is.
+const FULL: f64 = 0.9;
+
 /// The part of the window that may be a start.
 const STARTING: f64 = 0.3;
 
@@ -209,6 +212,7 @@ impl Ledger {
             }
         }
         let busy = busy(run, window);
+        let cpus = run.recording.manifest().cpus as f64;
         let whole = (window.to - window.from) as f64 / 1e9;
         for (at, i) in range.enumerate() {
             let (Some(&from), Some(&to), Some(tick)) = (first.from.get(i), first.to.get(i), ticks.get_mut(at)) else {
@@ -233,11 +237,12 @@ impl Ledger {
             };
             let own = used.get(at).copied().unwrap_or(0.0);
             sums.others = busy.as_ref().map_or(0.0, |busy| (busy.between(from, to) - own).max(0.0));
-            // Who waits for a CPU waits for those who are on one: own threads and others, in proportion.
+            // What others used displaced as much of the workload, where no CPU was left over; who waited beyond that would have waited for threads of
+            // its own. Where CPUs were idle, who waits for a CPU waits for those who are on it: own threads and others, in proportion.
             let runnable = sums.time[State::Crowded as usize];
             let on = own + sums.others;
-            // What others used displaced as much of the workload; who waited beyond that would have waited for threads of its own.
-            let foreign = if on > 0.0 { (runnable * sums.others / on).min(sums.others) } else { 0.0 };
+            let part = if on >= FULL * cpus * tick.length { 1.0 } else { sums.others / on.max(f64::MIN_POSITIVE) };
+            let foreign = (runnable * part).min(sums.others);
             sums.time[State::Neighbours as usize] = foreign;
             sums.time[State::Crowded as usize] = runnable - foreign;
         }

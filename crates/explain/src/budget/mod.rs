@@ -5,6 +5,7 @@ mod cells;
 mod divide;
 mod focus;
 mod ledger;
+mod request;
 mod state;
 
 pub use cells::Cell;

@@ -3,7 +3,7 @@
 //! ```sql
 //! -- cause ID: title
 //! -- layer: scheduling
-//! -- needs: tables that it cannot do without
+//! -- needs: tables that it cannot do without, or columns of them (table.column)
 //! -- against: whether it needs a run to compare with (yes, no)
 //! -- specific: 1 to 9; of two causes that claim the same time the more specific one gets it
 //! -- says: one sentence; {name} and {name:unit} stand for columns of the answer

@@ -2,6 +2,7 @@
 
 use query::human;
 use query::sql::Value;
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// The columns of an answer by name.
@@ -17,7 +18,8 @@ pub(super) fn fill(template: &str, columns: &Columns) -> Option<String> {
         let (name, unit) = inside.split_once(':').unwrap_or((inside, ""));
         match columns.get(name)? {
             Value::Null | Value::Blob(_) => return None,
-            Value::Text(text) => out.push_str(text),
+            Value::Text(text) if unit == "path" => out.push_str(&way(text)),
+            Value::Text(text) => out.push_str(&brief(text)),
             Value::Integer(n) => out.push_str(&number(*n as f64, unit)),
             Value::Real(x) => out.push_str(&number(*x, unit)),
         }
@@ -25,6 +27,45 @@ pub(super) fn fill(template: &str, columns: &Columns) -> Option<String> {
     }
     out.push_str(rest);
     Some(out)
+}
+
+/// Names of functions that are longer lose the arguments of their templates.
+const LONG: usize = 60;
+
+/// A name for people: `std::map<int, std::string>::find` as `std::map<…>::find`, where it is long.
+fn brief(name: &str) -> Cow<'_, str> {
+    if name.len() <= LONG || !name.contains('<') {
+        return name.into();
+    }
+    let (mut out, mut depth, mut before) = (String::new(), 0usize, ' ');
+    for c in name.chars() {
+        let is_argument = c == '<' && (before.is_alphanumeric() || before == '_') && !out.ends_with("operator");
+        match c {
+            '<' if depth > 0 || is_argument => {
+                depth += 1;
+                if depth == 1 {
+                    out.push_str("<…>");
+                }
+            }
+            '>' if depth > 0 && before != '-' => depth -= 1,
+            _ if depth == 0 => out.push(c),
+            _ => {}
+        }
+        before = c;
+    }
+    // Something else than a template: `a < b`, `operator<`.
+    if depth == 0 { out.into() } else { name.into() }
+}
+
+/// So many functions of a path are named, the innermost.
+const NAMED: usize = 5;
+
+/// A path `;main;work;sort;` for people.
+fn way(path: &str) -> String {
+    let names: Vec<&str> = path.split(';').filter(|name| !name.is_empty()).collect();
+    let last = names.get(names.len().saturating_sub(NAMED)..).unwrap_or_default();
+    let dots = if last.len() < names.len() { "… → " } else { "" };
+    format!("{dots}{}", last.iter().map(|name| brief(name)).collect::<Vec<_>>().join(" → "))
 }
 
 /// A number for people; of what comes seldom, one in how many.
@@ -55,6 +96,19 @@ pub(super) fn names(template: &str) -> Vec<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_names_are_made_brief() {
+        let long = "std::__detail::_Executor<__gnu_cxx::__normal_iterator<char const*, std::string>, true>::_M_dfs";
+        assert_eq!(brief(long), "std::__detail::_Executor<…>::_M_dfs");
+        assert_eq!(brief("std::vector<int>::push_back"), "std::vector<int>::push_back");
+        let rust = "<alloc::vec::Vec<T> as core::iter::traits::collect::FromIterator<T>>::from_iter";
+        assert_eq!(brief(rust), "<alloc::vec::Vec<…> as core::iter::traits::collect::FromIterator<…>>::from_iter");
+        let less = "a_namespace_with_a_rather_long_name::a_class_with_a_long_name::operator<";
+        assert_eq!(brief(less), less);
+        assert_eq!(way(";a;b;c;d;e;f;"), "… → b → c → d → e → f");
+        assert_eq!(way(";a;b;"), "a → b");
+    }
 
     #[test]
     fn numbers_get_their_units() {

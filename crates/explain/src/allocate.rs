@@ -1,0 +1,155 @@
+//! Gives each part of the lost time to one finding: first to what claims it, the most specific cause before others; then what follows from that.
+
+use crate::budget::{Budget, State};
+use crate::cause::{Cause, Found};
+use crate::explanation::Finding;
+use std::collections::{BTreeMap, HashMap};
+
+/// Findings that explain less are not listed.
+const LEAST_SHARE: f64 = 0.03;
+
+/// Where findings have such a part of what some code grew by, the rest of it is what leads to them. Of code that only the slow side runs they must
+/// have more: it can be the cause itself.
+const MOST_OF_IT: f64 = 0.5;
+const MOST_OF_NEW: f64 = 0.67;
+
+/// What a cause was granted: parts of cells.
+type Granted = Vec<(usize, f64)>;
+
+/// The parts of cells that nobody has yet.
+#[derive(Default)]
+struct Left(HashMap<usize, f64>);
+
+impl Left {
+    fn of(&self, cell: usize) -> f64 {
+        self.0.get(&cell).copied().unwrap_or(1.0)
+    }
+
+    fn take(&mut self, granted: &Granted) {
+        for (cell, part) in granted {
+            *self.0.entry(*cell).or_insert(1.0) -= part;
+        }
+    }
+}
+
+/// Divides the lost time among what was found; largest first.
+pub(crate) fn allocated(budget: &Budget, found: Vec<(&Cause, Found)>) -> Vec<Finding> {
+    let mut found: Vec<(&Cause, Found, f64)> = found
+        .into_iter()
+        .filter(|(_, f)| !f.claims.is_empty())
+        .map(|(cause, f)| {
+            let share = f.claims.iter().map(|c| c.part * budget.share(c.cell)).sum::<f64>();
+            (cause, f, share)
+        })
+        .filter(|(.., share)| *share >= LEAST_SHARE)
+        .collect();
+    // What only says which code it is comes last.
+    let is_code = |cause: &Cause| cause.layer == "code";
+    found.sort_by(|(a, x, p), (b, y, q)| {
+        let (key, other) = ((is_code(a), std::cmp::Reverse(a.specific)), (is_code(b), std::cmp::Reverse(b.specific)));
+        key.cmp(&other).then(q.total_cmp(p)).then_with(|| (&a.id, &x.subject).cmp(&(&b.id, &y.subject)))
+    });
+    let code = found.iter().position(|(cause, ..)| is_code(cause)).unwrap_or(found.len());
+    let code = found.split_off(code);
+    let mut left = Left::default();
+    let mut findings = Vec::new();
+    grant(budget, found, &mut left, &mut findings);
+    follow(budget, &mut left, &mut findings);
+    grant(budget, code, &mut left, &mut findings);
+    finish(budget, findings)
+}
+
+/// Grants what is left of their claims to causes, one after the other.
+fn grant<'c>(
+    budget: &Budget,
+    found: Vec<(&'c Cause, Found, f64)>,
+    left: &mut Left,
+    into: &mut Vec<(&'c Cause, Found, Granted)>,
+) {
+    for (cause, one, _) in found {
+        let granted: Granted = one.claims.iter().map(|c| (c.cell, c.part.min(left.of(c.cell)))).collect();
+        let share = budget.claimed(&granted);
+        if share.value >= LEAST_SHARE && share.low > 0.0 {
+            left.take(&granted);
+            into.push((cause, one, granted));
+        }
+    }
+}
+
+/// Where most of what some code grew by is explained, the code that leads there and what it costs besides belong to the same: a storm of calls is
+/// made by code that grows with it.
+fn follow(budget: &Budget, left: &mut Left, findings: &mut [(&Cause, Found, Granted)]) {
+    let mut places: BTreeMap<&str, (Vec<usize>, bool)> = BTreeMap::new();
+    for (number, cell) in budget.cells.iter().enumerate().filter(|(_, cell)| !cell.focus.is_empty()) {
+        let place = places.entry(&cell.focus).or_default();
+        place.0.push(number);
+        place.1 |= cell.fresh;
+    }
+    for (cells, is_new) in places.into_values() {
+        let grown: f64 = cells.iter().map(|&cell| budget.share(cell)).sum();
+        let has = |granted: &Granted| -> f64 {
+            let here = granted.iter().filter(|(cell, _)| cells.binary_search(cell).is_ok());
+            here.map(|&(cell, part)| part * budget.share(cell)).sum::<f64>().max(0.0)
+        };
+        let parts: Vec<f64> = findings.iter().map(|(.., granted)| has(granted)).collect();
+        let all: f64 = parts.iter().sum();
+        let needed = if is_new { MOST_OF_NEW } else { MOST_OF_IT };
+        if all < needed * grown || all >= grown || all <= 0.0 {
+            continue;
+        }
+        for ((.., granted), part) in findings.iter_mut().zip(&parts).filter(|(_, part)| **part > 0.0) {
+            granted.extend(cells.iter().map(|&cell| (cell, left.of(cell) * part / all)));
+        }
+        left.take(&cells.iter().map(|&cell| (cell, left.of(cell))).collect());
+    }
+}
+
+fn finish(budget: &Budget, findings: Vec<(&Cause, Found, Granted)>) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = findings
+        .into_iter()
+        .map(|(cause, one, granted)| Finding {
+            cause: cause.id.clone(),
+            title: cause.title.clone(),
+            share: budget.claimed(&granted),
+            subject: one.subject,
+            says: one.says,
+            evidence: one.evidence,
+            advice: cause.advice.clone(),
+            check: cause.check.clone(),
+            experiment: cause.experiment.clone(),
+            see: cause.see.clone(),
+            query: cause.sql.clone(),
+            states: states(budget, &granted),
+        })
+        .collect();
+    // What fell elsewhere was made up for: all together explain the whole at most.
+    let all: f64 = findings.iter().map(|f| f.share.value).sum();
+    if all > 1.0 {
+        for finding in &mut findings {
+            for x in [&mut finding.share.value, &mut finding.share.low, &mut finding.share.high] {
+                *x /= all;
+            }
+            finding.states.iter_mut().for_each(|(_, share)| *share /= all);
+        }
+    }
+    for finding in &mut findings {
+        finding.share.high = finding.share.high.min(1.0);
+    }
+    findings.sort_by(|a, b| b.share.value.total_cmp(&a.share.value));
+    findings
+}
+
+/// In which states a finding's time was.
+fn states(budget: &Budget, granted: &Granted) -> Vec<(State, f64)> {
+    let mut sums: Vec<(State, f64)> = Vec::new();
+    for &(cell, part) in granted {
+        let Some(state) = budget.cells.get(cell).and_then(|c| c.state) else { continue };
+        let share = part * budget.share(cell);
+        match sums.iter_mut().find(|(s, _)| *s == state) {
+            Some((_, sum)) => *sum += share,
+            None => sums.push((state, share)),
+        }
+    }
+    sums.sort_by(|a, b| b.1.total_cmp(&a.1));
+    sums
+}
