@@ -153,3 +153,58 @@ fn states(budget: &Budget, granted: &Granted) -> Vec<(State, f64)> {
     sums.sort_by(|a, b| b.1.total_cmp(&a.1));
     sums
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::budget::Cell;
+    use crate::cause::Claim;
+
+    fn cause(id: &str, layer: &str) -> Cause {
+        Cause { id: id.into(), layer: layer.into(), specific: 4, ..Cause::default() }
+    }
+
+    fn claims(cells: &[usize]) -> Found {
+        let claims = cells.iter().map(|&cell| Claim { cell, part: 1.0 }).collect();
+        Found { subject: String::new(), says: String::new(), evidence: Vec::new(), claims }
+    }
+
+    /// The shares of `storm`, which claims the first cell, and of `slower`, which claims all; times are slow and fast.
+    fn shares(cells: &[(&str, bool, [f64; 2])]) -> [f64; 2] {
+        let cell = |(focus, fresh, times): &(&str, bool, [f64; 2])| {
+            let cell = Cell { state: Some(State::User), focus: (*focus).into(), fresh: *fresh, ..Cell::default() };
+            (cell, *times)
+        };
+        let budget = Budget::of_times(cells.iter().map(cell).collect());
+        let (storm, slower) = (cause("storm", "kernel"), cause("slower", "code"));
+        let all: Vec<usize> = (0..cells.len()).collect();
+        let findings = allocated(&budget, vec![(&slower, claims(&all)), (&storm, claims(&[0]))]);
+        let of = |id: &str| findings.iter().find(|f| f.cause == id).map_or(0.0, |f| f.share.value);
+        [of("storm"), of("slower")]
+    }
+
+    fn near(a: [f64; 2], b: [f64; 2]) -> bool {
+        a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-6)
+    }
+
+    #[test]
+    fn the_code_that_leads_to_a_finding_belongs_to_it() {
+        // Below work, 6 of the 10 that were lost are calls, and 2 the code that makes them; 2 were lost elsewhere.
+        let of = shares(&[("work", false, [7.0, 1.0]), ("work", false, [3.0, 1.0]), ("sort", false, [3.0, 1.0])]);
+        assert!(near(of, [0.8, 0.2]), "{of:?}");
+    }
+
+    #[test]
+    fn where_a_finding_has_little_of_it_the_code_is_its_own() {
+        let of = shares(&[("work", false, [3.0, 1.0]), ("work", false, [9.0, 1.0])]);
+        assert!(near(of, [0.2, 0.8]), "{of:?}");
+    }
+
+    #[test]
+    fn new_code_must_be_little_else() {
+        let of = shares(&[("check", true, [6.0, 0.0]), ("check", true, [4.0, 0.0]), ("", false, [1.0, 1.0])]);
+        assert!(near(of, [0.6, 0.4]), "{of:?}");
+        let of = shares(&[("check", true, [8.0, 0.0]), ("check", true, [2.0, 0.0]), ("", false, [1.0, 1.0])]);
+        assert!(near(of, [1.0, 0.0]), "{of:?}");
+    }
+}

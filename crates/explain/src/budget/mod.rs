@@ -261,6 +261,27 @@ impl Budget {
     }
 }
 
+#[cfg(test)]
+impl Budget {
+    /// That of one unit on each side, in which one thread spent `[slow, fast]` seconds in each cell.
+    pub(crate) fn of_times(times: Vec<(Cell, [f64; 2])>) -> Budget {
+        let mut sums = [Sums { work: 1.0, ..Sums::default() }; 2];
+        for (cell, times) in &times {
+            for (sums, time) in sums.iter_mut().zip(times) {
+                sums.seconds += time;
+                sums.time[cell.state.unwrap() as usize] += time;
+            }
+        }
+        let fraction = |cell: &Cell, times: [f64; 2]| {
+            [0, 1].map(|side| times[side] / sums[side].of(cell.state.unwrap()).max(f64::MIN_POSITIVE))
+        };
+        let cells = times.into_iter().map(|(cell, times)| Cell { fraction: fraction(&cell, times), ..cell }).collect();
+        let unit = Unit::Operation(String::new());
+        let (measured, resampled) = (Outcome::of(sums, 1.0, false), vec![Outcome::of(sums, 1.0, false)]);
+        Budget { unit, single: false, cells, groups: BTreeMap::new(), measured, resampled }
+    }
+}
+
 /// One resampling of a side: of its runs where there are enough repeats, and of blocks of ticks within each.
 fn resample(side: &[Ledger], rng: &mut Rng) -> Sums {
     let mut sum = Sums::default();
