@@ -87,7 +87,7 @@ static __noinline int copy_stack(__u64 place, __u64 now)
 	struct user_stack_record *record;
 	struct registers at = {};
 	__u64 *last, begin;
-	__u32 size = 0;
+	__u32 size = 0, left;
 
 	if (!scratch || !with_stacks)
 		return 0;
@@ -115,10 +115,13 @@ static __noinline int copy_stack(__u64 place, __u64 now)
 	record->sp = at.sp;
 	record->bp = at.bp;
 	record->lr = at.lr;
+	left = stack_left(task, at.sp, MOST_STACK);
 	/* Page by page, for the stack may end. */
 	for (int i = 0; i < 5; i++) {
 		__u32 rest = 4096 - ((at.sp + size) & 4095);
 
+		if (size >= left)
+			break;
 		if (size + rest > MOST_STACK)
 			rest = MOST_STACK - size;
 		if (rest == 0 || rest > 4096 || size > MOST_STACK - 4096)

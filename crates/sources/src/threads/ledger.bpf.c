@@ -204,6 +204,25 @@ static __noinline int ends(struct task_struct *task, struct ledger *ledger, __u6
 	return 0;
 }
 
+/* The thread got a CPU at `at`. */
+static __always_inline void runs(struct task_struct *task, struct ledger *ledger, __u64 at)
+{
+	if (ledger->state >= FIRST_BLOCKED && ledger->woken) {
+		wakes(task, ledger, at);
+	} else if (ledger->state >= FIRST_BLOCKED) {
+		/* It never really blocked, a signal was pending or its waker was first: it waited for a CPU. */
+		if (ledger->counted)
+			watch_futex(task, ledger, 0);
+		ledger->state = RUNNABLE;
+	}
+	if (at < ledger->since)
+		at = ledger->since;
+	if (ledger->state == RUNNABLE && at > ledger->since)
+		ledger->queue[bucket_of((at - ledger->since) >> 10) & (BUCKETS - 1)]++;
+	account(ledger, at);
+	changed(ledger, RUNNING);
+}
+
 SEC("tp_btf/sched_switch")
 int BPF_PROG(ledger_switch, bool preempt, struct task_struct *prev, struct task_struct *next, unsigned int prev_state)
 {
@@ -215,6 +234,15 @@ int BPF_PROG(ledger_switch, bool preempt, struct task_struct *prev, struct task_
 		if (!ledger)
 			ledger = begin(prev, now, RUNNING);
 		if (ledger && ledger->state < STATES) {
+			/*
+			 * Nobody said that it got the CPU: where a kernel's own thread leaves without the event, as that of some virtual machines' which
+			 * gives memory back. Then it ran for as long as the kernel has counted.
+			 */
+			if (ledger->state != RUNNING) {
+				__u64 ran = prev->se.sum_exec_runtime - ledger->runtime;
+
+				runs(prev, ledger, ran < now ? now - ran : now);
+			}
 			account(ledger, now);
 			ledger->left = ledger->states[RUNNING];
 			ledger->runtime = prev->se.sum_exec_runtime;
@@ -238,21 +266,10 @@ int BPF_PROG(ledger_switch, bool preempt, struct task_struct *prev, struct task_
 		if (ledger && ledger->state < STATES) {
 			__u32 cpu = bpf_get_smp_processor_id();
 
-			if (ledger->state >= FIRST_BLOCKED && ledger->woken)
-				wakes(next, ledger, now);
-			/* It never really blocked, a signal was pending or its waker was first: it waited for a CPU. */
-			else if (ledger->state >= FIRST_BLOCKED) {
-				if (ledger->counted)
-					watch_futex(next, ledger, 0);
-				ledger->state = RUNNABLE;
-			}
-			if (ledger->state == RUNNABLE && now > ledger->since)
-				ledger->queue[bucket_of((now - ledger->since) >> 10) & (BUCKETS - 1)]++;
-			account(ledger, now);
+			runs(next, ledger, now);
 			if (ledger->cpu != cpu && ledger->cpu != ~0u)
 				ledger->migrations++;
 			ledger->cpu = cpu;
-			changed(ledger, RUNNING);
 		}
 	}
 	return 0;

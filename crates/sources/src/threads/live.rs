@@ -379,7 +379,8 @@ fn each_wait_is_in_its_state() {
             .filter(|row| session.text(row[2]) == kind && session.text(row[3]) == state)
             .map(|row| row[9])
             .sum();
-        assert!((waits - counters[place]).abs() <= all / 50, "{kind}: waits {waits}, {}", shown(&counters));
+        let rows = session.all(WAIT).filter(|row| session.text(row[2]) == kind).collect::<Vec<_>>();
+        assert!((waits - counters[place]).abs() <= all / 50, "{kind}: waits {waits} {rows:?}, {}", shown(&counters));
     }
 }
 
