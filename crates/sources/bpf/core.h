@@ -86,6 +86,8 @@ enum { MM_FILEPAGES, MM_ANONPAGES, MM_SWAPENTS, MM_SHMEMPAGES, NR_MM_COUNTERS };
 
 struct mm_struct {
 	unsigned long total_vm;
+	/* Where the kernel put the arguments of the program: there the stack of its first thread begins. */
+	unsigned long start_stack;
 	/* since Linux 6.2 */
 	struct percpu_counter rss_stat[NR_MM_COUNTERS];
 };
@@ -232,6 +234,16 @@ struct task_struct {
 	int on_rq;
 	/* since Linux 6.18, CONFIG_CFS_BANDWIDTH: dequeued by the quota of its group */
 	bool throttled;
+	/* Above 0: faults in this task's memory are not handled, those who look at it see them as errors. */
+	int pagefault_disabled;
+};
+
+/* arch/x86/include/asm/processor.h */
+struct thread_struct___x86 {
+	unsigned long fsbase;
+};
+struct task_struct___x86 {
+	struct thread_struct___x86 thread;
 };
 
 /* before Linux 5.14 */

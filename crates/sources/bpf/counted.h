@@ -159,6 +159,7 @@ static __always_inline bool take_stack(void)
 static __always_inline void fill_stack(void *ctx, struct counted_stack *to, struct task_struct *task, bool interrupt)
 {
 	struct registers at = {};
+	__u32 left;
 	long filled;
 
 	to->pid = task->tgid;
@@ -176,8 +177,11 @@ static __always_inline void fill_stack(void *ctx, struct counted_stack *to, stru
 	to->sp = at.sp;
 	to->bp = at.bp;
 	to->lr = at.lr;
+	left = stack_left(task, at.sp, USER_CHUNK * USER_CHUNKS);
 	/* Piece by piece, for the stack may end. */
 	for (int i = 0; i < USER_CHUNKS; i++) {
+		if (i * USER_CHUNK >= left)
+			break;
 		if (bpf_probe_read_user(to->user + i * USER_CHUNK, USER_CHUNK, (void *)(to->sp + i * USER_CHUNK)))
 			break;
 		to->copied = (i + 1) * USER_CHUNK;

@@ -21,7 +21,7 @@ use std::thread::JoinHandle;
 
 /// The share of a CPU above which a collector thins itself out, and what it keeps to from then on: several may do so at once.
 const BUDGET: f64 = 0.01;
-const KEPT: f64 = BUDGET / 4.0;
+const KEPT: f64 = BUDGET / 8.0;
 /// Below this share, for so long, it counts all the time again.
 const LITTLE: f64 = BUDGET / 2.0;
 const CALM: u64 = 5_000_000_000;
@@ -44,8 +44,8 @@ pub struct Rhythm {
 }
 
 impl Rhythm {
-    /// For what is over in microseconds: stretches of 5 ms at least. Attaching and detaching the hooks of system calls takes 0.3 ms of CPU time.
-    pub const SHORT: Rhythm = Rhythm { cycle: 200_000_000, most: 40 };
+    /// For what is over in microseconds: stretches of 10 ms at least. To attach and detach eight hooks takes 2 ms of CPU time.
+    pub const SHORT: Rhythm = Rhythm { cycle: 400_000_000, most: 40 };
     /// For what takes tens of milliseconds, which a stretch must hold: 400 ms at least.
     pub const LONG: Rhythm = Rhythm { cycle: 4_000_000_000, most: 10 };
 }
@@ -499,15 +499,15 @@ mod tests {
     fn a_burst_is_counted_and_a_load_is_thinned() {
         let mut judge = Judge::new(Rhythm::SHORT.most);
         assert_eq!([judge.judge(0.2, JUDGED), judge.judge(0.009, JUDGED), judge.judge(0.2, JUDGED)], [1, 1, 1]);
-        assert_eq!(judge.judge(0.05, JUDGED), 20, "twice in a row: so that it keeps to a quarter of its budget");
-        assert_eq!(judge.judge(0.045, JUDGED), 20, "little less changes nothing");
+        assert_eq!(judge.judge(0.025, JUDGED), 20, "twice in a row: so that it keeps to an eighth of its budget");
+        assert_eq!(judge.judge(0.0225, JUDGED), 20, "little less changes nothing");
         let last = |judge: &mut Judge, share| (0..20).map(|_| judge.judge(share, JUDGED)).last();
-        assert_eq!(last(&mut judge, 0.06), Some(20), "little more neither");
-        assert_eq!(last(&mut judge, 0.025), Some(13));
+        assert_eq!(last(&mut judge, 0.03), Some(20), "little more neither");
+        assert_eq!(last(&mut judge, 0.0125), Some(13));
         assert_eq!(last(&mut judge, 9.0), Some(Rhythm::SHORT.most));
         let calm = |judge: &mut Judge| (0..60).map(|_| judge.judge(0.0051, JUDGED)).last();
         assert!(
-            calm(&mut judge).is_some_and(|n| (2..=4).contains(&n)),
+            calm(&mut judge).is_some_and(|n| (4..=6).contains(&n)),
             "within its budget by little: not yet all the time"
         );
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
-/* Page faults by process, mode and access; stacks of one in N. */
+/* Page faults that the kernel handles, by process, mode and access; stacks of one in N. */
 #define COUNTED_STACKS
 #include "counted.h"
 #include "scope.h"
@@ -67,6 +67,9 @@ static __always_inline int fault(void *ctx, __u32 kind, unsigned long code)
 	struct sums *to;
 
 	if (!open_since() || !in_scope(task))
+		return 0;
+	/* Somebody only looked whether there is a page, as those do who copy its stack: the kernel does not count that as a fault either. */
+	if (kind == KIND_KERNEL && task->pagefault_disabled > 0)
 		return 0;
 	count(COUNT_EVENTS);
 	key.epoch = epoch_now();
