@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # What a recording costs services near their limit: nginx under wrk and PostgreSQL under pgbench on loopback, with and without a recording of the whole
 # service (--pid: ledger, waits with stacks, locks, system calls, samples; all other sources too), in turn, as ratios of their throughput and of the
-# service's CPU time for each request.
+# service's CPU time for each request. And, which does not waver as those do on a machine that others use too, the part of all CPUs' time that the
+# recorder took in ten seconds of that load: its programs in the kernel, as the kernel measures them (kernel.bpf_stats_enabled, root), and itself.
 #
 # usage: scripts/bench/services.sh [NAME…]     TWINSCOPE=path of the program, ROUNDS=number, SECONDS_EACH=number
 #
@@ -28,9 +29,12 @@ measured() {
     local service=$1 before rate
     shift
     each=4 "$@" >/dev/null
+    # Processes that serve one client end a little later than it.
+    sleep 0.3
     before=$(spent "$service") rate=$("$@")
+    sleep 0.3
     awk -v rate="$rate" -v ns="$(($(spent "$service") - before))" -v s="$each" \
-        'BEGIN { print rate, rate > 0 ? ns / rate / s / 1000 : 0 }'
+        'BEGIN { print rate, (rate > 0 ? ns / rate / s / 1000 : 0) }'
 }
 # The same while the service is recorded.
 recorded() {
@@ -58,6 +62,34 @@ in_turn() {
     done
 }
 
+# Nanoseconds of CPU time that the eBPF programs of the process $1 took, which the kernel measures, and that it took itself.
+programs() {
+    local file
+    for file in "/proc/$1/fdinfo"/*; do grep -hs -e prog_id -e run_time_ns "$file" | paste -sd ' '; done |
+        sort -u -k2,2 | awk '{ sum += $4 } END { printf "%.0f", sum }'
+}
+itself() { cat "/proc/$1/task"/*/schedstat | awk '{ sum += $1 } END { printf "%.0f", sum }'; }
+# Of the recorder of the service $2 while it is under the load $3…, lines as in_turn prints them.
+costs() {
+    local what=$1 service=$2 recorder stats=/proc/sys/kernel/bpf_stats_enabled before time
+    shift 2
+    [[ -w $stats ]] || { echo "SKIPPED: ${name:?}: what eBPF programs cost: $stats cannot be written" >&2; return; }
+    "$twinscope" record -q -f -o "$work/run.twin" --pid "$service" 2>>"$work/errors" &
+    recorder=$!
+    sleep 2
+    # Its names are found by then.
+    each=20 "$@" >/dev/null
+    echo 1 >$stats
+    before=("$(programs $recorder)" "$(itself $recorder)") time=$EPOCHREALTIME
+    each=10 "$@" >/dev/null
+    awk -v what="$what" -v cpus="$(nproc)" -v programs="$(($(programs $recorder) - before[0]))" -v itself="$(($(itself $recorder) - before[1]))" \
+        -v began="$time" -v ended="$EPOCHREALTIME" 'BEGIN { all = (ended - began) * cpus * 1e7
+            printf "%s\tCPU time of eBPF programs, of all CPUs\t%%\t%.2f\n%s\tCPU time of the recorder, of all CPUs\t%%\t%.2f\n", what, programs / all, what, itself / all }'
+    echo 0 >$stats
+    kill -INT $recorder
+    wait $recorder
+}
+
 requests() { wrk -t1 -c16 "-d${each}s" http://127.0.0.1:18952/ | awk '/^Requests\/sec/ { print $2 }'; }
 bench_nginx() {
     set_up_nginx 18952 "" || return 0
@@ -66,6 +98,7 @@ bench_nginx() {
     started+=("$server")
     sleep 0.5
     in_turn "nginx under wrk" $server requests
+    costs "nginx under wrk" $server requests
     kill $server
 }
 
@@ -79,6 +112,7 @@ bench_postgres() {
     for _ in $(seq 50); do "$bin/pg_isready" -q && break; sleep 0.1; done
     "${as[@]}" "$bin/pgbench" -i -q -s 1 postgres >/dev/null 2>&1
     in_turn "PostgreSQL under pgbench -S" $server transactions
+    costs "PostgreSQL under pgbench -S" $server transactions
     kill -INT $server
 }
 
