@@ -1,10 +1,10 @@
-//! Where the exported variables of a library lie in the memory of a process that has mapped it: for who reads what a run-time system keeps of
-//! itself.
+//! Where variables of a library or program lie in the memory of a process that has mapped it: for who reads what a run-time system keeps of itself.
 
 use super::positioned::Positioned;
+use super::symbols::{self, NoDwarf};
 use super::{Stacks, hotspot};
 use object::read::StringTable;
-use object::read::elf::{ElfFile64, Sym};
+use object::read::elf::{ElfFile64, Sym, SymbolTable};
 use object::{LittleEndian, Object, ObjectSection, ReadCache};
 use std::collections::HashMap;
 
@@ -39,18 +39,23 @@ impl Stacks {
         let cache = ReadCache::new(Positioned::new(opened));
         let said = |why: &dyn std::fmt::Display| format!("{file}: {why}");
         let parsed = ElfFile64::<LittleEndian, _>::parse(&cache).map_err(|e| said(&e))?;
-        let text = parsed.section_by_name(".dynstr").and_then(|section| section.data().ok());
-        let text = text.ok_or_else(|| said(&"it exports nothing"))?;
-        let text = StringTable::new(text, 0, text.len() as u64);
-        let endian = parsed.endian();
-        let mut found = vec![None; names.len()];
-        for symbol in parsed.elf_dynamic_symbol_table().iter().filter(|symbol| !symbol.is_undefined(endian)) {
-            let Ok(name) = symbol.name(endian, text) else { continue };
-            for (place, _) in found.iter_mut().zip(names).filter(|(_, wanted)| wanted.as_bytes() == name) {
-                *place = Some(base.wrapping_add(symbol.st_value(endian)));
-            }
-        }
-        Ok(found)
+        let found = addresses(&parsed, parsed.elf_dynamic_symbol_table(), ".dynstr", names);
+        let found = found.ok_or_else(|| said(&"it exports nothing"))?;
+        Ok(found.into_iter().map(|at| at.map(|(at, _)| base.wrapping_add(at))).collect())
+    }
+
+    /// The processes that run a program built by Go, as far as they were met; `most` of them.
+    pub fn go_programs(&self, most: usize) -> Vec<u32> {
+        self.state().processes.go_programs().take(most).collect()
+    }
+
+    /// What a process that runs a program built by Go keeps of its goroutines; `None` where it is not known to run one.
+    ///
+    /// # Errors
+    /// In words: its file cannot be read, or does not say where.
+    pub fn go_runtime(&self, pid: u32) -> Option<Result<GoRuntime, String>> {
+        let (base, path, module) = self.state().processes.go_program(pid)?;
+        Some(go_runtime(base, module.file.as_deref()?).map_err(|why| format!("{path}: {why}")))
     }
 
     /// Whether a process has a pid namespace of its own, so that it calls its threads by other numbers than we do.
@@ -71,4 +76,81 @@ impl Stacks {
         };
         numbers.filter_map(inner).collect()
     }
+}
+
+/// Where a program built by Go keeps its goroutines, and where in each what is of interest lies (`allgptr`, `type g` and `type gobuf` of Go's
+/// src/runtime).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GoRuntime {
+    /// Address of the pointer to the pointers to goroutines, and of their number.
+    pub goroutines: u64,
+    /// Address of that number.
+    pub count: u64,
+    /// Address and number of the texts that say what goroutines wait for, each a pointer and a length.
+    pub reasons: (u64, u64),
+    /// Offsets in a goroutine: its state (4 bytes), what it waits for (1 byte), and the registers that it goes on with.
+    pub status: u64,
+    /// See `status`.
+    pub reason: u64,
+    /// Stack pointer, program counter, frame pointer.
+    pub registers: [u64; 3],
+}
+
+fn go_runtime(base: u64, file: &std::fs::File) -> Result<GoRuntime, String> {
+    let cache = ReadCache::new(Positioned::new(file));
+    let parsed = ElfFile64::<LittleEndian, _>::parse(&cache).map_err(|e| e.to_string())?;
+    let names = ["runtime.allgptr", "runtime.allglen", "runtime.waitReasonStrings"];
+    let found = addresses(&parsed, parsed.elf_symbol_table(), ".strtab", &names).unwrap_or_default();
+    let [Some((goroutines, _)), Some((count, _)), Some((reasons, size))] = found[..] else {
+        return Err("it is without symbols (-ldflags=-s), or was built by a Go before 1.16".into());
+    };
+    let wanted = [
+        ("runtime.g", "atomicstatus"),
+        ("runtime.g", "waitreason"),
+        ("runtime.g", "sched"),
+        ("runtime.gobuf", "sp"),
+        ("runtime.gobuf", "pc"),
+        ("runtime.gobuf", "bp"),
+    ];
+    let fields = symbols::fields(file, &wanted).map_err(|why| match why {
+        NoDwarf::None => "it is without debug information (-ldflags=-w)",
+        NoDwarf::TooLarge => "its debug information is larger than what is held in memory",
+        NoDwarf::Damaged => "its debug information is damaged",
+    })?;
+    let [Some(status), Some(reason), Some(sched), Some(sp), Some(pc), Some(bp)] = fields[..] else {
+        return Err("its debug information does not say how a goroutine looks".into());
+    };
+    // In a goroutine they lie near its beginning.
+    if [status, reason, sched, sp, pc, bp].iter().any(|&at| at > 4096) {
+        return Err("its debug information is damaged".into());
+    }
+    let at = |address: u64| base.wrapping_add(address);
+    Ok(GoRuntime {
+        goroutines: at(goroutines),
+        count: at(count),
+        reasons: (at(reasons), size / 16),
+        status,
+        reason,
+        registers: [sp, pc, bp].map(|place| sched + place),
+    })
+}
+
+/// Values and sizes of the symbols of these names in a table; `None` where it has no names at all.
+fn addresses<'data, R: object::ReadRef<'data>>(
+    file: &ElfFile64<'data, LittleEndian, R>,
+    table: &SymbolTable<'data, object::elf::FileHeader64<LittleEndian>, R>,
+    text: &str,
+    names: &[&str],
+) -> Option<Vec<Option<(u64, u64)>>> {
+    let text = file.section_by_name(text).and_then(|section| section.data().ok())?;
+    let text = StringTable::new(text, 0, text.len() as u64);
+    let endian = file.endian();
+    let mut found = vec![None; names.len()];
+    for symbol in table.iter().filter(|symbol| !symbol.is_undefined(endian)) {
+        let Ok(name) = symbol.name(endian, text) else { continue };
+        for (place, _) in found.iter_mut().zip(names).filter(|(_, wanted)| wanted.as_bytes() == name) {
+            *place = Some((symbol.st_value(endian), symbol.st_size(endian)));
+        }
+    }
+    Some(found)
 }

@@ -179,6 +179,7 @@ pub struct Registers {
 }
 
 pub use callers::Callers;
+pub use library::GoRuntime;
 
 /// What is known of the program's part of a stack.
 #[derive(Clone, Copy, Debug)]

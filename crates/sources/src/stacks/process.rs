@@ -353,6 +353,26 @@ impl Processes {
         Some((base, module))
     }
 
+    /// The program built by Go that a process runs, once something of it was met: the address in the process of what lies at 0 in its file, and its path.
+    pub(super) fn go_program(&self, pid: u32) -> Option<(u64, Arc<str>, Arc<Module>)> {
+        self.go_program_of(self.by_pid.get(&pid)?)
+    }
+
+    fn go_program_of(&self, process: &Process) -> Option<(u64, Arc<str>, Arc<Module>)> {
+        process.mappings.iter().find_map(|mapping| {
+            let What::Module(number) = mapping.what else { return None };
+            let known = self.modules.get(number as usize)?;
+            let module = known.module.as_ref().filter(|module| module.is_go)?;
+            let base = mapping.range.start.wrapping_sub(module.address(mapping.offset)?);
+            Some((base, Arc::clone(&known.identity.path), Arc::clone(module)))
+        })
+    }
+
+    /// The processes that run one.
+    pub(super) fn go_programs(&self) -> impl Iterator<Item = u32> {
+        self.by_pid.iter().filter(|(_, process)| self.go_program_of(process).is_some()).map(|(pid, _)| *pid)
+    }
+
     /// What an address of a process is.
     pub(super) fn place(&mut self, host: &Host, pid: u32, address: u64) -> Place {
         match self.at(host, pid, address) {

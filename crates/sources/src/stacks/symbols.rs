@@ -4,7 +4,7 @@ use super::demangle;
 use super::module::{Module, hexadecimal};
 use super::positioned::Positioned;
 use addr2line::gimli;
-use gimli::{EndianReader, LittleEndian};
+use gimli::{EndianReader, LittleEndian, Reader};
 use host::Host;
 use object::read::StringTable;
 use object::read::elf::{ElfFile64, Sym};
@@ -259,15 +259,9 @@ pub(super) enum NoDwarf {
 impl Dwarf {
     /// Reads the debug information in a file; `main` is the program where that is in a file of its own.
     pub(super) fn open(host: &Host, file: &File) -> Result<Self, NoDwarf> {
-        let main = sections(file)?;
-        let extra = main.extra.and_then(|build_id| sections(&debug_file(host, &build_id)?).ok());
+        let main = sections(file, is_of_code)?;
+        let extra = main.extra.and_then(|build_id| sections(&debug_file(host, &build_id)?, is_of_code).ok());
         let build = std::panic::AssertUnwindSafe(|| {
-            let load = |from: Vec<(String, Arc<[u8]>)>| {
-                gimli::Dwarf::load(move |id: gimli::SectionId| {
-                    let bytes = from.iter().find(|(name, _)| name == id.name()).map(|(_, bytes)| Arc::clone(bytes));
-                    Ok::<_, gimli::Error>(EndianReader::new(bytes.unwrap_or_default(), LittleEndian))
-                })
-            };
             let mut dwarf = load(main.sections)?;
             if let Some(extra) = extra {
                 dwarf.set_sup(load(extra.sections)?);
@@ -302,33 +296,96 @@ impl Dwarf {
     }
 }
 
+/// Where these fields lie in these structures of a program of one file, in bytes; `None` where it has none of the name.
+pub(super) fn fields(file: &File, wanted: &[(&str, &str)]) -> Result<Vec<Option<u64>>, NoDwarf> {
+    let is_of_types = |name: &str| matches!(name, ".debug_info" | ".debug_abbrev" | ".debug_str");
+    let found = sections(file, is_of_types)?;
+    let run = std::panic::AssertUnwindSafe(|| {
+        let dwarf = load(found.sections)?;
+        let mut places = vec![None; wanted.len()];
+        let mut units = dwarf.units();
+        while let Some(header) = units.next()? {
+            let abbreviations = dwarf.abbreviations(&header)?;
+            let name = |entry: &gimli::DebuggingInformationEntry<Bytes>| -> Option<String> {
+                let name = match entry.attr_value(gimli::DW_AT_name)? {
+                    gimli::AttributeValue::String(name) => name,
+                    gimli::AttributeValue::DebugStrRef(at) => dwarf.string(at).ok()?,
+                    _ => return None,
+                };
+                Some(name.to_string_lossy().ok()?.into_owned())
+            };
+            let mut entries = header.entries(&abbreviations);
+            // The structure whose members come, and how deep it lies.
+            let mut inside: Option<(String, isize)> = None;
+            while let Some(entry) = entries.next_dfs()? {
+                let depth = entry.depth();
+                if inside.as_ref().is_some_and(|(_, at)| depth <= *at) {
+                    inside = None;
+                }
+                match (entry.tag(), &inside) {
+                    (gimli::DW_TAG_structure_type, _) => {
+                        let name = name(entry).filter(|name| wanted.iter().any(|(of, _)| of == name));
+                        inside = name.map(|name| (name, depth));
+                    }
+                    (gimli::DW_TAG_member, Some((structure, _))) => {
+                        let Some(name) = name(entry) else { continue };
+                        let place = entry.attr_value(gimli::DW_AT_data_member_location).and_then(|v| v.udata_value());
+                        let is_it = |of: &(&str, &str)| of.0 == structure && of.1 == name;
+                        for (slot, _) in places.iter_mut().zip(wanted).filter(|(_, of)| is_it(of)) {
+                            *slot = place;
+                        }
+                    }
+                    _ => {}
+                }
+            }
+            if places.iter().all(Option::is_some) {
+                break;
+            }
+        }
+        Ok::<_, gimli::Error>(places)
+    });
+    match std::panic::catch_unwind(run) {
+        Ok(Ok(places)) => Ok(places),
+        _ => Err(NoDwarf::Damaged),
+    }
+}
+
+fn load(from: Vec<(String, Arc<[u8]>)>) -> Result<gimli::Dwarf<Bytes>, gimli::Error> {
+    gimli::Dwarf::load(move |id: gimli::SectionId| {
+        let bytes = from.iter().find(|(name, _)| name == id.name()).map(|(_, bytes)| Arc::clone(bytes));
+        Ok(EndianReader::new(bytes.unwrap_or_default(), LittleEndian))
+    })
+}
+
 struct Sections {
     sections: Vec<(String, Arc<[u8]>)>,
     /// Build id of the file that holds what several debug files share (dwz(1)).
     extra: Option<String>,
 }
 
-/// The debug sections of a file, unpacked.
-fn sections(file: &File) -> Result<Sections, NoDwarf> {
+/// Whether a section says something of places in code.
+fn is_of_code(name: &str) -> bool {
+    name.starts_with(".debug_")
+        && !matches!(
+            name,
+            ".debug_frame"
+                | ".debug_loc"
+                | ".debug_loclists"
+                | ".debug_pubnames"
+                | ".debug_pubtypes"
+                | ".debug_gdb_scripts"
+                | ".debug_macro"
+        )
+}
+
+/// The wanted debug sections of a file, unpacked.
+fn sections(file: &File, is_wanted: impl Fn(&str) -> bool) -> Result<Sections, NoDwarf> {
     let cache = ReadCache::new(Positioned::new(file));
     let file = ElfFile64::<object::LittleEndian, _>::parse(&cache).map_err(|_| NoDwarf::Damaged)?;
     if file.section_by_name(".debug_info").is_none() {
         return Err(NoDwarf::None);
     }
-    let is_wanted = |name: &str| {
-        name.starts_with(".debug_")
-            && !matches!(
-                name,
-                ".debug_frame"
-                    | ".debug_loc"
-                    | ".debug_loclists"
-                    | ".debug_pubnames"
-                    | ".debug_pubtypes"
-                    | ".debug_gdb_scripts"
-                    | ".debug_macro"
-            )
-    };
-    let wanted = || file.sections().filter(|s| s.name().is_ok_and(is_wanted));
+    let wanted = || file.sections().filter(|s| s.name().is_ok_and(&is_wanted));
     let size = |s: &object::read::elf::ElfSection64<'_, '_, object::LittleEndian, _>| {
         s.compressed_data().map_or(u64::MAX, |d| d.uncompressed_size)
     };

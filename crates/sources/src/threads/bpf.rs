@@ -1,6 +1,7 @@
 //! Loads the ledger into the kernel, and reads it once a tick.
 
 use super::calls;
+use super::goroutines::Goroutines;
 use super::ledger::Ledgers;
 use super::records::{self, Record, Site, Thread};
 use super::slots::Slots;
@@ -42,6 +43,7 @@ pub(super) struct BpfReader {
     start: u64,
     ledgers: Ledgers,
     waits: Waits,
+    goroutines: Goroutines,
     slots: Slots,
     buffer: Vec<u8>,
     lost_before: [u64; 3],
@@ -89,6 +91,7 @@ impl BpfReader {
             start: scope.start,
             ledgers: Ledgers::default(),
             waits: Waits::new(scope.stacks.clone()),
+            goroutines: Goroutines::new(scope.stacks.clone()),
             slots: Slots::default(),
             buffer: Vec::new(),
             lost_before: [0; 3],
@@ -190,6 +193,7 @@ impl Reader for BpfReader {
         }
         self.ledgers.put(out);
         self.waits.put(&self.ledgers, out);
+        self.goroutines.read(&self.ledgers, out);
         self.put_collectors(out)
     }
 }

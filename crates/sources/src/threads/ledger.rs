@@ -110,6 +110,11 @@ impl Ledgers {
         self.present.get(&tid).map(|(_, name, process)| (name, process))
     }
 
+    /// The processes that this read found, each with its name.
+    pub fn processes(&self) -> HashMap<u32, Name> {
+        self.present.values().map(|(pid, _, process)| (*pid, *process)).collect()
+    }
+
     /// Whether `tid` is a thread of the process `pid`.
     pub fn is_thread(&self, pid: u32, tid: u32) -> bool {
         self.present.get(&tid).is_some_and(|known| known.0 == pid)

@@ -12,6 +12,8 @@ mod calls;
 mod classify;
 mod coarse;
 #[cfg(feature = "bpf")]
+mod goroutines;
+#[cfg(feature = "bpf")]
 mod hotspot;
 #[cfg(feature = "bpf")]
 mod ledger;
@@ -19,6 +21,8 @@ mod ledger;
 mod live;
 #[cfg(feature = "bpf")]
 mod locks;
+#[cfg(feature = "bpf")]
+mod memory;
 #[cfg(feature = "bpf")]
 mod monitors;
 #[cfg(feature = "bpf")]
@@ -42,7 +46,7 @@ pub static SOURCE: Source = Source {
     title: "Threads: states, waits, locks",
     documented: "sched(7), futex(2), include/trace/events/sched.h, include/trace/events/lock.h, kernel/sched/cputime.c",
     reads: &["/proc/*/task/*/stat", "/proc/*/task/*/schedstat", "/proc/*/task/*/wchan"],
-    needs: "CAP_BPF and CAP_PERFMON, Linux 5.18; without them a coarse ledger of processes that may be looked at is sampled. Classes of Java monitors: CAP_SYS_PTRACE, or the same user",
+    needs: "CAP_BPF and CAP_PERFMON, Linux 5.18; without them a coarse ledger of processes that may be looked at is sampled. Classes of Java monitors, goroutines: CAP_SYS_PTRACE, or the same user",
     pace: Pace::Tick,
     tables: tables::TABLES,
     charts: tables::CHARTS,

@@ -3,7 +3,8 @@
 //! thread of its own, and the time that the kernel measured goes to the monitors in proportion to how often they were seen. A JVM whose threads do not
 //! wait is looked at a few times a second, to see when they begin to: a wait that is over cannot be asked what it was for.
 
-use super::hotspot::{EXPORTED, Machine, Memory, Pending, Process, Trouble, Unknown};
+use super::hotspot::{EXPORTED, Machine, Pending, Unknown};
+use super::memory::{self, Memory, Process, Trouble};
 use crate::stacks::Stacks;
 use model::Unavailable;
 use std::collections::HashMap;
@@ -177,12 +178,6 @@ impl Shared {
     }
 }
 
-/// CPU time of this thread: a look that had to wait for a CPU was not dear.
-fn cpu_time() -> Duration {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32)
-}
-
 impl State {
     /// Looks at all whose turn it is. Whether some are to be looked at often, and what it cost.
     fn round(&mut self, now: Instant, stacks: &Stacks) -> (bool, Duration) {
@@ -277,9 +272,9 @@ impl Watched {
             self.numbers = stacks.is_in_namespace(pid).then(|| (HashMap::new(), None));
         }
         let Some(machine) = &mut self.machine else { return Ok(Duration::ZERO) };
-        let begin = cpu_time();
+        let begin = memory::cpu_time();
         let found = machine.look(&memory)?;
-        let cost = cpu_time().saturating_sub(begin);
+        let cost = memory::cpu_time().saturating_sub(begin);
         if !found.is_empty() {
             self.until = Instant::now() + AFTER;
         }

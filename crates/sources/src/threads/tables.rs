@@ -14,6 +14,10 @@ pub(super) const CONCURRENCY: usize = 3;
 pub(super) const LOCKS: usize = 4;
 /// What this source itself counted.
 pub(super) const COLLECTOR: usize = 5;
+/// Goroutines that wait, by what for.
+pub(super) const GOROUTINE: usize = 6;
+/// The same since the read before, with their stacks.
+pub(super) const GOROUTINE_WAIT: usize = 7;
 
 /// The states of the ledger in the order of the columns of `thread_time`.
 pub(super) const STATES: usize = 13;
@@ -224,9 +228,44 @@ static COLLECTOR_TABLE: Table = Table::wide(
     ],
 );
 
+static GOROUTINE_TABLE: Table = Table::wide(
+    "goroutine",
+    "goroutines of Go programs that wait, by what for: most do so without a thread. From looks at the program's memory, some dozens a second",
+    &[
+        PID,
+        COMM,
+        Column::label("reason", "what they wait for, in Go's words: `sync.Mutex.Lock`, `chan receive`, `IO wait`, `sleep` …"),
+        Column::counter("time", Unit::Nanoseconds, "time that they waited, of all together: a second for each goroutine and second").floor(0.1),
+    ],
+)
+.grouped(&[&["comm", "reason"]])
+.from_zero();
+
+static GOROUTINE_WAIT_TABLE: Table = Table::wide(
+    "goroutine_wait",
+    "what goroutines were seen to wait for since the read before, and where",
+    &[
+        PID,
+        COMM,
+        Column::label("reason", "as in `goroutine`"),
+        stack("stack", "where they wait; NULL where the stack was not looked at"),
+        Column::gauge("time", Unit::Nanoseconds, "time waited, of all together"),
+        Column::gauge("most", Unit::None, "most of them at once").folded(model::Fold::Max),
+    ],
+)
+.of_events();
+
 /// The tables.
-pub(super) static TABLES: &[&Table] =
-    &[&THREAD_TIME_TABLE, &WAIT_TABLE, &RUN_QUEUE_TABLE, &RUNNING_TABLE, &LOCK_TABLE, &COLLECTOR_TABLE];
+pub(super) static TABLES: &[&Table] = &[
+    &THREAD_TIME_TABLE,
+    &WAIT_TABLE,
+    &RUN_QUEUE_TABLE,
+    &RUNNING_TABLE,
+    &LOCK_TABLE,
+    &COLLECTOR_TABLE,
+    &GOROUTINE_TABLE,
+    &GOROUTINE_WAIT_TABLE,
+];
 
 /// The charts.
 pub(super) static CHARTS: &[Chart] = &[
@@ -272,6 +311,16 @@ pub(super) static CHARTS: &[Chart] = &[
         "thread_time",
         &["switches_voluntary", "switches_involuntary", "migrations", "wakeups"],
     ),
+    Chart::new(
+        "goroutines-waiting",
+        Page::Scheduler,
+        ChartKind::Stack,
+        "Goroutines that wait, by what for",
+        "Of Go programs. Those that wait for a lock, a channel or a group have no thread: the threads show as idle what the program loses there.",
+        "goroutine",
+        &["time"],
+    )
+    .by(&["reason"], 8),
     Chart::new(
         "run-queue-latency",
         Page::Scheduler,

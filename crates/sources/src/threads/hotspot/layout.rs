@@ -3,8 +3,8 @@
 //! Names of structures and fields are those of the sources of OpenJDK 8 to 25 (`vmStructs.cpp` and the headers of the structures). Where they
 //! were renamed, all names are asked for; where that is not enough, the version decides.
 
-use super::memory::{Memory, Trouble};
 use super::tables::Tables;
+use crate::threads::memory::{Memory, Trouble};
 
 /// The threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

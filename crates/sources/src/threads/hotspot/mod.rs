@@ -5,16 +5,15 @@
 //! `Klass::_name`. `OSThread::_thread_id` says which thread of the kernel it is.
 
 mod layout;
-mod memory;
 mod name;
 mod tables;
 #[cfg(test)]
 mod tests;
 
 pub(super) use layout::Unknown;
-pub(super) use memory::{Memory, Process, Trouble};
 pub(super) use tables::EXPORTED;
 
+use super::memory::{Memory, Trouble};
 use layout::{Klass, Layout, Owner, Pointers, Threads};
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 //! `gHotSpotVM` for its own debugger (the serviceability agent; `vmStructs.hpp` says what they are called). Each comes with the size of an entry and the
 //! offsets in it, so that no layout of any version has to be known here.
 
-use super::memory::{Memory, Trouble};
+use crate::threads::memory::{Memory, Trouble};
 use std::collections::HashMap;
 
 /// More entries than any version has.

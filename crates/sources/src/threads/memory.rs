@@ -46,10 +46,16 @@ pub(in crate::threads) trait Memory {
     }
 }
 
+/// CPU time of this thread: a look that had to wait for a CPU was not dear.
+pub(in crate::threads) fn cpu_time() -> std::time::Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    std::time::Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32)
+}
+
 /// Nothing is mapped below.
 const LOWEST: u64 = 4096;
 /// Names of HotSpot's structures, fields and flags are shorter.
-pub(super) const LONGEST_TEXT: usize = 192;
+pub(in crate::threads) const LONGEST_TEXT: usize = 192;
 /// `UIO_MAXIOV`: so many stretches are read with one call.
 const AT_ONCE: usize = 1024;
 /// When so many addresses of one call were none, the others are not tried.
