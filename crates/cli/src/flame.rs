@@ -27,7 +27,7 @@ pub struct Flame {
     against: Vec<PathBuf>,
 
     /// What is weighed: cpu, blocked, all (both, by state), a state that threads wait in (lock, disk, network, sleep, idle …),
-    /// contended (by lock), faults, ipis
+    /// contended (by lock), goroutines (what those of Go programs wait for), faults, ipis
     #[arg(long, value_name = "STATE", default_value = "cpu", value_parser = state)]
     state: String,
 
@@ -107,7 +107,7 @@ const WAITS: [&str; 8] = ["lock", "disk", "network", "pipe", "fault", "sleep", "
 
 fn state(word: &str) -> Result<String, String> {
     if matches!(Measure::parse(word), Measure::Wait(_)) && !WAITS.contains(&word) {
-        return Err(format!("there are cpu, blocked, all, contended, faults, ipis, {}", WAITS.join(", ")));
+        return Err(format!("there are cpu, blocked, all, contended, goroutines, faults, ipis, {}", WAITS.join(", ")));
     }
     Ok(word.to_owned())
 }
@@ -116,7 +116,7 @@ fn state(word: &str) -> Result<String, String> {
 fn why_nothing(run: &Run, measure: &Measure) -> Vec<String> {
     let sources: &[&str] = match measure {
         Measure::Cpu => &["stacks"],
-        Measure::Wait(_) | Measure::Blocked | Measure::Contended => &["threads"],
+        Measure::Wait(_) | Measure::Blocked | Measure::Contended | Measure::Goroutines => &["threads"],
         Measure::All => &["stacks", "threads"],
         Measure::Faults => &["faults"],
         Measure::Interrupts => &["ipis"],

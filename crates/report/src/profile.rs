@@ -36,6 +36,13 @@ const WAIT: Shape = Shape {
     most: &[("longest", true)],
     limit: 100_000,
 };
+const GOROUTINE: Shape = Shape {
+    table: "goroutine_wait",
+    keys: &[("stack", false), ("thread", false), ("reason", true)],
+    sums: &[("time", true)],
+    most: &[("most", false)],
+    limit: 40_000,
+};
 const FAULT: Shape = Shape {
     table: "page_fault",
     keys: &[("stack", false), ("thread", false), ("kind", true), ("access", true)],
@@ -68,7 +75,7 @@ const LOCK: Shape = Shape {
 };
 
 /// The tables of events with stacks.
-pub(crate) const EVENTS: [&Shape; 5] = [&SAMPLE, &WAIT, &LOCK, &FAULT, &IPI];
+pub(crate) const EVENTS: [&Shape; 6] = [&SAMPLE, &WAIT, &LOCK, &GOROUTINE, &FAULT, &IPI];
 
 /// What is in the block, and what is told of it in the head.
 pub(crate) struct Profile {
@@ -124,6 +131,7 @@ pub(crate) fn profile(runs: &[Run], comparison: &Comparison) -> Result<Option<Pr
     of(&SAMPLE, &samples);
     of(&WAIT, &waits);
     of(&LOCK, &locks::rows);
+    of(&GOROUTINE, &goroutines);
     of(&FAULT, &faults);
     of(&IPI, &ipis);
     ledger::write(runs, &mut making)?;
@@ -167,7 +175,7 @@ fn parts(run: &Run, shape: &Shape) -> Vec<(i64, i64)> {
 }
 
 /// What a stack can be weighed by.
-fn measures() -> [Value; 5] {
+fn measures() -> [Value; 6] {
     [
         json!({"id": "cpu", "title": "On CPU", "table": "sample", "weight": "weight", "unit": "s", "state": null, "other": null, "other_title": null,
             "help": "CPU time by stack, from samples in equal intervals"}),
@@ -175,6 +183,8 @@ fn measures() -> [Value; 5] {
             "help": "time that threads were blocked, by the stack that waited"}),
         json!({"id": "locks", "title": "Lock waits", "table": "lock", "weight": "time", "unit": "s", "state": null, "other": "holder_stack", "other_title": "who held the lock",
             "help": "time blocked on contended locks, by the stack that waited"}),
+        json!({"id": "goroutines", "title": "Goroutines", "table": "goroutine_wait", "weight": "time", "unit": "s", "state": "reason", "other": null, "other_title": null,
+            "help": "time that goroutines of Go programs waited, most of them without a thread, by the stack that waited"}),
         json!({"id": "faults", "title": "Page faults", "table": "page_fault", "weight": "count", "unit": "", "state": null, "other": null, "other_title": null,
             "help": "page faults by the stack that touched the page"}),
         json!({"id": "ipis", "title": "Interrupts sent", "table": "ipi", "weight": "targets", "unit": "", "state": null, "other": null, "other_title": null,
@@ -291,6 +301,21 @@ fn waits(rows: &Rows, run: u32, making: &mut Making) -> Vec<Event> {
             sum: [at(&times, i), at(&counts, i), 0],
             most: [at(&longest, i), 0],
         }
+    };
+    rows.indices().map(event).collect()
+}
+
+fn goroutines(rows: &Rows, run: u32, making: &mut Making) -> Vec<Event> {
+    let processes = rows.texts("comm", &mut making.columns);
+    let stacks = nodes(rows, "stack", run, making);
+    let reasons = rows.texts("reason", &mut making.columns);
+    let (times, most) = (rows.numbers("time"), rows.numbers("most"));
+    let stretches = rows.stretches();
+    let threads: Vec<u32> = processes.iter().map(|&p| making.threads.number(p, 0)).collect();
+    let event = |i: usize| {
+        let (from, to) = at(&stretches, i);
+        let key = [at(&stacks, i), at(&threads, i), at(&reasons, i), 0, 0, 0, 0, 0];
+        Event { run, from, to, key, sum: [at(&times, i), 0, 0], most: [at(&most, i), 0] }
     };
     rows.indices().map(event).collect()
 }

@@ -20,6 +20,8 @@ pub enum Measure {
     All,
     /// Time waited for contended locks, each lock a level of its own.
     Contended,
+    /// Time that goroutines of Go programs waited, what for being a level of its own.
+    Goroutines,
     /// Page faults.
     Faults,
     /// CPUs interrupted by other CPUs.
@@ -27,13 +29,14 @@ pub enum Measure {
 }
 
 impl Measure {
-    /// Reads a word: `cpu`, `blocked`, `all`, `contended`, `faults`, `ipis`, or a state.
+    /// Reads a word: `cpu`, `blocked`, `all`, `contended`, `goroutines`, `faults`, `ipis`, or a state.
     pub fn parse(word: &str) -> Self {
         match word {
             "cpu" => Measure::Cpu,
             "blocked" => Measure::Blocked,
             "all" => Measure::All,
             "contended" => Measure::Contended,
+            "goroutines" => Measure::Goroutines,
             "faults" => Measure::Faults,
             "ipis" => Measure::Interrupts,
             state => Measure::Wait(state.to_owned()),
@@ -56,6 +59,7 @@ impl Measure {
             Measure::Blocked => "blocked time".into(),
             Measure::All => "time".into(),
             Measure::Contended => "time waited for locks".into(),
+            Measure::Goroutines => "time that goroutines waited".into(),
             Measure::Faults => "page faults".into(),
             Measure::Interrupts => "CPUs interrupted by others".into(),
         }
@@ -91,6 +95,9 @@ impl Measure {
             Measure::Contended => {
                 let (stack, process) = if others { ("holder_stack", "holder") } else { ("stack", "comm") };
                 vec![Rows { table: "lock", stack, process, level: Some("lock"), ..wait }]
+            }
+            Measure::Goroutines => {
+                vec![Rows { table: "goroutine_wait", stack: "stack", process: "comm", level: Some("reason"), ..wait }]
             }
             Measure::Faults => vec![Rows {
                 table: "page_fault",
@@ -214,7 +221,9 @@ pub fn measures(run: &Run) -> Vec<String> {
     if rows("sample") && rows("wait") {
         found.push("all".into());
     }
-    for (table, word) in [("lock", "contended"), ("page_fault", "faults"), ("ipi", "ipis")] {
+    for (table, word) in
+        [("lock", "contended"), ("goroutine_wait", "goroutines"), ("page_fault", "faults"), ("ipi", "ipis")]
+    {
         if rows(table) {
             found.push(word.into());
         }
