@@ -2,9 +2,10 @@
 -- layer: scheduling
 -- needs: thread_time lock wait
 -- specific: 6
--- says: threads wait for the lock {subject}{held}
+-- says: {who} wait for the lock {subject}{held}
 -- evidence: waited per unit of work: {slow_wait:s}, against {against_wait:s}
 -- evidence: waits per unit of work: {slow_count}, against {against_count}; the longest {longest:s}; at most {waiters} threads at once
+-- evidence: seen in the memory of the Go program: at most {goroutines} goroutines waited at once
 -- evidence: held mostly by thread {holder}, which released it in {holder_function}
 -- check: twinscope flame SLOW.twin --state contended shows who waits, with --reverse for which function
 -- try: hold it for less time: move work, allocation, logging and system calls out of the locked part
@@ -18,16 +19,26 @@ waits as materialized (
     from budget where state = 'lock' and coalesce(lock, '') not like 'kernel %'
 ),
 total as materialized (select subject, sum(slow) as slow, sum(against) as against, max(lock) as lock from waits group by subject),
--- Goroutines that wait for a sync.Mutex leave their threads without work.
+-- Goroutines that wait for a sync.Mutex leave their threads without work: they were seen waiting, or the way into and out of the wait is busy.
+seen as materialized (
+    select coalesce('taken in ' || function, 'sync.Mutex') as subject, sum(slow_time) as slow, sum(against_time) as against, max(most) as waiters
+    from goroutine_use where reason in ('sync.Mutex.Lock', 'sync.RWMutex.RLock', 'sync.RWMutex.Lock') group by 1 having sum(slow_time) > sum(against_time)
+),
+seen_part as materialized (
+    select s.subject, s.slow, s.against, s.waiters, (s.slow - s.against) / w.grown as part, min(w.grown / i.grown, 1.0) as of_idle
+    from seen s, (select sum(slow - against) as grown from seen) w, (select max(slow - against, 1e-9) as grown from state where state = 'idle') i
+    where w.grown > 0.1 * i.grown
+),
 go as materialized (
     select sum(slow) as slow, sum(against) as against from budget where state in ('user', 'kernel') and (path like '%sync.(*Mutex)%' or path like '%sync.(*RWMutex)%' or path like '%;runtime.semacquire%' or path like '%;runtime.semrelease%')
 ),
 goes as materialized (
-    select b.cell, coalesce((select caller from budget where path like '%sync.(*Mutex)%' group by caller order by sum(slow) desc limit 1), 'sync.Mutex') as subject, b.slow, b.against
-    from budget b, go
-    where go.slow > 2 * go.against and go.slow > 0.03 * (select sum(slow) from state where state in ('user', 'kernel'))
+    select b.cell, coalesce(s.subject, (select caller from budget where path like '%sync.(*Mutex)%' group by caller order by sum(slow) desc limit 1), 'sync.Mutex') as subject,
+           coalesce(s.part, 1.0) * iif(b.state in ('user', 'kernel'), 1.0, coalesce(s.of_idle, 1.0)) as part
+    from budget b, go left join seen_part s
+    where (s.part is not null or go.slow > 2 * go.against and go.slow > 0.03 * (select sum(slow) from state where state in ('user', 'kernel')))
       and (b.path like '%sync.(*Mutex)%' or b.path like '%sync.(*RWMutex)%' or b.path like '%;runtime.sem%' or b.path like '%;runtime.findRunnable%' or b.path like '%;runtime.mcall%' or b.path like '%;runtime.schedule%'
-           or (b.state = 'idle' and b.share > 0))
+           or (b.state in ('idle', 'fewer_threads') and b.share > 0))
 ),
 whole as materialized (select sum(max(slow - against, 0)) as grown from total),
 -- What is spent on the way into and out of waits belongs to the locks as far as it was locks that were waited for, and to each by its part.
@@ -42,7 +53,8 @@ way as materialized (
            or b.function like '%mutex_lock%' or b.function like '%Mutex%lock%' or b.function like 'runtime.lock%' or b.function like 'runtime.unlock%' or b.function like '%ObjectMonitor%'
            or b.function like '%ObjectSynchronizer%' or b.function like 'sync.(*Mutex)%' or b.function like 'runtime.futex%' or b.function like 'runtime.procyield%')
 ),
-claims as (select cell, subject, 1.0 as part from waits union all select cell, subject, part from way where cell not in (select cell from goes) union all select cell, 'sync.Mutex', 1.0 from goes)
-select c.subject, c.cell, c.part, t.slow as slow_wait, t.against as against_wait, u.slow_count, u.against_count, u.longest, u.waiters,
+claims as (select cell, subject, 1.0 as part from waits union all select cell, subject, part from way where cell not in (select cell from goes) union all select cell, subject, part from goes)
+select c.subject, c.cell, c.part, coalesce(t.slow, s.slow) as slow_wait, coalesce(t.against, s.against) as against_wait, u.slow_count, u.against_count, u.longest, u.waiters, s.waiters as goroutines,
+       iif(s.subject is null, 'threads', 'goroutines') as who,
        u.holder, u.holder_function, coalesce(', held by ' || u.holder || coalesce(' in ' || u.holder_function, ''), '') as held
-from claims c left join total t on t.subject = c.subject left join lock_use u on u.lock = t.lock
+from claims c left join total t on t.subject = c.subject left join lock_use u on u.lock = t.lock left join seen s on s.subject = c.subject

@@ -175,6 +175,11 @@ impl Tables<'_> {
             let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
             session.define(name, &columns, rows)?;
         }
+        // No program need be Go's, and no recording hold them.
+        let (columns, rows) = session.all(GOROUTINE_USE).unwrap_or_default();
+        let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+        let columns = if columns.is_empty() { GOROUTINE_COLUMNS.as_slice() } else { &columns };
+        session.define("goroutine_use", columns, rows)?;
         Ok(())
     }
 }
@@ -227,6 +232,33 @@ const DERIVED: [(&str, &str); 3] = [
          group by p.lock",
     ),
 ];
+
+/// What goroutines waited for and in which code, that of Go's library aside, per unit of work.
+const GOROUTINE_USE: &str = "with recursive units as materialized (select side, sum(units) as units from side group by side),
+     part as materialized (
+         select g.run as run, g.reason as reason, g.stack as stack, s.side as side, sum(g.time) / 1e9 / u.units as time, max(g.most) as most
+         from goroutine_wait g join side s on s.run = g.run join units u on u.side = s.side
+         where g.t between s.t_from and s.t_to + 1000000000
+         group by 1, 2, 3, 4
+     ),
+     -- From the innermost frame outwards.
+     way (run, stack, number, depth) as (
+         select distinct run, stack, stack, 0 from part where stack is not null
+         union all
+         select w.run, w.stack, k.parent, w.depth + 1 from way w join stack k on k.run = w.run and k.number = w.number where k.parent is not null
+     ),
+     own as materialized (
+         select w.run as run, w.stack as stack, f.function as function, min(w.depth)
+         from way w join stack k on k.run = w.run and k.number = w.number join frame f on f.run = w.run and f.number = k.frame
+         where f.function not like 'runtime.%' and f.function not like 'sync.%' and f.function not like 'internal/%'
+         group by w.run, w.stack
+     )
+     select p.reason as reason, o.function as function,
+            sum(iif(p.side = 'slow', p.time, 0)) as slow_time, sum(iif(p.side = 'against', p.time, 0)) as against_time,
+            max(iif(p.side = 'slow', p.most, null)) as most
+     from part p left join own o on o.run = p.run and o.stack = p.stack
+     group by p.reason, o.function";
+const GOROUTINE_COLUMNS: [&str; 5] = ["reason", "function", "slow_time", "against_time", "most"];
 
 /// What a cause finds.
 ///
