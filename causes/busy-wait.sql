@@ -22,11 +22,13 @@ loads as materialized (
     select focus from budget where state = 'user' and focus is not null group by focus
     having sum(iif(path like '%atomic%load;' or path like '%atomic%bool;' or path like '%atomic%compare_exchange%', slow, 0)) > 0.1 * sum(slow) and sum(slow) > 2 * sum(against)
 ),
+-- Who tries once, and waits where it is taken, does not spin.
+waiters as materialized (select distinct caller from budget where caller is not null and (state = 'lock' or request = 'futex')),
 cells as materialized (
     select cell, slow, against, caller, function, request from budget
     where state = 'user' and aside = 0 and (lower(function) like '%spin%' or lower(function) like '%busy%wait%' or lower(function) like '%_pause%' or lower(function) like '%yield%' or lower(function) like '%cpu_relax%'
-             or lower(function) like '%backoff%' or lower(function) like '%wait_for%' or lower(function) like '%wait_until%' or lower(function) like '%poll%' or function like 'runtime.procyield%' or lower(function) like '%try_lock%'
-             or lower(function) like '%trylock%' or lower(function) like '%onspinwait%' or lower(function) like '%try_pop%' or lower(function) like '%try_recv%' or lower(function) like '%try_dequeue%' or focus in (select focus from loads))
+             or lower(function) like '%backoff%' or lower(function) like '%wait_for%' or lower(function) like '%wait_until%' or lower(function) like '%poll%' or function like 'runtime.procyield%' or ((lower(function) like '%try_lock%' or lower(function) like '%trylock%') and coalesce(caller, '') not in (select caller from waiters))
+             or lower(function) like '%onspinwait%' or lower(function) like '%try_pop%' or lower(function) like '%try_recv%' or lower(function) like '%try_dequeue%' or focus in (select focus from loads))
        or (state in ('user', 'kernel') and request in (select name from again))
 )
 select iif(c.request is null, c.function, c.request || ' asked again and again by ' || coalesce(c.caller, '?')) as subject, c.cell, 1.0 as part,

@@ -16,9 +16,9 @@ with collector as materialized (
            or path like '%;VM_G1%' or path like '%;VM_Gen%' or path like '%;VM_Parallel%' or path like '%;DefNewGeneration::%' or path like '%;GenMarkSweep::%' or path like '%;SerialHeap::%' or path like '%;GenCollectedHeap::%')
 ),
 grown as materialized (select sum(slow) as slow, sum(against) as against, group_concat(distinct thread) as threads from collector having sum(slow) > 1.3 * sum(against)),
--- While it runs the others wait.
+-- While it runs the others wait; then it lets them go all at once, and they wait behind one another.
 stopped as materialized (
     select cell from budget where (state in ('idle', 'lock', 'other') and (path like '%Safepoint%' or path like '%VM_Operation%' or path like '%VMThread::execute%' or path like '%collect%allocat%' or path like '%CollectedHeap%' or path like '%ObjArrayAllocator%'))
-       or (state in ('idle', 'fewer_threads') and share > 0 and (select sum(b.share) from budget b where b.cell in (select cell from collector)) > 0.1)
+       or (state in ('idle', 'fewer_threads', 'runnable') and share > 0 and (select sum(b.share) from budget b where b.cell in (select cell from collector)) > 0.1)
 )
 select 'garbage collection' as subject, c.cell, 1.0 as part, g.slow, g.against, g.threads from (select cell from collector union select cell from stopped) c, grown g

@@ -25,8 +25,10 @@ collector as materialized (
       and (thread like 'GC Thread#%' or thread like 'G#%' or thread like 'ParGC%' or thread like 'GC task%' or thread like 'Concurrent Mark%' or thread like 'Z%Driver%' or thread like 'ZWorker%' or thread like 'Shenandoah%' or thread = 'VM Thread')
 ),
 grown as materialized (select sum(slow) as slow, sum(against) as against, group_concat(distinct thread) as threads from collector having sum(slow) > 1.3 * sum(against)),
+-- While it runs the others wait; then it lets them go all at once, and they wait behind one another.
 stopped as materialized (
-    select cell from budget where (state in ('idle', 'lock', 'other') and (path like '%Safepoint%' or path like '%VM_Operation%' or path like '%VMThread::execute%' or path like '%CollectedHeap%')) or (state in ('idle', 'fewer_threads') and share > 0)
+    select cell from budget where (state in ('idle', 'lock', 'other') and (path like '%Safepoint%' or path like '%VM_Operation%' or path like '%VMThread::execute%' or path like '%CollectedHeap%'))
+       or (state in ('idle', 'fewer_threads', 'runnable') and share > 0 and (select sum(b.share) from budget b where b.cell in (select cell from collector)) > 0.1)
 )
 select 'heap' as subject, c.cell, 1.0 as part, g.slow, g.against, g.threads, w.slow_heap, w.against_heap
 from (select cell from collector union select cell from stopped) c, grown g, words w where w.slow_heap is not w.against_heap

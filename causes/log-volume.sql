@@ -9,10 +9,17 @@
 -- try: a higher log level, sampling, or a buffered, asynchronous log
 -- experiment: log level
 -- see: write(2)
-with grown as materialized (
-    select call, iif(call like '%64', substr(call, 1, length(call) - 2), call) as name, slow_count, against_count, slow_bytes, against_bytes from syscall_use
-    where call in ('write', 'writev', 'pwrite64', 'pwritev', 'pwritev2') and slow_bytes > 1.5 * against_bytes and slow_bytes > 16
-      and slow_bytes / nullif(against_bytes, 0) > 0.3 * slow_count / nullif(against_count, 0) or (call in ('write', 'writev', 'pwrite64') and against_bytes < 1 and slow_bytes > 16)
+with
+-- Where small syncs became more often and write as much each as before, they are the cause of what is written.
+syncs as materialized (
+    select sum(slow_count) as slow, nullif(sum(against_count), 0) as against from syscall_use
+    where call in ('fsync', 'fdatasync', 'msync', 'sync_file_range', 'syncfs', 'sync') and slow_count > 1.3 * against_count
+),
+grown as materialized (
+    select call, iif(call like '%64', substr(call, 1, length(call) - 2), call) as name, slow_count, against_count, slow_bytes, against_bytes from syscall_use, syncs
+    where (call in ('write', 'writev', 'pwrite64', 'pwritev', 'pwritev2') and slow_bytes > 1.5 * against_bytes and slow_bytes > 16
+           and slow_bytes / nullif(against_bytes, 0) > 0.3 * slow_count / nullif(against_count, 0) or (call in ('write', 'writev', 'pwrite64') and against_bytes < 1 and slow_bytes > 16))
+      and coalesce(slow_bytes / syncs.slow > min(65536, 1.3 * against_bytes / syncs.against), 1)
 ),
 most as materialized (select * from grown order by slow_bytes - against_bytes desc limit 1),
 cells as materialized (

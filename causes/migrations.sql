@@ -7,8 +7,11 @@
 -- check: perf stat -e migrations; pidstat -t 1
 -- try: pin threads, or stop changing their masks (sched_setaffinity) as they go; fewer, longer wake-ups
 -- see: sched_setaffinity(2)
-with moves as materialized (
-    select slow as slow_moves, coalesce(against, 0) as against_moves from total where metric = 'thread_time.migrations' and slow > 2 * coalesce(against, 0) and slow_rate > 500
+with wakeups as materialized (select max(slow - coalesce(against, 0)) as more from total where metric = 'thread_time.wakeups'),
+-- Some of the threads that are woken are put on another CPU: moves that come with more waiting are not its cause.
+moves as materialized (
+    select slow as slow_moves, coalesce(against, 0) as against_moves from total, wakeups
+    where metric = 'thread_time.migrations' and slow > 2 * coalesce(against, 0) and slow_rate > 500 and slow - coalesce(against, 0) > 0.5 * coalesce(more, 0)
 ),
 cells as materialized (
     select cell, slow, against from budget

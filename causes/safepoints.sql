@@ -15,7 +15,8 @@ cells as materialized (
     select cell, slow, against from budget
     where (state in ('idle', 'lock', 'other', 'sleep') and (path like '%SafepointSynchronize%' or path like '%SafepointMechanism%' or path like '%ThreadSafepointState%' or path like '%WaitBarrier%' or path like '%LinuxWaitBarrier%' or path like '%process_if_requested%'))
        or (thread = 'VM Thread' and state in ('user', 'kernel', 'lock')) or (state in ('user', 'kernel') and (path like '%SafepointSynchronize%' or path like '%VM_ThreadDump%' or path like '%VM_GetAllStackTraces%' or path like '%ThreadDump%' or path like '%VM_Op%'))
-       or (state in ('idle', 'fewer_threads') and share > 0 and (select vm - against_vm from vm) > 0.03 * (select slow from measure where name = 'elapsed'))
+       -- Others wait for those that are stopped; let go all at once, they wait behind one another.
+       or (state in ('idle', 'fewer_threads', 'runnable') and share > 0 and (select vm - against_vm from vm) > 0.03 * (select slow from measure where name = 'elapsed'))
 )
 select 'safepoints' as subject, c.cell, 1.0 as part, sum(c.slow) over () as slow, sum(c.against) over () as against, v.vm, v.against_vm
 from cells c, vm v, collecting g where v.vm > 2 * v.against_vm and v.vm > g.slow
