@@ -23,12 +23,16 @@ pub(super) fn plain(call: &str) -> &str {
 pub(super) fn of(kernel: &[&Frame]) -> String {
     for frame in kernel {
         let name = &*frame.name;
-        for prefix in ["__x64_sys_", "__arm64_sys_", "__ia32_sys_", "__do_sys_", "__se_sys_", "ksys_"] {
+        for prefix in ["__x64_sys_", "__arm64_sys_", "__ia32_sys_", "__do_sys_", "__se_sys_", "ksys_", "__sys_"] {
             if let Some(call) = name.strip_prefix(prefix) {
                 return plain(call).to_owned();
             }
         }
         match name {
+            // Where a call does nothing but go on to these, it is on no stack itself.
+            "do_readv" | "do_writev" | "do_preadv" | "do_pwritev" | "do_futex" => {
+                return name.strip_prefix("do_").unwrap_or(name).to_owned();
+            }
             "asm_exc_page_fault" | "exc_page_fault" | "do_user_addr_fault" | "do_mem_abort" => {
                 return "page fault".into();
             }
@@ -136,6 +140,7 @@ mod tests {
         assert_eq!(of(&["asm_sysvec_apic_timer_interrupt", "hrtimer_interrupt"]), "interrupt");
         assert_eq!(of(&["something_else"]), "");
         assert_eq!(of(&["do_syscall_64", "__x64_sys_pread64", "vfs_read"]), "pread");
+        assert_eq!(of(&["do_syscall_64", "do_writev", "vfs_writev"]), "writev");
     }
 
     #[test]
