@@ -66,8 +66,7 @@ impl Node<'_> {
 
     /// Whether it hardly ran on the fast side, called from anywhere.
     fn is_new(&self, named: &HashMap<&str, [f64; 2]>) -> bool {
-        let new = |[slow, fast]: [f64; 2]| slow > 0.0 && fast <= NEW * slow;
-        new([self.slow, self.fast]) && named.get(self.name).is_none_or(|times| new(*times))
+        is_new([self.slow, self.fast]) && named.get(self.name).is_none_or(|times| is_new(*times))
     }
 
     /// Whether to go on into its callees though it is new.
@@ -158,12 +157,41 @@ pub(super) fn find(cells: &mut [Cell], times: &[[f64; 2]]) {
                 node.children.clear();
             }
         }
+        bring_home(&mut named, &nodes, &totals, &places);
     }
     for (cell, named) in cells.iter_mut().zip(named) {
         if let Some((name, fresh)) = named {
             (cell.focus, cell.fresh) = (name, fresh);
         }
     }
+}
+
+/// New code on stacks that miss frames, or that run on into others, belongs where it is called as a rule.
+fn bring_home(
+    named: &mut [Option<(String, bool)>],
+    nodes: &[Node<'_>],
+    totals: &HashMap<&str, [f64; 2]>,
+    places: &[(usize, usize)],
+) {
+    let function = |at: usize| nodes.get(at).map_or("", |node| node.name);
+    let mut homes: HashMap<&str, String> = HashMap::new();
+    for (index, at) in places {
+        if let Some(Some((name, true))) = named.get(*index) {
+            homes.entry(function(*at)).or_insert_with(|| name.clone());
+        }
+    }
+    for (index, at) in places {
+        let strayed = named.get_mut(*index).and_then(Option::as_mut).filter(|(_, fresh)| !fresh);
+        let is_new = totals.get(function(*at)).is_some_and(|times| is_new(*times));
+        if let Some((place, home)) = strayed.filter(|_| is_new).zip(homes.get(function(*at))) {
+            *place = (home.clone(), true);
+        }
+    }
+}
+
+/// Whether what took so long, slow and fast, hardly ran on the fast side.
+fn is_new([slow, fast]: [f64; 2]) -> bool {
+    slow > 0.0 && fast <= NEW * slow
 }
 
 /// Whether what runs below a place ran elsewhere on the fast side: in another thread, or called by others. Then it is not new, and did not grow.
@@ -248,6 +276,7 @@ fn next(nodes: &[Node<'_>], named: &HashMap<&str, [f64; 2]>, least: f64) -> Opti
                         || node.is_entry()
                         || nodes.get(child).is_some_and(|c| !c.is_new(named)))
                     && most >= MOST * growth
+                    && (MOST * most <= growth || node.is_entry())
                     && most > least
                     && !takes_the_place(nodes, named, node, child) =>
             {
@@ -310,6 +339,27 @@ mod tests {
             (";main;work;parse;", 1.0, 1.0),
         ]);
         assert_eq!(places[0], ("dedup".into(), false));
+    }
+
+    #[test]
+    fn what_moved_between_callees_did_not_grow() {
+        let places = found(&[
+            (";main;work;run;inlined;", 6.0, 2.0),
+            (";main;work;run;", 1.0, 4.0),
+            (";main;work;run;same;", 1.0, 1.0),
+        ]);
+        assert_eq!(places[0], ("run".into(), false));
+    }
+
+    #[test]
+    fn new_code_on_a_stack_that_misses_frames_is_where_it_is_called_else() {
+        let places = found(&[
+            (";main;work;check;match;", 9.0, 0.0),
+            (";main;work;match;", 1.0, 0.0),
+            (";main;work;parse;", 3.0, 2.0),
+        ]);
+        assert_eq!(places[1], ("check".into(), true));
+        assert_eq!(places[2], ("work".into(), false));
     }
 
     #[test]
