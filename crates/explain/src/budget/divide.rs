@@ -106,7 +106,8 @@ pub(crate) fn divide(slow: &Sums, fast: &Sums, cpus: f64) -> Division {
     Division { ratio, share, factor, aside }
 }
 
-/// Who waited for work waited for other threads. Where threads were blocked more than before, those that wait for work are taken to wait for them.
+/// Who waited for work waited for other threads. Where threads were blocked more than before, those that wait for work are taken to wait for them; so
+/// are those that are there and have nothing to do while on the other side they worked.
 /// Gives, by state, what threads that keep house have of that, for each that was blocked on average.
 fn follow(slow: &Sums, fast: &Sums, k: f64, share: &mut [f64; STATES], factor: &mut [f64; STATES]) -> [f64; STATES] {
     let mut aside = [0.0; STATES];
@@ -116,12 +117,18 @@ fn follow(slow: &Sums, fast: &Sums, k: f64, share: &mut [f64; STATES], factor: &
     let keeping = WAITS.into_iter().filter(|s| *s != State::Sleep);
     let keeping: Vec<(State, f64)> = keeping.map(|s| (s, grown(&|x| x.housekeeping[s as usize]))).collect();
     let all: f64 = working.iter().chain(&keeping).map(|(_, n)| n).sum();
-    let waiting = grown(&|x| x.of(State::Idle)).min(k);
-    let idle = share[State::Idle as usize];
-    if idle <= 0.0 || waiting <= 0.0 || all <= 0.0 {
+    let idle = grown(&|x| x.of(State::Idle));
+    let fewer = over(fast.time.iter().sum(), fast.seconds) - over(slow.time.iter().sum(), slow.seconds);
+    let resting = grown(&|x| x.resting).min(fewer.max(0.0));
+    let waiting = (idle + resting).min(k);
+    // By those that wait for work, and by those that rest.
+    let by = [share[State::Idle as usize], share[State::Fewer as usize] * over(resting, fewer)].map(|s| s.max(0.0));
+    let whole = by[0] + by[1];
+    if whole <= 0.0 || waiting <= 0.0 || all <= 0.0 {
         return aside;
     }
-    let moved = idle * (all / waiting).min(1.0);
+    let part = (all / waiting).min(1.0);
+    let moved = whole * part;
     for (state, n) in working {
         let (before, more) = (share[state as usize], moved * n / all);
         share[state as usize] += more;
@@ -133,8 +140,9 @@ fn follow(slow: &Sums, fast: &Sums, k: f64, share: &mut [f64; STATES], factor: &
         share[state as usize] += moved * n / all;
         aside[state as usize] = moved / all;
     }
-    share[State::Idle as usize] -= moved;
-    factor[State::Idle as usize] *= 1.0 - moved / idle;
+    share[State::Idle as usize] -= by[0] * part;
+    factor[State::Idle as usize] *= 1.0 - part;
+    share[State::Fewer as usize] -= by[1] * part;
     aside
 }
 
@@ -251,6 +259,17 @@ mod tests {
         assert!(near(disk + idle, 1.0) && near(disk, 0.25), "{d:?}");
         assert!(near(d.aside[State::Disk as usize] * 0.5, disk), "by the threads that wait on average: {d:?}");
         assert!(near(d.aside[State::Other as usize], 0.0), "nothing for what did not grow: {d:?}");
+    }
+
+    #[test]
+    fn who_rests_while_others_are_blocked_waits_for_what_blocks_them() {
+        let fast = sums(10.0, 1000.0, &[(State::User, 30.0)]);
+        let mut slow = sums(20.0, 1000.0, &[(State::User, 20.0), (State::Disk, 20.0)]);
+        let gone = divide(&slow, &fast, 2.0).share[State::Fewer as usize];
+        slow.resting = 20.0;
+        let d = divide(&slow, &fast, 2.0);
+        assert!(gone > 0.0 && near(d.share[State::Fewer as usize], 0.0), "{gone} {d:?}");
+        assert!(near(d.share[State::Disk as usize], 1.0), "{d:?}");
     }
 
     #[test]

@@ -81,8 +81,13 @@ pub(crate) struct Working {
     keeping: Vec<HashSet<Id>>,
 }
 
-/// A thread of a group that works keeps house where it uses less than this share of what its like use on average.
+/// A thread of a group that works keeps house where it is on a CPU, or kept from it, for less than this share of what its like are on average.
 const LIKE: f64 = 0.25;
+
+const ON_CPU: [&str; 2] = ["user", "kernel"];
+
+/// What keeps a thread from a CPU that has something to do.
+const KEPT: [&str; 5] = ["runnable", "throttled", "lock", "disk", "fault"];
 
 /// CPUs are all in use where this share of their time is.
 const FULL: f64 = 0.9;
@@ -96,8 +101,9 @@ impl Working {
         let mut shares: BTreeMap<Group, f64> = BTreeMap::new();
         let mut used: Vec<HashMap<Group, Vec<(Id, f64)>>> = Vec::new();
         for (run, window) in runs.iter().zip(windows) {
-            let mut threads: HashMap<(Group, Id), f64> = HashMap::new();
-            for state in ["user", "kernel"] {
+            // CPU time, and with it what a thread is kept from it by: one that starves behind a lock does not keep house.
+            let mut threads: HashMap<(Group, Id), [f64; 2]> = HashMap::new();
+            for state in ON_CPU.into_iter().chain(KEPT) {
                 let Some((grid, range)) = times(run, window, state) else { continue };
                 for series in &grid.series {
                     let [pid, tid, comm, thread] = series.labels.as_slice() else { continue };
@@ -105,18 +111,20 @@ impl Working {
                         // What a thread did only at the start, such as to start the others, is not what it is there for.
                         let late = range.start + (range.len() as f64 * STARTING) as usize..range.end;
                         let seconds = series.sums(late).map_or(0.0, |(seconds, _)| seconds);
-                        *threads.entry((group(comm, thread), (pid.clone(), tid.clone()))).or_insert(0.0) += seconds;
+                        let sums = threads.entry((group(comm, thread), (pid.clone(), tid.clone()))).or_insert([0.0; 2]);
+                        sums[0] += if ON_CPU.contains(&state) { seconds } else { 0.0 };
+                        sums[1] += seconds;
                     }
                 }
             }
-            let most = threads.values().fold(0.0f64, |most, x| most.max(*x));
+            let most = threads.values().fold(0.0f64, |most, [cpu, _]| most.max(*cpu));
             let mut by_group: HashMap<Group, Vec<(Id, f64)>> = HashMap::new();
-            for ((group, id), seconds) in threads {
+            for ((group, id), [cpu, engaged]) in threads {
                 if most > 0.0 {
                     let share = shares.entry(group.clone()).or_insert(0.0);
-                    *share = share.max(seconds / most);
+                    *share = share.max(cpu / most);
                 }
-                by_group.entry(group).or_default().push((id, seconds));
+                by_group.entry(group).or_default().push((id, engaged));
             }
             used.push(by_group);
         }
@@ -140,10 +148,11 @@ impl Working {
         Working { groups, keeping }
     }
 
-    fn works(&self, run: usize, labels: &[String]) -> bool {
-        let [pid, tid, comm, thread] = labels else { return false };
+    /// Whether a thread is one of a group that works, and whether it keeps house all the same.
+    fn like(&self, run: usize, labels: &[String]) -> (bool, bool) {
+        let [pid, tid, comm, thread] = labels else { return (false, false) };
         let keeps = |keeping: &HashSet<Id>| keeping.contains(&(pid.clone(), tid.clone()));
-        self.groups.contains(&group(comm, thread)) && !self.keeping.get(run).is_some_and(keeps)
+        (self.groups.contains(&group(comm, thread)), self.keeping.get(run).is_some_and(keeps))
     }
 }
 
@@ -190,7 +199,8 @@ impl Ledger {
                 if !is_own(run, own, comm) {
                     continue;
                 }
-                let working = working.works(index, &series.labels);
+                let (like, keeps) = working.like(index, &series.labels);
+                let working = like && !keeps;
                 if working {
                     let sum = series.sums(range.clone()).map_or(0.0, |(seconds, _)| seconds);
                     groups.entry(group(comm, thread)).or_insert([0.0; STATES])[state as usize] += sum;
@@ -202,6 +212,7 @@ impl Ledger {
                     }
                     if let Some(tick) = ticks.get_mut(at) {
                         let sums = &mut tick.sums;
+                        sums.resting += if like && keeps { seconds } else { 0.0 };
                         *if working {
                             &mut sums.time[state as usize]
                         } else {

@@ -144,6 +144,8 @@ pub(crate) struct Sums {
     pub(crate) time: [f64; STATES],
     /// Of those that keep house.
     pub(crate) housekeeping: [f64; STATES],
+    /// Of those that keep house, all of the time of threads like others that do the work: they may do it on the other side.
+    pub(crate) resting: f64,
     /// CPU seconds of programs outside the workload.
     pub(crate) others: f64,
     /// Units of work done.
@@ -162,6 +164,7 @@ impl Add for Sums {
         for (sum, value) in self.housekeeping.iter_mut().zip(more.housekeeping) {
             *sum += value;
         }
+        self.resting += more.resting;
         self.others += more.others;
         self.work += more.work;
         self.seconds += more.seconds;
