@@ -1,6 +1,6 @@
 //! Gives each part of the lost time to one finding: first to what claims it, the most specific cause before others; then what follows from that.
 
-use crate::budget::{Budget, State};
+use crate::budget::{Budget, Cell, State};
 use crate::cause::{Cause, Found};
 use crate::explanation::Finding;
 use std::collections::{BTreeMap, HashMap};
@@ -77,7 +77,7 @@ fn grant<'c>(
 }
 
 /// Where most of what some code grew by is explained, the code that leads there and what it costs besides belong to the same: a storm of calls is
-/// made by code that grows with it.
+/// made by code that grows with it. So does what leads to that code, where most of what both grew by is explained.
 fn follow(budget: &Budget, left: &mut Left, findings: &mut [(&Cause, Found, Granted)]) {
     let mut places: BTreeMap<&str, (Vec<usize>, bool)> = BTreeMap::new();
     for (number, cell) in budget.cells.iter().enumerate().filter(|(_, cell)| !cell.focus.is_empty()) {
@@ -85,23 +85,42 @@ fn follow(budget: &Budget, left: &mut Left, findings: &mut [(&Cause, Found, Gran
         place.0.push(number);
         place.1 |= cell.fresh;
     }
-    for (cells, is_new) in places.into_values() {
-        let grown: f64 = cells.iter().map(|&cell| budget.share(cell)).sum();
-        let has = |granted: &Granted| -> f64 {
-            let here = granted.iter().filter(|(cell, _)| cells.binary_search(cell).is_ok());
-            here.map(|&(cell, part)| part * budget.share(cell)).sum::<f64>().max(0.0)
-        };
-        let parts: Vec<f64> = findings.iter().map(|(.., granted)| has(granted)).collect();
-        let all: f64 = parts.iter().sum();
-        let needed = if is_new { MOST_OF_NEW } else { MOST_OF_IT };
-        if all < needed * grown || all >= grown || all <= 0.0 {
-            continue;
-        }
-        for ((.., granted), part) in findings.iter_mut().zip(&parts).filter(|(_, part)| **part > 0.0) {
-            granted.extend(cells.iter().map(|&cell| (cell, left.of(cell) * part / all)));
-        }
-        left.take(&cells.iter().map(|&cell| (cell, left.of(cell))).collect());
+    for (cells, is_new) in places.values() {
+        give(budget, left, findings, cells, cells, *is_new);
     }
+    for (place, (cells, is_new)) in &places {
+        let name = format!(";{place};");
+        let below =
+            |(_, cell): &(usize, &Cell)| !cell.focus.is_empty() && (cell.focus == **place || cell.path.contains(&name));
+        let all: Vec<usize> = budget.cells.iter().enumerate().filter(below).map(|(number, _)| number).collect();
+        give(budget, left, findings, cells, &all, *is_new);
+    }
+}
+
+/// Gives what is left of `cells` to the findings that have most of what `all` grew by, in proportion.
+fn give(
+    budget: &Budget,
+    left: &mut Left,
+    findings: &mut [(&Cause, Found, Granted)],
+    cells: &[usize],
+    all: &[usize],
+    is_new: bool,
+) {
+    let grown: f64 = all.iter().map(|&cell| budget.share(cell)).sum();
+    let has = |granted: &Granted| -> f64 {
+        let here = granted.iter().filter(|(cell, _)| all.binary_search(cell).is_ok());
+        here.map(|&(cell, part)| part * budget.share(cell)).sum::<f64>().max(0.0)
+    };
+    let parts: Vec<f64> = findings.iter().map(|(.., granted)| has(granted)).collect();
+    let explained: f64 = parts.iter().sum();
+    let needed = if is_new { MOST_OF_NEW } else { MOST_OF_IT };
+    if explained < needed * grown || explained >= grown || explained <= 0.0 {
+        return;
+    }
+    for ((.., granted), part) in findings.iter_mut().zip(&parts).filter(|(_, part)| **part > 0.0) {
+        granted.extend(cells.iter().map(|&cell| (cell, left.of(cell) * part / explained)));
+    }
+    left.take(&cells.iter().map(|&cell| (cell, left.of(cell))).collect());
 }
 
 fn finish(budget: &Budget, findings: Vec<(&Cause, Found, Granted)>) -> Vec<Finding> {
@@ -157,7 +176,6 @@ fn states(budget: &Budget, granted: &Granted) -> Vec<(State, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::budget::Cell;
     use crate::cause::Claim;
 
     fn cause(id: &str, layer: &str) -> Cause {
@@ -169,10 +187,12 @@ mod tests {
         Found { subject: String::new(), says: String::new(), evidence: Vec::new(), claims }
     }
 
-    /// The shares of `storm`, which claims the first cell, and of `slower`, which claims all; times are slow and fast.
+    /// The shares of `storm`, which claims the first cell, and of `slower`, which claims all; places are called by their callers' names and
+    /// their own, times are slow and fast.
     fn shares(cells: &[(&str, bool, [f64; 2])]) -> [f64; 2] {
         let cell = |(focus, fresh, times): &(&str, bool, [f64; 2])| {
-            let cell = Cell { state: Some(State::User), focus: (*focus).into(), fresh: *fresh, ..Cell::default() };
+            let (focus, path) = (focus.rsplit('/').next().unwrap().into(), format!(";{};", focus.replace('/', ";")));
+            let cell = Cell { state: Some(State::User), focus, fresh: *fresh, path, ..Cell::default() };
             (cell, *times)
         };
         let budget = Budget::of_times(cells.iter().map(cell).collect());
@@ -192,6 +212,16 @@ mod tests {
         // Below work, 6 of the 10 that were lost are calls, and 2 the code that makes them; 2 were lost elsewhere.
         let of = shares(&[("work", false, [7.0, 1.0]), ("work", false, [3.0, 1.0]), ("sort", false, [3.0, 1.0])]);
         assert!(near(of, [0.8, 0.2]), "{of:?}");
+    }
+
+    #[test]
+    fn so_does_what_leads_to_that_code() {
+        let of =
+            shares(&[("serve/commit", true, [6.0, 0.0]), ("serve", false, [5.0, 2.0]), ("sort", false, [3.0, 2.0])]);
+        assert!(near(of, [0.9, 0.1]), "{of:?}");
+        let of =
+            shares(&[("serve/commit", true, [2.0, 0.0]), ("serve", false, [9.0, 2.0]), ("sort", false, [3.0, 2.0])]);
+        assert!(near(of, [0.2, 0.8]), "{of:?}");
     }
 
     #[test]
