@@ -7,7 +7,7 @@
 -- evidence: waits per unit of work: {slow_count}, against {against_count}; the longest {longest:s}; at most {waiters} threads at once
 -- evidence: seen in the memory of the Go program: at most {goroutines} goroutines waited at once
 -- evidence: held mostly by thread {holder}, which released it in {holder_function}
--- check: twinscope flame SLOW.twin --state contended shows who waits, with --reverse for which function
+-- check: twinscope flame SLOW.twin --state contended (goroutines: --state goroutines) shows who waits, with --reverse for which function
 -- try: hold it for less time: move work, allocation, logging and system calls out of the locked part
 -- try: split it: one lock per shard or per thread, a read-write lock where reads prevail, or an atomic where the data is one word
 -- experiment: number of threads; number of shards of the lock
