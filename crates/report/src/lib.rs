@@ -100,6 +100,9 @@ fn show(pages: &mut Vec<charts::PageData>, block: &columns::Columns) {
     if block.has("lock") {
         summed::page(pages, Page::Locks).tables.insert(0, summed::locks());
     }
+    if block.has("goroutine_wait") {
+        summed::page(pages, Page::Locks).tables.push(summed::goroutine_locks());
+    }
     if block.has("ipi") {
         summed::page(pages, Page::Interrupts).tables.insert(0, summed::ipis());
     }

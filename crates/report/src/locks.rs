@@ -4,7 +4,7 @@
 use crate::events::Event;
 use crate::profile::{Making, at, nodes, threads};
 use crate::rows::Rows;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Functions that only take locks: the one that matters called them. Parts of names.
 const TAKES: [&str; 18] = [
@@ -43,6 +43,23 @@ fn taken_in(stack: u32, making: &Making, kernel: u32, of_kernel: bool) -> Option
         .find(|&f| !is_taking(f))
 }
 
+/// What a lock is called that is taken in a function.
+fn called_after(function: &str) -> String {
+    format!("taken in {function}")
+}
+
+/// For each of these stacks of user code what the lock is called that it waits for; none where only the locking itself is on it.
+pub(crate) fn places(stacks: &[u32], making: &mut Making) -> HashMap<u32, u32> {
+    let kernel = making.columns.string("kernel");
+    let different: HashSet<u32> = stacks.iter().copied().collect();
+    let name = |stack: u32| {
+        let function = taken_in(stack, making, kernel, false)?;
+        let name = called_after(making.columns.text_of(function)?);
+        Some((stack, making.columns.string(&name)))
+    };
+    different.into_iter().filter_map(name).collect()
+}
+
 /// The rows of table `lock`, in the order of the keys of its shape.
 pub(crate) fn rows(rows: &Rows, run: u32, making: &mut Making) -> Vec<Event> {
     let (threads, processes) = threads(rows, making);
@@ -66,7 +83,7 @@ pub(crate) fn rows(rows: &Rows, run: u32, making: &mut Making) -> Vec<Event> {
         let heaviest = stacks.into_iter().max_by_key(|&(stack, time)| (time, stack)).map_or(0, |(stack, _)| stack);
         let function = taken_in(heaviest, making, kernel, false).or_else(|| taken_in(heaviest, making, kernel, true));
         let name = match function.and_then(|f| making.columns.text_of(f)) {
-            Some(function) => format!("taken in {function}"),
+            Some(function) => called_after(function),
             None => making.columns.text_of(lock.1).unwrap_or("not named").to_owned(),
         };
         called.insert(lock, making.columns.string(&name));

@@ -38,7 +38,7 @@ const WAIT: Shape = Shape {
 };
 const GOROUTINE: Shape = Shape {
     table: "goroutine_wait",
-    keys: &[("stack", false), ("thread", false), ("reason", true)],
+    keys: &[("stack", false), ("thread", false), ("reason", true), ("lock", true), ("process", true)],
     sums: &[("time", true)],
     most: &[("most", false)],
     limit: 40_000,
@@ -312,9 +312,11 @@ fn goroutines(rows: &Rows, run: u32, making: &mut Making) -> Vec<Event> {
     let (times, most) = (rows.numbers("time"), rows.numbers("most"));
     let stretches = rows.stretches();
     let threads: Vec<u32> = processes.iter().map(|&p| making.threads.number(p, 0)).collect();
+    let places = locks::places(&stacks, making);
     let event = |i: usize| {
         let (from, to) = at(&stretches, i);
-        let key = [at(&stacks, i), at(&threads, i), at(&reasons, i), 0, 0, 0, 0, 0];
+        let place = places.get(&at(&stacks, i)).copied().unwrap_or(0);
+        let key = [at(&stacks, i), at(&threads, i), at(&reasons, i), place, at(&processes, i), 0, 0, 0];
         Event { run, from, to, key, sum: [at(&times, i), 0, 0], most: [at(&most, i), 0] }
     };
     rows.indices().map(event).collect()

@@ -305,6 +305,28 @@ pub(crate) fn locks() -> Value {
     })
 }
 
+/// What Go says that a goroutine waits for where that is a lock.
+const GO_LOCKS: [&str; 3] = ["sync.Mutex.Lock", "sync.RWMutex.Lock", "sync.RWMutex.RLock"];
+
+/// The table of the locks that goroutines wait for.
+pub(crate) fn goroutine_locks() -> Value {
+    let reasons: Vec<String> = GO_LOCKS.iter().map(|reason| format!("'{reason}'")).collect();
+    json!({
+        "id": "goroutine-table", "title": "Locks that goroutines wait for", "help": "Go parks a goroutine that waits for a lock without any thread: these waits are not among those of threads. From looks at the program's memory", "kind": "events",
+        "block": profile::BLOCK, "table": "goroutine_wait", "only": {"column": "reason", "texts": GO_LOCKS},
+        "query": format!("select run, comm, reason, stack, sum(time) as time, max(most) as most\nfrom goroutine_wait where reason in ({}) group by run, comm, reason, stack order by time desc", reasons.join(", ")),
+        "keys": [
+            {"id": "lock", "title": "lock", "help": "the function that takes it", "key": true},
+            {"id": "reason", "title": "kind", "help": "what Go says that they wait for", "key": true},
+            {"id": "process", "title": "process", "help": "the program", "key": true}],
+        "values": [
+            {"id": "time", "title": "waited", "unit": "s/s", "help": "time that goroutines waited for it, per second: as many waited, on average", "how": {"rate": "time"}},
+            {"id": "share", "title": "share", "unit": "ratio", "help": "share of all time that goroutines waited for locks", "how": {"share": "time"}},
+            {"id": "most", "title": "at once", "unit": "", "help": "the most goroutines that waited at one place at the same time", "how": {"max": "most"}}],
+        "stacks": [{"column": "stack", "title": "Waiting"}],
+    })
+}
+
 /// The table of interrupts that CPUs send to each other.
 pub(crate) fn ipis() -> Value {
     json!({

@@ -67,6 +67,19 @@ static LOCK: Table = Table::wide(
     ],
 )
 .of_events();
+static GOROUTINE_WAIT: Table = Table::wide(
+    "goroutine_wait",
+    "goroutines that wait",
+    &[
+        Column::number("pid", "process"),
+        Column::label("comm", "process"),
+        Column::label("reason", "what for"),
+        Column::gauge("stack", Unit::None, "where"),
+        Column::gauge("time", Unit::Nanoseconds, "waited"),
+        Column::gauge("most", Unit::None, "at once"),
+    ],
+)
+.of_events();
 static LEDGER: Table = Table::wide(
     "thread_time",
     "a thread",
@@ -281,6 +294,28 @@ fn a_circle_of_stacks_and_hostile_names_do_no_harm() {
     assert!(head["profile"].is_object());
     assert!(!html.contains("</script><b>"), "names are inside packed blocks");
     assert!(Block::of(&html, "profile").stacks().iter().any(|s| s.contains("</script><b>")));
+}
+
+#[test]
+fn locks_of_goroutines_are_on_the_page_of_locks() {
+    let waits = "t pid comm reason stack time most
+        1 7 app sync.Mutex.Lock 4 400000000 3
+        2 7 app sync.Mutex.Lock 4 100000000 2
+        2 7 app IO-wait 3 900000000 1
+        2 7 app sleep - 5 1";
+    let a =
+        run("a", "t pid comm thread at stack weight\n 1 7 app app 500000000 3 10000000", &[(&GOROUTINE_WAIT, waits)]);
+    let (head, html) = report(&[a]);
+    let page = head["pages"].as_array().unwrap().iter().find(|p| p["id"] == "locks").unwrap();
+    let table = &page["tables"][0];
+    assert_eq!((&table["table"], &table["only"]["column"]), (&"goroutine_wait".into(), &"reason".into()));
+    let block = Block::of(&html, "profile");
+    let texts = table["only"]["texts"].as_array().unwrap();
+    let reasons = block.texts("goroutine_wait", "reason");
+    let rows: Vec<usize> = (0..reasons.len()).filter(|&i| texts.contains(&reasons[i].as_str().into())).collect();
+    let time: f64 = rows.iter().map(|i| block.numbers("goroutine_wait", "time")[*i]).sum();
+    assert!((time - 0.5).abs() < 1e-3, "{time}");
+    assert!(rows.iter().all(|i| block.texts("goroutine_wait", "lock")[*i] == "taken in work"));
 }
 
 #[test]

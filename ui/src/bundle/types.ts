@@ -201,6 +201,8 @@ export interface EventsTable {
   query: string;
   block: string;
   table: string;
+  /** Rows of the block's table that are its own: those with one of these texts. */
+  only?: { column: string; texts: string[] };
   keys: { id: string; title: string; help: string; key: boolean }[];
   values: { id: string; title: string; unit: Unit; help: string; how: How }[];
   /** What a row opens to: stacks by their share of the first value. */

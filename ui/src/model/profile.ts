@@ -216,7 +216,11 @@ export function linesOf(columns: Columns, table: EventsTable, windows: Span[], m
   const maxes = [...new Set(needed.flatMap((n) => n.max))].map((c) => [c, t.numbers(c)] as const);
   const found = new Map<string, Line>();
   const totals = windows.map(() => new Map<string, number>());
+  const { only } = table;
+  const marks = only && t.raw(only.column);
+  const isOwn = (i: number) => !only || !marks || only.texts.includes(t.word(marks[i] as number));
   for (let i = 0; i < t.rows; i++) {
+    if (!isOwn(i)) continue;
     const share = shares[tick[i] as number] as number;
     if (!(share > 0)) continue;
     const run = tickRun[tick[i] as number] as number;

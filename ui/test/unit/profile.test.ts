@@ -1,10 +1,10 @@
 // Blocks of columns, and what is added up from them.
 import { describe, expect, it } from "vitest";
 import { Columns } from "../../src/bundle/columns";
-import type { Measure, ProfileSpec } from "../../src/bundle/types";
+import type { EventsTable, Measure, ProfileSpec } from "../../src/bundle/types";
 import { concurrency, runningOf, serialIn } from "../../src/model/ledger";
 import { offsetsOf } from "../../src/model/offsets";
-import { quantile, sharesOf, treeOf } from "../../src/model/profile";
+import { linesOf, quantile, sharesOf, treeOf } from "../../src/model/profile";
 import { pathOf, totals } from "../../src/view/flame/tree";
 import { encodeColumns } from "../bundle/encode";
 
@@ -44,6 +44,22 @@ describe("a block of columns", () => {
     const whole = encodeColumns({ t: { a: { values: [1, 2, 3] } } });
     expect(() => new Columns(whole.subarray(0, whole.length - 4))).toThrow(/more rows than the block/);
     expect(() => new Columns(whole.subarray(0, 20))).toThrow(/longer than the block/);
+  });
+});
+
+describe("tables of events", () => {
+  const table: EventsTable = {
+    id: "waits", title: "Waits", help: "", kind: "events", query: "", block: "profile", table: "wait", stacks: [],
+    keys: [{ id: "state", title: "state", help: "", key: true }], values: [{ id: "time", title: "waited", unit: "s/s", help: "", how: { rate: "time" } }],
+  };
+  const windows = [{ from: 0, to: 1 }, { from: 0, to: 1 }];
+  it("add up the rows of the window", () => {
+    expect(linesOf(block(), table, windows, true).lines.map((l) => l.keys)).toEqual([["lock"], ["idle"]]);
+  });
+  it("have only their own rows of what others are made of too", () => {
+    const { lines, totals: all } = linesOf(block(), { ...table, only: { column: "state", texts: ["lock", "sync"] } }, windows, true);
+    expect(lines.map((l) => l.keys)).toEqual([["lock"]]);
+    expect(all[0]?.get("time")).toBeCloseTo(0.8);
   });
 });
 
