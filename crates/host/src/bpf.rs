@@ -10,6 +10,7 @@ use libbpf_rs::{
     AsRawLibbpf, Iter, Link, MapCore, MapFlags, MapHandle, Object, ObjectBuilder, OpenObject, PrintLevel, ProgramType,
 };
 use model::Unavailable;
+use std::ffi::CString;
 use std::io::Read;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -92,11 +93,15 @@ impl Programs {
         Ok(())
     }
 
-    /// The programs `programs`, all of them `tp_btf`, to be attached and detached more than once. They are not attached yet.
+    /// The programs `programs`, all of them `tp_btf` or `raw_tp`, to be attached and detached more than once. They are not attached yet.
     pub fn hooks(&self, programs: &[&str]) -> Result<Hooks, Unavailable> {
         let each = programs.iter().map(|wanted| {
             let found = self.object.progs().find(|p| p.name() == *wanted);
-            let found = found.and_then(|p| p.as_fd().try_clone_to_owned().ok());
+            let found = found.and_then(|p| {
+                // A tp_btf program was loaded for its tracepoint; the other kind is told it when it is attached.
+                let tracepoint = p.section().to_str()?.strip_prefix("raw_tp/").map(CString::new);
+                Some((p.as_fd().try_clone_to_owned().ok()?, tracepoint.transpose().ok()?))
+            });
             found.ok_or_else(|| Unavailable::failed(format!("eBPF {}: has no program {wanted}", self.name)))
         });
         Ok(Hooks { name: self.name, programs: each.collect::<Result<_, _>>()?, links: Vec::new() })
@@ -187,7 +192,8 @@ fn set_constants(open: &mut OpenObject, name: &str, constants: &[(&str, &[u8])])
 #[derive(Debug)]
 pub struct Hooks {
     name: &'static str,
-    programs: Vec<OwnedFd>,
+    /// Each with its tracepoint, of those that do not know it themselves.
+    programs: Vec<(OwnedFd, Option<CString>)>,
     links: Vec<OwnedFd>,
 }
 
@@ -195,9 +201,10 @@ impl Hooks {
     /// Attaches all of them, in their order, or none.
     pub fn attach(&mut self) -> Result<(), Unavailable> {
         self.detach();
-        for program in &self.programs {
-            // SAFETY: a program's descriptor that is held; without a name the kernel takes what the program was loaded for.
-            let link = unsafe { libbpf_sys::bpf_raw_tracepoint_open(std::ptr::null(), program.as_raw_fd()) };
+        for (program, tracepoint) in &self.programs {
+            let name = tracepoint.as_ref().map_or(std::ptr::null(), |name| name.as_ptr());
+            // SAFETY: a program's descriptor that is held, and a name that ends with a zero, or none: then the kernel takes what the program was loaded for.
+            let link = unsafe { libbpf_sys::bpf_raw_tracepoint_open(name, program.as_raw_fd()) };
             if link < 0 {
                 self.detach();
                 let error = std::io::Error::from_raw_os_error(-link);

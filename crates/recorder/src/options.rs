@@ -147,7 +147,7 @@ pub struct Record {
           value_parser = clap::value_parser!(u32).range(0..=1000))]
     pub stacks: Option<u32>,
 
-    /// No collector thins itself out: exact counts, whatever they cost. Otherwise one that would take more than 1 % of a
+    /// No collector thins itself out: exact counts, whatever they cost. Otherwise one that would take more than 0.5 % of a
     /// CPU (system calls, page faults, interrupts) counts in a part of the time and scales up, and says so
     #[arg(long)]
     pub exact: bool,

@@ -1,8 +1,17 @@
-//! Divides exact run time into user and kernel time. The kernel measures run time exactly and guesses, at each tick, in which mode it was
+//! CPU time: that of the own thread, and of others divided into user and kernel time. The kernel measures run time exactly and guesses, at each tick, in which mode it was
 //! spent; what `/proc` shows is the exact time, divided as the guesses are.
+
+use std::time::Duration;
+
+/// CPU time of this thread so far: what had to wait for a CPU was not dear.
+pub(crate) fn own_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32)
+}
 
 /// User and kernel time: the run time `total`, divided as `guessed` are; neither ever falls. `before` is what was shown last. It is
 /// `cputime_adjust` of kernel/sched/cputime.c in our words.
+#[cfg(feature = "bpf")]
 pub(crate) fn divide([user, kernel]: [u64; 2], total: u64, before: [u64; 2]) -> [u64; 2] {
     let [user_before, kernel_before] = before;
     if user_before.saturating_add(kernel_before) >= total {

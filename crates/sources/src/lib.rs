@@ -5,7 +5,6 @@
 mod attributes;
 #[cfg(feature = "bpf")]
 mod counted;
-#[cfg(feature = "bpf")]
 mod cputime;
 mod entities;
 pub mod mask;

@@ -20,8 +20,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 /// The share of a CPU above which a collector thins itself out, and what it keeps to from then on: several may do so at once.
-const BUDGET: f64 = 0.01;
-const KEPT: f64 = BUDGET / 8.0;
+const BUDGET: f64 = 0.005;
+const KEPT: f64 = BUDGET / 6.0;
 /// Below this share, for so long, it counts all the time again.
 const LITTLE: f64 = BUDGET / 2.0;
 const CALM: u64 = 5_000_000_000;
@@ -388,7 +388,7 @@ impl Thin {
         if one_in > 1 && !self.said {
             self.said = true;
             let why = format!(
-                "to count all {} would take more than {:.0} % of a CPU: they are counted in a part of the time, 1/{one_in} at first (the collector's sampled_1_in says when it is how much), and scaled up",
+                "to count all {} would take more than {:.1} % of a CPU: they are counted in a part of the time, 1/{one_in} at first (the collector's sampled_1_in says when it is how much), and scaled up",
                 self.what,
                 BUDGET * 100.0
             );
@@ -498,14 +498,14 @@ mod tests {
     #[test]
     fn a_burst_is_counted_and_a_load_is_thinned() {
         let mut judge = Judge::new(Rhythm::SHORT.most);
-        assert_eq!([judge.judge(0.2, JUDGED), judge.judge(0.009, JUDGED), judge.judge(0.2, JUDGED)], [1, 1, 1]);
-        assert_eq!(judge.judge(0.025, JUDGED), 20, "twice in a row: so that it keeps to an eighth of its budget");
-        assert_eq!(judge.judge(0.0225, JUDGED), 20, "little less changes nothing");
+        assert_eq!([judge.judge(0.2, JUDGED), judge.judge(0.0045, JUDGED), judge.judge(0.2, JUDGED)], [1, 1, 1]);
+        assert_eq!(judge.judge(0.025, JUDGED), 30, "twice in a row: so that it keeps to a sixth of its budget");
+        assert_eq!(judge.judge(0.0225, JUDGED), 30, "little less changes nothing");
         let last = |judge: &mut Judge, share| (0..20).map(|_| judge.judge(share, JUDGED)).last();
-        assert_eq!(last(&mut judge, 0.03), Some(20), "little more neither");
-        assert_eq!(last(&mut judge, 0.0125), Some(13));
+        assert_eq!(last(&mut judge, 0.03), Some(30), "little more neither");
+        assert_eq!(last(&mut judge, 0.0125), Some(19));
         assert_eq!(last(&mut judge, 9.0), Some(Rhythm::SHORT.most));
-        let calm = |judge: &mut Judge| (0..60).map(|_| judge.judge(0.0051, JUDGED)).last();
+        let calm = |judge: &mut Judge| (0..60).map(|_| judge.judge(0.0026, JUDGED)).last();
         assert!(
             calm(&mut judge).is_some_and(|n| (4..=6).contains(&n)),
             "within its budget by little: not yet all the time"

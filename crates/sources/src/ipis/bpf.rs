@@ -2,6 +2,7 @@
 
 use crate::counted::{Counted, Plan, Sums, Taken, missing_tracepoint};
 use crate::tally::{Fields, trimmed, whole};
+use crate::thin::{Cost, Rhythm, Thinned};
 use crate::{Reader, Scope, parse};
 use host::Host;
 use model::{NULL, Out, Unavailable};
@@ -14,6 +15,9 @@ const KINDS: [&str; 4] = ["call", "reschedule", "tlb", "irq_work"];
 const KIND_TLB: u32 = 2;
 /// Bytes of `struct key`.
 const KEY: usize = 4 * 4 + 8 + 2 * 16;
+
+/// `COUNT_RUNS`, and nanoseconds that a program takes: little where there is nothing to count, some 400 where there is.
+const COST: Cost = Cost { counter: 3, each: 150 };
 
 /// Reads interrupts between CPUs.
 pub struct Ipis {
@@ -32,15 +36,17 @@ impl Ipis {
         // Processors that tell each other in hardware (aarch64) have none.
         let without_tlb = missing_tracepoint(host, &["tlb_flush"])?.is_some();
         let without: &[&str] = if without_tlb { &["tlb_is_flushed"] } else { &[] };
+        let programs = ["tlb_is_flushed", "call_is_queued", "one_is_interrupted", "many_are_interrupted"];
+        let hooks = programs.get(without.len()..).unwrap_or_default();
         let words =
             host.open("/sys/devices/system/cpu/possible").and_then(|mut f| Ok(cpus(f.read(host)?).div_ceil(64)));
         let words: u32 = words.unwrap_or(1).max(1);
-        let programs = ["tlb_is_flushed", "call_is_queued", "one_is_interrupted", "many_are_interrupted"];
+        let thinned = Thinned { what: "interrupts between CPUs", hooks, cost: COST, rhythm: Rhythm::SHORT };
         let constants: &[(&str, &[u8])] = &[("cpu_words", &words.to_ne_bytes())];
         let counted = Counted::open(
             host,
             scope,
-            &Plan { name: "ipis", object: OBJECT, attach: &programs, without, constants, thinned: None },
+            &Plan { name: "ipis", object: OBJECT, attach: &[], without, constants, thinned: Some(thinned) },
         )?;
         Ok(Ipis { counted, without_tlb, without_stacks: scope.target.somebody().err() })
     }
@@ -61,7 +67,11 @@ impl Reader for Ipis {
         if let Some(why) = self.without_stacks.take() {
             out.missing("ipi.stack", why);
         }
-        let mut sums = self.counted.take(host)?;
+        self.counted.say_estimated(out, "ipi");
+        let Some(mut sums) = self.counted.take_thinned(host)? else {
+            self.counted.report(out, 1);
+            return Ok(());
+        };
         let taken = self.counted.stacks(KEY, 3);
         for ((key, stack), values) in by_stack(taken, &mut sums) {
             row(&self.counted, out, &key, stack, &values);
@@ -104,6 +114,7 @@ fn row(counted: &Counted, out: &mut Out<'_>, key: &[u8], stack: i64, values: &[u
     let (cpu, kind, pid, function) = (fields.u32(), fields.u32(), fields.u32(), fields.u64());
     let (comm, thread) = (fields.name(), fields.name());
     let [count, targets, pages] = *values else { return };
+    let [count, targets, pages] = [count, targets, pages].map(|value| counted.span().scaled(value));
     let name = KINDS.get(kind as usize).copied().unwrap_or("call");
     let is_interrupt = comm == [0; 16];
     let cells = [

@@ -10,11 +10,14 @@
 #define COUNTED_STACKS
 #include "counted.h"
 #include "scope.h"
+#include "thin.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 /* Read by bpf.rs; so are the structures below. */
 enum { KIND_CALL, KIND_RESCHEDULE, KIND_TLB, KIND_IRQ_WORK };
+/* Times that a program ran, whether there was something to count or not: tlb_flush comes with each switch to another process. */
+enum { COUNT_RUNS = COUNT_LOST_STACKS + 1 };
 
 /* TLB_REMOTE_SEND_IPI, include/linux/mm_types.h. */
 enum { TLB_REMOTE_SEND_IPI = 4 };
@@ -60,6 +63,8 @@ struct pending {
 	__u64 pages;
 	__u32 tlb;
 	__u32 zero;
+	/* Since when the programs were attached then: what was pending when they were detached is over. */
+	__u64 attached;
 };
 
 struct {
@@ -80,8 +85,16 @@ static const struct sums NOTHING;
 static __always_inline struct pending *pending_here(void)
 {
 	__u32 zero = 0;
+	struct pending *here = bpf_map_lookup_elem(&pending, &zero);
+	struct gate *gate = the_gate();
 
-	return bpf_map_lookup_elem(&pending, &zero);
+	if (!here || !gate)
+		return 0;
+	if (here->attached != gate->attached) {
+		__builtin_memset(here, 0, sizeof(*here));
+		here->attached = gate->attached;
+	}
+	return here;
 }
 
 static __always_inline int sent(void *ctx, __u32 kind, __u64 function, __u64 targets, __u64 pages)
@@ -93,6 +106,9 @@ static __always_inline int sent(void *ctx, __u32 kind, __u64 function, __u64 tar
 	struct record *record;
 	struct sums *to;
 
+	count(COUNT_RUNS);
+	if (!open_since())
+		return 0;
 	if (interrupt ? !scope_everything : !in_scope(task))
 		return 0;
 	count(COUNT_EVENTS);
@@ -146,6 +162,7 @@ int BPF_PROG(tlb_is_flushed, int reason, unsigned long pages)
 {
 	struct pending *here;
 
+	count(COUNT_RUNS);
 	if (reason != TLB_REMOTE_SEND_IPI)
 		return 0;
 	here = pending_here();

@@ -44,8 +44,8 @@ impl Stacks {
         Ok(found.into_iter().map(|at| at.map(|(at, _)| base.wrapping_add(at))).collect())
     }
 
-    /// The processes that run a program built by Go, as far as they were met; `most` of them.
-    pub fn go_programs(&self, most: usize) -> Vec<u32> {
+    /// The processes that run a program built by Go, as far as they were met; `most` of them. Each with a number that is another after exec.
+    pub fn go_programs(&self, most: usize) -> Vec<(u32, u32)> {
         self.state().processes.go_programs().take(most).collect()
     }
 
@@ -55,7 +55,11 @@ impl Stacks {
     /// In words: its file cannot be read, or does not say where.
     pub fn go_runtime(&self, pid: u32) -> Option<Result<GoRuntime, String>> {
         let (base, path, module) = self.state().processes.go_program(pid)?;
-        Some(go_runtime(base, module.file.as_deref()?).map_err(|why| format!("{path}: {why}")))
+        let own = go_runtime(base, module.file.as_deref()?);
+        // Distributions strip programs, and put what was in them into a package of its own.
+        let debug = || symbols::debug_file(self.host(), module.build_id.as_ref()?);
+        let found = own.or_else(|why| debug().ok_or(why).and_then(|file| go_runtime(base, &file)));
+        Some(found.map_err(|why| format!("{path}: {why}")))
     }
 
     /// Whether a process has a pid namespace of its own, so that it calls its threads by other numbers than we do.
@@ -102,7 +106,7 @@ fn go_runtime(base: u64, file: &std::fs::File) -> Result<GoRuntime, String> {
     let names = ["runtime.allgptr", "runtime.allglen", "runtime.waitReasonStrings"];
     let found = addresses(&parsed, parsed.elf_symbol_table(), ".strtab", &names).unwrap_or_default();
     let [Some((goroutines, _)), Some((count, _)), Some((reasons, size))] = found[..] else {
-        return Err("it is without symbols (-ldflags=-s), or was built by a Go before 1.16".into());
+        return Err("it is without symbols: stripped, built with -ldflags=-s, or by a Go before 1.16".into());
     };
     let wanted = [
         ("runtime.g", "atomicstatus"),

@@ -333,6 +333,10 @@ impl Stacks {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn wants_lines(&self) -> bool {
+        self.0.lines.load(Ordering::Relaxed)
+    }
+
     /// Starts the thread that finds names.
     fn begin(&self) {
         if std::mem::replace(&mut self.state().resolving, true) {

@@ -49,6 +49,8 @@ pub(super) struct Module {
     pub debug_frames: Option<Arc<[u8]>>,
     /// Whether it was built by Go, which keeps frame pointers.
     pub is_go: bool,
+    /// Whether it has debug information in itself.
+    pub has_lines: bool,
     /// Open, for its symbols: the path may be gone by then.
     pub file: Option<Arc<File>>,
     /// Why it could not be read.
@@ -113,6 +115,7 @@ impl Module {
                 ".text" => module.text = Some(range),
                 ".got" => module.got = Some(range),
                 ".gopclntab" | ".go.buildinfo" => module.is_go = true,
+                ".debug_info" => module.has_lines = true,
                 _ => {}
             }
         }

@@ -368,9 +368,10 @@ impl Processes {
         })
     }
 
-    /// The processes that run one.
-    pub(super) fn go_programs(&self) -> impl Iterator<Item = u32> {
-        self.by_pid.iter().filter(|(_, process)| self.go_program_of(process).is_some()).map(|(pid, _)| *pid)
+    /// The processes that run one, each with its number.
+    pub(super) fn go_programs(&self) -> impl Iterator<Item = (u32, u32)> {
+        let is_one = |(_, process): &(&u32, &Process)| self.go_program_of(process).is_some();
+        self.by_pid.iter().filter(is_one).map(|(pid, process)| (*pid, process.number))
     }
 
     /// What an address of a process is.

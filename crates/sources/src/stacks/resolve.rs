@@ -1,5 +1,5 @@
 //! Names for places in code: a thread of low priority that takes the new places every now and then, file by file, so that what a file
-//! needs is read once for many.
+//! needs is read once for many. Debug information, which takes a moment to unpack and is not kept, is read rarely, and at the end of the recording.
 
 use super::jit::{self, Map};
 use super::module::Module;
@@ -7,6 +7,7 @@ use super::name::{Kind, Row};
 use super::symbols::{self, Dwarf, NoDwarf, Symbols};
 use super::trie::Place;
 use super::{Stacks, demangle, hotspot, process};
+use crate::cputime::own_time;
 use host::Host;
 use model::Unavailable;
 use object::SymbolKind;
@@ -16,7 +17,6 @@ use std::io::Read;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// DWARF of one file is asked for so long in one round; what is left gets its function without lines and inlined ones.
@@ -24,6 +24,10 @@ const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Rounds come so often at first, and then ever less: each reads files anew.
 const ROUNDS: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(15));
+
+/// So long a file with debug information waits for its first reading, and so many times the CPU time of a reading for the next: who is recorded may
+/// need all CPUs.
+const LINES: (Duration, u32) = (Duration::from_secs(10), 200);
 
 /// A place in code by its number, and its address.
 type Site = (u32, u64);
@@ -44,6 +48,8 @@ struct Generated {
 pub(super) struct Resolver {
     pending: Vec<(u32, Place)>,
     vdso: Option<Symbols>,
+    /// When a file with debug information is read next, by the number of the module.
+    due: HashMap<u32, Instant>,
     generated: HashMap<u32, Generated>,
     /// What could not be done, each said once: item and why.
     said: HashSet<&'static str>,
@@ -88,10 +94,20 @@ impl Resolver {
             }
         }
         stacks.name(rows.drain(..));
-        let read_files = !modules.is_empty();
-        for (module, sites) in modules {
-            let named = self.module(stacks, module, &sites);
+        let mut read_files = false;
+        for (number, sites) in modules {
+            let Some((path, module)) = stacks.module(number) else { continue };
+            let has_lines = stacks.wants_lines() && has_lines(stacks.host(), &module);
+            let due = *self.due.entry(number).or_insert_with(|| Instant::now() + LINES.0);
+            if has_lines && !last && Instant::now() < due {
+                self.pending.extend(sites.into_iter().map(|(site, address)| (site, Place::Module(number, address))));
+                continue;
+            }
+            let begin = own_time();
+            let named = self.module(stacks, number, &path, &module, &sites);
+            self.due.insert(number, Instant::now() + own_time().saturating_sub(begin) * LINES.1);
             stacks.name(named.into_iter());
+            read_files = true;
         }
         for (process, sites) in processes {
             let (named, left) = self.generated(stacks, process, sites, last);
@@ -137,15 +153,14 @@ impl Resolver {
     }
 
     /// The frames at addresses of a file.
-    fn module(&mut self, stacks: &Stacks, number: u32, sites: &[Site]) -> Vec<Named> {
-        let Some((path, module)) = stacks.module(number) else { return Vec::new() };
+    fn module(&mut self, stacks: &Stacks, number: u32, path: &Arc<str>, module: &Module, sites: &[Site]) -> Vec<Named> {
         let host = stacks.host();
         if let Some(why) = &module.error {
             self.say(stacks, "frame.module", || Unavailable::failed(format!("{why}; its functions have no names")));
         }
         let debug = module.build_id.as_ref().and_then(|id| symbols::debug_file(host, id));
         let dwarf = match (&debug, &module.file) {
-            _ if !stacks.0.lines.load(Ordering::Relaxed) => Err(NoDwarf::None),
+            _ if !stacks.wants_lines() => Err(NoDwarf::None),
             (Some(file), _) => Dwarf::open(host, file),
             (None, Some(file)) => Dwarf::open(host, file),
             (None, None) => Err(NoDwarf::None),
@@ -157,7 +172,7 @@ impl Resolver {
             });
         }
         let reopened = || debug.as_ref().and_then(|file| file.try_clone().ok());
-        let symbols = stacks.0.tables.of(number, &module, reopened);
+        let symbols = stacks.0.tables.of(number, module, reopened);
         let (begin, mut left_out) = (Instant::now(), false);
         let mut named = Vec::with_capacity(sites.len());
         for &(site, address) in sites {
@@ -170,7 +185,7 @@ impl Resolver {
                 }
                 Err(_) => Vec::new(),
             };
-            named.push((site, frames(&path, &module, address, symbol, inlined)));
+            named.push((site, frames(path, module, address, symbol, inlined)));
         }
         if left_out {
             self.say(stacks, "frame.source", || {
@@ -234,6 +249,11 @@ impl Resolver {
         }
         (named, left)
     }
+}
+
+/// Whether a file has debug information, in itself or in a file of its own.
+fn has_lines(host: &Host, module: &Module) -> bool {
+    module.has_lines || module.build_id.as_ref().is_some_and(|id| symbols::debug_file(host, id).is_some())
 }
 
 /// The frames at one address, innermost first.

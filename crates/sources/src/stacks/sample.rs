@@ -212,7 +212,7 @@ impl Work {
             }
             perf.drain(host, |time, record| self.take(host, time, record, &mut taken));
             self.forget();
-            taken.counts.cost = own_time();
+            taken.counts.cost = crate::cputime::own_time().as_nanos() as u64;
             stacks.hand_over(&mut taken);
             if stopping {
                 return;
@@ -333,12 +333,6 @@ impl Work {
             taken.counts.lost += 1;
         }
     }
-}
-
-/// CPU time of this thread so far, nanoseconds.
-fn own_time() -> u64 {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
 /// Numbers that are random enough to vary a period (xorshift64; Marsaglia, "Xorshift RNGs", 2003).

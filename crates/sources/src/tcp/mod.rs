@@ -5,7 +5,7 @@
 //! out: full listen queues are seen where a client's last step of the handshake is thrown away; a SYN that is dropped because the queue
 //! is full leaves no trace by process (`protocols` has the sum, ListenOverflows). A stall is a write whose data Nagle's algorithm kept
 //! back for 35 ms or more until the other side acknowledged what was in flight: on a slow path that can also be its round trip. All sockets
-//! of the machine are counted, whoever the recording looks at. Where packets are so many that it would take more than 1 % of a CPU to look at
+//! of the machine are counted, whoever the recording looks at. Where packets are so many that it would take more than 0.5 % of a CPU to look at
 //! each, stalls are looked for in a part of the time and scaled up; what connects, listens or sends again is always counted.
 
 #[cfg(feature = "bpf")]

@@ -62,13 +62,24 @@ static __always_inline __u32 descriptor_state(struct ledger *ledger, struct task
 	}
 }
 
+/* The wait is for a futex or lock, of which nothing is known yet. */
+static __always_inline void waits_for_lock(struct ledger *ledger)
+{
+	ledger->owner = 0;
+	ledger->operation = 0;
+	ledger->value = 0;
+	ledger->waiters = 0;
+	ledger->flags = 0;
+}
+
 static __always_inline __u32 blocked_state(struct ledger *ledger, struct task_struct *task, __u32 state,
 					   struct registers *at, __u64 now)
 {
-	bool waits_for_disk = BPF_CORE_READ_BITFIELD_PROBED(task, in_iowait);
+	bool waits_for_disk = BPF_CORE_READ_BITFIELD(task, in_iowait);
 	__u32 class = CALL_OTHER;
 
 	if (ledger->contended) {
+		waits_for_lock(ledger);
 		ledger->address = ledger->contended;
 		ledger->flags = ledger->contended_flags;
 		return LOCK;
@@ -88,14 +99,17 @@ static __always_inline __u32 blocked_state(struct ledger *ledger, struct task_st
 		/* A fault on the futex's page is no wait for it. */
 		if (!(state & TASK_INTERRUPTIBLE))
 			return waits_for_disk ? FAULT : OTHER;
+		waits_for_lock(ledger);
 		ledger->address = at->arguments[0];
 		ledger->operation = at->arguments[1];
 		ledger->value = at->arguments[2];
 		return operation == FUTEX_LOCK_PI || operation == FUTEX_LOCK_PI2 ? LOCK : UNDECIDED;
 	}
 	case CALL_UNDECIDED:
+		waits_for_lock(ledger);
 		return UNDECIDED;
 	case CALL_LOCK:
+		waits_for_lock(ledger);
 		return LOCK;
 	}
 	if (waits_for_disk)

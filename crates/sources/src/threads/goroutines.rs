@@ -6,13 +6,15 @@
 //! program's debug information, and where it waits by its frame pointers, which Go keeps (since 1.7 on x86-64, 1.12 on aarch64).
 
 use super::ledger::{Ledgers, text};
-use super::memory::{self, Memory, Process, Trouble};
+use super::looking::{Look, Looker, Looking, Why};
+use super::memory::{Memory, Process, Trouble};
 use super::records::Name;
 use super::tables::{GOROUTINE, GOROUTINE_WAIT};
+use crate::cputime::own_time;
 use crate::stacks::{GoRuntime, Stacks, User};
 use model::{Out, Unavailable};
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Between two looks, and at most.
@@ -30,11 +32,15 @@ const MOST_STACKS: usize = 128;
 /// Different waits that are kept between two reads, and things that they wait for.
 const MOST_SEEN: usize = 16_384;
 const MOST_REASONS: u64 = 256;
+/// Failures that are said.
+const MOST_SAID: usize = 8;
 /// Bytes of a goroutine's stack in which frames are looked for, and frames.
 const STACK: usize = 4096;
 const DEEPEST: usize = 48;
 /// More goroutines than this no program has: then it is not understood.
 const IMPOSSIBLE: u64 = 1 << 28;
+/// What is looked for.
+const WHAT: &str = "what its goroutines wait for";
 /// `_Gwaiting`, and the mark of one that the garbage collector looks at, `_Gscan` (src/runtime/runtime2.go).
 const WAITING: u32 = 4;
 const SCANNED: u32 = 0x1000;
@@ -48,15 +54,19 @@ struct Seen {
     most: u64,
 }
 
-/// A program that is looked at, or has been.
+/// A process that is looked at, or has been.
 #[derive(Debug)]
 struct Watched {
+    /// What is known of it, from one exec to the next.
+    number: u32,
     /// Its name, once the ledger has it in scope, and whether it had at the last read.
     process: Option<Name>,
     wanted: bool,
     met: Instant,
-    /// `None` where it cannot be looked at.
+    /// `None` where it cannot be looked at, or runs another program now.
     program: Option<Program>,
+    /// Why, if that is yet to be said.
+    why: Option<Unavailable>,
     looked: Option<Instant>,
     /// By what it is waited for, and by the number of the stack.
     seen: BTreeMap<(Arc<str>, i64), Seen>,
@@ -77,51 +87,38 @@ struct Program {
 struct State {
     watched: HashMap<u32, Watched>,
     listed: Option<Instant>,
-    missing: Vec<Unavailable>,
-    running: bool,
-    closed: bool,
-}
-
-#[derive(Debug, Default)]
-struct Shared {
-    state: Mutex<State>,
-    changed: Condvar,
+    said: usize,
 }
 
 /// The goroutines of all programs in scope.
 #[derive(Debug)]
-pub(super) struct Goroutines {
-    shared: Arc<Shared>,
-    stacks: Stacks,
-}
+pub(super) struct Goroutines(Looking<State>);
 
 impl Goroutines {
     pub fn new(stacks: Stacks) -> Self {
-        Goroutines { shared: Arc::default(), stacks }
+        Goroutines(Looking::new(stacks))
     }
 
     /// Puts what was seen since the read before of the processes that are in scope, or were.
     pub fn read(&mut self, ledgers: &Ledgers, out: &mut Out<'_>) {
-        let mut state = self.shared.state();
-        if !std::mem::replace(&mut state.running, true) {
-            let (shared, stacks) = (Arc::clone(&self.shared), self.stacks.clone());
-            let thread = std::thread::Builder::new().name("goroutines".into());
-            state.running = thread.spawn(move || shared.run(&stacks)).is_ok();
-        }
+        self.0.begin();
+        let mut state = self.0.found();
+        let state = &mut *state;
         let processes = ledgers.processes();
         for (pid, watched) in &mut state.watched {
             let process = processes.get(pid);
             watched.wanted = process.is_some();
             watched.process = process.copied().or(watched.process);
         }
-        for why in state.missing.drain(..) {
-            out.missing("goroutine", why);
-        }
         let mut order: Vec<u32> = state.watched.keys().copied().collect();
         order.sort_unstable();
         for pid in order {
             let Some(watched) = state.watched.get_mut(&pid) else { continue };
             let Some(process) = watched.process else { continue };
+            if let Some(why) = watched.why.take().filter(|_| state.said < MOST_SAID) {
+                state.said += 1;
+                out.missing("goroutine", why);
+            }
             let process = out.bytes(text(&process));
             for ((reason, stack), seen) in std::mem::take(&mut watched.seen) {
                 let reason = out.text(&reason);
@@ -136,116 +133,80 @@ impl Goroutines {
     }
 }
 
-impl Drop for Goroutines {
-    fn drop(&mut self) {
-        self.shared.state().closed = true;
-        self.shared.changed.notify_all();
-    }
-}
+impl Look for State {
+    const NAME: &'static str = "goroutines";
 
-impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Looks until it is closed.
-    fn run(&self, stacks: &Stacks) {
-        let mut state = self.state();
-        while !state.closed {
-            let now = Instant::now();
-            if state.listed.is_none_or(|at| now >= at + LISTED) {
-                state.listed = Some(now);
-                let programs = stacks.go_programs(MOST_PROGRAMS);
-                state.watched.retain(|pid, watched| watched.wanted || programs.contains(pid));
-                let new: Vec<u32> = programs.into_iter().filter(|pid| !state.watched.contains_key(pid)).collect();
-                drop(state);
-                // Debug information takes a moment to read: reads of the source do not wait for it.
-                let found: Vec<_> = new.into_iter().filter_map(|pid| Some((pid, program(pid, stacks)?))).collect();
-                state = self.state();
-                for (pid, program) in found {
-                    state.watch(pid, program);
-                }
+    fn round(looker: &Looker<Self>, stacks: &Stacks) -> Duration {
+        let now = Instant::now();
+        let mut state = looker.found();
+        if state.listed.is_none_or(|at| now >= at + LISTED) {
+            state.listed = Some(now);
+            let new = state.list(stacks.go_programs(MOST_PROGRAMS));
+            drop(state);
+            // Debug information takes a moment to read: reads of the source do not wait for it.
+            let found: Vec<_> = new.into_iter().filter_map(|of| Some((of, program(of.0, stacks)?))).collect();
+            state = looker.found();
+            for ((pid, number), program) in found {
+                let watched = state.watched.entry(pid).or_insert_with(|| Watched::new(number));
+                watched.is(number, program.map_err(|why| why.said(pid, WHAT)));
             }
-            let begin = memory::cpu_time();
-            state.round(now, stacks);
-            let cost = memory::cpu_time().saturating_sub(begin);
-            let some = state.watched.values().any(|watched| watched.is_due(now));
-            let pause = if some { (cost * PAUSES).clamp(PAUSE, LONGEST) } else { LISTED };
-            let wait = self.changed.wait_timeout_while(state, pause, |state| !state.closed);
-            state = wait.unwrap_or_else(PoisonError::into_inner).0;
         }
+        let begin = own_time();
+        for (&pid, watched) in state.watched.iter_mut().filter(|(_, watched)| watched.is_due(now)) {
+            if let Err(why) = watched.look(pid, now, stacks) {
+                (watched.program, watched.why) = (None, why.said(pid, WHAT));
+            }
+        }
+        let cost = own_time().saturating_sub(begin);
+        let some = state.watched.values().any(|watched| watched.is_due(now));
+        if some { (cost * PAUSES).clamp(PAUSE, LONGEST) } else { LISTED }
     }
 }
 
 impl State {
-    fn watch(&mut self, pid: u32, program: Result<Program, Why>) {
-        let program = program.map_err(|why| self.missing.extend(why.said(pid))).ok();
-        self.watched.insert(pid, Watched { program, ..Watched::new(Instant::now()) });
-    }
-
-    fn round(&mut self, now: Instant, stacks: &Stacks) {
-        for (&pid, watched) in self.watched.iter_mut().filter(|(_, watched)| watched.is_due(now)) {
-            if let Err(why) = watched.look(pid, now, stacks) {
-                watched.program = None;
-                self.missing.extend(why.said(pid));
-            }
-        }
-    }
-}
-
-/// Why a program cannot be looked at.
-#[derive(Debug, PartialEq, Eq)]
-enum Why {
-    Gone,
-    Denied,
-    Words(String),
-}
-
-impl From<Trouble> for Why {
-    fn from(trouble: Trouble) -> Self {
-        match trouble {
-            Trouble::Gone => Why::Gone,
-            Trouble::Denied => Why::Denied,
-        }
-    }
-}
-
-impl Why {
-    /// What to say of it; nothing of a process that has ended.
-    fn said(self, pid: u32) -> Option<Unavailable> {
-        match self {
-            Why::Gone => None,
-            Why::Denied => {
-                let why = format!("process {pid}: what its goroutines wait for: its memory may not be read");
-                let remedy = "root, or CAP_SYS_PTRACE and kernel.yama.ptrace_scope below 3";
-                Some(Unavailable::denied(why).remedy(remedy))
-            }
-            Why::Words(words) => {
-                let why = format!("process {pid}: what its goroutines wait for: {words}");
-                Some(Unavailable::absent(why).remedy("go build without -ldflags=\"-s -w\""))
-            }
-        }
+    /// Takes note of the processes that run a program built by Go now, each with its number: those of which nothing is known yet.
+    fn list(&mut self, programs: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
+        let listed: HashMap<u32, u32> = programs.iter().copied().collect();
+        self.watched.retain(|pid, watched| {
+            let is_it = listed.get(pid) == Some(&watched.number);
+            // What was seen of the program before is yet to be read.
+            watched.program = watched.program.take().filter(|_| is_it);
+            is_it || watched.wanted
+        });
+        let is_new = |(pid, number): &(u32, u32)| self.watched.get(pid).is_none_or(|known| known.number != *number);
+        programs.into_iter().filter(is_new).collect()
     }
 }
 
 impl Watched {
-    fn new(met: Instant) -> Self {
+    fn new(number: u32) -> Self {
         Watched {
+            number,
             process: None,
             wanted: false,
-            met,
+            met: Instant::now(),
             program: None,
+            why: None,
             looked: None,
             seen: BTreeMap::new(),
             totals: BTreeMap::new(),
         }
     }
 
+    /// The process runs this program now, or one that cannot be looked at.
+    fn is(&mut self, number: u32, program: Result<Program, Option<Unavailable>>) {
+        (self.number, self.met, self.looked) = (number, Instant::now(), None);
+        (self.program, self.why) = match program {
+            Ok(program) => (Some(program), None),
+            Err(why) => (None, why),
+        };
+    }
+
     fn is_due(&self, now: Instant) -> bool {
         self.program.is_some() && (self.wanted || now.duration_since(self.met) < UNKNOWN)
     }
 
-    /// Looks at it once: what its goroutines wait for now, they wait for since the look before.
+    /// Looks at it once. The time since the look before goes to what its goroutines are found waiting for.
     fn look(&mut self, pid: u32, now: Instant, stacks: &Stacks) -> Result<(), Why> {
         let Some(program) = &mut self.program else { return Ok(()) };
         let since = self.looked.replace(now);
@@ -296,11 +257,14 @@ impl Program {
         for pair in words.chunks_exact(2) {
             let mut bytes = [0; 64];
             let [Some(from), Some(length)] = *pair else {
-                return Err(Why::Words("its memory is not as expected".into()));
+                return Err(not_as_expected());
             };
             let length = usize::try_from(length).unwrap_or(usize::MAX).min(bytes.len());
             let room = bytes.get_mut(..length).unwrap_or_default();
             let read = memory.some(from, room)?;
+            if read < length {
+                return Err(not_as_expected());
+            }
             reasons.push(String::from_utf8_lossy(bytes.get(..read).unwrap_or_default()).as_ref().into());
         }
         Ok(Program { runtime, reasons, turn: 0 })
@@ -313,7 +277,7 @@ impl Program {
             return Err(Why::Gone);
         };
         if all > IMPOSSIBLE {
-            return Err(Why::Words("its memory is not as expected".into()));
+            return Err(not_as_expected());
         }
         let one_in = all.div_ceil(MOST_GOROUTINES).max(1);
         self.turn = self.turn.wrapping_add(1);
@@ -348,6 +312,10 @@ impl Program {
         }
         Ok(waits)
     }
+}
+
+fn not_as_expected() -> Why {
+    Why::Words("its memory is not as expected".into())
 }
 
 /// Whether what is waited for is a lock.
@@ -472,10 +440,7 @@ mod tests {
         memory.store(0x10008, u64::MAX);
         let mut found = Program::new(&memory, RUNTIME).unwrap();
         assert!(matches!(found.look(&memory), Err(Why::Words(_))));
-        assert_eq!(
-            Program::new(&Fake(0, Vec::new()), RUNTIME).unwrap_err(),
-            Why::Words("its memory is not as expected".into())
-        );
+        assert_eq!(Program::new(&Fake(0, Vec::new()), RUNTIME).unwrap_err(), not_as_expected());
         // A stack whose frames lead nowhere, or in circles.
         let mut memory = Fake(0x10000, vec![0; 64]);
         memory.store(0x10008, 0x10008);
@@ -531,7 +496,7 @@ func main() {
         let code = maps.lines().find(|line| line.contains("r-xp")).unwrap();
         let code = u64::from_str_radix(code.split('-').next().unwrap(), 16).unwrap();
         stacks.intern(child.id(), &[], User::Frames(&[code + 64]));
-        assert_eq!(stacks.go_programs(9), [child.id()]);
+        assert_eq!(stacks.go_programs(9).iter().map(|of| of.0).collect::<Vec<_>>(), [child.id()]);
         let found = super::program(child.id(), &stacks).unwrap();
         let found = found.and_then(|mut program| program.look(&Process(child.id())));
         child.kill().unwrap();

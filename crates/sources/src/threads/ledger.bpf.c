@@ -27,8 +27,8 @@ enum { WAKER_ONE_IN = 16 };
  * wait for it, and the code that ends the wait. All of these cost lines of the cache that others want too. Numbers and times are exact all the same.
  */
 enum { OFTEN = 200000, WINDOW_BITS = 20, WINDOWS = 8 };
-/* The name of a waker is looked at again after so long, for it may have taken another. */
-#define NAME_AGAIN 100000000ull
+/* The name of a waker is looked at again after so many times 2^20 ns, a tenth of a second: it may have taken another. */
+enum { NAME_AGAIN = 95 };
 
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
@@ -48,7 +48,7 @@ static __always_inline void account(struct ledger *ledger, __u64 now)
 		ledger->states[state] += now - since;
 	ledger->since = now;
 	if (state == RUNNING || state == RUNNABLE)
-		put_into_slots(since > ledger->slotted ? since : ledger->slotted, now, state == RUNNING);
+		put_into_slots(since > ledger->slotted ? since : ledger->slotted, now, state == RUNNING, 0);
 }
 
 static __always_inline void changed(struct ledger *ledger, __u64 state)
@@ -98,11 +98,6 @@ static __always_inline void blocks(struct task_struct *task, struct ledger *ledg
 	ledger->counted = 0;
 	ledger->blocked = now;
 	ledger->kernel = 0;
-	ledger->owner = 0;
-	ledger->operation = 0;
-	ledger->value = 0;
-	ledger->waiters = 0;
-	ledger->flags = 0;
 	ledger->address = 0;
 	ledger->call = at.call;
 	ledger->place = mix(mix(mix((__u32)task->pid, at.ip), at.sp), (__u32)at.call);
@@ -283,15 +278,15 @@ static __always_inline void note_waker(struct ledger *ledger, struct task_struct
 
 	ledger->waker = tgid;
 	ledger->waker_thread = waker->pid;
-	if (ledger->named != tgid || now - ledger->named_at > NAME_AGAIN) {
+	if (ledger->named != tgid || (__u32)(now >> 20) - ledger->named_at > NAME_AGAIN) {
 		ledger->named = tgid;
-		ledger->named_at = now;
+		ledger->named_at = now >> 20;
 		bpf_probe_read_kernel(&ledger->waker_name, sizeof(ledger->waker_name), waker->group_leader->comm);
 	}
 	ledger->waker_place = 0;
 	if (look != LOOK || !with_stacks || (waker->flags & PF_KTHREAD))
 		return;
-	if (now - ledger->since >= long_wait || ledger->wakeups % WAKER_ONE_IN == 0) {
+	if (now - ledger->since >= long_wait || now % WAKER_ONE_IN == 0) {
 		__u64 place = mix(mix(mix((__u32)waker->pid, at->ip), at->sp), (__u32)at->call);
 
 		if (copy_stack(place, now))
@@ -490,7 +485,7 @@ int ledger_read(struct bpf_iter__task *ctx)
 		from = since > ledger->slotted ? since : ledger->slotted;
 
 		ledger->slotted = now;
-		put_into_slots(from, now, state == RUNNING);
+		put_into_slots(from, now, state == RUNNING, 1);
 	}
 	return 0;
 }

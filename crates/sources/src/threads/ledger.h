@@ -32,7 +32,7 @@ enum { FIRST_BLOCKED = LOCK };
 /* Places where a thread blocked that are kept with it; when it has blocked in more, the oldest goes to the ring. */
 enum { SITES = 8 };
 
-/* One way in which a thread waited. Sums since `born`. What each wait touches comes first, in one line of the cache. */
+/* One way in which a thread waited. Sums since `born`. What each wait touches lies in the first line of the cache, the rest is touched where one is looked at closely. */
 struct site {
 	__u64 born;
 	/* A number made of the registers at the system call, the thread and the call: the name of its user stack. */
@@ -74,8 +74,9 @@ enum { KNOWN = 4 };
 enum { LOOK = 1 };
 
 /*
- * The first 56 bytes lie in one line of the cache with the pointer that the kernel finds the rest by. They are all that a waker on another CPU
- * touches: what is to be done about a wait that has ended is done where the thread runs next, whose lines they are.
+ * What each switch touches lies in few lines of the cache, for the program that runs has use for the others. The first 56 bytes lie in one line with the
+ * pointer that the kernel finds the rest by. They are all that a waker on another CPU touches: what is to be done about a wait that has ended is
+ * done where the thread runs next, whose lines they are.
  */
 struct ledger {
 	/* Odd while it is changed. Not by wakers. */
@@ -90,9 +91,18 @@ struct ledger {
 	__u64 waker_place;
 	__u32 waker;
 	__u32 waker_thread;
-	/* The process whose name is `waker_name`. */
+	/* The process whose name is `waker_name`, and when that was looked at, in units of 2^20 ns. */
 	__u32 named;
+	__u32 named_at;
 	__u32 state;
+	/* Place of the last wait in `sites`. */
+	__u8 last;
+	/* Whether the wait is looked at closely (see blocks()), and is one of those in `waiting`. */
+	__u8 closely;
+	__u8 counted;
+	__u8 zero;
+
+	/* The second line, and most of the third. */
 	__u64 wakeups;
 	__u64 states[STATES];
 	/* Run time that the kernel had measured when the thread last left a CPU. */
@@ -100,38 +110,37 @@ struct ledger {
 	/* What of the running time lies before it last left a CPU. */
 	__u64 left;
 	__u64 voluntary;
-	__u64 involuntary;
-	__u64 migrations;
-	/* Until when its time has gone into the slots, and until when its open wait has been told. */
+
+	/* The fourth: until when its time has gone into the slots, until when its open wait has been told, and when it blocked last. */
 	__u64 slotted;
 	__u64 flushed;
-	/* When it blocked last. */
 	__u64 blocked;
 	/* The wait that is open: as in struct site. */
 	__u64 place;
 	__u64 address;
 	__u64 kernel;
+	/* The kernel lock that it is contending for; 0 for none. */
+	__u64 contended;
+	__s32 call;
+	__u32 cpu;
+
+	/* Of a futex or lock; of other waits these mean nothing. */
 	__u32 owner;
 	__u32 operation;
 	__u32 value;
 	__u32 waiters;
-	__s32 call;
 	__u32 flags;
-	/* Whether it is looked at closely (see blocks()), and is one of those in `waiting`. */
-	__u32 closely;
-	__u32 counted;
-	/* The kernel lock that it is contending for; 0 for none. */
-	__u64 contended;
 	__u32 contended_flags;
-	__u32 cpu;
-	__u32 last;
-	__u32 hand;
-	struct known known[KNOWN];
 	/* Last descriptor that was looked at, and what it was. */
 	__u64 descriptor_at;
 	__u32 descriptor;
 	__u32 descriptor_kind;
-	__u64 named_at;
+	__u64 involuntary;
+	__u64 migrations;
+	/* Which of `sites` goes when there is no room. */
+	__u32 hand;
+	__u32 zeroes;
+	struct known known[KNOWN];
 	char waker_name[TASK_COMM_LEN];
 	__u64 born;
 	/* When the ledger was begun. */
@@ -142,12 +151,14 @@ struct ledger {
 	__u32 queue[BUCKETS];
 	__u64 told[SITES];
 	/* So that each of them begins a line. */
-	__u64 fill[1];
+	__u64 fill[2];
 	struct site sites[SITES];
 };
 
 _Static_assert(sizeof(struct site) == 128 && __builtin_offsetof(struct ledger, sites) % 64 == 56, "sites begin lines");
-_Static_assert(__builtin_offsetof(struct ledger, states) == 56, "what a waker writes");
+_Static_assert(__builtin_offsetof(struct ledger, wakeups) == 56 && __builtin_offsetof(struct ledger, slotted) == 56 + 128 &&
+		       __builtin_offsetof(struct ledger, owner) == 56 + 192,
+	       "what a waker touches, and what each switch does");
 
 enum { RECORD_THREAD = 1, RECORD_SITE, RECORD_END, RECORD_KERNEL_STACK, RECORD_USER_STACK };
 

@@ -46,12 +46,6 @@ pub(in crate::threads) trait Memory {
     }
 }
 
-/// CPU time of this thread: a look that had to wait for a CPU was not dear.
-pub(in crate::threads) fn cpu_time() -> std::time::Duration {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    std::time::Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32)
-}
-
 /// Nothing is mapped below.
 const LOWEST: u64 = 4096;
 /// Names of HotSpot's structures, fields and flags are shorter.

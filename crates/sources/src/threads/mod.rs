@@ -21,6 +21,7 @@ mod ledger;
 mod live;
 #[cfg(feature = "bpf")]
 mod locks;
+mod looking;
 #[cfg(feature = "bpf")]
 mod memory;
 #[cfg(feature = "bpf")]

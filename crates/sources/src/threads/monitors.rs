@@ -4,11 +4,13 @@
 //! wait is looked at a few times a second, to see when they begin to: a wait that is over cannot be asked what it was for.
 
 use super::hotspot::{EXPORTED, Machine, Pending, Unknown};
-use super::memory::{self, Memory, Process, Trouble};
+use super::looking::{Look, Looker, Looking, Why};
+use super::memory::{Memory, Process};
+use crate::cputime::own_time;
 use crate::stacks::Stacks;
 use model::Unavailable;
 use std::collections::HashMap;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Between two looks at JVMs whose threads wait for monitors, and at others; and between two at most.
@@ -98,83 +100,52 @@ struct State {
     listed: Option<Instant>,
     missing: Vec<Unavailable>,
     said: usize,
-    running: bool,
-    closed: bool,
-}
-
-#[derive(Debug, Default)]
-struct Shared {
-    state: Mutex<State>,
-    changed: Condvar,
 }
 
 /// The monitors of all JVMs in scope.
 #[derive(Debug)]
-pub(super) struct Monitors {
-    shared: Arc<Shared>,
-    stacks: Stacks,
-}
+pub(super) struct Monitors(Looking<State>);
 
 impl Monitors {
     pub fn new(stacks: Stacks) -> Self {
-        Monitors { shared: Arc::default(), stacks }
+        Monitors(Looking::new(stacks))
     }
 
     /// Whether a process is a JVM, or was one that was looked at: the read after its end still tells of its waits.
     pub fn is_jvm(&self, pid: u32) -> bool {
-        self.stacks.is_jvm(pid) || self.shared.state().watched.contains_key(&pid)
+        self.0.stacks().is_jvm(pid) || self.0.found().watched.contains_key(&pid)
     }
 
     /// Begins to look, if that has not been done.
     pub fn begin(&mut self) {
-        let mut state = self.shared.state();
-        if !std::mem::replace(&mut state.running, true) {
-            let (shared, stacks) = (Arc::clone(&self.shared), self.stacks.clone());
-            let thread = std::thread::Builder::new().name("monitors".into());
-            state.running = thread.spawn(move || shared.run(&stacks)).is_ok();
-        }
+        self.0.begin();
     }
 
     /// Says that threads of a JVM wait for monitors, and takes what was seen of them since this was last said.
     pub fn take(&mut self, pid: u32) -> Seen {
         let now = Instant::now();
-        let mut state = self.shared.state();
+        let mut state = self.0.found();
         let watched = state.watched.entry(pid).or_insert_with(|| Watched::new(now));
         watched.until = now + AFTER;
         if watched.looked.is_none() {
             // They may be waiting still.
-            state.look(pid, &self.stacks);
+            state.look(pid, self.0.stacks());
         }
         state.watched.get_mut(&pid).map(|watched| std::mem::take(&mut watched.seen)).unwrap_or_default()
     }
 
     /// What could not be read, once for each process.
     pub fn missing(&mut self) -> Vec<Unavailable> {
-        std::mem::take(&mut self.shared.state().missing)
+        std::mem::take(&mut self.0.found().missing)
     }
 }
 
-impl Drop for Monitors {
-    fn drop(&mut self) {
-        self.shared.state().closed = true;
-        self.shared.changed.notify_all();
-    }
-}
+impl Look for State {
+    const NAME: &'static str = "monitors";
 
-impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Looks until it is closed.
-    fn run(&self, stacks: &Stacks) {
-        let mut state = self.state();
-        while !state.closed {
-            let (often, cost) = state.round(Instant::now(), stacks);
-            let pause = (cost * PAUSES).clamp(if often { PAUSE } else { IDLE }, LONGEST);
-            let wait = self.changed.wait_timeout_while(state, pause, |state| !state.closed);
-            state = wait.unwrap_or_else(PoisonError::into_inner).0;
-        }
+    fn round(looker: &Looker<Self>, stacks: &Stacks) -> Duration {
+        let (often, cost) = looker.found().round(Instant::now(), stacks);
+        (cost * PAUSES).clamp(if often { PAUSE } else { IDLE }, LONGEST)
     }
 }
 
@@ -205,40 +176,17 @@ impl State {
         watched.machine = None;
         watched.failed = Some(Instant::now());
         watched.tries += 1;
-        let why = match unknown {
-            Why::Denied => {
-                watched.tries = MOST_TRIES;
-                let why = format!("process {pid}: the classes of its monitors: its memory may not be read");
-                Unavailable::denied(why).remedy("root, or CAP_SYS_PTRACE and kernel.yama.ptrace_scope below 3")
+        // Of one that has ended, or begins, more may be known later.
+        if unknown != Why::Gone {
+            watched.tries = MOST_TRIES;
+        }
+        if let Some(why) = unknown.said(pid, "the classes of its monitors") {
+            self.said += 1;
+            if self.said <= MOST_SAID {
+                self.missing.push(why);
             }
-            Why::Words(words) => {
-                watched.tries = MOST_TRIES;
-                Unavailable::absent(format!("process {pid}: the classes of its monitors: {words}"))
-            }
-            Why::Gone => return Duration::ZERO,
-        };
-        self.said += 1;
-        if self.said <= MOST_SAID {
-            self.missing.push(why);
         }
         Duration::ZERO
-    }
-}
-
-/// Why a look was in vain.
-#[derive(Debug, PartialEq, Eq)]
-enum Why {
-    Gone,
-    Denied,
-    Words(String),
-}
-
-impl From<Trouble> for Why {
-    fn from(trouble: Trouble) -> Self {
-        match trouble {
-            Trouble::Gone => Why::Gone,
-            Trouble::Denied => Why::Denied,
-        }
     }
 }
 
@@ -272,9 +220,9 @@ impl Watched {
             self.numbers = stacks.is_in_namespace(pid).then(|| (HashMap::new(), None));
         }
         let Some(machine) = &mut self.machine else { return Ok(Duration::ZERO) };
-        let begin = memory::cpu_time();
+        let begin = own_time();
         let found = machine.look(&memory)?;
-        let cost = memory::cpu_time().saturating_sub(begin);
+        let cost = own_time().saturating_sub(begin);
         if !found.is_empty() {
             self.until = Instant::now() + AFTER;
         }

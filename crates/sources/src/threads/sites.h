@@ -30,20 +30,28 @@ struct {
 	__type(value, __u32);
 } waiting SEC(".maps");
 
+/* Whether the ledger says of a wait in this state which futex or lock it is for. */
+static __always_inline bool is_for_lock(__u64 state)
+{
+	return state == UNDECIDED || state == LOCK;
+}
+
 static __always_inline void fill(struct site *site, struct ledger *ledger, __u64 state)
 {
+	bool lock = is_for_lock(state);
+
 	site->place = ledger->place;
 	site->address = ledger->address;
 	site->kernel = ledger->kernel;
 	site->waker_place = ledger->waker_place;
 	site->waker = ledger->waker;
 	site->waker_thread = ledger->waker_thread;
-	site->owner = ledger->owner;
-	site->operation = ledger->operation;
-	site->value = ledger->value;
-	site->waiters = ledger->waiters;
+	site->owner = lock ? ledger->owner : 0;
+	site->operation = lock ? ledger->operation : 0;
+	site->value = lock ? ledger->value : 0;
+	site->waiters = lock ? ledger->waiters : 0;
 	site->call = ledger->call;
-	site->state = (__u32)state | ledger->flags << 8;
+	site->state = (__u32)state | (lock ? ledger->flags << 8 : 0);
 	if (ledger->waker)
 		__builtin_memcpy(site->waker_name, ledger->waker_name, sizeof(site->waker_name));
 	else
@@ -125,14 +133,15 @@ static __noinline int end_wait(struct task_struct *task, struct ledger *ledger, 
 			site->owner = owner;
 		if (site->waiters < waiters)
 			site->waiters = waiters;
-	} else {
+	} else if (ledger->closely) {
 		if (ledger->waker_place)
 			site->waker_place = ledger->waker_place;
-		if (ledger->closely)
-			site->owner = ledger->owner;
 		site->waker_thread = ledger->waker_thread;
-		if (ledger->waiters > site->waiters)
-			site->waiters = ledger->waiters;
+		if (is_for_lock(state)) {
+			site->owner = ledger->owner;
+			if (ledger->waiters > site->waiters)
+				site->waiters = ledger->waiters;
+		}
 	}
 	/* What a read has told of it while it was open is not told again. */
 	told = ledger->flushed > from ? ledger->flushed : from;

@@ -1,0 +1,119 @@
+//! A thread that looks at the memory of programs between the reads of a source, some dozens of times a second, and why it may find nothing there.
+
+use super::memory::Trouble;
+use crate::stacks::Stacks;
+use model::Unavailable;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// What such a thread does, and what it shares with the reads.
+pub(super) trait Look: Default + Send + 'static {
+    /// Of the thread.
+    const NAME: &'static str;
+
+    /// Looks at all whose turn it is. How long to wait before the next round.
+    fn round(looker: &Looker<Self>, stacks: &Stacks) -> Duration;
+}
+
+/// The thread, and what it found.
+#[derive(Debug)]
+pub(super) struct Looker<L> {
+    found: Mutex<L>,
+    closed: Mutex<bool>,
+    closing: Condvar,
+}
+
+impl<L> Looker<L> {
+    /// What it shares with the reads.
+    pub fn found(&self) -> MutexGuard<'_, L> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn closed(&self) -> MutexGuard<'_, bool> {
+        self.closed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Ends the thread with it.
+#[derive(Debug)]
+pub(super) struct Looking<L: Look> {
+    looker: Arc<Looker<L>>,
+    stacks: Stacks,
+    running: bool,
+}
+
+impl<L: Look> Looking<L> {
+    /// Without a thread yet.
+    pub fn new(stacks: Stacks) -> Self {
+        let looker = Looker { found: Mutex::default(), closed: Mutex::default(), closing: Condvar::new() };
+        Looking { looker: Arc::new(looker), stacks, running: false }
+    }
+
+    /// Starts the thread, if that has not been done.
+    pub fn begin(&mut self) {
+        if !self.running {
+            let (looker, stacks) = (Arc::clone(&self.looker), self.stacks.clone());
+            let thread = std::thread::Builder::new().name(L::NAME.into());
+            self.running = thread.spawn(move || run(&looker, &stacks)).is_ok();
+        }
+    }
+
+    /// What the thread shares with the reads.
+    pub fn found(&self) -> MutexGuard<'_, L> {
+        self.looker.found()
+    }
+
+    /// Of the programs that are looked at.
+    pub fn stacks(&self) -> &Stacks {
+        &self.stacks
+    }
+}
+
+impl<L: Look> Drop for Looking<L> {
+    fn drop(&mut self) {
+        *self.looker.closed() = true;
+        self.looker.closing.notify_all();
+    }
+}
+
+fn run<L: Look>(looker: &Looker<L>, stacks: &Stacks) {
+    while !*looker.closed() {
+        let pause = L::round(looker, stacks);
+        let waited = looker.closing.wait_timeout_while(looker.closed(), pause, |closed| !*closed);
+        drop(waited.unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+/// Why a look was in vain.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Why {
+    /// The process has ended, or runs another program.
+    Gone,
+    Denied,
+    /// Any other reason.
+    Words(String),
+}
+
+impl From<Trouble> for Why {
+    fn from(trouble: Trouble) -> Self {
+        match trouble {
+            Trouble::Gone => Why::Gone,
+            Trouble::Denied => Why::Denied,
+        }
+    }
+}
+
+impl Why {
+    /// What to say of it, where `what` of a process was looked for; nothing of a process that has ended.
+    pub fn said(self, pid: u32, what: &str) -> Option<Unavailable> {
+        match self {
+            Why::Gone => None,
+            Why::Denied => {
+                let why = format!("process {pid}: {what}: its memory may not be read");
+                let remedy = "root, or CAP_SYS_PTRACE and kernel.yama.ptrace_scope below 3";
+                Some(Unavailable::denied(why).remedy(remedy))
+            }
+            Why::Words(words) => Some(Unavailable::absent(format!("process {pid}: {what}: {words}"))),
+        }
+    }
+}
