@@ -1,17 +1,29 @@
 -- cause irq-imbalance: the interrupts of a device fall on a CPU that the work needs
 -- layer: kernel
--- needs: thread_time cpu
--- specific: 5
+-- needs: thread_time cpu interrupt_time process
+-- specific: 7
 -- says: CPU {subject} spends {busy:ratio} of its time in interrupts, the others {rest:ratio}
--- evidence: taken from running threads per unit of work: {slow:s}, against {against:s}
+-- evidence: taken from running threads, and waited meanwhile, per unit of work: {slow:s}, against {against:s}
 -- check: mpstat -P ALL 1: %irq, %soft; /proc/interrupts
--- try: spread them: irqbalance, /proc/irq/N/smp_affinity_list, more queues; or keep the work off that CPU
--- see: Documentation/core-api/irq/irq-affinity.rst
+-- try: spread them: irqbalance, /proc/irq/N/smp_affinity_list, RPS (/sys/class/net/IFACE/queues/rx-0/rps_cpus), more queues; or keep the work off that CPU
+-- see: Documentation/core-api/irq/irq-affinity.rst, Documentation/networking/scaling.rst
 with each as materialized (
-    select r.cpu as cpu, sum((r.irq + r.softirq) * r.seconds) / sum(r.seconds) as busy from cpu_rate r join side s on s.run = r.run
-    where s.side = 'slow' and r.t between s.t_from and s.t_to + 1000000000 group by r.cpu
+    select n.cpu as cpu, coalesce(sum(r.time * r.seconds / s.seconds), 0.0) as busy from side s join cpu_rate n on n.run = s.run and n.t = (select max(t) from cpu_rate where run = s.run)
+        left join interrupt_time_rate r on r.run = s.run and r.cpu = n.cpu and r.kind in ('irq', 'softirq') and r.t between s.t_from and s.t_to + 1000000000
+    where s.side = 'slow' group by n.cpu
 ),
 one as materialized (select cpu, busy, (sum(busy) over () - busy) / nullif(count(*) over () - 1, 0) as rest from each order by busy desc limit 1),
-grown as (select max(slow_rate > 1.5 * coalesce(against_rate, 0)) as more from total where metric in ('cpu.irq', 'cpu.softirq'))
-select cast(o.cpu as text) as subject, b.cell, 1.0 as part, o.busy, o.rest, b.slow, b.against from budget b, one o, grown
-where b.state = 'stolen' and o.busy > 0.1 and o.busy > 3 * o.rest and grown.more = 1
+-- Some kernels count interrupts' time apart from that of threads (CONFIG_IRQ_TIME_ACCOUNTING), as what the hypervisor takes: there it is stolen.
+taken as materialized (
+    select coalesce(sum(iif(metric = 'cpu.steal', 0.0, slow_rate)) / nullif(sum(slow_rate), 0), 0.0) as part
+    from total where metric in ('cpu.steal', 'cpu.irq', 'cpu.softirq')
+),
+-- What is too much for an interrupt's end is left to a thread of the kernel, for which others wait: no longer than it runs.
+left_over as materialized (
+    select coalesce(sum(r.cpu_time * r.seconds / s.seconds), 0.0) / nullif((select sum(slow_threads) from state where state in ('runnable', 'neighbours')), 0) as part
+    from process_rate r join side s on s.run = r.run, one o where s.side = 'slow' and r.t between s.t_from and s.t_to + 1000000000 and r.comm = 'ksoftirqd/' || o.cpu
+)
+select cast(o.cpu as text) as subject, b.cell, case when b.state = 'stolen' then t.part when b.state in ('runnable', 'neighbours') then min(1.0, l.part) else 1.0 end as part,
+       o.busy, o.rest, sum(b.slow) over () as slow, sum(b.against) over () as against
+from budget b, one o, taken t, left_over l
+where (b.state = 'stolen' or b.request = 'interrupt' or (b.state in ('runnable', 'neighbours') and l.part > 0.05)) and o.busy > 0.1 and o.busy > 3 * o.rest

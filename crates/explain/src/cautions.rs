@@ -27,6 +27,8 @@ pub enum CautionKind {
     Others,
     /// The CPUs ran at another frequency.
     Frequency,
+    /// The kernel's ticks divide CPU time otherwise than the samples do.
+    Ticks,
 }
 
 impl CautionKind {
@@ -37,6 +39,7 @@ impl CautionKind {
             CautionKind::Steal => "steal",
             CautionKind::Others => "others",
             CautionKind::Frequency => "frequency",
+            CautionKind::Ticks => "ticks",
         }
     }
 }
@@ -50,6 +53,16 @@ pub struct Caution {
     pub run: Option<usize>,
     /// In a sentence.
     pub text: String,
+}
+
+/// That the kernel's division of CPU time of a side, named `of`, was not believed: its own part by its ticks, and by the samples.
+pub(crate) fn divided_by_samples(of: &str, run: Option<usize>, [ticked, sampled]: [f64; 2]) -> Caution {
+    let text = format!(
+        "The kernel counts {:.0} % of the CPU time of {of} as its own, and the samples say {:.0} %: its timer ticks miss what is short, and what is in step with them. Samples were believed; what tables and charts say of user and system time there is wrong.",
+        ticked * 100.0,
+        sampled * 100.0
+    );
+    Caution { kind: CautionKind::Ticks, run, text }
 }
 
 /// What disturbed a run.

@@ -171,6 +171,13 @@ pub fn explain(runs: Vec<Run>, slow: usize, options: &Explain) -> Result<Explana
             .collect();
         warned = cautions::of(&runs, &windows, &paces, &own, [&a, &b], least);
     }
+    for (of_side, found) in budget.by_samples.iter().enumerate() {
+        let Some(found) = found else { continue };
+        let of: Vec<usize> = (0..runs.len()).filter(|run| side.get(*run) == Some(&of_side)).collect();
+        let names: Vec<&str> = of.iter().filter_map(|&run| Some(runs.get(run)?.name.as_str())).collect();
+        let one = if let [run] = of[..] { Some(run) } else { None };
+        warned.push(cautions::divided_by_samples(&names.join(", "), one, *found));
+    }
     let ledger = STATES.into_iter().map(|s| (s, [budget.time(s, 0), budget.time(s, 1)], budget.state(s))).collect();
     let mut explanation = Explanation {
         runs: runs.iter().map(|r| r.name.clone()).collect(),

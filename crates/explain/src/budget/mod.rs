@@ -110,6 +110,8 @@ pub struct Budget {
     pub cells: Vec<Cell>,
     /// By group of threads that work, thread-seconds per unit in each state as they were read, slow and fast.
     pub(crate) groups: BTreeMap<Group, [[f64; state::STATES]; 2]>,
+    /// By side, the kernel's part of CPU time by the kernel's ticks and by the samples, where the samples were believed.
+    pub(crate) by_samples: [Option<[f64; 2]>; 2],
     measured: Outcome,
     resampled: Vec<Outcome>,
 }
@@ -153,6 +155,13 @@ impl Budget {
                 of_side.push(ledger);
             }
         }
+        let mut by_samples = [None; 2];
+        for (side, (ledgers, found)) in ledgers.iter_mut().zip(&mut by_samples).enumerate() {
+            let samples = [State::User, State::Kernel].map(|state| {
+                cells.iter().filter(|c| !c.aside && c.state == Some(state)).map(|c| c.samples[side]).sum::<f64>()
+            });
+            *found = ledger::divide_as_sampled(ledgers, samples);
+        }
         let single = ledgers[1].is_empty();
         let cpus = runs.iter().map(|run| run.recording.manifest().cpus as f64).fold(1.0, f64::max);
         let whole = |side: &[Ledger]| side.iter().fold(Sums::default(), |sum, ledger| sum + ledger.sums());
@@ -171,7 +180,7 @@ impl Budget {
                 }
             }
         }
-        let mut budget = Budget { unit, single, cells, groups, measured, resampled };
+        let mut budget = Budget { unit, single, cells, groups, by_samples, measured, resampled };
         let times: Vec<[f64; 2]> = (0..budget.cells.len()).map(|cell| budget.times(cell)).collect();
         focus::find(&mut budget.cells, &times);
         Ok(budget)
@@ -278,7 +287,7 @@ impl Budget {
         let cells = times.into_iter().map(|(cell, times)| Cell { fraction: fraction(&cell, times), ..cell }).collect();
         let unit = Unit::Operation(String::new());
         let (measured, resampled) = (Outcome::of(sums, 1.0, false), vec![Outcome::of(sums, 1.0, false)]);
-        Budget { unit, single: false, cells, groups: BTreeMap::new(), measured, resampled }
+        Budget { unit, single: false, cells, groups: BTreeMap::new(), by_samples: [None; 2], measured, resampled }
     }
 }
 
