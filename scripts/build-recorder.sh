@@ -3,6 +3,7 @@
 #
 # usage: scripts/build-recorder.sh [MACHINE…]     default: x86_64 and aarch64 (on an aarch64 host, that one only)
 #
+# PROFILE=dev builds without optimisation, to see that it builds.
 # The GNU targets are used, with the C library linked in: libbpf does not build for musl.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -12,10 +13,12 @@ if [[ ${#machines[@]} -eq 0 ]]; then
     machines=("$(uname -m)")
     [[ ${machines[0]} == aarch64 ]] || machines+=(aarch64)
 fi
+profile=${PROFILE:-release} folder=${PROFILE:-release}
+[[ $profile != dev ]] || folder=debug
 mkdir -p target/dist
 for machine in "${machines[@]}"; do
     target=$machine-unknown-linux-gnu
-    RUSTFLAGS='-C target-feature=+crt-static' cargo build --release --target "$target" -p twinscope-recorder --bin twinscope-recorder
-    cp "target/$target/release/twinscope-recorder" "target/dist/twinscope-recorder-$machine"
+    RUSTFLAGS='-C target-feature=+crt-static' cargo build --profile "$profile" --target "$target" -p twinscope-recorder --bin twinscope-recorder
+    cp "target/$target/$folder/twinscope-recorder" "target/dist/twinscope-recorder-$machine"
 done
 ls -l target/dist

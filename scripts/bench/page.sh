@@ -44,7 +44,9 @@ threads|contended mutex|loss with all sources|5
 threads|100k switches/s|loss with the ledger|5
 services|nginx under wrk|loss|2
 services|nginx under wrk|more CPU time of a request|2
+services|nginx under wrk|more CPU time for the same user code|2
 services|PostgreSQL under pgbench -S|more CPU time of a request|2
+services|PostgreSQL under pgbench -S|more CPU time for the same user code|2
 services|PostgreSQL under pgbench -S|loss|2
 report|report|time|1
 report|report|page|3

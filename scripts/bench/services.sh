@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # What a recording costs services near their limit: nginx under wrk and PostgreSQL under pgbench on loopback, with and without a recording of the whole
 # service (--pid: ledger, waits with stacks, locks, system calls, samples; all other sources too), in turn, as ratios of their throughput and of the
-# service's CPU time for each request. And, which does not waver as those do on a machine that others use too, the part of all CPUs' time that the
-# recorder took in ten seconds of that load: its programs in the kernel, as the kernel measures them (kernel.bpf_stats_enabled, root), and itself.
+# service's CPU time for each request. These waver with the speed of a machine that others use too. So there is a third ratio, of all CPU time to that
+# which the service and its client ran as user code: a slow moment lengthens both, and what the recording adds, to the kernel's part and as the recorder,
+# only the first. And the part of all CPUs' time that the recorder took in ten seconds of that load: its programs in the kernel, as the kernel measures
+# them (kernel.bpf_stats_enabled, root; the measuring is some tens of nanoseconds of each run), and itself.
 #
 # usage: scripts/bench/services.sh [NAME…]     TWINSCOPE=path of the program, ROUNDS=number, SECONDS_EACH=number
 #
@@ -23,18 +25,25 @@ spent() {
     for pid in $1 $(ps -o pid= --ppid "$1"); do cat "/proc/$pid/schedstat" 2>/dev/null; done |
         awk -v ended="$(awk '{ print ($16 + $17) * 1e7 }' "/proc/$1/stat")" '{ sum += $1 } END { printf "%.0f", sum + ended }'
 }
-# Throughput of the load $2… of the service $1, and microseconds of the service's CPU time for each request. What thins itself out finds out in some
+# Ticks of CPU time of all CPUs, and how many of them ran user code that is not the recorder's, whose process id is in `recorder` while it runs.
+ticks() {
+    local own=0
+    [[ -z ${recorder:-} ]] || own=$(awk '{ print $14 }' "/proc/$recorder/stat")
+    awk -v own="$own" '/^cpu / { print $2 + $3 + $4 + $7 + $8, $2 + $3 - own }' /proc/stat
+}
+# Throughput of the load $2… of the service $1, microseconds of the service's CPU time for each request, and how many times the user code's CPU time that
+# of all is. What thins itself out finds out in some
 # seconds of load that it should, and so does a service that warms up.
 measured() {
-    local service=$1 before rate
+    local service=$1 before since rate
     shift
     each=4 "$@" >/dev/null
     # Processes that serve one client end a little later than it.
     sleep 0.3
-    before=$(spent "$service") rate=$("$@")
+    before=$(spent "$service") since=$(ticks) rate=$("$@")
     sleep 0.3
-    awk -v rate="$rate" -v ns="$(($(spent "$service") - before))" -v s="$each" \
-        'BEGIN { print rate, (rate > 0 ? ns / rate / s / 1000 : 0) }'
+    awk -v rate="$rate" -v ns="$(($(spent "$service") - before))" -v s="$each" -v a="$since" -v b="$(ticks)" 'BEGIN { split(a, from); split(b, to)
+        print rate, (rate > 0 ? ns / rate / s / 1000 : 0), (to[1] - from[1]) / (to[2] - from[2]) }'
 }
 # The same while the service is recorded.
 recorded() {
@@ -58,7 +67,8 @@ in_turn() {
         if ((round % 2)); then with=$(recorded "$service" "$@") without=$(measured "$service" "$@"); else without=$(measured "$service" "$@") with=$(recorded "$service" "$@"); fi
         awk -v what="$what" -v with="$with" -v without="$without" 'BEGIN { split(with, a); split(without, b); if (b[1] > 0 && b[2] > 0) {
             printf "%s\tthroughput without\t/s\t%.0f\n%s\tloss\t%%\t%.2f\n", what, b[1], what, 100 * (1 - a[1] / b[1])
-            printf "%s\tCPU time of a request without\tµs\t%.2f\n%s\tmore CPU time of a request\t%%\t%.2f\n", what, b[2], what, 100 * (a[2] / b[2] - 1) } }'
+            printf "%s\tCPU time of a request without\tµs\t%.2f\n%s\tmore CPU time of a request\t%%\t%.2f\n", what, b[2], what, 100 * (a[2] / b[2] - 1)
+            printf "%s\tmore CPU time for the same user code\t%%\t%.2f\n", what, 100 * (a[3] / b[3] - 1) } }'
     done
 }
 
@@ -69,9 +79,16 @@ programs() {
         sort -u -k2,2 | awk '{ sum += $4 } END { printf "%.0f", sum }'
 }
 itself() { cat "/proc/$1/task"/*/schedstat | awk '{ sum += $1 } END { printf "%.0f", sum }'; }
+# Whether the kernel measures eBPF programs, and what it was set to before that was asked of it; empty while it was not.
+stats=/proc/sys/kernel/bpf_stats_enabled were=
+restore_stats() {
+    [[ -z $were ]] || echo "$were" >$stats
+    were=
+}
+trap 'restore_stats; clean' EXIT
 # Of the recorder of the service $2 while it is under the load $3…, lines as in_turn prints them.
 costs() {
-    local what=$1 service=$2 recorder stats=/proc/sys/kernel/bpf_stats_enabled before time
+    local what=$1 service=$2 recorder before time
     shift 2
     [[ -w $stats ]] || { echo "SKIPPED: ${name:?}: what eBPF programs cost: $stats cannot be written" >&2; return; }
     "$twinscope" record -q -f -o "$work/run.twin" --pid "$service" 2>>"$work/errors" &
@@ -79,13 +96,15 @@ costs() {
     sleep 2
     # Its names are found by then.
     each=20 "$@" >/dev/null
+    # Whatever ends the script: it is set back at its end.
+    were=$(<$stats)
     echo 1 >$stats
     before=("$(programs $recorder)" "$(itself $recorder)") time=$EPOCHREALTIME
     each=10 "$@" >/dev/null
     awk -v what="$what" -v cpus="$(nproc)" -v programs="$(($(programs $recorder) - before[0]))" -v itself="$(($(itself $recorder) - before[1]))" \
         -v began="$time" -v ended="$EPOCHREALTIME" 'BEGIN { all = (ended - began) * cpus * 1e7
             printf "%s\tCPU time of eBPF programs, of all CPUs\t%%\t%.2f\n%s\tCPU time of the recorder, of all CPUs\t%%\t%.2f\n", what, programs / all, what, itself / all }'
-    echo 0 >$stats
+    restore_stats
     kill -INT $recorder
     wait $recorder
 }
