@@ -26,8 +26,8 @@ const PATIENCE: Duration = Duration::from_secs(3);
 const ROUNDS: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(15));
 
 /// So long a file with debug information waits for its first reading, and so many times the CPU time of a reading for the next: who is recorded may
-/// need all CPUs.
-const LINES: (Duration, u32) = (Duration::from_secs(10), 200);
+/// need all CPUs. A recorder that is killed loses the names of what came up meanwhile.
+const LINES: (Duration, u32) = (Duration::from_secs(3), 100);
 
 /// A place in code by its number, and its address.
 type Site = (u32, u64);
