@@ -22,17 +22,22 @@ const TAKES: [&str; 18] = [
     "sync::Mutex",
     "sync.(*Mutex)",
     "sync.(*RWMutex)",
-    "runtime.",
     "ObjectMonitor",
     "ObjectSynchronizer",
     "syscall",
+    "SYSCALL",
 ];
+
+/// Packages of Go's own library that take locks for who calls them: beginnings of names.
+const GO_TAKES: [&str; 4] = ["sync.", "internal/", "runtime/", "runtime."];
 
 /// The function that takes a lock: the innermost one of user code, or of the kernel for its own locks, that is not about locking itself.
 fn taken_in(stack: u32, making: &Making, kernel: u32, of_kernel: bool) -> Option<u32> {
     let is_taking = |function: u32| {
         making.columns.text_of(function).is_some_and(|name| {
-            TAKES.iter().any(|t| name.contains(t)) || of_kernel && (name.contains("lock") || name.contains("schedule"))
+            TAKES.iter().any(|t| name.contains(t))
+                || GO_TAKES.iter().any(|t| name.starts_with(t))
+                || of_kernel && (name.contains("lock") || name.contains("schedule"))
         })
     };
     making
