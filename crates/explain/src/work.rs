@@ -4,7 +4,7 @@ use crate::line::Line;
 use model::Window;
 use query::series::Grid;
 use query::{Run, metric};
-use store::Select;
+use store::{Frame, Select};
 
 /// Work done by a run as a function of time, seconds.
 pub(crate) struct Progress(Line);
@@ -23,7 +23,23 @@ impl Progress {
     /// What the recording holds of it; `None` where no work was reported, or none was done.
     pub(crate) fn of(run: &Run) -> Option<Self> {
         let frame = run.recording.load("work", &Select::default())?;
-        let grid = Grid::new(&frame, &metric(frame.table, "done")?, &[], None).ok()?;
+        Self::as_read(run, &frame).or_else(|| Self::at_the_end(run))
+    }
+
+    /// Where it was read once, as of a command that is over in a moment: the total, evenly over the run.
+    fn at_the_end(run: &Run) -> Option<Self> {
+        let manifest = run.recording.manifest();
+        let total = manifest.work.as_ref().map(|work| work.total).filter(|total| *total > 0.0 && total.is_finite())?;
+        let start = manifest.command_start.unwrap_or(0) as f64 / 1e9;
+        let wall = manifest.wall.filter(|wall| *wall > 0)? as f64 / 1e9;
+        let mut line = Line::default();
+        line.push(start, 0.0);
+        line.push(start + wall, total);
+        Some(Progress(line))
+    }
+
+    fn as_read(run: &Run, frame: &Frame) -> Option<Self> {
+        let grid = Grid::new(frame, &metric(frame.table, "done")?, &[], None).ok()?;
         let series = grid.series.first()?;
         let (mut line, mut sum) = (Line::default(), 0.0);
         // What was done before the first read of the counter counts from the start of the command.
@@ -67,4 +83,33 @@ impl Progress {
 pub fn work_done(run: &Run, window: &Window) -> Option<f64> {
     let done = Progress::of(run)?.between(window.from as f64 / 1e9, window.to as f64 / 1e9);
     (done > 0.0).then_some(done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{Column, Manifest, Table, Unit, Work};
+    use query::testing::write;
+
+    static WORK: Table = Table::wide("work", "work done", &[Column::counter("done", Unit::None, "units of work done")]);
+
+    #[test]
+    fn work_that_was_read_once_was_done_over_the_run() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("run.twin");
+        let manifest = |total: f64| Manifest {
+            command_start: Some(40_000_000),
+            wall: Some(160_000_000),
+            work: Some(Work { unit: "operations".into(), total, progress: Vec::new() }),
+            ..Manifest::default()
+        };
+        let of = |total: f64, rows: &str| {
+            write(&path, &manifest(total), &[(&WORK, rows)]);
+            let run = Run { name: "run".into(), recording: store::Recording::open(&path).unwrap() };
+            Progress::of(&run).map(|progress| (progress.between(0.0, 0.12).round(), progress.between(0.0, 1.0).round()))
+        };
+        assert_eq!(of(20.0, "t done\n0.2 20"), Some((10.0, 20.0)));
+        assert_eq!(of(20.0, "t done\n0.1 0\n0.2 20"), Some((4.0, 20.0)), "as it was read");
+        assert_eq!(of(0.0, "t done\n0.2 0"), None);
+    }
 }
