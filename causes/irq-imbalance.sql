@@ -18,10 +18,11 @@ taken as materialized (
     select coalesce(sum(iif(metric = 'cpu.steal', 0.0, slow_rate)) / nullif(sum(slow_rate), 0), 0.0) as part
     from total where metric in ('cpu.steal', 'cpu.irq', 'cpu.softirq')
 ),
--- What is too much for an interrupt's end is left to a thread of the kernel, for which others wait: no longer than it runs.
+-- What is too much for an interrupt's end is left to a thread of the kernel, for which others wait: no longer than it runs. Those of all CPUs have one
+-- name, and the others have little to do.
 left_over as materialized (
     select coalesce(sum(r.cpu_time * r.seconds / s.seconds), 0.0) / nullif((select sum(slow_threads) from state where state in ('runnable', 'neighbours')), 0) as part
-    from process_rate r join side s on s.run = r.run, one o where s.side = 'slow' and r.t between s.t_from and s.t_to + 1000000000 and r.comm = 'ksoftirqd/' || o.cpu
+    from process_rate r join side s on s.run = r.run where s.side = 'slow' and r.t between s.t_from and s.t_to + 1000000000 and r.comm = 'ksoftirqd'
 )
 select cast(o.cpu as text) as subject, b.cell, case when b.state = 'stolen' then t.part when b.state in ('runnable', 'neighbours') then min(1.0, l.part) else 1.0 end as part,
        o.busy, o.rest, sum(b.slow) over () as slow, sum(b.against) over () as against

@@ -89,7 +89,7 @@ pub(crate) fn rows(rows: &Rows, run: u32, making: &mut Making) -> Vec<Event> {
         let function = taken_in(heaviest, making, kernel, false).or_else(|| taken_in(heaviest, making, kernel, true));
         let name = match function.and_then(|f| making.columns.text_of(f)) {
             Some(function) => called_after(function),
-            None => making.columns.text_of(lock.1).unwrap_or("not named").to_owned(),
+            None => "not named".to_owned(),
         };
         called.insert(lock, making.columns.string(&name));
     }

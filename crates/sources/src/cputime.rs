@@ -1,5 +1,5 @@
-//! CPU time: that of the own thread, and of others divided into user and kernel time. The kernel measures run time exactly and guesses, at each tick, in which mode it was
-//! spent; what `/proc` shows is the exact time, divided as the guesses are.
+//! CPU time: that of the own thread, and of others divided into user and kernel time. The kernel measures run time exactly and guesses, at each
+//! tick, in which mode it was spent; what `/proc` shows is the exact time, divided as the guesses are.
 
 use std::time::Duration;
 

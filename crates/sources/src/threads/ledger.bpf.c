@@ -48,7 +48,7 @@ static __always_inline void account(struct ledger *ledger, __u64 now)
 		ledger->states[state] += now - since;
 	ledger->since = now;
 	if (state == RUNNING || state == RUNNABLE)
-		put_into_slots(since > ledger->slotted ? since : ledger->slotted, now, state == RUNNING, 0);
+		put_into_slots(since > ledger->slotted ? since : ledger->slotted, now, state == RUNNING);
 }
 
 static __always_inline void changed(struct ledger *ledger, __u64 state)
@@ -485,7 +485,7 @@ int ledger_read(struct bpf_iter__task *ctx)
 		from = since > ledger->slotted ? since : ledger->slotted;
 
 		ledger->slotted = now;
-		put_into_slots(from, now, state == RUNNING, 1);
+		put_into_slots(from, now, state == RUNNING);
 	}
 	return 0;
 }

@@ -29,35 +29,18 @@ static __always_inline struct slot *slot_of(__u64 number)
 	return slot;
 }
 
-/*
- * Adds to a sum of this CPU's. A switch has interrupts off; what is not a switch (`atomic`) may be interrupted by one between two instructions.
- */
-#define ADD(to, value, atomic)                                \
-	do {                                                  \
-		if (atomic)                                   \
-			__sync_fetch_and_add(&(to), (value)); \
-		else                                          \
-			(to) += (value);                      \
-	} while (0)
-
-static __always_inline void put_part(struct slot *slot, __s64 part, bool runs, bool atomic)
+static __always_inline void put_part(struct slot *slot, __s64 part, bool runs)
 {
-	if (runs)
-		ADD(slot->running, part, atomic);
-	else
-		ADD(slot->runnable, part, atomic);
+	__sync_fetch_and_add(runs ? &slot->running : &slot->runnable, part);
 }
 
-static __always_inline void put_more(struct slot *slot, __s32 more, bool runs, bool atomic)
+static __always_inline void put_more(struct slot *slot, __s32 more, bool runs)
 {
-	if (runs)
-		ADD(slot->running_more, more, atomic);
-	else
-		ADD(slot->runnable_more, more, atomic);
+	__sync_fetch_and_add(runs ? &slot->running_more : &slot->runnable_more, more);
 }
 
 /* Puts the time from `from` to `to` into the slots. */
-static __always_inline void put_into_slots(__u64 from, __u64 to, bool runs, bool atomic)
+static __always_inline void put_into_slots(__u64 from, __u64 to, bool runs)
 {
 	__u64 last = to / SLOT_LENGTH, first;
 	struct slot *slot;
@@ -69,11 +52,11 @@ static __always_inline void put_into_slots(__u64 from, __u64 to, bool runs, bool
 		return;
 	/* As nearly all do; a division less. */
 	if (from >= last * SLOT_LENGTH) {
-		put_part(slot, to - from, runs, atomic);
+		put_part(slot, to - from, runs);
 		return;
 	}
-	put_part(slot, to - last * SLOT_LENGTH, runs, atomic);
-	put_more(slot, -1, runs, atomic);
+	put_part(slot, to - last * SLOT_LENGTH, runs);
+	put_more(slot, -1, runs);
 	first = from / SLOT_LENGTH;
 	if (last - first >= SLOTS)
 		return;
@@ -81,10 +64,10 @@ static __always_inline void put_into_slots(__u64 from, __u64 to, bool runs, bool
 	slot = slot_of(first);
 	if (!slot)
 		return;
-	put_part(slot, (first + 1) * SLOT_LENGTH - from, runs, atomic);
+	put_part(slot, (first + 1) * SLOT_LENGTH - from, runs);
 	slot = slot_of(first + 1);
 	if (slot)
-		put_more(slot, 1, runs, atomic);
+		put_more(slot, 1, runs);
 }
 
 #endif
