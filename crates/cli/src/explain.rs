@@ -9,6 +9,25 @@ use explain::{Choice, Explanation, Finding, Outcome};
 use query::human;
 use std::path::PathBuf;
 
+/// Which causes are looked for, beside those that come with the program.
+#[derive(Args, Debug)]
+pub(crate) struct Own {
+    /// Causes of your own: a folder of files like those that `twinscope causes NAME` shows, each of which is checked; may be given several times
+    #[arg(long, value_name = "DIR")]
+    causes: Vec<PathBuf>,
+}
+
+impl Own {
+    /// All of them.
+    pub(crate) fn known(&self) -> Result<Vec<Cause>> {
+        let mut causes = cause::built_in();
+        for folder in &self.causes {
+            cause::add(&mut causes, folder)?;
+        }
+        Ok(causes)
+    }
+}
+
 /// Say why a run is slower than another, or what limits one.
 #[derive(Args, Debug)]
 pub struct Explain {
@@ -29,9 +48,8 @@ pub struct Explain {
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     least: Option<f64>,
 
-    /// Causes of your own: a folder of files like those that `twinscope causes NAME` shows; may be given several times
-    #[arg(long, value_name = "DIR")]
-    causes: Vec<PathBuf>,
+    #[command(flatten)]
+    own: Own,
 
     /// Print JSON (docs/explain-json.md)
     #[arg(long, conflicts_with = "markdown")]
@@ -57,9 +75,8 @@ pub struct Causes {
     #[arg(value_name = "CAUSE")]
     name: Option<String>,
 
-    /// Causes of your own: a folder of files; each is checked
-    #[arg(long, value_name = "DIR")]
-    causes: Vec<PathBuf>,
+    #[command(flatten)]
+    own: Own,
 
     /// Print JSON
     #[arg(long)]
@@ -114,17 +131,9 @@ impl Condition {
     }
 }
 
-fn known(folders: &[PathBuf]) -> Result<Vec<Cause>> {
-    let mut causes = cause::built_in();
-    for folder in folders {
-        cause::add(&mut causes, folder)?;
-    }
-    Ok(causes)
-}
-
 /// Explains and prints. Returns the exit code.
 pub fn explain(options: &Explain) -> Result<u8> {
-    let causes = known(&options.causes)?;
+    let causes = options.own.known()?;
     for condition in &options.fail_on {
         if let Condition::Cause(name, _) = condition
             && !causes.iter().any(|c| c.id == *name)
@@ -346,7 +355,7 @@ fn markdown(e: &Explanation) -> String {
 
 /// Lists or shows causes. Returns the exit code.
 pub fn causes(options: &Causes) -> Result<u8> {
-    let causes = known(&options.causes)?;
+    let causes = options.own.known()?;
     if let Some(name) = &options.name {
         let Some(cause) = causes.iter().find(|c| c.id == *name) else {
             return Err(recorder::Usage(format!("there is no cause {name}; `twinscope causes` lists them")).into());

@@ -1,6 +1,7 @@
 //! `twinscope report`: writes the page.
 
 use crate::compare::Choose;
+use crate::explain::Own;
 use crate::{output, text};
 use anyhow::Result;
 use clap::Args;
@@ -11,6 +12,9 @@ use std::path::PathBuf;
 pub struct Report {
     #[command(flatten)]
     choose: Choose,
+
+    #[command(flatten)]
+    own: Own,
 
     /// The page to write
     #[arg(short, long, value_name = "FILE.html", default_value = "report.html")]
@@ -23,8 +27,9 @@ pub struct Report {
 
 /// Writes the page and says where. Returns the exit code.
 pub fn report(options: &Report) -> Result<u8> {
+    let causes = options.own.known()?;
     let (runs, comparison, damaged) = options.choose.compare(&[])?;
-    let settings = explain::Explain { window: options.choose.window.clone(), ..explain::Explain::default() };
+    let settings = explain::Explain { window: options.choose.window.clone(), causes, ..explain::Explain::default() };
     let report::Report { html, explained } = report::report(&runs, &comparison, &settings)?;
     output::write(&options.output, html.as_bytes(), "report")?;
     println!("{}", text::clean(explained.as_ref().map_or(&comparison.headline.headline, |e| &e.explanation.verdict)));

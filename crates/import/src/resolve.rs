@@ -104,7 +104,7 @@ pub fn resolve(recording: &Path, debug: &[PathBuf]) -> Result<Resolved, crate::E
         for row in 0..rows.len() {
             let (None, Some(module)) = (rows.text("function", row), rows.text("module", row)) else { continue };
             // Code that a program made itself, and the kernel's, lies in no file.
-            if module.starts_with('[') {
+            if module.starts_with('[') || !rows.stands(row) {
                 continue;
             }
             resolved.unnamed += 1;

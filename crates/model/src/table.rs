@@ -261,7 +261,7 @@ pub struct Table {
     /// zero: its first counters are a difference too. True of processes, not of CPUs that were switched off for a while.
     pub from_zero: bool,
     /// Rows are entries of a dictionary that other tables refer to by number: true from then on and for the whole recording, before it too.
-    /// They are events that no window cuts and that a flight recorder never forgets.
+    /// They are events that no window cuts and that a flight recorder never forgets. Of several rows with the same labels the last counts.
     pub dictionary: bool,
 }
 

@@ -1,10 +1,12 @@
-//! Adds to a finished recording what was not known where it was made. Everything else of it stays as it is.
+//! Adds to a recording what was not known where it was made. Everything else of it stays as it is. One that was cut off is finished first.
 
 use crate::catalogue::Segment;
+use crate::close::close;
 use crate::writer::note_sealed;
 use crate::{Error, Recording, segment};
 use model::{Column, NULL, Symbols};
 use rusqlite::{Connection, OpenFlags, params};
+use std::collections::HashSet;
 use std::path::Path;
 
 /// The rows of one segment of a table, to be read and changed.
@@ -13,6 +15,7 @@ pub struct Cells<'a> {
     columns: &'a [Column],
     cells: &'a mut [Vec<i64>],
     symbols: &'a mut Symbols,
+    stands: &'a [bool],
 }
 
 impl Cells<'_> {
@@ -24,6 +27,11 @@ impl Cells<'_> {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Whether the row counts: in a dictionary, only the last one of its labels does.
+    pub fn stands(&self, row: usize) -> bool {
+        self.stands.get(row).copied().unwrap_or(false)
     }
 
     fn place(&self, column: &str) -> Option<usize> {
@@ -53,13 +61,15 @@ impl Cells<'_> {
 /// Changes the rows of a table, segment by segment: `edit` says whether it changed any. All of it takes effect at once, or nothing does.
 ///
 /// # Errors
-/// Where the recording is not finished, is damaged in this table, or may not be written. Then it is as it was.
+/// Where the recording is still being made, is damaged in this table, or may not be written. Then its rows are as they were.
 pub fn amend(path: &Path, table: &str, mut edit: impl FnMut(&mut Cells<'_>) -> bool) -> Result<(), Error> {
-    let recording = Recording::open(path)?;
-    let why = "it is still being recorded, or was cut off; only a finished recording can be added to";
+    let mut recording = Recording::open(path)?;
     if recording.is_unfinished() {
-        return Err(Error::Corrupt { what: path.display().to_string(), why: why.into() });
+        drop(recording);
+        close(path)?;
+        recording = Recording::open(path)?;
     }
+    let is_dictionary = recording.table(table).is_some_and(|table| table.dictionary);
     let Some((id, columns)) = recording.stored(table) else { return Ok(()) };
     drop(recording);
     let of = |e| Error::of(path, e);
@@ -71,14 +81,23 @@ pub fn amend(path: &Path, table: &str, mut edit: impl FnMut(&mut Cells<'_>) -> b
         .and_then(|mut s| s.query_map([], Segment::of)?.collect::<Result<Vec<_>, _>>())
         .map_err(of)?;
     let mut changed = false;
-    for of_table in segments.iter().filter(|s| s.table == i64::from(id)) {
+    let mut later: HashSet<Vec<i64>> = HashSet::new();
+    for of_table in segments.iter().rev().filter(|s| s.table == i64::from(id)) {
         let corrupt = |why: String| Error::Corrupt { what: format!("{}: table {table}", path.display()), why };
         let bytes: Vec<u8> =
             transaction.query_row("select bytes from segment where id = ?", [of_table.id], |r| r.get(0)).map_err(of)?;
         let mut symbols = Symbols::default();
         let wanted = vec![true; columns.len()];
         let mut block = segment::decode(&bytes, &columns, &wanted, &mut symbols).map_err(corrupt)?;
-        if !edit(&mut Cells { columns: &columns, cells: &mut block.columns, symbols: &mut symbols }) {
+        // The numbers of a dictionary's entries; what comes later stands for what was before.
+        let labels: Vec<&Vec<i64>> =
+            columns.iter().zip(&block.columns).filter(|(c, _)| c.is_label()).map(|(_, cells)| cells).collect();
+        let mut stands = vec![true; block.tick.len()];
+        for (row, stands) in stands.iter_mut().enumerate().rev().filter(|_| is_dictionary) {
+            *stands = later.insert(labels.iter().filter_map(|cells| cells.get(row)).copied().collect());
+        }
+        let cells = &mut block.columns;
+        if !edit(&mut Cells { columns: &columns, cells, symbols: &mut symbols, stands: &stands }) {
             continue;
         }
         let bytes = segment::encode(&columns, &block, &symbols).map_err(|e| corrupt(e.to_string()))?;
@@ -110,25 +129,38 @@ mod tests {
     )
     .of_entries();
 
-    fn recording(finished: bool) -> (tempfile::TempDir, std::path::PathBuf) {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.twin");
-        let mut writer = Writer::create(&path, false, 1_000_000_000).unwrap();
+    /// Three hundred places, of which every other has a name; all but the last hundred are sealed. The first one was told before without its place.
+    fn written(path: &Path) -> (Writer, crate::TableId, Symbols) {
+        let mut writer = Writer::create(path, false, 1_000_000_000).unwrap();
         writer.source("places", "places", 1, &[]).unwrap();
         let id = writer.define("places", &PLACES).unwrap();
         let mut symbols = Symbols::default();
         let known = symbols.cell("known");
         for part in 0..3 {
             let mut rows = Rows { width: 3, ..Rows::default() };
+            if part == 0 {
+                rows.cells.extend([0, NULL, NULL]);
+                writer.put(id, 0, &rows);
+                writer.commit(&symbols).unwrap();
+                rows.cells.clear();
+            }
             for number in part * 100..part * 100 + 100 {
                 rows.cells.extend([number, if number % 2 == 0 { known } else { NULL }, number * 7]);
             }
-            writer.put(id, part, &rows);
+            writer.put(id, part + 1, &rows);
             writer.commit(&symbols).unwrap();
-            writer.seal(&symbols).unwrap();
+            if part < 2 {
+                writer.seal(&symbols).unwrap();
+            }
         }
-        let ended = finished.then(|| "duration over".to_owned());
-        let manifest = Manifest { ended, ..Manifest::default() };
+        (writer, id, symbols)
+    }
+
+    fn recording() -> (tempfile::TempDir, std::path::PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.twin");
+        let (writer, _, symbols) = written(&path);
+        let manifest = Manifest { ended: Some("duration over".into()), ..Manifest::default() };
         writer.finish(&manifest, &symbols).unwrap();
         (folder, path)
     }
@@ -139,6 +171,7 @@ mod tests {
         assert!(recording.damage().is_empty(), "{:?}", recording.damage());
         let (name, offset) = (frame.column("name").unwrap(), frame.column("offset").unwrap());
         let row = |e: &crate::Entity| {
+            assert_eq!(e.rows.len(), 1, "of an entry, the last row counts");
             let at = e.rows.start;
             (e.labels[0], frame.symbols.text(name[at]).map(str::to_owned), offset[at])
         };
@@ -147,7 +180,7 @@ mod tests {
 
     #[test]
     fn what_was_not_known_is_added_and_all_else_stays() {
-        let (_folder, path) = recording(true);
+        let (_folder, path) = recording();
         let mut before = names(&path);
         amend(&path, "place", |rows| {
             let mut any = false;
@@ -171,16 +204,57 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_finished_or_may_not_be_written_is_left_alone() {
-        let (_folder, path) = recording(false);
-        let before = std::fs::read(&path).unwrap();
+    fn a_row_that_another_took_the_place_of_is_not_shown_as_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.twin");
+        let (mut writer, id, mut symbols) = written(&path);
+        let known = symbols.cell("known");
+        // The same place in another segment.
+        writer.put(id, 9, &Rows { width: 3, cells: vec![1, known, 8] });
+        writer.commit(&symbols).unwrap();
+        writer.finish(&Manifest { ended: Some("x".into()), ..Manifest::default() }, &symbols).unwrap();
+        let mut standing = 0;
+        amend(&path, "place", |rows| {
+            standing += (0..rows.len()).filter(|&row| rows.stands(row)).count();
+            false
+        })
+        .unwrap();
+        assert_eq!(standing, 300);
+        assert_eq!(names(&path)[1], (1, Some("known".into()), 8));
+    }
+
+    #[test]
+    fn what_was_cut_off_is_finished_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.twin");
+        let (writer, ..) = written(&path);
         let said = amend(&path, "place", |_| true).unwrap_err().to_string();
-        assert!(said.contains("only a finished recording"), "{said}");
-        assert_eq!(std::fs::read(&path).unwrap(), before);
-        let (_folder, path) = recording(true);
+        assert!(said.contains("still being recorded"), "{said}");
+        // As a kill would leave it.
+        drop(writer);
+        let before = names(&path);
+        assert_eq!(before.len(), 300);
+        amend(&path, "place", |rows| {
+            (0..rows.len()).for_each(|row| rows.set_text("name", row, "found"));
+            true
+        })
+        .unwrap();
+        let after = names(&path);
+        assert!(after.iter().zip(&before).all(|(a, b)| (a.0, a.2) == (b.0, b.2) && a.1.as_deref() == Some("found")));
+        assert_eq!(after.len(), before.len());
+        assert_eq!(Recording::open(&path).unwrap().manifest().ended.as_deref(), Some("cut off"));
+    }
+
+    #[test]
+    fn what_may_not_be_written_is_left_alone() {
+        let (_folder, path) = recording();
         assert!(amend(&path, "no such table", |_| true).is_ok());
         let before = names(&path);
         amend(&path, "place", |_| false).unwrap();
         assert_eq!(names(&path), before);
+        let bytes = std::fs::read(&path).unwrap();
+        std::fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
+        assert!(amend(&path, "place", |_| true).is_err());
+        assert_eq!(std::fs::read(&path).unwrap(), bytes[..bytes.len() / 2]);
     }
 }

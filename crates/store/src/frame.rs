@@ -179,7 +179,7 @@ impl Builder {
             }
             let Some(growing) = self.entities.get_mut(entity) else { continue };
             let gone = gone.get(row).copied().unwrap_or(false);
-            growing.push(kept, gone, value_columns.iter().map(|c| c.get(row).copied()), self.table.events);
+            growing.push(kept, gone, value_columns.iter().map(|c| c.get(row).copied()), self.table);
         }
         // A generation begins with a full read: what is not in it is gone, though the word of that may be in a damaged segment.
         if let Some(first) = first
@@ -189,7 +189,7 @@ impl Builder {
                 let later = growing.tick.last().is_some_and(|&t| t > first);
                 if !seen && growing.alive && !later && growing.tick.last() != Some(&first) {
                     let wanted = self.wanted.iter().skip(self.labels);
-                    growing.push(first, true, wanted.map(|&w| w.then_some(NULL)), false);
+                    growing.push(first, true, wanted.map(|&w| w.then_some(NULL)), self.table);
                 }
             }
         }
@@ -222,9 +222,10 @@ impl Builder {
 }
 
 impl Growing {
-    fn push(&mut self, tick: u32, gone: bool, cells: impl Iterator<Item = Option<i64>>, events: bool) {
-        // Of several rows that fall on one kept tick, the last one counts.
-        let replace = !events && self.tick.last() == Some(&tick);
+    fn push(&mut self, tick: u32, gone: bool, cells: impl Iterator<Item = Option<i64>>, table: &Table) {
+        // Of several rows that fall on one kept tick, the last one counts; in a dictionary, of all.
+        let replace =
+            if table.events { table.dictionary && !self.tick.is_empty() } else { self.tick.last() == Some(&tick) };
         if !replace {
             self.tick.push(tick);
             self.gone.push(gone);

@@ -6,6 +6,7 @@
 
 mod amend;
 mod catalogue;
+mod close;
 mod error;
 mod frame;
 mod reader;

@@ -130,6 +130,21 @@ impl Recording {
         self.tables.iter().find(|(_, _, t)| t.name == name).map(|&(id, _, table)| (id, table.stored()))
     }
 
+    /// The tables by their numbers in the file.
+    pub(crate) fn tables_by_number(&self) -> impl Iterator<Item = (u32, &'static Table)> {
+        self.tables.iter().map(|&(id, _, table)| (id, table))
+    }
+
+    /// The reads of a table that are in the open tail.
+    pub(crate) fn open_chunks(&self, table: u32) -> &[tail::Chunk] {
+        self.tail.get(&table).map_or(&[], Vec::as_slice)
+    }
+
+    /// The text that a cell of the open tail stands for.
+    pub(crate) fn tail_text(&self, cell: i64) -> Option<&str> {
+        self.tail_symbols.get(&cell).map(String::as_str)
+    }
+
     /// What could not be read of the file so far, as it was opened and used.
     pub fn damage(&self) -> Vec<Damage> {
         self.damage.borrow().clone()

@@ -5,6 +5,7 @@ use crate::segment::{self, Block};
 use crate::thin::Thinner;
 use crate::{Error, catalogue, schema, sum, tail};
 use model::{Chart, Coverage, Fact, Manifest, Mark, Rows, Symbols, Table, Type};
+use parquet::errors::ParquetError;
 use rusqlite::{Connection, params};
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -252,21 +253,10 @@ impl Writer {
             }
         }
         let transaction = self.db.unchecked_transaction().map_err(&of)?;
-        for (id, (open, gathered)) in self.tables.iter().zip(reads).enumerate() {
-            let (Some(&from), Some(&to)) = (gathered.ticks.first(), gathered.ticks.last()) else { continue };
-            let block = gathered.sorted(open.table);
-            let corrupt = |why: String| Error::Corrupt { what: format!("table {}", open.table.name), why };
-            let bytes = segment::encode(&open.table.stored(), &block, symbols).map_err(|e| corrupt(e.to_string()))?;
-            transaction
-                .prepare_cached("insert into segment (table_id, generation, t_from, t_to, row_count, ticks, bytes) values (?, ?, ?, ?, ?, ?, ?)")
-                .and_then(|mut s| {
-                    let ticks = sum::add([id as i64, self.generation], &tail::encode_ticks(&gathered.ticks));
-                    s.execute(params![id as i64, self.generation, from, to, block.tick.len() as i64, ticks, bytes])
-                })
-                .map_err(&of)?;
+        for (id, (open, gathered)) in (0..).zip(self.tables.iter().zip(reads)) {
+            gathered.seal(&transaction, (id, open.table), self.generation, symbols, &of)?;
         }
-        transaction.execute_batch("delete from tail; delete from symbol;").map_err(&of)?;
-        note_sealed(&transaction, self.tick).map_err(&of)?;
+        empty_tail(&transaction, self.tick).map_err(&of)?;
         transaction.commit().map_err(&of)?;
         self.generation += 1;
         self.tail_bytes = 0;
@@ -404,6 +394,12 @@ impl Writer {
     }
 }
 
+/// What the tail held is in segments now; `tick` is the number of the next commit.
+pub(crate) fn empty_tail(db: &Connection, tick: i64) -> rusqlite::Result<()> {
+    db.execute_batch("delete from tail; delete from symbol;")?;
+    note_sealed(db, tick)
+}
+
 /// Writes down which segments there are, and the first commit that is in none of them: a reader can tell when one is lost.
 pub(crate) fn note_sealed(db: &Connection, tick: i64) -> rusqlite::Result<()> {
     let list = db.prepare_cached(Segment::SELECT)?.query_map([], Segment::of)?.collect::<Result<Vec<_>, _>>()?;
@@ -450,7 +446,7 @@ fn reserve(path: &Path) -> Option<File> {
 
 /// The reads of one table since the last seal.
 #[derive(Default)]
-struct Gathered {
+pub(crate) struct Gathered {
     ticks: Vec<i64>,
     width: usize,
     tick: Vec<i32>,
@@ -458,7 +454,7 @@ struct Gathered {
 }
 
 impl Gathered {
-    fn add(&mut self, t: i64, width: usize, cells: &[i64]) {
+    pub(crate) fn add(&mut self, t: i64, width: usize, cells: &[i64]) {
         self.width = width;
         let rows = cells.len() / width.max(1);
         self.tick.extend(std::iter::repeat_n(self.ticks.len() as i32, rows));
@@ -466,7 +462,29 @@ impl Gathered {
         self.cells.extend_from_slice(cells);
     }
 
-    /// The rows as columns, by entity in the order of first sight, then by time.
+    /// Writes a segment, if anything was read.
+    pub(crate) fn seal(
+        &self,
+        db: &Connection,
+        (id, table): (u32, &'static Table),
+        generation: i64,
+        symbols: &Symbols,
+        of: impl Fn(rusqlite::Error) -> Error,
+    ) -> Result<(), Error> {
+        let (Some(&from), Some(&to)) = (self.ticks.first(), self.ticks.last()) else { return Ok(()) };
+        let block = self.sorted(table);
+        let corrupt =
+            |why: ParquetError| Error::Corrupt { what: format!("table {}", table.name), why: why.to_string() };
+        let bytes = segment::encode(&table.stored(), &block, symbols).map_err(corrupt)?;
+        let ticks = sum::add([i64::from(id), generation], &tail::encode_ticks(&self.ticks));
+        let insert = "insert into segment (table_id, generation, t_from, t_to, row_count, ticks, bytes) values (?, ?, ?, ?, ?, ?, ?)";
+        db.prepare_cached(insert)
+            .and_then(|mut s| s.execute(params![id, generation, from, to, block.tick.len() as i64, ticks, bytes]))
+            .map_err(of)?;
+        Ok(())
+    }
+
+    /// The rows as columns, by entity in the order of first sight, then by time. Of an entry of a dictionary, the last row.
     fn sorted(&self, table: &Table) -> Block {
         let labels = table.label_width();
         let mut entities: HashMap<&[i64], u32> = HashMap::new();
@@ -479,6 +497,11 @@ impl Gathered {
             })
             .collect();
         order.sort_unstable();
+        if table.dictionary {
+            order.reverse();
+            order.dedup_by_key(|&mut (entity, _)| entity);
+            order.reverse();
+        }
         let tick = order.iter().map(|&(_, i)| self.tick.get(i as usize).copied().unwrap_or(0)).collect();
         let columns = (0..self.width)
             .map(|c| order.iter().map(|&(_, i)| row(i as usize).get(c).copied().unwrap_or(model::NULL)).collect())

@@ -472,7 +472,8 @@ impl Reader for Dictionary {
             self.wait();
         }
         let mut state = self.stacks.state();
-        let (frames, stacks) = state.trie.take();
+        let State { trie, processes, .. } = &mut *state;
+        let (frames, stacks) = trie.take(|place| processes.unnamed(place));
         let (taken, said) = (std::mem::take(&mut state.taken.rows), std::mem::take(&mut state.said));
         self.counts = state.taken.counts;
         let refused = state.trie.refused + state.processes.refused;

@@ -47,4 +47,10 @@ impl Row {
     pub(super) fn unresolved(module: Option<Arc<str>>, kind: Kind) -> Self {
         Row { function: None, module, build_id: None, offset: None, source: None, kind }
     }
+
+    /// A frame in code that a process made itself, which has no name.
+    pub(super) fn generated(is_jvm: bool) -> Self {
+        let (module, kind) = if is_jvm { ("[jit]", Kind::Jit) } else { ("[anonymous]", Kind::Unknown) };
+        Row::unresolved(Some(module.into()), kind)
+    }
 }

@@ -5,6 +5,7 @@ use super::calls::Calls;
 #[cfg(target_arch = "x86_64")]
 use super::hotspot;
 use super::module::{Identity, Module};
+use super::name::{Kind, Row};
 use super::trie::Place;
 use super::{Registers, maps, signal};
 use framehop::{ExplicitModuleSectionInfo, FrameAddress, Unwinder};
@@ -161,6 +162,26 @@ impl Processes {
         numbered.is_jvm |= jvm;
         if dump {
             numbered.dump = Some(String::from_utf8_lossy(path).into());
+        }
+    }
+
+    /// What is known of a place in code as long as it has no name; `None` where that is nothing, or a name comes at once.
+    pub(super) fn unnamed(&self, place: Place) -> Option<Row> {
+        match place {
+            Place::Module(module, address) => {
+                let known = self.modules.get(module as usize)?;
+                let path = Some(Arc::clone(&known.identity.path));
+                Some(Row {
+                    build_id: known.module.as_ref().and_then(|module| module.build_id.clone()),
+                    offset: i64::try_from(address).ok(),
+                    ..Row::unresolved(path, Kind::Native)
+                })
+            }
+            Place::Anonymous(process, _) => {
+                let is_jvm = self.numbered.get(process as usize).is_some_and(|found| found.is_jvm);
+                Some(Row::generated(is_jvm))
+            }
+            Place::Kernel(_) | Place::Vdso(_) | Place::Unknown(_) | Place::Truncated => None,
         }
     }
 

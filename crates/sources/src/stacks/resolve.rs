@@ -22,11 +22,14 @@ use std::time::{Duration, Instant};
 /// DWARF of one file is asked for so long in one round; what is left gets its function without lines and inlined ones.
 const PATIENCE: Duration = Duration::from_secs(3);
 
+/// What needs no file is named so soon.
+const SOON: Duration = Duration::from_millis(500);
+
 /// Rounds come so often at first, and then ever less: each reads files anew.
-const ROUNDS: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(15));
+const ROUNDS: (Duration, Duration) = (SOON, Duration::from_secs(15));
 
 /// So long a file with debug information waits for its first reading, and so many times the CPU time of a reading for the next: who is recorded may
-/// need all CPUs. A recorder that is killed loses the names of what came up meanwhile.
+/// need all CPUs. Meanwhile the recording has the places in the files.
 const LINES: (Duration, u32) = (Duration::from_secs(3), 100);
 
 /// A place in code by its number, and its address.
@@ -46,7 +49,9 @@ struct Generated {
 /// What the thread keeps from round to round.
 #[derive(Default)]
 pub(super) struct Resolver {
-    pending: Vec<(u32, Place)>,
+    /// Places that wait for a round, by module and by process.
+    in_modules: BTreeMap<u32, Vec<Site>>,
+    generated_by: BTreeMap<u32, Vec<Site>>,
     vdso: Option<Symbols>,
     /// When a file with debug information is read next, by the number of the module.
     due: HashMap<u32, Instant>,
@@ -63,11 +68,14 @@ pub(super) fn run(stacks: &Stacks) {
     // Names can wait; what is measured must not. A thread's own priority can always be lowered.
     let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), 10);
     let mut resolver = Resolver::default();
-    let mut pause = ROUNDS.0;
-    while let Some((new, last)) = stacks.wait_for_sites(pause) {
-        pause = (pause * 2).min(ROUNDS.1);
-        resolver.pending.extend(new);
-        resolver.round(stacks, last);
+    let (mut next, mut pause) = (Instant::now() + ROUNDS.0, ROUNDS.0);
+    while let Some((new, last)) = stacks.wait_for_sites(SOON) {
+        resolver.at_once(stacks, new);
+        if last || Instant::now() >= next {
+            resolver.round(stacks, last);
+            pause = (pause * 2).min(ROUNDS.1);
+            next = Instant::now() + pause;
+        }
         if last {
             stacks.all_named();
         }
@@ -75,32 +83,40 @@ pub(super) fn run(stacks: &Stacks) {
 }
 
 impl Resolver {
+    /// Names what needs no file; the others wait for a round.
+    fn at_once(&mut self, stacks: &Stacks, new: Vec<(u32, Place)>) {
+        let mut named = Vec::new();
+        for (site, place) in new {
+            let row = match place {
+                Place::Kernel(address) => self.kernel(stacks, address),
+                Place::Vdso(offset) => self.virtual_library(offset),
+                Place::Unknown(_) => Row::unresolved(None, Kind::Unknown),
+                Place::Truncated => {
+                    Row { function: Some("[truncated]".into()), ..Row::unresolved(None, Kind::Unknown) }
+                }
+                Place::Module(module, address) => {
+                    self.in_modules.entry(module).or_default().push((site, address));
+                    continue;
+                }
+                Place::Anonymous(process, address) => {
+                    self.generated_by.entry(process).or_default().push((site, address));
+                    continue;
+                }
+            };
+            named.push((site, vec![row]));
+        }
+        stacks.name(named.into_iter());
+    }
+
     /// Names what can be named; in the last round, everything.
     fn round(&mut self, stacks: &Stacks, last: bool) {
-        let mut modules: BTreeMap<u32, Vec<(u32, u64)>> = BTreeMap::new();
-        let mut processes: BTreeMap<u32, Vec<(u32, u64)>> = BTreeMap::new();
-        let mut rows = Vec::new();
-        for (site, place) in std::mem::take(&mut self.pending) {
-            match place {
-                Place::Kernel(address) => rows.push((site, vec![self.kernel(stacks, address)])),
-                Place::Vdso(offset) => rows.push((site, vec![self.virtual_library(offset)])),
-                Place::Unknown(_) => rows.push((site, vec![Row::unresolved(None, Kind::Unknown)])),
-                Place::Truncated => {
-                    let row = Row { function: Some("[truncated]".into()), ..Row::unresolved(None, Kind::Unknown) };
-                    rows.push((site, vec![row]));
-                }
-                Place::Module(module, address) => modules.entry(module).or_default().push((site, address)),
-                Place::Anonymous(process, address) => processes.entry(process).or_default().push((site, address)),
-            }
-        }
-        stacks.name(rows.drain(..));
         let mut read_files = false;
-        for (number, sites) in modules {
+        for (number, sites) in std::mem::take(&mut self.in_modules) {
             let Some((path, module)) = stacks.module(number) else { continue };
             let has_lines = stacks.wants_lines() && has_lines(stacks.host(), &module);
             let due = *self.due.entry(number).or_insert_with(|| Instant::now() + LINES.0);
             if has_lines && !last && Instant::now() < due {
-                self.pending.extend(sites.into_iter().map(|(site, address)| (site, Place::Module(number, address))));
+                self.in_modules.insert(number, sites);
                 continue;
             }
             let begin = own_time();
@@ -109,10 +125,12 @@ impl Resolver {
             stacks.name(named.into_iter());
             read_files = true;
         }
-        for (process, sites) in processes {
+        for (process, sites) in std::mem::take(&mut self.generated_by) {
             let (named, left) = self.generated(stacks, process, sites, last);
             stacks.name(named.into_iter());
-            self.pending.extend(left.into_iter().map(|(site, address)| (site, Place::Anonymous(process, address))));
+            if !left.is_empty() {
+                self.generated_by.insert(process, left);
+            }
         }
         if read_files {
             host::trim_heap();
@@ -233,10 +251,7 @@ impl Resolver {
                     let row = Row { function: Some(function), ..Row::unresolved(Some("[jit]".into()), kind) };
                     named.push((site, vec![row]));
                 }
-                None if last => {
-                    let (module, kind) = if is_jvm { ("[jit]", Kind::Jit) } else { ("[anonymous]", Kind::Unknown) };
-                    named.push((site, vec![Row::unresolved(Some(module.into()), kind)]));
-                }
+                None if last => named.push((site, vec![Row::generated(is_jvm)])),
                 None => left.push((site, address)),
             }
         }
