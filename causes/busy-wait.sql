@@ -26,7 +26,7 @@ loads as materialized (
 waiters as materialized (select distinct caller from budget where caller is not null and (state = 'lock' or request = 'futex')),
 cells as materialized (
     select cell, slow, against, caller, function, request from budget
-    where state = 'user' and aside = 0 and (lower(function) like '%spin%' or lower(function) like '%busy%wait%' or lower(function) like '%_pause%' or lower(function) like '%yield%' or lower(function) like '%cpu_relax%'
+    where state = 'user' and aside = 0 and (kind = 'spin' or lower(function) like '%spin%' or lower(function) like '%busy%wait%' or lower(function) like '%_pause%' or lower(function) like '%yield%' or lower(function) like '%cpu_relax%'
              or lower(function) like '%backoff%' or lower(function) like '%wait_for%' or lower(function) like '%wait_until%' or lower(function) like '%poll%' or function like 'runtime.procyield%' or ((lower(function) like '%try_lock%' or lower(function) like '%trylock%') and coalesce(caller, '') not in (select caller from waiters))
              or lower(function) like '%onspinwait%' or lower(function) like '%try_pop%' or lower(function) like '%try_recv%' or lower(function) like '%try_dequeue%' or focus in (select focus from loads))
        or (state in ('user', 'kernel') and request in (select name from again))

@@ -21,12 +21,15 @@ grown as materialized (
            and slow_bytes / nullif(against_bytes, 0) > 0.3 * slow_count / nullif(against_count, 0) or (call in ('write', 'writev', 'pwrite64') and against_bytes < 1 and slow_bytes > 16))
       and coalesce(slow_bytes / syncs.slow > min(65536, 1.3 * against_bytes / syncs.against), 1)
 ),
+-- New code that writes is there to write, unless it hardly does.
+writers as materialized (
+    select focus from budget where fresh = 1 group by focus having sum(iif(request in (select name from grown), slow - against, 0)) > 0.05 * sum(slow - against)
+),
 most as materialized (select * from grown order by slow_bytes - against_bytes desc limit 1),
 cells as materialized (
     select b.cell, b.slow, b.against, b.caller from budget b, most
     where (b.request in (select name from grown) and b.state in ('user', 'kernel', 'disk', 'lock', 'other') and b.path not like '%tcp%' and b.path not like '%;sock_%' and b.path not like '%pipe_write%')
-       -- Code that is new and writes is there to write.
-       or (b.state in ('user', 'kernel') and b.fresh = 1 and b.focus in (select focus from budget where fresh = 1 and request in (select name from grown)))
+       or (b.state in ('user', 'kernel') and b.fresh = 1 and b.focus in (select focus from writers))
        or (b.state = 'user' and (b.function like '%printf%' or b.function like '%_IO_%' or b.function like '%fputs%' or b.function like '%strftime%' or b.function like '%localtime%'
            or b.function like '%itoa%' or b.path like '%;%log_error_core;%' or b.path like '%printf;%' or b.path like '%ostream%' or b.path like '%num_put%' or b.path like '%basic_filebuf%' or b.path like '%spdlog%' or b.path like '%logger%' or b.path like '%fmt::%' or b.path like '%;logging%' or b.path like '%;_IO_%'))
 ),

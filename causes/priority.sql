@@ -3,14 +3,24 @@
 -- needs: thread_time process cpu
 -- specific: 7
 -- says: the threads run at nice {slow_nice}, against {against_nice}: others go first
--- evidence: waited for CPUs that others had per unit of work: {slow:s}, against {against:s}
+-- evidence: waited for CPUs per unit of work: {slow:s}, against {against:s}
 -- check: ps -eo ni,cls,comm; cat cpu.weight in the control group
 -- try: renice, chrt, or a higher cpu.weight
 -- see: sched(7), nice(1)
-with nice as materialized (
-    select avg(iif(s.side = 'slow', r.nice, null)) as slow_nice, avg(iif(s.side = 'against', r.nice, null)) as against_nice
+with nice_of as materialized (
+    select r.comm as comm, avg(iif(s.side = 'slow', r.nice, null)) as slow, avg(iif(s.side = 'against', r.nice, null)) as against
     from process_rate r join side s on s.run = r.run
-    where r.t between s.t_from and s.t_to + 1000000000 and r.comm in (select distinct comm from budget where comm is not null and aside = 0)
-)
-select 'nice ' || human(n.slow_nice, '') as subject, cell, 1.0 as part, slow, against, round(n.slow_nice) as slow_nice, round(coalesce(n.against_nice, 0)) as against_nice
-from budget, nice n where state = 'neighbours' and n.slow_nice >= coalesce(n.against_nice, 0) + 1
+    where r.t between s.t_from and s.t_to + 1000000000 and r.comm in (select distinct comm from budget where comm is not null and aside = 0) group by r.comm
+),
+low as materialized (select comm, slow, coalesce(against, 0) as against from nice_of where slow >= coalesce(against, 0) + 1),
+-- Threads of the workload that got the CPUs which those of low priority waited for.
+before as materialized (
+    select g.comm as comm, g.thread as thread from thread_group g join nice_of n on n.comm = g.comm, measure e
+    where e.name = 'elapsed' and g.slow_cpu > 1.5 * g.against_cpu and n.slow < (select min(slow) from low) and exists (
+        select 1 from thread_group d join low on low.comm = d.comm
+        where d.slow_cpu > 0 and d.slow_cpu < 1.3 * d.against_cpu and d.slow_runnable - d.against_runnable > 0.4 * (e.slow - e.against))
+),
+nice as materialized (select avg(slow) as slow_nice, avg(against) as against_nice from low having count(*) > 0),
+waited as materialized (select sum(slow) as slow, sum(against) as against from budget where state in ('runnable', 'neighbours') and comm in (select comm from low))
+select 'nice ' || human(n.slow_nice, '') as subject, b.cell, 1.0 as part, w.slow, w.against, round(n.slow_nice) as slow_nice, round(n.against_nice) as against_nice
+from budget b, nice n, waited w where b.state = 'neighbours' or (b.state in ('user', 'kernel') and exists (select 1 from before x where x.comm = b.comm and x.thread = b.thread))

@@ -9,10 +9,7 @@
 -- try: as many busy threads as CPUs; background work in a pool of its own at a lower priority (nice, SCHED_IDLE, cpu.weight)
 -- experiment: number of threads
 -- see: sched(7)
-with waiting as materialized (select slow_threads as waiting, against_threads as against_waiting from state where state = 'runnable' and slow_threads > 0.25 and slow_threads > 1.25 * against_threads
-    -- Beside idle CPUs it is not that there are too many.
-    and (select slow from measure where name = 'idle_cpus') < 0.2 * (select slow from measure where name = 'cpus')),
-threads as (select slow as threads, against as against_threads from measure where name = 'threads'),
+with
 -- Threads whose own work costs no more CPU time, and that wait for a CPU for most of what is lost: others of the workload are in their way.
 delayed as materialized (
     select comm, thread from thread_group, measure e
@@ -20,7 +17,16 @@ delayed as materialized (
 ),
 busy as materialized (
     select comm, thread from thread_group where slow_cpu > 1.5 * against_cpu and exists (select 1 from delayed) and (comm, thread) not in (select comm, thread from delayed)
+),
+waiting as materialized (select slow_threads as waiting, against_threads as against_waiting from state where state = 'runnable' and slow_threads > 0.25 and (slow_threads > 1.25 * against_threads or exists (select 1 from busy))
+    -- Beside idle CPUs it is not that there are too many.
+    and (select slow from measure where name = 'idle_cpus') < 0.2 * (select slow from measure where name = 'cpus')),
+threads as (select slow as threads, against as against_threads from measure where name = 'threads'),
+-- So many more of them than before that the kernel spends its time on whose turn it is.
+crowd as materialized (
+    select 1 from waiting w, threads t, measure c where c.name = 'cpus' and w.waiting > 2 * c.slow and t.threads > 2 * c.slow and t.threads > 2 * t.against_threads
 )
 select coalesce((select thread from busy limit 1) || ' before ' || (select thread from delayed limit 1), 'run queue') as subject, b.cell, 1.0 as part, w.waiting, w.against_waiting, t.threads, t.against_threads,
        (select sum(slow) from budget where state = 'runnable') as slow, (select sum(against) from budget where state = 'runnable') as against
-from budget b, waiting w, threads t where b.state = 'runnable' or (b.state in ('user', 'kernel') and exists (select 1 from busy x where x.thread = b.thread))
+from budget b, waiting w, threads t where b.state = 'runnable' or (b.state = 'kernel' and exists (select 1 from crowd)
+    and (b.path like '%;schedule;%' or b.path like '%;__schedule;%' or b.path like '%try_to_wake_up%' or b.path like '%;wake_up_%' or b.request in ('switch', 'futex', 'sched_yield'))) or (b.state in ('user', 'kernel') and exists (select 1 from busy x where x.thread = b.thread))

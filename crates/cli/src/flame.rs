@@ -192,6 +192,7 @@ fn draw(options: &Flame, runs: &[Run]) -> Result<Drawn> {
             thread: options.levels.contains(&Level::Thread),
         },
         others: options.others,
+        spins: false,
     };
     let before = options.against.len();
     let sides = if before == 0 { 1 } else { 2 };

@@ -36,7 +36,7 @@ pub struct Cell {
     pub function: String,
     /// Its program or library.
     pub module: String,
-    /// Its kind of code: native, kernel, jit …
+    /// Its kind of code: native, kernel, jit …, and `spin` in a loop that waits.
     pub kind: String,
     /// The innermost function of the program that does not belong to a library of the system.
     pub caller: String,
@@ -129,6 +129,10 @@ fn cell(tree: &Tree, node: u32, state: State) -> Cell {
         cell.function = steady(&inner.name);
         cell.module = inner.module.to_string();
         cell.kind = inner.kind.to_string();
+        // What a loop that waits calls in each round is a part of it.
+        if &*inner.kind != "kernel" && frames.get(1).is_some_and(|f| &*f.kind == "spin") {
+            cell.kind = "spin".into();
+        }
     }
     let kernel = frames.iter().take_while(|f| &*f.kind == "kernel").count();
     cell.kernel = kernel.min(DEPTH);
@@ -163,7 +167,7 @@ fn of_measure(sides: &Sides<'_>, measure: Measure, state: State) -> Vec<(Cell, [
     let parts: Vec<Part<'_>> =
         there.iter().filter_map(|&i| Some(Part { run: sides.runs.get(i)?, window: sides.windows.get(i)? })).collect();
     let levels = Levels { process: true, thread: true, what: true };
-    let request = Request { levels, ..Request::new(measure) };
+    let request = Request { levels, spins: true, ..Request::new(measure) };
     let Ok(tree) = profile::load(&parts, &request) else { return Vec::new() };
     let mut cells = Vec::new();
     for node in 1..u32::try_from(tree.len()).unwrap_or(u32::MAX) {

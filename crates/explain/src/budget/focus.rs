@@ -8,11 +8,12 @@ use std::collections::{HashMap, HashSet};
 /// The way goes on into a callee that has this share of the growth.
 const MOST: f64 = 0.75;
 
-/// What has this share of the slow side's time on the fast side, or less, is new.
+/// What has this share of the slow side's time on the fast side, or less, is new: of its part of the CPU time too, for where all takes long much
+/// hardly ran on the fast side.
 const NEW: f64 = 0.1;
 
 /// A callee that is new stands for others where so much of what its caller had is gone.
-const REPLACED: f64 = 0.3;
+const REPLACED: f64 = 0.5;
 
 /// Code of which more than this share ran elsewhere before was moved.
 const MOVED: f64 = 0.5;
@@ -65,8 +66,8 @@ impl Node<'_> {
     }
 
     /// Whether it hardly ran on the fast side, called from anywhere.
-    fn is_new(&self, named: &HashMap<&str, [f64; 2]>) -> bool {
-        is_new([self.slow, self.fast]) && named.get(self.name).is_none_or(|times| is_new(*times))
+    fn is_new(&self, totals: &Totals<'_>) -> bool {
+        totals.is_new([self.slow, self.fast]) && totals.of(self.name).is_none_or(|times| totals.is_new(times))
     }
 
     /// Whether to go on into its callees though it is new.
@@ -81,6 +82,37 @@ impl Node<'_> {
     }
 }
 
+/// CPU times, slow and fast.
+#[derive(Default)]
+struct Totals<'p> {
+    /// By function, with what it called; recursion counts once.
+    by_function: HashMap<&'p str, [f64; 2]>,
+    all: [f64; 2],
+}
+
+impl<'p> Totals<'p> {
+    /// Adds times of a stack with these functions.
+    fn add(&mut self, mut functions: Vec<&'p str>, [slow, fast]: [f64; 2]) {
+        functions.sort_unstable();
+        functions.dedup();
+        for name in functions {
+            let total = self.by_function.entry(name).or_insert([0.0; 2]);
+            *total = [total[0] + slow, total[1] + fast];
+        }
+        self.all = [self.all[0] + slow, self.all[1] + fast];
+    }
+
+    fn of(&self, function: &str) -> Option<[f64; 2]> {
+        self.by_function.get(function).copied()
+    }
+
+    /// Whether what took so long hardly ran on the fast side.
+    fn is_new(&self, [slow, fast]: [f64; 2]) -> bool {
+        let [all_slow, all_fast] = self.all;
+        slow > 0.0 && fast <= NEW * slow && fast * all_slow <= NEW * slow * all_fast
+    }
+}
+
 /// Sets [`Cell::focus`] and [`Cell::fresh`]; `times` are those of the cells, slow and fast.
 pub(super) fn find(cells: &mut [Cell], times: &[[f64; 2]]) {
     let mut named: Vec<Option<(String, bool)>> = vec![None; cells.len()];
@@ -90,8 +122,7 @@ pub(super) fn find(cells: &mut [Cell], times: &[[f64; 2]]) {
         let mut known: HashMap<(usize, &str), usize> = HashMap::new();
         // The node of each cell.
         let mut places: Vec<(usize, usize)> = Vec::new();
-        // By function, with what it called; recursion counts once.
-        let mut totals: HashMap<&str, [f64; 2]> = HashMap::new();
+        let mut totals = Totals::default();
         for (index, (cell, [slow, fast])) in cells.iter().zip(times).enumerate() {
             if cell.aside || !matches!(cell.state, Some(State::User | State::Kernel)) || cell.function.is_empty() {
                 continue;
@@ -100,13 +131,7 @@ pub(super) fn find(cells: &mut [Cell], times: &[[f64; 2]]) {
             let user = frames.len().saturating_sub(cell.kernel);
             let way = if user > 0 { frames.get(..user) } else { Some(frames.as_slice()) }.unwrap_or_default();
             let deep = way.len() >= DEEP && way.first().is_some_and(|name| !ENTRIES.contains(name));
-            let mut seen: Vec<&str> = way.to_vec();
-            seen.sort_unstable();
-            seen.dedup();
-            for name in seen {
-                let total = totals.entry(name).or_insert([0.0; 2]);
-                *total = [total[0] + slow, total[1] + fast];
-            }
+            totals.add(way.to_vec(), [*slow, *fast]);
             let mut at = 0;
             for name in deep.then_some(&CUT_OFF).into_iter().chain(way) {
                 let next = nodes.len();
@@ -170,7 +195,7 @@ pub(super) fn find(cells: &mut [Cell], times: &[[f64; 2]]) {
 fn bring_home(
     named: &mut [Option<(String, bool)>],
     nodes: &[Node<'_>],
-    totals: &HashMap<&str, [f64; 2]>,
+    totals: &Totals<'_>,
     places: &[(usize, usize)],
 ) {
     let function = |at: usize| nodes.get(at).map_or("", |node| node.name);
@@ -182,16 +207,11 @@ fn bring_home(
     }
     for (index, at) in places {
         let strayed = named.get_mut(*index).and_then(Option::as_mut).filter(|(_, fresh)| !fresh);
-        let is_new = totals.get(function(*at)).is_some_and(|times| is_new(*times));
+        let is_new = totals.of(function(*at)).is_some_and(|times| totals.is_new(times));
         if let Some((place, home)) = strayed.filter(|_| is_new).zip(homes.get(function(*at))) {
             *place = (home.clone(), true);
         }
     }
-}
-
-/// Whether what took so long, slow and fast, hardly ran on the fast side.
-fn is_new([slow, fast]: [f64; 2]) -> bool {
-    slow > 0.0 && fast <= NEW * slow
 }
 
 /// Whether what runs below a place ran elsewhere on the fast side: in another thread, or called by others. Then it is not new, and did not grow.
@@ -213,9 +233,9 @@ fn is_moved(nodes: &[Node<'_>], place: usize, places: &[(usize, usize)], times: 
 }
 
 /// Of the functions below a place, that with most of the time, whoever called it.
-fn most_of<'p>(nodes: &[Node<'p>], place: usize, totals: &HashMap<&str, [f64; 2]>) -> &'p str {
+fn most_of<'p>(nodes: &[Node<'p>], place: usize, totals: &Totals<'_>) -> &'p str {
     let below = nodes.iter().enumerate().filter(|(at, _)| *at != place && is_below(nodes, *at, place));
-    let time = |name: &str| totals.get(name).map_or(0.0, |[slow, fast]| slow - fast);
+    let time = |name: &str| totals.of(name).map_or(0.0, |[slow, fast]| slow - fast);
     below.map(|(_, n)| n.name).max_by(|a, b| time(a).total_cmp(&time(b)).then_with(|| b.cmp(a))).unwrap_or(CUT_OFF)
 }
 
@@ -250,8 +270,8 @@ fn is_below(nodes: &[Node<'_>], mut at: usize, place: usize) -> bool {
 }
 
 /// Whether a new callee stands where the fast side had another: the caller does the same in another way, and it is the one that got slower.
-fn takes_the_place(nodes: &[Node<'_>], named: &HashMap<&str, [f64; 2]>, caller: &Node<'_>, child: usize) -> bool {
-    if caller.is_entry() || !nodes.get(child).is_some_and(|c| c.is_new(named)) {
+fn takes_the_place(nodes: &[Node<'_>], totals: &Totals<'_>, caller: &Node<'_>, child: usize) -> bool {
+    if caller.is_entry() || !nodes.get(child).is_some_and(|c| c.is_new(totals)) {
         return false;
     }
     let others = caller.children.iter().filter(|c| **c != child).filter_map(|c| nodes.get(*c));
@@ -260,7 +280,7 @@ fn takes_the_place(nodes: &[Node<'_>], named: &HashMap<&str, [f64; 2]>, caller: 
 }
 
 /// The next place to name; `None` where what is left did not grow by as much as `least`.
-fn next(nodes: &[Node<'_>], named: &HashMap<&str, [f64; 2]>, least: f64) -> Option<usize> {
+fn next(nodes: &[Node<'_>], totals: &Totals<'_>, least: f64) -> Option<usize> {
     let mut at = 0;
     loop {
         let node = nodes.get(at)?;
@@ -272,13 +292,13 @@ fn next(nodes: &[Node<'_>], named: &HashMap<&str, [f64; 2]>, least: f64) -> Opti
             Some((child, most)) if at == 0 && most > least => at = child,
             Some((child, most))
                 if at != 0
-                    && (!node.is_new(named)
+                    && (!node.is_new(totals)
                         || node.is_entry()
-                        || nodes.get(child).is_some_and(|c| !c.is_new(named)))
+                        || nodes.get(child).is_some_and(|c| !c.is_new(totals)))
                     && most >= MOST * growth
                     && (MOST * most <= growth || node.is_entry())
                     && most > least
-                    && !takes_the_place(nodes, named, node, child) =>
+                    && !takes_the_place(nodes, totals, node, child) =>
             {
                 at = child;
             }
@@ -317,6 +337,14 @@ mod tests {
         assert_eq!(places[0], ("sort".into(), false));
         assert_eq!(places[1], ("sort".into(), false));
         assert_eq!(places[2], (String::new(), false));
+    }
+
+    #[test]
+    fn what_the_fast_side_did_most_of_its_time_is_not_new() {
+        let places = found(&[(";main;work;match;", 190.0, 9.5), (";main;work;read;", 0.5, 0.5)]);
+        assert_eq!(places[0], ("match".into(), false));
+        let places = found(&[(";main;work;match;", 190.0, 0.5), (";main;work;read;", 9.5, 9.5)]);
+        assert_eq!(places[0], ("match".into(), true));
     }
 
     #[test]

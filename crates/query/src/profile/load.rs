@@ -177,12 +177,14 @@ pub struct Request {
     pub levels: Levels,
     /// The stacks of the others: of who ended a wait, of who held a lock.
     pub others: bool,
+    /// Code in loops that wait is apart from the other code of its function: its kind is `spin`.
+    pub spins: bool,
 }
 
 impl Request {
     /// All rows of a measure, by process.
     pub fn new(measure: Measure) -> Self {
-        Request { measure, filter: Filter::default(), levels: Levels::default(), others: false }
+        Request { measure, filter: Filter::default(), levels: Levels::default(), others: false, spins: false }
     }
 }
 
@@ -248,7 +250,7 @@ pub fn load(parts: &[Part<'_>], request: &Request) -> Result<Tree, Error> {
                 known: if known.is_empty() { "it has none".into() } else { format!("it has: {}", known.join(", ")) },
             });
         }
-        let mut dictionary = Dictionary::load(part.run, &mut tree);
+        let mut dictionary = Dictionary::load(part.run, &mut tree, request.spins);
         for rows in there {
             let sums = sums(part, rows, request);
             sums.into_tree(&mut tree, index, &mut dictionary, rows.by, request.levels);
@@ -288,7 +290,7 @@ fn put<T: Clone>(list: &mut Vec<T>, at: i64, most: usize, empty: T, value: T) {
 }
 
 impl Dictionary {
-    fn load(run: &Run, tree: &mut Tree) -> Self {
+    fn load(run: &Run, tree: &mut Tree, spins: bool) -> Self {
         let mut dictionary = Dictionary { frames: Vec::new(), stacks: Vec::new(), nodes: Map::default() };
         let sizes = run.recording.sizes();
         let most =
@@ -296,17 +298,19 @@ impl Dictionary {
         let (most_frames, most_stacks) = (most("frame"), most("stack"));
         // A table's strings are good for as long as its batches: names are looked up while a batch is at hand.
         let mut symbols = Symbols::default();
-        let mut rows: Vec<[i64; 5]> = Vec::new();
-        run.recording.scan("frame", &["number", "function", "module", "source", "kind"], None, &mut symbols, |batch| {
+        let mut rows: Vec<[i64; 6]> = Vec::new();
+        let columns = ["number", "function", "module", "source", "kind", "spins"];
+        run.recording.scan("frame", &columns, None, &mut symbols, |batch| {
             for row in 0..batch.len() {
-                rows.push([0, 1, 2, 3, 4].map(|c| batch.cell(c, row)));
+                rows.push([0, 1, 2, 3, 4, 5].map(|c| batch.cell(c, row)));
             }
         });
-        for [number, function, module, source, kind] in rows {
+        for [number, function, module, source, kind, spinning] in rows {
             let text = |cell: i64| symbols.text(cell).unwrap_or("");
+            let kind = if spins && spinning == 1 { "spin" } else { text(kind) };
             let frame = match symbols.text(function) {
-                Some(name) if !name.is_empty() => tree.intern(name, text(module), text(source), text(kind)),
-                _ => tree.intern(&unresolved(text(module)), text(module), "", text(kind)),
+                Some(name) if !name.is_empty() => tree.intern(name, text(module), text(source), kind),
+                _ => tree.intern(&unresolved(text(module)), text(module), "", kind),
             };
             put(&mut dictionary.frames, number, most_frames, NONE, frame);
         }

@@ -7,6 +7,7 @@
 mod callers;
 #[cfg(target_arch = "x86_64")]
 mod calls;
+mod code;
 mod demangle;
 mod hotspot;
 mod jit;
@@ -56,6 +57,11 @@ static FRAME: Table = Table::wide(
         Column::fact_number("offset", Unit::None, "address in the file; of the kernel, address minus _text"),
         Column::fact("source", "file and line, where the file has debug information"),
         Column::fact("kind", "kernel, native, jit, interpreted, inlined, or unknown"),
+        Column::fact_number(
+            "spins",
+            Unit::None,
+            "1 where its code lies in a loop that waits: one that pauses the CPU (x86 pause, Arm yield, wfe, isb)",
+        ),
     ],
 )
 .of_entries();
@@ -489,6 +495,7 @@ impl Reader for Dictionary {
                 row.offset.unwrap_or(NULL),
                 text(row.source.as_deref()),
                 text(Some(row.kind.word())),
+                if row.spins { 1 } else { NULL },
             ];
             out.row(FRAMES, &cells);
         }

@@ -65,6 +65,12 @@ impl Module {
         self.segments.iter().find(in_it).map(|s| offset.wrapping_sub(s.offset).wrapping_add(s.address))
     }
 
+    /// The place in the file of an address of code.
+    pub(super) fn offset(&self, address: u64) -> Option<u64> {
+        let in_it = |s: &&Segment| address >= s.address && address - s.address < s.size;
+        self.segments.iter().find(in_it).map(|s| address - s.address + s.offset)
+    }
+
     /// Reads a file of a process.
     pub(super) fn open(host: &Host, pid: u32, range: &Range<u64>, identity: &Identity) -> Self {
         match find(host, pid, range, identity) {

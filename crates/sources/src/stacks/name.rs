@@ -40,12 +40,14 @@ pub(super) struct Row {
     /// `file.rs:123`.
     pub source: Option<Arc<str>>,
     pub kind: Kind,
+    /// Whether it lies in a loop that waits, see [`super::code`].
+    pub spins: bool,
 }
 
 impl Row {
     /// A frame of which only the module is known.
     pub(super) fn unresolved(module: Option<Arc<str>>, kind: Kind) -> Self {
-        Row { function: None, module, build_id: None, offset: None, source: None, kind }
+        Row { function: None, module, build_id: None, offset: None, source: None, kind, spins: false }
     }
 
     /// A frame in code that a process made itself, which has no name.

@@ -5,8 +5,9 @@ use super::jit::{self, Map};
 use super::module::Module;
 use super::name::{Kind, Row};
 use super::symbols::{self, Dwarf, NoDwarf, Symbols};
+
 use super::trie::Place;
-use super::{Stacks, demangle, hotspot, process};
+use super::{Stacks, code, demangle, hotspot, process};
 use crate::cputime::own_time;
 use host::Host;
 use model::Unavailable;
@@ -203,7 +204,11 @@ impl Resolver {
                 }
                 Err(_) => Vec::new(),
             };
-            named.push((site, frames(path, module, address, symbol, inlined)));
+            let mut rows = frames(path, module, address, symbol, inlined);
+            if let Some(inner) = rows.first_mut() {
+                inner.spins = code::waits_in_module(module, address);
+            }
+            named.push((site, rows));
         }
         if left_out {
             self.say(stacks, "frame.source", || {
@@ -244,11 +249,13 @@ impl Resolver {
             }
         }
         let (mut named, mut left) = (Vec::new(), Vec::new());
+        let memory = File::open(host.path(&format!("/proc/{pid}/mem")));
         for (site, address) in sites {
             let function = generated.map.as_ref().and_then(|map| map.function(address));
             match function {
                 Some((function, kind)) => {
-                    let row = Row { function: Some(function), ..Row::unresolved(Some("[jit]".into()), kind) };
+                    let spins = memory.as_ref().is_ok_and(|memory| code::waits_at(memory, address));
+                    let row = Row { function: Some(function), spins, ..Row::unresolved(Some("[jit]".into()), kind) };
                     named.push((site, vec![row]));
                 }
                 None if last => named.push((site, vec![Row::generated(is_jvm)])),
@@ -295,6 +302,7 @@ fn frames(
                 offset: i64::try_from(address).ok().filter(|_| is_outer),
                 source: source.map(Into::into),
                 kind: if is_outer { Kind::Native } else { Kind::Inlined },
+                spins: false,
             }
         })
         .collect()

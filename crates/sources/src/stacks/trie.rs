@@ -191,14 +191,7 @@ mod tests {
     use crate::stacks::name::Kind;
 
     fn row(function: &str) -> Row {
-        Row {
-            function: Some(function.into()),
-            kind: Kind::Native,
-            module: None,
-            build_id: None,
-            offset: None,
-            source: None,
-        }
+        Row { function: Some(function.into()), ..Row::unresolved(None, Kind::Native) }
     }
 
     #[test]
