@@ -75,7 +75,7 @@ fn is_library(module: &str) -> bool {
 
 /// Whether a function is a part of how locks are made.
 fn is_primitive(name: &str) -> bool {
-    const PARTS: [&str; 12] = [
+    const PARTS: [&str; 15] = [
         "futex",
         "lll_lock",
         "Mutex",
@@ -88,6 +88,9 @@ fn is_primitive(name: &str) -> bool {
         "lock_contended",
         "PlatformMonitor",
         "COND_TIMEDWAIT",
+        "Unsafe_Park",
+        "java.util.concurrent.locks.",
+        "Interpreter",
     ];
     PARTS.iter().any(|part| name.contains(part))
 }
@@ -143,19 +146,20 @@ fn cell(tree: &Tree, node: u32, state: State) -> Cell {
     if cell.request.is_empty() && outside.is_empty() && !cell.what.is_empty() {
         cell.request = request::plain(&cell.what).to_owned();
     }
+    cell.path.push(';');
+    for frame in frames.iter().take(DEPTH).rev() {
+        cell.path.push_str(&steady(&frame.name));
+        cell.path.push(';');
+    }
     // Of who waits, the code that wanted the lock says more than that which waits for it.
-    let waits = |f: &Frame| cell.state == Some(State::Lock) && is_primitive(&f.name);
+    let is_lock = cell.state == Some(State::Lock) || is_java_lock(&cell.path);
+    let waits = |f: &Frame| is_lock && is_primitive(&f.name);
     let caller = user
         .iter()
         .find(|f| !is_library(&f.module) && !waits(f))
         .or(user.iter().find(|f| !is_library(&f.module)))
         .or(user.first());
     cell.caller = caller.map_or_else(String::new, |f| steady(&f.name));
-    cell.path.push(';');
-    for frame in frames.iter().take(DEPTH).rev() {
-        cell.path.push_str(&steady(&frame.name));
-        cell.path.push(';');
-    }
     cell
 }
 
@@ -199,6 +203,31 @@ fn has(run: &Run, measure: &Measure) -> bool {
 /// Code that waits for a lock, of programs that wait for theirs in other ways than by futex: PostgreSQL's locks of rows and tables.
 const LOCKS: [&str; 3] = [";ProcSleep;", ";LWLockAcquire;", ";LWLockAcquireOrWait;"];
 
+/// Whether a thread of a JVM waits for a lock of java.util.concurrent, all of which are made of one queue of threads that are parked, as are other things. Their
+/// methods have names only after the ledger has told what the wait is for.
+fn is_java_lock(path: &str) -> bool {
+    const LOCKS: [&str; 5] = [
+        ".AbstractQueuedSynchronizer.acquire",
+        ".locks.ReentrantLock.lock",
+        ".locks.ReentrantLock$",
+        ".locks.ReentrantReadWriteLock",
+        ".locks.StampedLock",
+    ];
+    const OTHERS: [&str; 9] = [
+        "ConditionObject",
+        ".CountDownLatch",
+        ".Semaphore",
+        ".CyclicBarrier",
+        ".Phaser",
+        ".SynchronousQueue",
+        ".FutureTask.get",
+        ".FutureTask.awaitDone",
+        ".ThreadPoolExecutor.getTask",
+    ];
+    let has = |names: &[&str]| names.iter().any(|name| path.contains(name));
+    path.contains(";Parker::park;") && has(&LOCKS) && !has(&OTHERS)
+}
+
 /// Code of runtimes that sleeps between rounds of keeping house.
 const KEEPERS: [&str; 4] = [";runtime.sysmon;", ";WatcherThread::", ";G1ServiceThread::", ";CompileBroker::"];
 
@@ -207,7 +236,9 @@ const KEEPERS: [&str; 4] = [";runtime.sysmon;", ";WatcherThread::", ";G1ServiceT
 fn seen_closer(cell: &Cell, is_own: &dyn Fn(&str) -> bool) -> Option<State> {
     let within = |names: &[&str]| names.iter().any(|name| cell.path.contains(name));
     match cell.state? {
-        State::Idle | State::Sleep | State::Network | State::Other if within(&LOCKS) => Some(State::Lock),
+        State::Idle | State::Sleep | State::Network | State::Other if within(&LOCKS) || is_java_lock(&cell.path) => {
+            Some(State::Lock)
+        }
         // Threads that are stopped wait for what they are stopped for.
         State::Lock if within(&[";LinuxWaitBarrier::", ";SafepointSynchronize::"]) => Some(State::Idle),
         State::Sleep if within(&KEEPERS) => Some(State::Idle),
@@ -245,7 +276,9 @@ pub(crate) fn load(sides: &Sides<'_>) -> (Vec<Cell>, Moves) {
     for (cell, weights) in &mut waits {
         let Some(from) = cell.state else { continue };
         let to = seen_closer(cell, &|name| names.contains(name)).unwrap_or(from);
-        for (side, weight) in weights.iter().enumerate() {
+        // The ledger that they are parts of is that of the threads that work.
+        let works = sides.working.groups.contains(&group(&cell.comm, &cell.thread));
+        for (side, weight) in weights.iter().enumerate().filter(|_| works) {
             all[side][from as usize] += weight;
             moves[side][from as usize][to as usize] += weight;
         }
@@ -279,11 +312,11 @@ pub(crate) fn load(sides: &Sides<'_>) -> (Vec<Cell>, Moves) {
         cell.aside = !unknown && !sides.working.groups.contains(&group(&cell.comm, &cell.thread));
     }
     // What is alike becomes one.
-    type Key = (usize, bool, [String; 5]);
+    type Key = (usize, bool, [String; 6]);
     let mut cells: BTreeMap<Key, (Cell, [f64; 2])> = BTreeMap::new();
     for (cell, weights) in found {
         let state = cell.state.map_or(0, |s| s as usize);
-        let words = [&cell.comm, &cell.thread, &cell.what, &cell.lock, &cell.path].map(String::clone);
+        let words = [&cell.comm, &cell.thread, &cell.what, &cell.lock, &cell.kind, &cell.path].map(String::clone);
         let key = (state, cell.aside, words);
         let samples = cell.samples;
         let (known, sum) = cells.entry(key).or_insert_with(|| (Cell { samples: [0.0; 2], ..cell }, [0.0; 2]));
@@ -325,6 +358,18 @@ pub(crate) fn load(sides: &Sides<'_>) -> (Vec<Cell>, Moves) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_lock_of_java_is_told_from_what_else_parks() {
+        let park = "jdk.internal.misc.Unsafe.park;Unsafe_Park;Parker::park;pthread_cond_wait;";
+        let queue = "java.util.concurrent.locks.AbstractQueuedSynchronizer";
+        assert!(is_java_lock(&format!(";Interpreter;Cache.get;{queue}.acquire;{park}")));
+        assert!(is_java_lock(&format!(";Cache.get;java.util.concurrent.locks.ReentrantLock.lock;Interpreter;{park}")));
+        assert!(!is_java_lock(&format!(";Pool.run;{queue}$ConditionObject.await;{park}")));
+        assert!(!is_java_lock(&format!(";Main.all;java.util.concurrent.CountDownLatch.await;{queue}.acquire;{park}")));
+        assert!(!is_java_lock(&format!(";Main.all;{park}")));
+        assert!(!is_java_lock(&format!(";Cache.get;{queue}.acquire;Interpreter;")), "it runs");
+    }
 
     #[test]
     fn names_are_the_same_in_each_run() {
