@@ -7,7 +7,7 @@ use crate::rows::Rows;
 use std::collections::{HashMap, HashSet};
 
 /// Functions that only take locks: the one that matters called them. Parts of names.
-const TAKES: [&str; 18] = [
+const TAKES: [&str; 24] = [
     "lock_wait",
     "lll_lock",
     "pthread_mutex",
@@ -24,6 +24,12 @@ const TAKES: [&str; 18] = [
     "sync.(*RWMutex)",
     "ObjectMonitor",
     "ObjectSynchronizer",
+    "Parker::park",
+    "Unsafe_Park",
+    "Unsafe.park",
+    "java.util.concurrent.locks.",
+    "Interpreter",
+    "StubRoutines",
     "syscall",
     "SYSCALL",
 ];
@@ -74,16 +80,20 @@ pub(crate) fn rows(rows: &Rows, run: u32, making: &mut Making) -> Vec<Event> {
     let [kinds, names, addresses, holders] = &texts;
     let (times, counts) = (rows.numbers("time"), rows.numbers("count"));
     let (longest, waiters) = (rows.numbers("longest"), rows.numbers("waiters"));
-    // A lock without a name: by process and address, the stack that waited longest.
-    let mut waited: HashMap<(u32, u32), HashMap<u32, i64>> = HashMap::new();
+    // A lock without a name: by process and address, the stack that waited longest. Where not even its address is known, each stack for itself.
+    let unnamed = |i: usize| {
+        let address = at(addresses, i);
+        (at(&processes, i), address, if address == 0 { at(&stacks, i) } else { 0 })
+    };
+    let mut waited: HashMap<(u32, u32, u32), HashMap<u32, i64>> = HashMap::new();
     for i in 0..rows.len() {
         if at(names, i) == 0 {
-            let of_lock = waited.entry((at(&processes, i), at(addresses, i))).or_default();
+            let of_lock = waited.entry(unnamed(i)).or_default();
             *of_lock.entry(at(&stacks, i)).or_default() += at(&times, i);
         }
     }
     let kernel = making.columns.string("kernel");
-    let mut called: HashMap<(u32, u32), u32> = HashMap::new();
+    let mut called: HashMap<(u32, u32, u32), u32> = HashMap::new();
     for (lock, stacks) in waited {
         let heaviest = stacks.into_iter().max_by_key(|&(stack, time)| (time, stack)).map_or(0, |(stack, _)| stack);
         let function = taken_in(heaviest, making, kernel, false).or_else(|| taken_in(heaviest, making, kernel, true));
@@ -97,7 +107,7 @@ pub(crate) fn rows(rows: &Rows, run: u32, making: &mut Making) -> Vec<Event> {
     let event = |i: usize| {
         let (from, to) = at(&stretches, i);
         let name = match at(names, i) {
-            0 => called.get(&(at(&processes, i), at(addresses, i))).copied().unwrap_or(0),
+            0 => called.get(&unnamed(i)).copied().unwrap_or(0),
             name => name,
         };
         Event {

@@ -288,11 +288,12 @@ impl State {
     fn locks_of(&mut self, columns: &Columns<'_>, read: &Read) {
         for row in read.rows.iter() {
             let comm = columns.text(row, "comm").unwrap_or_default();
-            let address = columns.text(row, "address").unwrap_or_default();
+            let kind = columns.text(row, "kind").unwrap_or_default();
+            let name = columns.text(row, "name").or_else(|| columns.text(row, "address"));
             self.lock_waits.push_back(LockWait {
                 t: read.t,
-                key: (comm, columns.text(row, "name").unwrap_or(address)),
-                kind: columns.text(row, "kind").unwrap_or_default(),
+                key: (comm, name.unwrap_or_else(|| "not named".to_owned())),
+                kind,
                 stack: columns.number(row, "stack"),
                 count: columns.number(row, "count"),
                 time: columns.number(row, "time"),

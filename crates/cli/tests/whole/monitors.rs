@@ -1,4 +1,5 @@
-//! Contended monitors of a JVM are called by the class of their object, with who owned them: a real JVM, recorded as a user would.
+//! Contended monitors of a JVM are called by the class of their object, with who owned them, and its locks of java.util.concurrent are told from what
+//! else parks: a real JVM, recorded as a user would.
 
 use crate::common::{Folder, skipped};
 use crate::pairs::{QUIET, used_by_others};
@@ -35,16 +36,44 @@ public class Contended {
 }
 "#;
 
+/// Three threads that are always at a lock, and two that wait for a latch all the time.
+const LOCKED: &str = r#"
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+public class Locked {
+    static final ReentrantLock lock = new ReentrantLock(true);
+    static final CountDownLatch latch = new CountDownLatch(1);
+    static long spin(long microseconds) {
+        long until = System.nanoTime() + microseconds * 1000, turns = 0;
+        while (System.nanoTime() < until) turns++;
+        return turns;
+    }
+    static void once() {
+        lock.lock();
+        try { spin(300); } finally { lock.unlock(); }
+    }
+    public static void main(String[] arguments) {
+        long end = System.nanoTime() + 5_000_000_000L;
+        for (int i = 0; i < 3; i++) new Thread(() -> { while (System.nanoTime() < end) once(); }, "locked-" + i).start();
+        for (int i = 0; i < 2; i++) new Thread(() -> {
+            try { latch.await(5, TimeUnit.SECONDS); } catch (InterruptedException e) { throw new RuntimeException(e); }
+        }, "latched-" + i).start();
+    }
+}
+"#;
+
 const FILE: &str = "run.twin";
 const HOT: &str = "monitor of Contended$Hot";
 const COLD: &str = "monitor of class Contended$Cold";
 
-/// Records the program with options of the JVM. `None` where that cannot be done here.
-fn record(options: &[&str]) -> Option<Folder> {
+/// Records a program, the source of class `class`, with options of the JVM. `None` where that cannot be done here.
+fn record(class: &str, source: &str, options: &[&str]) -> Option<Folder> {
     let folder = Folder::new();
-    let what = format!("monitors of Java {options:?}");
-    std::fs::write(folder.path("Contended.java"), PROGRAM).expect("a folder that can be written");
-    let compiled = Command::new("javac").arg("Contended.java").current_dir(folder.path("")).output();
+    let what = format!("locks of Java, {class} {options:?}");
+    let file = format!("{class}.java");
+    std::fs::write(folder.path(&file), source).expect("a folder that can be written");
+    let compiled = Command::new("javac").arg(&file).current_dir(folder.path("")).output();
     if !compiled.as_ref().is_ok_and(|done| done.status.success()) {
         skipped(&what, &format!("javac does not compile: {compiled:?}"));
         return None;
@@ -58,7 +87,7 @@ fn record(options: &[&str]) -> Option<Folder> {
         return None;
     }
     let command = ["record", "-q", "-o", FILE, "--", "java"].iter().chain(options).copied();
-    folder.expect(0, command.chain(["-cp", class_path, "Contended"]));
+    folder.expect(0, command.chain(["-cp", class_path, class]));
     let why = folder.rows(
         FILE,
         "select item, status, why from coverage where source = 'threads' and item in ('', 'lock.name', 'lock')",
@@ -79,7 +108,7 @@ fn seconds(folder: &Folder, condition: &str) -> f64 {
 
 /// Checks names, their order and that they cover most of the time. `None` where the JVM could not be recorded.
 fn named(options: &[&str]) -> Option<Folder> {
-    let folder = record(options)?;
+    let folder = record("Contended", PROGRAM, options)?;
     let rows = folder.rows(
         FILE,
         "select kind, name, sum(time) / 1e9 as s, count(distinct address) as monitors from lock group by kind, name order by s desc",
@@ -131,4 +160,37 @@ fn monitors_have_names_whatever_the_heap_is_like() {
     for option in ["-XX:+UseZGC", "-XX:+UseSerialGC", "-XX:-UseCompressedOops", "-XX:-UseCompressedClassPointers"] {
         named(&[option]);
     }
+}
+
+#[test]
+fn a_lock_of_java_util_concurrent_is_not_idleness() {
+    let Some(folder) = record("Locked", LOCKED, &[]) else { return };
+    // Until the JVM has compiled the queue that all of them wait in, and was asked for its names, they are idle.
+    let waited = |threads: &str| -> [f64; 2] {
+        ["('lock')", "('idle', 'sleep')"].map(|states| {
+            let question = format!(
+                "select coalesce(sum(time), 0) / 1e9 as s from wait
+                 where state in {states} and thread like '{threads}-%' and t > (select max(t) from wait) - 3e9"
+            );
+            folder.rows(FILE, &question)[0]["s"].as_f64().unwrap_or(0.0)
+        })
+    };
+    let ([locked, unlocked], [latched, idle]) = (waited("locked"), waited("latched"));
+    assert!(latched < 0.05 && idle > 2.0, "who waits for a latch: {latched} s for a lock, {idle} s idle");
+    let others = used_by_others(&folder, FILE);
+    if others > QUIET {
+        let why = format!("others, or the recorder itself, use {others:.2} of the CPUs: names come late");
+        skipped("how long threads of Java wait for a lock of java.util.concurrent", &why);
+        return;
+    }
+    // Two of three wait at any time.
+    assert!(locked > 3.0 && unlocked < 0.2 * locked, "{locked} s for the lock, {unlocked} s idle");
+    let rows = folder.rows(
+        FILE,
+        "select distinct kind, address, holder from lock where time > 1000000 and t > (select max(t) from lock) - 3e9",
+    );
+    let is_it = |row: &serde_json::Value| row["kind"] == "java.util.concurrent" && row["address"].is_null();
+    assert!(!rows.is_empty() && rows.iter().all(is_it), "{rows:?}");
+    let held = rows.iter().any(|row| row["holder"].as_str().is_some_and(|name| name.starts_with("locked-")));
+    assert!(held, "{rows:?}");
 }

@@ -184,7 +184,7 @@ pub struct Registers {
     pub lr: u64,
 }
 
-pub use callers::Callers;
+pub use callers::{Callers, Innermost};
 pub use library::GoRuntime;
 
 /// What is known of the program's part of a stack.
@@ -235,6 +235,8 @@ struct State {
     last: bool,
     named: bool,
     closed: bool,
+    /// How often names of code that processes make were read.
+    maps_read: u64,
     /// Variables of files, by their numbers.
     variables: HashMap<u32, Arc<Symbols>>,
 }

@@ -4,6 +4,7 @@
 use super::calls::Calls;
 #[cfg(target_arch = "x86_64")]
 use super::hotspot;
+use super::jit::Map;
 use super::module::{Identity, Module};
 use super::name::{Kind, Row};
 use super::trie::Place;
@@ -89,6 +90,8 @@ pub(super) struct Numbered {
     pub is_jvm: bool,
     /// The dump of generated code that it writes.
     pub dump: Option<Arc<str>>,
+    /// The names of its generated code that were last read.
+    pub map: Option<Arc<Map>>,
 }
 
 /// All processes that were met, by their process id.
@@ -118,7 +121,7 @@ pub(super) fn vdso() -> Option<Vec<u8>> {
 impl Processes {
     fn new_process(&mut self, pid: u32) -> &mut Process {
         let number = self.numbered.len() as u32;
-        self.numbered.push(Numbered { pid, is_jvm: false, dump: None });
+        self.numbered.push(Numbered { pid, is_jvm: false, dump: None, map: None });
         let fresh = Process {
             number,
             mappings: Vec::new(),

@@ -33,6 +33,11 @@ const ROUNDS: (Duration, Duration) = (SOON, Duration::from_secs(15));
 /// need all CPUs. Meanwhile the recording has the places in the files.
 const LINES: (Duration, u32) = (Duration::from_secs(3), 100);
 
+/// Names of code that processes make are read as soon as some are missing, and then ever less often, up to so often; so often where a JVM has to be
+/// asked; and never for more than a part of the time.
+const MAPS: (Duration, Duration) = (Duration::from_secs(15), Duration::from_secs(60));
+const MAPS_PART: u32 = 50;
+
 /// A place in code by its number, and its address.
 type Site = (u32, u64);
 
@@ -42,9 +47,9 @@ type Named = (u32, Vec<Row>);
 /// The names of code that one process makes.
 #[derive(Default)]
 struct Generated {
-    map: Option<Map>,
-    /// When a JVM may be asked again, and how long it waits after that.
-    ask: Option<(Instant, Duration)>,
+    map: Option<Arc<Map>>,
+    /// When they are read again, and how long it waits after that.
+    next: Option<(Instant, Duration)>,
 }
 
 /// What the thread keeps from round to round.
@@ -72,6 +77,7 @@ pub(super) fn run(stacks: &Stacks) {
     let (mut next, mut pause) = (Instant::now() + ROUNDS.0, ROUNDS.0);
     while let Some((new, last)) = stacks.wait_for_sites(SOON) {
         resolver.at_once(stacks, new);
+        resolver.all_generated(stacks, last);
         if last || Instant::now() >= next {
             resolver.round(stacks, last);
             pause = (pause * 2).min(ROUNDS.1);
@@ -126,15 +132,19 @@ impl Resolver {
             stacks.name(named.into_iter());
             read_files = true;
         }
+        if read_files {
+            host::trim_heap();
+        }
+    }
+
+    /// The same of code that processes make.
+    fn all_generated(&mut self, stacks: &Stacks, last: bool) {
         for (process, sites) in std::mem::take(&mut self.generated_by) {
             let (named, left) = self.generated(stacks, process, sites, last);
             stacks.name(named.into_iter());
             if !left.is_empty() {
                 self.generated_by.insert(process, left);
             }
-        }
-        if read_files {
-            host::trim_heap();
         }
     }
 
@@ -230,15 +240,14 @@ impl Resolver {
         }
         let generated = self.generated.entry(number).or_default();
         let mut failed = None;
-        if let Some(map) = dump.and_then(|path| read_dump(host, pid, &path)).or_else(|| read_map(host, pid)) {
-            generated.map = Some(map);
-        } else if is_jvm {
-            let now = Instant::now();
-            let (next, pause) = *generated.ask.get_or_insert((now, Duration::from_secs(2)));
-            if now >= next || last {
-                generated.ask = Some((now + pause, (pause * 2).min(Duration::from_secs(60))));
+        let begin = Instant::now();
+        let (next, pause) = *generated.next.get_or_insert((begin, SOON));
+        if begin >= next || last {
+            let mut read = dump.and_then(|path| read_dump(host, pid, &path)).or_else(|| read_map(host, pid));
+            let most = if read.is_none() && is_jvm { MAPS.1 } else { MAPS.0 };
+            if read.is_none() && is_jvm {
                 match hotspot::methods(host, pid) {
-                    Ok(text) => generated.map = Some(Map::parse(&text)),
+                    Ok(text) => read = Some(Map::parse(&text)),
                     Err(_) if !host.exists(&format!("/proc/{pid}")) => {
                         failed = Some(format!(
                             "the JVM of process {pid} ended before it was asked for the names of its methods"
@@ -247,8 +256,17 @@ impl Resolver {
                     Err(why) => failed = Some(why),
                 }
             }
+            let again = pause.max(begin.elapsed() * MAPS_PART).min(most);
+            generated.next = Some((Instant::now() + again, again * 3 / 2));
+            if let Some(map) = read.map(Arc::new) {
+                generated.map = Some(Arc::clone(&map));
+                stacks.keep_map(number, map);
+            }
+        } else if !is_jvm {
+            // A map that is written anew may have moved on.
+            return (Vec::new(), sites);
         }
-        let (mut named, mut left) = (Vec::new(), Vec::new());
+        let (mut named, mut left, mut without) = (Vec::new(), Vec::new(), 0);
         let memory = File::open(host.path(&format!("/proc/{pid}/mem")));
         for (site, address) in sites {
             let function = generated.map.as_ref().and_then(|map| map.function(address));
@@ -258,12 +276,19 @@ impl Resolver {
                     let row = Row { function: Some(function), spins, ..Row::unresolved(Some("[jit]".into()), kind) };
                     named.push((site, vec![row]));
                 }
-                None if last => named.push((site, vec![Row::generated(is_jvm)])),
+                None if last => {
+                    without += 1;
+                    named.push((site, vec![Row::generated(is_jvm)]));
+                }
                 None => left.push((site, address)),
             }
         }
-        // A JVM that has ended before it could be asked.
-        if let Some(why) = failed.filter(|_| last || generated.map.is_none()) {
+        // A JVM that was not ready may be later.
+        if let Some(why) = failed.filter(|_| last && (generated.map.is_none() || without > 0)) {
+            let why = match &generated.map {
+                Some(_) => format!("{why} once more: {without} places in code that it compiled last have none"),
+                None => why,
+            };
             self.say(stacks, "frame.jit", || {
                 Unavailable::failed(why)
                     .remedy("JDK 17 or later, as the same user; or a map of the JIT's code in /tmp/perf-PID.map")

@@ -175,10 +175,12 @@ impl Reader for BpfReader {
         let taken = records::each(&buffer, |record| match record {
             Record::Thread(thread) => threads.push(*thread),
             Record::Site(site) => sites.push(*site),
+            Record::Blocked(blocked) => self.waits.ask(blocked),
             _ => {}
         });
         self.buffer = buffer;
         taken?;
+        self.waits.look(host);
         self.ledgers.begin(threads.iter().chain(&ends));
         for site in &sites {
             let names = self.ledgers.names(site.tid).map(|(name, process)| (*process, *name)).unwrap_or_default();

@@ -40,9 +40,22 @@ const RUNTIME_DEPTH: usize = DEPTH;
 /// The same for the C library and lock implementations.
 const LIBRARY_DEPTH: usize = 8;
 
+/// The locks of java.util.concurrent.
+pub(super) const JAVA_LOCK: &str = "java.util.concurrent";
+
+/// What waits in the same queue of java.util.concurrent as its locks do (AbstractQueuedSynchronizer), but for others to come along.
+const JAVA_MEETINGS: [&str; 5] = [
+    ".CountDownLatch.",
+    ".Semaphore.",
+    ".CyclicBarrier.",
+    ".Phaser.",
+    ".AbstractQueuedSynchronizer.acquireSharedInterruptibly",
+];
+
 /// Functions of run-time systems. The innermost that is listed decides.
 static RUNTIMES: &[(Is, Verdict)] = &[
-    // HotSpot: src/hotspot/share/runtime/{objectMonitor,park,mutex}.cpp, java.util.concurrent.
+    // HotSpot: src/hotspot/share/runtime/{objectMonitor,park,mutex}.cpp, java.util.concurrent. Methods that a JVM compiles have names only after it
+    // was asked for them, and those that it interprets never have: of them `explain` finds out later (budget/cells.rs).
     (Contains("ObjectMonitor::enter"), Lock("monitor")),
     (Contains("ObjectMonitor::EnterI"), Lock("monitor")),
     (Contains("ObjectMonitor::ReenterI"), Lock("monitor")),
@@ -50,11 +63,11 @@ static RUNTIMES: &[(Is, Verdict)] = &[
     (Contains("ObjectMonitor::wait"), Idle),
     (Contains("SharedRuntime::complete_monitor_locking"), Lock("monitor")),
     (Contains("AbstractQueuedSynchronizer$ConditionObject"), Idle),
-    (Contains("AbstractQueuedSynchronizer.acquire"), Lock("java.util.concurrent")),
-    (Contains("ReentrantLock.lock"), Lock("java.util.concurrent")),
-    (Contains("ReentrantLock$"), Lock("java.util.concurrent")),
-    (Contains("ReentrantReadWriteLock"), Lock("java.util.concurrent")),
-    (Contains("StampedLock"), Lock("java.util.concurrent")),
+    (Contains("AbstractQueuedSynchronizer.acquire"), Lock(JAVA_LOCK)),
+    (Contains("ReentrantLock.lock"), Lock(JAVA_LOCK)),
+    (Contains("ReentrantLock$"), Lock(JAVA_LOCK)),
+    (Contains("ReentrantReadWriteLock"), Lock(JAVA_LOCK)),
+    (Contains("StampedLock"), Lock(JAVA_LOCK)),
     (Contains("CountDownLatch"), Idle),
     (Contains("BlockingQueue"), Idle),
     (Contains("SynchronousQueue"), Idle),
@@ -227,7 +240,11 @@ fn find(table: &[(Is, Verdict)], functions: &[impl AsRef<str>], depth: usize) ->
 
 /// What the functions on a user stack, innermost first, say.
 pub(super) fn by_stack(functions: &[impl AsRef<str>]) -> Verdict {
-    let runtime = find(RUNTIMES, functions, RUNTIME_DEPTH);
+    let runtime = find(RUNTIMES, functions, RUNTIME_DEPTH).map(|found| {
+        let meets = |name: &str| JAVA_MEETINGS.iter().any(|part| name.contains(part));
+        let is_meeting = found == Lock(JAVA_LOCK) && functions.iter().take(RUNTIME_DEPTH).any(|f| meets(f.as_ref()));
+        if is_meeting { Idle } else { found }
+    });
     match (find(LIBRARIES, functions, LIBRARY_DEPTH), runtime) {
         // A lock that a task takes is a lock, also where the task is run by a pool of threads that wait for work elsewhere.
         (Some(Lock(_)), Some(Lock(better))) => Lock(better),
@@ -272,6 +289,14 @@ mod tests {
         let park = "__futex_abstimed_wait_common pthread_cond_wait PlatformEvent::park";
         assert_eq!(of(&format!("{park} ObjectMonitor::EnterI ObjectMonitor::enter")), Lock("monitor"));
         assert_eq!(of(&format!("{park} ObjectMonitor::wait JVM_MonitorWait")), Idle);
+        // A lock of java.util.concurrent is a queue of threads that are parked; so are others that are no locks.
+        let park = "pthread_cond_wait Parker::park Unsafe_Park jdk.internal.misc.Unsafe.park";
+        let queue = "java.util.concurrent.locks.AbstractQueuedSynchronizer";
+        assert_eq!(of(&format!("{park} {queue}.acquire Cache.get")), Lock(JAVA_LOCK));
+        assert_eq!(of(&format!("{park} {queue}.acquire {queue}$ConditionObject.await Pool.run")), Lock(JAVA_LOCK));
+        assert_eq!(of(&format!("{park} {queue}$ConditionObject.await Pool.run")), Idle);
+        assert_eq!(of(&format!("{park} {queue}.acquire java.util.concurrent.CountDownLatch.await Main.all")), Idle);
+        assert_eq!(of(&format!("{park} Pool.run")), Idle);
         assert_eq!(of("runtime.futex runtime.futexsleep runtime.lock2 runtime.schedule"), Lock("go runtime"));
         assert_eq!(of("runtime.futex runtime.futexsleep runtime.notesleep runtime.stopm"), Idle);
         assert_eq!(of("syscall std::sys::sync::mutex::futex::Mutex::lock_contended main"), Lock("rust mutex"));

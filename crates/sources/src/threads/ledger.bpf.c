@@ -27,6 +27,8 @@ enum { WAKER_ONE_IN = 16 };
  * wait for it, and the code that ends the wait. All of these cost lines of the cache that others want too. Numbers and times are exact all the same.
  */
 enum { OFTEN = 200000, WINDOW_BITS = 20, WINDOWS = 8 };
+/* The stack of who is blocked for so long, nanoseconds, is asked for if it was not copied: there was no time for that, or the thread was there before. */
+enum { BLOCKED_LONG = 100000000 };
 /* The name of a waker is looked at again after so many times 2^20 ns, a tenth of a second: it may have taken another. */
 enum { NAME_AGAIN = 95 };
 
@@ -375,6 +377,7 @@ struct pass {
 	struct thread_record thread;
 	struct site_record site;
 	struct site_record open;
+	struct registers_record registers;
 	__u64 counts[SITES];
 };
 
@@ -393,6 +396,26 @@ static __always_inline void identify(struct site_record *record, struct task_str
 	record->slot = slot;
 }
 
+/* Where a thread is, if it is blocked for long and nobody has its stack. */
+static __always_inline bool is_asked_for(struct registers_record *record, struct task_struct *task, struct ledger *ledger, __u64 since, __u64 now)
+{
+	struct registers at = {};
+	__u64 place = ledger->place;
+
+	if (!with_stacks || (task->flags & PF_KTHREAD) || now - since < BLOCKED_LONG || bpf_map_lookup_elem(&copied, &place) ||
+	    !registers_of(&at, task))
+		return 0;
+	record->kind = RECORD_REGISTERS;
+	record->tgid = task->tgid;
+	record->pid = task->pid;
+	record->place = place;
+	record->ip = at.ip;
+	record->sp = at.sp;
+	record->bp = at.bp;
+	record->lr = at.lr;
+	return 1;
+}
+
 /*
  * Where the buffer is full, the kernel drops what this wrote of the thread and runs it for that thread again. So nothing is noted as told
  * before all of it is written.
@@ -406,7 +429,7 @@ int ledger_read(struct bpf_iter__task *ctx)
 	struct pass *pass;
 	__u64 change = 0, held = 0, since = 0, woken = 0, state, now;
 	__u32 first = 0;
-	bool open;
+	bool open, asked = 0;
 
 	if (!task || task->pid == 0)
 		return 0;
@@ -469,7 +492,12 @@ int ledger_read(struct bpf_iter__task *ctx)
 		pass->open.site.longest = until - since;
 		if (bpf_seq_write(seq, &pass->open, sizeof(pass->open)))
 			return 0;
+		asked = is_asked_for(&pass->registers, task, ledger, since, now);
+		if (asked && bpf_seq_write(seq, &pass->registers, sizeof(pass->registers)))
+			return 0;
 		ledger->flushed = until;
+		if (asked)
+			bpf_map_update_elem(&copied, &pass->registers.place, &now, BPF_ANY);
 	}
 	for (__u32 i = 0; i < SITES; i++) {
 		if (pass->counts[i] == ledger->told[i])

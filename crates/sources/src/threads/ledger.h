@@ -160,7 +160,7 @@ _Static_assert(__builtin_offsetof(struct ledger, wakeups) == 56 && __builtin_off
 		       __builtin_offsetof(struct ledger, owner) == 56 + 192,
 	       "what a waker touches, and what each switch does");
 
-enum { RECORD_THREAD = 1, RECORD_SITE, RECORD_END, RECORD_KERNEL_STACK, RECORD_USER_STACK };
+enum { RECORD_THREAD = 1, RECORD_SITE, RECORD_END, RECORD_KERNEL_STACK, RECORD_USER_STACK, RECORD_REGISTERS };
 
 struct thread_record {
 	__u32 kind;
@@ -221,6 +221,19 @@ struct user_stack_record {
 	__u64 bp;
 	__u64 lr;
 	__u8 bytes[MOST_STACK];
+};
+
+/* Where a blocked thread is whose stack was not copied when it blocked: user space may read it. */
+struct registers_record {
+	__u32 kind;
+	__u32 tgid;
+	__u32 pid;
+	__u32 zero;
+	__u64 place;
+	__u64 ip;
+	__u64 sp;
+	__u64 bp;
+	__u64 lr;
 };
 
 /* A slot of 10 ms: time in parts of it, and how many more and fewer threads fill whole slots from here on. */

@@ -199,6 +199,15 @@ fn wait_for(kind: &'static str) {
                 .collect();
             threads.into_iter().for_each(|t| t.join().unwrap());
         }
+        "stay" => {
+            let mutex = Arc::new(Locked(Box::new(libc::PTHREAD_MUTEX_INITIALIZER)));
+            mutex.lock();
+            named("staylock", move || mutex.lock());
+            named("stayidle", || {
+                let mutex = Mutex::new(());
+                drop(Condvar::new().wait(mutex.lock().unwrap()));
+            });
+        }
         other => panic!("no work {other}"),
     }
 }
@@ -221,7 +230,7 @@ fn is_worker() -> bool {
     let Ok(work) = std::env::var(WORK) else { return false };
     // Until it is told to begin, so that the first read finds it there.
     std::io::stdin().read_exact(&mut [0; 1]).unwrap();
-    let kinds = KINDS.iter().map(|(kind, _)| *kind).chain(["run", "fault", "brief", "contend"]);
+    let kinds = KINDS.iter().map(|(kind, _)| *kind).chain(["run", "fault", "brief", "contend", "stay"]);
     let threads: Vec<_> = kinds
         .filter(|kind| work.split(',').any(|w| w == *kind))
         .map(|kind| std::thread::spawn(move || wait_for(kind)))
@@ -479,6 +488,31 @@ fn a_lock_says_who_held_it() {
     // The C library's own lock, of the stacks of threads that end, may be met too.
     let most = locks.values().max().copied().unwrap_or(0);
     assert!(most >= time / 10 * 9, "one lock: {locks:?}");
+}
+
+#[test]
+fn threads_that_were_blocked_before_are_known_all_the_same() {
+    if is_worker() {
+        return;
+    }
+    let mut worker = Worker::start("threads_that_were_blocked_before_are_known_all_the_same", "stay");
+    worker.go();
+    worker.done();
+    sleep(Duration::from_millis(200));
+    let Some(mut session) = Session::new(&worker) else { return };
+    session.read();
+    for _ in 0..2 {
+        sleep(Duration::from_millis(250));
+        session.read();
+    }
+    for (name, state) in [("staylock", "lock"), ("stayidle", "idle")] {
+        let counters = session.of(name);
+        let time = counters[column::LOCK + WORDS.iter().position(|w| *w == state).unwrap()];
+        // What it did before anyone could ask is not known.
+        assert!(time >= 300_000_000 && time >= total(&counters) / 10 * 9, "{name}: {}", shown(&counters));
+    }
+    let stacks: Vec<i64> = session.rows[2][WAIT].iter().map(|row| row[5]).collect();
+    assert!(!stacks.is_empty() && stacks.iter().all(|stack| *stack != NULL), "{stacks:?}");
 }
 
 #[test]

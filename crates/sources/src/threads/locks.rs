@@ -1,7 +1,7 @@
 //! Waits for contended locks: rows of `lock`, by lock, waiting code and holder.
 
 use super::calls;
-use super::classify::Verdict;
+use super::classify::{JAVA_LOCK, Verdict};
 use super::ledger::{Ledgers, text};
 use super::monitors::{Monitor, Monitors};
 use super::parked::{self, Known, Parked};
@@ -116,6 +116,12 @@ impl Locks {
             let parked =
                 Parked { pid: site.pid, tid: site.tid, sp: wait.sp, stack: wait.stack, is_whole: wait.is_whole };
             self.waits.push(OfMonitor { parked, key, sums });
+            return;
+        }
+        if wait.verdict == Verdict::Lock(JAVA_LOCK) {
+            // Here, too, the futex is the thread's own, and who wakes it has let go of the lock.
+            sums.waiters = 0;
+            self.locks.entry(Key { address: 0, ..key }).or_default().put_in(sums);
             return;
         }
         self.locks.entry(key).or_default().put_in(sums);

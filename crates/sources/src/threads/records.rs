@@ -10,6 +10,7 @@ const SITE: u32 = 2;
 const END: u32 = 3;
 const KERNEL_STACK: u32 = 4;
 const USER_STACK: u32 = 5;
+const REGISTERS: u32 = 6;
 
 /// Number of states in the kernel; `STATES` of ledger.h.
 pub(super) const STATES: usize = 12;
@@ -186,6 +187,20 @@ pub(super) struct UserStack<'a> {
     pub bytes: &'a [u8],
 }
 
+/// `struct registers_record`: where a thread is blocked whose stack was not copied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Blocked {
+    pub pid: u32,
+    pub tid: u32,
+    pub place: u64,
+    /// As those of [`UserStack`].
+    pub registers: [u64; 4],
+}
+
+impl Blocked {
+    const SIZE: usize = 4 * 4 + 5 * 8;
+}
+
 /// A record.
 #[derive(Clone, Debug)]
 pub(super) enum Record<'a> {
@@ -195,6 +210,7 @@ pub(super) enum Record<'a> {
     Site(Box<Site>),
     KernelStack(KernelStack),
     UserStack(UserStack<'a>),
+    Blocked(Blocked),
 }
 
 /// Reads one record of a ring; `None` where it is none of ours, or cut off.
@@ -222,6 +238,12 @@ pub(super) fn read(bytes: &[u8]) -> Option<Record<'_>> {
             }
             Record::UserStack(UserStack { pid, place, registers, bytes })
         }
+        REGISTERS => {
+            let mut f = Fields::of(has(Blocked::SIZE)?);
+            f.u32();
+            let (pid, tid, _) = (f.u32(), f.u32(), f.u32());
+            Record::Blocked(Blocked { pid, tid, place: f.u64(), registers: f.numbers() })
+        }
         _ => return None,
     })
 }
@@ -232,6 +254,7 @@ pub(super) fn each<'a>(mut bytes: &'a [u8], mut take: impl FnMut(Record<'a>)) ->
         let size = match u32::from_ne_bytes(*kind) {
             THREAD => Thread::SIZE,
             SITE => Site::SIZE,
+            REGISTERS => Blocked::SIZE,
             other => return Err(Unavailable::failed(format!("eBPF threads: a record of unknown kind {other}"))),
         };
         let Some((record, rest)) = bytes.split_at_checked(size) else {

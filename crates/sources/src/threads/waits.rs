@@ -4,14 +4,22 @@ use super::calls;
 use super::classify::{self, Verdict};
 use super::ledger::{Ledgers, Shares, text};
 use super::locks::{Locks, Sums, Wait};
-use super::records::{KernelStack, Name, OPEN, SITES, Site, UserStack, state};
+use super::memory::{Memory, Process};
+use super::records::{Blocked, KernelStack, Name, OPEN, SITES, Site, UserStack, state};
 use super::tables::{WAIT, WORDS};
-use crate::stacks::{Callers, Registers, Stacks};
+use crate::stacks::{Callers, Innermost, Registers, Stacks};
+use host::Host;
 use model::{NULL, Out};
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 /// So many user and kernel stacks are remembered; beyond, those are forgotten that were not used for longest.
 const MOST_STACKS: usize = 65_536;
+
+/// Of so many threads the stack is read at one read, and of so many more later: all that were there before wait for their turn.
+const MOST_READ: usize = 64;
+const MOST_ASKED: usize = 16_384;
+/// So much of it, bytes; `MOST_STACK` of ledger.h.
+const MOST_STACK: usize = 16 << 10;
 
 /// What is known of a place where threads block: one user stack.
 #[derive(Debug)]
@@ -23,7 +31,19 @@ struct Place {
     /// The stack pointer there.
     sp: u64,
     verdict: Verdict,
+    /// Frames of it that lie in code without names yet, which may say otherwise; and how often names had been read when they were last asked for.
+    unnamed: Option<(Innermost, u64)>,
     used: u64,
+}
+
+impl Place {
+    /// What its functions say of the wait, as far as they have names.
+    fn look(&mut self, innermost: Innermost, maps_read: u64, stacks: &Stacks, callers: &mut Callers) {
+        let (functions, unnamed) = callers.functions(stacks, &innermost);
+        self.verdict = classify::by_stack(&functions);
+        let is_sure = !unnamed || matches!(self.verdict, Verdict::Lock(_));
+        self.unnamed = (!is_sure).then_some((innermost, maps_read));
+    }
 }
 
 /// A kernel stack.
@@ -64,11 +84,15 @@ pub(super) struct Waits {
     kernels: HashMap<u64, Kernel>,
     /// Stacks whole, by place and kernel stack.
     whole: HashMap<(u64, u64), i64>,
+    /// Threads that are blocked where nobody has copied their stack.
+    asked: VecDeque<Blocked>,
     told: HashMap<u32, [Told; SITES]>,
     shares: HashMap<u32, Shares>,
     waits: HashMap<WaitKey, Sums>,
     locks: Locks,
     read: u64,
+    /// How often names of code that processes make had been read at this read.
+    maps_read: u64,
 }
 
 impl Waits {
@@ -80,16 +104,19 @@ impl Waits {
             places: HashMap::new(),
             kernels: HashMap::new(),
             whole: HashMap::new(),
+            asked: VecDeque::new(),
             told: HashMap::new(),
             shares: HashMap::new(),
             waits: HashMap::new(),
             read: 0,
+            maps_read: 0,
         }
     }
 
     /// Begins a read.
     pub fn begin(&mut self) {
         self.read += 1;
+        self.maps_read = self.stacks.maps_read();
         self.shares.clear();
         self.waits.clear();
         self.locks.begin();
@@ -109,17 +136,42 @@ impl Waits {
     pub fn take_user_stack(&mut self, copy: &UserStack<'_>) {
         let [ip, sp, bp, lr] = copy.registers;
         let registers = Registers { ip, sp, bp, lr };
-        let (stack, is_whole, functions) =
-            self.stacks.intern_callers(copy.pid, registers, copy.bytes, classify::DEPTH, &mut self.callers);
+        let (stack, is_whole, innermost) = self.stacks.intern_callers(copy.pid, registers, copy.bytes, classify::DEPTH);
         if let Some(place) = self.places.get_mut(&copy.place) {
             place.used = self.read;
             if place.stack == stack {
                 return;
             }
         }
-        let verdict = classify::by_stack(&functions);
         self.whole.retain(|(place, _), _| *place != copy.place);
-        self.places.insert(copy.place, Place { stack, is_whole, sp, verdict, used: self.read });
+        let mut place = Place { stack, is_whole, sp, verdict: Verdict::Unknown, unnamed: None, used: self.read };
+        place.look(innermost, self.maps_read, &self.stacks, &mut self.callers);
+        self.places.insert(copy.place, place);
+    }
+
+    /// Takes where a thread is blocked whose stack nobody has copied.
+    pub fn ask(&mut self, blocked: Blocked) {
+        if self.asked.len() < MOST_ASKED {
+            self.asked.push_back(blocked);
+        }
+    }
+
+    /// Reads stacks that were asked for.
+    pub fn look(&mut self, host: &Host) {
+        let mut bytes = vec![0; if self.asked.is_empty() { 0 } else { MOST_STACK }];
+        for _ in 0..MOST_READ {
+            let Some(Blocked { pid, tid, place, registers }) = self.asked.pop_front() else { break };
+            if self.places.contains_key(&place) {
+                continue;
+            }
+            let [ip, sp, ..] = registers;
+            let size = Process(pid).some(sp, &mut bytes).unwrap_or(0);
+            // It may have gone on meanwhile: then this was no stack.
+            if size > 0 && blocked_at(host, pid, tid) == Some((ip, sp)) {
+                let bytes = bytes.get(..size).unwrap_or_default();
+                self.take_user_stack(&UserStack { pid, place, registers, bytes });
+            }
+        }
     }
 
     /// What the waits for futexes of a thread since the read before were.
@@ -141,6 +193,9 @@ impl Waits {
         let (process, thread) = names;
         if let Some(place) = self.places.get_mut(&site.place) {
             place.used = self.read;
+            if let Some((innermost, _)) = place.unnamed.take_if(|(_, asked)| *asked != self.maps_read) {
+                place.look(innermost, self.maps_read, &self.stacks, &mut self.callers);
+            }
         }
         let verdict = self.verdict(site, ledgers);
         let column = match (site.state, verdict) {
@@ -254,6 +309,15 @@ impl Waits {
         }
         self.locks.put(&self.stacks, ledgers, out);
     }
+}
+
+/// Instruction pointer and stack pointer of a thread that is blocked; `None` of one that runs (`/proc/PID/task/TID/syscall`, proc(5)).
+fn blocked_at(host: &Host, pid: u32, tid: u32) -> Option<(u64, u64)> {
+    let text = host.read_text(&format!("/proc/{pid}/task/{tid}/syscall")).ok()?;
+    let mut words = text.split_ascii_whitespace().rev();
+    let mut number = || u64::from_str_radix(words.next()?.strip_prefix("0x")?, 16).ok();
+    let (ip, sp) = (number()?, number()?);
+    Some((ip, sp))
 }
 
 /// Functions between what waits and the scheduler: they say nothing of what is waited for.
