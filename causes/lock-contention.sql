@@ -13,10 +13,20 @@
 -- experiment: number of threads; number of shards of the lock
 -- see: futex(2); Gregg, Systems Performance, 2nd edition, chapter 5
 with
+-- A lock of java.util.concurrent is known by the code that takes it only, and of that not all can be seen: what is little or not known goes with the most.
+java as materialized (
+    select comm, nullif(caller, '') as caller, sum(slow) as slow from budget where state = 'lock' and path like '%;Parker::park;%' group by 1, 2
+),
+java_mostly as materialized (select comm, caller, max(slow) as slow from java where caller is not null group by comm),
+java_called as materialized (
+    select j.comm as comm, j.caller as caller, coalesce('taken in ' || iif(j.slow > 0.25 * (select sum(slow) from java a where a.comm = j.comm), coalesce(j.caller, m.caller), m.caller), 'java.util.concurrent') as subject
+    from java j left join java_mostly m on m.comm = j.comm
+),
 -- A lock without a name is called by the code that waits for it: addresses differ from run to run.
 waits as materialized (
-    select cell, slow, against, lock, iif(instr(coalesce(lock, '0x'), '0x') > 0, coalesce('taken in ' || nullif(caller, ''), lock, 'without a name'), lock) as subject
-    from budget where state = 'lock' and coalesce(lock, '') not like 'kernel %'
+    select b.cell, b.slow, b.against, b.lock, coalesce(j.subject, iif(coalesce(b.lock, '0x') like '%0x%' or b.lock like '% ?', coalesce('taken in ' || nullif(b.caller, ''), b.lock, 'without a name'), b.lock)) as subject
+    from budget b left join java_called j on b.path like '%;Parker::park;%' and j.comm = b.comm and j.caller is nullif(b.caller, '')
+    where b.state = 'lock' and coalesce(b.lock, '') not like 'kernel %'
 ),
 total as materialized (select subject, sum(slow) as slow, sum(against) as against, max(lock) as lock from waits group by subject),
 -- Goroutines that wait for a sync.Mutex leave their threads without work: they were seen waiting, or the way into and out of the wait is busy.
@@ -41,17 +51,22 @@ goes as materialized (
            or (b.state in ('idle', 'fewer_threads') and b.share > 0))
 ),
 whole as materialized (select sum(max(slow - against, 0)) as grown from total),
--- What is spent on the way into and out of waits belongs to the locks as far as it was locks that were waited for, and to each by its part.
+-- What is spent on the way into and out of waits belongs to the locks, and to each by its part of the waiting. Of system calls that are made for locks
+-- and for other things, as far as it was locks that were waited for.
 futexes as materialized (
     select max(sum(iif(state = 'lock', slow_count - against_count, 0)), 0) * 1.0 / nullif(sum(max(slow_count - against_count, 0)), 0) as locks from wait_use where what like '%futex%' and state in ('lock', 'idle', 'sleep', 'other')
 ),
+code as materialized (
+    select cell, path not like '%pthread_cond%' and (path like '%pthread_mutex_%lock%' or path like '%lll_%lock%' or path like '%utex%lock%' or path like '%;runtime.lock%' or path like '%;runtime.unlock%'
+           or path like '%;ObjectMonitor%' or path like '%;ObjectSynchronizer%' or path like '%;sync.(*Mutex)%') as is_lock
+    from budget
+    where state in ('user', 'kernel') and aside = 0
+),
 way as materialized (
-    select b.cell, t.subject, max(t.slow - t.against, 0) / w.grown * coalesce(f.locks, 1.0) as part
-    from budget b, total t, whole w, futexes f
-    where w.grown > 0 and t.slow > t.against and b.state in ('user', 'kernel') and b.aside = 0
-      and (b.request in ('futex', 'sched_yield') or b.path like '%;futex_wa%' or b.function like '%lll_lock%' or b.function like '%pthread_mutex_%lock%'
-           or b.function like '%mutex_lock%' or b.function like '%Mutex%lock%' or b.function like 'runtime.lock%' or b.function like 'runtime.unlock%' or b.function like '%ObjectMonitor%'
-           or b.function like '%ObjectSynchronizer%' or b.function like 'sync.(*Mutex)%' or b.function like 'runtime.futex%' or b.function like 'runtime.procyield%')
+    select b.cell, t.subject, max(t.slow - t.against, 0) / w.grown * iif(o.is_lock, 1.0, coalesce(f.locks, 1.0)) as part
+    from budget b join code o on o.cell = b.cell, total t, whole w, futexes f
+    where w.grown > 0 and t.slow > t.against
+      and (o.is_lock or b.request in ('futex', 'sched_yield') or b.path like '%;futex_wa%' or b.function like 'runtime.futex%' or b.function like 'runtime.procyield%')
 ),
 claims as (select cell, subject, 1.0 as part from waits union all select cell, subject, part from way where cell not in (select cell from goes) union all select cell, subject, part from goes)
 select c.subject, c.cell, c.part, coalesce(t.slow, s.slow) as slow_wait, coalesce(t.against, s.against) as against_wait, u.slow_count, u.against_count, u.longest, u.waiters, s.waiters as goroutines,

@@ -1,6 +1,6 @@
 -- cause migrations: threads move from CPU to CPU
 -- layer: scheduling
--- needs: thread_time
+-- needs: thread_time process cpu
 -- specific: 5
 -- says: threads change the CPU {slow_moves} times per unit of work, against {against_moves}
 -- evidence: moving them per unit of work: {slow:s}, against {against:s}
@@ -23,8 +23,14 @@ cells as materialized (
 refills as materialized (
     select min(1.0, 2e-5 * (slow_moves - against_moves) / nullif((select sum(slow - against) from budget where state = 'user' and fresh = 0), 0)) as part from moves
 ),
+-- A thread that may not stay where it is has another thread, the kernel's, take it away.
+movers as materialized (
+    select sum(iif(s.side = 'slow', r.cpu_time, -r.cpu_time) * r.seconds / s.seconds) / nullif((select slow - coalesce(against, 0) from measure where name = 'others'), 0) as part
+    from process_rate r join side s on s.run = r.run where r.t between s.t_from and s.t_to + 1000000000 and r.comm = 'migration'
+),
 all_cells as materialized (
     select cell, slow, against, 1.0 as part from cells
+    union all select cell, slow, against, min(m.part, 1.0) from budget, movers m where state = 'neighbours' and share > 0 and m.part > 0
     union all select cell, slow, against, part from budget, refills where state = 'user' and fresh = 0 and part > 0 and cell not in (select cell from cells)
 )
 select 'threads' as subject, c.cell, c.part, m.slow_moves, m.against_moves, sum(c.slow) over () as slow, sum(c.against) over () as against from all_cells c, moves m

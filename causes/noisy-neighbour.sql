@@ -14,7 +14,7 @@ with others as materialized (
 names as materialized (
     select r.comm as comm, sum(iif(s.side = 'slow', r.cpu_time * r.seconds / s.seconds, 0)) as slow, sum(iif(s.side = 'against', r.cpu_time * r.seconds / s.seconds, 0)) as against
     from process_rate r join side s on s.run = r.run
-    where r.t between s.t_from and s.t_to + 1000000000 and r.comm not in (select distinct comm from budget where comm is not null) group by r.comm order by 2 - 3 desc limit 1
+    where r.t between s.t_from and s.t_to + 1000000000 and r.comm not in (select distinct comm from budget where comm is not null) group by r.comm order by slow - against desc limit 1
 )
 select coalesce((select comm from names where slow > against + 0.05), 'other programs') as subject, cell, 1.0 as part, slow, against, o.slow_others, o.against_others,
        coalesce((select ', first of all ' || comm from names where slow > against + 0.05), '') as who

@@ -19,8 +19,8 @@ busy as materialized (
     select comm, thread from thread_group where slow_cpu > 1.5 * against_cpu and exists (select 1 from delayed) and (comm, thread) not in (select comm, thread from delayed)
 ),
 waiting as materialized (select slow_threads as waiting, against_threads as against_waiting from state where state = 'runnable' and slow_threads > 0.25 and (slow_threads > 1.25 * against_threads or exists (select 1 from busy))
-    -- Beside idle CPUs it is not that there are too many.
-    and (select slow from measure where name = 'idle_cpus') < 0.2 * (select slow from measure where name = 'cpus')),
+    -- Beside idle CPUs it is not that there are too many. Where they have to switch all the time they are idle for moments in between.
+    and exists (select 1 from measure i, measure c where i.name = 'idle_cpus' and c.name = 'cpus' and i.slow < iif(slow_threads > 2 * c.slow, 0.4, 0.2) * c.slow)),
 threads as (select slow as threads, against as against_threads from measure where name = 'threads'),
 -- So many more of them than before that the kernel spends its time on whose turn it is.
 crowd as materialized (
@@ -28,5 +28,5 @@ crowd as materialized (
 )
 select coalesce((select thread from busy limit 1) || ' before ' || (select thread from delayed limit 1), 'run queue') as subject, b.cell, 1.0 as part, w.waiting, w.against_waiting, t.threads, t.against_threads,
        (select sum(slow) from budget where state = 'runnable') as slow, (select sum(against) from budget where state = 'runnable') as against
-from budget b, waiting w, threads t where b.state = 'runnable' or (b.state = 'kernel' and exists (select 1 from crowd)
+from budget b, waiting w, threads t where b.state = 'runnable' or (b.state = 'idle' and b.share > 0 and exists (select 1 from crowd)) or (b.state in ('kernel', 'user') and exists (select 1 from crowd)
     and (b.path like '%;schedule;%' or b.path like '%;__schedule;%' or b.path like '%try_to_wake_up%' or b.path like '%;wake_up_%' or b.request in ('switch', 'futex', 'sched_yield'))) or (b.state in ('user', 'kernel') and exists (select 1 from busy x where x.thread = b.thread))

@@ -1,6 +1,6 @@
 //! Gives each part of the lost time to one finding: first to what claims it, the most specific cause before others; then what follows from that.
 
-use crate::budget::{Budget, Cell, State};
+use crate::budget::{Budget, Cell, State, WAITS};
 use crate::cause::{Cause, Found};
 use crate::explanation::Finding;
 use std::collections::{BTreeMap, HashMap};
@@ -55,6 +55,7 @@ pub(crate) fn allocated(budget: &Budget, found: Vec<(&Cause, Found)>) -> Vec<Fin
     let mut findings = Vec::new();
     grant(budget, found, &mut left, &mut findings);
     follow(budget, &mut left, &mut findings);
+    wake(budget, &mut left, &mut findings);
     grant(budget, code, &mut left, &mut findings);
     finish(budget, findings)
 }
@@ -97,6 +98,19 @@ fn follow(budget: &Budget, left: &mut Left, findings: &mut [(&Cause, Found, Gran
     }
 }
 
+/// Who has waited waits for a CPU then: where most of the waiting is explained, that belongs to it, as far as it is not longer than the waiting was.
+fn wake(budget: &Budget, left: &mut Left, findings: &mut [(&Cause, Found, Granted)]) {
+    let of = |is_one: &dyn Fn(State) -> bool| -> Vec<usize> {
+        let cells = budget.cells.iter().enumerate();
+        cells.filter(|(_, cell)| cell.state.is_some_and(is_one)).map(|(number, _)| number).collect()
+    };
+    let (waits, ready) = (of(&|state| WAITS.contains(&state)), of(&|state| state == State::Crowded));
+    let share = |cells: &[usize]| cells.iter().map(|&cell| budget.share(cell)).sum::<f64>();
+    if share(&ready) < share(&waits) {
+        give(budget, left, findings, &ready, &waits, false);
+    }
+}
+
 /// Gives what is left of `cells` to the findings that have most of what `all` grew by, in proportion.
 fn give(
     budget: &Budget,
@@ -114,7 +128,8 @@ fn give(
     let parts: Vec<f64> = findings.iter().map(|(.., granted)| has(granted)).collect();
     let explained: f64 = parts.iter().sum();
     let needed = if is_new { MOST_OF_NEW } else { MOST_OF_IT };
-    if explained < needed * grown || explained >= grown || explained <= 0.0 {
+    let is_all = cells == all && explained >= grown;
+    if explained < needed * grown || is_all || explained <= 0.0 {
         return;
     }
     for ((.., granted), part) in findings.iter_mut().zip(&parts).filter(|(_, part)| **part > 0.0) {

@@ -27,11 +27,6 @@ fn command(run: &Run) -> Option<String> {
     Some(program.rsplit('/').next()?.chars().take(15).collect())
 }
 
-/// Whose threads were looked at, where `--pid` or `--cgroup` said so: with a server, the command is often only its client.
-fn chosen(run: &Run) -> HashSet<i64> {
-    if run.recording.manifest().is_chosen() { looked_at(run) } else { HashSet::new() }
-}
-
 /// The processes whose threads were looked at one by one, where that was not done for all of the system.
 pub(crate) fn looked_at(run: &Run) -> HashSet<i64> {
     if !run.recording.manifest().has_scope() {
@@ -44,10 +39,10 @@ pub(crate) fn looked_at(run: &Run) -> HashSet<i64> {
     frame.entities.iter().filter_map(|e| e.labels.get(pid).copied()).filter(|pid| *pid != 0).collect()
 }
 
-/// The names of the processes that descend from the command or were chosen, and those of all others. A child whose parent ended goes on under
-/// another one: any parent that it ever had counts.
+/// The names of the processes that descend from the command or were looked at, and those of all others. A child whose parent ended goes on under
+/// another one: any parent that it ever had counts, and where threads were looked at, those of the command's descendants were, whose they are now.
 fn family(run: &Run) -> Option<(HashSet<String>, HashSet<String>)> {
-    let mut inside = chosen(run);
+    let mut inside = looked_at(run);
     inside.extend(run.recording.manifest().pid);
     if inside.is_empty() {
         return None;

@@ -75,7 +75,7 @@ fn is_library(module: &str) -> bool {
 
 /// Whether a function is a part of how locks are made.
 fn is_primitive(name: &str) -> bool {
-    const PARTS: [&str; 15] = [
+    const PARTS: [&str; 12] = [
         "futex",
         "lll_lock",
         "Mutex",
@@ -88,9 +88,6 @@ fn is_primitive(name: &str) -> bool {
         "lock_contended",
         "PlatformMonitor",
         "COND_TIMEDWAIT",
-        "Unsafe_Park",
-        "java.util.concurrent.locks.",
-        "Interpreter",
     ];
     PARTS.iter().any(|part| name.contains(part))
 }
@@ -132,10 +129,6 @@ fn cell(tree: &Tree, node: u32, state: State) -> Cell {
         cell.function = steady(&inner.name);
         cell.module = inner.module.to_string();
         cell.kind = inner.kind.to_string();
-        // What a loop that waits calls in each round is a part of it.
-        if &*inner.kind != "kernel" && frames.get(1).is_some_and(|f| &*f.kind == "spin") {
-            cell.kind = "spin".into();
-        }
     }
     let kernel = frames.iter().take_while(|f| &*f.kind == "kernel").count();
     cell.kernel = kernel.min(DEPTH);
@@ -152,14 +145,17 @@ fn cell(tree: &Tree, node: u32, state: State) -> Cell {
         cell.path.push(';');
     }
     // Of who waits, the code that wanted the lock says more than that which waits for it.
-    let is_lock = cell.state == Some(State::Lock) || is_java_lock(&cell.path);
-    let waits = |f: &Frame| is_lock && is_primitive(&f.name);
+    let waits = |f: &Frame| cell.state == Some(State::Lock) && is_primitive(&f.name);
     let caller = user
         .iter()
         .find(|f| !is_library(&f.module) && !waits(f))
         .or(user.iter().find(|f| !is_library(&f.module)))
         .or(user.first());
     cell.caller = caller.map_or_else(String::new, |f| steady(&f.name));
+    if is_java_lock(&cell.path) {
+        let is_own = |f: &&Frame| &*f.module == "[jit]" && !JAVA.iter().any(|part| f.name.starts_with(part));
+        cell.caller = user.iter().copied().find(is_own).map_or_else(String::new, |f| steady(&f.name));
+    }
     cell
 }
 
@@ -202,6 +198,10 @@ fn has(run: &Run, measure: &Measure) -> bool {
 
 /// Code that waits for a lock, of programs that wait for theirs in other ways than by futex: PostgreSQL's locks of rows and tables.
 const LOCKS: [&str; 3] = [";ProcSleep;", ";LWLockAcquire;", ";LWLockAcquireOrWait;"];
+
+/// Of code that a JVM made, what is not the program's on the way to a lock of java.util.concurrent.
+const JAVA: [&str; 5] =
+    ["java.util.concurrent.locks.", "jdk.internal.misc.", "sun.misc.", "Interpreter", "StubRoutines"];
 
 /// Whether a thread of a JVM waits for a lock of java.util.concurrent, all of which are made of one queue of threads that are parked, as are other things. Their
 /// methods have names only after the ledger has told what the wait is for.
@@ -312,12 +312,12 @@ pub(crate) fn load(sides: &Sides<'_>) -> (Vec<Cell>, Moves) {
         cell.aside = !unknown && !sides.working.groups.contains(&group(&cell.comm, &cell.thread));
     }
     // What is alike becomes one.
-    type Key = (usize, bool, [String; 6]);
+    type Key = (usize, bool, bool, [String; 5]);
     let mut cells: BTreeMap<Key, (Cell, [f64; 2])> = BTreeMap::new();
     for (cell, weights) in found {
         let state = cell.state.map_or(0, |s| s as usize);
-        let words = [&cell.comm, &cell.thread, &cell.what, &cell.lock, &cell.kind, &cell.path].map(String::clone);
-        let key = (state, cell.aside, words);
+        let words = [&cell.comm, &cell.thread, &cell.what, &cell.lock, &cell.path].map(String::clone);
+        let key = (state, cell.aside, cell.kind == "spin", words);
         let samples = cell.samples;
         let (known, sum) = cells.entry(key).or_insert_with(|| (Cell { samples: [0.0; 2], ..cell }, [0.0; 2]));
         for side in 0..2 {

@@ -42,10 +42,8 @@ pub(crate) fn divide(slow: &Sums, fast: &Sums, cpus: f64) -> Division {
     let ratio = over(slow.elapsed(), fast.elapsed());
     let lost = slow.elapsed() - fast.elapsed();
 
-    // CPUs that the threads could keep busy: as many as there are, and no more than threads that had something to do. Where both the CPU time of a
-    // unit and this changed, each change is taken at the mean of the other.
-    let engaged = |s: &Sums| over(s.engaged() + s.of(State::Crowded), s.seconds).min(cpus).max(1.0);
-    let k = 1.0 / f64::midpoint(1.0 / engaged(slow), 1.0 / engaged(fast));
+    // Where both the CPU time of a unit and this changed, each change is taken at the mean of the other.
+    let k = 1.0 / f64::midpoint(1.0 / slow.parallel(cpus), 1.0 / fast.parallel(cpus));
 
     let stretch = |s: &Sums| STRETCH.map(|state| over(s.of(state), s.cpu()));
     let (of_slow, of_fast) = (stretch(slow), stretch(fast));
@@ -184,6 +182,17 @@ mod tests {
         );
         // The factors give the same shares from what cells grew by.
         assert!(near(d.factor[State::Disk as usize] * 0.01, 0.5), "{d:?}");
+    }
+
+    #[test]
+    fn a_thread_that_hardly_runs_takes_no_half_of_the_cpu_time() {
+        // One works, and waits now and then for a lock that another holds asleep.
+        let fast = Sums { spread: 10.0, ..sums(10.0, 1000.0, &[(State::User, 10.0), (State::Sleep, 10.0)]) };
+        let times = [(State::User, 20.0), (State::Lock, 20.0), (State::Sleep, 40.0)];
+        let slow = Sums { spread: 40.0, ..sums(40.0, 1000.0, &times) };
+        let d = divide(&slow, &fast, 2.0);
+        let (user, lock) = (d.share[State::User as usize], d.share[State::Lock as usize]);
+        assert!(near(user, 1.0 / 3.0) && near(lock, 2.0 / 3.0), "{d:?}");
     }
 
     #[test]

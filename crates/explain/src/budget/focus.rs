@@ -18,6 +18,9 @@ const REPLACED: f64 = 0.5;
 /// Code of which more than this share ran elsewhere before was moved.
 const MOVED: f64 = 0.5;
 
+/// Code of which less than this share is the kernel's time calculates.
+const CALCULATES: f64 = 0.05;
+
 /// Growth that is a smaller share of all of it is not named.
 const LEAST: f64 = 0.02;
 
@@ -57,6 +60,8 @@ struct Node<'p> {
     parent: usize,
     slow: f64,
     fast: f64,
+    /// Of the slow time, the kernel's.
+    kernel: f64,
     children: Vec<usize>,
 }
 
@@ -118,7 +123,7 @@ pub(super) fn find(cells: &mut [Cell], times: &[[f64; 2]]) {
     let mut named: Vec<Option<(String, bool)>> = vec![None; cells.len()];
     {
         let cells: &[Cell] = cells;
-        let mut nodes = vec![Node { name: "", parent: 0, slow: 0.0, fast: 0.0, children: Vec::new() }];
+        let mut nodes = vec![Node { name: "", parent: 0, slow: 0.0, fast: 0.0, kernel: 0.0, children: Vec::new() }];
         let mut known: HashMap<(usize, &str), usize> = HashMap::new();
         // The node of each cell.
         let mut places: Vec<(usize, usize)> = Vec::new();
@@ -137,7 +142,7 @@ pub(super) fn find(cells: &mut [Cell], times: &[[f64; 2]]) {
                 let next = nodes.len();
                 let child = *known.entry((at, name)).or_insert(next);
                 if child == next {
-                    nodes.push(Node { name, parent: at, slow: 0.0, fast: 0.0, children: Vec::new() });
+                    nodes.push(Node { name, parent: at, slow: 0.0, fast: 0.0, kernel: 0.0, children: Vec::new() });
                     if let Some(node) = nodes.get_mut(at) {
                         node.children.push(child);
                     }
@@ -145,7 +150,7 @@ pub(super) fn find(cells: &mut [Cell], times: &[[f64; 2]]) {
                 at = child;
             }
             places.push((index, at));
-            add(&mut nodes, at, *slow, *fast);
+            add(&mut nodes, at, [*slow, *fast, if cell.state == Some(State::Kernel) { *slow } else { 0.0 }]);
         }
         let whole: f64 = nodes.first().map_or(0.0, Node::growth).abs().max(grown(&nodes));
         for _ in 0..PLACES {
@@ -160,7 +165,7 @@ pub(super) fn find(cells: &mut [Cell], times: &[[f64; 2]]) {
                     *slot = Some((name.clone(), fresh));
                 }
             }
-            let (slow, fast) = (node.slow, node.fast);
+            let all = [-node.slow, -node.fast, -node.kernel];
             if moved {
                 // What it was on the fast side goes with it.
                 let below = |at: usize| is_below(&nodes, at, place);
@@ -174,10 +179,10 @@ pub(super) fn find(cells: &mut [Cell], times: &[[f64; 2]]) {
                     .filter(|(_, [slow, fast])| slow < fast)
                     .collect();
                 for (at, [slow, fast]) in gone {
-                    add(&mut nodes, at, -slow, -fast);
+                    add(&mut nodes, at, [-slow, -fast, 0.0]);
                 }
             }
-            add(&mut nodes, place, -slow, -fast);
+            add(&mut nodes, place, all);
             if let Some(node) = nodes.get_mut(place) {
                 node.children.clear();
             }
@@ -240,10 +245,11 @@ fn most_of<'p>(nodes: &[Node<'p>], place: usize, totals: &Totals<'_>) -> &'p str
 }
 
 /// Adds to a node and to all above it.
-fn add(nodes: &mut [Node<'_>], mut at: usize, slow: f64, fast: f64) {
+fn add(nodes: &mut [Node<'_>], mut at: usize, [slow, fast, kernel]: [f64; 3]) {
     while let Some(node) = nodes.get_mut(at) {
         node.slow += slow;
         node.fast += fast;
+        node.kernel += kernel;
         if at == 0 {
             break;
         }
@@ -305,7 +311,22 @@ fn next(nodes: &[Node<'_>], totals: &Totals<'_>, least: f64) -> Option<usize> {
             _ => break,
         }
     }
-    (at != 0).then_some(at)
+    (at != 0).then(|| added(nodes, totals, at, least).unwrap_or(at))
+}
+
+/// A callee that is new and only calculates, where most of what its caller grew by besides is the kernel's: that has another reason.
+fn added(nodes: &[Node<'_>], totals: &Totals<'_>, place: usize, least: f64) -> Option<usize> {
+    let caller = nodes.get(place).filter(|caller| !caller.is_new(totals) && !caller.is_entry())?;
+    let is_one = |child: &Node<'_>| {
+        let (besides, asked) = (caller.growth() - child.growth(), caller.kernel - child.kernel);
+        child.is_new(totals)
+            && child.growth() > least
+            && child.kernel < CALCULATES * child.slow
+            && besides > least
+            && asked > MOST * besides
+    };
+    let children = caller.children.iter().filter_map(|&c| nodes.get(c).filter(|n| is_one(n)).map(|n| (c, n.growth())));
+    children.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(child, _)| child)
 }
 
 #[cfg(test)]
@@ -413,6 +434,22 @@ mod tests {
             .collect();
         find(&mut cells, &all.map(|(_, slow, fast)| [slow, fast]));
         assert_eq!((cells[0].focus.as_str(), cells[2].focus.as_str()), ("", "work"));
+    }
+
+    #[test]
+    fn code_that_was_added_is_told_from_what_its_caller_asks_of_the_kernel() {
+        let cell = |(path, state): (&str, State)| Cell {
+            state: Some(state),
+            function: "f".into(),
+            path: path.into(),
+            kernel: if state == State::Kernel { 1 } else { 0 },
+            ..Cell::default()
+        };
+        let all = [(";main;handle;fill;fault;", State::Kernel), (";main;handle;check;", State::User)];
+        let mut cells: Vec<Cell> = all.into_iter().chain([(";main;handle;", State::User)]).map(cell).collect();
+        find(&mut cells, &[[7.0, 0.0], [2.0, 0.0], [1.5, 1.0]]);
+        let found: Vec<(&str, bool)> = cells.iter().map(|c| (c.focus.as_str(), c.fresh)).collect();
+        assert_eq!(found, [("fill", true), ("check", true), ("handle", false)]);
     }
 
     #[test]

@@ -161,6 +161,14 @@ pub(crate) fn is_own(run: &Run, own: &BTreeSet<String>, comm: &str) -> bool {
     own.is_empty() || run.recording.manifest().has_scope() || own.contains(comm)
 }
 
+/// Among how many threads CPU time is spread, by that of each. Those that came and went between two reads have no number, and are many.
+fn spread(cpu_of: &HashMap<&[String], f64>) -> f64 {
+    let is_numbered = |labels: &[String]| labels.get(1).is_some_and(|tid| tid != "0");
+    let all: f64 = cpu_of.values().sum();
+    let squares: f64 = cpu_of.iter().filter(|(labels, _)| is_numbered(labels)).map(|(_, cpu)| cpu * cpu).sum();
+    if squares > 0.0 { all * all / squares } else { 0.0 }
+}
+
 /// CPU time of all CPUs over time.
 fn busy(run: &Run, window: &Window) -> Option<Line> {
     let grid = means::grid(run, "cpu", "busy", &[], window)?;
@@ -192,8 +200,13 @@ impl Ledger {
         // CPU time of all threads of the workload, those that keep house included: the rest is others'.
         let mut used = vec![0.0; range.len()];
         let mut groups: BTreeMap<Group, [f64; STATES]> = BTreeMap::new();
+        let mut cpu_of: HashMap<&[String], f64> = HashMap::new();
+        let mut grids = Vec::with_capacity(LEDGER.len());
         for (state, name) in LEDGER {
-            let (grid, range) = times(run, window, name)?;
+            grids.push((state, times(run, window, name)?));
+        }
+        for (state, (grid, range)) in &grids {
+            let state = *state;
             for series in &grid.series {
                 let [_, _, comm, thread] = series.labels.as_slice() else { continue };
                 if !is_own(run, own, comm) {
@@ -204,6 +217,9 @@ impl Ledger {
                 if working {
                     let sum = series.sums(range.clone()).map_or(0.0, |(seconds, _)| seconds);
                     groups.entry(group(comm, thread)).or_insert([0.0; STATES])[state as usize] += sum;
+                    if ON_CPU.contains(&state.name()) {
+                        *cpu_of.entry(series.labels.as_slice()).or_insert(0.0) += sum;
+                    }
                 }
                 for (at, i) in range.clone().enumerate() {
                     let seconds = series.num.get(i).copied().filter(|s| s.is_finite()).unwrap_or(0.0);
@@ -222,6 +238,7 @@ impl Ledger {
                 }
             }
         }
+        let spread = spread(&cpu_of);
         let busy = busy(run, window);
         let cpus = run.recording.manifest().cpus as f64;
         let whole = (window.to - window.from) as f64 / 1e9;
@@ -232,6 +249,7 @@ impl Ledger {
             tick.length = to - from;
             let sums = &mut tick.sums;
             sums.seconds = tick.length;
+            sums.spread = spread * tick.length;
             for time in [&mut sums.time, &mut sums.housekeeping] {
                 let read = *time;
                 for (from, (row, had)) in moves.iter().zip(read).enumerate() {

@@ -4,11 +4,13 @@
 mod cells;
 mod divide;
 mod focus;
+mod free;
 mod ledger;
 mod request;
 mod state;
 
 pub use cells::Cell;
+pub(crate) use state::WAITS;
 pub use state::{ALL as STATES, State};
 
 use crate::work::Progress;
@@ -128,8 +130,27 @@ impl Budget {
         let own = own::names(runs);
         let all: Vec<&Run> = runs.iter().collect();
         let stretches: Vec<&Window> = windows.iter().collect();
-        let working = Working::of(&all, &stretches, &own);
-        let sides = Sides { runs: &all, windows: &stretches, side, own: &own, working: &working };
+        let mut working = Working::of(&all, &stretches, &own);
+        let budget = Budget::with(runs, windows, side, &own, &working)?;
+        let free = free::running(&budget.groups, [0, 1].map(|side| budget.elapsed(side)));
+        if budget.single || free.is_empty() {
+            return Ok(budget);
+        }
+        working.groups.retain(|group| !free.contains(group));
+        Budget::with(runs, windows, side, &own, &working)
+    }
+
+    /// The same, where the threads that do the work are known.
+    fn with(
+        runs: &[Run],
+        windows: &[Window],
+        side: &[usize],
+        own: &BTreeSet<String>,
+        working: &Working,
+    ) -> Result<Budget, Missing> {
+        let all: Vec<&Run> = runs.iter().collect();
+        let stretches: Vec<&Window> = windows.iter().collect();
+        let sides = Sides { runs: &all, windows: &stretches, side, own, working };
         let (cells, moves) = cells::load(&sides);
         let progress: Vec<Option<Progress>> = runs.iter().map(Progress::of).collect();
         let unit = if progress.iter().all(Option::is_some) {
@@ -148,7 +169,7 @@ impl Budget {
                 _ => Work::Seconds,
             };
             let moves = &moves[usize::from(side.get(index) == Some(&1))];
-            let ledger = Ledger::load((index, run), window, &own, &working, &work, moves)
+            let ledger = Ledger::load((index, run), window, own, working, &work, moves)
                 .filter(|ledger| ledger.sums().time.iter().sum::<f64>() > 0.0)
                 .ok_or_else(|| format!("{}: it holds no ledger of the workload's threads (table thread_time): record with a command, --pid, --cgroup or --all", run.name))?;
             if let Some(of_side) = side.get(index).and_then(|s| ledgers.get_mut(*s)) {

@@ -148,6 +148,9 @@ pub(crate) struct Sums {
     pub(crate) resting: f64,
     /// CPU seconds of programs outside the workload.
     pub(crate) others: f64,
+    /// Among how many threads the CPU time of the run is spread, were it spread evenly (the inverse of the sum of their shares' squares: Simpson,
+    /// Measurement of diversity, 1949), for each second; 0 where that is not known.
+    pub(crate) spread: f64,
     /// Units of work done.
     pub(crate) work: f64,
     /// How long it was, seconds.
@@ -166,6 +169,7 @@ impl Add for Sums {
         }
         self.resting += more.resting;
         self.others += more.others;
+        self.spread += more.spread;
         self.work += more.work;
         self.seconds += more.seconds;
         self
@@ -186,6 +190,13 @@ impl Sums {
     /// Thread-seconds spent on doing the work: on a CPU with all that stretches it, and blocked for something that the work needs.
     pub(crate) fn engaged(&self) -> f64 {
         self.cpu() + STRETCH.iter().chain(&WAITS).map(|s| self.of(*s)).sum::<f64>()
+    }
+
+    /// How many CPUs of `cpus` these threads could keep busy: no more than have something to do, nor than share the CPU time; at least one.
+    pub(crate) fn parallel(&self, cpus: f64) -> f64 {
+        let each = |sum: f64| if self.seconds > 0.0 { sum / self.seconds } else { 0.0 };
+        let spread = if self.spread > 0.0 { each(self.spread) } else { f64::INFINITY };
+        each(self.engaged() + self.of(State::Crowded)).min(spread).min(cpus).max(1.0)
     }
 
     /// Elapsed seconds per unit of work.

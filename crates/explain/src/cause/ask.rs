@@ -210,7 +210,7 @@ const DERIVED: [(&str, &str); 3] = [
     ),
     (
         "lock_use",
-        "with units as materialized (select side, sum(units) as units from side group by side),
+        "with recursive units as materialized (select side, sum(units) as units from side group by side),
          part as materialized (
              select coalesce(l.name, l.kind || ' ' || coalesce(l.address, '?')) as lock, l.kind as kind, s.side as side, l.holder as holder, l.holder_stack as holder_stack, l.run as run,
                     sum(l.count) / u.units as count, sum(l.time) / 1e9 / u.units as time, max(l.longest) / 1e9 as longest, max(l.waiters) as waiters
@@ -218,10 +218,23 @@ const DERIVED: [(&str, &str); 3] = [
              where l.t between s.t_from and s.t_to + 1000000000
              group by 1, 2, 3, 4, 5, 6
          ),
+         -- From the innermost frame outwards, to the first of the program.
+         way (run, stack, number, depth) as (
+             select distinct run, holder_stack, holder_stack, 0 from part where holder_stack is not null and side = 'slow'
+             union all
+             select w.run, w.stack, k.parent, w.depth + 1 from way w join stack k on k.run = w.run and k.number = w.number where k.parent is not null
+         ),
+         own as materialized (
+             select w.run as run, w.stack as stack, f.function as function, min(w.depth)
+             from way w join stack k on k.run = w.run and k.number = w.number join frame f on f.run = w.run and f.number = k.frame
+             where f.kind <> 'kernel' and f.module not like '%/libc.so%' and f.module not like '%/libpthread%' and f.module not like '%/libjvm.so' and f.function not like '%utex%' and f.function not like '%lll_lock%'
+               and f.function not like '%park%' and f.function not like 'java.util.concurrent.locks.%' and f.function not like 'Interpreter%' and f.function not like 'StubRoutines%'
+             group by w.run, w.stack
+         ),
          held as materialized (
-             select lock, holder, f.function as function, row_number() over (partition by lock order by sum(p.time) desc) as place
-             from part p left join stack k on k.run = p.run and k.number = p.holder_stack left join frame f on f.run = k.run and f.number = k.frame
-             where p.side = 'slow' and p.holder is not null group by lock, holder, f.function
+             select lock, holder, o.function as function, row_number() over (partition by lock order by sum(p.time) desc) as place
+             from part p left join own o on o.run = p.run and o.stack = p.holder_stack
+             where p.side = 'slow' and p.holder is not null group by lock, holder, o.function
          )
          select p.lock as lock, p.kind as kind,
                 sum(iif(side = 'slow', count, 0)) as slow_count, sum(iif(side = 'against', count, 0)) as against_count,
