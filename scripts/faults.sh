@@ -143,7 +143,7 @@ slowdown() {
         'BEGIN { if (a > 0 && b > 0 && c > 0 && d > 0) printf "%.2f", (c / d) / (a / b); else printf "-" }'
 }
 
-# row NAME CAUSES TRUTH WHAT: a line of the table, and its numbers into $out/scores
+# row NAME CAUSES TRUTH first|second: a line of the table, and its numbers into $out/scores
 row() {
     local dir=$out/$1 causes=$2 truth=$3 took first rank=- share=- off=- found=no
     first=-
@@ -185,7 +185,7 @@ record_pair() {
 }
 
 faults_table() {
-    local name missing truth also errors
+    local name missing truth also more order errors
     : >"$out/scores"
     {
         echo "| fault | language | cause | slow : fast | found | first finding | share | truth | points off | seconds |"
@@ -208,9 +208,13 @@ faults_table() {
         truth=$(declared "$name" share)
         truth=${truth:-$(said "$out/$name/slow.out" 'truth: lost share')}
         truth=${truth#-}
-        row "$name" "$(declared "$name" cause)" "$truth" first | tee -a "$out/faults.md"
-        also=$(declared "$name" also)
-        [[ -z $also ]] || row "$name" "$also" "$(said "$out/$name/slow.out" "truth: lost share of $also")" second | tee -a "$out/faults.md"
+        also=$(declared "$name" also) more=
+        [[ -z $also ]] || more=$(said "$out/$name/slow.out" "truth: lost share of $also")
+        # Which of two faults is the greater depends on the machine: that one has to come first.
+        order=(first second)
+        if [[ -n $more ]] && awk -v a="$truth" -v b="$more" 'BEGIN { exit !(b > a) }'; then order=(second first); fi
+        row "$name" "$(declared "$name" cause)" "$truth" "${order[0]}" | tee -a "$out/faults.md"
+        [[ -z $also ]] || row "$name" "$also" "$more" "${order[1]}" | tee -a "$out/faults.md"
     done
     [[ -n $explain ]] && awk '
         function goal(what, part, whole, least) {

@@ -5,7 +5,7 @@
 #   language     of the program that has the fault
 #   cause        the identifier that `twinscope explain` should name; `a | b` where two name the same thing
 #   why          needed with `|`: why either is right
-#   also         a second cause that the program mixes in; its truth is `lost share of CAUSE`
+#   also         a second cause that the program mixes in; its truth is `lost share of CAUSE`, and the greater of the two has to be named first
 #   slow, fast   commands; words are expanded by bash: $SECONDS_EACH, $SCRATCH (a folder of this fault's run), $HERE
 #   throughput   regular expression of the running total of work in the output (default ^done ([0-9]+))
 #   each         the same where each match adds (then without throughput)

@@ -1,10 +1,6 @@
 // A grid of temperatures whose rows are shared out among threads that meet after each step: many more threads than CPUs, against two.
 #include "workload.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 enum { ROWS = 640, COLUMNS = 512 };
 
 static float grid[2][ROWS + 2][COLUMNS + 2];

@@ -2,11 +2,7 @@
 // there is a batch. Nothing is called after what it does: the loop is a part of the reader.
 #include "workload.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-enum { RING = 4096, BATCH = 64, LEAST = 2000 };
+enum { RING = 4096, BATCH = 64, ROUNDS = 2000 };
 
 struct ring {
     alignas(128) _Atomic uint64_t head; // written
@@ -60,7 +56,7 @@ static void parse(struct worker *worker) {
     uint64_t value = worker->index + 1, head = 0;
     while (worker_continues(worker)) {
         for (int i = 0; i < BATCH; i++) {
-            value = churn(value, LEAST);
+            value = churn(value, ROUNDS);
             while (head - atomic_load_explicit(&ring.tail, memory_order_acquire) >= RING)
                 sleep_ns(50000);
             ring.slots[head++ % RING] = value;
