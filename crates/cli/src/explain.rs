@@ -245,7 +245,7 @@ fn print(e: &Explanation) {
             println!("   check: {}", text::clean(line));
         }
     }
-    if !matches!(e.outcome, Outcome::NoSlower) && !alone {
+    if !matches!(e.outcome, Outcome::NoSlower | Outcome::Evenly) && !alone {
         println!("\nUnexplained: {:.0} %", e.unexplained * 100.0);
     }
     if !e.cautions.is_empty() {

@@ -98,17 +98,15 @@ fn follow(budget: &Budget, left: &mut Left, findings: &mut [(&Cause, Found, Gran
     }
 }
 
-/// Who has waited waits for a CPU then: where most of the waiting is explained, that belongs to it, as far as it is not longer than the waiting was.
+/// Who has waited waits for a CPU then: where most of both is explained, the rest belongs to it.
 fn wake(budget: &Budget, left: &mut Left, findings: &mut [(&Cause, Found, Granted)]) {
     let of = |is_one: &dyn Fn(State) -> bool| -> Vec<usize> {
         let cells = budget.cells.iter().enumerate();
         cells.filter(|(_, cell)| cell.state.is_some_and(is_one)).map(|(number, _)| number).collect()
     };
-    let (waits, ready) = (of(&|state| WAITS.contains(&state)), of(&|state| state == State::Crowded));
-    let share = |cells: &[usize]| cells.iter().map(|&cell| budget.share(cell)).sum::<f64>();
-    if share(&ready) < share(&waits) {
-        give(budget, left, findings, &ready, &waits, false);
-    }
+    let ready = of(&|state| state == State::Crowded);
+    let both = of(&|state| state == State::Crowded || WAITS.contains(&state));
+    give(budget, left, findings, &ready, &both, false);
 }
 
 /// Gives what is left of `cells` to the findings that have most of what `all` grew by, in proportion.
@@ -128,8 +126,7 @@ fn give(
     let parts: Vec<f64> = findings.iter().map(|(.., granted)| has(granted)).collect();
     let explained: f64 = parts.iter().sum();
     let needed = if is_new { MOST_OF_NEW } else { MOST_OF_IT };
-    let is_all = cells == all && explained >= grown;
-    if explained < needed * grown || is_all || explained <= 0.0 {
+    if explained < needed * grown || explained >= grown || explained <= 0.0 {
         return;
     }
     for ((.., granted), part) in findings.iter_mut().zip(&parts).filter(|(_, part)| **part > 0.0) {

@@ -86,6 +86,8 @@ pub enum Outcome {
     Slower,
     /// It is not, or not by enough: there is nothing to explain.
     NoSlower,
+    /// It is, with one or two runs a side, and so is all of its code, the kernel's too: as on slower CPUs.
+    Evenly,
     /// The work is not known, and the threads spent more time on it, by enough.
     MoreTime,
     /// There is one side only.
@@ -152,11 +154,15 @@ pub fn explain(runs: Vec<Run>, slow: usize, options: &Explain) -> Result<Explana
         let states = STATES.into_iter().filter(|s| !matches!(s, State::Idle | State::Crowded | State::Fewer));
         states.map(|s| budget.time(s, side)).sum::<f64>()
     };
+    let evenly = budget.evenly_slower().filter(|_| !repeats);
     let outcome = match budget.unit {
         _ if budget.single => Outcome::Alone,
         Unit::Second if engaged(0) >= (1.0 + least) * engaged(1) => Outcome::MoreTime,
         Unit::Second => Outcome::NoSlower,
-        _ if ratio.value >= 1.0 + least && ratio.low > 1.0 => Outcome::Slower,
+        _ if ratio.value >= 1.0 + least && ratio.low > 1.0 => match evenly {
+            Some(_) => Outcome::Evenly,
+            None => Outcome::Slower,
+        },
         _ => Outcome::NoSlower,
     };
     let facts = facts::differences(&runs);
@@ -199,7 +205,7 @@ pub fn explain(runs: Vec<Run>, slow: usize, options: &Explain) -> Result<Explana
         damage: Vec::new(),
         windows,
     };
-    let damage = if outcome == Outcome::NoSlower {
+    let damage = if matches!(outcome, Outcome::NoSlower | Outcome::Evenly) {
         runs.iter().flat_map(|r| r.recording.damage().into_iter().map(|d| format!("{}: {d}", r.name))).collect()
     } else {
         find(runs, &side, &budget, options, &mut explanation)?

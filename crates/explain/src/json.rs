@@ -123,6 +123,7 @@ impl Explanation {
             "outcome": match self.outcome {
                 Outcome::Slower => "slower",
                 Outcome::NoSlower => "no slower",
+                Outcome::Evenly => "evenly slower",
                 Outcome::MoreTime => "more time",
                 Outcome::Alone => "alone",
             },

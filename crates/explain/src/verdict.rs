@@ -45,6 +45,13 @@ pub(crate) fn of(e: &Explanation) -> String {
             )
         }
         Outcome::Alone => String::new(),
+        Outcome::Evenly => {
+            return format!(
+                "{slow} takes {} as long per {unit} as {fast}, and so does all of its code, the kernel's too: that is what slower CPUs do (their frequency, a neighbour on the core, the hypervisor), \
+                 or more of the same work in each {unit}. Record both sides again, by turns and three times or more, to have it explained all the same.",
+                times(e.ratio.value)
+            );
+        }
         Outcome::NoSlower => {
             let change = e.ratio.value - 1.0;
             let text = match e.unit {

@@ -240,6 +240,7 @@ pub(crate) fn head(runs: &[Run], e: &Explained, has: &dyn Fn(&str) -> bool) -> V
         "outcome": match x.outcome {
             Outcome::Slower => "slower",
             Outcome::NoSlower => "no slower",
+            Outcome::Evenly => "evenly slower",
             Outcome::MoreTime => "more time",
             Outcome::Alone => "alone",
         },

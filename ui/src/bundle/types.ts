@@ -87,7 +87,7 @@ export interface Explanation {
   /** The run that is explained, and the one that it is held against. */
   run: number;
   against: number | null;
-  outcome: "slower" | "no slower" | "more time" | "alone";
+  outcome: "slower" | "no slower" | "evenly slower" | "more time" | "alone";
   /** Which runs these are, where that has to be said. */
   which: string | null;
   findings: Finding[];

@@ -3,6 +3,7 @@
 
 mod cells;
 mod divide;
+mod evenly;
 mod focus;
 mod free;
 mod ledger;
@@ -221,6 +222,13 @@ impl Budget {
     /// Thread-seconds per unit in a state, of the threads that do the work.
     pub fn time(&self, state: State, side: usize) -> f64 {
         self.measured.sums.get(side).filter(|s| s.work > 0.0).map_or(0.0, |s| s.of(state) / s.work)
+    }
+
+    /// How many times as much CPU time a unit takes, where all code takes about as much longer, the kernel's too, and that is most of what was lost.
+    pub(crate) fn evenly_slower(&self) -> Option<f64> {
+        let of = |state| [0, 1].map(|side| self.time(state, side));
+        let lost: f64 = [State::User, State::Kernel].iter().map(|state| self.state(*state).value).sum();
+        evenly::slower(&self.cells, of(State::User), of(State::Kernel)).filter(|_| !self.single && lost > 0.5)
     }
 
     /// Threads in a state, on average.
