@@ -12,8 +12,11 @@ const MOST: f64 = 1.5;
 const NEAR: f64 = 0.4;
 const ERRORS: f64 = 2.0;
 
-/// A part of the CPU time that is smaller shows nothing.
-const LEAST: f64 = 0.05;
+/// A part of the CPU time, or of what was lost, that is smaller shows nothing.
+pub(super) const LEAST: f64 = 0.05;
+
+/// Waits grow with the code that is waited for: by so many times what that grew by, at most.
+pub(super) const WAITS: f64 = 1.6;
 
 /// Samples a side that a part of the program's own code must have.
 const SAMPLES: f64 = 40.0;

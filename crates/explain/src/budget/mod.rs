@@ -224,11 +224,18 @@ impl Budget {
         self.measured.sums.get(side).filter(|s| s.work > 0.0).map_or(0.0, |s| s.of(state) / s.work)
     }
 
-    /// How many times as much CPU time a unit takes, where all code takes about as much longer, the kernel's too, and that is most of what was lost.
+    /// How many times as much CPU time a unit takes, where all code takes about as much longer, the kernel's too, and that is most of what was lost or
+    /// nothing else grew by more.
     pub(crate) fn evenly_slower(&self) -> Option<f64> {
         let of = |state| [0, 1].map(|side| self.time(state, side));
-        let lost: f64 = [State::User, State::Kernel].iter().map(|state| self.state(*state).value).sum();
-        evenly::slower(&self.cells, of(State::User), of(State::Kernel)).filter(|_| !self.single && lost > 0.5)
+        let ratio = evenly::slower(&self.cells, of(State::User), of(State::Kernel)).filter(|_| !self.single)?;
+        let (on, off): (Vec<State>, Vec<State>) = STATES.into_iter().partition(|state| state.is_on_cpu());
+        let lost: f64 = on.iter().map(|state| self.state(*state).value).sum();
+        let with_it = |state: &State| {
+            let [slow, fast] = of(*state);
+            self.state(*state).value < evenly::LEAST || slow < (1.0 + evenly::WAITS * (ratio - 1.0)) * fast
+        };
+        (lost > 0.5 || off.iter().all(with_it)).then_some(ratio)
     }
 
     /// Threads in a state, on average.
