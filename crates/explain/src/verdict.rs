@@ -47,8 +47,7 @@ pub(crate) fn of(e: &Explanation) -> String {
         Outcome::Alone => String::new(),
         Outcome::Evenly => {
             return format!(
-                "{slow} takes {} as long per {unit} as {fast}, and so does all of its code, the kernel's too: that is what slower CPUs do (their frequency, a neighbour on the core, the hypervisor), \
-                 or more of the same work in each {unit}. Record both sides again, by turns and three times or more, to have it explained all the same.",
+                "{slow} takes {} as long per {unit} as {fast}, in all of its code alike and in the kernel's too: slower CPUs, or more of the same work in each {unit}.",
                 times(e.ratio.value)
             );
         }

@@ -51,6 +51,8 @@ fn taken_in(stack: u32, making: &Making, kernel: u32, of_kernel: bool) -> Option
         .walk(stack)
         .filter(|&(_, kind)| of_kernel == (kind == kernel))
         .map(|(function, _)| function)
+        // Outside begins the JVM: which method of Java it was could not be seen.
+        .take_while(|&function| making.columns.text_of(function) != Some("JavaCalls::call_helper"))
         .find(|&f| !is_taking(f))
 }
 

@@ -32,8 +32,15 @@ pub(super) fn fill(template: &str, columns: &Columns) -> Option<String> {
 /// Names of functions that are longer lose the arguments of their templates.
 const LONG: usize = 60;
 
-/// A name for people: `std::map<int, std::string>::find` as `std::map<…>::find`, where it is long.
+/// A name for people: `std::map<int, std::string>::find` as `std::map<…>::find`, where it is long; `Main$$Lambda$1/0x00007fad58001000.accept`, a hidden
+/// class of a JVM, as `Main$$Lambda$1.accept`.
 fn brief(name: &str) -> Cow<'_, str> {
+    if let Some((class, address)) = name.split_once("/0x") {
+        let method = address.trim_start_matches(|c: char| c.is_ascii_hexdigit());
+        if method.len() + 6 <= address.len() {
+            return format!("{class}{method}").into();
+        }
+    }
     if name.len() <= LONG || !name.contains('<') {
         return name.into();
     }
@@ -104,6 +111,8 @@ mod tests {
         assert_eq!(brief("std::vector<int>::push_back"), "std::vector<int>::push_back");
         let rust = "<alloc::vec::Vec<T> as core::iter::traits::collect::FromIterator<T>>::from_iter";
         assert_eq!(brief(rust), "<alloc::vec::Vec<…> as core::iter::traits::collect::FromIterator<…>>::from_iter");
+        assert_eq!(brief("Main$$Lambda$1/0x00007fad58001000.accept"), "Main$$Lambda$1.accept");
+        assert_eq!(brief("/0x12/a"), "/0x12/a");
         let less = "a_namespace_with_a_rather_long_name::a_class_with_a_long_name::operator<";
         assert_eq!(brief(less), less);
         assert_eq!(way(";a;b;c;d;e;f;"), "… → b → c → d → e → f");
