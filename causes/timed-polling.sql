@@ -2,13 +2,41 @@
 -- layer: scheduling
 -- needs: thread_time wait
 -- specific: 5
--- says: threads sleep in {subject}: {slow:s} per unit of work, against {against:s}
--- evidence: sleeps per unit of work: {slow_count}, against {against_count}; each {mean:s}
--- check: strace -f -e trace=nanosleep,clock_nanosleep,poll,epoll_wait,select -p PID; twinscope flame SLOW.twin --state sleep
--- try: wait for the event itself: a condition variable, eventfd, futex, epoll without a timeout; shorter sleeps cost CPU time
+-- says: {who} sleep in {subject}: {slow:s} per unit of work, against {against:s}
+-- evidence: sleeps per unit of work, and waits that ended because their time was over: {slow_count}, against {against_count}; each {mean:s}
+-- evidence: seen in the memory of the Go program: {goroutines} goroutines asleep on average, against {against_goroutines}
+-- check: strace -f -e trace=nanosleep,clock_nanosleep,poll,epoll_wait,select,futex -p PID; twinscope flame SLOW.twin --state sleep (goroutines: --state goroutines)
+-- try: wait for the event itself: a condition variable or channel that is signalled, eventfd, epoll without a timeout; shorter sleeps cost CPU time
+-- try: where a batch waits to be filled, do not let it wait for what cannot come: no more than there are clients, and no longer than a request may take
 -- experiment: length of the sleep
--- see: nanosleep(2)
-with cells as materialized (select cell, slow, against, coalesce(nullif(caller, ''), what, 'sleep') as subject from budget where state = 'sleep'),
-sleeps as (select sum(slow_count) as slow_count, sum(against_count) as against_count, sum(slow_time) / nullif(sum(slow_count), 0) as mean from wait_use where state = 'sleep')
-select c.subject, c.cell, 1.0 as part, sum(c.slow) over (partition by c.subject) as slow, sum(c.against) over (partition by c.subject) as against, s.slow_count, s.against_count, s.mean
-from cells c, sleeps s
+-- see: nanosleep(2); pthread_cond_timedwait(3)
+with
+cells as materialized (select cell, comm, what, slow, against, coalesce(nullif(caller, ''), what, 'sleep') as subject from budget where state = 'sleep'),
+slept as materialized (
+    select sum(slow_count) as slow_count, sum(against_count) as against_count, sum(slow_time) / nullif(sum(slow_count), 0) as mean from timeout_use
+    where (comm, what) in (select comm, what from cells)
+),
+-- As older recordings have it.
+sleeps as materialized (select sum(slow_count) as slow_count, sum(against_count) as against_count, sum(slow_time) / nullif(sum(slow_count), 0) as mean from wait_use where state = 'sleep'),
+counts as materialized (
+    select coalesce(t.slow_count, s.slow_count) as slow_count, coalesce(t.against_count, s.against_count) as against_count, coalesce(t.mean, s.mean) as mean from slept t, sleeps s
+),
+-- Goroutines that sleep leave their threads without work. Some always do; where more of them do than before, CPUs that have nothing to do wait for those.
+go as materialized (
+    select function, sum(slow_time) as slow, sum(against_time) as against, sum(slow_number) as number, sum(against_number) as against_number
+    from goroutine_use where reason = 'sleep' and function is not null group by function having sum(slow_number) > sum(against_number) + 0.2
+),
+more as materialized (
+    select sum(number - against_number) as more, (select max(slow - against, 0.1) from measure where name = 'idle_cpus') as idle from go
+),
+goes as materialized (
+    select b.cell, g.function as subject, (g.number - g.against_number) / m.more * min(m.more / m.idle, 1.0) as part, g.slow, g.against, g.number, g.against_number
+    from budget b, go g, more m
+    where (b.state in ('idle', 'fewer_threads') and b.share > 0)
+       or b.path like '%;runtime.findRunnable%' or b.path like '%;runtime.mcall%' or b.path like '%;runtime.schedule%' or b.path like '%;time.Sleep;%'
+)
+select c.subject, c.cell, 1.0 as part, sum(c.slow) over (partition by c.subject) as slow, sum(c.against) over (partition by c.subject) as against, s.slow_count, s.against_count, s.mean,
+       null as goroutines, null as against_goroutines, 'threads' as who
+from cells c, counts s
+union all
+select subject, cell, part, slow, against, null, null, null, number, against_number, 'goroutines' from goes

@@ -4,6 +4,7 @@
 use super::ledger::{Working, group, is_own};
 use super::request;
 use super::state::{ALL, STATES, State};
+use super::timed::TimedOut;
 use model::Window;
 use query::Run;
 use query::profile::{self, Frame, Levels, Measure, Part, Request, Tree};
@@ -92,6 +93,12 @@ fn is_primitive(name: &str) -> bool {
     PARTS.iter().any(|part| name.contains(part))
 }
 
+/// Whether a function belongs to the standard library of its language, where that is part of the program.
+fn is_standard(name: &str) -> bool {
+    let name = name.trim_start_matches(['<', '_']);
+    ["std::", "core::", "alloc::", "time.Sleep"].iter().any(|space| name.starts_with(space))
+}
+
 /// A name without the addresses in it, which differ from run to run: hidden classes of a JVM, code of eBPF programs.
 fn steady(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
@@ -144,8 +151,12 @@ fn cell(tree: &Tree, node: u32, state: State) -> Cell {
         cell.path.push_str(&steady(&frame.name));
         cell.path.push(';');
     }
-    // Of who waits, the code that wanted the lock says more than that which waits for it.
-    let waits = |f: &Frame| cell.state == Some(State::Lock) && is_primitive(&f.name);
+    // Of who waits, the code that wanted the lock says more than that which waits for it; and of who waits for a time or for work, the program's own.
+    let waits = |f: &Frame| match cell.state {
+        Some(State::Lock) => is_primitive(&f.name),
+        Some(State::Sleep | State::Idle) => is_primitive(&f.name) || is_standard(&f.name),
+        _ => false,
+    };
     let caller = user
         .iter()
         .find(|f| !is_library(&f.module) && !waits(f))
@@ -255,6 +266,21 @@ fn seen_closer(cell: &Cell, is_own: &dyn Fn(&str) -> bool) -> Option<State> {
     }
 }
 
+/// A wait with its time on both sides, and the state that it is taken to be, where that is not its own.
+#[derive(Clone, Debug)]
+pub(super) struct Seen {
+    pub(super) cell: Cell,
+    pub(super) weights: [f64; 2],
+    pub(super) to: Option<State>,
+}
+
+impl Seen {
+    /// The state that it is taken to be.
+    pub(super) fn state(&self) -> Option<State> {
+        self.to.or(self.cell.state)
+    }
+}
+
 /// By side and state, the part of its time that belongs to each other state.
 pub(crate) type Moves = [[[f64; STATES]; STATES]; 2];
 
@@ -271,19 +297,29 @@ pub(crate) fn load(sides: &Sides<'_>) -> (Vec<Cell>, Moves) {
     let mut waits = of_measure(sides, Measure::Blocked, State::Other);
     waits.retain(|(cell, _)| sides.runs.iter().any(|run| is_own(run, sides.own, &cell.comm)));
     let names: BTreeSet<String> = waits.iter().map(|(c, _)| c.comm.clone()).collect();
+    let closer = |cell: &Cell| seen_closer(cell, &|name| names.contains(name));
+    let mut waits: Vec<Seen> =
+        waits.into_iter().map(|(cell, weights)| Seen { to: closer(&cell), cell, weights }).collect();
+    if let Some(timed) = TimedOut::load(sides) {
+        waits = timed.divide(waits, &sides.working.groups);
+    }
     let mut moves: Moves = [[[0.0; STATES]; STATES]; 2];
     let mut all = [[0.0f64; STATES]; 2];
-    for (cell, weights) in &mut waits {
-        let Some(from) = cell.state else { continue };
-        let to = seen_closer(cell, &|name| names.contains(name)).unwrap_or(from);
-        // The ledger that they are parts of is that of the threads that work.
-        let works = sides.working.groups.contains(&group(&cell.comm, &cell.thread));
-        for (side, weight) in weights.iter().enumerate().filter(|_| works) {
-            all[side][from as usize] += weight;
-            moves[side][from as usize][to as usize] += weight;
-        }
-        cell.state = Some(to);
-    }
+    let waits: Vec<(Cell, [f64; 2])> = waits
+        .into_iter()
+        .filter_map(|Seen { mut cell, weights, to }| {
+            let from = cell.state?;
+            let to = to.unwrap_or(from);
+            // The ledger that they are parts of is that of the threads that work.
+            let works = sides.working.groups.contains(&group(&cell.comm, &cell.thread));
+            for (side, weight) in weights.iter().enumerate().filter(|_| works) {
+                all[side][from as usize] += weight;
+                moves[side][from as usize][to as usize] += weight;
+            }
+            cell.state = Some(to);
+            Some((cell, weights))
+        })
+        .collect();
     for (moves, all) in moves.iter_mut().zip(all) {
         for (from, (row, all)) in moves.iter_mut().zip(all).enumerate() {
             for (to, part) in row.iter_mut().enumerate() {

@@ -118,7 +118,9 @@ fn follow(slow: &Sums, fast: &Sums, k: f64, share: &mut [f64; STATES], factor: &
     let idle = grown(&|x| x.of(State::Idle));
     let fewer = over(fast.time.iter().sum(), fast.seconds) - over(slow.time.iter().sum(), slow.seconds);
     let resting = grown(&|x| x.resting).min(fewer.max(0.0));
-    let waiting = (idle + resting).min(k);
+    // They wait for those that have something to do, one after another at the least: of whose time this part was spent blocked.
+    let engaged = over(slow.engaged(), slow.seconds).max(1.0);
+    let waiting = (idle + resting).min(k).min(engaged);
     // By those that wait for work, and by those that rest.
     let by = [share[State::Idle as usize], share[State::Fewer as usize] * over(resting, fewer)].map(|s| s.max(0.0));
     let whole = by[0] + by[1];

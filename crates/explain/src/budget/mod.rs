@@ -9,6 +9,7 @@ mod free;
 mod ledger;
 mod request;
 mod state;
+mod timed;
 
 pub use cells::Cell;
 pub(crate) use state::WAITS;

@@ -175,11 +175,11 @@ impl Tables<'_> {
             let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
             session.define(name, &columns, rows)?;
         }
-        // No program need be Go's, and no recording hold them.
-        let (columns, rows) = session.all(GOROUTINE_USE).unwrap_or_default();
-        let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
-        let columns = if columns.is_empty() { GOROUTINE_COLUMNS.as_slice() } else { &columns };
-        session.define("goroutine_use", columns, rows)?;
+        for (name, sql, without) in OPTIONAL {
+            let (columns, rows) = session.all(sql).unwrap_or_default();
+            let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+            session.define(name, if columns.is_empty() { without } else { &columns }, rows)?;
+        }
         Ok(())
     }
 }
@@ -246,10 +246,30 @@ const DERIVED: [(&str, &str); 3] = [
     ),
 ];
 
-/// What goroutines waited for and in which code, that of Go's library aside, per unit of work.
-const GOROUTINE_USE: &str = "with recursive units as materialized (select side, sum(units) as units from side group by side),
+/// The same of what no recording need hold: then they are there without rows, and with these columns. No program need be Go's, and older versions do not
+/// tell which waits ran out.
+const OPTIONAL: [(&str, &str, &[&str]); 2] = [
+    ("timeout_use", TIMEOUT_USE, &["comm", "what", "slow_count", "against_count", "slow_time", "against_time"]),
+    (
+        "goroutine_use",
+        GOROUTINE_USE,
+        &["reason", "function", "slow_time", "against_time", "slow_number", "against_number", "most"],
+    ),
+];
+
+/// Waits whose time ran out, per unit of work.
+const TIMEOUT_USE: &str = "with units as materialized (select side, sum(units) as units from side group by side)
+     select w.comm as comm, w.what as what,
+            sum(iif(s.side = 'slow', w.timed_out / u.units, 0)) as slow_count, sum(iif(s.side = 'against', w.timed_out / u.units, 0)) as against_count,
+            sum(iif(s.side = 'slow', w.timed_out_time / 1e9 / u.units, 0)) as slow_time, sum(iif(s.side = 'against', w.timed_out_time / 1e9 / u.units, 0)) as against_time
+     from wait w join side s on s.run = w.run join units u on u.side = s.side
+     where w.t between s.t_from and s.t_to + 1000000000 and w.timed_out > 0
+     group by w.comm, w.what";
+
+/// What goroutines waited for and in which code, that of Go's library aside, per unit of work; and how many of them, on average.
+const GOROUTINE_USE: &str = "with recursive units as materialized (select side, sum(units) as units, sum(seconds) as seconds from side group by side),
      part as materialized (
-         select g.run as run, g.reason as reason, g.stack as stack, s.side as side, sum(g.time) / 1e9 / u.units as time, max(g.most) as most
+         select g.run as run, g.reason as reason, g.stack as stack, s.side as side, sum(g.time) / 1e9 / u.units as time, sum(g.time) / 1e9 / u.seconds as number, max(g.most) as most
          from goroutine_wait g join side s on s.run = g.run join units u on u.side = s.side
          where g.t between s.t_from and s.t_to + 1000000000
          group by 1, 2, 3, 4
@@ -263,15 +283,15 @@ const GOROUTINE_USE: &str = "with recursive units as materialized (select side, 
      own as materialized (
          select w.run as run, w.stack as stack, f.function as function, min(w.depth)
          from way w join stack k on k.run = w.run and k.number = w.number join frame f on f.run = w.run and f.number = k.frame
-         where f.function not like 'runtime.%' and f.function not like 'sync.%' and f.function not like 'internal/%'
+         where f.function not like 'runtime.%' and f.function not like 'sync.%' and f.function not like 'internal/%' and f.function <> 'time.Sleep'
          group by w.run, w.stack
      )
      select p.reason as reason, o.function as function,
             sum(iif(p.side = 'slow', p.time, 0)) as slow_time, sum(iif(p.side = 'against', p.time, 0)) as against_time,
+            sum(iif(p.side = 'slow', p.number, 0)) as slow_number, sum(iif(p.side = 'against', p.number, 0)) as against_number,
             max(iif(p.side = 'slow', p.most, null)) as most
      from part p left join own o on o.run = p.run and o.stack = p.stack
      group by p.reason, o.function";
-const GOROUTINE_COLUMNS: [&str; 5] = ["reason", "function", "slow_time", "against_time", "most"];
 
 /// What a cause finds.
 ///

@@ -16,7 +16,12 @@ enum { TASK_RUNNING = 0, TASK_INTERRUPTIBLE = 1, TASK_STOPPED = 4, TASK_TRACED =
 /* include/uapi/linux/stat.h */
 enum { S_IFMT = 0170000, S_IFSOCK = 0140000, S_IFREG = 0100000, S_IFBLK = 0060000, S_IFCHR = 0020000, S_IFIFO = 0010000 };
 /* include/uapi/linux/futex.h */
-enum { FUTEX_LOCK_PI = 6, FUTEX_LOCK_PI2 = 13, FUTEX_CMD_MASK = 0x7f };
+/*
+ * Longest time until a deadline, seconds. How much before it a wait may end, nanoseconds, for it is counted from where the thread left its CPU; and how
+ * much after it a timer ends it (the slack of timers is 50 us, PR_SET_TIMERSLACK(2const)).
+ */
+enum { LONGEST = 1 << 30, EARLY = 100000, LATE = 200000 };
+enum { FUTEX_WAIT = 0, FUTEX_LOCK_PI = 6, FUTEX_LOCK_PI2 = 13, FUTEX_CMD_MASK = 0x7f, FUTEX_CLOCK_REALTIME = 0x100 };
 
 static __always_inline bool is_throttled(struct task_struct *task)
 {
@@ -122,17 +127,82 @@ static __always_inline __u32 blocked_state(struct ledger *ledger, struct task_st
 	case CALL_SLEEP:
 		return SLEEP;
 	case CALL_IDLE:
+	case CALL_EPOLL:
+	case CALL_EPOLL2:
 		return IDLE;
 	case CALL_POLL:
 		return (__s32)at->arguments[2] < 0 ? IDLE : SLEEP;
 	case CALL_PPOLL:
 		return at->arguments[2] ? SLEEP : IDLE;
 	case CALL_SELECT:
+	case CALL_PSELECT:
 		return at->arguments[4] ? SLEEP : IDLE;
 	case CALL_DISK:
 		return DISK;
 	}
 	return OTHER;
+}
+
+/* Notes whether the wait of the current thread, which begins at `now`, ends by itself. */
+static __always_inline void note_timeout(struct ledger *ledger, struct registers *at, __u64 now)
+{
+	__u64 time[2] = {}, pointer = 0, unit = 1, from = now;
+	__s32 milliseconds = 0;
+
+	if (at->call < 0 || at->call >= CALLS)
+		return;
+	switch (call_class[at->call & (CALLS - 1)]) {
+	case CALL_SLEEP:
+		ledger->timed = TIMER;
+		return;
+	case CALL_FUTEX:
+		pointer = at->arguments[3];
+		if (!pointer)
+			return;
+		ledger->timed = TIMER;
+		/* A length for FUTEX_WAIT, else a time, by the clock that all else here goes by or by the calendar. */
+		from = (at->arguments[1] & FUTEX_CMD_MASK) == FUTEX_WAIT ? now : 0;
+		if (at->arguments[1] & FUTEX_CLOCK_REALTIME)
+			return;
+		break;
+	case CALL_POLL:
+		milliseconds = at->arguments[2];
+		break;
+	case CALL_EPOLL:
+		milliseconds = at->arguments[3];
+		break;
+	case CALL_PPOLL:
+		pointer = at->arguments[2];
+		break;
+	case CALL_EPOLL2:
+		pointer = at->arguments[3];
+		break;
+	case CALL_SELECT:
+		unit = 1000;
+		/* fallthrough */
+	case CALL_PSELECT:
+		pointer = at->arguments[4];
+		break;
+	}
+	if (milliseconds > 0)
+		time[1] = milliseconds * 1000000ull;
+	else if (!pointer || bpf_probe_read_user(time, sizeof(time), (void *)pointer) || time[0] > LONGEST)
+		return;
+	ledger->deadline = from + time[0] * 1000000000ull + time[1] * unit;
+	ledger->timed = DEADLINE;
+}
+
+/*
+ * Whether the time of a wait was over when it ended, at `now`. Just then it is the timer that ended it, and who is said to have done so was interrupted in
+ * a system call; later it is so where nobody is said to.
+ */
+static __always_inline bool is_timed_out(struct ledger *ledger, __u64 now)
+{
+	if (ledger->timed == DEADLINE && ledger->waker)
+		return now + EARLY >= ledger->deadline && now <= ledger->deadline + LATE;
+	if (!ledger->timed || ledger->waker)
+		return 0;
+	return ledger->timed == TIMER || now + EARLY >= ledger->deadline;
 }
 
 /*

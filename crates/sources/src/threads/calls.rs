@@ -13,13 +13,17 @@ pub(super) enum Class {
     Poll,
     /// Its third argument points to a time, or is null.
     Ppoll,
-    /// Its fifth argument points to a time, or is null.
+    /// Its fifth argument points to a time, or is null: microseconds in the one, nanoseconds in the other.
     Select,
+    Pselect,
     Futex,
     /// A semaphore: a lock to some, a queue to others.
     Undecided,
     Lock,
     Disk,
+    /// Its fourth argument is a time in milliseconds, or points to one.
+    Epoll,
+    Epoll2,
 }
 
 macro_rules! calls {
@@ -37,12 +41,13 @@ static CALLS: &[(libc::c_long, &str, Class)] = calls! {
     Network: recvfrom = SYS_recvfrom, sendto = SYS_sendto, recvmsg = SYS_recvmsg, sendmsg = SYS_sendmsg,
         recvmmsg = SYS_recvmmsg, sendmmsg = SYS_sendmmsg, connect = SYS_connect, shutdown = SYS_shutdown;
     Sleep: nanosleep = SYS_nanosleep, clock_nanosleep = SYS_clock_nanosleep;
-    Idle: accept = SYS_accept, accept4 = SYS_accept4, epoll_pwait = SYS_epoll_pwait, epoll_pwait2 = SYS_epoll_pwait2,
-        wait4 = SYS_wait4, waitid = SYS_waitid, rt_sigtimedwait = SYS_rt_sigtimedwait,
+    Idle: accept = SYS_accept, accept4 = SYS_accept4, wait4 = SYS_wait4, waitid = SYS_waitid, rt_sigtimedwait = SYS_rt_sigtimedwait,
         rt_sigsuspend = SYS_rt_sigsuspend, msgrcv = SYS_msgrcv, mq_timedreceive = SYS_mq_timedreceive,
         io_uring_enter = SYS_io_uring_enter;
+    Epoll: epoll_pwait = SYS_epoll_pwait;
+    Epoll2: epoll_pwait2 = SYS_epoll_pwait2;
     Ppoll: ppoll = SYS_ppoll;
-    Select: pselect6 = SYS_pselect6;
+    Pselect: pselect6 = SYS_pselect6;
     Futex: futex = SYS_futex;
     Undecided: semop = SYS_semop, semtimedop = SYS_semtimedop;
     Lock: flock = SYS_flock, fcntl = SYS_fcntl;
@@ -53,7 +58,8 @@ static CALLS: &[(libc::c_long, &str, Class)] = calls! {
 /// Calls that only this machine has beside newer ones.
 #[cfg(target_arch = "x86_64")]
 static OLDER: &[(libc::c_long, &str, Class)] = calls! {
-    Idle: epoll_wait = SYS_epoll_wait, pause = SYS_pause;
+    Idle: pause = SYS_pause;
+    Epoll: epoll_wait = SYS_epoll_wait;
     Poll: poll = SYS_poll;
     Select: select = SYS_select;
 };
@@ -90,8 +96,8 @@ mod tests {
     #[test]
     fn calls_have_classes_and_names() {
         let classes = classes();
-        assert_eq!(classes.get(libc::SYS_futex as usize), Some(&8));
-        assert_eq!(classes.get(libc::SYS_io_getevents as usize), Some(&11));
+        assert_eq!(classes.get(libc::SYS_futex as usize), Some(&(Class::Futex as u8)));
+        assert_eq!(classes.get(libc::SYS_io_getevents as usize), Some(&(Class::Disk as u8)));
         assert_eq!(name(libc::SYS_nanosleep as i32), Some("nanosleep"));
         assert_eq!(name(-1), None);
     }

@@ -98,6 +98,7 @@ static __always_inline void blocks(struct task_struct *task, struct ledger *ledg
 	ledger->closely = now - ledger->blocked >= OFTEN || (now >> WINDOW_BITS) % WINDOWS == 0;
 	ledger->waker_place = ledger->closely ? LOOK : 0;
 	ledger->counted = 0;
+	ledger->timed = ENDLESS;
 	ledger->blocked = now;
 	ledger->kernel = 0;
 	ledger->address = 0;
@@ -106,6 +107,7 @@ static __always_inline void blocks(struct task_struct *task, struct ledger *ledg
 	state = blocked_state(ledger, task, task_state, &at, now);
 	/* Only of the current thread can memory be read: not of one that the iterator finds. */
 	if (task == bpf_get_current_task_btf()) {
+		note_timeout(ledger, &at, now);
 		if (ledger->closely && (state == UNDECIDED || (state == LOCK && !ledger->flags))) {
 			watch_futex(task, ledger, 1);
 			/* __owner of glibc's pthread_mutex_t, which user space believes only of a pthread mutex. */
@@ -138,6 +140,11 @@ static __always_inline void wakes(struct task_struct *task, struct ledger *ledge
 		ledger->kernel = kernel_stack(task, 0, now);
 	if (ledger->counted)
 		watch_futex(task, ledger, 0);
+	if (is_timed_out(ledger, woken)) {
+		ledger->waker = 0;
+		ledger->waker_thread = 0;
+		ledger->waker_place = 0;
+	}
 	end_wait(task, ledger, from, woken);
 	ledger->wakeups++;
 	account(ledger, woken);

@@ -59,9 +59,13 @@ struct site {
 	/* Name of the user stack of who ended the last wait that was looked at; 0 where none was. */
 	__u64 waker_place;
 	char waker_name[TASK_COMM_LEN];
-	/* To two lines. */
-	__u64 zero[2];
+	/* Of the waits, those that ended because their time was over: how many, and how long they were. */
+	__u64 timed_out;
+	__u64 timed_out_time;
 };
+
+/* How a wait ends by itself: not; by a timer, which is all that can end it but another thread; at a time, before which a device may end it too. */
+enum timed { ENDLESS, TIMER, DEADLINE };
 
 /* A user stack that was copied of late. */
 struct known {
@@ -100,7 +104,8 @@ struct ledger {
 	/* Whether the wait is looked at closely (see blocks()), and is one of those in `waiting`. */
 	__u8 closely;
 	__u8 counted;
-	__u8 zero;
+	/* Whether the wait ends when a time is over: enum timed. */
+	__u8 timed;
 
 	/* The second line, and most of the third. */
 	__u64 wakeups;
@@ -150,8 +155,10 @@ struct ledger {
 	/* Waits for a CPU: bucket i holds [2^i, 2^(i+1)) times 1024 ns. */
 	__u32 queue[BUCKETS];
 	__u64 told[SITES];
+	/* When the time of the open wait is over, where `timed` is DEADLINE. */
+	__u64 deadline;
 	/* So that each of them begins a line. */
-	__u64 fill[2];
+	__u64 fill;
 	struct site sites[SITES];
 };
 
@@ -254,14 +261,18 @@ enum class {
 	CALL_NETWORK,
 	CALL_SLEEP,
 	CALL_IDLE,
-	/* Third argument: milliseconds, or a pointer to a time; fifth: a pointer to a time. */
+	/* Third argument: milliseconds, or a pointer to a time; fifth: a pointer to a timeval, or to a timespec. */
 	CALL_POLL,
 	CALL_PPOLL,
 	CALL_SELECT,
+	CALL_PSELECT,
 	CALL_FUTEX,
 	CALL_UNDECIDED,
 	CALL_LOCK,
 	CALL_DISK,
+	/* Fourth argument: milliseconds, or a pointer to a time. */
+	CALL_EPOLL,
+	CALL_EPOLL2,
 };
 enum { CALLS = 512 };
 

@@ -9,7 +9,7 @@ use host::Host;
 use model::{Coverage, NULL, Out, Rows, Symbols};
 use std::collections::HashMap;
 use std::io::{Read, Write};
-use std::os::fd::FromRawFd;
+use std::os::fd::{AsRawFd, FromRawFd};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread::sleep;
@@ -51,6 +51,44 @@ fn pipe() -> (std::fs::File, std::fs::File) {
 
 fn named(name: &str, run: impl FnOnce() + Send + 'static) -> std::thread::JoinHandle<()> {
     std::thread::Builder::new().name(name.into()).spawn(run).unwrap()
+}
+
+/// So many waits in vain, each for so long.
+const IN_VAIN: i64 = 20;
+const BRIEF: Duration = Duration::from_millis(5);
+
+fn by_poll(file: &std::fs::File, limit: Duration) {
+    let mut wanted = libc::pollfd { fd: file.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+    // SAFETY: one descriptor, with room for what is said of it.
+    unsafe { libc::poll(&mut wanted, 1, limit.as_millis() as i32) };
+}
+
+fn by_ppoll(file: &std::fs::File, limit: Duration) {
+    let mut wanted = libc::pollfd { fd: file.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+    let limit = libc::timespec { tv_sec: 0, tv_nsec: limit.as_nanos() as i64 };
+    // SAFETY: as above; the time is read only.
+    unsafe { libc::ppoll(&mut wanted, 1, &limit, std::ptr::null()) };
+}
+
+fn by_select(file: &std::fs::File, limit: Duration) {
+    let mut limit = libc::timeval { tv_sec: 0, tv_usec: limit.as_micros() as i64 };
+    // SAFETY: a set of one descriptor, which is below the size of sets here.
+    unsafe {
+        let mut wanted: libc::fd_set = std::mem::zeroed();
+        libc::FD_SET(file.as_raw_fd(), &mut wanted);
+        libc::select(file.as_raw_fd() + 1, &mut wanted, std::ptr::null_mut(), std::ptr::null_mut(), &mut limit);
+    }
+}
+
+fn by_epoll(file: &std::fs::File, limit: Duration) {
+    // SAFETY: plain system calls with room for what they write.
+    unsafe {
+        let epoll = libc::epoll_create1(0);
+        let mut event = libc::epoll_event { events: libc::EPOLLIN as u32, u64: 0 };
+        libc::epoll_ctl(epoll, libc::EPOLL_CTL_ADD, file.as_raw_fd(), &mut event);
+        libc::epoll_wait(epoll, &mut event, 1, limit.as_millis() as i32);
+        libc::close(epoll);
+    }
 }
 
 /// Runs one kind of wait in a thread of the same name.
@@ -163,7 +201,7 @@ fn wait_for(kind: &'static str) {
                 let file = std::fs::File::open(&path).unwrap();
                 std::fs::remove_file(&path).unwrap();
                 file.sync_all().unwrap();
-                let fd = std::os::fd::AsRawFd::as_raw_fd(&file);
+                let fd = file.as_raw_fd();
                 // SAFETY: a mapping of the whole file, which nobody changes, read inside its length and then unmapped.
                 unsafe {
                     libc::posix_fadvise(fd, 0, 0, libc::POSIX_FADV_DONTNEED);
@@ -208,6 +246,52 @@ fn wait_for(kind: &'static str) {
                 drop(Condvar::new().wait(mutex.lock().unwrap()));
             });
         }
+        "timed" => {
+            // Each wait once in vain, and once ended by an event long before its time is over.
+            for call in ["epoll", "poll", "select", "ppoll"] {
+                let wait = match call {
+                    "epoll" => by_epoll,
+                    "poll" => by_poll,
+                    "select" => by_select,
+                    _ => by_ppoll,
+                };
+                let (reader, mut writer) = pipe();
+                let (vain, mut event) = (pipe(), [0; 1]);
+                named(&format!("vain{call}"), move || (0..IN_VAIN).for_each(|_| wait(&vain.0, BRIEF))).join().unwrap();
+                let thread = named(&format!("come{call}"), move || {
+                    for _ in 0..IN_VAIN {
+                        wait(&reader, LONG);
+                        (&reader).read_exact(&mut event).unwrap();
+                    }
+                });
+                for _ in 0..IN_VAIN {
+                    sleep(BRIEF);
+                    writer.write_all(b"x").unwrap();
+                }
+                thread.join().unwrap();
+            }
+            let pair = Arc::new((Mutex::new(0), Condvar::new()));
+            let other = Arc::clone(&pair);
+            let vain = named("vaincondvar", || {
+                let pair = (Mutex::new(()), Condvar::new());
+                for _ in 0..IN_VAIN {
+                    drop(pair.1.wait_timeout(pair.0.lock().unwrap(), BRIEF).unwrap());
+                }
+            });
+            vain.join().unwrap();
+            let thread = named("comecondvar", move || {
+                let mut count = other.0.lock().unwrap();
+                while *count < IN_VAIN {
+                    count = other.1.wait_timeout(count, LONG).unwrap().0;
+                }
+            });
+            for _ in 0..IN_VAIN {
+                sleep(BRIEF);
+                *pair.0.lock().unwrap() += 1;
+                pair.1.notify_all();
+            }
+            thread.join().unwrap();
+        }
         other => panic!("no work {other}"),
     }
 }
@@ -230,7 +314,7 @@ fn is_worker() -> bool {
     let Ok(work) = std::env::var(WORK) else { return false };
     // Until it is told to begin, so that the first read finds it there.
     std::io::stdin().read_exact(&mut [0; 1]).unwrap();
-    let kinds = KINDS.iter().map(|(kind, _)| *kind).chain(["run", "fault", "brief", "contend", "stay"]);
+    let kinds = KINDS.iter().map(|(kind, _)| *kind).chain(["run", "fault", "brief", "contend", "stay", "timed"]);
     let threads: Vec<_> = kinds
         .filter(|kind| work.split(',').any(|w| w == *kind))
         .map(|kind| std::thread::spawn(move || wait_for(kind)))
@@ -488,6 +572,44 @@ fn a_lock_says_who_held_it() {
     // The C library's own lock, of the stacks of threads that end, may be met too.
     let most = locks.values().max().copied().unwrap_or(0);
     assert!(most >= time / 10 * 9, "one lock: {locks:?}");
+}
+
+#[test]
+fn a_wait_in_vain_is_told_from_one_that_something_ends() {
+    if is_worker() {
+        return;
+    }
+    let mut worker = Worker::start("a_wait_in_vain_is_told_from_one_that_something_ends", "timed");
+    let Some(mut session) = Session::new(&worker) else { return };
+    session.read();
+    worker.go();
+    worker.done();
+    session.read();
+    let of = |name: &str, column: usize| -> i64 {
+        session
+            .all(WAIT)
+            .filter(|row| session.text(row[2]) == name && session.text(row[3]) != "pipe")
+            .map(|row| row[column])
+            .sum()
+    };
+    let columns: Vec<&str> = TABLES[WAIT].columns.iter().map(|column| column.name).collect();
+    let [count, timed_out, time] =
+        ["count", "timed_out", "timed_out_time"].map(|name| columns.iter().position(|c| *c == name).unwrap());
+    for call in ["epoll", "poll", "select", "ppoll", "condvar"] {
+        let (vain, come) = (format!("vain{call}"), format!("come{call}"));
+        let shown = format!(
+            "{call}: {} of {} in vain, {} of {} that came",
+            of(&vain, timed_out),
+            of(&vain, count),
+            of(&come, timed_out),
+            of(&come, count)
+        );
+        // A timer that is late, and comes while some other thread is in a system call, seems to be that one's doing.
+        assert!(of(&vain, timed_out) >= IN_VAIN / 10 * 8 && of(&vain, timed_out) <= IN_VAIN, "{shown}");
+        assert!(of(&vain, time) >= of(&vain, timed_out) * 4_900_000, "{shown}");
+        // Waits that nobody is seen to end are taken by their time only.
+        assert!(of(&come, timed_out) <= IN_VAIN / 10, "{shown}");
+    }
 }
 
 #[test]

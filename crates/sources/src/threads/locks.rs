@@ -34,18 +34,23 @@ pub(super) struct Wait<'a> {
 pub(super) struct Sums {
     pub count: u64,
     pub time: u64,
+    /// Those whose time ran out, and how long they were.
+    pub timed_out: [u64; 2],
     pub longest: u64,
     pub waiters: u64,
 }
 
 impl Sums {
-    pub fn add(&mut self, count: u64, time: u64, site: &Site) {
-        self.put_in(Sums { count, time, longest: site.longest, waiters: site.waiters.into() });
+    pub fn add(&mut self, count: u64, time: u64, timed_out: [u64; 2], site: &Site) {
+        self.put_in(Sums { count, time, timed_out, longest: site.longest, waiters: site.waiters.into() });
     }
 
     fn put_in(&mut self, other: Sums) {
         self.count += other.count;
         self.time += other.time;
+        for (sum, more) in self.timed_out.iter_mut().zip(other.timed_out) {
+            *sum += more;
+        }
         self.longest = self.longest.max(other.longest);
         self.waiters = self.waiters.max(other.waiters);
     }
@@ -105,7 +110,7 @@ impl Locks {
         let site = wait.site;
         let key = key(wait, ledgers, out);
         let mut sums = Sums::default();
-        sums.add(wait.count, wait.time, site);
+        sums.add(wait.count, wait.time, [0; 2], site);
         if wait.verdict == Verdict::Lock("monitor") && !key.is_kernel && self.monitors.is_jvm(site.pid) {
             // The futex is the thread's own. Timers, too, end waits, in the name of whoever was interrupted.
             let key = match ledgers.is_thread(site.pid, site.waker_thread) {
@@ -157,7 +162,13 @@ impl Locks {
                     let longest = if Some(weight) == most { wait.sums.longest } else { wait.sums.longest.min(time) };
                     let waiters = seen.at_once.get(&monitor.address).copied().unwrap_or(0);
                     let key = of_monitor(&wait.key, monitor, ledgers, &released, out);
-                    self.locks.entry(key).or_default().put_in(Sums { count, time, longest, waiters });
+                    self.locks.entry(key).or_default().put_in(Sums {
+                        count,
+                        time,
+                        longest,
+                        waiters,
+                        ..Sums::default()
+                    });
                 }
             }
         }

@@ -118,6 +118,8 @@ pub(super) struct Site {
     pub count: u64,
     pub time: u64,
     pub longest: u64,
+    /// Of the waits, those whose time ran out: how many, and how long they were.
+    pub timed_out: [u64; 2],
     pub waker_place: u64,
     pub waker: u32,
     pub waker_thread: u32,
@@ -143,7 +145,7 @@ impl Site {
             (f.u64(), f.u64(), f.u64(), f.u64(), f.u64(), f.u64(), f.u64());
         let (state, waker, waker_thread, owner, operation, value, waiters, call) =
             (f.u32(), f.u32(), f.u32(), f.u32(), f.u32(), f.u32(), f.u32(), f.u32().cast_signed());
-        let waker_place = f.u64();
+        let (waker_place, waker_name) = (f.u64(), f.name());
         Site {
             pid,
             tid,
@@ -155,6 +157,7 @@ impl Site {
             count,
             time,
             longest,
+            timed_out: f.numbers(),
             waker_place,
             waker,
             waker_thread,
@@ -165,7 +168,7 @@ impl Site {
             call,
             state: (state & 0xff) as usize,
             lock: state >> 8,
-            waker_name: f.name(),
+            waker_name,
         }
     }
 }

@@ -5,6 +5,7 @@
 #ifndef TWINSCOPE_SITES_H
 #define TWINSCOPE_SITES_H
 
+#include "blocked.h"
 #include "copies.h"
 
 /* Kernel stacks of waits at a place that has one: of one in so many. */
@@ -147,6 +148,10 @@ static __noinline int end_wait(struct task_struct *task, struct ledger *ledger, 
 	told = ledger->flushed > from ? ledger->flushed : from;
 	length = now - from;
 	site->count++;
+	if (is_timed_out(ledger, now)) {
+		site->timed_out++;
+		site->timed_out_time += length;
+	}
 	if (now > told)
 		site->time += now - told;
 	if (length > site->longest)

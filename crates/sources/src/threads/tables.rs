@@ -133,6 +133,12 @@ static WAIT_TABLE: Table = Table::wide(
         Column::gauge("count", Unit::None, "waits that ended; 0 for one that goes on"),
         Column::gauge("time", Unit::Nanoseconds, "time waited since the read before"),
         Column::gauge("longest", Unit::Nanoseconds, "the longest of them, from its beginning").folded(model::Fold::Max),
+        Column::gauge(
+            "timed_out",
+            Unit::None,
+            "waits that ended because the time they were given was over: all sleeps, and timed waits in vain",
+        ),
+        Column::gauge("timed_out_time", Unit::Nanoseconds, "how long those were, from their beginnings"),
     ],
 )
 .of_events();

@@ -59,9 +59,11 @@ struct Kernel {
 #[derive(Clone, Copy, Debug, Default)]
 struct Told {
     born: u64,
-    count: u64,
-    time: u64,
+    sums: New,
 }
+
+/// What of a site was not: waits that ended, time, and of that the waits whose time ran out, and theirs.
+type New = [u64; 4];
 
 /// What rows of `wait` are told apart by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -186,7 +188,7 @@ impl Waits {
 
     /// Takes what the kernel holds of a site. `process` and `thread` are the names of its process and thread.
     pub fn take(&mut self, site: &Site, ledgers: &Ledgers, names: (Name, Name), out: &mut Out<'_>) {
-        let (count, time) = self.new_of(site);
+        let [count, time, timed_out @ ..] = self.new_of(site);
         if count == 0 && time == 0 {
             return;
         }
@@ -215,7 +217,7 @@ impl Waits {
         let waker = if site.waker == 0 { NULL } else { out.bytes(text(&site.waker_name)) };
         let what = self.what(site, out);
         let key = WaitKey { pid: site.pid, process, thread, state: column, what, stack, waker, waker_stack };
-        self.waits.entry(key).or_default().add(count, time, site);
+        self.waits.entry(key).or_default().add(count, time, timed_out, site);
         if column == 0 {
             let (is_whole, sp) = self.places.get(&site.place).map_or((false, 0), |place| (place.is_whole, place.sp));
             let wait = Wait { site, verdict, process, stack, is_whole, sp, waker_stack, count, time };
@@ -223,23 +225,26 @@ impl Waits {
         }
     }
 
-    /// How many waits, and how much time, were not told before.
-    fn new_of(&mut self, site: &Site) -> (u64, u64) {
+    /// What was not told before.
+    fn new_of(&mut self, site: &Site) -> New {
         if site.slot == OPEN {
-            return (0, site.time);
+            return [0, site.time, 0, 0];
         }
         let told = self.told.entry(site.tid).or_default();
-        let Some(told) = told.get_mut(site.slot as usize) else { return (0, 0) };
+        let Some(told) = told.get_mut(site.slot as usize) else { return New::default() };
         if told.born != site.born {
             if told.born > site.born {
                 // It left the ledger before what was told last came into it.
-                return (0, 0);
+                return New::default();
             }
-            *told = Told { born: site.born, count: 0, time: 0 };
+            *told = Told { born: site.born, ..Told::default() };
         }
-        let new = (site.count.saturating_sub(told.count), site.time.saturating_sub(told.time));
-        told.count = told.count.max(site.count);
-        told.time = told.time.max(site.time);
+        let now = [site.count, site.time, site.timed_out[0], site.timed_out[1]];
+        let mut new = New::default();
+        for ((new, told), now) in new.iter_mut().zip(&mut told.sums).zip(now) {
+            *new = now.saturating_sub(*told);
+            *told = now.max(*told);
+        }
         new
     }
 
@@ -304,6 +309,8 @@ impl Waits {
                 sums.count as i64,
                 sums.time as i64,
                 sums.longest as i64,
+                sums.timed_out[0] as i64,
+                sums.timed_out[1] as i64,
             ];
             out.row(WAIT, &row);
         }

@@ -1,0 +1,246 @@
+//! Waits whose time ran out. Who waits for an event, and gives it a limit so short that the limit is what ends the wait, sleeps: a queue that is looked into
+//! every few milliseconds, a batch that waits for what cannot come, a notice that was never sent. And who waits with a limit for something that
+//! comes does not sleep, whatever the system call is called.
+
+use super::cells::{Cell, Seen, Sides};
+use super::ledger::{Group, group};
+use super::state::State;
+use model::{NULL, Symbols};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// So many threads in such waits, on average, are worth looking at.
+const MANY: f64 = 0.2;
+
+/// Waits that run out this much more often, or less, or after a time that is longer or shorter by as much, are not the same on both sides.
+const OTHERWISE: f64 = 1.5;
+
+/// A number of threads that differs by less than this part is the same.
+const SAME: f64 = 0.1;
+
+/// Where so many more threads than before wait for a lock, a disk and so on, waits run out because of that.
+const HELD_UP: f64 = 0.3;
+
+/// Waits of one kind of thread in one function of the kernel that no thread ended.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums {
+    /// Seconds of all of them, and of those whose time ran out.
+    all: f64,
+    out: f64,
+    /// How many of the latter.
+    count: f64,
+}
+
+/// Process, thread, state, and what it waited in.
+type Key = (Group, String, String);
+
+/// What is known of waits that ran out, by side.
+pub(super) struct TimedOut {
+    waits: HashMap<Key, [Sums; 2]>,
+    seconds: [f64; 2],
+}
+
+impl TimedOut {
+    /// Reads them; `None` where a recording does not tell, as those of older versions.
+    pub(super) fn load(sides: &Sides<'_>) -> Option<TimedOut> {
+        let mut found = TimedOut { waits: HashMap::new(), seconds: [0.0; 2] };
+        for ((run, window), side) in sides.runs.iter().zip(sides.windows).zip(sides.side) {
+            let Some(table) = run.recording.table("wait") else { continue };
+            table.column("timed_out")?;
+            found.seconds[*side] += (window.to - window.from).max(0) as f64 * 1e-9;
+            let names = ["comm", "thread", "state", "what", "waker", "time", "timed_out", "timed_out_time"];
+            let mut symbols = Symbols::default();
+            run.recording.scan("wait", &names, Some((window.from, window.to)), &mut symbols, |batch| {
+                for row in 0..batch.len() {
+                    let text = |column: usize| batch.symbols.text(batch.cell(column, row)).unwrap_or_default();
+                    if batch.cell(4, row) != NULL {
+                        continue;
+                    }
+                    let number = |column: usize| batch.cell(column, row).max(0) as f64;
+                    let key = (group(text(0), text(1)), text(2).to_owned(), text(3).to_owned());
+                    let sums = &mut found.waits.entry(key).or_default()[*side];
+                    sums.all += number(5) * 1e-9;
+                    sums.count += number(6);
+                    sums.out += number(7) * 1e-9;
+                }
+            });
+        }
+        found.seconds.iter().any(|s| *s > 0.0).then_some(found)
+    }
+
+    fn of(&self, cell: &Cell) -> [Sums; 2] {
+        let key = (who(cell), cell.state.map_or("", State::name).to_owned(), cell.what.clone());
+        self.waits.get(&key).filter(|_| cell.waker.is_empty()).copied().unwrap_or_default()
+    }
+
+    /// The part of each side's time in a wait that ran out.
+    fn part(&self, cell: &Cell) -> [f64; 2] {
+        self.of(cell).map(|sums| if sums.all > 0.0 { (sums.out / sums.all).min(1.0) } else { 0.0 })
+    }
+
+    /// Divides waits into what ran out and what did not.
+    pub(super) fn divide(&self, waits: Vec<Seen>, working: &BTreeSet<Group>) -> Vec<Seen> {
+        let mut divided = Vec::with_capacity(waits.len());
+        for mut wait in waits {
+            // Of polls with a limit the kernel does not say who ended them.
+            if wait.to.is_none() && wait.cell.state == Some(State::Sleep) && is_poll(&wait.cell) {
+                let parts = self.part(&wait.cell).map(|part| 1.0 - part);
+                let awoken = split(&mut wait, parts);
+                divided.push(Seen { to: Some(State::Idle), ..awoken });
+            }
+            divided.push(wait);
+        }
+        let sleepers = self.sleepers(&divided, working);
+        let mut slept = Vec::new();
+        for wait in divided.iter_mut().filter(|wait| is_for_work(wait) && sleepers.contains(&who(&wait.cell))) {
+            let parts = self.part(&wait.cell);
+            slept.push(Seen { to: Some(State::Sleep), ..split(wait, parts) });
+        }
+        divided.extend(slept);
+        self.rouse(&mut divided);
+        divided.retain(|wait| wait.weights[0] > 0.0 || wait.weights[1] > 0.0);
+        divided
+    }
+
+    /// Where more threads sleep than on the other side, those that always do, at the same place on both, such as one that tells the progress, only wait.
+    fn rouse(&self, waits: &mut [Seen]) {
+        let mut asleep: BTreeMap<(Group, &str), [f64; 2]> = BTreeMap::new();
+        for wait in waits.iter().filter(|wait| wait.state() == Some(State::Sleep)) {
+            let sums = asleep.entry((who(&wait.cell), &wait.cell.path)).or_default();
+            for (side, sum) in sums.iter_mut().enumerate() {
+                *sum += self.rate(wait.weights[side], side);
+            }
+        }
+        let more = |[slow, fast]: &[f64; 2]| slow - fast;
+        if !asleep.values().any(|sums| more(sums) > MANY) {
+            return;
+        }
+        asleep.retain(|_, sums| more(sums).abs() < SAME * sums[0]);
+        let steady: BTreeSet<(Group, String)> =
+            asleep.into_keys().map(|(group, path)| (group, path.to_owned())).collect();
+        for wait in waits.iter_mut().filter(|wait| wait.state() == Some(State::Sleep)) {
+            if steady.contains(&(who(&wait.cell), wait.cell.path.clone())) {
+                wait.to = Some(State::Idle);
+            }
+        }
+    }
+
+    /// For each second of a side.
+    fn rate(&self, sum: f64, side: usize) -> f64 {
+        self.seconds.get(side).filter(|s| **s > 0.0).map_or(0.0, |seconds| sum / seconds)
+    }
+
+    /// Kinds of threads that do the work and wait for more of it with limits that end their waits otherwise than on the other side, while nobody is held up.
+    fn sleepers(&self, waits: &[Seen], working: &BTreeSet<Group>) -> BTreeSet<Group> {
+        let mut held_up = 0.0;
+        let mut out: BTreeMap<Group, [Sums; 2]> = BTreeMap::new();
+        let mut seen: BTreeSet<(Group, &str)> = BTreeSet::new();
+        for wait in waits.iter().filter(|wait| working.contains(&who(&wait.cell))) {
+            if wait.state().is_some_and(|state| super::WAITS.contains(&state)) {
+                held_up += self.rate(wait.weights[0], 0) - self.rate(wait.weights[1], 1);
+            } else if is_for_work(wait) && wait.cell.waker.is_empty() && seen.insert((who(&wait.cell), &wait.cell.what))
+            {
+                for (sum, more) in out.entry(who(&wait.cell)).or_default().iter_mut().zip(self.of(&wait.cell)) {
+                    sum.out += more.out;
+                    sum.count += more.count;
+                }
+            }
+        }
+        let differs = |a: f64, b: f64| !(b > 0.0 && (1.0 / OTHERWISE..=OTHERWISE).contains(&(a / b)));
+        let is_sleeper = |[slow, fast]: &[Sums; 2]| {
+            let length = |of: &Sums| of.out / of.count.max(1.0);
+            let many = self.rate(slow.out, 0) > MANY;
+            many && (differs(self.rate(slow.count, 0), self.rate(fast.count, 1)) || differs(length(slow), length(fast)))
+        };
+        out.retain(|_, sums| held_up < HELD_UP && is_sleeper(sums));
+        out.into_keys().collect()
+    }
+}
+
+fn who(cell: &Cell) -> Group {
+    group(&cell.comm, &cell.thread)
+}
+
+/// Takes these parts of its sides' time out of a wait.
+fn split(wait: &mut Seen, parts: [f64; 2]) -> Seen {
+    let mut taken = wait.clone();
+    for ((weight, taken), part) in wait.weights.iter_mut().zip(&mut taken.weights).zip(parts) {
+        *taken = *weight * part;
+        *weight -= *taken;
+    }
+    taken
+}
+
+/// Whether a thread waits for work, as the ledger has it. Go's threads take turns at such waits, whatever its goroutines do.
+fn is_for_work(wait: &Seen) -> bool {
+    wait.cell.state == Some(State::Idle) && wait.to.is_none() && !wait.cell.path.contains(";runtime.")
+}
+
+/// Whether a thread waits for one of several things, in poll(2) or select(2).
+fn is_poll(cell: &Cell) -> bool {
+    ["poll", "select"].iter().any(|call| cell.what.contains(call))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cell(state: State, thread: &str, what: &str, waker: &str) -> Cell {
+        let (comm, path) = ("app".into(), ";main;".into());
+        Cell {
+            state: Some(state),
+            comm,
+            thread: thread.into(),
+            what: what.into(),
+            waker: waker.into(),
+            path,
+            ..Cell::default()
+        }
+    }
+
+    fn key(thread: &str, state: &str, what: &str) -> Key {
+        (("app".into(), thread.into()), state.into(), what.into())
+    }
+
+    fn time(found: &[Seen], thread: &str, state: State) -> [f64; 2] {
+        let of = found.iter().filter(|wait| wait.cell.thread == thread && wait.state() == Some(state));
+        of.fold([0.0; 2], |sum, wait| [sum[0] + wait.weights[0], sum[1] + wait.weights[1]])
+    }
+
+    #[test]
+    fn who_waits_in_vain_sleeps_and_who_gets_an_event_does_not() {
+        let all = |out: f64, count: f64| Sums { all: 10.0, out, count };
+        let timed = TimedOut {
+            waits: HashMap::from([
+                (key("committer", "idle", "futex_do_wait"), [all(10.0, 2000.0), Sums::default()]),
+                (key("loop", "sleep", "do_poll"), [all(1.0, 10.0), all(1.0, 10.0)]),
+                (key("pool", "idle", "futex_do_wait"), [all(10.0, 100.0), all(10.0, 100.0)]),
+            ]),
+            seconds: [10.0; 2],
+        };
+        let working: BTreeSet<Group> = ["committer", "loop", "pool"].map(|t| ("app".into(), t.into())).into();
+        let waits = || {
+            let all = [
+                (cell(State::Sleep, "progress", "hrtimer_nanosleep", ""), [10.0, 10.0]),
+                (cell(State::Idle, "committer", "futex_do_wait", ""), [10.0, 0.0]),
+                (cell(State::Idle, "committer", "futex_do_wait", "app"), [1.0, 9.0]),
+                (cell(State::Sleep, "loop", "do_poll", ""), [10.0, 10.0]),
+                (cell(State::Idle, "pool", "futex_do_wait", ""), [10.0, 10.0]),
+            ];
+            Vec::from(all.map(|(cell, weights)| Seen { cell, weights, to: None }))
+        };
+        let found = timed.divide(waits(), &working);
+        assert_eq!(time(&found, "committer", State::Sleep), [10.0, 0.0]);
+        assert_eq!(time(&found, "committer", State::Idle), [1.0, 9.0], "who was woken was not asleep");
+        assert_eq!(time(&found, "pool", State::Idle), [10.0, 10.0], "as on the other side");
+        assert_eq!(time(&found, "progress", State::Idle), [10.0, 10.0], "it always does");
+        // Behind a lock, waits run out because of it.
+        let mut held = waits();
+        let lock = cell(State::Lock, "loop", "futex_do_wait", "app");
+        held.push(Seen { cell: lock, weights: [8.0, 0.0], to: None });
+        let found = timed.divide(held, &working);
+        assert_eq!(time(&found, "committer", State::Sleep), [0.0, 0.0]);
+        assert_eq!(time(&found, "progress", State::Sleep), [10.0, 10.0], "as all there do");
+        assert_eq!(time(&found, "loop", State::Idle), [9.0, 9.0]);
+        assert_eq!(time(&found, "loop", State::Sleep), [1.0, 1.0]);
+    }
+}
