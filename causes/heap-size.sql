@@ -2,6 +2,7 @@
 -- layer: jvm
 -- needs: thread_time
 -- specific: 7
+-- against: yes
 -- says: garbage collection takes {slow:s} per unit of work, against {against:s}: the heap is {slow_heap}, against {against_heap}
 -- evidence: in threads {threads}
 -- check: jcmd PID VM.flags; jstat -gcutil PID 1s: the old generation is near 100 % after each collection

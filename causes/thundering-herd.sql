@@ -14,8 +14,14 @@ with woken as materialized (
 -- Woken from a wait for work, only to wait for the lock that guards it, or for work again.
 herd as materialized (
     select sum(slow - against) as lost from budget where state = 'lock' and (path like '%cond_wait%' or path like '%cond_timedwait%' or path like '%cond_lock%' or path like '%Object.wait%' or path like '%ConditionObject%')
+      -- Locks that are made of condition variables.
+      and path not like '%;take_gil;%' and path not like '%;ObjectMonitor::EnterI;%' and path not like '%;ObjectMonitor::enter%' and (path not like '%;Parker::park;%' or path like '%ConditionObject%')
 ),
-again as (select sum(slow_errors) as slow, sum(against_errors) as against from syscall_use where call in ('accept', 'accept4', 'read', 'recvfrom', 'recvmsg')),
+-- Who reads until there is nothing more is told so once for each piece of work; only a fall in that can be judged.
+again as (
+    select sum(slow_errors) as slow, sum(against_errors) as against from syscall_use
+    where call in ('accept', 'accept4') or (call in ('read', 'recvfrom', 'recvmsg') and exists (select 1 from side where side = 'against'))
+),
 cells as materialized (
     select b.cell, b.slow, b.against from budget b, herd, again
     where (coalesce(herd.lost, 0) > 0.2 * (select slow - against from state where state = 'lock') and herd.lost > 0 or (again.slow > 1 and again.slow > 3 * again.against))

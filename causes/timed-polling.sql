@@ -27,13 +27,15 @@ go as materialized (
     from goroutine_use where reason = 'sleep' and function is not null group by function having sum(slow_number) > sum(against_number) + 0.2
 ),
 more as materialized (
-    select sum(number - against_number) as more, (select max(slow - against, 0.1) from measure where name = 'idle_cpus') as idle from go
+    select sum(number - against_number) as more, (select max(slow - coalesce(against, 0), 0.1) from measure where name = 'idle_cpus') as idle from go
 ),
 goes as materialized (
     select b.cell, g.function as subject, (g.number - g.against_number) / m.more * min(m.more / m.idle, 1.0) as part, g.slow, g.against, g.number, g.against_number
     from budget b, go g, more m
-    where (b.state in ('idle', 'fewer_threads') and b.share > 0)
-       or b.path like '%;runtime.findRunnable%' or b.path like '%;runtime.mcall%' or b.path like '%;runtime.schedule%' or b.path like '%;time.Sleep;%'
+    -- Of one run alone, as many as would keep the CPUs busy.
+    where (m.more > 0.8 * m.idle or exists (select 1 from side where side = 'against'))
+      and ((b.state in ('idle', 'fewer_threads') and b.share > 0)
+           or b.path like '%;runtime.findRunnable%' or b.path like '%;runtime.mcall%' or b.path like '%;runtime.schedule%' or b.path like '%;time.Sleep;%')
 )
 select c.subject, c.cell, 1.0 as part, sum(c.slow) over (partition by c.subject) as slow, sum(c.against) over (partition by c.subject) as against, s.slow_count, s.against_count, s.mean,
        null as goroutines, null as against_goroutines, 'threads' as who

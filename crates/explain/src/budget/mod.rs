@@ -206,6 +206,10 @@ impl Budget {
         let mut budget = Budget { unit, single, cells, groups, by_samples, measured, resampled };
         let times: Vec<[f64; 2]> = (0..budget.cells.len()).map(|cell| budget.times(cell)).collect();
         focus::find(&mut budget.cells, &times);
+        if single {
+            // Nothing is new where nothing was before.
+            budget.cells.iter_mut().for_each(|cell| cell.fresh = false);
+        }
         Ok(budget)
     }
 

@@ -17,6 +17,9 @@ const OTHERWISE: f64 = 1.5;
 /// A number of threads that differs by less than this part is the same.
 const SAME: f64 = 0.1;
 
+/// Of one run alone, limits shorter than this, seconds, are taken for looks at what there is to do.
+const SHORT: f64 = 0.02;
+
 /// Where so many more threads than before wait for a lock, a disk and so on, waits run out because of that.
 const HELD_UP: f64 = 0.3;
 
@@ -149,9 +152,13 @@ impl TimedOut {
         let is_sleeper = |[slow, fast]: &[Sums; 2]| {
             let length = |of: &Sums| of.out / of.count.max(1.0);
             let many = self.rate(slow.out, 0) > MANY;
+            if self.seconds[1] <= 0.0 {
+                return many && length(slow) < SHORT;
+            }
             many && (differs(self.rate(slow.count, 0), self.rate(fast.count, 1)) || differs(length(slow), length(fast)))
         };
-        out.retain(|_, sums| held_up < HELD_UP && is_sleeper(sums));
+        let is_held_up = self.seconds[1] > 0.0 && held_up >= HELD_UP;
+        out.retain(|_, sums| !is_held_up && is_sleeper(sums));
         out.into_keys().collect()
     }
 }

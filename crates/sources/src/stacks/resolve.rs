@@ -31,7 +31,7 @@ const ROUNDS: (Duration, Duration) = (SOON, Duration::from_secs(15));
 
 /// So long a file with debug information waits for its first reading, and so many times the CPU time of a reading for the next: who is recorded may
 /// need all CPUs. Meanwhile the recording has the places in the files.
-const LINES: (Duration, u32) = (Duration::from_secs(3), 100);
+const LINES: (Duration, u32) = (Duration::from_secs(3), 300);
 
 /// Names of code that processes make are read as soon as some are missing, and then ever less often, up to so often; so often where a JVM has to be
 /// asked; and never for more than a part of the time.
