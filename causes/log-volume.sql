@@ -10,14 +10,16 @@
 -- experiment: log level
 -- see: write(2)
 with
+pair as materialized (select exists (select 1 from side where side = 'against') as is_pair),
 -- Where small syncs became more often and write as much each as before, they are the cause of what is written.
 syncs as materialized (
     select sum(slow_count) as slow, nullif(sum(against_count), 0) as against from syscall_use
     where call in ('fsync', 'fdatasync', 'msync', 'sync_file_range', 'syncfs', 'sync') and slow_count > 1.3 * against_count
 ),
 grown as materialized (
-    select call, iif(call like '%64', substr(call, 1, length(call) - 2), call) as name, slow_count, against_count, slow_bytes, against_bytes from syscall_use, syncs
-    where (call in ('write', 'writev', 'pwrite64', 'pwritev', 'pwritev2') and slow_bytes > 1.5 * against_bytes and slow_bytes > 16
+    select call, iif(call like '%64', substr(call, 1, length(call) - 2), call) as name, slow_count, against_count, slow_bytes, against_bytes from syscall_use, syncs, pair
+    -- Of one run alone, a few bytes at a time are no log.
+    where (is_pair or slow_bytes > 16 * slow_count) and (call in ('write', 'writev', 'pwrite64', 'pwritev', 'pwritev2') and slow_bytes > 1.5 * against_bytes and slow_bytes > 16
            and slow_bytes / nullif(against_bytes, 0) > 0.3 * slow_count / nullif(against_count, 0) or (call in ('write', 'writev', 'pwrite64') and against_bytes < 1 and slow_bytes > 16))
       and coalesce(slow_bytes / syncs.slow > min(65536, 1.3 * against_bytes / syncs.against), 1)
 ),
@@ -27,8 +29,8 @@ writers as materialized (
 ),
 most as materialized (select * from grown order by slow_bytes - against_bytes desc limit 1),
 cells as materialized (
-    select b.cell, b.slow, b.against, b.caller from budget b, most
-    where (b.request in (select name from grown) and b.state in ('user', 'kernel', 'disk', 'lock', 'other') and b.path not like '%tcp%' and b.path not like '%;sock_%' and b.path not like '%pipe_write%')
+    select b.cell, b.slow, b.against, b.caller from budget b, most, pair
+    where (b.request in (select name from grown) and (b.state in ('user', 'kernel', 'disk', 'other') or b.state = 'lock' and is_pair) and b.path not like '%tcp%' and b.path not like '%;sock_%' and b.path not like '%pipe_write%')
        or (b.state in ('user', 'kernel') and b.fresh = 1 and b.focus in (select focus from writers))
        or (b.state = 'user' and (b.function like '%printf%' or b.function like '%_IO_%' or b.function like '%fputs%' or b.function like '%strftime%' or b.function like '%localtime%'
            or b.function like '%itoa%' or b.path like '%;%log_error_core;%' or b.path like '%printf;%' or b.path like '%ostream%' or b.path like '%num_put%' or b.path like '%basic_filebuf%' or b.path like '%spdlog%' or b.path like '%logger%' or b.path like '%fmt::%' or b.path like '%;logging%' or b.path like '%;_IO_%'))

@@ -123,6 +123,13 @@ explain_pair() {
     awk -v from="$from" -v to="$EPOCHREALTIME" 'BEGIN { printf "%.2f", to - from }'
 }
 
+# What limits the slow side DIR alone, without the fast one: the cause that comes first.
+alone() {
+    local slow
+    mapfile -t slow < <(files "$1" slow)
+    "$twinscope" explain "${slow[0]}" --json 2>/dev/null | jq -r '.findings[0].cause // "nothing"' 2>/dev/null || echo -
+}
+
 # said FILE WHAT: the last number after WHAT in a program's output
 said() { sed -n "s/^$2:\{0,1\} \([0-9][0-9.]*\)$/\1/p" "$1" 2>/dev/null | tail -n 1; }
 
@@ -165,7 +172,7 @@ row() {
     fi
     local percent=-
     [[ -z $truth ]] || percent=$(awk -v t="$truth" 'BEGIN { printf "%.0f %%", t * 100 }')
-    echo "| $1 | $(declared "$1" language) | ${causes// | / or } | $(slowdown "$dir") | $found | $first | $share | $percent | $off | $took |"
+    echo "| $1 | $(declared "$1" language) | ${causes// | / or } | $(slowdown "$dir") | $found | $first | $share | $percent | $off | $took | $(alone "$dir") |"
 }
 
 # record_pair NAME: all runs of a pair that are not there yet. A pair in which slow is not slower, because something else loaded
@@ -188,8 +195,8 @@ faults_table() {
     local name missing truth also more order errors
     : >"$out/scores"
     {
-        echo "| fault | language | cause | slow : fast | found | first finding | share | truth | points off | seconds |"
-        echo "|---|---|---|--:|---|---|--:|--:|--:|--:|"
+        echo "| fault | language | cause | slow : fast | found | first finding | share | truth | points off | seconds | slow alone |"
+        echo "|---|---|---|--:|---|---|--:|--:|--:|--:|---|"
     } >"$out/faults.md"
     for name in "${names[@]}"; do
         mapfile -t errors < <(declaration_errors "$name")

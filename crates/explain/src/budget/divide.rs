@@ -147,13 +147,19 @@ fn follow(slow: &Sums, fast: &Sums, k: f64, share: &mut [f64; STATES], factor: &
 }
 
 /// Where the time of one run alone went: the share of each state in the thread-seconds of those that do the work. Waiting behind threads of the
-/// workload is left out: it takes no time from the whole.
-pub(crate) fn alone(run: &Sums) -> Division {
-    let whole: f64 = run.time.iter().sum::<f64>() - run.of(State::Crowded);
+/// workload is left out: it takes no time from the whole. So is waiting for work, beyond what would keep the CPUs busy: who waits for work waits for
+/// those that have some, whatever these do.
+pub(crate) fn alone(run: &Sums, cpus: f64) -> Division {
+    let idle = run.of(State::Idle);
+    let threads = run.time.iter().sum::<f64>() - run.of(State::Crowded);
+    let unused = ((cpus * run.seconds).min(threads) - run.engaged()).clamp(0.0, idle);
+    let whole = threads - idle + unused;
     let mut share = ALL.map(|state| over(run.of(state), whole));
     let mut factor = [over(run.work, whole); STATES];
-    share[State::Crowded as usize] = 0.0;
-    factor[State::Crowded as usize] = 0.0;
+    for (state, part) in [(State::Crowded, 0.0), (State::Idle, over(unused, idle))] {
+        share[state as usize] *= part;
+        factor[state as usize] *= part;
+    }
     Division { ratio: 1.0, share, factor, aside: [0.0; STATES] }
 }
 
@@ -287,7 +293,16 @@ mod tests {
     fn nothing_is_nothing() {
         let d = divide(&Sums::default(), &Sums::default(), 2.0);
         assert!(d.share.iter().chain(&d.factor).all(|x| x.is_finite()), "{d:?}");
-        let d = alone(&sums(10.0, 1.0, &[(State::User, 5.0), (State::Idle, 15.0)]));
-        assert!(near(d.share[State::Idle as usize], 0.75), "{d:?}");
+        let d = alone(&Sums::default(), 2.0);
+        assert!(d.share.iter().chain(&d.factor).all(|x| x.is_finite()), "{d:?}");
+    }
+
+    #[test]
+    fn who_waits_for_work_in_one_run_waits_for_those_that_have_some() {
+        let idle = |times: &[(State, f64)]| alone(&sums(10.0, 1.0, times), 2.0).share[State::Idle as usize];
+        assert!(near(idle(&[(State::User, 5.0), (State::Idle, 15.0)]), 0.75));
+        // Eight wait for one that works and one that sleeps.
+        assert!(near(idle(&[(State::User, 10.0), (State::Sleep, 10.0), (State::Idle, 80.0)]), 0.0));
+        assert!(near(idle(&[(State::User, 10.0), (State::Idle, 990.0)]), 0.5), "one CPU of two");
     }
 }

@@ -83,7 +83,7 @@ struct Outcome {
 
 impl Outcome {
     fn of(sums: [Sums; 2], cpus: f64, single: bool) -> Outcome {
-        let division = if single { alone(&sums[0]) } else { divide(&sums[0], &sums[1], cpus) };
+        let division = if single { alone(&sums[0], cpus) } else { divide(&sums[0], &sums[1], cpus) };
         Outcome { sums, division }
     }
 

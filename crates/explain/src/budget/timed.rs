@@ -20,6 +20,9 @@ const SAME: f64 = 0.1;
 /// Of one run alone, limits shorter than this, seconds, are taken for looks at what there is to do.
 const SHORT: f64 = 0.02;
 
+/// And sleeps longer than this for a clock of its own.
+const LONG: f64 = 0.2;
+
 /// Where so many more threads than before wait for a lock, a disk and so on, waits run out because of that.
 const HELD_UP: f64 = 0.3;
 
@@ -105,7 +108,19 @@ impl TimedOut {
     }
 
     /// Where more threads sleep than on the other side, those that always do, at the same place on both, such as one that tells the progress, only wait.
+    /// In one run alone, so do those that sleep long beside others that are blocked.
     fn rouse(&self, waits: &mut [Seen]) {
+        if self.seconds[1] <= 0.0 {
+            let is_long = |wait: &Seen| wait.to.is_none() && length(&self.of(&wait.cell)[0]) > LONG;
+            let blocked = |wait: &&Seen| wait.state().is_some_and(|s| super::WAITS.contains(&s)) && !is_long(wait);
+            let others: f64 = waits.iter().filter(blocked).map(|wait| self.rate(wait.weights[0], 0)).sum();
+            for wait in waits.iter_mut().filter(|wait| others > 0.5 && wait.state() == Some(State::Sleep)) {
+                if is_long(wait) {
+                    wait.to = Some(State::Idle);
+                }
+            }
+            return;
+        }
         let mut asleep: BTreeMap<(Group, &str), [f64; 2]> = BTreeMap::new();
         for wait in waits.iter().filter(|wait| wait.state() == Some(State::Sleep)) {
             let sums = asleep.entry((who(&wait.cell), &wait.cell.path)).or_default();
@@ -150,7 +165,6 @@ impl TimedOut {
         }
         let differs = |a: f64, b: f64| !(b > 0.0 && (1.0 / OTHERWISE..=OTHERWISE).contains(&(a / b)));
         let is_sleeper = |[slow, fast]: &[Sums; 2]| {
-            let length = |of: &Sums| of.out / of.count.max(1.0);
             let many = self.rate(slow.out, 0) > MANY;
             if self.seconds[1] <= 0.0 {
                 return many && length(slow) < SHORT;
@@ -161,6 +175,11 @@ impl TimedOut {
         out.retain(|_, sums| !is_held_up && is_sleeper(sums));
         out.into_keys().collect()
     }
+}
+
+/// How long waits were that ran out, on average, seconds.
+fn length(of: &Sums) -> f64 {
+    of.out / of.count.max(1.0)
 }
 
 fn who(cell: &Cell) -> Group {
