@@ -15,7 +15,17 @@ names as materialized (
     select r.comm as comm, sum(iif(s.side = 'slow', r.cpu_time * r.seconds / s.seconds, 0)) as slow, sum(iif(s.side = 'against', r.cpu_time * r.seconds / s.seconds, 0)) as against
     from process_rate r join side s on s.run = r.run
     where r.t between s.t_from and s.t_to + 1000000000 and r.comm not in (select distinct comm from budget where comm is not null) group by r.comm order by slow - against desc limit 1
+),
+-- A program that the command itself started can be one too: then it is in the way of threads that do what they did before.
+delayed as materialized (
+    select 1 from thread_group, measure e where e.name = 'elapsed' and slow_cpu < 1.3 * against_cpu and slow_cpu > 0 and slow_runnable - against_runnable > 0.4 * (e.slow - e.against)
+),
+started as materialized (
+    select group_concat(comm, ', ') as comm, sum(slow_cpu) / (select slow from measure where name = 'elapsed') as cpus from stranger where exists (select 1 from delayed) having count(*) > 0
 )
 select coalesce((select comm from names where slow > against + 0.05), 'other programs') as subject, cell, 1.0 as part, slow, against, o.slow_others, o.against_others,
        coalesce((select ', first of all ' || comm from names where slow > against + 0.05), '') as who
-from budget, others o where state = 'neighbours'
+from budget, others o where state = 'neighbours' and not exists (select 1 from started)
+union all
+select s.comm, b.cell, 1.0, b.slow, b.against, s.cpus + coalesce(o.slow_others, 0), coalesce(o.against_others, 0), ', first of all ' || s.comm || ', which the command started'
+from budget b, started s left join others o where b.state in ('runnable', 'neighbours') or (b.comm in (select comm from stranger) and b.share > 0)

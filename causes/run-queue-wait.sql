@@ -17,6 +17,8 @@ delayed as materialized (
 ),
 busy as materialized (
     select comm, thread from thread_group where slow_cpu > 1.5 * against_cpu and exists (select 1 from delayed) and (comm, thread) not in (select comm, thread from delayed)
+      -- Programs of their own are neighbours.
+      and not exists (select 1 from stranger)
 ),
 waiting as materialized (select slow_threads as waiting, against_threads as against_waiting from state where state = 'runnable' and slow_threads > 0.25 and (slow_threads > 1.25 * against_threads or exists (select 1 from busy))
     -- Beside idle CPUs it is not that there are too many. Where they have to switch all the time they are idle for moments in between.

@@ -239,6 +239,10 @@ fn is_java_lock(path: &str) -> bool {
     path.contains(";Parker::park;") && has(&LOCKS) && !has(&OTHERS)
 }
 
+/// Code that waits for other threads or for work from them: Rust's std, C++.
+const MEETINGS: [&str; 6] =
+    ["Parker>::park", "Parker::park", "Thread>::park", "Condvar", "std::condition_variable", "std::__atomic_wait"];
+
 /// Code of runtimes that sleeps between rounds of keeping house.
 const KEEPERS: [&str; 4] = [";runtime.sysmon;", ";WatcherThread::", ";G1ServiceThread::", ";CompileBroker::"];
 
@@ -250,6 +254,8 @@ fn seen_closer(cell: &Cell, is_own: &dyn Fn(&str) -> bool) -> Option<State> {
         State::Idle | State::Sleep | State::Network | State::Other if within(&LOCKS) || is_java_lock(&cell.path) => {
             Some(State::Lock)
         }
+        // Functions that were inlined have their names only after the ledger has told what the wait is for.
+        State::Other if cell.what.contains("futex") && within(&MEETINGS) => Some(State::Idle),
         // Threads that are stopped wait for what they are stopped for.
         State::Lock if within(&[";LinuxWaitBarrier::", ";SafepointSynchronize::"]) => Some(State::Idle),
         State::Sleep if within(&KEEPERS) => Some(State::Idle),

@@ -103,6 +103,7 @@ impl Working {
         for (run, window) in runs.iter().zip(windows) {
             // CPU time, and with it what a thread is kept from it by: one that starves behind a lock does not keep house.
             let mut threads: HashMap<(Group, Id), [f64; 2]> = HashMap::new();
+            let mut stayed: HashSet<Id> = HashSet::new();
             for state in ON_CPU.into_iter().chain(KEPT) {
                 let Some((grid, range)) = times(run, window, state) else { continue };
                 for series in &grid.series {
@@ -110,6 +111,9 @@ impl Working {
                     if is_own(run, own, comm) {
                         // What a thread did only at the start, such as to start the others, is not what it is there for.
                         let late = range.start + (range.len() as f64 * STARTING) as usize..range.end;
+                        if late.clone().any(|i| series.num.get(i).is_some_and(|s| s.is_finite())) {
+                            stayed.insert((pid.clone(), tid.clone()));
+                        }
                         let seconds = series.sums(late).map_or(0.0, |(seconds, _)| seconds);
                         let sums = threads.entry((group(comm, thread), (pid.clone(), tid.clone()))).or_insert([0.0; 2]);
                         sums[0] += if ON_CPU.contains(&state) { seconds } else { 0.0 };
@@ -124,7 +128,10 @@ impl Working {
                     let share = shares.entry(group.clone()).or_insert(0.0);
                     *share = share.max(cpu / most);
                 }
-                by_group.entry(group).or_default().push((id, engaged));
+                // Who was gone by then cannot be judged by it: it may have done a phase of the work.
+                if stayed.contains(&id) {
+                    by_group.entry(group).or_default().push((id, engaged));
+                }
             }
             used.push(by_group);
         }

@@ -33,6 +33,9 @@ const RESAMPLED: usize = 400;
 /// Blocks of ticks are at least so long, seconds: what happens within a second depends on itself.
 const BLOCK: f64 = 1.0;
 
+/// Nearby are so many blocks before and after.
+const NEARBY: usize = 2;
+
 /// What a unit of work is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unit {
@@ -191,7 +194,10 @@ impl Budget {
         let measured = Outcome::of([whole(&ledgers[0]), whole(&ledgers[1])], cpus, single);
         let mut rng = Rng::new(0x7477_696e);
         let resampled = (0..RESAMPLED)
-            .map(|_| Outcome::of([resample(&ledgers[0], &mut rng), resample(&ledgers[1], &mut rng)], cpus, single))
+            .map(|_| {
+                let mut side = |side: usize| resample(&ledgers[side], unit == Unit::Run, &mut rng);
+                Outcome::of([side(0), side(1)], cpus, single)
+            })
             .collect();
         let mut groups: BTreeMap<Group, [[f64; state::STATES]; 2]> = BTreeMap::new();
         for (of_side, ledgers) in ledgers.iter().enumerate() {
@@ -332,8 +338,9 @@ impl Budget {
     }
 }
 
-/// One resampling of a side: of its runs where there are enough repeats, and of blocks of ticks within each.
-fn resample(side: &[Ledger], rng: &mut Rng) -> Sums {
+/// One resampling of a side: of its runs where there are enough repeats, and of blocks of ticks within each. Where the whole of a run is the unit, its phases are
+/// parts of it, so that each block is replaced by one from nearby (the local block bootstrap: Paparoditis and Politis, Comptes Rendus Mathématique 335, 2002).
+fn resample(side: &[Ledger], phases: bool, rng: &mut Rng) -> Sums {
     let mut sum = Sums::default();
     for index in 0..side.len() {
         let index = if side.len() >= 3 { rng.below(side.len()) } else { index };
@@ -345,9 +352,14 @@ fn resample(side: &[Ledger], rng: &mut Rng) -> Sums {
         let length = (length as usize).clamp(1, n.div_ceil(3));
         let mut taken = 0;
         while taken < n {
-            let start = rng.below(n);
+            let start = if phases {
+                (taken + rng.below(2 * NEARBY * length + 1)).saturating_sub(NEARBY * length)
+            } else {
+                rng.below(n)
+            };
             for at in 0..length.min(n - taken) {
-                if let Some(tick) = ledger.ticks.get((start + at) % n) {
+                let at = if phases { (start + at).min(n - 1) } else { (start + at) % n };
+                if let Some(tick) = ledger.ticks.get(at) {
                     sum = sum + tick.sums;
                 }
             }

@@ -20,8 +20,9 @@ const SAME: f64 = 0.1;
 /// Of one run alone, limits shorter than this, seconds, are taken for looks at what there is to do.
 const SHORT: f64 = 0.02;
 
-/// And sleeps longer than this for a clock of its own.
+/// And sleeps longer than this for a clock of its own, where so many other threads are blocked on average.
 const LONG: f64 = 0.2;
+const MOSTLY: f64 = 0.5;
 
 /// Where so many more threads than before wait for a lock, a disk and so on, waits run out because of that.
 const HELD_UP: f64 = 0.3;
@@ -102,25 +103,33 @@ impl TimedOut {
             slept.push(Seen { to: Some(State::Sleep), ..split(wait, parts) });
         }
         divided.extend(slept);
-        self.rouse(&mut divided);
+        match self.is_alone() {
+            true => self.rouse_long(&mut divided),
+            false => self.rouse_steady(&mut divided),
+        }
         divided.retain(|wait| wait.weights[0] > 0.0 || wait.weights[1] > 0.0);
         divided
     }
 
-    /// Where more threads sleep than on the other side, those that always do, at the same place on both, such as one that tells the progress, only wait.
-    /// In one run alone, so do those that sleep long beside others that are blocked.
-    fn rouse(&self, waits: &mut [Seen]) {
-        if self.seconds[1] <= 0.0 {
-            let is_long = |wait: &Seen| wait.to.is_none() && length(&self.of(&wait.cell)[0]) > LONG;
-            let blocked = |wait: &&Seen| wait.state().is_some_and(|s| super::WAITS.contains(&s)) && !is_long(wait);
-            let others: f64 = waits.iter().filter(blocked).map(|wait| self.rate(wait.weights[0], 0)).sum();
-            for wait in waits.iter_mut().filter(|wait| others > 0.5 && wait.state() == Some(State::Sleep)) {
-                if is_long(wait) {
-                    wait.to = Some(State::Idle);
-                }
+    /// Whether there is one side only.
+    fn is_alone(&self) -> bool {
+        self.seconds[1] <= 0.0
+    }
+
+    /// In one run alone, threads that sleep long beside others that are blocked keep time: they only wait.
+    fn rouse_long(&self, waits: &mut [Seen]) {
+        let is_long = |wait: &Seen| wait.to.is_none() && length(&self.of(&wait.cell)[0]) > LONG;
+        let blocked = |wait: &&Seen| wait.state().is_some_and(|s| super::WAITS.contains(&s)) && !is_long(wait);
+        let others: f64 = waits.iter().filter(blocked).map(|wait| self.rate(wait.weights[0], 0)).sum();
+        for wait in waits.iter_mut().filter(|wait| others > MOSTLY && wait.state() == Some(State::Sleep)) {
+            if is_long(wait) {
+                wait.to = Some(State::Idle);
             }
-            return;
         }
+    }
+
+    /// Where more threads sleep than on the other side, so do those that always sleep, at the same place on both, such as one that tells the progress.
+    fn rouse_steady(&self, waits: &mut [Seen]) {
         let mut asleep: BTreeMap<(Group, &str), [f64; 2]> = BTreeMap::new();
         for wait in waits.iter().filter(|wait| wait.state() == Some(State::Sleep)) {
             let sums = asleep.entry((who(&wait.cell), &wait.cell.path)).or_default();
@@ -166,12 +175,12 @@ impl TimedOut {
         let differs = |a: f64, b: f64| !(b > 0.0 && (1.0 / OTHERWISE..=OTHERWISE).contains(&(a / b)));
         let is_sleeper = |[slow, fast]: &[Sums; 2]| {
             let many = self.rate(slow.out, 0) > MANY;
-            if self.seconds[1] <= 0.0 {
+            if self.is_alone() {
                 return many && length(slow) < SHORT;
             }
             many && (differs(self.rate(slow.count, 0), self.rate(fast.count, 1)) || differs(length(slow), length(fast)))
         };
-        let is_held_up = self.seconds[1] > 0.0 && held_up >= HELD_UP;
+        let is_held_up = !self.is_alone() && held_up >= HELD_UP;
         out.retain(|_, sums| !is_held_up && is_sleeper(sums));
         out.into_keys().collect()
     }

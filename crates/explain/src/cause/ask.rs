@@ -248,7 +248,8 @@ const DERIVED: [(&str, &str); 3] = [
 
 /// The same of what no recording need hold: then they are there without rows, and with these columns. No program need be Go's, and older versions do not
 /// tell which waits ran out.
-const OPTIONAL: [(&str, &str, &[&str]); 2] = [
+const OPTIONAL: [(&str, &str, &[&str]); 3] = [
+    ("stranger", STRANGER, &["comm", "slow_cpu"]),
     ("timeout_use", TIMEOUT_USE, &["comm", "what", "slow_count", "against_count", "slow_time", "against_time"]),
     (
         "goroutine_use",
@@ -256,6 +257,20 @@ const OPTIONAL: [(&str, &str, &[&str]); 2] = [
         &["reason", "function", "slow_time", "against_time", "slow_number", "against_number", "most"],
     ),
 ];
+
+/// Programs that the command started, or that run in its control group, and that have nothing to do with its work: only the slow side has them, they use a
+/// tenth of a CPU and more, and nobody of the workload wakes them or is woken by them, but for less than five times in a second of their CPU time.
+const STRANGER: &str = "with used as materialized (
+         select comm, sum(slow) as slow_cpu, sum(against) as against_cpu from budget where state in ('user', 'kernel') and comm is not null group by comm
+     ),
+     met as materialized (
+         select iif(u.comm = w.comm, w.comm, w.waker) as comm, sum(w.slow_count) as count
+         from wait_use w join used u on (u.comm = w.comm or u.comm = w.waker)
+         where w.comm <> w.waker and u.against_cpu = 0 and w.comm in (select comm from used) and w.waker in (select comm from used) group by u.comm
+     )
+     select u.comm as comm, u.slow_cpu as slow_cpu from used u left join met m on m.comm = u.comm, measure e
+     where e.name = 'elapsed' and e.against is not null and u.against_cpu = 0 and u.slow_cpu > 0.1 * e.slow and coalesce(m.count, 0) < 5 * u.slow_cpu
+       and exists (select 1 from used where against_cpu > 0)";
 
 /// Waits whose time ran out, per unit of work.
 const TIMEOUT_USE: &str = "with units as materialized (select side, sum(units) as units from side group by side)

@@ -263,12 +263,16 @@ const COMMAND: u32 = 0x7f;
 ///
 /// - A mutex of glibc, musl and Go waits with FUTEX_WAIT for the value 2, "locked, and others wait" (nptl/lowlevellock.h;
 ///   Drepper, "Futexes Are Tricky"). glibc writes the owner's thread id behind it.
+/// - A thread of Rust that parks waits for the value u32::MAX (library/std/src/sys/sync/thread_parking/futex.rs): channels, scopes and `thread::park` do.
 /// - A thread that is joined shows its own id, in memory that the kernel clears: a shared wait for an id of this process.
 pub(super) fn by_futex(site: &Site, is_thread: impl Fn(u32) -> bool) -> Verdict {
     let command = site.operation & COMMAND;
     if command == WAIT && site.value == 2 {
         let is_owned = site.owner != 0 && site.owner != site.tid && is_thread(site.owner);
         return Lock(if is_owned { "pthread mutex" } else { "futex" });
+    }
+    if command == WAIT_BITSET && site.value == u32::MAX && site.operation & PRIVATE != 0 {
+        return Idle;
     }
     if (command == WAIT || command == WAIT_BITSET) && site.operation & PRIVATE == 0 && is_thread(site.value) {
         return Idle;
