@@ -57,7 +57,8 @@ futexes as materialized (
     select max(sum(iif(state = 'lock', slow_count - against_count, 0)), 0) * 1.0 / nullif(sum(max(slow_count - against_count, 0)), 0) as locks from wait_use where what like '%futex%' and state in ('lock', 'idle', 'sleep', 'other')
 ),
 code as materialized (
-    select cell, path not like '%pthread_cond%' and (path like '%pthread_mutex_%lock%' or path like '%lll_%lock%' or path like '%mutex%lock%' or path like '%;runtime.lock%' or path like '%;runtime.unlock%'
+    -- A condition variable of glibc has a lock of its own.
+    select cell, path like '%;__condvar_acquire_lock;%' or path like '%;__condvar_release_lock;%' or path not like '%pthread_cond%' and (path like '%pthread_mutex_%lock%' or path like '%lll_%lock%' or path like '%mutex%lock%' or path like '%;runtime.lock%' or path like '%;runtime.unlock%'
            or path like '%;ObjectMonitor%' or path like '%;ObjectSynchronizer%' or path like '%;sync.(*Mutex)%') as is_lock
     from budget
     where state in ('user', 'kernel') and aside = 0

@@ -105,7 +105,7 @@ fn wake(budget: &Budget, left: &mut Left, findings: &mut [(&Cause, Found, Grante
         cells.filter(|(_, cell)| cell.state.is_some_and(is_one)).map(|(number, _)| number).collect()
     };
     let ready = of(&|state| state == State::Crowded);
-    let both = of(&|state| state == State::Crowded || WAITS.contains(&state));
+    let both = of(&|state| matches!(state, State::Crowded | State::Idle) || WAITS.contains(&state));
     give(budget, left, findings, &ready, &both, false);
 }
 

@@ -334,6 +334,7 @@ pub(crate) fn divide_as_sampled(ledgers: &mut [Ledger], samples: [f64; 2]) -> Op
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::{Column, Table, Unit};
 
     #[test]
     fn samples_are_believed_where_ticks_are_in_step_with_the_work() {
@@ -356,6 +357,41 @@ mod tests {
         assert_eq!(divided(5.0, 5.0, [1000.0, 0.0]), (false, 100.0, 100.0), "the kernel may not be sampled");
         assert_eq!(divided(5.0, 5.0, [0.0, 0.0]), (false, 100.0, 100.0));
         assert_eq!(divided(0.0, 0.0, [600.0, 400.0]), (false, 0.0, 0.0));
+    }
+
+    static THREADS: Table = Table::wide(
+        "thread_time",
+        "threads",
+        &[
+            Column::number("pid", "process"),
+            Column::number("tid", "thread"),
+            Column::label("comm", "process"),
+            Column::label("thread", "thread"),
+            Column::counter("user", Unit::Nanoseconds, "on a CPU"),
+            Column::counter("idle", Unit::Nanoseconds, "waited for work"),
+        ],
+    )
+    .from_zero();
+
+    #[test]
+    fn a_thread_that_did_a_first_phase_works_and_one_that_only_waits_keeps_house() {
+        let mut rows = String::from("t pid tid comm thread user idle\n");
+        for t in 0..=20i64 {
+            let second = t * 1_000_000_000;
+            if t <= 4 {
+                rows += &format!("{t} 1 2 app app {second} 0\n");
+            } else {
+                rows += &format!("{t} 1 3 app app {} 0\n", second - 4_000_000_000);
+            }
+            rows += &format!("{t} 1 1 app app {} {second}\n", t * 1000);
+        }
+        let run = query::testing::run("run", &[(&THREADS, &rows)]);
+        let window = Window { from: 0, to: 20_000_000_000, why: String::new() };
+        let working = Working::of(&[&run], &[&window], &BTreeSet::new());
+        let like = |tid: &str| working.like(0, &["1", tid, "app", "app"].map(String::from));
+        assert_eq!(like("2"), (true, false), "the first phase");
+        assert_eq!(like("3"), (true, false), "the second");
+        assert_eq!(like("1"), (true, true), "who started both");
     }
 
     #[test]
