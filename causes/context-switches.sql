@@ -24,7 +24,7 @@ cells as materialized (
     -- Who is woken waits until who woke it is gone from that CPU.
     where ((b.state in ('idle', 'fewer_threads') and b.share > 0 and exists (select 1 from mutual where state <> 'lock')
             -- Of one run alone, where all CPUs have something to do, nothing is lost by who waits.
-            and (exists (select 1 from side where side = 'against') or (select slow from measure where name = 'idle_cpus') > 0.2 * (select slow from measure where name = 'cpus'))) or (b.state = 'runnable' and b.share > 0) or b.state in ('pipe', 'network', 'other')) and exists (select 1 from mutual) and coalesce(b.request, b.what, '') not in ('fsync', 'fdatasync')
+            and ((select is_pair from pair) or (select slow from measure where name = 'idle_cpus') > 0.2 * (select slow from measure where name = 'cpus'))) or (b.state = 'runnable' and b.share > 0) or b.state in ('pipe', 'network', 'other')) and exists (select 1 from mutual) and coalesce(b.request, b.what, '') not in ('fsync', 'fdatasync')
        or (b.state in ('kernel', 'user') and (b.path like '%;schedule;%' or b.path like '%;__schedule;%' or b.path like '%try_to_wake_up%' or b.path like '%;wake_up_%' or b.request in ('switch', 'futex', 'sched_yield')
            or (b.request in ('read', 'write', 'recvfrom', 'sendto', 'recvmsg', 'sendmsg', 'recv', 'send', 'readv', 'writev') and exists (select 1 from mutual where state in ('pipe', 'network'))
                and b.path not like '%filemap%' and b.path not like '%;ext4%')))

@@ -10,7 +10,6 @@
 -- experiment: log level
 -- see: write(2)
 with
-pair as materialized (select exists (select 1 from side where side = 'against') as is_pair),
 -- Where small syncs became more often and write as much each as before, they are the cause of what is written.
 syncs as materialized (
     select sum(slow_count) as slow, nullif(sum(against_count), 0) as against from syscall_use

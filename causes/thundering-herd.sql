@@ -17,10 +17,10 @@ herd as materialized (
       -- Locks that are made of condition variables.
       and path not like '%;take_gil;%' and path not like '%;ObjectMonitor::EnterI;%' and path not like '%;ObjectMonitor::enter%' and (path not like '%;Parker::park;%' or path like '%ConditionObject%')
 ),
--- Who reads until there is nothing more is told so once for each piece of work; only a fall in that can be judged.
+-- Who reads until there is nothing more is told so once for each piece of work; only more of that than before says something.
 again as (
     select sum(slow_errors) as slow, sum(against_errors) as against from syscall_use
-    where call in ('accept', 'accept4') or (call in ('read', 'recvfrom', 'recvmsg') and exists (select 1 from side where side = 'against'))
+    where call in ('accept', 'accept4') or (call in ('read', 'recvfrom', 'recvmsg') and (select is_pair from pair))
 ),
 cells as materialized (
     select b.cell, b.slow, b.against from budget b, herd, again

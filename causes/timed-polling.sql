@@ -33,7 +33,7 @@ goes as materialized (
     select b.cell, g.function as subject, (g.number - g.against_number) / m.more * min(m.more / m.idle, 1.0) as part, g.slow, g.against, g.number, g.against_number
     from budget b, go g, more m
     -- Of one run alone, as many as would keep the CPUs busy.
-    where (m.more > 0.8 * m.idle or exists (select 1 from side where side = 'against'))
+    where (m.more > 0.8 * m.idle or (select is_pair from pair))
       and ((b.state in ('idle', 'fewer_threads') and b.share > 0)
            or b.path like '%;runtime.findRunnable%' or b.path like '%;runtime.mcall%' or b.path like '%;runtime.schedule%' or b.path like '%;time.Sleep;%')
 )

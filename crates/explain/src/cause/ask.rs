@@ -139,6 +139,8 @@ impl Tables<'_> {
             ]
         });
         session.define("side", &["run", "side", "units", "seconds", "t_from", "t_to"], runs)?;
+        let is_pair = i64::from(!self.budget.single);
+        session.define("pair", &["is_pair"], [vec![Value::Integer(is_pair)]])?;
         let real = |x: Option<f64>| x.filter(|x| x.is_finite()).map_or(Value::Null, Value::Real);
         let measures = self
             .measures
@@ -264,7 +266,7 @@ const STRANGER: &str = "with used as materialized (
          select comm, sum(slow) as slow_cpu, sum(against) as against_cpu from budget where state in ('user', 'kernel') and comm is not null group by comm
      ),
      met as materialized (
-         select iif(u.comm = w.comm, w.comm, w.waker) as comm, sum(w.slow_count) as count
+         select u.comm as comm, sum(w.slow_count) as count
          from wait_use w join used u on (u.comm = w.comm or u.comm = w.waker)
          where w.comm <> w.waker and u.against_cpu = 0 and w.comm in (select comm from used) and w.waker in (select comm from used) group by u.comm
      )
