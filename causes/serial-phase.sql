@@ -17,4 +17,7 @@ turns as (
 select 'serial phase' as subject, b.cell, 1.0 as part, s.slow_serial, s.against_serial,
        i.slow, i.against
 from budget b, serial s, idle i, turns t
-where b.state in ('idle', 'fewer_threads') and b.share > 0 and not exists (select 1 from goroutine_use where reason = 'sleep' and slow_number > against_number + 0.5) and (i.slow <= i.against or t.time < 0.5 * (i.slow - i.against))
+where b.state in ('idle', 'fewer_threads') and b.share > 0
+  -- Goroutines that sleep leave who is awake alone.
+  and not exists (select 1 from goroutine_use where reason = 'sleep' and slow_number > against_number + 0.5)
+  and (i.slow <= i.against or t.time < 0.5 * (i.slow - i.against))

@@ -352,14 +352,12 @@ fn resample(side: &[Ledger], phases: bool, rng: &mut Rng) -> Sums {
         let length = (length as usize).clamp(1, n.div_ceil(3));
         let mut taken = 0;
         while taken < n {
-            let start = if phases {
-                (taken + rng.below(2 * NEARBY * length + 1)).saturating_sub(NEARBY * length)
-            } else {
-                rng.below(n)
+            let start = match phases {
+                true => (taken + rng.below(2 * NEARBY * length + 1)).saturating_sub(NEARBY * length).min(n - length),
+                false => rng.below(n),
             };
             for at in 0..length.min(n - taken) {
-                let at = if phases { (start + at).min(n - 1) } else { (start + at) % n };
-                if let Some(tick) = ledger.ticks.get(at) {
+                if let Some(tick) = ledger.ticks.get((start + at) % n) {
                     sum = sum + tick.sums;
                 }
             }
@@ -367,4 +365,27 @@ fn resample(side: &[Ledger], phases: bool, rng: &mut Rng) -> Sums {
         }
     }
     sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_is_one_unit_keeps_its_phases() {
+        // A minute on two CPUs, then one on one.
+        let tick = |cpus: f64| {
+            let mut tick = ledger::Tick { length: 1.0, ..Default::default() };
+            tick.sums.time[State::User as usize] = cpus;
+            tick
+        };
+        let ticks = (0..120).map(|at| tick(if at < 60 { 2.0 } else { 1.0 })).collect();
+        let side = [Ledger { ticks, grain: 0.0, groups: BTreeMap::new() }];
+        let furthest = |phases: bool| {
+            let mut rng = Rng::new(1);
+            let off = |_| (resample(&side, phases, &mut rng).of(State::User) - 180.0).abs();
+            (0..200).map(off).fold(0.0, f64::max)
+        };
+        assert!(furthest(true) < 15.0 && furthest(false) > 20.0, "{} {}", furthest(true), furthest(false));
+    }
 }

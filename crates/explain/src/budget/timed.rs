@@ -51,8 +51,7 @@ impl TimedOut {
     pub(super) fn load(sides: &Sides<'_>) -> Option<TimedOut> {
         let mut found = TimedOut { waits: HashMap::new(), seconds: [0.0; 2] };
         for ((run, window), side) in sides.runs.iter().zip(sides.windows).zip(sides.side) {
-            let Some(table) = run.recording.table("wait") else { continue };
-            table.column("timed_out")?;
+            run.recording.table("wait")?.column("timed_out")?;
             found.seconds[*side] += (window.to - window.from).max(0) as f64 * 1e-9;
             let names = ["comm", "thread", "state", "what", "waker", "time", "timed_out", "timed_out_time"];
             let mut symbols = Symbols::default();
@@ -186,9 +185,9 @@ impl TimedOut {
     }
 }
 
-/// How long waits were that ran out, on average, seconds.
+/// How long waits were that ran out, on average, seconds; where none has yet, how long they have been.
 fn length(of: &Sums) -> f64 {
-    of.out / of.count.max(1.0)
+    if of.count > 0.0 { of.out / of.count } else { of.all }
 }
 
 fn who(cell: &Cell) -> Group {

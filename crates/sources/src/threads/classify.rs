@@ -316,4 +316,16 @@ mod tests {
         assert_eq!(of("syscall something main"), Unknown);
         assert_eq!(of(""), Unknown);
     }
+
+    #[test]
+    fn a_futex_tells_a_lock_from_a_thread_that_parks_or_joins() {
+        let of = |operation: u32, value: u32| {
+            by_futex(&Site { tid: 7, operation, value, ..Site::default() }, |tid| tid == 9)
+        };
+        assert_eq!(of(WAIT | PRIVATE, 2), Lock("futex"));
+        assert_eq!(of(WAIT_BITSET | PRIVATE, u32::MAX), Idle, "Rust's thread::park");
+        assert_eq!(of(WAIT_BITSET, 9), Idle, "joins thread 9");
+        assert_eq!(of(WAIT_BITSET | PRIVATE, 9), Unknown);
+        assert_eq!(of(WAIT | PRIVATE, u32::MAX), Unknown);
+    }
 }

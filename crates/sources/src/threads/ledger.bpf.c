@@ -107,7 +107,9 @@ static __always_inline void blocks(struct task_struct *task, struct ledger *ledg
 	state = blocked_state(ledger, task, task_state, &at, now);
 	/* Only of the current thread can memory be read: not of one that the iterator finds. */
 	if (task == bpf_get_current_task_btf()) {
-		note_timeout(ledger, &at, now);
+		/* Not of a lock of the kernel, or of memory, on the way to the wait that has a limit. */
+		if (state == SLEEP || state == IDLE || state == UNDECIDED)
+			note_timeout(ledger, &at, now);
 		if (ledger->closely && (state == UNDECIDED || (state == LOCK && !ledger->flags))) {
 			watch_futex(task, ledger, 1);
 			/* __owner of glibc's pthread_mutex_t, which user space believes only of a pthread mutex. */

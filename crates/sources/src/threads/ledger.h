@@ -64,7 +64,10 @@ struct site {
 	__u64 timed_out_time;
 };
 
-/* How a wait ends by itself: not; by a timer, which is all that can end it but another thread; at a time, before which a device may end it too. */
+/*
+ * How a wait ends by itself: not; by a timer, it is not known when, but nothing else ends it than a thread; at a known time, before which a device may end
+ * it too.
+ */
 enum timed { ENDLESS, TIMER, DEADLINE };
 
 /* A user stack that was copied of late. */

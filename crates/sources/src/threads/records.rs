@@ -105,7 +105,7 @@ impl Thread {
 }
 
 /// `struct site_record`: one way in which a thread waited.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Site {
     pub pid: u32,
     pub tid: u32,
