@@ -36,6 +36,8 @@ enum { BPF_F_NO_PREALLOC = 1 };
 enum { BPF_ANY = 0, BPF_NOEXIST = 1 };
 enum { BPF_LOCAL_STORAGE_GET_F_CREATE = 1, BPF_SK_STORAGE_GET_F_CREATE = 1 };
 enum { BPF_RB_NO_WAKEUP = 1 };
+/* For those who ask whether the running kernel has it: since Linux 5.18. */
+enum bpf_func_id { BPF_FUNC_map_lookup_percpu_elem = 195 };
 
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
@@ -133,9 +135,15 @@ struct signal_struct {
 	unsigned long long sum_sched_runtime;
 };
 
+struct rq {
+	__u64 clock;
+};
+
 struct cfs_rq {
 	/* CONFIG_CFS_BANDWIDTH */
 	int throttle_count;
+	/* CONFIG_FAIR_GROUP_SCHED */
+	struct rq *rq;
 };
 
 struct sched_entity {
@@ -186,6 +194,7 @@ struct pt_regs___arm64 {
 struct sched_info {
 	unsigned long pcount;
 	unsigned long long run_delay;
+	unsigned long long last_queued;
 };
 
 struct thread_info {
@@ -273,5 +282,19 @@ struct bpf_iter__task {
 };
 
 #pragma clang attribute pop
+
+/* The CPU on which `task` is, or was last. */
+static __always_inline __u32 cpu_of(struct task_struct *task)
+{
+	struct task_struct___before_5_16 *old = (void *)task;
+
+	/* The compiler must not find the place of the one that this kernel does not have before it is known which it has. */
+	if (bpf_core_field_exists(task->thread_info.cpu)) {
+		asm volatile("" : "+r"(task));
+		return task->thread_info.cpu;
+	}
+	asm volatile("" : "+r"(old));
+	return BPF_CORE_READ(old, cpu);
+}
 
 #endif

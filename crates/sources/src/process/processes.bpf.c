@@ -203,12 +203,7 @@ static __always_inline void read_thread(struct thread_record *to, struct task_st
 		struct task_struct___before_5_14 *old = (void *)task;
 		to->state = BPF_CORE_READ(old, state);
 	}
-	if (bpf_core_field_exists(task->thread_info.cpu)) {
-		to->cpu = task->thread_info.cpu;
-	} else {
-		struct task_struct___before_5_16 *old = (void *)task;
-		to->cpu = BPF_CORE_READ(old, cpu);
-	}
+	to->cpu = cpu_of(task);
 }
 
 static __always_inline __u64 not_negative(__s64 value)

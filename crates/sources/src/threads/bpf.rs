@@ -55,10 +55,16 @@ pub(super) struct BpfReader {
 impl BpfReader {
     /// Loads and attaches the programs.
     pub fn open(host: &Host, scope: &Scope) -> Result<Self, Unavailable> {
+        Self::open_with(host, scope, false)
+    }
+
+    /// `ask_clock`: as on a kernel that keeps no clock and no queueing times for them to read.
+    pub(super) fn open_with(host: &Host, scope: &Scope, ask_clock: bool) -> Result<Self, Unavailable> {
         let marks = scope::shared(host, scope)?;
         let classes = calls::classes();
-        let load =
-            |without: &[&str]| marks.load(host, "threads", OBJECT, without, &[], &[("call_class", classes.as_slice())]);
+        let ask_clock = [u8::from(ask_clock)];
+        let constants = [("call_class", classes.as_slice()), ("ask_clock", ask_clock.as_slice())];
+        let load = |without: &[&str]| marks.load(host, "threads", OBJECT, without, &[], &constants);
         let mut missing = interrupts(host);
         // The tracepoints of kernel locks are there since Linux 5.19.
         let (mut programs, with_locks) = match load(&[]) {

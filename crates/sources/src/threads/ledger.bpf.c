@@ -13,6 +13,7 @@
  * that comes before the ledger says so finds a thread that is not yet off its CPU: it never really blocked.
  */
 #include "blocked.h"
+#include "clock.h"
 #include "sites.h"
 #include "slots.h"
 
@@ -29,6 +30,8 @@ enum { WAKER_ONE_IN = 16 };
 enum { OFTEN = 200000, WINDOW_BITS = 20, WINDOWS = 8 };
 /* The stack of who is blocked for so long, nanoseconds, is asked for if it was not copied: there was no time for that, or the thread was there before. */
 enum { BLOCKED_LONG = 100000000 };
+/* In `woken` of a ledger: it was, and the kernel knows when. */
+enum { WOKEN = 2 };
 /* The name of a waker is looked at again after so many times 2^20 ns, a tenth of a second: it may have taken another. */
 enum { NAME_AGAIN = 95 };
 
@@ -46,11 +49,13 @@ static __always_inline void account(struct ledger *ledger, __u64 now)
 
 	ledger->change++;
 	barrier();
-	if (now > since && state < STATES)
+	if (now < since)
+		now = since;
+	if (state < STATES)
 		ledger->states[state] += now - since;
 	ledger->since = now;
 	if (state == RUNNING || state == RUNNABLE)
-		put_into_slots(since > ledger->slotted ? since : ledger->slotted, now, state == RUNNING);
+		put_into_slots(since > ledger->slotted ? since : ledger->slotted, now, state == RUNNING, BY_SWITCH);
 }
 
 static __always_inline void changed(struct ledger *ledger, __u64 state)
@@ -84,7 +89,8 @@ static __always_inline struct ledger *begin(struct task_struct *task, __u64 now,
 	return ledger;
 }
 
-static __always_inline void blocks(struct task_struct *task, struct ledger *ledger, __u32 task_state, __u64 now)
+/* `is_current`: of no other thread, as the iterator finds them, can memory be read. */
+static __always_inline void blocks(struct task_struct *task, struct ledger *ledger, __u32 task_state, __u64 now, bool is_current)
 {
 	struct registers at = {.call = -1};
 	struct known *known;
@@ -99,14 +105,14 @@ static __always_inline void blocks(struct task_struct *task, struct ledger *ledg
 	ledger->waker_place = ledger->closely ? LOOK : 0;
 	ledger->counted = 0;
 	ledger->timed = ENDLESS;
+	ledger->delay = task->sched_info.run_delay;
 	ledger->blocked = now;
 	ledger->kernel = 0;
 	ledger->address = 0;
 	ledger->call = at.call;
 	ledger->place = mix(mix(mix((__u32)task->pid, at.ip), at.sp), (__u32)at.call);
 	state = blocked_state(ledger, task, task_state, &at, now);
-	/* Only of the current thread can memory be read: not of one that the iterator finds. */
-	if (task == bpf_get_current_task_btf()) {
+	if (is_current) {
 		/* Not of a lock of the kernel, or of memory, on the way to the wait that has a limit. */
 		if (state == SLEEP || state == IDLE || state == UNDECIDED)
 			note_timeout(ledger, &at, now);
@@ -130,12 +136,26 @@ static __always_inline __u64 state_woken(__u64 woken)
 	return woken & 1 ? THROTTLED : RUNNABLE;
 }
 
-/* The wait of a thread that was woken ends, and its way to a CPU begins. */
-static __always_inline void wakes(struct task_struct *task, struct ledger *ledger, __u64 now)
+/*
+ * When the thread was woken, of which `ledger->woken` says that it was; `queued` is when it was queued where it is now, by CLOCK_MONOTONIC. Before that it
+ * may have waited on other CPUs' queues.
+ */
+static __always_inline __u64 woken_at(struct task_struct *task, struct ledger *ledger, __u64 queued)
 {
-	__u64 from = ledger->since, woken = ledger->woken & ~1ull, state = state_woken(ledger->woken);
+	return notes_queueing() ? queued - (task->sched_info.run_delay - ledger->delay) : ledger->woken & ~1ull;
+}
 
-	/* By the rounding to even. */
+/* The wait of a thread that was woken ends, and its way to a CPU, which it got at `now`, begins. */
+static __always_inline void wakes(struct task_struct *task, struct ledger *ledger, __u64 now, __u64 distance)
+{
+	__u64 from = ledger->since, state = state_woken(ledger->woken), queued = task->sched_info.last_queued, woken;
+
+	woken = woken_at(task, ledger, queued ? queued + distance : now);
+	/* What a read has told is not taken back. */
+	if (woken < ledger->flushed)
+		woken = ledger->flushed;
+	if (woken > now)
+		woken = now;
 	if (woken < from)
 		woken = from;
 	if (woken - from >= long_wait && long_wait && !ledger->kernel && !has_kernel_stack(ledger))
@@ -153,9 +173,21 @@ static __always_inline void wakes(struct task_struct *task, struct ledger *ledge
 	changed(ledger, state);
 }
 
+/* woken_at() of a thread that someone else looks at; 0: it was not yet. */
+static __always_inline __u64 seen_woken(struct task_struct *task, struct ledger *ledger, __u64 now)
+{
+	__u64 queued = task->sched_info.last_queued, distance = 0;
+
+	if (!ledger->woken)
+		return 0;
+	if (notes_queueing())
+		distance = distance_on(cpu_of(task));
+	return woken_at(task, ledger, queued && distance && queued + distance < now ? queued + distance : now);
+}
+
 static __always_inline void fill_thread(struct thread_record *to, struct task_struct *task, struct ledger *ledger, __u64 now)
 {
-	__u64 state = ledger->state, since = ledger->since, said = ledger->woken, woken = said & ~1ull;
+	__u64 state = ledger->state, since = ledger->since, said = ledger->woken, woken = seen_woken(task, ledger, now);
 
 	to->tgid = task->tgid;
 	to->pid = task->pid;
@@ -173,7 +205,6 @@ static __always_inline void fill_thread(struct thread_record *to, struct task_st
 	}
 	to->runtime_born = ledger->runtime_born;
 	to->runtime = ledger->runtime;
-	to->left = ledger->left;
 	to->runtime_now = task->se.sum_exec_runtime;
 	to->utime = task->utime - ledger->utime_born;
 	to->stime = task->stime - ledger->stime_born;
@@ -211,10 +242,10 @@ static __noinline int ends(struct task_struct *task, struct ledger *ledger, __u6
 }
 
 /* The thread got a CPU at `at`. */
-static __always_inline void runs(struct task_struct *task, struct ledger *ledger, __u64 at)
+static __always_inline void runs(struct task_struct *task, struct ledger *ledger, __u64 at, __u64 distance)
 {
 	if (ledger->state >= FIRST_BLOCKED && ledger->woken) {
-		wakes(task, ledger, at);
+		wakes(task, ledger, at, distance);
 	} else if (ledger->state >= FIRST_BLOCKED) {
 		/* It never really blocked, a signal was pending or its waker was first: it waited for a CPU. */
 		if (ledger->counted)
@@ -232,7 +263,7 @@ static __always_inline void runs(struct task_struct *task, struct ledger *ledger
 SEC("tp_btf/sched_switch")
 int BPF_PROG(ledger_switch, bool preempt, struct task_struct *prev, struct task_struct *next, unsigned int prev_state)
 {
-	__u64 now = bpf_ktime_get_ns();
+	__u64 distance, now = time_of_switch(next, &distance);
 	struct ledger *ledger;
 
 	if (prev->pid) {
@@ -247,10 +278,9 @@ int BPF_PROG(ledger_switch, bool preempt, struct task_struct *prev, struct task_
 			if (ledger->state != RUNNING) {
 				__u64 ran = prev->se.sum_exec_runtime - ledger->runtime;
 
-				runs(prev, ledger, ran < now ? now - ran : now);
+				runs(prev, ledger, ran < now ? now - ran : now, distance);
 			}
 			account(ledger, now);
-			ledger->left = ledger->states[RUNNING];
 			ledger->runtime = prev->se.sum_exec_runtime;
 			ledger->cpu = bpf_get_smp_processor_id();
 			if (preempt || prev_state == TASK_RUNNING) {
@@ -261,7 +291,7 @@ int BPF_PROG(ledger_switch, bool preempt, struct task_struct *prev, struct task_
 				ends(prev, ledger, now);
 			} else {
 				ledger->voluntary++;
-				blocks(prev, ledger, prev_state, now);
+				blocks(prev, ledger, prev_state, now, 1);
 			}
 		}
 	}
@@ -272,7 +302,7 @@ int BPF_PROG(ledger_switch, bool preempt, struct task_struct *prev, struct task_
 		if (ledger && ledger->state < STATES) {
 			__u32 cpu = bpf_get_smp_processor_id();
 
-			runs(next, ledger, now);
+			runs(next, ledger, now, distance);
 			if (ledger->cpu != cpu && ledger->cpu != ~0u)
 				ledger->migrations++;
 			ledger->cpu = cpu;
@@ -282,22 +312,23 @@ int BPF_PROG(ledger_switch, bool preempt, struct task_struct *prev, struct task_
 }
 
 /* Who wakes a thread, in the system call `at`; nothing where an interrupt does. */
-static __always_inline void note_waker(struct ledger *ledger, struct task_struct *waker, struct registers *at, __u64 now)
+static __always_inline void note_waker(struct ledger *ledger, struct task_struct *waker, struct registers *at)
 {
-	__u64 look = ledger->waker_place;
+	__u64 look = ledger->waker_place, since = ledger->since, now;
 	__u32 tgid = waker->tgid;
 
 	ledger->waker = tgid;
 	ledger->waker_thread = waker->pid;
-	if (ledger->named != tgid || (__u32)(now >> 20) - ledger->named_at > NAME_AGAIN) {
+	if (ledger->named != tgid || (__u32)(since >> 20) - ledger->named_at > NAME_AGAIN) {
 		ledger->named = tgid;
-		ledger->named_at = now >> 20;
+		ledger->named_at = since >> 20;
 		bpf_probe_read_kernel(&ledger->waker_name, sizeof(ledger->waker_name), waker->group_leader->comm);
 	}
 	ledger->waker_place = 0;
 	if (look != LOOK || !with_stacks || (waker->flags & PF_KTHREAD))
 		return;
-	if (now - ledger->since >= long_wait || now % WAKER_ONE_IN == 0) {
+	now = bpf_ktime_get_ns();
+	if (now - since >= long_wait || now % WAKER_ONE_IN == 0) {
 		__u64 place = mix(mix(mix((__u32)waker->pid, at->ip), at->sp), (__u32)at->call);
 
 		if (copy_stack(place, now))
@@ -311,11 +342,12 @@ int BPF_PROG(ledger_waking, struct task_struct *task)
 	struct ledger *ledger = bpf_task_storage_get(&ledgers, task, 0, 0);
 	struct registers at = {.call = -1};
 	struct task_struct *waker;
-	__u64 now;
+	__u64 woken = WOKEN;
 
 	if (!ledger || ledger->state < FIRST_BLOCKED || ledger->state >= STATES || ledger->woken)
 		return 0;
-	now = bpf_ktime_get_ns();
+	if (!notes_queueing())
+		woken = bpf_ktime_get_ns() & ~1ull;
 	waker = bpf_get_current_task_btf();
 	if (!waker->pid) {
 		ledger->waker_place = 0;
@@ -323,12 +355,12 @@ int BPF_PROG(ledger_waking, struct task_struct *task)
 		if (!(waker->flags & PF_KTHREAD))
 			registers_of(&at, waker);
 		if (!is_interrupted(waker, ledger->state, at.call))
-			note_waker(ledger, waker, &at, now);
+			note_waker(ledger, waker, &at);
 		else
 			ledger->waker_place = 0;
 	}
 	barrier();
-	ledger->woken = (now & ~1ull) | is_throttled(task);
+	ledger->woken = woken | is_throttled(task);
 	return 0;
 }
 
@@ -378,7 +410,7 @@ static __always_inline void find_state(struct task_struct *task, struct ledger *
 	if (task->on_cpu || state == TASK_RUNNING || task->exit_state)
 		return;
 	ledger->change++;
-	blocks(task, ledger, state, now);
+	blocks(task, ledger, state, now, 0);
 }
 
 /* What the iterator writes of one thread. */
@@ -464,7 +496,7 @@ int ledger_read(struct bpf_iter__task *ctx)
 		now = bpf_ktime_get_ns();
 		held = ledger->state;
 		since = ledger->since;
-		woken = ledger->woken & ~1ull;
+		woken = seen_woken(task, ledger, now);
 		fill_thread(&pass->thread, task, ledger, now);
 		barrier();
 		if (!(change & 1) && change == ledger->change)
@@ -522,7 +554,7 @@ int ledger_read(struct bpf_iter__task *ctx)
 		from = since > ledger->slotted ? since : ledger->slotted;
 
 		ledger->slotted = now;
-		put_into_slots(from, now, state == RUNNING);
+		put_into_slots(from, now, state == RUNNING, BY_READ);
 	}
 	return 0;
 }

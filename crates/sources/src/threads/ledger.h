@@ -90,8 +90,8 @@ struct ledger {
 	__u64 change;
 	__u64 since;
 	/*
-	 * When the blocked thread was woken; 0: not yet. The lowest bit says that it is held back by a quota. Written by the waker, and last of what it
-	 * writes.
+	 * Whether the blocked thread was woken; 0: not yet. The lowest bit says that it is held back by a quota, the others when it was, or WOKEN where
+	 * the kernel knows that. Written by the waker, and last of what it writes.
 	 */
 	__u64 woken;
 	/* While nobody has woken it, whether the waker's stack may be taken: LOOK or 0. */
@@ -115,8 +115,8 @@ struct ledger {
 	__u64 states[STATES];
 	/* Run time that the kernel had measured when the thread last left a CPU. */
 	__u64 runtime;
-	/* What of the running time lies before it last left a CPU. */
-	__u64 left;
+	/* How long it had waited for CPUs in its life when it blocked, as the kernel has it. */
+	__u64 delay;
 	__u64 voluntary;
 
 	/* The fourth: until when its time has gone into the slots, until when its open wait has been told, and when it blocked last. */
@@ -185,7 +185,6 @@ struct thread_record {
 	__u64 states[STATES];
 	__u64 runtime_born;
 	__u64 runtime;
-	__u64 left;
 	__u64 runtime_now;
 	__u64 utime;
 	__u64 stime;

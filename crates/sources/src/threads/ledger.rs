@@ -250,9 +250,10 @@ impl Known {
     /// Divides the time on a CPU. What the wall clock has more than the kernel's account was taken by someone else.
     fn run(&mut self, thread: &Thread, total: u64) {
         let [user, kernel, stolen] = self.running;
-        let closed = thread.left.saturating_sub(thread.runtime.saturating_sub(thread.runtime_born));
+        let left = thread.states[state::RUNNING];
+        let closed = left.saturating_sub(thread.runtime.saturating_sub(thread.runtime_born));
         // Of the present stretch the kernel's account lags behind by up to a tick.
-        let open = (total.saturating_sub(thread.left))
+        let open = (total.saturating_sub(left))
             .saturating_sub(thread.runtime_now.saturating_sub(thread.runtime))
             .saturating_sub(TICK);
         let stolen = (closed + open).max(stolen).min(total.saturating_sub(user + kernel));
@@ -300,7 +301,6 @@ mod tests {
             states: [0; KERNEL_STATES],
             runtime_born: 0,
             runtime: 0,
-            left: 0,
             runtime_now: 0,
             guessed: [0; 2],
             events: [0; 4],
@@ -334,11 +334,11 @@ mod tests {
         let mut t = thread();
         t.tid = 7;
         t.states[state::RUNNING] = 100;
-        (t.left, t.runtime, t.runtime_now, t.state) = (100, 100, 100, state::RUNNABLE);
+        (t.runtime, t.runtime_now, t.state) = (100, 100, state::RUNNABLE);
         assert_eq!(read(Some((&t, false))), [(7, 100)]);
         assert_eq!(read(None), []);
         t.states[state::RUNNING] = 150;
-        (t.left, t.runtime, t.runtime_now) = (150, 150, 150);
+        (t.runtime, t.runtime_now) = (150, 150);
         assert_eq!(read(Some((&t, true))), [(7, 150)], "and not once more among those that came and went");
         assert_eq!(read(None), []);
     }
@@ -349,7 +349,7 @@ mod tests {
         let mut known = Known::new(&t);
         // Off the CPU after 100 ms, of which the kernel counted 60.
         t.states[state::RUNNING] = 100_000_000;
-        (t.left, t.runtime, t.runtime_now) = (100_000_000, 60_000_000, 60_000_000);
+        (t.runtime, t.runtime_now) = (60_000_000, 60_000_000);
         (t.state, t.since, t.now, t.guessed) = (state::LOCK, 100_000_000, 130_000_000, [2, 1]);
         known.add(&t, &[0; 8]);
         assert_eq!(known.running, [40_000_000, 20_000_000, 40_000_000]);
@@ -361,7 +361,7 @@ mod tests {
         assert_eq!((known.running[2], sum(&known)), (40_000_000, 138_000_000));
         // What was shown as used is not taken back.
         t.states[state::RUNNING] += 8_000_000;
-        (t.left, t.state, t.since, t.now) = (108_000_000, state::LOCK, 138_000_000, 138_000_000);
+        (t.state, t.since, t.now) = (state::LOCK, 138_000_000, 138_000_000);
         known.add(&t, &[0; 8]);
         assert_eq!(sum(&known), 138_000_000);
     }

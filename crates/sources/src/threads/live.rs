@@ -375,10 +375,14 @@ struct Session {
 impl Session {
     /// Looks at a child, which must not have been told to begin.
     fn new(worker: &Worker) -> Option<Self> {
+        Self::with(worker, false)
+    }
+
+    fn with(worker: &Worker, ask_clock: bool) -> Option<Self> {
         let host = Host::live();
         let target = Target::Tree(worker.0.id());
         let scope = Scope { target, start: host.now(), ..Scope::default() };
-        match BpfReader::open(&host, &scope) {
+        match BpfReader::open_with(&host, &scope, ask_clock) {
             Ok(reader) => Some(Session {
                 host,
                 reader,
@@ -479,11 +483,20 @@ fn each_wait_is_in_its_state() {
 
 #[test]
 fn all_time_is_in_one_state() {
+    adds_up("all_time_is_in_one_state", false);
+}
+
+#[test]
+fn all_time_is_in_one_state_where_the_clock_must_be_asked() {
+    adds_up("all_time_is_in_one_state_where_the_clock_must_be_asked", true);
+}
+
+fn adds_up(test: &str, ask_clock: bool) {
     if is_worker() {
         return;
     }
-    let mut worker = Worker::start("all_time_is_in_one_state", "run,contend,pipe,epoll,fsync,mutex");
-    let Some(mut session) = Session::new(&worker) else { return };
+    let mut worker = Worker::start(test, "run,contend,pipe,epoll,fsync,mutex");
+    let Some(mut session) = Session::with(&worker, ask_clock) else { return };
     session.read();
     let (first, before) = (session.between, session.time.clone());
     worker.go();

@@ -49,7 +49,6 @@ pub(super) struct Thread {
     pub states: [u64; STATES],
     pub runtime_born: u64,
     pub runtime: u64,
-    pub left: u64,
     pub runtime_now: u64,
     /// User and kernel time as the kernel guesses it, since `born`.
     pub guessed: [u64; 2],
@@ -61,7 +60,7 @@ pub(super) struct Thread {
 }
 
 impl Thread {
-    const SIZE: usize = 4 * 4 + 5 * 8 + STATES * 8 + 10 * 8 + BUCKETS * 4 + 2 * 16;
+    const SIZE: usize = 4 * 4 + 5 * 8 + STATES * 8 + 9 * 8 + BUCKETS * 4 + 2 * 16;
 
     fn read(record: &[u8]) -> Self {
         let mut f = Fields::of(record);
@@ -79,7 +78,6 @@ impl Thread {
             states: f.numbers(),
             runtime_born: f.u64(),
             runtime: f.u64(),
-            left: f.u64(),
             runtime_now: f.u64(),
             guessed: f.numbers(),
             events: f.numbers(),
