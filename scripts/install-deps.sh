@@ -25,6 +25,7 @@ cross qemu-user             [[ $(uname -m) == aarch64 ]] || command -v qemu-aarc
 bench sysstat               command -v pidstat
 bench atop                  command -v atop
 bench strace                command -v strace
+bench bpftrace              command -v bpftrace
 fuzz  g++                   command -v c++
 faults g++                  command -v g++
 faults jq                   command -v jq

@@ -80,7 +80,7 @@ cc -O2 -pthread -o "$work/crowd" "$work/crowd.c" || exit 1
 if [[ -r /proc/self/schedstat ]]; then
     for ((round = 0; round < rounds; round++)); do
         "$twinscope" record -q -f -o "$work/run.twin" --only threads -- "$work/crowd" "$each" 2>"$work/kernel"
-        ask "with last as (select max(user + kernel + stolen) as ran, max(runnable) as waited from thread_time where comm = 'crowd' group by pid, tid, start)
+        ask "with last as (select max(user + kernel) as ran, max(runnable) as waited from thread_time where comm = 'crowd' group by pid, tid, start)
             select sum(ran), sum(waited) from last" >"$work/own"
         awk -F'[ ,]' 'FNR == NR { if ($1 == "kernel") { ran = $2; waited = $3 } next }
             ran && waited { printf "time on a CPU\tof that in schedstat\t%%\t%.2f\nwaits for a CPU\tof those in schedstat\t%%\t%.2f\n", 100 * $1 / ran, 100 * $2 / waited }' \

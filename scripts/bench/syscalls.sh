@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What the table of system calls costs: nanoseconds of CPU time of one getppid(2), without a recorder, with `twinscope record --only syscalls`
-# that counts exactly (--exact) and that thins itself out, and under `strace -c` where that is here. They are interleaved.
+# that counts exactly (--exact) and that thins itself out, and where they are here under `strace -c` and two programs of bpftrace: one that keeps
+# number, time and histogram of each call as the recorder does, and one that does nothing, which is what it takes to look at all. They are interleaved.
 #
 # usage: scripts/bench/syscalls.sh     TWINSCOPE=path of the program, ROUNDS=number, CALLS=number
 #
@@ -50,6 +51,15 @@ counted_of() {
     "$twinscope" sql --format csv "$work/$1.twin" "select max(count) / $2.0 from syscall where call = 'getppid' and comm = 'loop'" | tail -n 1
 }
 
+# Adds to file $1 what bpftrace lets a getppid take that runs program $2; nothing where it cannot.
+by_bpftrace() {
+    timeout 60 bpftrace -e "$2" -c "$work/loop $calls" 2>&1 >/dev/null | grep -xE '[0-9.]+' >>"$work/$1" || true
+}
+begins=tracepoint:raw_syscalls:sys_enter ends=tracepoint:raw_syscalls:sys_exit
+counts="$begins { @since[tid] = nsecs; @call[tid] = args->id; }
+    $ends /@since[tid]/ { \$spent = nsecs - @since[tid]; @number[comm, @call[tid]] = count(); @time[comm, @call[tid]] = sum(\$spent);
+        @lengths[comm, @call[tid]] = hist(\$spent); delete(@since[tid]); delete(@call[tid]); }"
+
 traced=20000
 for ((round = 0; round < rounds; round++)); do
     "$work/loop" "$calls" 2>>"$work/without"
@@ -57,6 +67,10 @@ for ((round = 0; round < rounds; round++)); do
     # Long enough for most of it to be past the time in which what it costs is found out.
     "$twinscope" record -q -f -o "$work/b.twin" --only syscalls -- "$work/loop" $((calls * 10)) 2>>"$work/thinned"
     counted_of b "$((calls * 10))" >>"$work/estimated"
+    if command -v bpftrace >/dev/null; then
+        by_bpftrace bpftrace "$counts"
+        by_bpftrace empty "$begins { } $ends { }"
+    fi
     if command -v strace >/dev/null && [[ $round -lt 3 ]]; then
         awk -v a="$(wall "$work/loop" $traced)" -v b="$(wall strace -c -o /dev/null "$work/loop" $traced)" -v n=$traced \
             'BEGIN { printf "%.0f\n", (b - a) * 1e9 / n }' >>"$work/strace"
@@ -75,6 +89,12 @@ paste "$work/off" "$work/on" | awk '{ print $2 - $1 }' | lines twinscope "added 
 paste "$work/off" "$work/on" | awk '{ print $2 / $1 }' | lines twinscope "a getppid, ratio to none" ""
 paste "$work/off" "$work/part" | awk '{ print $2 - $1 }' | lines "twinscope, thinned out" "added to a getppid" ns
 lines "twinscope, thinned out" "calls estimated, ratio to those made" "" <"$work/estimated"
+for what in bpftrace empty; do
+    name=bpftrace
+    [[ $what == bpftrace ]] || name="bpftrace, programs that do nothing"
+    # Where one round failed, rounds would be put beside others.
+    [[ $(wc -l <"$work/$what" 2>/dev/null || echo 0) -ne $rounds ]] || paste "$work/off" "$work/$what" | awk '{ print $2 - $1 }' | lines "$name" "added to a getppid" ns
+done
 [[ ! -s $work/strace ]] || lines "strace -c" "added to a getppid" ns <"$work/strace"
 if [[ $counted != "$calls" ]]; then
     echo "syscalls.sh: $calls calls were made, ${counted:-none} were counted" >&2
