@@ -6,6 +6,8 @@ mod attributes;
 #[cfg(feature = "bpf")]
 mod counted;
 mod cputime;
+#[cfg(feature = "bpf")]
+mod dearness;
 mod entities;
 pub mod mask;
 pub mod parse;

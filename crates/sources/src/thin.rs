@@ -12,6 +12,7 @@
 //! CPU's time. It changes what is done when the source is next read, so that what was counted all the time and what was counted in stretches
 //! lie in different intervals; where reads are rare, it does not wait.
 
+use crate::dearness::dearness;
 use crate::tally::Counts;
 use host::Host;
 use host::bpf::{Hooks, Map, Programs};
@@ -55,11 +56,16 @@ impl Rhythm {
 pub struct Cost {
     /// The counter of events, in the programs' `counts`.
     pub counter: u32,
-    /// Nanoseconds of an event, hooks and all.
+    /// Nanoseconds of an event, hooks and all, where `dearness` is 1.
     pub each: u64,
 }
 
 impl Cost {
+    /// What it is on this machine.
+    fn here(self) -> Self {
+        Cost { each: (self.each as f64 * dearness()) as u64, ..self }
+    }
+
     /// The part of its CPU that the mean event's hooks took, and of the CPU with most of them, in `time` nanoseconds with so many events on each
     /// CPU more than `before`.
     fn shares(self, before: &[u64], now: &[u64], time: u64) -> (f64, f64) {
@@ -321,7 +327,7 @@ impl Thin {
             shut: false,
             read: (now, 0, Vec::new()),
             counts: Counts::of(programs)?,
-            cost: plan.cost,
+            cost: plan.cost.here(),
             rhythm: plan.rhythm,
             end: false,
             failed: None,
@@ -375,6 +381,11 @@ impl Thin {
         gate.settle();
         drop(gate);
         self.shared.changed.notify_all();
+    }
+
+    /// What an event costs on this machine.
+    pub fn cost(&self) -> Cost {
+        self.shared.lock().cost
     }
 
     /// Of so many parts of the time it counts in one.

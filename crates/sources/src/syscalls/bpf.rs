@@ -21,7 +21,7 @@ static OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/syscalls.bpf.o"
 const NO_CALL: u32 = u32::MAX;
 const LOST_THREADS: u32 = 0;
 const LOST_CALLS: u32 = 1;
-/// `COUNT_CALLS`, and what a call costs with both hooks, by scripts/bench/syscalls.sh.
+/// `COUNT_CALLS`, and what a call costs with both hooks, by scripts/bench/syscalls.sh on the machine that dearness.rs compares with.
 const COST: Cost = Cost { counter: 2, each: 120 };
 /// Bytes of `struct slot` and of `struct folded_key`.
 const SLOT: usize = 8 + 6 * 8 + BUCKETS * 4;
@@ -327,9 +327,10 @@ impl Syscalls {
             let before = self.rows.get(key).map_or(0, |row| row.counted.counters[0]);
             *calls.entry(key.0).or_default() += now.counters[0].saturating_sub(before);
         }
+        let cost = self.thin.cost();
         let spans = self.used.iter().map(|(pid, used)| {
             let calls = calls.get(pid).copied().unwrap_or(0);
-            (*pid, span.of_process(COST, calls, *used))
+            (*pid, span.of_process(cost, calls, *used))
         });
         let spans: HashMap<u32, Span> = spans.collect();
         let mut events = self.events;
