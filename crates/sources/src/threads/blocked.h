@@ -23,6 +23,17 @@ enum { S_IFMT = 0170000, S_IFSOCK = 0140000, S_IFREG = 0100000, S_IFBLK = 006000
 enum { LONGEST = 1 << 30, EARLY = 100000, LATE = 200000 };
 enum { FUTEX_WAIT = 0, FUTEX_LOCK_PI = 6, FUTEX_LOCK_PI2 = 13, FUTEX_CMD_MASK = 0x7f, FUTEX_CLOCK_REALTIME = 0x100 };
 
+static __always_inline __u32 class_of(__s32 call)
+{
+	__u32 at = call;
+
+	if (at >= CALLS)
+		return CALL_OTHER;
+	/* The compiler knows that the mask takes nothing away, and would leave it out; the kernel does not always. */
+	asm volatile("" : "+r"(at));
+	return call_class[at & (CALLS - 1)];
+}
+
 static __always_inline bool is_throttled(struct task_struct *task)
 {
 	if (bpf_core_field_exists(task->throttled) && task->throttled)
@@ -81,7 +92,7 @@ static __always_inline __u32 blocked_state(struct ledger *ledger, struct task_st
 					   struct registers *at, __u64 now)
 {
 	bool waits_for_disk = BPF_CORE_READ_BITFIELD(task, in_iowait);
-	__u32 class = CALL_OTHER;
+	__u32 class;
 
 	if (ledger->contended) {
 		waits_for_lock(ledger);
@@ -95,8 +106,7 @@ static __always_inline __u32 blocked_state(struct ledger *ledger, struct task_st
 		return OTHER;
 	if (at->call < 0)
 		return waits_for_disk || !(state & TASK_INTERRUPTIBLE) ? FAULT : OTHER;
-	if (at->call < CALLS)
-		class = call_class[at->call & (CALLS - 1)];
+	class = class_of(at->call);
 	switch (class) {
 	case CALL_FUTEX: {
 		__u32 operation = at->arguments[1] & FUTEX_CMD_MASK;
@@ -149,9 +159,7 @@ static __always_inline void note_timeout(struct ledger *ledger, struct registers
 	__u64 time[2] = {}, pointer = 0, unit = 1, from = now;
 	__s32 milliseconds = 0;
 
-	if (at->call < 0 || at->call >= CALLS)
-		return;
-	switch (call_class[at->call & (CALLS - 1)]) {
+	switch (class_of(at->call)) {
 	case CALL_SLEEP:
 		ledger->timed = TIMER;
 		return;
@@ -183,6 +191,8 @@ static __always_inline void note_timeout(struct ledger *ledger, struct registers
 	case CALL_PSELECT:
 		pointer = at->arguments[4];
 		break;
+	default:
+		return;
 	}
 	if (milliseconds > 0)
 		time[1] = milliseconds * 1000000ull;

@@ -9,8 +9,11 @@
 
 #include "core.h"
 
-/* How often the distance is looked at, and beyond which change of it the two clocks have parted, as where one slept and the other did not; nanoseconds. */
-enum { LOOK_AT_CLOCK = 1 << 20, PARTED = 1 << 20 };
+/*
+ * How often the distance is looked at; after how long what is known of it counts no more, as of a CPU that slept; and which growth of it says that the two
+ * clocks have parted. Nanoseconds.
+ */
+enum { LOOK_AT_CLOCK = 1 << 20, LONG_AGO = 1 << 24, PARTED = 1 << 20 };
 
 /* For tests: as if the kernel kept none of this. */
 const volatile bool ask_clock = 0;
@@ -60,7 +63,7 @@ static __always_inline __u64 time_of_switch(struct task_struct *task, __u64 *dis
 	if (at - clock->looked >= LOOK_AT_CLOCK) {
 		found = bpf_ktime_get_ns() - at;
 		/* The two are unsigned, and either may be the greater. */
-		if (found - clock->distance < PARTED)
+		if (at - clock->looked < LONG_AGO && found - clock->distance < PARTED)
 			found = clock->distance + ((found - clock->distance) >> 3);
 		clock->distance = found;
 		clock->looked = at;

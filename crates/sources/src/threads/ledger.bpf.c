@@ -6,8 +6,8 @@
  * order. A task iterator reads it once a tick; a thread that ends goes through a ring.
  *
  * What a thread blocks in is known at switch-out without any tracing of system calls: its saved registers hold the call and its
- * arguments. Who wakes it notes so at sched_waking, which unlike sched_wakeup always runs where the waker is, and when; no more, for the waker
- * has other things to do, and the lines of the cache that hold the ledger are elsewhere. It is added up when the thread runs.
+ * arguments. Who wakes it notes so at sched_waking, which unlike sched_wakeup always runs where the waker is; no more, for the waker has other
+ * things to do, and the lines of the cache that hold the ledger are elsewhere. It is added up when the thread runs, from when the kernel queued it.
  *
  * sched_waking is not ordered by the run-queue lock, so a waker writes to fields that nobody else writes to while the thread is blocked. A wake-up
  * that comes before the ledger says so finds a thread that is not yet off its CPU: it never really blocked.
@@ -105,7 +105,8 @@ static __always_inline void blocks(struct task_struct *task, struct ledger *ledg
 	ledger->waker_place = ledger->closely ? LOOK : 0;
 	ledger->counted = 0;
 	ledger->timed = ENDLESS;
-	ledger->delay = task->sched_info.run_delay;
+	if (notes_queueing())
+		ledger->delay = task->sched_info.run_delay;
 	ledger->blocked = now;
 	ledger->kernel = 0;
 	ledger->address = 0;
@@ -137,20 +138,25 @@ static __always_inline __u64 state_woken(__u64 woken)
 }
 
 /*
- * When the thread was woken, of which `ledger->woken` says that it was; `queued` is when it was queued where it is now, by CLOCK_MONOTONIC. Before that it
- * may have waited on other CPUs' queues.
+ * When the thread was woken, of which `ledger->woken` says that it was. `distance` is that of the clock of the queue on which it is; 0 where that is not
+ * known. Before it was queued there it may have waited on others.
  */
-static __always_inline __u64 woken_at(struct task_struct *task, struct ledger *ledger, __u64 queued)
+static __always_inline __u64 woken_at(struct task_struct *task, struct ledger *ledger, __u64 now, __u64 distance)
 {
-	return notes_queueing() ? queued - (task->sched_info.run_delay - ledger->delay) : ledger->woken & ~1ull;
+	__u64 queued;
+
+	if (!notes_queueing())
+		return ledger->woken & ~1ull;
+	queued = task->sched_info.last_queued;
+	queued = queued && distance && queued + distance < now ? queued + distance : now;
+	return queued - (task->sched_info.run_delay - ledger->delay);
 }
 
 /* The wait of a thread that was woken ends, and its way to a CPU, which it got at `now`, begins. */
 static __always_inline void wakes(struct task_struct *task, struct ledger *ledger, __u64 now, __u64 distance)
 {
-	__u64 from = ledger->since, state = state_woken(ledger->woken), queued = task->sched_info.last_queued, woken;
+	__u64 from = ledger->since, state = state_woken(ledger->woken), woken = woken_at(task, ledger, now, distance);
 
-	woken = woken_at(task, ledger, queued ? queued + distance : now);
 	/* What a read has told is not taken back. */
 	if (woken < ledger->flushed)
 		woken = ledger->flushed;
@@ -173,16 +179,10 @@ static __always_inline void wakes(struct task_struct *task, struct ledger *ledge
 	changed(ledger, state);
 }
 
-/* woken_at() of a thread that someone else looks at; 0: it was not yet. */
+/* The same of a thread wherever it is, at any time; 0: it was not yet. */
 static __always_inline __u64 seen_woken(struct task_struct *task, struct ledger *ledger, __u64 now)
 {
-	__u64 queued = task->sched_info.last_queued, distance = 0;
-
-	if (!ledger->woken)
-		return 0;
-	if (notes_queueing())
-		distance = distance_on(cpu_of(task));
-	return woken_at(task, ledger, queued && distance && queued + distance < now ? queued + distance : now);
+	return ledger->woken ? woken_at(task, ledger, now, notes_queueing() ? distance_on(cpu_of(task)) : 0) : 0;
 }
 
 static __always_inline void fill_thread(struct thread_record *to, struct task_struct *task, struct ledger *ledger, __u64 now)
