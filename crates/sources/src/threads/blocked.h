@@ -5,6 +5,7 @@
 #ifndef TWINSCOPE_BLOCKED_H
 #define TWINSCOPE_BLOCKED_H
 
+#include "clock.h"
 #include "ledger.h"
 #include "registers.h"
 
@@ -59,7 +60,7 @@ static __always_inline __u32 mode_of(struct task_struct *task, __u32 descriptor)
 static __always_inline __u32 descriptor_state(struct ledger *ledger, struct task_struct *task, __u32 descriptor,
 					      __u32 state, __u64 now)
 {
-	if (ledger->descriptor != descriptor || now - ledger->descriptor_at > 100000000ull) {
+	if (ledger->descriptor != descriptor || has_passed(100000000, ledger->descriptor_at, now)) {
 		ledger->descriptor = descriptor;
 		ledger->descriptor_at = now;
 		ledger->descriptor_kind = mode_of(task, descriptor);

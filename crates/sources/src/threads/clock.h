@@ -31,6 +31,15 @@ struct {
 	__type(value, struct clock);
 } clocks SEC(".maps");
 
+/*
+ * Whether `length` has passed from `since` to `now`. The time of a switch and that of the clock, and times of switches on two CPUs, may be some
+ * microseconds apart: then `now` is the earlier, and nothing has.
+ */
+static __always_inline bool has_passed(__u64 length, __u64 since, __u64 now)
+{
+	return (__s64)(now - since) >= (__s64)length;
+}
+
 static __always_inline bool has_queue_clock(void)
 {
 	return bpf_core_field_exists(struct cfs_rq, rq) && !ask_clock;
@@ -63,10 +72,15 @@ static __always_inline __u64 time_of_switch(struct task_struct *task, __u64 *dis
 	if (at - clock->looked >= LOOK_AT_CLOCK) {
 		found = bpf_ktime_get_ns() - at;
 		/* The two are unsigned, and either may be the greater. */
-		if (at - clock->looked < LONG_AGO && found - clock->distance < PARTED)
-			found = clock->distance + ((found - clock->distance) >> 3);
+		if (at - clock->looked >= LONG_AGO) {
+			/* The first switch after a sleep takes longer than others: the next one looks again. */
+			clock->looked = at - LOOK_AT_CLOCK;
+		} else {
+			if (found - clock->distance < PARTED)
+				found = clock->distance + ((found - clock->distance) >> 3);
+			clock->looked = at;
+		}
 		clock->distance = found;
-		clock->looked = at;
 	}
 	*distance = clock->distance;
 	return at + *distance;

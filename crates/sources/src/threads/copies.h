@@ -6,6 +6,7 @@
 #ifndef TWINSCOPE_COPIES_H
 #define TWINSCOPE_COPIES_H
 
+#include "clock.h"
 #include "ledger.h"
 #include "registers.h"
 
@@ -71,7 +72,7 @@ static __always_inline struct scratch *scratch_of(__u32 which, __u64 now)
 {
 	struct scratch *scratch = bpf_map_lookup_elem(&scratches, &which);
 
-	if (scratch && now - scratch->window > COPY_WINDOW) {
+	if (scratch && has_passed(COPY_WINDOW, scratch->window, now)) {
 		scratch->window = now;
 		scratch->user = 0;
 		scratch->spent = 0;
@@ -92,7 +93,7 @@ static __noinline int copy_stack(__u64 place, __u64 now)
 	if (!scratch || !with_stacks)
 		return 0;
 	last = bpf_map_lookup_elem(&copied, &place);
-	if (last && now - *last < COPY_AGAIN)
+	if (last && !has_passed(COPY_AGAIN, *last, now))
 		return 1;
 	if (scratch->user >= MOST_USER_COPIES || scratch->spent >= MOST_SPENT) {
 		count(COUNT_USER_LEFT_OUT);

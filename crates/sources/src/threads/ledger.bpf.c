@@ -101,7 +101,7 @@ static __always_inline void blocks(struct task_struct *task, struct ledger *ledg
 	ledger->woken = 0;
 	ledger->waker = 0;
 	ledger->waker_thread = 0;
-	ledger->closely = now - ledger->blocked >= OFTEN || (now >> WINDOW_BITS) % WINDOWS == 0;
+	ledger->closely = has_passed(OFTEN, ledger->blocked, now) || (now >> WINDOW_BITS) % WINDOWS == 0;
 	ledger->waker_place = ledger->closely ? LOOK : 0;
 	ledger->counted = 0;
 	ledger->timed = ENDLESS;
@@ -123,7 +123,7 @@ static __always_inline void blocks(struct task_struct *task, struct ledger *ledg
 			bpf_probe_read_user(&ledger->owner, sizeof(ledger->owner), (void *)(ledger->address + 8));
 		}
 		known = &ledger->known[ledger->place & (KNOWN - 1)];
-		if (with_stacks && !(task->flags & PF_KTHREAD) && (known->place != ledger->place || now - known->at > COPY_AGAIN) &&
+		if (with_stacks && !(task->flags & PF_KTHREAD) && (known->place != ledger->place || has_passed(COPY_AGAIN, known->at, now)) &&
 		    copy_stack(ledger->place, now)) {
 			known->place = ledger->place;
 			known->at = now;
@@ -328,7 +328,7 @@ static __always_inline void note_waker(struct ledger *ledger, struct task_struct
 	if (look != LOOK || !with_stacks || (waker->flags & PF_KTHREAD))
 		return;
 	now = bpf_ktime_get_ns();
-	if (now - since >= long_wait || now % WAKER_ONE_IN == 0) {
+	if (has_passed(long_wait, since, now) || now % WAKER_ONE_IN == 0) {
 		__u64 place = mix(mix(mix((__u32)waker->pid, at->ip), at->sp), (__u32)at->call);
 
 		if (copy_stack(place, now))
@@ -443,7 +443,7 @@ static __always_inline bool is_asked_for(struct registers_record *record, struct
 	struct registers at = {};
 	__u64 place = ledger->place;
 
-	if (!with_stacks || (task->flags & PF_KTHREAD) || now - since < BLOCKED_LONG || bpf_map_lookup_elem(&copied, &place) ||
+	if (!with_stacks || (task->flags & PF_KTHREAD) || !has_passed(BLOCKED_LONG, since, now) || bpf_map_lookup_elem(&copied, &place) ||
 	    !registers_of(&at, task))
 		return 0;
 	record->kind = RECORD_REGISTERS;
@@ -522,9 +522,12 @@ int ledger_read(struct bpf_iter__task *ctx)
 
 		/* Woken, but not yet on a CPU. */
 		if (woken && woken <= now)
-			until = woken > from ? woken : from;
-		else if (!ledger->kernel && now - since >= long_wait && long_wait)
+			until = woken;
+		else if (!ledger->kernel && has_passed(long_wait, since, now) && long_wait)
 			ledger->kernel = kernel_stack(task, 1, now);
+		/* It began just now, by a clock that is ahead (has_passed()), or was woken as it was told of last. */
+		if (until < from)
+			until = from;
 		identify(&pass->open, task, OPEN);
 		fill(&pass->open.site, ledger, held);
 		pass->open.site.born = since;

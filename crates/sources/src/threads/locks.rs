@@ -46,10 +46,10 @@ impl Sums {
     }
 
     fn put_in(&mut self, other: Sums) {
-        self.count += other.count;
-        self.time += other.time;
+        self.count = self.count.saturating_add(other.count);
+        self.time = self.time.saturating_add(other.time);
         for (sum, more) in self.timed_out.iter_mut().zip(other.timed_out) {
-            *sum += more;
+            *sum = sum.saturating_add(more);
         }
         self.longest = self.longest.max(other.longest);
         self.waiters = self.waiters.max(other.waiters);
