@@ -500,13 +500,19 @@ fn adds_up(test: &str, ask_clock: bool) {
     session.read();
     let (first, before) = (session.between, session.time.clone());
     worker.go();
-    for _ in 0..4 {
-        sleep(Duration::from_millis(150));
+    // So often that some threads have blocked or been woken just now.
+    for _ in 0..60 {
+        sleep(Duration::from_millis(10));
         session.read();
     }
     worker.done();
     session.read();
     let last = session.between;
+    // Of all its threads, which are fewer.
+    let whole = 20 * (last.1 - first.0) as i64;
+    for row in session.all(WAIT) {
+        assert!((0..=whole).contains(&row[9]), "waits of {} in {whole}: {row:?}", row[9]);
+    }
     let mut seen = 0;
     for (key, counters) in &session.time {
         // Those that were there all the time.
