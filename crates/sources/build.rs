@@ -1,4 +1,4 @@
-//! Compiles the eBPF programs that lie beside their sources (`src/*/NAME.bpf.c`) with clang, to be embedded by
+//! Compiles the eBPF programs that lie beside their sources (`src/**/NAME.bpf.c`) with clang, to be embedded by
 //! `include_bytes!(concat!(env!("OUT_DIR"), "/NAME.bpf.o"))`. The same object serves every little-endian machine.
 
 use std::path::{Path, PathBuf};
