@@ -190,7 +190,7 @@ for mode in mutex switches; do
     done
     [[ -s $work/$mode.alone ]] || { echo "ledger.sh: $name was never recorded" >&2; exit 1; }
     sort -g "$work/$mode.alone" | awk -v what="$name" '{ v[NR] = $1; c[NR] = $2 } END { m = int((NR + 1) / 2)
-        printf "%s\talone\t/s\t%.0f\n%s\talone, CPU time of each\tns\t%.0f\n", what, v[m], what, c[m] }'
+        printf "%s\toperations alone\t/s\t%.0f\n%s\talone, CPU time of each\tns\t%.0f\n", what, v[m], what, c[m] }'
     for way in threads all; do
         with="with the ledger"
         [[ $way == threads ]] || with="with all sources"
