@@ -87,6 +87,29 @@ impl Node<'_> {
     }
 }
 
+/// A cell in the tree.
+struct Leaf<'p> {
+    /// Its number.
+    cell: usize,
+    /// Its node.
+    at: usize,
+    /// Slow and fast time, and of the slow the kernel's.
+    time: [f64; 3],
+    function: &'p str,
+    path: &'p str,
+}
+
+impl Leaf<'_> {
+    fn growth(&self) -> f64 {
+        self.time[0] - self.time[1]
+    }
+
+    /// What taking its time out of the tree adds.
+    fn without(&self) -> [f64; 3] {
+        self.time.map(|time| -time)
+    }
+}
+
 /// CPU times, slow and fast.
 #[derive(Default)]
 struct Totals<'p> {
@@ -125,8 +148,7 @@ pub(super) fn find(cells: &mut [Cell], times: &[[f64; 2]]) {
         let cells: &[Cell] = cells;
         let mut nodes = vec![Node { name: "", parent: 0, slow: 0.0, fast: 0.0, kernel: 0.0, children: Vec::new() }];
         let mut known: HashMap<(usize, &str), usize> = HashMap::new();
-        // The node of each cell.
-        let mut places: Vec<(usize, usize)> = Vec::new();
+        let mut leaves: Vec<Leaf<'_>> = Vec::new();
         let mut totals = Totals::default();
         for (index, (cell, [slow, fast])) in cells.iter().zip(times).enumerate() {
             if cell.aside || !matches!(cell.state, Some(State::User | State::Kernel)) || cell.function.is_empty() {
@@ -149,8 +171,9 @@ pub(super) fn find(cells: &mut [Cell], times: &[[f64; 2]]) {
                 }
                 at = child;
             }
-            places.push((index, at));
-            add(&mut nodes, at, [*slow, *fast, if cell.state == Some(State::Kernel) { *slow } else { 0.0 }]);
+            let time = [*slow, *fast, if cell.state == Some(State::Kernel) { *slow } else { 0.0 }];
+            leaves.push(Leaf { cell: index, at, time, function: &cell.function, path: &cell.path });
+            add(&mut nodes, at, time);
         }
         let whole: f64 = nodes.first().map_or(0.0, Node::growth).abs().max(grown(&nodes));
         for _ in 0..PLACES {
@@ -158,36 +181,36 @@ pub(super) fn find(cells: &mut [Cell], times: &[[f64; 2]]) {
             let Some(node) = nodes.get(place) else { break };
             let fresh = node.is_new(&totals);
             let name = if node.name == CUT_OFF { most_of(&nodes, place, &totals) } else { node.name }.to_owned();
-            let moved = fresh && is_moved(&nodes, place, &places, times, cells);
-            for (index, at) in places.iter().filter(|_| !moved) {
-                let slot = named.get_mut(*index).filter(|slot| slot.is_none());
-                if let Some(slot) = slot.filter(|_| is_below(&nodes, *at, place)) {
+            let moved = fresh && is_moved(&nodes, place, &leaves);
+            let all = [-node.slow, -node.fast, -node.kernel];
+            let mut called: Vec<&Leaf<'_>> = Vec::new();
+            // What it was on the fast side, or elsewhere, goes with it.
+            let mut with_it: Vec<&Leaf<'_>> = Vec::new();
+            if moved {
+                with_it = gone(&nodes, place, &leaves);
+            } else {
+                let unnamed = leaves.iter().filter(|leaf| named.get(leaf.cell).is_some_and(Option::is_none));
+                let (below, elsewhere): (Vec<_>, Vec<_>) = unnamed.partition(|leaf| is_below(&nodes, leaf.at, place));
+                if !fresh {
+                    with_it = made_up(elsewhere, &name);
+                }
+                called = below;
+                called.extend(&with_it);
+            }
+            for leaf in called {
+                if let Some(slot) = named.get_mut(leaf.cell) {
                     *slot = Some((name.clone(), fresh));
                 }
             }
-            let all = [-node.slow, -node.fast, -node.kernel];
-            if moved {
-                // What it was on the fast side goes with it.
-                let below = |at: usize| is_below(&nodes, at, place);
-                let function = |index: &usize| cells.get(*index).map_or("", |c| c.function.as_str());
-                let same: HashSet<&str> =
-                    places.iter().filter(|(_, at)| below(*at)).map(|(i, _)| function(i)).collect();
-                let gone: Vec<(usize, [f64; 2])> = places
-                    .iter()
-                    .filter(|(index, at)| same.contains(function(index)) && !below(*at))
-                    .filter_map(|(index, at)| Some((*at, *times.get(*index)?)))
-                    .filter(|(_, [slow, fast])| slow < fast)
-                    .collect();
-                for (at, [slow, fast]) in gone {
-                    add(&mut nodes, at, [-slow, -fast, 0.0]);
-                }
+            for leaf in with_it {
+                add(&mut nodes, leaf.at, leaf.without());
             }
             add(&mut nodes, place, all);
             if let Some(node) = nodes.get_mut(place) {
                 node.children.clear();
             }
         }
-        bring_home(&mut named, &nodes, &totals, &places);
+        bring_home(&mut named, &nodes, &totals, &leaves);
     }
     for (cell, named) in cells.iter_mut().zip(named) {
         if let Some((name, fresh)) = named {
@@ -197,44 +220,53 @@ pub(super) fn find(cells: &mut [Cell], times: &[[f64; 2]]) {
 }
 
 /// New code on stacks that miss frames, or that run on into others, belongs where it is called as a rule.
-fn bring_home(
-    named: &mut [Option<(String, bool)>],
-    nodes: &[Node<'_>],
-    totals: &Totals<'_>,
-    places: &[(usize, usize)],
-) {
+fn bring_home(named: &mut [Option<(String, bool)>], nodes: &[Node<'_>], totals: &Totals<'_>, leaves: &[Leaf<'_>]) {
     let function = |at: usize| nodes.get(at).map_or("", |node| node.name);
     let mut homes: HashMap<&str, String> = HashMap::new();
-    for (index, at) in places {
-        if let Some(Some((name, true))) = named.get(*index) {
-            homes.entry(function(*at)).or_insert_with(|| name.clone());
+    for leaf in leaves {
+        if let Some(Some((name, true))) = named.get(leaf.cell) {
+            homes.entry(function(leaf.at)).or_insert_with(|| name.clone());
         }
     }
-    for (index, at) in places {
-        let strayed = named.get_mut(*index).and_then(Option::as_mut).filter(|(_, fresh)| !fresh);
-        let is_new = totals.of(function(*at)).is_some_and(|times| totals.is_new(times));
-        if let Some((place, home)) = strayed.filter(|_| is_new).zip(homes.get(function(*at))) {
+    for leaf in leaves {
+        let strayed = named.get_mut(leaf.cell).and_then(Option::as_mut).filter(|(_, fresh)| !fresh);
+        let is_new = totals.of(function(leaf.at)).is_some_and(|times| totals.is_new(times));
+        if let Some((place, home)) = strayed.filter(|_| is_new).zip(homes.get(function(leaf.at))) {
             *place = (home.clone(), true);
         }
     }
 }
 
 /// Whether what runs below a place ran elsewhere on the fast side: in another thread, or called by others. Then it is not new, and did not grow.
-fn is_moved(nodes: &[Node<'_>], place: usize, places: &[(usize, usize)], times: &[[f64; 2]], cells: &[Cell]) -> bool {
+fn is_moved(nodes: &[Node<'_>], place: usize, leaves: &[Leaf<'_>]) -> bool {
     // By innermost function: slow time below the place, and growth elsewhere.
     let mut by: HashMap<&str, [f64; 2]> = HashMap::new();
-    for (index, at) in places {
-        let (Some(cell), Some([slow, fast])) = (cells.get(*index), times.get(*index)) else { continue };
-        let sums = by.entry(cell.function.as_str()).or_insert([0.0; 2]);
-        if is_below(nodes, *at, place) {
-            sums[0] += slow;
+    for leaf in leaves {
+        let sums = by.entry(leaf.function).or_insert([0.0; 2]);
+        if is_below(nodes, leaf.at, place) {
+            sums[0] += leaf.time[0];
         } else {
-            sums[1] += slow - fast;
+            sums[1] += leaf.growth();
         }
     }
     let below: f64 = by.values().map(|[slow, _]| slow).sum();
     let moved: f64 = by.values().map(|[slow, elsewhere]| slow.min((-elsewhere).max(0.0))).sum();
     moved > MOVED * below
+}
+
+/// Of code that was moved below a place, what it took elsewhere on the fast side.
+fn gone<'l, 'p>(nodes: &[Node<'_>], place: usize, leaves: &'l [Leaf<'p>]) -> Vec<&'l Leaf<'p>> {
+    let (below, elsewhere): (Vec<_>, Vec<_>) = leaves.iter().partition(|leaf| is_below(nodes, leaf.at, place));
+    let functions: HashSet<&str> = below.into_iter().map(|leaf| leaf.function).collect();
+    elsewhere.into_iter().filter(|leaf| functions.contains(leaf.function) && leaf.growth() < 0.0).collect()
+}
+
+/// Where the function of a place takes less than before when others call it, all that it takes there: it grew by what is left. Above all so do functions
+/// without names, which are all called after their module.
+fn made_up<'l, 'p>(mut elsewhere: Vec<&'l Leaf<'p>>, function: &str) -> Vec<&'l Leaf<'p>> {
+    let called = format!(";{function};");
+    elsewhere.retain(|leaf| leaf.path.contains(&called));
+    if elsewhere.iter().map(|leaf| leaf.growth()).sum::<f64>() < 0.0 { elsewhere } else { Vec::new() }
 }
 
 /// Of the functions below a place, that with most of the time, whoever called it.
@@ -434,6 +466,21 @@ mod tests {
             .collect();
         find(&mut cells, &all.map(|(_, slow, fast)| [slow, fast]));
         assert_eq!((cells[0].focus.as_str(), cells[2].focus.as_str()), ("", "work"));
+    }
+
+    #[test]
+    fn what_others_call_less_often_makes_up_for_what_one_calls_more_often() {
+        // One thread against two for the same work: of a library without names, and of a function.
+        let places = found(&[(";main;code;[lib];[lib];", 3.0, 0.0), (";clone3;start_thread;[lib];[lib];", 0.0, 4.0)]);
+        assert_eq!(places, [("[lib]".into(), false), ("[lib]".into(), false)], "3 against 4 did not grow");
+        let places = found(&[
+            (";main;code;encode;a;", 9.0, 0.0),
+            (";main;code;encode;b;", 9.0, 0.0),
+            (";pool;encode;a;", 0.0, 4.0),
+        ]);
+        assert!(places.iter().all(|place| *place == ("encode".into(), false)), "{places:?}");
+        let places = found(&[(";main;code;encode;", 9.0, 1.0), (";pool;show;encode;", 1.01, 1.0)]);
+        assert_eq!([&places[0].0, &places[1].0], ["encode", ""], "there it takes what it took");
     }
 
     #[test]
