@@ -206,6 +206,8 @@ struct thread_info {
 	__u32 status;
 };
 
+struct bpf_local_storage;
+
 struct task_struct {
 	struct thread_info thread_info;
 	/* since Linux 5.14 */
@@ -241,6 +243,8 @@ struct task_struct {
 	unsigned in_iowait : 1;
 	int on_cpu;
 	int on_rq;
+	/* what eBPF programs keep with it */
+	struct bpf_local_storage *bpf_storage;
 	/* since Linux 6.18, CONFIG_CFS_BANDWIDTH: dequeued by the quota of its group */
 	bool throttled;
 	/* Above 0: faults in this task's memory are not handled, those who look at it see them as errors. */

@@ -22,6 +22,18 @@ struct {
 	__type(value, struct scope_mark);
 } scope_marks SEC(".maps");
 
+/*
+ * Whether any eBPF program keeps something with `task`. With most that are not in scope nobody does, and then each hook that they come by is spared its
+ * look-ups.
+ */
+static __always_inline bool has_storage(struct task_struct *task)
+{
+	return !bpf_core_field_exists(task->bpf_storage) || task->bpf_storage;
+}
+
+/* What `map` keeps with `task`; 0 for nothing. */
+#define stored_with(map, task) (has_storage(task) ? bpf_task_storage_get(&map, task, 0, 0) : 0)
+
 /* Whether `task` is looked at. `task` comes from a tp_btf or iterator context, or from bpf_get_current_task_btf(). */
 static __always_inline bool in_scope(struct task_struct *task)
 {
@@ -29,7 +41,7 @@ static __always_inline bool in_scope(struct task_struct *task)
 
 	if (scope_everything)
 		return 1;
-	mark = bpf_task_storage_get(&scope_marks, task, 0, 0);
+	mark = stored_with(scope_marks, task);
 	return mark && mark->in;
 }
 

@@ -237,7 +237,7 @@ SEC("tp_btf/sys_enter")
 int BPF_PROG(call_begins, struct pt_regs *regs, long nr)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct thread_calls *calls = bpf_task_storage_get(&thread_calls, task, 0, 0);
+	struct thread_calls *calls = stored_with(thread_calls, task);
 
 	if (!calls) {
 		if (!in_scope(task))
@@ -265,7 +265,7 @@ SEC("tp_btf/sys_exit")
 int BPF_PROG(call_ends, struct pt_regs *regs, long result)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct thread_calls *calls = bpf_task_storage_get(&thread_calls, task, 0, 0);
+	struct thread_calls *calls = stored_with(thread_calls, task);
 	__u64 since = open_since(), start, spent, end;
 	struct slot *slot;
 	bool seen;
@@ -323,7 +323,7 @@ int BPF_PROG(process_is_renamed, struct task_struct *task, const char *comm)
 
 	if (task->pid != task->tgid || task != bpf_get_current_task_btf())
 		return 0;
-	calls = bpf_task_storage_get(&thread_calls, task, 0, 0);
+	calls = stored_with(thread_calls, task);
 	if (!calls)
 		return 0;
 	__sync_fetch_and_add(&calls->sequence, 1);
@@ -342,7 +342,7 @@ int BPF_PROG(process_is_renamed, struct task_struct *task, const char *comm)
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(thread_exits, struct task_struct *task)
 {
-	struct thread_calls *calls = bpf_task_storage_get(&thread_calls, task, 0, 0);
+	struct thread_calls *calls = stored_with(thread_calls, task);
 	__u32 before;
 
 	if (!calls)
@@ -374,7 +374,7 @@ int read_threads(struct bpf_iter__task *ctx)
 
 	if (!task)
 		return 0;
-	calls = bpf_task_storage_get(&thread_calls, task, 0, 0);
+	calls = stored_with(thread_calls, task);
 	if (!calls || __sync_val_compare_and_swap(&calls->state, NEW, SEEN) == FOLDED)
 		return 0;
 	head.pid = calls->pid;
@@ -429,7 +429,7 @@ int read_open(struct bpf_iter__task *ctx)
 
 	if (!task || !gate || !gate->until)
 		return 0;
-	calls = bpf_task_storage_get(&thread_calls, task, 0, 0);
+	calls = stored_with(thread_calls, task);
 	if (!calls || calls->state == FOLDED)
 		return 0;
 	if (calls->start >= gate->since && calls->start <= gate->until) {

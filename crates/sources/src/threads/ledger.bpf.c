@@ -260,14 +260,24 @@ static __always_inline void runs(struct task_struct *task, struct ledger *ledger
 	changed(ledger, RUNNING);
 }
 
+/* Of no other thread there is a ledger, nor is one begun. */
+static __always_inline bool may_be_followed(struct task_struct *task)
+{
+	return task->pid && (scope_everything || has_storage(task));
+}
+
 SEC("tp_btf/sched_switch")
 int BPF_PROG(ledger_switch, bool preempt, struct task_struct *prev, struct task_struct *next, unsigned int prev_state)
 {
-	__u64 distance, now = time_of_switch(next, &distance);
+	bool leaves = may_be_followed(prev), comes = may_be_followed(next);
+	__u64 distance, now;
 	struct ledger *ledger;
 
-	if (prev->pid) {
-		ledger = bpf_task_storage_get(&ledgers, prev, 0, 0);
+	if (!leaves && !comes)
+		return 0;
+	now = time_of_switch(next, &distance);
+	if (leaves) {
+		ledger = stored_with(ledgers, prev);
 		if (!ledger)
 			ledger = begin(prev, now, RUNNING);
 		if (ledger && ledger->state < STATES) {
@@ -295,8 +305,8 @@ int BPF_PROG(ledger_switch, bool preempt, struct task_struct *prev, struct task_
 			}
 		}
 	}
-	if (next->pid) {
-		ledger = bpf_task_storage_get(&ledgers, next, 0, 0);
+	if (comes) {
+		ledger = stored_with(ledgers, next);
 		if (!ledger)
 			ledger = begin(next, now, RUNNABLE);
 		if (ledger && ledger->state < STATES) {
@@ -339,7 +349,7 @@ static __always_inline void note_waker(struct ledger *ledger, struct task_struct
 SEC("tp_btf/sched_waking")
 int BPF_PROG(ledger_waking, struct task_struct *task)
 {
-	struct ledger *ledger = bpf_task_storage_get(&ledgers, task, 0, 0);
+	struct ledger *ledger = stored_with(ledgers, task);
 	struct registers at = {.call = -1};
 	struct task_struct *waker;
 	__u64 woken = WOKEN;
@@ -379,12 +389,13 @@ int BPF_PROG(ledger_new, struct task_struct *parent, struct task_struct *child)
 SEC("tp_btf/contention_begin")
 int BPF_PROG(ledger_contended, void *lock, unsigned int flags)
 {
+	struct task_struct *waits = bpf_get_current_task_btf();
 	struct ledger *ledger;
 
 	/* Those who spin do not block. */
 	if (flags & 1)
 		return 0;
-	ledger = bpf_task_storage_get(&ledgers, bpf_get_current_task_btf(), 0, 0);
+	ledger = stored_with(ledgers, waits);
 	if (!ledger)
 		return 0;
 	ledger->contended_flags = flags | 0x8000;
@@ -395,7 +406,8 @@ int BPF_PROG(ledger_contended, void *lock, unsigned int flags)
 SEC("tp_btf/contention_end")
 int BPF_PROG(ledger_obtained, void *lock, int failed)
 {
-	struct ledger *ledger = bpf_task_storage_get(&ledgers, bpf_get_current_task_btf(), 0, 0);
+	struct task_struct *waits = bpf_get_current_task_btf();
+	struct ledger *ledger = stored_with(ledgers, waits);
 
 	if (ledger && ledger->contended == (__u64)lock)
 		ledger->contended = 0;
@@ -477,7 +489,7 @@ int ledger_read(struct bpf_iter__task *ctx)
 	pass = bpf_map_lookup_elem(&passes, &first);
 	if (!pass)
 		return 0;
-	ledger = bpf_task_storage_get(&ledgers, task, 0, 0);
+	ledger = stored_with(ledgers, task);
 	now = bpf_ktime_get_ns();
 	if (!ledger) {
 		if (task->exit_state)
