@@ -45,8 +45,9 @@ pub struct Rhythm {
 }
 
 impl Rhythm {
-    /// For what is over in microseconds: stretches of 20 ms at least. To attach and detach eight hooks takes 2 ms of CPU time.
-    pub const SHORT: Rhythm = Rhythm { cycle: 800_000_000, most: 40 };
+    /// For what is over in microseconds: stretches of 20 ms at least. To attach and detach eight hooks takes 2 ms of CPU time, most of which is waiting
+    /// until each other CPU has seen that code was changed.
+    pub const SHORT: Rhythm = Rhythm { cycle: 1_600_000_000, most: 80 };
     /// For what takes tens of milliseconds, which a stretch must hold: 400 ms at least.
     pub const LONG: Rhythm = Rhythm { cycle: 4_000_000_000, most: 10 };
 }
