@@ -302,8 +302,8 @@ bench_unwind() {
 }
 
 bench_services() {
-    begin services "services near their limit, $((rounds * 4)) pairs"
-    TWINSCOPE=$twinscope ROUNDS=$((rounds * 4)) scripts/bench/services.sh >>"$out/$section.tsv"
+    begin services "services near their limit, $((rounds * 8)) stretches with and without"
+    TWINSCOPE=$twinscope HELPER=$helper ROUNDS=$((rounds * 8)) scripts/bench/services.sh >>"$out/$section.tsv"
 }
 
 bench_agreement() {

@@ -19,7 +19,7 @@ day|The same for a day|86,400 reads.
 threads|Following every thread|What those who are followed pay: two threads that pass a byte to and fro on one CPU, and four that contend for a mutex. Rounds with and without the source \`threads\` (with stacks, read five times a second) alternate; of the ratios the median, the least and the greatest. Then the same recorded, as \`scripts/bench/ledger.sh\` does it: by \`record --only threads\` (the ledger) and by \`record\` with all sources, a mutex that is held for some microseconds, and 100,000 switches a second on one CPU; alone, with the one and with the other in turn.
 sql|Questions|Each with the start of the program.
 stacks|Sampling what runs|One busy thread with stacks of up to 40 frames, recorded with \`--only stacks\` at 99 samples a second and without samples, in turn; the ratio of the command's CPU times of each pair, less 1.
-services|Services near their limit|nginx under wrk and PostgreSQL under pgbench on loopback, all on this machine's CPUs: throughput with a recording of the whole service by \`--pid\` (ledger, waits with stacks, locks, system calls, samples, and all other sources) and without, in turn, and CPU time of the service for each request. Both waver with the speed of a machine that others use too, by more than what is to be measured; the third ratio does not: all CPU time to that which service and client ran as user code, with and without, for what slows the machine slows both, and a recording adds to the first only. Each has seen four seconds of the load before. Then what the kernel measures of the recorder alone, after half a minute under that load: its eBPF programs, without what it takes to call them and what they push out of caches, and its own CPU time.
+services|Services near their limit|nginx under wrk and PostgreSQL under pgbench on loopback, all on this machine's CPUs and under load all the time, with a recording of the whole service by \`--pid\` (ledger, waits with stacks, locks, system calls, samples, and all other sources) in every other stretch of ten seconds. Other users of the machine slow it by tens of per cent, for tenths of a second to seconds. So of the throughput in tenths of a second the 95th percentile with the recording is compared to that without, which others disturbed least, and, for what it is worth, the median; three figures are the lower end of a 95 % interval (whole stretches resampled), **the value**, and the upper end. Then what the kernel measures of the recorder alone, after half a minute under that load: its eBPF programs, without what it takes to call them and what they push out of caches, and its own CPU time, most of which it spends once a second, and which the percentile does not see.
 agreement|Agreement with the kernel and other tools|Time on a CPU and waits for one of six threads, as the kernel accounts them in \`/proc/PID/schedstat\` at their end; shares of functions in samples that perf and Twinscope took of one run at the same time; counts of \`strace -c\` of the same command.
 import|From perf.data to a flame graph|A perf.data of 100 MB (30 MB by \`quick\`) with stacks of 10 to 60 frames: \`twinscope import\` and \`twinscope flame\`, and perf with the FlameGraph scripts where \`FLAMEGRAPH\` names a clone of them. The aim is ten times as fast.
 unwind|Stacks of real programs|How many samples were followed to the start of their thread (the goal is 95 %): nginx under wrk, PostgreSQL under pgbench, Python, Go, this recorder, and a JVM with and without \`-XX:+PreserveFramePointer\`; of the JVM's also how many of twenty compiled callers were found, with and without.
@@ -42,12 +42,8 @@ threads|pipe ping-pong|cost|300
 threads|contended mutex|loss with the ledger|5
 threads|contended mutex|loss with all sources|5
 threads|100k switches/s|loss with the ledger|5
-services|nginx under wrk|loss|2
-services|nginx under wrk|more CPU time of a request|2
-services|nginx under wrk|more CPU time for the same user code|2
-services|PostgreSQL under pgbench -S|more CPU time of a request|2
-services|PostgreSQL under pgbench -S|more CPU time for the same user code|2
-services|PostgreSQL under pgbench -S|loss|2
+services|nginx under wrk|loss where others disturb least|2
+services|PostgreSQL under pgbench -S|loss where others disturb least|2
 report|report|time|1
 report|report|page|3
 report|report|first screen|1000

@@ -20,7 +20,7 @@ missing() {
     return 1
 }
 
-# Writes $work/nginx.conf: one worker that serves a page of 2,000 bytes at port $1, with the settings $2.
+# Writes $work/nginx.conf: one worker that serves a page of 2,000 bytes at port $1, with the settings $2, and $3 of that server.
 set_up_nginx() {
     missing nginx wrk && return 1
     mkdir -p "$work/www"
@@ -28,7 +28,7 @@ set_up_nginx() {
     cat >"$work/nginx.conf" <<CONF
 daemon off; pid $work/nginx.pid; error_log /dev/null; worker_processes 1;
 events { worker_connections 256; }
-http { access_log off; $2 server { listen 127.0.0.1:$1; root $work/www; } }
+http { access_log off; $2 server { listen 127.0.0.1:$1; root $work/www; ${3:-} } }
 CONF
 }
 

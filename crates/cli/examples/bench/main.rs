@@ -2,11 +2,14 @@
 //!
 //! - `bench run RESULT COMMAND ARGS…` runs a command and appends its cost to the file RESULT
 //! - `bench host DIR CPUS LINES PROCESSES` makes a large host's `/proc` and `/sys` in DIR and keeps it moving until killed
+//! - `bench served ADDRESS` prints how many requests an nginx has served, ten times a second
+//! - `bench loss PHASES` compares a service's pace with something beside it to that without
 //! - `bench recording FILE.twin DIR CPUS LINES PROCESSES SECONDS` records such a host in the time that writing takes
 
 mod made;
 mod random;
 mod simulated;
+mod undisturbed;
 
 use std::io::{Error, Result, Write};
 use std::path::Path;
@@ -21,7 +24,9 @@ fn main() -> ExitCode {
         ["host", dir, cpus, lines, processes] => size(cpus, lines, processes).and_then(|s| keep_moving(dir, s)),
         ["recording", file, dir, cpus, lines, processes, seconds] => size(cpus, lines, processes)
             .and_then(|s| made::make(Path::new(file), Path::new(dir), s, number(seconds)? as u64)),
-        _ => Err(Error::other("usage: bench run | host | recording …; see the top of its source")),
+        ["served", address] => undisturbed::served(address),
+        ["loss", phases] => undisturbed::loss(Path::new(phases)),
+        _ => Err(Error::other("usage: bench run | host | served | loss | recording …; see the top of its source")),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
