@@ -35,7 +35,7 @@ faults default-jdk-headless command -v javac
 faults iproute2             command -v ip
 faults nftables             command -v nft
 faults nginx                command -v nginx
-faults xz-utils            command -v xz
+faults xz-utils             command -v xz
 faults redis-server         command -v redis-server
 faults redis-tools          command -v redis-cli
 faults postgresql           ls /usr/lib/postgresql/*/bin/initdb

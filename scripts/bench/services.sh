@@ -91,11 +91,11 @@ bench_nginx() {
     sleep 0.5
     wrk -t1 -c16 -d9999s http://127.0.0.1:18952/ >/dev/null &
     load=$!
-    "$helper" served 127.0.0.1:18952 >"$work/counts" 2>/dev/null &
+    "$helper" served 127.0.0.1:18952 >"$work/counts" &
     counter=$!
     started+=("$server" "$load" "$counter")
     in_turn $server
-    kill $load $counter 2>/dev/null
+    kill $load $counter
     lost "$what" <"$work/counts"
     costs "$what" $server requests
     kill $server

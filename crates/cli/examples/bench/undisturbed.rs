@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// What is compared, as parts of the tenths.
 const UNDISTURBED: f64 = 0.95;
 const MEDIAN: f64 = 0.5;
-/// Times the tenths are resampled.
+/// Times the phases are resampled.
 const RESAMPLED: usize = 1000;
 
 /// Prints "seconds requests" ten times a second, of an nginx whose page `/served` is that of its module stub_status, until it is gone.

@@ -103,11 +103,6 @@ impl Leaf<'_> {
     fn growth(&self) -> f64 {
         self.time[0] - self.time[1]
     }
-
-    /// What taking its time out of the tree adds.
-    fn without(&self) -> [f64; 3] {
-        self.time.map(|time| -time)
-    }
 }
 
 /// CPU times, slow and fast.
@@ -176,35 +171,34 @@ pub(super) fn find(cells: &mut [Cell], times: &[[f64; 2]]) {
             add(&mut nodes, at, time);
         }
         let whole: f64 = nodes.first().map_or(0.0, Node::growth).abs().max(grown(&nodes));
+        // What belongs to no place yet.
+        let mut open: Vec<&Leaf<'_>> = leaves.iter().collect();
         for _ in 0..PLACES {
             let Some(place) = next(&nodes, &totals, LEAST * whole) else { break };
             let Some(node) = nodes.get(place) else { break };
             let fresh = node.is_new(&totals);
             let name = if node.name == CUT_OFF { most_of(&nodes, place, &totals) } else { node.name }.to_owned();
-            let moved = fresh && is_moved(&nodes, place, &leaves);
             let all = [-node.slow, -node.fast, -node.kernel];
-            let mut called: Vec<&Leaf<'_>> = Vec::new();
-            // What it was on the fast side, or elsewhere, goes with it.
-            let mut with_it: Vec<&Leaf<'_>> = Vec::new();
-            if moved {
-                with_it = gone(&nodes, place, &leaves);
+            let (below, mut elsewhere): (Vec<_>, Vec<_>) =
+                open.into_iter().partition(|leaf| is_below(&nodes, leaf.at, place));
+            let moved = fresh && is_moved(&below, &elsewhere);
+            // What it was on the fast side, or where others call it, goes with it.
+            let with_it = if moved {
+                gone(&below, &mut elsewhere)
+            } else if fresh {
+                Vec::new()
             } else {
-                let unnamed = leaves.iter().filter(|leaf| named.get(leaf.cell).is_some_and(Option::is_none));
-                let (below, elsewhere): (Vec<_>, Vec<_>) = unnamed.partition(|leaf| is_below(&nodes, leaf.at, place));
-                if !fresh {
-                    with_it = made_up(elsewhere, &name);
-                }
-                called = below;
-                called.extend(&with_it);
+                made_up(&mut elsewhere, &name)
+            };
+            for leaf in &with_it {
+                add(&mut nodes, leaf.at, leaf.time.map(|time| -time));
             }
-            for leaf in called {
+            for leaf in below.iter().chain(&with_it).filter(|_| !moved) {
                 if let Some(slot) = named.get_mut(leaf.cell) {
                     *slot = Some((name.clone(), fresh));
                 }
             }
-            for leaf in with_it {
-                add(&mut nodes, leaf.at, leaf.without());
-            }
+            open = elsewhere;
             add(&mut nodes, place, all);
             if let Some(node) = nodes.get_mut(place) {
                 node.children.clear();
@@ -238,35 +232,35 @@ fn bring_home(named: &mut [Option<(String, bool)>], nodes: &[Node<'_>], totals: 
 }
 
 /// Whether what runs below a place ran elsewhere on the fast side: in another thread, or called by others. Then it is not new, and did not grow.
-fn is_moved(nodes: &[Node<'_>], place: usize, leaves: &[Leaf<'_>]) -> bool {
+fn is_moved(below: &[&Leaf<'_>], elsewhere: &[&Leaf<'_>]) -> bool {
     // By innermost function: slow time below the place, and growth elsewhere.
     let mut by: HashMap<&str, [f64; 2]> = HashMap::new();
-    for leaf in leaves {
-        let sums = by.entry(leaf.function).or_insert([0.0; 2]);
-        if is_below(nodes, leaf.at, place) {
-            sums[0] += leaf.time[0];
-        } else {
+    for leaf in below {
+        by.entry(leaf.function).or_insert([0.0; 2])[0] += leaf.time[0];
+    }
+    for leaf in elsewhere {
+        if let Some(sums) = by.get_mut(leaf.function) {
             sums[1] += leaf.growth();
         }
     }
-    let below: f64 = by.values().map(|[slow, _]| slow).sum();
+    let all: f64 = by.values().map(|[slow, _]| slow).sum();
     let moved: f64 = by.values().map(|[slow, elsewhere]| slow.min((-elsewhere).max(0.0))).sum();
-    moved > MOVED * below
+    moved > MOVED * all
 }
 
-/// Of code that was moved below a place, what it took elsewhere on the fast side.
-fn gone<'l, 'p>(nodes: &[Node<'_>], place: usize, leaves: &'l [Leaf<'p>]) -> Vec<&'l Leaf<'p>> {
-    let (below, elsewhere): (Vec<_>, Vec<_>) = leaves.iter().partition(|leaf| is_below(nodes, leaf.at, place));
-    let functions: HashSet<&str> = below.into_iter().map(|leaf| leaf.function).collect();
-    elsewhere.into_iter().filter(|leaf| functions.contains(leaf.function) && leaf.growth() < 0.0).collect()
+/// Takes out of `elsewhere` what the code that was moved below a place took there on the fast side.
+fn gone<'l, 'p>(below: &[&Leaf<'p>], elsewhere: &mut Vec<&'l Leaf<'p>>) -> Vec<&'l Leaf<'p>> {
+    let functions: HashSet<&str> = below.iter().map(|leaf| leaf.function).collect();
+    elsewhere.extract_if(.., |leaf| functions.contains(leaf.function) && leaf.growth() < 0.0).collect()
 }
 
-/// Where the function of a place takes less than before when others call it, all that it takes there: it grew by what is left. Above all so do functions
-/// without names, which are all called after their module.
-fn made_up<'l, 'p>(mut elsewhere: Vec<&'l Leaf<'p>>, function: &str) -> Vec<&'l Leaf<'p>> {
+/// Where the function of a place takes less than before when others call it, takes out of `elsewhere` all that it takes there: it grew by what is left.
+/// Above all so do functions without names, which are all called after their module.
+fn made_up<'l, 'p>(elsewhere: &mut Vec<&'l Leaf<'p>>, function: &str) -> Vec<&'l Leaf<'p>> {
     let called = format!(";{function};");
-    elsewhere.retain(|leaf| leaf.path.contains(&called));
-    if elsewhere.iter().map(|leaf| leaf.growth()).sum::<f64>() < 0.0 { elsewhere } else { Vec::new() }
+    let is_called = |leaf: &&Leaf<'_>| leaf.path.contains(&called);
+    let growth: f64 = elsewhere.iter().filter(|leaf| is_called(leaf)).map(|leaf| leaf.growth()).sum();
+    if growth < 0.0 { elsewhere.extract_if(.., |leaf| is_called(&*leaf)).collect() } else { Vec::new() }
 }
 
 /// Of the functions below a place, that with most of the time, whoever called it.

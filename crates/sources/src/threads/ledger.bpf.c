@@ -269,14 +269,11 @@ static __always_inline bool may_be_followed(struct task_struct *task)
 SEC("tp_btf/sched_switch")
 int BPF_PROG(ledger_switch, bool preempt, struct task_struct *prev, struct task_struct *next, unsigned int prev_state)
 {
-	bool leaves = may_be_followed(prev), comes = may_be_followed(next);
-	__u64 distance, now;
+	/* Asked at switches of others too, for a read asks how far the clock of any CPU is from its own. */
+	__u64 distance, now = time_of_switch(next, &distance);
 	struct ledger *ledger;
 
-	if (!leaves && !comes)
-		return 0;
-	now = time_of_switch(next, &distance);
-	if (leaves) {
+	if (may_be_followed(prev)) {
 		ledger = stored_with(ledgers, prev);
 		if (!ledger)
 			ledger = begin(prev, now, RUNNING);
@@ -305,7 +302,7 @@ int BPF_PROG(ledger_switch, bool preempt, struct task_struct *prev, struct task_
 			}
 		}
 	}
-	if (comes) {
+	if (may_be_followed(next)) {
 		ledger = stored_with(ledgers, next);
 		if (!ledger)
 			ledger = begin(next, now, RUNNABLE);
