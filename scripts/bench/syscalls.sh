@@ -64,9 +64,9 @@ traced=20000
 for ((round = 0; round < rounds; round++)); do
     "$work/loop" "$calls" 2>>"$work/without"
     "$twinscope" record -q -f -o "$work/a.twin" --only syscalls --exact -- "$work/loop" "$calls" 2>>"$work/with"
-    # Long enough for most of it to be past the time in which what it costs is found out.
-    "$twinscope" record -q -f -o "$work/b.twin" --only syscalls -- "$work/loop" $((calls * 10)) 2>>"$work/thinned"
-    counted_of b "$((calls * 10))" >>"$work/estimated"
+    # Long enough for most of it to be past the time in which what it costs is found out, and for some stretches.
+    "$twinscope" record -q -f -o "$work/b.twin" --only syscalls -- "$work/loop" $((calls * 25)) 2>>"$work/thinned"
+    counted_of b "$((calls * 25))" >>"$work/estimated"
     if command -v bpftrace >/dev/null; then
         by_bpftrace bpftrace "$counts"
         by_bpftrace empty "$begins { } $ends { }"
