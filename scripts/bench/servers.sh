@@ -26,8 +26,8 @@ set_up_nginx() {
     mkdir -p "$work/www"
     head -c 2000 /dev/zero >"$work/www/index.html"
     cat >"$work/nginx.conf" <<CONF
-daemon off; pid $work/nginx.pid; error_log /dev/null; worker_processes 1;
-events { worker_connections 256; }
+daemon off; pid $work/nginx.pid; error_log /dev/null; worker_processes auto;
+events { worker_connections 1024; }
 http { access_log off; $2 server { listen 127.0.0.1:$1; root $work/www; ${3:-} } }
 CONF
 }

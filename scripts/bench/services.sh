@@ -2,6 +2,8 @@
 # What a recording costs services near their limit: nginx under wrk and PostgreSQL under pgbench on loopback, under load all the time, with a recording of
 # the whole service (--pid: ledger, waits with stacks, locks, system calls, samples; all other sources too) in every other stretch of ten seconds. Of the
 # pace in tenths of a second those which other users of the machine disturbed least are compared (`bench loss`, crates/cli/examples/bench/undisturbed.rs).
+# The load has as many threads as there are CPUs: with fewer, services and load wait for each other, CPUs fall idle and are woken thousands of times a
+# second, and what is measured is the time to wake them, which is long on virtual machines.
 # These see what the recording does all the time; what it does once a second it does as a process of its own, which is measured by itself. So there is also
 # the part of all CPUs' time that the recorder took in ten seconds of that load: its programs in the kernel, as the kernel measures them
 # (kernel.bpf_stats_enabled, root; the measuring is some tens of nanoseconds of each run), and itself.
@@ -31,6 +33,7 @@ in_turn() {
     local service=$1 recorder round
     : >"$work/phases"
     sleep 3
+    head -n 1 /proc/stat >"$work/ran"
     for ((round = 0; round < rounds; round++)); do
         phase without
         "$twinscope" record -q -f -o "$work/run.twin" --pid "$service" 2>>"$work/errors" &
@@ -41,9 +44,14 @@ in_turn() {
         wait $recorder
         sleep 0.5
     done
+    head -n 1 /proc/stat >>"$work/ran"
 }
-# The lines of `bench loss`, which reads counts, for $1.
-lost() { "$helper" loss "$work/phases" | sed "s/^/$1\t/"; }
+# The lines of `bench loss`, which reads counts, for $1, and how much the CPUs had nothing to do.
+lost() {
+    "$helper" loss "$work/phases" | sed "s/^/$1\t/"
+    awk -v what="$1" '{ for (i = 2; i <= 9; i++) all[NR] += $i; idle[NR] = $5 + $6 }
+        END { printf "%s\tCPUs idle\t%%\t%.1f\n", what, 100 * (idle[2] - idle[1]) / (all[2] - all[1]) }' "$work/ran"
+}
 
 # Nanoseconds of CPU time that the eBPF programs of the process $1 took, which the kernel measures, and that it took itself.
 programs() {
@@ -82,14 +90,15 @@ costs() {
     wait $recorder
 }
 
-requests() { wrk -t1 -c16 "-d${each}s" http://127.0.0.1:18952/ >/dev/null; }
+cpus=$(nproc)
+requests() { wrk "-t$cpus" "-c$((cpus * 32))" "-d${each}s" http://127.0.0.1:18952/ >/dev/null; }
 bench_nginx() {
     local what="nginx under wrk" server load counter
     set_up_nginx 18952 "" 'location /served { stub_status; keepalive_requests 1000000; }' || return 0
     nginx -c "$work/nginx.conf" &
     server=$!
     sleep 0.5
-    wrk -t1 -c16 -d9999s http://127.0.0.1:18952/ >/dev/null &
+    wrk "-t$cpus" "-c$((cpus * 32))" -d9999s http://127.0.0.1:18952/ >/dev/null &
     load=$!
     "$helper" served 127.0.0.1:18952 >"$work/counts" &
     counter=$!
@@ -101,7 +110,7 @@ bench_nginx() {
     kill $server
 }
 
-transactions() { "${as[@]}" "$bin/pgbench" -S -n -c 4 -T "$each" postgres >/dev/null 2>&1; }
+transactions() { "${as[@]}" "$bin/pgbench" -S -n -c $((cpus * 4)) -j "$cpus" -T "$each" postgres >/dev/null 2>&1; }
 bench_postgres() {
     local what="PostgreSQL under pgbench -S" bin as server load
     set_up_postgres || return 0
@@ -110,7 +119,7 @@ bench_postgres() {
     for _ in $(seq 50); do "$bin/pg_isready" -q && break; sleep 0.1; done
     "${as[@]}" "$bin/pgbench" -i -q -s 1 postgres >/dev/null 2>&1
     # It writes down when each transaction ended.
-    (cd "$work/pg" && exec "${as[@]}" "$bin/pgbench" -S -n -c 4 -T 9999 -l --log-prefix=transactions postgres >/dev/null 2>&1) &
+    (cd "$work/pg" && exec "${as[@]}" "$bin/pgbench" -S -n -c $((cpus * 4)) -j "$cpus" -T 9999 -l --log-prefix=transactions postgres >/dev/null 2>&1) &
     load=$!
     started+=("$server" "$load")
     in_turn $server

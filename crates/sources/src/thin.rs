@@ -4,6 +4,9 @@
 //! ([`Rhythm`]), at a place in it that chance chooses (or what happens at an even pace would be seen always or never), and detached for the rest. Within the
 //! stretch a gate is open (`bpf/thin.h`), whose times are those that are scaled by: attaching takes a while.
 //!
+//! To attach and detach a hook is dear too: the kernel changes code, and interrupts each CPU some dozen times until all have seen it. So those hooks of
+//! a collector that run seldom ([`Set`]) stay attached, and see that the gate is shut.
+//!
 //! What is counted in a stretch is slowed down by being counted: a program that is always busy gets that much less done, and more of it where nobody
 //! counts. So a stretch is taken to have been shorter by the time that the hooks took, of the process's CPU time where that is known, else of the
 //! CPU's. Of programs that would have waited for that long, which lose nothing, that says too much, by that part at most.
@@ -30,6 +33,9 @@ const CALM: u64 = 5_000_000_000;
 const IN_A_ROW: u32 = 2;
 /// How often a collector is judged while it counts all the time.
 const JUDGED: u64 = 200_000_000;
+/// Hooks that run so often a second, on the CPU where they do most, stay attached: that takes 0.03 % of that CPU, and to attach and detach two of them as
+/// much of each.
+const SELDOM: f64 = 1_500.0;
 /// More of a stretch than this the hooks cannot have taken: what an event costs is not known so well.
 const MOST_TAKEN: f64 = 0.7;
 /// A change waits so long for the next read.
@@ -49,14 +55,12 @@ impl Rhythm {
     /// until each other CPU has seen that code was changed.
     pub const SHORT: Rhythm = Rhythm { cycle: 1_600_000_000, most: 80 };
     /// For what takes tens of milliseconds, which a stretch must hold: 400 ms at least.
-    pub const LONG: Rhythm = Rhythm { cycle: 4_000_000_000, most: 10 };
+    pub const LONG: Rhythm = Rhythm { cycle: 8_000_000_000, most: 20 };
 }
 
-/// Where the events of a collector are counted, and what each of them costs.
+/// What an event of a collector costs.
 #[derive(Clone, Copy, Debug)]
 pub struct Cost {
-    /// The counter of events, in the programs' `counts`.
-    pub counter: u32,
     /// Nanoseconds of an event, hooks and all, where `dearness` is 1.
     pub each: u64,
 }
@@ -64,7 +68,7 @@ pub struct Cost {
 impl Cost {
     /// What it is on this machine.
     fn here(self) -> Self {
-        Cost { each: (self.each as f64 * dearness()) as u64, ..self }
+        Cost { each: (self.each as f64 * dearness()) as u64 }
     }
 
     /// The part of its CPU that the mean event's hooks took, and of the CPU with most of them, in `time` nanoseconds with so many events on each
@@ -172,14 +176,23 @@ fn times(value: u64, elapsed: u64, counted: u64) -> u64 {
     u64::try_from((u128::from(value) * elapsed + counted / 2) / counted).unwrap_or(u64::MAX)
 }
 
+/// Programs that are attached and detached together.
+#[derive(Clone, Copy, Debug)]
+pub struct Set<'a> {
+    /// Where they count their events while the gate is open, in the programs' `counts`.
+    pub counter: u32,
+    /// The programs, which ask the gate of `bpf/thin.h`.
+    pub programs: &'a [&'a str],
+}
+
 /// What is thinned out.
 #[derive(Clone, Copy, Debug)]
 pub struct Thinned<'a> {
     /// What the programs count, for messages.
     pub what: &'static str,
-    /// The programs, which ask the gate of `bpf/thin.h`.
-    pub hooks: &'a [&'a str],
-    /// What they cost.
+    /// The programs. Of those that go together none sees what began before the others were attached.
+    pub sets: &'a [Set<'a>],
+    /// What an event costs.
     pub cost: Cost,
     /// How they are thinned out.
     pub rhythm: Rhythm,
@@ -210,6 +223,8 @@ struct Gate {
     /// The last read that had something to read: when, `open` then, and the events of each CPU.
     read: (u64, u64, Vec<u64>),
     counts: Counts,
+    /// Of each set.
+    counters: Vec<u32>,
     cost: Cost,
     rhythm: Rhythm,
     end: bool,
@@ -253,9 +268,14 @@ impl Gate {
         self.open + if self.opened == 0 { 0 } else { now.saturating_sub(self.opened) }
     }
 
+    /// Events of each set so far, for each CPU.
+    fn events_of_sets(&self) -> Result<Vec<Vec<u64>>, Unavailable> {
+        self.counters.iter().map(|&counter| self.counts.each(counter)).collect()
+    }
+
     /// Events so far, for each CPU.
     fn events(&self) -> Result<Vec<u64>, Unavailable> {
-        self.counts.each(self.cost.counter)
+        Ok(sum(&self.events_of_sets()?))
     }
 
     fn propose(&mut self, one_in: u32) {
@@ -275,6 +295,12 @@ impl Gate {
             self.one_in = one_in;
         }
     }
+}
+
+/// The sum of `sets`, for each CPU.
+fn sum(sets: &[Vec<u64>]) -> Vec<u64> {
+    let cpus = sets.iter().map(Vec::len).max().unwrap_or(0);
+    (0..cpus).map(|cpu| sets.iter().filter_map(|set| set.get(cpu)).sum()).collect()
 }
 
 struct Shared {
@@ -301,7 +327,7 @@ pub struct Thin {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
     /// Holds the hooks attached where no thread does.
-    _hooks: Option<Hooks>,
+    _hooks: Vec<Hooks>,
     what: &'static str,
     said: bool,
 }
@@ -328,20 +354,23 @@ impl Thin {
             shut: false,
             read: (now, 0, Vec::new()),
             counts: Counts::of(programs)?,
+            counters: plan.sets.iter().map(|set| set.counter).collect(),
             cost: plan.cost.here(),
             rhythm: plan.rhythm,
             end: false,
             failed: None,
         };
-        let mut hooks = programs.hooks(plan.hooks)?;
+        let hooks = plan.sets.iter().map(|set| programs.hooks(set.programs));
+        let mut hooks = hooks.collect::<Result<Vec<Hooks>, Unavailable>>()?;
         gate.open()?;
-        hooks.attach()?;
+        hooks.iter_mut().try_for_each(Hooks::attach)?;
         let shared = Arc::new(Shared { gate: Mutex::new(gate), changed: Condvar::new() });
-        let (mut thread, mut kept) = (None, None);
+        let (mut thread, mut kept) = (None, Vec::new());
         if exact {
-            kept = Some(hooks);
+            kept = hooks;
         } else {
-            let work = Work { shared: Arc::clone(&shared), hooks };
+            let sets = hooks.into_iter().map(|hooks| Attached { hooks, is: true, seldom: true }).collect();
+            let work = Work { shared: Arc::clone(&shared), sets };
             let started = std::thread::Builder::new().name("thin".into()).spawn(move || work.run());
             thread = Some(started.map_err(|e| Unavailable::failed(format!("a thread could not be started: {e}")))?);
         }
@@ -420,25 +449,53 @@ impl Drop for Thin {
     }
 }
 
+/// The hooks of a set.
+struct Attached {
+    hooks: Hooks,
+    /// Whether they are attached.
+    is: bool,
+    /// Whether they stay so between stretches.
+    seldom: bool,
+}
+
+impl Attached {
+    fn attach(&mut self) -> Result<(), Unavailable> {
+        if !self.is {
+            self.hooks.attach()?;
+            self.is = true;
+        }
+        Ok(())
+    }
+
+    fn detach(&mut self) {
+        if !self.seldom {
+            self.hooks.detach();
+            self.is = false;
+        }
+    }
+}
+
 /// What the thread does.
 struct Work {
     shared: Arc<Shared>,
-    hooks: Hooks,
+    sets: Vec<Attached>,
 }
 
 impl Work {
     fn run(mut self) {
+        // On a busy machine a stretch must not go on while this waits for a CPU. Only root may; for others it stays as it is.
+        let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), -10);
         let shared = Arc::clone(&self.shared);
         let mut gate = shared.lock();
         let Rhythm { cycle, most } = gate.rhythm;
         let mut judge = Judge::new(most);
         // Chance enough for the place of a stretch: xorshift of the time of the start.
         let mut random = gate.host.now() | 1;
-        let mut seen = gate.events().unwrap_or_default();
+        let mut seen = gate.events_of_sets().unwrap_or_default();
         let mut from = (gate.host.now(), gate.counted(gate.host.now()));
         while !gate.end {
             if gate.one_in == 1 {
-                gate = begin(&shared, &mut self.hooks, gate);
+                gate = begin(&shared, &mut self.sets, gate);
                 gate = shared.wait(gate, JUDGED);
             } else {
                 random ^= random << 13;
@@ -446,14 +503,14 @@ impl Work {
                 random ^= random << 17;
                 let stretch = cycle / u64::from(gate.one_in.max(1));
                 let before = random % (cycle - stretch + 1);
-                gate = cease(&shared, &mut self.hooks, gate);
+                gate = cease(&shared, &mut self.sets, gate);
                 gate = shared.wait(gate, before);
                 if gate.end {
                     break;
                 }
-                gate = begin(&shared, &mut self.hooks, gate);
+                gate = begin(&shared, &mut self.sets, gate);
                 gate = shared.wait(gate, stretch);
-                gate = cease(&shared, &mut self.hooks, gate);
+                gate = cease(&shared, &mut self.sets, gate);
                 gate = shared.wait(gate, cycle - stretch - before);
             }
             let now = gate.host.now();
@@ -462,8 +519,11 @@ impl Work {
             if counted == 0 || time < JUDGED / 2 {
                 continue;
             }
-            let events = gate.events().unwrap_or_default();
-            let (_, share) = gate.cost.shares(&seen, &events, counted);
+            let events = gate.events_of_sets().unwrap_or_default();
+            for ((set, before), now) in self.sets.iter_mut().zip(&seen).zip(&events) {
+                set.seldom = is_seldom(before, now, counted);
+            }
+            let (_, share) = gate.cost.shares(&sum(&seen), &sum(&events), counted);
             (seen, from) = (events, (now, gate.counted(now)));
             let one_in = judge.judge(share, time);
             gate.propose(one_in);
@@ -471,13 +531,19 @@ impl Work {
     }
 }
 
+/// Whether events were so few on each CPU, in `time` nanoseconds in which they were counted: `now`, `before` at their beginning.
+fn is_seldom(before: &[u64], now: &[u64], time: u64) -> bool {
+    let most = SELDOM * time as f64 / 1e9;
+    now.iter().zip(before).all(|(now, before)| now.saturating_sub(*before) as f64 <= most)
+}
+
 /// Attaches the hooks and opens the gate. Attaching waits for other CPUs: without the lock, for a read must not wait for it.
-fn begin<'a>(shared: &'a Shared, hooks: &mut Hooks, gate: MutexGuard<'a, Gate>) -> MutexGuard<'a, Gate> {
+fn begin<'a>(shared: &'a Shared, sets: &mut [Attached], gate: MutexGuard<'a, Gate>) -> MutexGuard<'a, Gate> {
     if gate.stretch {
         return gate;
     }
     drop(gate);
-    let result = hooks.attach();
+    let result = sets.iter_mut().try_for_each(Attached::attach);
     let mut gate = shared.lock();
     match result {
         Ok(()) => {
@@ -490,15 +556,15 @@ fn begin<'a>(shared: &'a Shared, hooks: &mut Hooks, gate: MutexGuard<'a, Gate>) 
     gate
 }
 
-/// Shuts the gate and detaches the hooks.
-fn cease<'a>(shared: &'a Shared, hooks: &mut Hooks, mut gate: MutexGuard<'a, Gate>) -> MutexGuard<'a, Gate> {
+/// Shuts the gate and detaches those hooks that do not run seldom.
+fn cease<'a>(shared: &'a Shared, sets: &mut [Attached], mut gate: MutexGuard<'a, Gate>) -> MutexGuard<'a, Gate> {
     if !gate.stretch {
         return gate;
     }
     gate.stretch = false;
     gate.settle();
     drop(gate);
-    hooks.detach();
+    sets.iter_mut().for_each(Attached::detach);
     shared.lock()
 }
 
@@ -550,7 +616,7 @@ mod tests {
 
     #[test]
     fn what_counting_takes_is_made_up_for() {
-        let cost = Cost { counter: 0, each: 100 };
+        let cost = Cost { each: 100 };
         // 2,500 events of 0.1 µs in 1 ms, all on the second CPU.
         assert_eq!(cost.shares(&[7, 50], &[7, 2550], 1_000_000), (0.25, 0.25));
         assert_eq!(cost.shares(&[], &[1_000, 1_000], 1_000_000), (0.1, 0.1));
@@ -560,11 +626,20 @@ mod tests {
         assert_eq!(Span::of(10_000, 1_000, 0.25).scaled_wait(750), 7_500);
         assert_eq!(Span::of(10, 4, 9.0), Span { elapsed: 10, counted: 4, taken: 2 });
         // A process that had half of a CPU: of its 500 in the stretch the hooks took 100.
-        let (span, cost) = (Span::of(10_000, 1_000, 0.05), Cost { counter: 0, each: 50 });
+        let (span, cost) = (Span::of(10_000, 1_000, 0.05), Cost { each: 50 });
         assert_eq!(span.of_process(cost, 2, 5_000), Span { elapsed: 10_000, counted: 1_000, taken: 200 });
         assert_eq!(span.of_process(cost, 2, 0), span, "more than there was cannot have been taken");
         assert_eq!(Span::ALL.of_process(cost, 2, 500).scaled(7), 7);
         assert_eq!(Span::of(10, 0, f64::NAN).taken, 0);
+    }
+
+    #[test]
+    fn hooks_that_run_seldom_stay() {
+        // 20 ms: 30 on a CPU are as many as may be.
+        assert!(is_seldom(&[5, 100], &[35, 130], 20_000_000));
+        assert!(!is_seldom(&[5, 100], &[6, 131], 20_000_000));
+        assert!(is_seldom(&[], &[], 0));
+        assert_eq!(sum(&[vec![1, 2], vec![10, 20], vec![100]]), [111, 22]);
     }
 
     proptest! {

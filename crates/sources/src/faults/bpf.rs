@@ -2,7 +2,7 @@
 
 use crate::counted::{COUNT_EVENTS, Counted, Plan, missing_tracepoint, shared_out};
 use crate::tally::{Fields, trimmed, whole};
-use crate::thin::{Cost, Rhythm, Thinned};
+use crate::thin::{Cost, Rhythm, Set, Thinned};
 use crate::{Reader, Scope};
 use host::Host;
 use model::{NULL, Out, Unavailable};
@@ -16,7 +16,7 @@ const ACCESSES: [&str; 3] = ["read", "write", "exec"];
 /// Bytes of `struct key`.
 const KEY: usize = 4 * 4 + 16;
 /// Nanoseconds of CPU time that a fault costs more where it is counted.
-const COST: u64 = 100;
+const COST: Cost = Cost { each: 100 };
 
 /// Reads page faults.
 pub struct Faults {
@@ -40,8 +40,8 @@ impl Faults {
             constants: &[],
             thinned: Some(Thinned {
                 what: "page faults",
-                hooks: &["user_faults", "kernel_faults"],
-                cost: Cost { counter: COUNT_EVENTS, each: COST },
+                sets: &[Set { counter: COUNT_EVENTS, programs: &["user_faults", "kernel_faults"] }],
+                cost: COST,
                 rhythm: Rhythm::SHORT,
             }),
         };

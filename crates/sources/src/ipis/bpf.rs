@@ -2,7 +2,7 @@
 
 use crate::counted::{Counted, Plan, Sums, Taken, missing_tracepoint};
 use crate::tally::{Fields, trimmed, whole};
-use crate::thin::{Cost, Rhythm, Thinned};
+use crate::thin::{Cost, Rhythm, Set, Thinned};
 use crate::{Reader, Scope, parse};
 use host::Host;
 use model::{NULL, Out, Unavailable};
@@ -16,8 +16,15 @@ const KIND_TLB: u32 = 2;
 /// Bytes of `struct key`.
 const KEY: usize = 4 * 4 + 8 + 2 * 16;
 
-/// `COUNT_RUNS`, and nanoseconds that a program takes: little where there is nothing to count, some 400 where there is.
-const COST: Cost = Cost { counter: 3, each: 150 };
+/// What a program takes: little where there is nothing to count, some 400 ns where there is.
+const COST: Cost = Cost { each: 150 };
+/// Each program by itself, for as a rule two of them run often; from `COUNT_FLUSHES` on.
+const SETS: [Set<'_>; 4] = [
+    Set { counter: 3, programs: &["tlb_is_flushed"] },
+    Set { counter: 4, programs: &["call_is_queued"] },
+    Set { counter: 5, programs: &["one_is_interrupted"] },
+    Set { counter: 6, programs: &["many_are_interrupted"] },
+];
 
 /// Reads interrupts between CPUs.
 pub struct Ipis {
@@ -36,12 +43,11 @@ impl Ipis {
         // Processors that tell each other in hardware (aarch64) have none.
         let without_tlb = missing_tracepoint(host, &["tlb_flush"])?.is_some();
         let without: &[&str] = if without_tlb { &["tlb_is_flushed"] } else { &[] };
-        let programs = ["tlb_is_flushed", "call_is_queued", "one_is_interrupted", "many_are_interrupted"];
-        let hooks = programs.get(without.len()..).unwrap_or_default();
+        let sets = SETS.get(without.len()..).unwrap_or_default();
         let words =
             host.open("/sys/devices/system/cpu/possible").and_then(|mut f| Ok(cpus(f.read(host)?).div_ceil(64)));
         let words: u32 = words.unwrap_or(1).max(1);
-        let thinned = Thinned { what: "interrupts between CPUs", hooks, cost: COST, rhythm: Rhythm::SHORT };
+        let thinned = Thinned { what: "interrupts between CPUs", sets, cost: COST, rhythm: Rhythm::SHORT };
         let constants: &[(&str, &[u8])] = &[("cpu_words", &words.to_ne_bytes())];
         let counted = Counted::open(
             host,

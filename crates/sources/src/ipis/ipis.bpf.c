@@ -16,8 +16,8 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 /* Read by bpf.rs; so are the structures below. */
 enum { KIND_CALL, KIND_RESCHEDULE, KIND_TLB, KIND_IRQ_WORK };
-/* Times that a program ran, whether there was something to count or not: tlb_flush comes with each switch to another process. */
-enum { COUNT_RUNS = COUNT_LOST_STACKS + 1 };
+/* Runs of programs, whether there was something to count or not: tlb_flush comes with each switch to another process. */
+enum { COUNT_FLUSHES = COUNT_LOST_STACKS + 1, COUNT_QUEUED, COUNT_ONE, COUNT_MANY };
 
 /* TLB_REMOTE_SEND_IPI, include/linux/mm_types.h. */
 enum { TLB_REMOTE_SEND_IPI = 4 };
@@ -82,6 +82,12 @@ struct record {
 
 static const struct sums NOTHING;
 
+static __always_inline void note_run(__u32 counter)
+{
+	if (open_since())
+		count(counter);
+}
+
 static __always_inline struct pending *pending_here(void)
 {
 	__u32 zero = 0;
@@ -106,7 +112,6 @@ static __always_inline int sent(void *ctx, __u32 kind, __u64 function, __u64 tar
 	struct record *record;
 	struct sums *to;
 
-	count(COUNT_RUNS);
 	if (!open_since())
 		return 0;
 	if (interrupt ? !scope_everything : !in_scope(task))
@@ -162,7 +167,7 @@ int BPF_PROG(tlb_is_flushed, int reason, unsigned long pages)
 {
 	struct pending *here;
 
-	count(COUNT_RUNS);
+	note_run(COUNT_FLUSHES);
 	if (reason != TLB_REMOTE_SEND_IPI)
 		return 0;
 	here = pending_here();
@@ -180,6 +185,7 @@ int BPF_PROG(call_is_queued, unsigned int cpu, unsigned long site, void *functio
 {
 	struct pending *here = pending_here();
 
+	note_run(COUNT_QUEUED);
 	if (!here)
 		return 0;
 	if (here->inner.function == (__u64)function && !here->tlb)
@@ -199,6 +205,7 @@ int BPF_PROG(one_is_interrupted, unsigned int cpu, unsigned long site, void *cal
 {
 	__u64 handler = (__u64)callback;
 
+	note_run(COUNT_ONE);
 	if (!handler)
 		return sent(ctx, KIND_RESCHEDULE, 0, 1, 0);
 	/* A CPU that interrupts itself has work to do outside of what it is in. Work for others is queued as a call. */
@@ -212,6 +219,7 @@ int BPF_PROG(many_are_interrupted, const void *mask, unsigned long site, void *c
 {
 	__u64 handler = (__u64)callback, word, targets = 0;
 
+	note_run(COUNT_MANY);
 	for (__u32 i = 0; i < 128 && i < cpu_words; i++) {
 		if (bpf_probe_read_kernel(&word, sizeof(word), mask + i * sizeof(word)))
 			break;

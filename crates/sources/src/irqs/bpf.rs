@@ -1,8 +1,8 @@
 //! Reads what `irqs.bpf.c` counted.
 
-use crate::counted::{COUNT_EVENTS, Counted, Plan, Totals};
+use crate::counted::{Counted, Plan, Totals};
 use crate::tally::{Fields, whole};
-use crate::thin::{Cost, Rhythm, Thinned};
+use crate::thin::{Cost, Rhythm, Set, Thinned};
 use crate::{Reader, Scope};
 use host::Host;
 use model::{NULL, Out, Unavailable};
@@ -17,16 +17,13 @@ const SOFTIRQS: [&str; 10] =
     ["HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU"];
 const NAME: usize = 24;
 /// Nanoseconds of CPU time that a run costs with its two hooks, measured at 160,000 soft interrupts a second.
-const COST: u64 = 250;
-const PROGRAMS: [&str; 8] = [
-    "handler_ends",
-    "handler_begins",
-    "softirq_ends",
-    "softirq_begins",
-    "timer_ends",
-    "timer_begins",
-    "hrtimer_ends",
-    "hrtimer_begins",
+const COST: Cost = Cost { each: 250 };
+/// Of each kind, which has a counter of its own from `COUNT_KINDS` on.
+const SETS: [Set<'_>; 4] = [
+    Set { counter: 3, programs: &["handler_ends", "handler_begins"] },
+    Set { counter: 4, programs: &["softirq_ends", "softirq_begins"] },
+    Set { counter: 5, programs: &["timer_ends", "timer_begins"] },
+    Set { counter: 6, programs: &["hrtimer_ends", "hrtimer_begins"] },
 ];
 
 /// Reads time in interrupts.
@@ -47,12 +44,7 @@ impl Irqs {
                 attach: &[],
                 without: &[],
                 constants: &[],
-                thinned: Some(Thinned {
-                    what: "interrupts",
-                    hooks: &PROGRAMS,
-                    cost: Cost { counter: COUNT_EVENTS, each: COST },
-                    rhythm: Rhythm::SHORT,
-                }),
+                thinned: Some(Thinned { what: "interrupts", sets: &SETS, cost: COST, rhythm: Rhythm::SHORT }),
             },
         )?;
         Ok(Irqs { counted, totals: Totals::default() })

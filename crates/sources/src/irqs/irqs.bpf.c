@@ -13,6 +13,8 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 /* Read by bpf.rs; so are the structures below. */
 enum { KIND_IRQ, KIND_SOFTIRQ, KIND_TIMER, KIND_HRTIMER, KINDS };
 enum { NAME_LEN = 24 };
+/* Events of each kind. */
+enum { COUNT_KINDS = COUNT_LOST_STACKS + 1 };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
@@ -81,8 +83,11 @@ static __always_inline struct here *this_cpu(void)
 
 static __always_inline int begin(__u32 kind, __u64 function)
 {
-	struct here *here = this_cpu();
+	struct here *here;
 
+	if (!open_since())
+		return 0;
+	here = this_cpu();
 	if (!here || kind >= KINDS)
 		return 0;
 	here->function[kind] = function;
@@ -113,6 +118,7 @@ static __always_inline int end(struct key *key)
 		time -= between < time ? between : time;
 	}
 	count(COUNT_EVENTS);
+	count(COUNT_KINDS + kind);
 	key->function = here->function[kind];
 	key->epoch = epoch_now();
 	key->cpu = bpf_get_smp_processor_id();

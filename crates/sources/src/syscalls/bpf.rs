@@ -7,7 +7,7 @@
 
 use super::names;
 use crate::tally::{BUCKETS, Counts, Fields, Losses, collector_row, trimmed, whole};
-use crate::thin::{Cost, Rhythm, Span, Thin, Thinned};
+use crate::thin::{Cost, Rhythm, Set, Span, Thin, Thinned};
 use crate::{Reader, Scope, scope};
 use host::Host;
 use host::bpf::{Iterator as TaskIterator, Map, Programs};
@@ -21,8 +21,10 @@ static OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/syscalls.bpf.o"
 const NO_CALL: u32 = u32::MAX;
 const LOST_THREADS: u32 = 0;
 const LOST_CALLS: u32 = 1;
-/// `COUNT_CALLS`, and what a call costs with both hooks, by scripts/bench/syscalls.sh on the machine that dearness.rs compares with.
-const COST: Cost = Cost { counter: 2, each: 120 };
+/// What counts calls, and `COUNT_CALLS`.
+const SETS: [Set<'_>; 1] = [Set { counter: 2, programs: &["call_ends", "call_begins"] }];
+/// What a call costs with both hooks, by scripts/bench/syscalls.sh on the machine that dearness.rs compares with.
+const COST: Cost = Cost { each: 120 };
 /// Bytes of `struct slot` and of `struct folded_key`.
 const SLOT: usize = 8 + 6 * 8 + BUCKETS * 4;
 /// So many reads in a row without a call, and the sums of processes that are gone are forgotten. They begin at zero again.
@@ -170,8 +172,7 @@ impl Syscalls {
             open_calls(&buffer, |key, time| *times.entry(key).or_default() += time);
             Ok(())
         };
-        let plan =
-            Thinned { what: "system calls", hooks: &["call_ends", "call_begins"], cost: COST, rhythm: Rhythm::SHORT };
+        let plan = Thinned { what: "system calls", sets: &SETS, cost: COST, rhythm: Rhythm::SHORT };
         let thin = Thin::attach(&programs, &plan, scope.exact, Box::new(closing))?;
         Ok(Syscalls {
             threads: programs.iterator("read_threads")?,

@@ -2,7 +2,7 @@
 
 use crate::counted::{Counted, Plan, Totals, knows, missing_tracepoint};
 use crate::tally::{Fields, process_name, whole};
-use crate::thin::{Cost, Rhythm, Thinned};
+use crate::thin::{Cost, Rhythm, Set, Thinned};
 use crate::{Reader, Scope};
 use host::Host;
 use model::{NULL, Out, Unavailable};
@@ -12,8 +12,10 @@ static OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/tcp.bpf.o"));
 const PROGRAMS: [&str; 3] = ["packet_is_dropped", "segment_is_sent_again", "state_changes"];
 /// What sees stalls: both run for each write and each packet.
 const STALLS: [&str; 2] = ["packet_comes", "socket_is_written"];
-/// Where they count their runs, `COUNT_PACKETS` of tcp.bpf.c, and nanoseconds of CPU time of one.
-const COST: Cost = Cost { counter: 3, each: 90 };
+/// Where they count their runs: `COUNT_PACKETS` of tcp.bpf.c.
+const COUNT_PACKETS: u32 = 3;
+/// What a run costs.
+const COST: Cost = Cost { each: 90 };
 
 /// Reads TCP by process.
 pub struct Tcp {
@@ -37,7 +39,12 @@ impl Tcp {
         if !has_overflows {
             without.push("packet_is_dropped");
         }
-        let stalls = Thinned { what: "packets", hooks: &STALLS, cost: COST, rhythm: Rhythm::LONG };
+        let stalls = Thinned {
+            what: "packets",
+            sets: &[Set { counter: COUNT_PACKETS, programs: &STALLS }],
+            cost: COST,
+            rhythm: Rhythm::LONG,
+        };
         let plan = Plan {
             name: "tcp",
             object: OBJECT,

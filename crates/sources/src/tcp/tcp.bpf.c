@@ -192,8 +192,10 @@ int BPF_PROG(socket_is_written, struct sock *sk, int result)
 	struct owner *owner;
 	__u32 left;
 
+	if (!attached_since())
+		return 0;
 	count(COUNT_PACKETS);
-	if (sk->sk_protocol != IPPROTO_TCP || result <= 0 || !attached_since())
+	if (sk->sk_protocol != IPPROTO_TCP || result <= 0)
 		return 0;
 	tcp = bpf_skc_to_tcp_sock(sk);
 	if (!tcp)
