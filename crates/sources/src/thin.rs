@@ -176,7 +176,7 @@ fn times(value: u64, elapsed: u64, counted: u64) -> u64 {
     u64::try_from((u128::from(value) * elapsed + counted / 2) / counted).unwrap_or(u64::MAX)
 }
 
-/// Programs that are attached and detached together.
+/// Programs that are of no use without each other: they are attached and detached together.
 #[derive(Clone, Copy, Debug)]
 pub struct Set<'a> {
     /// Where they count their events while the gate is open, in the programs' `counts`.
@@ -190,7 +190,7 @@ pub struct Set<'a> {
 pub struct Thinned<'a> {
     /// What the programs count, for messages.
     pub what: &'static str,
-    /// The programs. Of those that go together none sees what began before the others were attached.
+    /// The programs, in the order in which they are attached.
     pub sets: &'a [Set<'a>],
     /// What an event costs.
     pub cost: Cost,
