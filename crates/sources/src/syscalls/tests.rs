@@ -82,7 +82,8 @@ fn every_call_of_a_child_is_counted() {
 
 /// What the child of the next test calls: some seconds of calls, far above the budget however busy the machine is.
 const MANY: i64 = 12_000_000;
-const SLEEPS: i64 = 60;
+/// Longer than two cycles of what is thinned out: one stretch lies in them at least.
+const SLEEPS: i64 = 200;
 const SLEEP: i64 = 20_000_000;
 
 fn calls_too_much() {
@@ -122,7 +123,7 @@ fn too_many_calls_are_estimated() {
     assert!((MANY / 3..MANY * 3).contains(&count) && seen < MANY, "{count} from {seen}");
     // Most sleeps are longer than a stretch.
     let slept = SLEEPS * SLEEP;
-    assert!((slept / 2..slept * 3).contains(&time), "{time} of {slept}");
+    assert!((slept / 4..slept * 3).contains(&time), "{time} of {slept}");
     let said = live.coverage.iter().find(|c| c.item == "syscall").unwrap();
     assert_eq!(said.status, model::Status::Estimated);
     assert!(said.remedy.as_ref().is_some_and(|remedy| remedy.contains("--exact")), "{said:?}");
