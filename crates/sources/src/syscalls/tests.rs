@@ -81,9 +81,9 @@ fn every_call_of_a_child_is_counted() {
 }
 
 /// What the child of the next test calls: some seconds of calls, far above the budget however busy the machine is.
-const MANY: i64 = 12_000_000;
-/// Longer than two cycles of what is thinned out: one stretch lies in them at least.
-const SLEEPS: i64 = 200;
+const MANY: i64 = 30_000_000;
+/// Long enough for some stretches to lie in them, as the calls are.
+const SLEEPS: i64 = 300;
 const SLEEP: i64 = 20_000_000;
 
 fn calls_too_much() {
