@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What a recording costs services near their limit: nginx under wrk and PostgreSQL under pgbench on loopback, under load all the time, with a recording of
-# the whole service (--pid: ledger, waits with stacks, locks, system calls, samples; all other sources too) in every other stretch of ten seconds. Of the
+# the whole service (--pid: ledger, waits with stacks, locks, system calls, samples; all other sources too) in stretches of ten seconds, and without, and with perf. Of the
 # pace in tenths of a second those which other users of the machine disturbed least are compared (`bench loss`, crates/cli/examples/bench/undisturbed.rs).
 # The load has as many threads as there are CPUs: with fewer, services and load wait for each other, CPUs fall idle and are woken thousands of times a
 # second, and what is measured is the time to wake them, which is long on virtual machines.
@@ -18,10 +18,17 @@ helper=$(realpath "${HELPER:-target/release/examples/bench}")
 rounds=${ROUNDS:-8} each=${SECONDS_EACH:-10}
 names=("$@")
 [[ $# -gt 0 ]] || names=(nginx postgres)
+# What perf takes to see a part of it, in stretches of their own: where code runs, and who was switched when; neither counts calls or names locks.
+peers=()
+if command -v perf >/dev/null; then
+    peers=("record -q -F 99 --call-graph dwarf,16384" "sched record -q")
+else
+    echo "SKIPPED: perf as a peer: it is not installed" >&2
+fi
 # shellcheck source=scripts/bench/servers.sh
 source scripts/bench/servers.sh
 
-# A stretch that counts, with the recording or without, as a line of $work/phases.
+# A stretch that counts, with the recorder $1 or "without", as a line of $work/phases.
 phase() {
     local from=$EPOCHREALTIME
     sleep "$each"
@@ -30,7 +37,7 @@ phase() {
 # Stretches in turn with a recording of the service $1 and without, while it is under load and its work is counted. What thins itself out finds out in
 # some seconds of load that it should, and the service's code is read first, so that a recording has had some when its stretch begins.
 in_turn() {
-    local service=$1 recorder round
+    local service=$1 recorder round peer
     : >"$work/phases"
     sleep 3
     head -n 1 /proc/stat >"$work/ran"
@@ -39,16 +46,27 @@ in_turn() {
         "$twinscope" record -q -f -o "$work/run.twin" --pid "$service" 2>>"$work/errors" &
         recorder=$!
         sleep 6
-        phase with
+        phase twinscope
         kill -INT $recorder
         wait $recorder
         sleep 0.5
+        for peer in "${peers[@]}"; do
+            # shellcheck disable=SC2086
+            perf $peer -a -o "$work/perf.data" >/dev/null 2>"$work/perf" &
+            recorder=$!
+            sleep 2
+            phase "perf $peer"
+            kill -INT $recorder
+            wait $recorder
+            sleep 0.5
+            rm -f "$work/perf.data"
+        done
     done
     head -n 1 /proc/stat >>"$work/ran"
 }
 # The lines of `bench loss`, which reads counts, for $1, and how much the CPUs had nothing to do.
 lost() {
-    "$helper" loss "$work/phases" | sed "s/^/$1\t/"
+    "$helper" loss "$work/phases" | sed -E "s/^(without|twinscope)\t/$1\t/; t; s/^/$1, /; s/ -q//"
     awk -v what="$1" '{ for (i = 2; i <= 9; i++) all[NR] += $i; idle[NR] = $5 + $6 }
         END { printf "%s\tCPUs idle\t%%\t%.1f\n", what, 100 * (idle[2] - idle[1]) / (all[2] - all[1]) }' "$work/ran"
 }

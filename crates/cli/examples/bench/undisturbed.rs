@@ -4,6 +4,7 @@
 
 use query::stats::quantile::quantile;
 use query::stats::rng::Rng;
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Error, Read, Result, Write};
 use std::net::TcpStream;
 use std::path::Path;
@@ -48,43 +49,59 @@ pub fn served(address: &str) -> Result<()> {
     }
 }
 
-/// Of work counted as lines "seconds total" on standard input, prints what is lost: "metric, unit, figure" with tabs between, the figure thrice, as the
-/// lower end of its 95 % interval, itself and the upper end. `phases` has lines "from until with|without".
+/// What the phases are called in which nothing is beside the service.
+const WITHOUT: &str = "without";
+
+/// Of work counted as lines "seconds total" on standard input, prints what is lost: "beside what, metric, unit, figure" with tabs between, the figure
+/// thrice, as the lower end of its 95 % interval, itself and the upper end. `phases` has lines "from until beside what".
 pub fn loss(phases: &Path) -> Result<()> {
-    let numbers = |line: &str| -> Vec<f64> { line.split_whitespace().filter_map(|word| word.parse().ok()).collect() };
     let mut counts: Vec<[f64; 2]> = Vec::new();
     for line in std::io::stdin().lines() {
-        if let [at, total] = numbers(&line?)[..] {
+        let line = line?;
+        if let Some((at, total)) = line.split_once(' ')
+            && let (Ok(at), Ok(total)) = (at.parse(), total.parse())
+        {
             counts.push([at, total]);
         }
     }
     // By phase, for within one what others do is much the same.
-    let mut paces: [Vec<Vec<f64>>; 2] = Default::default();
+    let mut paces: BTreeMap<String, Vec<Vec<f64>>> = BTreeMap::new();
     for line in std::fs::read_to_string(phases)?.lines() {
-        let [from, until] = numbers(line)[..] else { continue };
+        let mut words = line.splitn(3, ' ');
+        let mut time = || words.next().and_then(|word| word.parse::<f64>().ok());
+        let (Some(from), Some(until), Some(beside)) = (time(), time(), words.next()) else {
+            return Err(Error::other(format!("{}: not a phase: {line}", phases.display())));
+        };
         let within: Vec<&[f64; 2]> = counts.iter().filter(|count| count[0] >= from && count[0] <= until).collect();
         let of_phase = within.windows(2).map(|pair| (pair[1][1] - pair[0][1]) / (pair[1][0] - pair[0][0]));
-        paces[usize::from(line.ends_with("without"))].push(of_phase.collect());
+        paces.entry(beside.to_owned()).or_default().push(of_phase.collect());
     }
-    let [with, without] = &paces;
-    if with.len().min(without.len()) < 3 || paces.iter().flatten().any(|phase| phase.len() < 10) {
-        let lengths = paces.map(|of| of.iter().map(Vec::len).collect::<Vec<usize>>());
-        return Err(Error::other(format!("too little was counted: tenths of a second with and without: {lengths:?}")));
+    if paces.values().any(|phases| phases.len() < 3 || phases.iter().any(|phase| phase.len() < 10)) {
+        let lengths = paces.values().map(|of| of.iter().map(Vec::len).collect::<Vec<usize>>());
+        return Err(Error::other(format!(
+            "too little was counted: tenths of a second: {:?}",
+            lengths.collect::<Vec<_>>()
+        )));
     }
+    let Some(without) = paces.remove(WITHOUT) else {
+        return Err(Error::other(format!("{}: no phase {WITHOUT}", phases.display())));
+    };
     let at = |phases: &[Vec<f64>], q: f64| {
         let all = phases.concat();
         quantile(&all, &vec![1.0; all.len()], q).unwrap_or(f64::NAN)
     };
-    println!("throughput without\t/s\t{:.0}", at(without, UNDISTURBED));
+    println!("{WITHOUT}\tthroughput without\t/s\t{:.0}", at(&without, UNDISTURBED));
     let mut rng = Rng::new(1);
-    for (q, metric) in [(UNDISTURBED, "loss where others disturb least"), (MEDIAN, "loss at the median")] {
-        let lost = |with: &[Vec<f64>], without: &[Vec<f64>]| 100.0 * (1.0 - at(with, q) / at(without, q));
-        let mut again =
-            |of: &[Vec<f64>]| -> Vec<Vec<f64>> { (0..of.len()).map(|_| of[rng.below(of.len())].clone()).collect() };
-        let resampled: Vec<f64> = (0..RESAMPLED).map(|_| lost(&again(with), &again(without))).collect();
-        let of_resampled = |q: f64| quantile(&resampled, &[1.0; RESAMPLED], q).unwrap_or(f64::NAN);
-        for value in [of_resampled(0.025), lost(with, without), of_resampled(0.975)] {
-            println!("{metric}\t%\t{value:.2}");
+    for (beside, with) in &paces {
+        for (q, metric) in [(UNDISTURBED, "loss where others disturb least"), (MEDIAN, "loss at the median")] {
+            let lost = |with: &[Vec<f64>], without: &[Vec<f64>]| 100.0 * (1.0 - at(with, q) / at(without, q));
+            let mut again =
+                |of: &[Vec<f64>]| -> Vec<Vec<f64>> { (0..of.len()).map(|_| of[rng.below(of.len())].clone()).collect() };
+            let resampled: Vec<f64> = (0..RESAMPLED).map(|_| lost(&again(with), &again(&without))).collect();
+            let of_resampled = |q: f64| quantile(&resampled, &[1.0; RESAMPLED], q).unwrap_or(f64::NAN);
+            for value in [of_resampled(0.025), lost(with, &without), of_resampled(0.975)] {
+                println!("{beside}\t{metric}\t%\t{value:.2}");
+            }
         }
     }
     Ok(())

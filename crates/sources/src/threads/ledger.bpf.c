@@ -27,7 +27,7 @@ enum { WAKER_ONE_IN = 16 };
  * Waits that follow one another faster than OFTEN are looked at closely in one of eight windows of 2^20 ns (1 ms) only: who owns the lock, how many
  * wait for it, and the code that ends the wait. All of these cost lines of the cache that others want too. Numbers and times are exact all the same.
  */
-enum { OFTEN = 200000, WINDOW_BITS = 20, WINDOWS = 8 };
+enum { OFTEN = 1000000, WINDOW_BITS = 20, WINDOWS = 8 };
 /* The stack of who is blocked for so long, nanoseconds, is asked for if it was not copied: there was no time for that, or the thread was there before. */
 enum { BLOCKED_LONG = 100000000 };
 /* In `woken` of a ledger: it was, and the kernel knows when. */
@@ -164,8 +164,6 @@ static __always_inline void wakes(struct task_struct *task, struct ledger *ledge
 		woken = now;
 	if (woken < from)
 		woken = from;
-	if (woken - from >= long_wait && long_wait && !ledger->kernel && !has_kernel_stack(ledger))
-		ledger->kernel = kernel_stack(task, 0, now);
 	if (ledger->counted)
 		watch_futex(task, ledger, 0);
 	if (is_timed_out(ledger, woken)) {
@@ -173,7 +171,7 @@ static __always_inline void wakes(struct task_struct *task, struct ledger *ledge
 		ledger->waker_thread = 0;
 		ledger->waker_place = 0;
 	}
-	end_wait(task, ledger, from, woken);
+	end_wait(task, ledger, from, woken, long_wait && woken - from >= long_wait);
 	ledger->wakeups++;
 	account(ledger, woken);
 	changed(ledger, state);

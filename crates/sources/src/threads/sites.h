@@ -8,7 +8,7 @@
 #include "blocked.h"
 #include "copies.h"
 
-/* Kernel stacks of waits at a place that has one: of one in so many. */
+/* Kernel stacks of waits at a place that has one: of one in so many of those that are looked at closely. */
 enum { KERNEL_ONE_IN = 8 };
 
 /* Ends of threads and sites. */
@@ -83,21 +83,39 @@ static __always_inline bool is_site(struct site *site, struct ledger *ledger, __
 	       (site->kernel == ledger->kernel || !ledger->kernel);
 }
 
-/*
- * Whether the kernel stack of the wait that ends is that of the last one at its place. In the kernel one call waits in few ways, and a futex in
- * one: of the others, one in KERNEL_ONE_IN is looked at again.
- */
-static __always_inline bool has_kernel_stack(struct ledger *ledger)
+/* The site of the wait in `state`, rather one with a kernel stack where the wait itself has none; SITES: none yet. */
+static __always_inline __u32 site_of(struct ledger *ledger, __u64 state)
 {
-	struct site *site = &ledger->sites[ledger->last & (SITES - 1)];
+	__u32 found = ledger->last & (SITES - 1);
 
-	if (!site->kernel || !is_site(site, ledger, ledger->state))
-		return 0;
-	return ledger->state == UNDECIDED || ledger->wakeups % KERNEL_ONE_IN != 0;
+	if (is_site(&ledger->sites[found], ledger, state))
+		return found;
+	found = SITES;
+	for (__u32 i = 0; i < SITES; i++) {
+		if (!is_site(&ledger->sites[i], ledger, state))
+			continue;
+		found = i;
+		if (ledger->sites[i].kernel)
+			break;
+	}
+	return found;
 }
 
-/* Adds the wait that ended at `now` to its site. */
-static __noinline int end_wait(struct task_struct *task, struct ledger *ledger, __u64 from, __u64 now)
+/*
+ * Whether the kernel stack of a wait is looked at, of which `found` is the site without it. In the kernel one call waits in few ways, and a futex in one: of
+ * others that are looked at closely, one in KERNEL_ONE_IN is looked at again.
+ */
+static __always_inline bool looks_at_kernel(struct ledger *ledger, __u64 state, __u32 found)
+{
+	if (ledger->kernel)
+		return 0;
+	if (found >= SITES || !ledger->sites[found & (SITES - 1)].kernel)
+		return 1;
+	return state != UNDECIDED && ledger->closely && ledger->wakeups % KERNEL_ONE_IN == 0;
+}
+
+/* Adds the wait that ended at `now` to its site. `is_long`: it was long enough for a kernel stack. */
+static __noinline int end_wait(struct task_struct *task, struct ledger *ledger, __u64 from, __u64 now, bool is_long)
 {
 	__u64 state, length, told;
 	struct site *site;
@@ -106,25 +124,20 @@ static __noinline int end_wait(struct task_struct *task, struct ledger *ledger, 
 	if (!ledger || !task)
 		return 0;
 	state = ledger->state;
-	found = ledger->last & (SITES - 1);
-	if (!is_site(&ledger->sites[found], ledger, state)) {
-		__u32 i;
-
-		for (i = 0; i < SITES; i++)
-			if (is_site(&ledger->sites[i], ledger, state))
-				break;
-		if (i < SITES) {
-			found = i;
-		} else {
-			found = ledger->hand++ & (SITES - 1);
-			if (ledger->sites[found].count != ledger->told[found])
-				tell_site(task, &ledger->sites[found], found);
-			__builtin_memset(&ledger->sites[found], 0, sizeof(struct site));
-			ledger->sites[found].born = now;
-			ledger->told[found] = 0;
-		}
-		ledger->last = found;
+	found = site_of(ledger, state);
+	if (is_long && looks_at_kernel(ledger, state, found)) {
+		ledger->kernel = kernel_stack(task, 0, now);
+		found = site_of(ledger, state);
 	}
+	if (found >= SITES) {
+		found = ledger->hand++ & (SITES - 1);
+		if (ledger->sites[found].count != ledger->told[found])
+			tell_site(task, &ledger->sites[found], found);
+		__builtin_memset(&ledger->sites[found], 0, sizeof(struct site));
+		ledger->sites[found].born = now;
+		ledger->told[found] = 0;
+	}
+	ledger->last = found;
 	site = &ledger->sites[found & (SITES - 1)];
 	if (ledger->kernel || !site->count) {
 		__u32 owner = site->owner, waiters = site->waiters;
