@@ -3,8 +3,9 @@
 use crate::text;
 use anyhow::Result;
 use clap::Args;
-use explain::{Choice, Comparison, Condition, Difference, Per};
+use explain::{Choice, Comparison, Condition, Difference, Lock, Per, Waited};
 use query::Run;
+use std::ops::{Add, Range};
 use std::path::PathBuf;
 
 /// Which recordings, and which part of them: shared by `compare` and `report`.
@@ -86,11 +87,19 @@ pub fn compare(options: &Compare) -> Result<u8> {
     if options.choose.recordings.len() + options.repeats.len() < 2 {
         return Err(recorder::Usage("compare needs two recordings or more: the baseline first".into()).into());
     }
-    let (runs, comparison, damaged) = options.choose.compare(&options.repeats)?;
+    let (runs, mut comparison, mut damaged) = options.choose.compare(&options.repeats)?;
+    let unfinished: Vec<String> =
+        runs.iter().filter(|r| r.recording.is_unfinished()).map(|r| text::clean(&r.name)).collect();
+    let of_run = |run: &Run| run.recording.damage().into_iter().map(|d| (run.name.clone(), d)).collect::<Vec<_>>();
+    let said: Vec<_> = runs.iter().flat_map(of_run).collect();
+    for (run, damage) in comparison.find_locks(runs)?.iter().filter(|damage| !said.contains(damage)) {
+        damaged = true;
+        eprintln!("twinscope: {}: {}", text::clean(run), text::clean(&damage.to_string()));
+    }
     if options.json {
         println!("{}", serde_json::to_string_pretty(&comparison.to_json())?);
     } else {
-        print(&runs, &comparison, options.all);
+        print(&unfinished, &comparison, options.all);
     }
     let mut unknown = false;
     for condition in &options.fail_on {
@@ -147,7 +156,7 @@ fn interval(d: &Difference) -> String {
     }
 }
 
-fn print(runs: &[Run], comparison: &Comparison, all: bool) {
+fn print(unfinished: &[String], comparison: &Comparison, all: bool) {
     println!("{}\n{}", text::clean(&comparison.headline.headline), text::clean(&comparison.headline.detail));
     for turns in &comparison.turns {
         println!("{}", text::clean(&turns.text));
@@ -203,6 +212,11 @@ fn print(runs: &[Run], comparison: &Comparison, all: bool) {
             println!("and {} more; --all lists them", found.len() - shown);
         }
     }
+    let names: Vec<String> = match comparison.repeats {
+        0 => comparison.runs.iter().map(|run| text::clean(run)).collect(),
+        repeats => vec![repeated(0, repeats), repeated(repeats, comparison.runs.len() - repeats)],
+    };
+    print_locks(comparison, &names, all);
     if !comparison.facts.is_empty() {
         println!("\nSet-up that differs:");
         let known = comparison.facts.iter().filter(|f| f.why.is_some()).count();
@@ -229,8 +243,61 @@ fn print(runs: &[Run], comparison: &Comparison, all: bool) {
             println!("  {}: {}", text::clean(&n.what), text::clean(&n.why));
         }
     }
-    for run in runs.iter().filter(|r| r.recording.is_unfinished()) {
-        println!("\n{} was cut off, or is still being recorded.", text::clean(&run.name));
+    for run in unfinished {
+        println!("\n{run} was cut off, or is still being recorded.");
+    }
+}
+
+/// Locks listed unless all are asked for: so many, and those for which some run waited this long in each second.
+const LOCKS: usize = 10;
+const LEAST_WAITED: f64 = 1e-3;
+
+/// The contended locks, those waited for longest first; of repeated runs the means of each side.
+fn print_locks(comparison: &Comparison, names: &[String], all: bool) {
+    let runs = comparison.runs.len();
+    let sides: Vec<Range<usize>> = match comparison.repeats {
+        0 => (0..runs).map(|run| run..run + 1).collect(),
+        repeats => vec![0..repeats, repeats..runs],
+    };
+    let listed: Vec<&Lock> = comparison.locks.iter().filter(|l| all || l.most() >= LEAST_WAITED).collect();
+    if listed.is_empty() {
+        return;
+    }
+    let waits = |lock: &Lock, side: &Range<usize>| -> Vec<Waited> {
+        lock.of.get(side.clone()).unwrap_or_default().iter().flatten().cloned().collect()
+    };
+    let mut header = vec!["waited for a lock"];
+    header.extend(names.iter().map(String::as_str));
+    header.extend(["change", "blocked", "longest", "at once", "held by"]);
+    let right: Vec<bool> = header.iter().map(|title| !["waited for a lock", "held by"].contains(title)).collect();
+    let mut table = text::table(&header, &right);
+    let shown = if all { listed.len() } else { LOCKS };
+    for lock in listed.iter().take(shown) {
+        let of: Vec<Vec<Waited>> = sides.iter().map(|side| waits(lock, side)).collect();
+        let mean = |get: fn(&Waited) -> f64| -> Vec<f64> {
+            of.iter().zip(&sides).map(|(of, side)| of.iter().map(get).fold(0.0, f64::add) / side.len() as f64).collect()
+        };
+        let each = |words: &dyn Fn(&[Waited]) -> String| of.iter().map(|of| words(of)).collect::<Vec<_>>().join(" → ");
+        let times = mean(|w| w.time);
+        let mut row = vec![text::clean(&format!("{} ({}, {})", lock.name, lock.kind, lock.process))];
+        row.extend(times.iter().map(|time| query::human(*time, "s/s")));
+        row.push(match times[..] {
+            [a, b] if a > 0.0 => factor(b / a - 1.0),
+            [_, b] if b > 0.0 => "new".into(),
+            _ => String::new(),
+        });
+        row.push(mean(|w| w.count).iter().map(|n| query::human(*n, "1/s")).collect::<Vec<_>>().join(" → "));
+        let greatest = |of: &[Waited], get: fn(&Waited) -> Option<f64>| of.iter().filter_map(get).reduce(f64::max);
+        let words = |value: Option<f64>, unit: &str| value.map_or_else(|| "-".into(), |v| query::human(v, unit));
+        row.push(each(&|of| words(greatest(of, |w| Some(w.longest)), "s")));
+        row.push(each(&|of| words(greatest(of, |w| w.waiters.map(f64::from)), "")));
+        let worst = lock.of.iter().flatten().filter(|w| w.holder.is_some()).max_by(|a, b| a.time.total_cmp(&b.time));
+        row.push(worst.and_then(|w| w.holder.as_deref()).map_or_else(String::new, text::clean));
+        table.add_row(row);
+    }
+    println!("\n{}", text::trimmed(&table));
+    if listed.len() > shown {
+        println!("and {} more; --all lists them", listed.len() - shown);
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::cautions::{self, Caution};
 use crate::concurrency::{self, Turns};
 use crate::difference::listed;
+use crate::locks::Lock;
 use crate::metrics::Metrics;
 use crate::not_compared::{NotCompared, gathered};
 use crate::phases::{self, Phase, Use};
@@ -63,6 +64,8 @@ pub struct Comparison {
     pub concurrency: Vec<Option<Concurrency>>,
     /// Runs whose threads take turns in a way that those of the other do not: serial phases, regular swings.
     pub turns: Vec<Turns>,
+    /// Contended locks of the runs, once [`Comparison::find_locks`] has looked for them.
+    pub locks: Vec<Lock>,
     /// What stands against believing all this too readily.
     pub cautions: Vec<Caution>,
     /// How many of the runs are repeats of the baseline, see [`Options::repeats`].
@@ -141,6 +144,7 @@ pub fn compare(runs: &[Run], options: &Options) -> Result<Comparison, Error> {
         phases,
         concurrency,
         turns,
+        locks: Vec::new(),
         cautions,
         repeats,
         compared,

@@ -1,6 +1,6 @@
 //! The JSON of a comparison and of an explanation: stable contracts, documented in docs/compare-json.md and docs/explain-json.md.
 
-use crate::{Comparison, Explanation, Outcome, Per};
+use crate::{Comparison, Explanation, Outcome, Per, Waited};
 use model::Polarity;
 use query::concurrency::Serial;
 use serde_json::{Value, json};
@@ -60,6 +60,11 @@ impl Comparison {
                 "text": self.turns.iter().find(|t| t.run == run).map(|t| &t.text),
             })
         });
+        let waited = |w: &Waited| json!({"time": w.time, "count": w.count, "longest": w.longest, "waiters": w.waiters, "holder": w.holder});
+        let locks = self.locks.iter().map(|l| {
+            let runs: Vec<Value> = l.of.iter().map(|w| w.as_ref().map_or(Value::Null, waited)).collect();
+            json!({"name": l.name, "kind": l.kind, "process": l.process, "runs": runs})
+        });
         let cautions =
             self.cautions.iter().map(|c| json!({"what": c.kind.as_str(), "run": c.run.map(name), "text": c.text}));
         json!({
@@ -74,6 +79,7 @@ impl Comparison {
             "repeats": self.repeats,
             "phases": phases.collect::<Vec<_>>(),
             "concurrency": concurrency.collect::<Vec<_>>(),
+            "locks": locks.collect::<Vec<_>>(),
             "cautions": cautions.collect::<Vec<_>>(),
             "not_compared": self.not_compared.iter().map(|n| json!({"what": n.what, "why": n.why})).collect::<Vec<_>>(),
         })

@@ -197,6 +197,11 @@ fn contended_counter() {
         return;
     }
     pair.must_be("lock-contention");
+    // First of the locks of both runs, and hardly waited for in the fast one, whose threads have a counter each.
+    let lock = &pair.comparison["locks"][0];
+    let waited = |run: usize| lock["runs"][run]["time"].as_f64().unwrap_or(0.0);
+    assert!(lock["name"].as_str().is_some_and(|name| name.starts_with("shared in contended")), "{lock:#}");
+    assert!(waited(SLOW) > 10.0 * waited(FAST), "{lock:#}");
     // A waiting thread goes to the kernel to sleep and to be woken, and the work itself grows dearer: the tally moves between the CPUs.
     if slower > 2.0 {
         pair.must("process.cpu_time", &[("comm", "contended")], 1.2..20.0);

@@ -186,6 +186,27 @@ impl Tables<'_> {
     }
 }
 
+/// The table `own` of a question that has a table `asked` of `run` and `stack`: the innermost function of the program itself, which takes or holds a lock.
+/// That of the libraries that make locks is not it.
+macro_rules! own_code {
+    () => {
+        "way (run, stack, parent, frame, depth) as (
+             select a.run, a.stack, k.parent, k.frame, 0 from asked a join stack k on k.run = a.run and k.number = a.stack
+             union all
+             select w.run, w.stack, k.parent, k.frame, w.depth + 1 from way w join stack k on k.run = w.run and k.number = w.parent
+         ),
+         own as materialized (
+             select w.run as run, w.stack as stack, f.function as function, min(w.depth)
+             from way w join frame f on f.run = w.run and f.number = w.frame
+             where f.kind <> 'kernel' and f.module not like '%/libc.so%' and f.module not like '%/libpthread%' and f.module not like '%/libjvm.so' and f.function not like '%utex%' and f.function not like '%lll_lock%'
+               and f.function not like '%park%' and f.function not like 'java.util.concurrent.locks.%' and f.function not like 'Interpreter%' and f.function not like 'StubRoutines%' and f.function not like 'PGSemaphore%' and f.function not like 'LWLock%'
+               and f.function not like 'monitorenter%' and f.function not like '_complete_monitor_lock%'
+             group by w.run, w.stack
+         )"
+    };
+}
+pub(crate) use own_code;
+
 /// Tables that several causes ask, from the recorded ones: per unit of work, both sides in one row.
 const DERIVED: [(&str, &str); 3] = [
     (
@@ -212,7 +233,8 @@ const DERIVED: [(&str, &str); 3] = [
     ),
     (
         "lock_use",
-        "with recursive units as materialized (select side, sum(units) as units from side group by side),
+        concat!(
+            "with recursive units as materialized (select side, sum(units) as units from side group by side),
          part as materialized (
              select coalesce(l.name, l.kind || ' ' || coalesce(l.address, '?')) as lock, l.kind as kind, s.side as side, l.holder as holder, l.holder_stack as holder_stack, l.run as run,
                     sum(l.count) / u.units as count, sum(l.time) / 1e9 / u.units as time, max(l.longest) / 1e9 as longest, max(l.waiters) as waiters
@@ -220,20 +242,9 @@ const DERIVED: [(&str, &str); 3] = [
              where l.t between s.t_from and s.t_to + 1000000000
              group by 1, 2, 3, 4, 5, 6
          ),
-         -- From the innermost frame outwards, to the first of the program.
-         way (run, stack, number, depth) as (
-             select distinct run, holder_stack, holder_stack, 0 from part where holder_stack is not null and side = 'slow'
-             union all
-             select w.run, w.stack, k.parent, w.depth + 1 from way w join stack k on k.run = w.run and k.number = w.number where k.parent is not null
-         ),
-         own as materialized (
-             select w.run as run, w.stack as stack, f.function as function, min(w.depth)
-             from way w join stack k on k.run = w.run and k.number = w.number join frame f on f.run = w.run and f.number = k.frame
-             where f.kind <> 'kernel' and f.module not like '%/libc.so%' and f.module not like '%/libpthread%' and f.module not like '%/libjvm.so' and f.function not like '%utex%' and f.function not like '%lll_lock%'
-               and f.function not like '%park%' and f.function not like 'java.util.concurrent.locks.%' and f.function not like 'Interpreter%' and f.function not like 'StubRoutines%'
-             group by w.run, w.stack
-         ),
-         held as materialized (
+         asked as (select distinct run, holder_stack as stack from part where holder_stack is not null and side = 'slow'), ",
+            own_code!(),
+            ", held as materialized (
              select lock, holder, o.function as function, row_number() over (partition by lock order by sum(p.time) desc) as place
              from part p left join own o on o.run = p.run and o.stack = p.holder_stack
              where p.side = 'slow' and p.holder is not null group by lock, holder, o.function
@@ -244,7 +255,8 @@ const DERIVED: [(&str, &str); 3] = [
                 max(iif(side = 'slow', longest, null)) as longest, max(iif(side = 'slow', waiters, null)) as waiters,
                 h.holder as holder, h.function as holder_function
          from part p left join held h on h.lock = p.lock and h.place = 1
-         group by p.lock",
+         group by p.lock"
+        ),
     ),
 ];
 
@@ -292,14 +304,14 @@ const GOROUTINE_USE: &str = "with recursive units as materialized (select side, 
          group by 1, 2, 3, 4
      ),
      -- From the innermost frame outwards.
-     way (run, stack, number, depth) as (
-         select distinct run, stack, stack, 0 from part where stack is not null
+     way (run, stack, parent, frame, depth) as (
+         select a.run, a.stack, k.parent, k.frame, 0 from (select distinct run, stack from part) a join stack k on k.run = a.run and k.number = a.stack
          union all
-         select w.run, w.stack, k.parent, w.depth + 1 from way w join stack k on k.run = w.run and k.number = w.number where k.parent is not null
+         select w.run, w.stack, k.parent, k.frame, w.depth + 1 from way w join stack k on k.run = w.run and k.number = w.parent
      ),
      own as materialized (
          select w.run as run, w.stack as stack, f.function as function, min(w.depth)
-         from way w join stack k on k.run = w.run and k.number = w.number join frame f on f.run = w.run and f.number = k.frame
+         from way w join frame f on f.run = w.run and f.number = w.frame
          where f.function not like 'runtime.%' and f.function not like 'sync.%' and f.function not like 'internal/%' and f.function <> 'time.Sleep'
          group by w.run, w.stack
      )

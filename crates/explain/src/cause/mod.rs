@@ -23,7 +23,7 @@ pub(crate) mod totals;
 mod words;
 
 pub use ask::{Claim, Found};
-pub(crate) use ask::{Measure, Side, Tables, ask};
+pub(crate) use ask::{Measure, Side, Tables, ask, own_code};
 
 use std::path::{Path, PathBuf};
 
