@@ -71,7 +71,7 @@ impl Stacks {
         let (number, is_whole) = self.intern_told(pid, &[], User::Copied { registers, stack }, |state| {
             let at = |place: &Place| match *place {
                 Place::Module(file, address) => {
-                    let module = state.processes.modules.get(file as usize)?.module.clone()?;
+                    let module = state.processes.modules.get(file)?.module.clone()?;
                     Some(At::Module(file, address, module))
                 }
                 Place::Anonymous(process, address) => Some(At::Generated(process, address)),

@@ -15,6 +15,7 @@ mod kernel;
 mod library;
 mod maps;
 mod module;
+mod modules;
 mod name;
 mod positioned;
 mod process;
@@ -302,7 +303,7 @@ impl Stacks {
         let (number, place, path, known) = {
             let mut state = self.state();
             let (number, place) = state.processes.data(host, pid, address)?;
-            let path = Arc::clone(&state.processes.modules.get(number as usize)?.identity.path);
+            let path = Arc::clone(&state.processes.modules.get(number)?.identity.path);
             (number, place, path, state.variables.get(&number).cloned())
         };
         let variables = match known {
@@ -386,7 +387,7 @@ impl Stacks {
     /// Path and content of a file that is mapped somewhere.
     fn module(&self, number: u32) -> Option<(Arc<str>, Arc<Module>)> {
         let state = self.state();
-        let known = state.processes.modules.get(number as usize)?;
+        let known = state.processes.modules.get(number)?;
         Some((Arc::clone(&known.identity.path), known.module.clone().unwrap_or_default()))
     }
 
@@ -484,7 +485,7 @@ impl Reader for Dictionary {
         let (frames, stacks) = trie.take(|place| processes.unnamed(place));
         let (taken, said) = (std::mem::take(&mut state.taken.rows), std::mem::take(&mut state.said));
         self.counts = state.taken.counts;
-        let refused = state.trie.refused + state.processes.refused;
+        let refused = state.trie.refused + state.processes.modules.refused;
         drop(state);
         self.samples(taken, out);
         for (number, row) in frames {

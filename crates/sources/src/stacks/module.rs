@@ -33,7 +33,7 @@ pub(super) struct Segment {
 pub(super) type Section = (Range<u64>, Arc<[u8]>);
 
 /// A module.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Module {
     /// The segments that hold code.
     pub segments: Vec<Segment>,
@@ -132,6 +132,11 @@ impl Module {
     pub(super) fn size(&self) -> usize {
         let of = |section: &Option<Section>| section.as_ref().map_or(0, |(_, bytes)| bytes.len());
         of(&self.frames) + of(&self.index) + self.debug_frames.as_ref().map_or(0, |bytes| bytes.len())
+    }
+
+    /// Drops that.
+    pub(super) fn forget_frames(&mut self) {
+        (self.frames, self.index, self.debug_frames) = (None, None, None);
     }
 }
 

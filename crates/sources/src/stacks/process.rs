@@ -6,6 +6,7 @@ use super::calls::Calls;
 use super::hotspot;
 use super::jit::Map;
 use super::module::{Identity, Module};
+use super::modules::Modules;
 use super::name::{Kind, Row};
 use super::trie::Place;
 use super::{Registers, maps, signal};
@@ -31,9 +32,6 @@ const AGAIN: [Duration; 2] = [Duration::from_millis(5), Duration::from_millis(20
 
 /// How long a process is taken to load its libraries after it was first met.
 const YOUNG: Duration = Duration::from_secs(3);
-
-/// So much unwind information is kept, bytes; modules beyond are unwound by frame pointers.
-const MOST: usize = 160 << 20;
 
 /// What lies in a stretch of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,13 +73,6 @@ struct Process {
     keeps_frame_pointers: Option<bool>,
 }
 
-/// A file that was seen in some process.
-pub(super) struct Known {
-    pub identity: Identity,
-    /// `None` until something of it runs.
-    pub module: Option<Arc<Module>>,
-}
-
 /// What is kept of a process that may have ended.
 #[derive(Clone, Debug)]
 pub(super) struct Numbered {
@@ -100,13 +91,8 @@ pub(super) struct Processes {
     by_pid: HashMap<u32, Process>,
     /// Processes by the number that [`Place::Anonymous`] has; they may have ended.
     pub numbered: Vec<Numbered>,
-    numbers: HashMap<Identity, u32>,
-    pub modules: Vec<Known>,
+    pub modules: Modules,
     vdso: Option<Arc<Module>>,
-    /// Bytes of unwind information held.
-    held: usize,
-    /// Modules left out for want of room.
-    pub refused: u64,
 }
 
 /// The virtual library of this process, which is that of all: an ELF file in memory (vdso(7)).
@@ -172,7 +158,7 @@ impl Processes {
     pub(super) fn unnamed(&self, place: Place) -> Option<Row> {
         match place {
             Place::Module(module, address) => {
-                let known = self.modules.get(module as usize)?;
+                let known = self.modules.get(module)?;
                 let path = Some(Arc::clone(&known.identity.path));
                 Some(Row {
                     build_id: known.module.as_ref().and_then(|module| module.build_id.clone()),
@@ -236,12 +222,7 @@ impl Processes {
                     inode: line.inode,
                     path: String::from_utf8_lossy(path).into(),
                 };
-                let next = self.modules.len() as u32;
-                let number = *self.numbers.entry(identity.clone()).or_insert(next);
-                if number == next {
-                    self.modules.push(Known { identity, module: None });
-                }
-                What::Module(number)
+                What::Module(self.modules.number(identity))
             }
         }
     }
@@ -310,19 +291,11 @@ impl Processes {
 
     /// A module, which is opened when it is first asked for.
     fn module(&mut self, host: &Host, pid: u32, number: u32, range: &Range<u64>) -> Option<Arc<Module>> {
-        let known = self.modules.get_mut(number as usize)?;
-        if let Some(module) = &known.module {
-            return Some(Arc::clone(module));
-        }
-        let mut module = Module::open(host, pid, range, &known.identity);
-        if self.held + module.size() > MOST {
-            self.refused += 1;
-            (module.frames, module.index, module.debug_frames) = (None, None, None);
-        }
-        self.held += module.size();
-        let module = Arc::new(module);
-        known.module = Some(Arc::clone(&module));
-        Some(module)
+        let mapped = || {
+            let all = self.by_pid.values().flat_map(|process| &process.mappings);
+            all.filter_map(|m| if let What::Module(number) = m.what { Some(number) } else { None }).collect()
+        };
+        self.modules.open(number, |identity| Module::open(host, pid, range, identity), mapped)
     }
 
     /// The file and the address in it that a process's variable has: variables lie beside the code of their file.
@@ -361,7 +334,7 @@ impl Processes {
             self.read(host, pid);
         }
         let is_it = |m: &&Mapping| match m.what {
-            What::Module(number) => self.modules.get(number as usize).is_some_and(|known| {
+            What::Module(number) => self.modules.get(number).is_some_and(|known| {
                 known.identity.path.strip_suffix(file).is_some_and(|folder| folder.ends_with('/'))
             }),
             _ => false,
@@ -385,7 +358,7 @@ impl Processes {
     fn go_program_of(&self, process: &Process) -> Option<(u64, Arc<str>, Arc<Module>)> {
         process.mappings.iter().find_map(|mapping| {
             let What::Module(number) = mapping.what else { return None };
-            let known = self.modules.get(number as usize)?;
+            let known = self.modules.get(number)?;
             let module = known.module.as_ref().filter(|module| module.is_go)?;
             let base = mapping.range.start.wrapping_sub(module.address(mapping.offset)?);
             Some((base, Arc::clone(&known.identity.path), Arc::clone(module)))
@@ -412,7 +385,7 @@ impl Processes {
             What::Vdso => Place::Vdso(offset),
             What::Anonymous => Place::Anonymous(number, address),
             What::Module(module) => {
-                let known = self.modules.get(module as usize).and_then(|known| known.module.as_ref());
+                let known = self.modules.get(module).and_then(|known| known.module.as_ref());
                 // Where the file could not be read, the place in it is all that is known; it is the address in most files.
                 Place::Module(module, known.and_then(|m| m.address(offset)).unwrap_or(offset))
             }
@@ -493,7 +466,7 @@ impl Processes {
         match mapping.what {
             What::Vdso => code = *vdso()?.get(usize::try_from(offset).ok()?..)?.first_chunk()?,
             What::Module(number) => {
-                let module = self.modules.get(number as usize)?.module.as_ref()?;
+                let module = self.modules.get(number)?.module.as_ref()?;
                 module.file.as_ref()?.read_exact_at(&mut code, offset).ok()?;
             }
             What::Anonymous => return None,
