@@ -51,6 +51,8 @@ goes as materialized (
            or (b.state in ('idle', 'fewer_threads') and b.share > 0))
 ),
 whole as materialized (select sum(max(slow - against, 0)) as grown from total),
+-- Those that matter: a machine that builds has a thousand, and each would claim a part of each cell.
+grew as materialized (select t.subject, (t.slow - t.against) / w.grown as part from total t, whole w where t.slow - t.against > 0.005 * w.grown),
 -- What is spent on the way into and out of waits belongs to the locks, and to each by its part of the waiting. Of system calls that are made for locks
 -- and for other things, as far as it was locks that were waited for.
 futexes as materialized (
@@ -64,10 +66,9 @@ code as materialized (
     where state in ('user', 'kernel') and aside = 0
 ),
 way as materialized (
-    select b.cell, t.subject, max(t.slow - t.against, 0) / w.grown * iif(o.is_lock, 1.0, coalesce(f.locks, 1.0)) as part
-    from budget b join code o on o.cell = b.cell, total t, whole w, futexes f
-    where w.grown > 0 and t.slow > t.against
-      and (o.is_lock or b.request in ('futex', 'sched_yield') or b.path like '%;futex_wa%' or b.function like 'runtime.futex%' or b.function like 'runtime.procyield%')
+    select b.cell, g.subject, g.part * iif(o.is_lock, 1.0, coalesce(f.locks, 1.0)) as part
+    from budget b join code o on o.cell = b.cell, grew g, futexes f
+    where (o.is_lock or b.request in ('futex', 'sched_yield') or b.path like '%;futex_wa%' or b.function like 'runtime.futex%' or b.function like 'runtime.procyield%')
 ),
 claims as (select cell, subject, 1.0 as part from waits union all select cell, subject, part from way where cell not in (select cell from goes) union all select cell, subject, part from goes)
 select c.subject, c.cell, c.part, coalesce(t.slow, s.slow) as slow_wait, coalesce(t.against, s.against) as against_wait, u.slow_count, u.against_count, u.longest, u.waiters, s.waiters as goroutines,
