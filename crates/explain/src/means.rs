@@ -4,15 +4,20 @@ use crate::{MOST_TICKS, window};
 use model::Window;
 use query::series::{Grid, Series};
 use query::{Run, metric};
-use store::Select;
+use store::{Frame, Select};
+
+/// What those of some metrics of a table that it has are computed from; `None` where nothing was recorded.
+pub(crate) fn frame(run: &Run, table: &str, names: &[&str], window: &Window) -> Option<Frame> {
+    let declared = run.recording.table(table)?;
+    let columns: Vec<&str> = names.iter().filter_map(|name| metric(declared, name)).flat_map(|m| m.columns()).collect();
+    let select = Select { columns: Some(&columns), between: Some((window.from, window.to)), most_ticks: MOST_TICKS };
+    run.recording.load(table, &select).filter(|f| !f.ticks.is_empty())
+}
 
 /// A metric of a run, one series for each group of `by`; `None` where it was not recorded.
 pub(crate) fn grid(run: &Run, table: &str, name: &str, by: &[&str], window: &Window) -> Option<Grid> {
     let found = metric(run.recording.table(table)?, name)?;
-    let columns = found.columns();
-    let select = Select { columns: Some(&columns), between: Some((window.from, window.to)), most_ticks: MOST_TICKS };
-    let frame = run.recording.load(table, &select).filter(|f| !f.ticks.is_empty())?;
-    Grid::new(&frame, &found, by, None).ok()
+    Grid::new(&frame(run, table, &[name], window)?, &found, by, None).ok()
 }
 
 /// The mean of a metric over the window, for each group.

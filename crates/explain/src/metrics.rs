@@ -214,10 +214,10 @@ impl<'a> Metrics<'a> {
     fn side(&self, run: usize, grid: &Grid, labels: &[String]) -> Option<Cut> {
         let range = window::intervals(grid, self.windows.get(run)?);
         let times = range.clone().filter_map(|i| Some((*grid.from.get(i)?, *grid.to.get(i)?))).collect();
-        let slice = |v: &[f64]| v.get(range.clone()).map(<[f64]>::to_vec);
         match grid.series.iter().find(|s: &&Series| s.labels == labels) {
             Some(series) => {
-                Some(Cut { num: slice(&series.num)?, den: slice(&series.den)?, times, level: grid.metric.is_level() })
+                let (num, den) = range.clone().map(|i| (series.num(i), series.den(i))).unzip();
+                Some(Cut { num, den, times, level: grid.metric.is_level() })
             }
             None if grid.metric.is_rate() => {
                 let den: Vec<f64> = range.clone().filter_map(|i| Some(*grid.to.get(i)? - *grid.from.get(i)?)).collect();

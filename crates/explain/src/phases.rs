@@ -92,7 +92,7 @@ impl Use {
             let (Some(&start), Some(&end)) = (grid.from.get(i), grid.to.get(i)) else { continue };
             let series = grid.series.iter().filter(|s| !is_own || s.labels.iter().any(|l| names.contains(l)));
             let (mut sum, mut any) = (0.0, false);
-            for num in series.filter_map(|s| s.num.get(i)).filter(|n| n.is_finite()) {
+            for num in series.map(|s| s.num(i)).filter(|n| n.is_finite()) {
                 (sum, any) = (sum + num, true);
             }
             if any && end > start {

@@ -53,7 +53,7 @@ impl Progress {
         }
         line.push(begin, sum);
         for i in grid.all() {
-            let (Some(&num), Some(&to)) = (series.num.get(i), grid.to.get(i)) else { continue };
+            let (num, Some(&to)) = (series.num(i), grid.to.get(i)) else { continue };
             // Between two reports of the workload the count stands still, and the work goes on: only reports are points.
             if num.is_finite() && num > 0.0 {
                 sum += num;

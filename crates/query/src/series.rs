@@ -47,11 +47,11 @@ pub struct Grid {
 pub struct Series {
     /// The values of the grid's `by` labels; empty where the label was not read.
     pub labels: Vec<String>,
-    /// Numerator of each interval in base units; NaN where it was not measured.
-    pub num: Vec<f64>,
-    /// Denominator of each interval: seconds for a rate, 1 for a level (for either, times the number of entities where the fold is the mean),
-    /// the sum of columns for a ratio. 0 where it was not measured, and where a measured ratio has nothing to divide by.
-    pub den: Vec<f64>,
+    /// The interval of the first of the numbers. What lies before and after them was not measured: of the thousands of processes that a build
+    /// starts, each is there for seconds of an hour.
+    start: usize,
+    num: Vec<f64>,
+    den: Vec<f64>,
     /// How often a counter of the group went down.
     pub resets: u64,
     /// How many entities were folded in.
@@ -79,12 +79,57 @@ pub struct Resampled {
 }
 
 impl Series {
+    /// Numerator of an interval in base units; NaN where it was not measured.
+    pub fn num(&self, interval: usize) -> f64 {
+        interval.checked_sub(self.start).and_then(|i| self.num.get(i)).copied().unwrap_or(f64::NAN)
+    }
+
+    /// Denominator of an interval: seconds for a rate, 1 for a level (for either, times the number of entities where the fold is the mean),
+    /// the sum of columns for a ratio. 0 where it was not measured, and where a measured ratio has nothing to divide by.
+    pub fn den(&self, interval: usize) -> f64 {
+        interval.checked_sub(self.start).and_then(|i| self.den.get(i)).copied().unwrap_or(0.0)
+    }
+
     /// The value of an interval; NaN where it was not measured or has nothing to divide by.
     pub fn value(&self, interval: usize) -> f64 {
-        match (self.num.get(interval), self.den.get(interval)) {
-            (Some(num), Some(&den)) if den != 0.0 => num / den,
-            _ => f64::NAN,
+        match self.den(interval) {
+            0.0 => f64::NAN,
+            den => self.num(interval) / den,
         }
+    }
+
+    /// The measured ones of a range of intervals: which, numerator, denominator.
+    pub fn measured(&self, range: Range<usize>) -> impl Iterator<Item = (usize, f64, f64)> + '_ {
+        let span = range.start.max(self.start)..range.end.min(self.start + self.num.len());
+        span.map(|i| (i, self.num(i), self.den(i))).filter(|(_, num, _)| !num.is_nan())
+    }
+
+    /// The series of what used nothing where it was not measured, in intervals of these lengths; NaN for one that stays unmeasured.
+    pub fn or_zero(&self, lengths: &[f64]) -> Series {
+        let mut all = Series { start: 0, num: Vec::new(), den: Vec::new(), ..self.clone() };
+        for (i, &length) in lengths.iter().enumerate() {
+            let (num, den) = match self.num(i) {
+                num if num.is_nan() && !length.is_nan() => (0.0, length),
+                num => (num, self.den(i)),
+            };
+            all.num.push(num);
+            all.den.push(den);
+        }
+        all
+    }
+
+    /// Makes room for intervals.
+    fn reach(&mut self, range: &Range<usize>) {
+        if self.num.is_empty() {
+            self.start = range.start;
+        }
+        let before = self.start.saturating_sub(range.start);
+        self.num.splice(0..0, std::iter::repeat_n(f64::NAN, before));
+        self.den.splice(0..0, std::iter::repeat_n(0.0, before));
+        self.start -= before;
+        let length = self.num.len().max(range.end.saturating_sub(self.start));
+        self.num.resize(length, f64::NAN);
+        self.den.resize(length, 0.0);
     }
 
     /// The values of the intervals that have one, for statistics.
@@ -94,13 +139,7 @@ impl Series {
 
     /// Numerators and denominators added up over the measured intervals; `None` where there are none.
     pub fn sums(&self, range: Range<usize>) -> Option<(f64, f64)> {
-        let part = |all: &Vec<f64>| range.start.min(all.len())..range.end.min(all.len());
-        let (nums, dens) = (self.num.get(part(&self.num)), self.den.get(part(&self.den)));
-        let (mut num, mut den, mut any) = (0.0, 0.0, false);
-        for (n, d) in nums.into_iter().flatten().zip(dens.into_iter().flatten()).filter(|(n, _)| !n.is_nan()) {
-            (num, den, any) = (num + n, den + d, true);
-        }
-        any.then_some((num, den))
+        self.measured(range).map(|(_, num, den)| (num, den)).reduce(|(n, d), (num, den)| (n + num, d + den))
     }
 
     /// The mean over a range of intervals: the ratio of the sums. `None` where nothing was measured or there is nothing to divide by.
@@ -179,26 +218,27 @@ impl Grid {
         };
 
         let lives = |index: usize| Cow::Owned(frame.entities.get(index).map_or(Vec::new(), |e| frame.lives(e)));
-        let mut reader = Reader::new(frame, metric, 0..frame.ticks.len(), level)?;
+        let mut reader = Reader::new(frame, metric, level)?;
         let mut groups: HashMap<Vec<i64>, usize> = HashMap::new();
         let mut folded: Vec<(Vec<i64>, Series)> = Vec::new();
         for subject in reader.subjects(wanted) {
             let Some(entity) = subject.iter().find_map(|&e| frame.entities.get(e)) else { continue };
-            let resets = reader.read(&subject, &lives);
+            let ticks = reader.ticks(&subject, &lives);
+            let resets = reader.read(&subject, ticks.clone(), &lives);
             if resets == 0 && reader.num.iter().all(|n| n.is_nan()) {
                 continue;
             }
             let key: Vec<i64> = by.iter().map(|&(at, _)| entity.labels.get(at).copied().unwrap_or(NULL)).collect();
             let at = *groups.entry(key.clone()).or_insert_with(|| {
                 let labels = by.iter().zip(&key).map(|(&(at, _), &cell)| text(at, cell)).collect();
-                let series = Series { labels, num: vec![f64::NAN; n], den: vec![0.0; n], resets: 0, entities: 0 };
+                let series = Series { labels, start: 0, num: vec![], den: vec![], resets: 0, entities: 0 };
                 folded.push((key, series));
                 folded.len() - 1
             });
             let Some((_, series)) = folded.get_mut(at) else { continue };
             series.resets += resets;
             series.entities += 1;
-            reader.fold_into(series, &lengths, metric);
+            reader.fold_into(series, ticks.start, &lengths, metric);
         }
         let numeric: Vec<bool> = by.iter().map(|&(at, _)| labels.get(at).is_some_and(|c| c.ty == Type::Int)).collect();
         folded.sort_by(|(a, x), (b, y)| {
@@ -290,7 +330,6 @@ pub(crate) fn carried(frame: &Frame, column: &[i64], lives: &[Life], ticks: Rang
 /// Reads the numerator and denominator of one entity after the other into buffers.
 pub(crate) struct Reader<'f> {
     frame: &'f Frame,
-    ticks: Range<usize>,
     num_terms: Vec<(Term, &'f [i64])>,
     den_terms: Vec<(Term, &'f [i64])>,
     level: bool,
@@ -300,9 +339,8 @@ pub(crate) struct Reader<'f> {
 }
 
 impl<'f> Reader<'f> {
-    /// A reader of what `metric` needs at `ticks`: one number for each tick where it is read as a level, else for each interval.
-    pub(crate) fn new(frame: &'f Frame, metric: &Metric, ticks: Range<usize>, level: bool) -> Result<Self, Error> {
-        let n = if level { ticks.len() } else { ticks.len().saturating_sub(1) };
+    /// A reader of what `metric` needs: one number for each tick where it is read as a level, else for each interval.
+    pub(crate) fn new(frame: &'f Frame, metric: &Metric, level: bool) -> Result<Self, Error> {
         let long = frame.table.is_long();
         let with_cells = |terms: &[Term]| -> Result<Vec<(Term, &'f [i64])>, Error> {
             let cells = |term: &Term| {
@@ -319,16 +357,8 @@ impl<'f> Reader<'f> {
             _ => Vec::new(),
         };
         let num_terms = with_cells(&metric.num)?;
-        Ok(Reader {
-            frame,
-            ticks,
-            num_terms,
-            den_terms,
-            level,
-            cells: Vec::new(),
-            num: vec![0.0; n],
-            den: vec![0.0; n],
-        })
+        let (cells, num, den) = (Vec::new(), Vec::new(), Vec::new());
+        Ok(Reader { frame, num_terms, den_terms, level, cells, num, den })
     }
 
     /// What the metric is computed for: for each term the entity that has it. In a wide table all are the same; in a long one
@@ -358,21 +388,41 @@ impl<'f> Reader<'f> {
         order.into_iter().filter_map(|subject| subject.into_iter().collect()).collect()
     }
 
-    /// Fills `num` and `den`; gives the number of resets.
-    pub(crate) fn read(&mut self, subject: &[usize], lives: &dyn Fn(usize) -> Cow<'f, [Life]>) -> u64 {
+    /// The ticks beyond which nothing is known of a subject: an interval counts where something was there at its end.
+    fn ticks(&self, subject: &[usize], lives: &dyn Fn(usize) -> Cow<'f, [Life]>) -> Range<usize> {
+        let mut all = 0..self.frame.ticks.len();
+        for &entity in subject {
+            let lives = lives(entity);
+            let first = lives.first().map_or(all.end, |(life, _)| life.start);
+            let before = if self.level { first } else { first.saturating_sub(1) };
+            all = all.start.max(before)..all.end.min(lives.last().map_or(0, |(life, _)| life.end));
+        }
+        all.start..all.end.max(all.start)
+    }
+
+    /// Fills `num` and `den` with what was at `ticks`; gives the number of resets.
+    pub(crate) fn read(
+        &mut self,
+        subject: &[usize],
+        ticks: Range<usize>,
+        lives: &dyn Fn(usize) -> Cow<'f, [Life]>,
+    ) -> u64 {
+        let n = if self.level { ticks.len() } else { ticks.len().saturating_sub(1) };
+        for sums in [&mut self.num, &mut self.den] {
+            sums.clear();
+            sums.resize(n, 0.0);
+        }
         let mut down = vec![];
-        self.num.fill(0.0);
-        self.den.fill(0.0);
         let terms = self.num_terms.iter().map(|t| (t, true)).chain(self.den_terms.iter().map(|t| (t, false)));
         // A column that is in the numerator and in the denominator is reset once.
         let mut last: Option<(usize, *const i64)> = None;
         for (((term, column), numerator), &index) in terms.zip(subject) {
             if last.replace((index, column.as_ptr())) != Some((index, column.as_ptr())) {
                 let lives = lives(index);
-                carried(self.frame, column, &lives, self.ticks.clone(), &mut self.cells);
+                carried(self.frame, column, &lives, ticks.clone(), &mut self.cells);
                 // What counts up and is first seen at a read stood at zero at the read before.
                 if let Some(before) = born(self.frame, &lives).filter(|_| term.cumulative && !self.level)
-                    && let Some(cell) = before.checked_sub(self.ticks.start).and_then(|i| self.cells.get_mut(i))
+                    && let Some(cell) = before.checked_sub(ticks.start).and_then(|i| self.cells.get_mut(i))
                 {
                     *cell = 0;
                 }
@@ -410,10 +460,14 @@ impl<'f> Reader<'f> {
         down.len() as u64
     }
 
-    fn fold_into(&self, series: &mut Series, lengths: &[f64], metric: &Metric) {
+    /// Adds what was read to a group's series, in which it begins at interval `start`.
+    fn fold_into(&self, series: &mut Series, start: usize, lengths: &[f64], metric: &Metric) {
         let ratio = matches!(metric.den, Divisor::Columns(_));
-        let own = self.num.iter().zip(&self.den).zip(lengths);
-        for ((num, den), ((&n, &d), &length)) in series.num.iter_mut().zip(series.den.iter_mut()).zip(own) {
+        series.reach(&(start..start + self.num.len()));
+        let at = start - series.start;
+        let own = self.num.iter().zip(&self.den).zip(lengths.iter().skip(start));
+        let sums = series.num.iter_mut().zip(series.den.iter_mut()).skip(at);
+        for ((num, den), ((&n, &d), &length)) in sums.zip(own) {
             if !n.is_finite() || !d.is_finite() {
                 continue;
             }

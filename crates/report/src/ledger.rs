@@ -125,7 +125,7 @@ pub(crate) fn write(runs: &[Run], making: &mut Making) -> Result<(), Error> {
             let grid = Grid::new(&frame, &metric, &by, None)?;
             let state = making.columns.string(id);
             for series in &grid.series {
-                for (i, &time) in series.num.iter().enumerate().filter(|(_, n)| **n > 0.0) {
+                for (i, time, _) in series.measured(grid.all()).filter(|(_, time, _)| *time > 0.0) {
                     let ns = |seconds: &[f64]| (at(seconds, i) * 1e9) as i64;
                     let (from, to) = (ns(&grid.from), ns(&grid.to));
                     let sum = [(time * 1e9) as i64, 0, 0];

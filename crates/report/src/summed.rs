@@ -200,7 +200,7 @@ fn read(frame: &Frame, parts: &Parts, width: usize) -> Result<(Found, usize), Er
                 let sum = series.sums(grid.all()).map_or(0.0, |(num, _)| num);
                 *sizes.entry(series.labels.clone()).or_default() += sum / total;
             }
-            for (i, &value) in series.num.iter().enumerate().filter(|(_, v)| **v > 0.0) {
+            for (i, value, _) in series.measured(grid.all()).filter(|(_, value, _)| *value > 0.0) {
                 // A level is of the moment in which it was read; what it says is about the time since the read before.
                 let tick = if metric.is_level() { i } else { i + 1 };
                 let seconds =

@@ -4,10 +4,11 @@
 use crate::Error;
 use crate::block::Coding;
 use crate::charts::{PageData, window};
+use crate::profile::at;
 use crate::{ledger, summed};
 use explain::Comparison;
 use model::{Compare, Kind, Table, Type};
-use query::series::{Grid, Series};
+use query::series::Grid;
 use query::{Metric, Run, metrics};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
@@ -145,14 +146,15 @@ fn fill(
         let total: f64 = grid.series.iter().filter_map(|s| s.mean(range.clone())).map(f64::abs).sum();
         let mut sums = vec![0.0; grid.len()];
         for series in &grid.series {
-            for (i, sum) in sums.iter_mut().enumerate() {
-                *sum += Some(series.value(i).abs()).filter(|v| v.is_finite()).unwrap_or(0.0);
+            for (i, ..) in series.measured(grid.all()) {
+                if let Some(sum) = sums.get_mut(i) {
+                    *sum += Some(series.value(i).abs()).filter(|v| v.is_finite()).unwrap_or(0.0);
+                }
             }
         }
         for series in &grid.series {
             let share = series.mean(range.clone()).map_or(0.0, |m| m.abs() / total.max(f64::MIN_POSITIVE));
-            let peak =
-                sums.iter().enumerate().filter(|(_, sum)| **sum > 0.0).map(|(i, sum)| series.value(i).abs() / sum);
+            let peak = series.measured(grid.all()).map(|(i, ..)| series.value(i).abs() / at(&sums, i));
             let peak = peak.filter(|v| v.is_finite()).fold(0.0, f64::max);
             *scores.entry(&series.labels).or_default() += share.max(peak / 4.0);
         }
@@ -162,6 +164,7 @@ fn fill(
     let left_out = order.len().saturating_sub(ROWS);
     order.truncate(ROWS);
     let commands = commands(run, by);
+    let lengths: Vec<Vec<f64>> = grids.iter().map(lengths).collect();
     for (labels, _) in order {
         let mut text: Map<String, Value> =
             by.iter().map(|l| (*l).to_owned()).zip(labels.iter().map(|v| v.as_str().into())).collect();
@@ -169,10 +172,11 @@ fn fill(
             text.insert("command".into(), command.as_str().into());
         }
         let mut data = Map::new();
-        for grid in &grids {
+        for (grid, lengths) in grids.iter().zip(&lengths) {
             if let Some(series) = grid.series.iter().find(|s| s.labels == labels) {
-                let series = lived(grid, series);
-                data.insert(grid.metric.name.into(), page.block.add(grid, &series, Coding::Float).into());
+                // One that was not there used nothing: it has no row while others of the same read have one. A level stays unmeasured.
+                let series = if grid.metric.is_rate() { &series.or_zero(lengths) } else { series };
+                data.insert(grid.metric.name.into(), page.block.add(grid, series, Coding::Float).into());
             }
         }
         rows.push(json!({"run": index, "text": text, "data": data}));
@@ -180,24 +184,15 @@ fn fill(
     Ok(left_out)
 }
 
-/// A series in which an entity that was not there used nothing: it has no row while others of the same read have one. What it held then (a
-/// level) stays unmeasured.
-fn lived(grid: &Grid, series: &Series) -> Series {
-    let mut series = series.clone();
-    if !grid.metric.is_rate() {
-        return series;
-    }
-    for i in 0..series.num.len() {
-        let read = || grid.series.iter().any(|s| s.num.get(i).is_some_and(|n| !n.is_nan()));
-        let seconds = grid.to.get(i).zip(grid.from.get(i)).map_or(0.0, |(to, from)| to - from);
-        if let (Some(num), Some(den)) = (series.num.get_mut(i), series.den.get_mut(i))
-            && num.is_nan()
-            && read()
-        {
-            (*num, *den) = (0.0, seconds);
+/// Lengths of the intervals in which something was measured, seconds; NaN for the others.
+fn lengths(grid: &Grid) -> Vec<f64> {
+    let mut lengths = vec![f64::NAN; grid.len()];
+    for (i, ..) in grid.series.iter().flat_map(|series| series.measured(grid.all())) {
+        if let Some(length) = lengths.get_mut(i) {
+            *length = at(&grid.to, i) - at(&grid.from, i);
         }
     }
-    series
+    lengths
 }
 
 /// Command lines by process, where rows are told apart by process: from the recording's table of process properties.

@@ -9,6 +9,7 @@ use model::Window;
 use query::Run;
 use query::series::Grid;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use store::Frame;
 
 /// Threads that use less CPU time than this share of what the busiest use keep house: timers, statistics, those who wait for the others.
 const WORKING: f64 = 0.03;
@@ -65,11 +66,23 @@ const THREAD: [&str; 4] = ["pid", "tid", "comm", "thread"];
 /// A thread of a run: process and thread id.
 type Id = (String, String);
 
-/// The time in one state by thread: seconds for each interval.
-fn times(run: &Run, window: &Window, state: &str) -> Option<(Grid, std::ops::Range<usize>)> {
-    let grid = means::grid(run, "thread_time", state, &THREAD, window)?;
-    let range = window::intervals(&grid, window);
-    Some((grid, range))
+/// The time in some states by thread, read together: there may be thousands of threads.
+struct Times<'a> {
+    frame: Frame,
+    window: &'a Window,
+}
+
+impl<'a> Times<'a> {
+    fn of(run: &Run, window: &'a Window, states: &[&str]) -> Option<Times<'a>> {
+        Some(Times { frame: means::frame(run, "thread_time", states, window)?, window })
+    }
+
+    /// Those in one state: seconds for each interval, and the intervals of the window.
+    fn grid(&self, state: &str) -> Option<(Grid, std::ops::Range<usize>)> {
+        let grid = Grid::new(&self.frame, &query::metric(self.frame.table, state)?, &THREAD, None).ok()?;
+        let range = window::intervals(&grid, self.window);
+        Some((grid, range))
+    }
 }
 
 /// Which threads do the work, over all runs: those with CPU time to speak of, and those like them.
@@ -104,14 +117,16 @@ impl Working {
             // CPU time, and with it what a thread is kept from it by: one that starves behind a lock does not keep house.
             let mut threads: HashMap<(Group, Id), [f64; 2]> = HashMap::new();
             let mut stayed: HashSet<Id> = HashSet::new();
-            for state in ON_CPU.into_iter().chain(KEPT) {
-                let Some((grid, range)) = times(run, window, state) else { continue };
+            let states: Vec<&str> = ON_CPU.into_iter().chain(KEPT).collect();
+            let times = Times::of(run, window, &states);
+            for state in states {
+                let Some((grid, range)) = times.as_ref().and_then(|times| times.grid(state)) else { continue };
                 for series in &grid.series {
                     let [pid, tid, comm, thread] = series.labels.as_slice() else { continue };
                     if is_own(run, own, comm) {
                         // What a thread did only at the start, such as to start the others, is not what it is there for.
                         let late = range.start + (range.len() as f64 * STARTING) as usize..range.end;
-                        if late.clone().any(|i| series.num.get(i).is_some_and(|s| s.is_finite())) {
+                        if series.measured(late.clone()).next().is_some() {
                             stayed.insert((pid.clone(), tid.clone()));
                         }
                         let seconds = series.sums(late).map_or(0.0, |(seconds, _)| seconds);
@@ -184,7 +199,7 @@ fn busy(run: &Run, window: &Window) -> Option<Line> {
     line.push(grid.from.first().copied()?, 0.0);
     let mut sum = 0.0;
     for i in grid.all() {
-        let Some((&to, &num)) = grid.to.get(i).zip(series.num.get(i)) else { continue };
+        let (Some(&to), num) = (grid.to.get(i), series.num(i)) else { continue };
         sum += if num.is_finite() { num } else { 0.0 };
         line.push(to, sum);
     }
@@ -202,7 +217,8 @@ impl Ledger {
         work: &Work<'_>,
         moves: &[[f64; STATES]; STATES],
     ) -> Option<Ledger> {
-        let (first, range) = times(run, window, "user")?;
+        let times = Times::of(run, window, &LEDGER.map(|(_, name)| name))?;
+        let (first, range) = times.grid("user")?;
         let mut ticks = vec![Tick::default(); range.len()];
         // CPU time of all threads of the workload, those that keep house included: the rest is others'.
         let mut used = vec![0.0; range.len()];
@@ -210,7 +226,7 @@ impl Ledger {
         let mut cpu_of: HashMap<&[String], f64> = HashMap::new();
         let mut grids = Vec::with_capacity(LEDGER.len());
         for (state, name) in LEDGER {
-            grids.push((state, times(run, window, name)?));
+            grids.push((state, times.grid(name)?));
         }
         for (state, (grid, range)) in &grids {
             let state = *state;
@@ -228,8 +244,8 @@ impl Ledger {
                         *cpu_of.entry(series.labels.as_slice()).or_insert(0.0) += sum;
                     }
                 }
-                for (at, i) in range.clone().enumerate() {
-                    let seconds = series.num.get(i).copied().filter(|s| s.is_finite()).unwrap_or(0.0);
+                for (i, seconds, _) in series.measured(range.clone()) {
+                    let at = i - range.start;
                     if let Some(sum) = used.get_mut(at).filter(|_| state.is_on_cpu()) {
                         *sum += seconds;
                     }

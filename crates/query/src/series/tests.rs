@@ -105,6 +105,26 @@ fn what_begins_between_two_reads_counts_from_zero_where_its_table_says_so() {
 }
 
 #[test]
+fn a_group_has_room_for_those_that_came_before_and_after() {
+    let text = "t name received speed
+        0 c 0 1
+        1 b 0 3
+        2 b 10 3
+        2 a 0 5
+        3 a 7 5
+        4 c 0 1";
+    let all = grid(&NET, text, "received", &[]);
+    assert_eq!(shown(&all), [": - 10 7 -"]);
+    let each = grid(&NET, text, "received", &["name"]);
+    let b = &each.series[1];
+    assert_eq!(b.measured(each.all()).collect::<Vec<_>>(), [(1, 10.0, 1.0)]);
+    assert_eq!((b.den(0), b.den(99), b.sums(2..4), b.sums(0..99)), (0.0, 0.0, None, Some((10.0, 1.0))));
+    let filled = b.or_zero(&[1.0, 1.0, NAN, 2.0]);
+    assert_eq!(filled.measured(0..4).collect::<Vec<_>>(), [(0, 0.0, 1.0), (1, 10.0, 1.0), (3, 0.0, 2.0)]);
+    assert_eq!(shown(&grid(&NET, text, "speed", &["name"])), ["a: - - 5 5 -", "b: - 3 3 - -", "c: 1 - - - 1"]);
+}
+
+#[test]
 fn rows_that_were_left_out_hold_across_generations() {
     let text = "t name received speed
         0 a 10 1
@@ -129,7 +149,7 @@ fn a_counter_that_goes_down_is_a_reset() {
     let all = grid(&NET, text, "received", &[]);
     assert_eq!(shown(&all)[0].split(' ').take(3).collect::<Vec<_>>(), [":", "-", "10"]);
     assert_eq!(all.series[0].resets, 2);
-    assert!(all.series[0].num[2] > 9e18);
+    assert!(all.series[0].num(2) > 9e18);
     // Only resets: the group is there, to say so.
     let only = grid(&NET, "t name received speed\n0 a 2 1\n1 a 1 1", "received", &[]);
     assert_eq!((shown(&only), only.series[0].resets), (vec![": -".to_owned()], 1));
@@ -147,7 +167,7 @@ fn ratios_are_ratios_of_sums() {
     let share = grid(&CPU, text, "busy_share", &[]);
     assert_eq!(shown(&share), [format!(": {} -", (40.0 / 130.0 * 1e6f64).round() / 1e6)]);
     // The second interval was measured: nothing happened in it.
-    assert_eq!(share.series[0].num[1], 0.0);
+    assert_eq!(share.series[0].num(1), 0.0);
     assert_eq!(share.series[0].mean(1..2), None);
     assert_eq!(share.series[0].mean(0..2), Some(40.0 / 130.0));
 }

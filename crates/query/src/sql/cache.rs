@@ -83,7 +83,7 @@ impl Loaded {
             let mut items = Vec::new();
             for (index, metric) in metrics.iter().enumerate() {
                 // Fields alone: the cells are not looked at here.
-                if let Ok(reader) = Reader::new(&self.frame, metric, 0..0, false) {
+                if let Ok(reader) = Reader::new(&self.frame, metric, false) {
                     items.extend(reader.subjects(|_| true).into_iter().map(|subject| Item { subject, metric: index }));
                 }
             }
@@ -124,17 +124,30 @@ impl Loaded {
         }
     }
 
-    /// The items whose label is `key`.
-    pub(crate) fn with_label(&self, rate: bool, label: usize, key: &Key) -> Vec<usize> {
+    /// The items that have these labels: all of them where none is asked for.
+    pub(crate) fn with_labels(&self, rate: bool, labels: &[(usize, &Key)]) -> Vec<usize> {
         let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
-        let by_key = index.entry((rate, label)).or_insert_with(|| {
-            let mut by_key = ByLabel::new();
-            for item in 0..self.items(rate) {
-                by_key.entry(self.label(rate, item, label)).or_default().push(item);
+        for (label, _) in labels {
+            index.entry((rate, *label)).or_insert_with(|| {
+                let mut by_key = ByLabel::new();
+                for item in 0..self.items(rate) {
+                    by_key.entry(self.label(rate, item, *label)).or_default().push(item);
+                }
+                by_key
+            });
+        }
+        let with = |(label, key): &(usize, &Key)| index.get(&(rate, *label)).and_then(|by_key| by_key.get(*key));
+        // Those of the label that fewest have: the others are looked at one by one.
+        match labels.iter().min_by_key(|of| with(of).map_or(0, Vec::len)) {
+            None => (0..self.items(rate)).collect(),
+            Some(rarest) => {
+                let has = |item: usize| {
+                    let mut others = labels.iter().filter(|of| *of != rarest);
+                    others.all(|(label, key)| self.label(rate, item, *label) == **key)
+                };
+                with(rarest).into_iter().flatten().copied().filter(|&item| has(item)).collect()
             }
-            by_key
-        });
-        by_key.get(key).cloned().unwrap_or_default()
+        }
     }
 
     fn bytes(&self) -> usize {

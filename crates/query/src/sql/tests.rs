@@ -55,6 +55,21 @@ fn states_are_dense() {
 }
 
 #[test]
+fn nothing_equals_null_and_labels_are_looked_for_together() {
+    let text = "t name received speed\n0 a 5 1\n0 b 5 1\n1 a 6 1\n1 b 8 1";
+    let s = session("a", &[(&NET, text), (&CPU, CPU_TEXT)]);
+    for column in ["run", "name", "t"] {
+        let sql = format!("with w(x) as (values (null)) select count(*) from w cross join net n on n.{column} = w.x");
+        assert_eq!(shown(&s, &sql), ["0"], "{column}");
+        assert_eq!(shown(&s, &format!("select count(*) from net where {column} < null")), ["0"], "{column}");
+    }
+    assert_eq!(shown(&s, "select count(*) from cpu where mhz is null"), ["1"]);
+    assert_eq!(shown(&s, "select received from net where name = 'b' and name = 'b' and t > 0"), ["8"]);
+    assert_eq!(shown(&s, "select received from net where name = 'b' and name = 'a'"), [""; 0]);
+    assert_eq!(shown(&s, "select count(*) from net where name = 'c' and name = 'a'"), ["0"]);
+}
+
+#[test]
 fn rates_follow_the_series() {
     let s = session("a", &[(&CPU, CPU_TEXT)]);
     // A counter that went down has no rate; the level is that at the end of the interval.

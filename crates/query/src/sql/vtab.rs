@@ -138,11 +138,13 @@ struct Plan {
     /// Bounds of the time of a row, both included.
     t: (i64, i64),
     labels: Vec<(Role, Key)>,
+    /// Something is to compare with NULL, which no row does: the way up a stack ends so.
+    nothing: bool,
 }
 
 impl Default for Plan {
     fn default() -> Self {
-        Plan { used: u64::MAX, run: None, t: (i64::MIN, i64::MAX), labels: Vec::new() }
+        Plan { used: u64::MAX, run: None, t: (i64::MIN, i64::MAX), labels: Vec::new(), nothing: false }
     }
 }
 
@@ -155,6 +157,7 @@ impl Plan {
     /// Takes a constraint in, as far as its value is of the type that the column has. SQLite compares what is of another type.
     fn constrain(&mut self, role: Role, op: &str, value: ValueRef<'_>) {
         match (role, value) {
+            (_, ValueRef::Null) => self.nothing = true,
             (Role::T, ValueRef::Integer(v)) => self.bound(op, v, v),
             // A double may lie beyond all integers: the cast saturates.
             (Role::T, ValueRef::Real(v)) if !v.is_nan() => self.bound(op, v.floor() as i64, v.ceil() as i64),
@@ -219,6 +222,8 @@ struct Scan {
     stretches: Vec<Range<usize>>,
     stretch: usize,
     at: usize,
+    /// The position of the first of its cells.
+    base: usize,
     cells: Vec<Cells>,
 }
 
@@ -238,7 +243,7 @@ unsafe impl VTabCursor for Cursor {
                 self.plan.constrain(column.role, op, value);
             }
         }
-        self.run = 0;
+        self.run = if self.plan.nothing { self.shared.sources.len() } else { 0 };
         self.scan = None;
         self.rowid = 0;
         self.settle(spec)
@@ -274,7 +279,7 @@ unsafe impl VTabCursor for Cursor {
             Role::From => ctx.set_result(tick(scan.at)),
             Role::Seconds => ctx.set_result(tick(scan.at + 1).saturating_sub(tick(scan.at)) as f64 / 1e9),
             _ => {
-                let at = scan.at - scan.base(spec.rate);
+                let at = scan.at - scan.base;
                 let text = |cell: i64| frame.symbols.text(cell);
                 let int = |cell: i64| (cell != NULL).then_some(cell);
                 match scan.cells.get(i as usize) {
@@ -380,7 +385,7 @@ impl Scan {
         let Some(loaded) = loaded else { return Ok(None) };
         let ticks = &loaded.frame.ticks;
         let ticks = ticks.partition_point(|&t| t < plan.t.0)..ticks.partition_point(|&t| t <= plan.t.1);
-        let mut items: Option<Vec<usize>> = None;
+        let mut labels: Vec<(usize, &Key)> = Vec::new();
         for (role, key) in &plan.labels {
             let name = match role {
                 Role::Stored(name) => name,
@@ -392,25 +397,23 @@ impl Scan {
             if text != matches!(key, Key::Text(_)) {
                 continue;
             }
-            items = Some(match items {
-                None => loaded.with_label(spec.rate, label, key),
-                Some(some) => some.into_iter().filter(|&i| loaded.label(spec.rate, i, label) == *key).collect(),
-            });
+            labels.push((label, key));
         }
-        let items = items.unwrap_or_else(|| (0..loaded.items(spec.rate)).collect());
+        let items = loaded.with_labels(spec.rate, &labels);
         let (stretches, cells) = (Vec::new(), Vec::new());
-        Ok(Some(Scan { run, loaded, ticks, metrics, items, next_item: 0, stretches, stretch: 0, at: 0, cells }))
-    }
-
-    /// The position that the first of the current item's cells stands for.
-    fn base(&self, rate: bool) -> usize {
-        if self.loaded.frame.table.events {
-            0
-        } else if rate {
-            self.ticks.start.saturating_sub(1)
-        } else {
-            self.ticks.start
-        }
+        Ok(Some(Scan {
+            run,
+            loaded,
+            ticks,
+            metrics,
+            items,
+            next_item: 0,
+            stretches,
+            stretch: 0,
+            at: 0,
+            base: 0,
+            cells,
+        }))
     }
 
     /// Moves to the next position that is a row; says whether there is one.
@@ -465,9 +468,13 @@ impl Scan {
             }
         }
         self.cells.clear();
-        if self.stretches.iter().all(Range::is_empty) {
+        // One that was there for a moment takes no cells for all of the recording.
+        let there = || self.stretches.iter().filter(|s| !s.is_empty());
+        let (Some(first), Some(end)) = (there().map(|s| s.start).min(), there().map(|s| s.end).max()) else {
             return Ok(());
-        }
+        };
+        self.base = if table.events { 0 } else { first };
+        let ticks = first..end + usize::from(spec.rate);
         let stored = table.stored();
         let labels = table.label_width();
         for (i, column) in spec.columns.iter().enumerate() {
@@ -476,16 +483,18 @@ impl Scan {
                 Role::Stored(name) => match stored.iter().position(|c| c.name == name) {
                     Some(label) if label < labels => Cells::Label(loaded.label(spec.rate, item, label)),
                     Some(at) if table.events => Cells::Events(at - labels, stored.get(at).map_or(Type::Int, |c| c.ty)),
-                    Some(at) => self.carried(at - labels, stored.get(at).map_or(Type::Int, |c| c.ty), &lives),
+                    Some(at) => {
+                        self.carried(at - labels, stored.get(at).map_or(Type::Int, |c| c.ty), &lives, ticks.clone())
+                    }
                     None => Cells::None,
                 },
                 Role::Metric(_) => match self.metrics.get(i).and_then(Option::as_ref) {
-                    Some(metric) => self.values(metric, &vec![entity; metric.terms()])?,
+                    Some(metric) => self.values(metric, &vec![entity; metric.terms()], ticks.clone())?,
                     None => Cells::None,
                 },
                 Role::Field => Cells::Label(loaded.label(spec.rate, item, labels.saturating_sub(1))),
                 Role::FieldValue => match of_field.and_then(|i| Some((loaded.rates().0.get(i.metric)?, i))) {
-                    Some((metric, item)) => self.values(metric, &item.subject)?,
+                    Some((metric, item)) => self.values(metric, &item.subject, ticks.clone())?,
                     None => Cells::None,
                 },
                 Role::Run | Role::From | Role::T | Role::Seconds => Cells::None,
@@ -495,11 +504,11 @@ impl Scan {
         Ok(())
     }
 
-    fn carried(&self, column: usize, ty: Type, lives: &[Life]) -> Cells {
+    fn carried(&self, column: usize, ty: Type, lives: &[Life], ticks: Range<usize>) -> Cells {
         let frame = &self.loaded.frame;
         let mut cells = Vec::new();
         let column = frame.values.get(column).map_or(&[][..], Vec::as_slice);
-        carried(frame, column, lives, self.ticks.clone(), &mut cells);
+        carried(frame, column, lives, ticks, &mut cells);
         match ty {
             Type::Int => Cells::Ints(cells),
             Type::Real => Cells::Reals(cells),
@@ -507,12 +516,11 @@ impl Scan {
         }
     }
 
-    /// A metric in each interval that ends within the time bounds, as [`crate::series`] computes it.
-    fn values(&self, metric: &Metric, subject: &[usize]) -> Result<Cells> {
+    /// A metric in each interval between two of `ticks`, as [`crate::series`] computes it.
+    fn values(&self, metric: &Metric, subject: &[usize], ticks: Range<usize>) -> Result<Cells> {
         let loaded = &self.loaded;
-        let ticks = self.base(true)..self.ticks.end;
-        let mut reader = Reader::new(&loaded.frame, metric, ticks.clone(), false).map_err(|e| failed(e.to_string()))?;
-        reader.read(subject, &|entity| loaded.lives(entity));
+        let mut reader = Reader::new(&loaded.frame, metric, false).map_err(|e| failed(e.to_string()))?;
+        reader.read(subject, ticks.clone(), &|entity| loaded.lives(entity));
         let times = loaded.frame.ticks.get(ticks).unwrap_or_default();
         let length = |i: usize| match (times.get(i), times.get(i + 1)) {
             (Some(from), Some(to)) => (to - from) as f64 / 1e9,
