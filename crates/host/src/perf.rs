@@ -8,15 +8,14 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 
-/// Bytes of the user stack that a sample copies. Most stacks are shorter.
-const STACK: u32 = 16 << 10;
-
-/// The sizes of a ring, bytes, without the page before it: some 127 samples with whole stacks, 1.2 s at 99 Hz; where there are many CPUs, or an
-/// ordinary user may lock no more for each (`/proc/sys/kernel/perf_event_mlock_kb`), some 31.
-const RINGS: [usize; 3] = [2 << 20, 1 << 20, 512 << 10];
+/// A ring, without the page before it, and how much of the user stack a sample copies into it, bytes. The kernel takes room for the whole copy, however
+/// short a stack is: the first holds 0.7 s at 99 Hz, the last 0.3 s. Most stacks are shorter than 16 KiB, but nine of ten of a compiler's are not
+/// (`scripts/bench.sh unwind`); 56 KiB is next to what a record can hold. There is less where there are many CPUs, and where an ordinary user may lock
+/// no more for each (`/proc/sys/kernel/perf_event_mlock_kb`).
+const RINGS: [(usize, u32); 4] = [(4 << 20, 56 << 10), (2 << 20, 56 << 10), (1 << 20, 32 << 10), (512 << 10, 16 << 10)];
 
 /// All rings together have no more than this, bytes, unless even the smallest need more.
-const TOTAL: usize = 32 << 20;
+const TOTAL: usize = 64 << 20;
 
 /// What gives the right to look at all processes.
 pub const REMEDY: &str =
@@ -127,11 +126,12 @@ impl Perf {
         let cpus = cpus(&online);
         let clocks: &[Clock] = if hertz == 0 { &[Clock::None] } else { &[Clock::Cycles, Clock::Timer] };
         let smallest = RINGS.last().copied().unwrap_or_default();
-        let sizes = RINGS.iter().filter(|&&size| size == smallest || hertz > 0 && size * cpus.len() <= TOTAL);
+        let fits = |ring: &&(usize, u32)| **ring == smallest || hertz > 0 && ring.0 * cpus.len() <= TOTAL;
+        let rings = RINGS.iter().filter(fits);
         let mut error = io::Error::from_raw_os_error(libc::ENOENT);
         for only_own in [false, true] {
-            for (&clock, &size) in clocks.iter().flat_map(|clock| sizes.clone().map(move |size| (clock, size))) {
-                match cpus.iter().map(|&cpu| Ring::open(cpu, hertz, clock, only_own, size)).collect() {
+            for (&clock, &ring) in clocks.iter().flat_map(|clock| rings.clone().map(move |ring| (clock, ring))) {
+                match cpus.iter().map(|&cpu| Ring::open(cpu, hertz, clock, only_own, ring)).collect() {
                     Ok(rings) => return Ok(Perf { rings, clock, only_own, bytes: Vec::new(), records: Vec::new() }),
                     Err(e) => error = e,
                 }
@@ -209,6 +209,8 @@ struct Ring {
     page: NonNull<u8>,
     /// Bytes of the ring itself; a power of two.
     size: usize,
+    /// Bytes of the user stack that a sample has room for.
+    stack: u64,
 }
 
 // SAFETY: the mapping belongs to the ring alone, which is only read through `&mut`.
@@ -221,7 +223,7 @@ const HEAD: usize = 1024;
 const TAIL: usize = 1032;
 
 impl Ring {
-    fn open(cpu: i32, hertz: u32, clock: Clock, only_own: bool, size: usize) -> io::Result<Self> {
+    fn open(cpu: i32, hertz: u32, clock: Clock, only_own: bool, (size, stack): (usize, u32)) -> io::Result<Self> {
         let side_band = MMAP | MMAP2 | COMM | COMM_EXEC | TASK | SAMPLE_ID_ALL;
         let mut attributes = Attributes {
             size: size_of::<Attributes>() as u32,
@@ -241,7 +243,7 @@ impl Ring {
         if clock != Clock::None {
             attributes.sample_type |= CALLCHAIN | REGS_USER | STACK_USER;
             attributes.flags |= EXCLUDE_IDLE | EXCLUDE_CALLCHAIN_USER;
-            (attributes.sample_regs_user, attributes.sample_stack_user) = (REGISTERS, STACK);
+            (attributes.sample_regs_user, attributes.sample_stack_user) = (REGISTERS, stack);
             attributes.sample_period = 1_000_000_000 / hertz;
         }
         if clock == Clock::Cycles {
@@ -278,7 +280,7 @@ impl Ring {
             Some(page) if page.as_ptr().cast() != libc::MAP_FAILED => page,
             _ => return Err(io::Error::last_os_error()),
         };
-        let ring = Ring { cpu: cpu as u32, event, page, size };
+        let ring = Ring { cpu: cpu as u32, event, page, size, stack: u64::from(stack) };
         // SAFETY: takes no pointer.
         if unsafe { libc::ioctl(ring.event.as_raw_fd(), IOC_ENABLE as _, 0) } < 0 {
             return Err(io::Error::last_os_error());
@@ -286,7 +288,7 @@ impl Ring {
         Ok(ring)
     }
 
-    /// Copies the records that are there to `bytes`, and their time and place to `records`.
+    /// Copies the records that are there to `bytes`, and their time and place to `records`. Of the room that samples have for a stack, what was used.
     fn drain(&mut self, bytes: &mut Vec<u8>, records: &mut Vec<(u64, u32, u32)>) {
         // SAFETY: both lie in the mapped first page, are aligned, and are shared with the kernel by atomic access.
         let (head, tail) = unsafe {
@@ -295,25 +297,36 @@ impl Ring {
         let (end, mut at) = (head.load(Ordering::Acquire), tail.load(Ordering::Relaxed));
         while at < end {
             let begin = bytes.len();
-            self.copy(at, 8, bytes);
-            let length = match bytes.get(begin + 6..begin + 8) {
-                Some(&[low, high]) => u64::from(u16::from_ne_bytes([low, high])),
-                _ => 0,
-            };
+            let header = self.word(at);
+            let (kind, length) = (header as u32, header >> 48);
             if length < 8 || length > end - at {
                 // The kernel writes no such thing; what is left makes no sense.
-                bytes.truncate(begin);
                 at = end;
                 break;
             }
-            bytes.truncate(begin);
-            self.copy(at, length as usize, bytes);
+            // A sample ends with the size of that room, the room, and how much of it was used.
+            let room = length.checked_sub(self.stack + 16).filter(|_| kind == SAMPLE_RECORD);
+            let unused = match room {
+                Some(room) if self.word(at + room) == self.stack => {
+                    self.stack.saturating_sub(self.word(at + length - 8))
+                }
+                _ => 0,
+            };
+            let length_used = if unused > 0 { length - 8 - unused } else { length };
+            self.copy(at, length_used as usize, bytes);
             at += length;
             let time = bytes.get(begin..).map_or(0, time_of);
             records.push((time, begin as u32, bytes.len() as u32));
         }
         fence(Ordering::SeqCst);
         tail.store(at, Ordering::Release);
+    }
+
+    /// The word at `at`; records, and what is in them, are aligned to words.
+    fn word(&self, at: u64) -> u64 {
+        let from = at as usize % self.size & !7;
+        // SAFETY: it lies within the mapped ring, whose size is a multiple of a word's, and the kernel does not write there before the tail has moved on.
+        unsafe { self.page.as_ptr().add(CONTROL + from).cast::<u64>().read() }
     }
 
     /// Copies `length` bytes of the ring from `at` on.
@@ -524,11 +537,12 @@ fn sample(mut cursor: Cursor<'_>) -> Option<Sample<'_>> {
         });
     }
     let size = cursor.u64()?;
-    let mut stack = cursor.take(size)?;
-    if size > 0 {
-        let used = usize::try_from(cursor.u64()?).ok()?;
-        stack = stack.get(..used)?;
-    }
+    // What was not used was left in the ring, and with it how much that is.
+    let stack = match cursor.take(size) {
+        Some(room) if size > 0 => room.get(..usize::try_from(cursor.u64()?).ok()?)?,
+        Some(none) => none,
+        None => cursor.0,
+    };
     Some(Sample { pid, tid, cpu, kernel, registers, stack })
 }
 

@@ -14,5 +14,6 @@ mod monitors;
 mod pairs;
 mod record;
 mod resolve;
+mod stacks;
 mod turns;
 mod usage;

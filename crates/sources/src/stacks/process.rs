@@ -27,6 +27,9 @@ use framehop::aarch64::{CacheAarch64 as Cache, UnwindRegsAarch64 as Regs, Unwind
 /// The deepest stack that is kept.
 pub(super) const DEEPEST: usize = 512;
 
+/// A frame of a program is no larger, bytes: what is further off is no place of its stack.
+const LARGEST: u64 = 1 << 20;
+
 /// A process whose mappings were read is not read again for so long: at first, while it loads its libraries, and later.
 const AGAIN: [Duration; 2] = [Duration::from_millis(5), Duration::from_millis(200)];
 
@@ -394,7 +397,6 @@ impl Processes {
 
     /// Follows a stack to its start: the places, innermost first, with [`Place::Truncated`] at the end where it could not be followed.
     pub(super) fn unwind(&mut self, host: &Host, pid: u32, registers: &Registers, stack: &[u8], out: &mut Vec<Place>) {
-        let read = |address: u64| word(stack, registers.sp, address).ok_or(());
         let first = if cfg!(target_arch = "aarch64") { registers.lr } else { registers.ip };
         let mut regs = registers_of(first, registers.sp, registers.bp);
         let mut at = FrameAddress::from_instruction_pointer(registers.ip);
@@ -424,13 +426,16 @@ impl Processes {
                 continue;
             }
             let before = regs;
-            let mut reads = 0;
+            let (mut reads, mut cut) = (0, false);
             let stepped = match self.by_pid.get_mut(&pid) {
                 Some(Process { rules, cache, .. }) => {
                     let cache = cache.get_or_insert_with(|| Box::new(Cache::new()));
                     step(rules, at, &mut regs, cache, |address| {
                         reads += 1;
-                        read(address)
+                        let word = word(stack, registers.sp, address);
+                        let beyond = address.checked_sub(registers.sp.saturating_add(stack.len() as u64));
+                        cut = word.is_none() && beyond.is_some_and(|bytes| bytes < LARGEST);
+                        word.ok_or(())
                     })
                 }
                 None => break,
@@ -440,6 +445,8 @@ impl Processes {
                 // Where generated code uses the frame pointer for other things, its end says nothing.
                 Ok(None) if mapping.what != What::Anonymous && !(guessed && reads > 0) => return,
                 Ok(Some(next)) if self.at(host, pid, next.wrapping_sub(1)).is_some() => next,
+                // The caller lies beyond the copy: what looks like one on the way there is left over from calls that returned.
+                Err(()) if cut && mapping.what != What::Anonymous => break,
                 _ => {
                     regs = before;
                     guessed = true;
