@@ -26,7 +26,7 @@ enum { MOST_USER_COPIES = 32, MOST_SPENT = 1000000 };
 /* Stacks. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 2 << 20);
+	__uint(max_entries, 4 << 20);
 } stacks SEC(".maps");
 
 /* When the user stack of a place was last copied. */
@@ -118,7 +118,7 @@ static __noinline int copy_stack(__u64 place, __u64 now)
 	record->lr = at.lr;
 	left = stack_left(task, at.sp, MOST_STACK);
 	/* Page by page, for the stack may end. */
-	for (int i = 0; i < 5; i++) {
+	for (int i = 0; i < 9; i++) {
 		__u32 rest = 4096 - ((at.sp + size) & 4095);
 
 		if (size >= left)

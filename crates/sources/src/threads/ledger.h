@@ -217,7 +217,7 @@ struct kernel_stack_record {
 	__u64 addresses[MOST_FRAMES];
 };
 
-enum { MOST_STACK = 16384 };
+enum { MOST_STACK = 32768 };
 
 struct user_stack_record {
 	__u32 kind;

@@ -19,7 +19,7 @@ const MOST_STACKS: usize = 65_536;
 const MOST_READ: usize = 64;
 const MOST_ASKED: usize = 16_384;
 /// So much of it, bytes; `MOST_STACK` of ledger.h.
-const MOST_STACK: usize = 16 << 10;
+const MOST_STACK: usize = 32 << 10;
 
 /// What is known of a place where threads block: one user stack.
 #[derive(Debug)]
