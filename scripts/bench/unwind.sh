@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
 # How many samples of real programs are followed to the start of their thread: nginx under wrk, PostgreSQL under pgbench, Python, Go, Rust (this
-# recorder), and a JVM with and without -XX:+PreserveFramePointer. What is not installed here is left out, and said.
+# recorder), two compilers, whose stacks are deep, and a JVM with and without -XX:+PreserveFramePointer. What is not installed here is left out, and said.
 #
 # usage: scripts/bench/unwind.sh [NAME…]     TWINSCOPE=path of the program, SECONDS_EACH=number
 #
-# Names: nginx postgres python go rust java java-fp. Prints lines "what<TAB>metric<TAB>unit<TAB>value".
+# Names: nginx postgres python go rust clang rustc java java-fp. Prints lines "what<TAB>metric<TAB>unit<TAB>value".
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit
 twinscope=$(realpath "${TWINSCOPE:-target/release/twinscope}")
 each=${SECONDS_EACH:-5}
 names=("$@")
-[[ $# -gt 0 ]] || names=(nginx postgres python go rust java java-fp)
+[[ $# -gt 0 ]] || names=(nginx postgres python go rust clang rustc java java-fp)
 # shellcheck source=scripts/bench/servers.sh
 source scripts/bench/servers.sh
 
@@ -96,6 +96,49 @@ GO
 bench_rust() {
     record -- "$twinscope" record -q -f -o "$work/inner.twin" --only processes,interrupts,vmstat,softirqs --interval 10ms -- sleep "$each"
     measure "$work/rust.twin" "$(basename "$twinscope" | cut -c1-15)%"
+}
+
+# Runs a command again and again.
+again() {
+    cat >"$work/run" <<RUN
+end=\$((\$(date +%s) + $each))
+while [ \$(date +%s) -lt \$end ]; do $*; done
+RUN
+    record -- sh "$work/run"
+}
+
+bench_clang() {
+    missing clang++ && return
+    cat >"$work/large.cpp" <<CPP
+#include <functional>
+#include <iostream>
+#include <map>
+#include <regex>
+#include <string>
+#include <unordered_map>
+int main(int, char **words) {
+    std::map<std::string, std::unordered_map<int, std::vector<std::string>>> all;
+    all[words[0]][1].push_back(words[0]);
+    std::cout << std::regex_match(words[0], std::regex("a(b|c)*d")) << all.size();
+}
+CPP
+    again clang++ -O2 -c -o "$work/large.o" "$work/large.cpp"
+    measure "$work/clang.twin" 'clang%'
+}
+
+bench_rustc() {
+    missing rustc && return
+    for i in $(seq 60); do
+        echo "pub fn f$i(words: &[String]) -> std::collections::BTreeMap<String, Vec<(usize, u8)>> {
+            let mut all = std::collections::BTreeMap::<_, Vec<_>>::new();
+            for (k, v) in words.iter().enumerate().flat_map(|(i, w)| w.bytes().filter(|b| b % $((i + 1)) == 0).map(move |b| (format!(\"{w}{i}\"), (i, b)))) {
+                all.entry(k).or_default().push(v);
+            }
+            all
+        }"
+    done >"$work/large.rs"
+    again rustc --edition 2021 --crate-type lib -O --out-dir "$work" "$work/large.rs"
+    measure "$work/rustc.twin" 'rustc%'
 }
 
 java_with() {

@@ -324,7 +324,7 @@ impl Ring {
 
     /// The word at `at`; records, and what is in them, are aligned to words.
     fn word(&self, at: u64) -> u64 {
-        let from = at as usize % self.size & !7;
+        let from = (at as usize % self.size) & !7;
         // SAFETY: it lies within the mapped ring, whose size is a multiple of a word's, and the kernel does not write there before the tail has moved on.
         unsafe { self.page.as_ptr().add(CONTROL + from).cast::<u64>().read() }
     }

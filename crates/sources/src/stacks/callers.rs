@@ -3,9 +3,9 @@
 
 use super::jit::Map;
 use super::module::Module;
-use super::process::DEEPEST;
 use super::symbols;
 use super::trie::Place;
+use super::unwind::DEEPEST;
 use super::{MARKS, Registers, Stacks, State, User, caller, demangle};
 use model::NULL;
 use std::collections::HashMap;

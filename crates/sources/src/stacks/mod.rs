@@ -24,6 +24,7 @@ mod sample;
 mod signal;
 mod symbols;
 mod trie;
+mod unwind;
 
 use crate::scope::Target;
 use crate::{Pace, Reader, Source};
@@ -35,7 +36,7 @@ use module::Module;
 use name::Row;
 use object::{ReadCache, SymbolKind};
 use positioned::Positioned;
-use process::{DEEPEST, Processes};
+use process::Processes;
 use sample::{Counts, Sampler, Taken};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -43,6 +44,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 use symbols::{Symbols, Tables};
 use trie::{Place, Trie};
+use unwind::DEEPEST;
 
 static FRAME: Table = Table::wide(
     "frame",
