@@ -18,6 +18,7 @@ STEPS=(
     "format     cargo fmt --all --check"
     "page       npm --prefix ui test"
     "lint       cargo clippy --workspace --all-targets --quiet -- -D warnings"
+    "no-bpf     cargo clippy -p twinscope-sources --no-default-features --quiet -- -D warnings"
     "rust       cargo test --workspace --no-fail-fast"
     "build      make build"
     "reference  scripts/check-reference.sh"

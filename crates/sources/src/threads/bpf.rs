@@ -124,7 +124,11 @@ impl BpfReader {
         let said = [
             ("thread_time", "threads ended, or waited in many ways, faster than they are read", "a shorter interval"),
             ("wait.stack", "stacks found no room between two reads", "a shorter interval"),
-            ("thread_time", "the kernel had no memory for the ledgers of threads", "a narrower scope"),
+            (
+                "thread_time",
+                "the kernel made no ledger of a thread, for want of memory or because it was just making another",
+                "a narrower scope",
+            ),
         ];
         for ((lost, before), (item, what, remedy)) in lost.into_iter().zip(&mut self.lost_before).zip(said) {
             // Once, and again when it gets worse tenfold.

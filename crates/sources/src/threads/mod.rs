@@ -21,6 +21,7 @@ mod ledger;
 mod live;
 #[cfg(feature = "bpf")]
 mod locks;
+#[cfg(feature = "bpf")]
 mod looking;
 #[cfg(feature = "bpf")]
 mod memory;
