@@ -3,13 +3,13 @@
 #
 # usage: scripts/bench.sh [quick] [all|NAME…]     default: all
 #
-# Names: recorder processes host192 fast size syscalls threads stacks services unwind agreement import report hour day sql, and build, which deletes target/ and is only run when named.
+# Names: recorder processes host192 fast size syscalls threads stacks services unwind agreement import report builds hour day sql, and build, which deletes target/ and is only run when named.
 # `quick` measures for a shorter time and once, and leaves out `day` unless that is named. Figures are kept in target/bench, so that a run of some names keeps
 # those of the others. Timings fail nothing: the page says which budget is met.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-NAMES=(recorder processes host192 fast size syscalls threads stacks services unwind agreement import report hour day sql build)
+NAMES=(recorder processes host192 fast size syscalls threads stacks services unwind agreement import report builds hour day sql build)
 out=target/bench
 twinscope=${TWINSCOPE:-target/release/twinscope}
 helper=target/release/examples/bench
@@ -40,7 +40,7 @@ for word in "$@"; do
     esac
 done
 if [[ ${#chosen[@]} -eq 0 ]]; then
-    chosen=(recorder processes host192 fast size syscalls threads stacks services unwind agreement import report hour sql)
+    chosen=(recorder processes host192 fast size syscalls threads stacks services unwind agreement import report builds hour sql)
     [[ -n $quick ]] || chosen+=(day)
 fi
 
@@ -239,6 +239,26 @@ bench_report() {
     begin report "two recordings of 60 s"
     pair
     report_of "$work/a.twin" "$work/b.twin"
+}
+
+# What a recording of all threads, and explaining it, takes where processes come and go by the thousand.
+bench_builds() {
+    begin builds "a compiler started again and again for $long s, every thread followed"
+    local file=$work/builds.twin round
+    printf 'int main(void) { return 0; }\n' >"$work/small.c"
+    cost recording "$twinscope" record -q -f --all -o "$file" -- \
+        sh -c "end=\$((\$(date +%s) + $long)); while [ \$(date +%s) -lt \$end ]; do cc -O1 -o '$work/small' '$work/small.c' && '$work/small'; done"
+    # The command's own CPU time is not the recorder's: what that took it says itself.
+    value recorder CPU % "$("$twinscope" sql "$file" --format csv 'select round(100.0 * max(cpu) / max(t), 2) from recorder' | tail -n 1)"
+    value recorder "largest RSS" MiB "$("$twinscope" sql "$file" --format csv 'select max(rss) / 1048576 from recorder' | tail -n 1)"
+    value recording processes "" "$("$twinscope" sql "$file" --format csv 'select count(distinct pid) from process_info' | tail -n 1)"
+    value recording size MiB "$(awk -v s="$(size_of "$file")" 'BEGIN { printf "%.1f", s / 1048576 }')"
+    for ((round = 0; round < times; round++)); do
+        cost explain "$twinscope" explain "$file"
+        value explain time s "$(printf %.2f "$wall")"
+        value explain "largest RSS" MiB "$((rss / 1024))"
+    done
+    report_of "$file"
 }
 
 # A recording of the simulated host of 192 CPUs and 100 processes over $1 seconds.

@@ -9,10 +9,11 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 
 /// A ring, without the page before it, and how much of the user stack a sample copies into it, bytes. The kernel takes room for the whole copy, however
-/// short a stack is: the first holds 0.7 s at 99 Hz, the last 0.3 s. Most stacks are shorter than 16 KiB, but nine of ten of a compiler's are not
+/// short a stack is: the first holds 1.4 s at 99 Hz, the last 0.3 s. Most stacks are shorter than 16 KiB, but nine of ten of a compiler's are not
 /// (`scripts/bench.sh unwind`); 56 KiB is next to what a record can hold. There is less where there are many CPUs, and where an ordinary user may lock
 /// no more for each (`/proc/sys/kernel/perf_event_mlock_kb`).
-const RINGS: [(usize, u32); 4] = [(4 << 20, 56 << 10), (2 << 20, 56 << 10), (1 << 20, 32 << 10), (512 << 10, 16 << 10)];
+const RINGS: [(usize, u32); 5] =
+    [(8 << 20, 56 << 10), (4 << 20, 56 << 10), (2 << 20, 56 << 10), (1 << 20, 32 << 10), (512 << 10, 16 << 10)];
 
 /// All rings together have no more than this, bytes, unless even the smallest need more.
 const TOTAL: usize = 64 << 20;

@@ -328,9 +328,11 @@ const GOROUTINE_USE: &str = "with recursive units as materialized (select side, 
 /// Where its question cannot be asked, or its answer is not of the form described in the module.
 pub(crate) fn ask(session: &Session, cause: &Cause, budget: &Budget) -> Result<Vec<Found>, Error> {
     let cells = budget.cells.len();
-    let said = |template: &str, columns: &Columns| match budget.single {
-        true => fill(&alone(template), columns),
-        false => fill(template, columns),
+    // Causes speak of a unit of work; what it is is known here.
+    let per = format!("per {}", budget.unit.name());
+    let said = |template: &str, columns: &Columns| {
+        let text = if budget.single { fill(&alone(template), columns) } else { fill(template, columns) };
+        text.map(|text| text.replace("per unit of work", &per))
     };
     let (names, rows) = session.all(&cause.sql).map_err(|e| faulty(cause, e.to_string()))?;
     let place = |name: &str| names.iter().position(|n| n == name);

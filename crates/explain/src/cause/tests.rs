@@ -94,3 +94,25 @@ fn what_is_asked_is_needed() {
         }
     }
 }
+
+#[test]
+fn a_unit_of_work_is_called_by_its_name() {
+    let text = "-- cause mine: title\n-- layer: io\n-- specific: 3\n-- says: {n} calls per unit of work\n\
+                -- evidence: waited per unit of work: {n:s}\n-- check: c\n-- try: t\n\
+                select 'it' as subject, 0 as cell, 1.0 as part, 3 as n";
+    let cell = crate::budget::Cell { state: Some(crate::budget::State::Lock), ..Default::default() };
+    let mut budget = crate::budget::Budget::of_times(vec![(cell, [2.0, 1.0])]);
+    let session = query::Session::of(Vec::new()).unwrap();
+    for (unit, per) in [
+        (crate::budget::Unit::Operation(String::new()), "per operation"),
+        (crate::budget::Unit::Operation("requests".into()), "per request"),
+        (crate::budget::Unit::Second, "per second"),
+    ] {
+        budget.unit = unit;
+        let found = ask(&session, &parse(text).unwrap(), &budget).unwrap();
+        assert_eq!(
+            (found[0].says.as_str(), found[0].evidence[0].as_str()),
+            (&*format!("3 calls {per}"), &*format!("waited {per}: 3 s"))
+        );
+    }
+}

@@ -1,5 +1,6 @@
 //! Where variables of a library or program lie in the memory of a process that has mapped it: for who reads what a run-time system keeps of itself.
 
+use super::module::Module;
 use super::positioned::Positioned;
 use super::symbols::{self, NoDwarf};
 use super::{Stacks, hotspot};
@@ -22,26 +23,14 @@ impl Stacks {
         self.state().processes.jvms().take(most).collect()
     }
 
-    /// The addresses in a process of what the library `file` exports under these names; `None` for what it does not.
+    /// The addresses in a process of what the library `file` exports under these names, `None` for what it does not; `None` where it is not mapped, or
+    /// the process is gone.
     ///
     /// # Errors
-    /// In words: it is not mapped, or its file cannot be read.
-    pub fn exported(&self, pid: u32, file: &str, names: &[&str]) -> Result<Vec<Option<u64>>, String> {
-        let host = self.host();
-        let (base, module) = self
-            .state()
-            .processes
-            .library(host, pid, file)
-            .ok_or_else(|| format!("{file} is not mapped, or the process is gone"))?;
-        let opened = module.file.as_deref();
-        let opened = opened.ok_or_else(|| module.error.clone().unwrap_or_else(|| format!("{file} cannot be read")))?;
-        // Reading takes a moment: others find theirs meanwhile.
-        let cache = ReadCache::new(Positioned::new(opened));
-        let said = |why: &dyn std::fmt::Display| format!("{file}: {why}");
-        let parsed = ElfFile64::<LittleEndian, _>::parse(&cache).map_err(|e| said(&e))?;
-        let found = addresses(&parsed, parsed.elf_dynamic_symbol_table(), ".dynstr", names);
-        let found = found.ok_or_else(|| said(&"it exports nothing"))?;
-        Ok(found.into_iter().map(|at| at.map(|(at, _)| base.wrapping_add(at))).collect())
+    /// In words: its file cannot be read.
+    pub fn exported(&self, pid: u32, file: &str, names: &[&str]) -> Option<Result<Vec<Option<u64>>, String>> {
+        let (base, module) = self.state().processes.library(self.host(), pid, file)?;
+        Some(addresses_of(base, &module, file, names))
     }
 
     /// The processes that run a program built by Go, as far as they were met; `most` of them. Each with a number that is another after exec.
@@ -80,6 +69,19 @@ impl Stacks {
         };
         numbers.filter_map(inner).collect()
     }
+}
+
+/// What [`Stacks::exported`] gives, of a library at `base`.
+fn addresses_of(base: u64, module: &Module, file: &str, names: &[&str]) -> Result<Vec<Option<u64>>, String> {
+    let opened = module.file.as_deref();
+    let opened = opened.ok_or_else(|| module.error.clone().unwrap_or_else(|| format!("{file} cannot be read")))?;
+    // Reading takes a moment: others find theirs meanwhile.
+    let cache = ReadCache::new(Positioned::new(opened));
+    let said = |why: &dyn std::fmt::Display| format!("{file}: {why}");
+    let parsed = ElfFile64::<LittleEndian, _>::parse(&cache).map_err(|e| said(&e))?;
+    let found = addresses(&parsed, parsed.elf_dynamic_symbol_table(), ".dynstr", names);
+    let found = found.ok_or_else(|| said(&"it exports nothing"))?;
+    Ok(found.into_iter().map(|at| at.map(|(at, _)| base.wrapping_add(at))).collect())
 }
 
 /// Where a program built by Go keeps its goroutines, and where in each what is of interest lies (`allgptr`, `type g` and `type gobuf` of Go's

@@ -324,16 +324,21 @@ impl Processes {
 
     /// The library of this file name that a process has mapped, and the address in the process of what lies at 0 in the library.
     pub(super) fn library(&mut self, host: &Host, pid: u32, file: &str) -> Option<(u64, Arc<Module>)> {
-        if !self.by_pid.contains_key(&pid) {
-            self.read(host, pid);
-        }
-        let is_it = |m: &&Mapping| match m.what {
-            What::Module(number) => self.modules.get(number).is_some_and(|known| {
+        let is_it = |all: &Self, m: &Mapping| match m.what {
+            What::Module(number) => all.modules.get(number).is_some_and(|known| {
                 known.identity.path.strip_suffix(file).is_some_and(|folder| folder.ends_with('/'))
             }),
             _ => false,
         };
-        let mapping = self.by_pid.get(&pid)?.mappings.iter().find(is_it)?.clone();
+        let find = |all: &Self| all.by_pid.get(&pid)?.mappings.iter().find(|m| is_it(all, m)).cloned();
+        // The kernel may have told of it, and been lost.
+        let mapping = match find(self) {
+            Some(mapping) => mapping,
+            None => {
+                self.read(host, pid);
+                find(self)?
+            }
+        };
         let What::Module(number) = mapping.what else { return None };
         let module = self.module(host, pid, number, &mapping.range)?;
         let base = module

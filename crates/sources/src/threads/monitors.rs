@@ -205,7 +205,7 @@ impl Watched {
             let found = stacks.exported(pid, "libjvm.so", &EXPORTED);
             // Of one that has ended nothing is said.
             memory.some(1 << 16, &mut [0])?;
-            let found = found.map_err(Why::Words)?;
+            let found = found.ok_or(Why::Gone)?.map_err(Why::Words)?;
             let mut exported = [0; EXPORTED.len()];
             for ((place, found), name) in exported.iter_mut().zip(found).zip(EXPORTED) {
                 *place = found.ok_or_else(|| Why::Words(format!("its library does not export {name}")))?;
