@@ -251,7 +251,7 @@ bench_builds() {
     # The command's own CPU time is not the recorder's: what that took it says itself.
     value recorder CPU % "$("$twinscope" sql "$file" --format csv 'select round(100.0 * max(cpu) / max(t), 2) from recorder' | tail -n 1)"
     value recorder "largest RSS" MiB "$("$twinscope" sql "$file" --format csv 'select max(rss) / 1048576 from recorder' | tail -n 1)"
-    value recording processes "" "$("$twinscope" sql "$file" --format csv 'select count(distinct pid) from process_info' | tail -n 1)"
+    value recording "processes that ended" "" "$("$twinscope" sql "$file" --format csv 'select sum(n) from (select max(ended) as n from process_exit group by comm, parent)' | tail -n 1)"
     value recording size MiB "$(awk -v s="$(size_of "$file")" 'BEGIN { printf "%.1f", s / 1048576 }')"
     for ((round = 0; round < times; round++)); do
         cost explain "$twinscope" explain "$file"
