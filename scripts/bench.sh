@@ -288,7 +288,7 @@ bench_day() {
 bench_threads() {
     begin threads "switches and contended locks, with and without the ledger"
     local program=target/release/examples/ledger_cost what metric unit figure
-    [[ -x $program ]] || cargo build --release -p twinscope-sources --example ledger_cost
+    cargo build --release -q -p twinscope-sources --example ledger_cost
     while IFS=$'\t' read -r what metric unit figure; do
         value "$what" "$metric" "$unit" "$figure"
     done < <("$program" $((rounds * 3)) && TWINSCOPE=$twinscope scripts/bench/ledger.sh $((rounds == 1 ? 10 : rounds * 5)))
