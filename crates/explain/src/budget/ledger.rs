@@ -94,8 +94,22 @@ pub(crate) struct Working {
     keeping: Vec<HashSet<Id>>,
 }
 
-/// A thread of a group that works keeps house where it is on a CPU, or kept from it, for less than this share of what its like are on average.
+/// A thread of a group that works keeps house where it is on a CPU, or kept from it, for a smaller part of the time that it is there than this share of
+/// what its like are on average.
 const LIKE: f64 = 0.25;
+
+/// What tells whether a thread does the work, seconds; after the start but for the first.
+#[derive(Clone, Copy, Default)]
+struct Engaged {
+    /// In which it was there, from the beginning of the window.
+    there: f64,
+    /// In which it was there.
+    late: f64,
+    /// On a CPU.
+    cpu: f64,
+    /// On a CPU or kept from it.
+    engaged: f64,
+}
 
 const ON_CPU: [&str; 2] = ["user", "kernel"];
 
@@ -108,6 +122,9 @@ const FULL: f64 = 0.9;
 /// The part of the window that may be a start.
 const STARTING: f64 = 0.3;
 
+/// Who was there for less than this part of its time after the start is not judged by what it did after it.
+const MOSTLY: f64 = 0.5;
+
 impl Working {
     /// Finds them out.
     pub(crate) fn of(runs: &[&Run], windows: &[&Window], own: &BTreeSet<String>) -> Working {
@@ -115,8 +132,7 @@ impl Working {
         let mut used: Vec<HashMap<Group, Vec<(Id, f64)>>> = Vec::new();
         for (run, window) in runs.iter().zip(windows) {
             // CPU time, and with it what a thread is kept from it by: one that starves behind a lock does not keep house.
-            let mut threads: HashMap<(Group, Id), [f64; 2]> = HashMap::new();
-            let mut stayed: HashSet<Id> = HashSet::new();
+            let mut threads: HashMap<(Group, Id), Engaged> = HashMap::new();
             let states: Vec<&str> = ON_CPU.into_iter().chain(KEPT).collect();
             let times = Times::of(run, window, &states);
             for state in states {
@@ -125,27 +141,28 @@ impl Working {
                     let [pid, tid, comm, thread] = series.labels.as_slice() else { continue };
                     if is_own(run, own, comm) {
                         // What a thread did only at the start, such as to start the others, is not what it is there for.
-                        let late = range.start + (range.len() as f64 * STARTING) as usize..range.end;
-                        if series.measured(late.clone()).next().is_some() {
-                            stayed.insert((pid.clone(), tid.clone()));
-                        }
-                        let seconds = series.sums(late).map_or(0.0, |(seconds, _)| seconds);
-                        let sums = threads.entry((group(comm, thread), (pid.clone(), tid.clone()))).or_insert([0.0; 2]);
-                        sums[0] += if ON_CPU.contains(&state) { seconds } else { 0.0 };
-                        sums[1] += seconds;
+                        let start = range.start + (range.len() as f64 * STARTING) as usize;
+                        let sums = |range| series.sums(range).unwrap_or_default();
+                        let ((_, there), (seconds, late)) = (sums(range.clone()), sums(start..range.end));
+                        let id = (pid.clone(), tid.clone());
+                        let engaged = threads.entry((group(comm, thread), id)).or_default();
+                        engaged.there = engaged.there.max(there);
+                        engaged.late = engaged.late.max(late);
+                        engaged.cpu += if ON_CPU.contains(&state) { seconds } else { 0.0 };
+                        engaged.engaged += seconds;
                     }
                 }
             }
-            let most = threads.values().fold(0.0f64, |most, [cpu, _]| most.max(*cpu));
+            let most = threads.values().fold(0.0f64, |most, thread| most.max(thread.cpu));
             let mut by_group: HashMap<Group, Vec<(Id, f64)>> = HashMap::new();
-            for ((group, id), [cpu, engaged]) in threads {
+            for ((group, id), thread) in threads {
                 if most > 0.0 {
                     let share = shares.entry(group.clone()).or_insert(0.0);
-                    *share = share.max(cpu / most);
+                    *share = share.max(thread.cpu / most);
                 }
-                // Who was gone by then cannot be judged by it: it may have done a phase of the work.
-                if stayed.contains(&id) {
-                    by_group.entry(group).or_default().push((id, engaged));
+                // Who was gone by then, or soon after, cannot be judged by it: it may have done a phase of the work.
+                if thread.late > 0.0 && thread.late >= MOSTLY * thread.there {
+                    by_group.entry(group).or_default().push((id, thread.engaged / thread.late));
                 }
             }
             used.push(by_group);
@@ -408,6 +425,23 @@ mod tests {
         assert_eq!(like("2"), (true, false), "the first phase");
         assert_eq!(like("3"), (true, false), "the second");
         assert_eq!(like("1"), (true, true), "who started both");
+    }
+
+    /// Three compilers, one after another: the first ends soon after the part of the window that may be a start, the last begins just before the end.
+    #[test]
+    fn processes_that_follow_one_another_all_work() {
+        let mut rows = String::from("t pid tid comm thread user idle\n");
+        for (pid, from, to) in [(1, 0, 7), (2, 7, 19), (3, 19, 20)] {
+            for t in from..=to {
+                rows += &format!("{t} {pid} {pid} cc cc {} 0\n", (t - from) * 1_000_000_000i64);
+            }
+        }
+        let run = query::testing::run("run", &[(&THREADS, &rows)]);
+        let window = Window { from: 0, to: 20_000_000_000, why: String::new() };
+        let working = Working::of(&[&run], &[&window], &BTreeSet::new());
+        for pid in ["1", "2", "3"] {
+            assert_eq!(working.like(0, &[pid, pid, "cc", "cc"].map(String::from)), (true, false), "{pid}");
+        }
     }
 
     #[test]
