@@ -3,7 +3,7 @@
 use crate::means;
 use crate::throughput::{Pace, total};
 use crate::window;
-use model::Window;
+use model::{Exit, Window};
 use query::Run;
 use std::collections::BTreeSet;
 
@@ -19,6 +19,8 @@ const BY_CHANCE: f64 = 2.0;
 /// What a caution is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CautionKind {
+    /// The command failed, or a signal ended it.
+    Failed,
     /// The pace of the workload differs, and each side was recorded once.
     Once,
     /// The hypervisor took CPU time.
@@ -35,6 +37,7 @@ impl CautionKind {
     /// Its name in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
+            CautionKind::Failed => "failed",
             CautionKind::Once => "once",
             CautionKind::Steal => "steal",
             CautionKind::Others => "others",
@@ -63,6 +66,27 @@ pub(crate) fn divided_by_samples(of: &str, run: Option<usize>, [ticked, sampled]
         sampled * 100.0
     );
     Caution { kind: CautionKind::Ticks, run, text }
+}
+
+/// Which commands failed: what such a one did may be other work than that of one that did not. A command that was asked to end did not
+/// fail: by the recorder when its time was over, by Ctrl-C or a plain `kill` (what the shell makes of those), or by `timeout` (124).
+pub(crate) fn failed(runs: &[Run]) -> Vec<Caution> {
+    // signal(7): the numbers of these two are the same on all architectures.
+    const SIGINT: i32 = 2;
+    const SIGTERM: i32 = 15;
+    const ASKED: [i32; 3] = [124, 128 + SIGINT, 128 + SIGTERM];
+    let of = |run: &Run| {
+        let manifest = run.recording.manifest();
+        match manifest.exit? {
+            _ if manifest.ended.as_deref() == Some(model::DURATION_OVER) => None,
+            Exit::Code(code) if code == 0 || ASKED.contains(&code) => None,
+            Exit::Signal(SIGINT | SIGTERM) => None,
+            Exit::Code(code) => Some(format!("The command of {} failed: it ended with exit code {code}.", run.name)),
+            Exit::Signal(signal) => Some(format!("The command of {} was ended by signal {signal}.", run.name)),
+        }
+    };
+    let caution = |(index, text)| Caution { kind: CautionKind::Failed, run: Some(index), text };
+    runs.iter().enumerate().filter_map(|(index, run)| Some((index, of(run)?))).map(caution).collect()
 }
 
 /// What disturbed a run.

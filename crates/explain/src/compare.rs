@@ -116,7 +116,7 @@ pub fn compare(runs: &[Run], options: &Options) -> Result<Comparison, Error> {
     let differences = redundant::without_totals(differences);
     let facts = facts::differences(runs);
     let used: Vec<Option<Use>> = runs.iter().zip(&windows).map(|(run, w)| Use::of(run, w, &own)).collect();
-    let (mut phases, mut cautions) = (Vec::new(), Vec::new());
+    let (mut phases, mut cautions) = (Vec::new(), cautions::failed(runs));
     for [a, b] in &sides {
         let first = |side: &[usize]| {
             let run = *side.first()?;

@@ -167,7 +167,7 @@ pub fn explain(runs: Vec<Run>, slow: usize, options: &Explain) -> Result<Explana
     };
     let facts = facts::differences(&runs);
     let own = own::names(&runs);
-    let mut warned = Vec::new();
+    let mut warned = cautions::failed(&runs);
     if !budget.single {
         let (a, b): (Vec<usize>, Vec<usize>) = ((slow..runs.len()).collect(), (0..slow).collect());
         let paces: Vec<Option<crate::throughput::Pace>> = runs
@@ -175,7 +175,7 @@ pub fn explain(runs: Vec<Run>, slow: usize, options: &Explain) -> Result<Explana
             .zip(&windows)
             .map(|(run, w)| crate::work::Progress::of(run).map(|p| crate::throughput::Pace::of(&p, w)))
             .collect();
-        warned = cautions::of(&runs, &windows, &paces, &own, [&a, &b], least);
+        warned.extend(cautions::of(&runs, &windows, &paces, &own, [&a, &b], least));
     }
     for (of_side, found) in budget.by_samples.iter().enumerate() {
         let Some(found) = found else { continue };

@@ -17,7 +17,7 @@ pub use coverage::{Coverage, Status, Unavailable};
 pub use human::human;
 pub use intern::intern;
 pub use known::{Known, WELL_KNOWN, why_it_matters};
-pub use manifest::{Exit, Fact, Manifest, Mark, Output, Usage, Window, Work, whose};
+pub use manifest::{DURATION_OVER, Exit, Fact, Manifest, Mark, Output, Usage, Window, Work, whose};
 pub use pattern::matches;
 pub use rows::{NULL, Out, Rows, Symbols, real, real_of};
 pub use table::{Column, Compare, Den, Derived, Fold, Kind, Polarity, Shape, Table, Type};

@@ -3,6 +3,9 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+/// What [`Manifest::ended`] says where the recorder was to stop after a time, and ended the command if it still ran.
+pub const DURATION_OVER: &str = "duration over";
+
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -167,7 +170,7 @@ pub struct Manifest {
     pub late_ticks: i64,
     /// Ticks skipped.
     pub skipped_ticks: i64,
-    /// Why it ended: "command exited", "duration over", "interrupted", "disk full: …"; `None` while it runs.
+    /// Why it ended: "command exited", [`DURATION_OVER`], "interrupted", "disk full: …"; `None` while it runs.
     pub ended: Option<String>,
 }
 

@@ -285,7 +285,7 @@ impl Recorder<'_> {
                 break "command exited".to_owned();
             }
             if end.is_some_and(|end| self.now() >= end) {
-                break "duration over".to_owned();
+                break model::DURATION_OVER.to_owned();
             }
             let failed = keeper.state.has_failed();
             if failed && workload.is_none() {

@@ -1,7 +1,7 @@
 // The first screen: what is wrong, how sure that is, and where to look.
 import { human, span } from "../model/units";
 import { chosen, report } from "../state";
-import type { Run } from "../bundle/types";
+import type { Caution, Run } from "../bundle/types";
 import { Budget } from "./Budget";
 import { Differences } from "./Differences";
 import { Missing } from "./Missing";
@@ -10,11 +10,15 @@ import { FactDifferences } from "./FactDifferences";
 import { Findings, Which } from "./Findings";
 import { useState } from "preact/hooks";
 
-function ended(run: Run): string | null {
-  if (!run.exit) return null;
-  if (run.exit.signal !== undefined && run.exit.signal !== null) return `signal ${run.exit.signal}`;
-  const code = run.exit.code ?? 0;
-  return code === 0 ? null : `exit status ${code}`;
+/** How the command ended, where it did not end well or was asked to end. */
+function ended(exit: Run["exit"]): string {
+  if (exit?.signal) return ` · ended by signal ${exit.signal}`;
+  return exit?.code ? ` · exit code ${exit.code}` : "";
+}
+
+/** A sentence in which no line ends between a number and its unit. */
+function unbroken(text: string): string {
+  return text.replace(/(\d) (?=%|[mµnk]?s\b|[KMGT]?i?B\b)/g, "$1\u00a0");
 }
 
 function date(unix: number): string {
@@ -49,7 +53,7 @@ function Recording({ run, index }: { run: Run; index: number }) {
       {run.command && <p class="command" title={run.command.join(" ")}><code>{run.command.join(" ")}</code></p>}
       <p class="quiet">
         {run.work && run.wall !== null && `ran ${human(run.wall, "s")}${times(run.wall, base?.wall)} · `}
-        recorded {span(run.duration)}, {pace(run)} · {date(run.start)}
+        recorded {span(run.duration)}, {pace(run)} · {date(run.start)}{ended(run.exit)}
       </p>
       <p class="quiet">
         {[run.host, run.kernel, [`${run.cpus} ${run.cpus === 1 ? "CPU" : "CPUs"}`, run.cpu_model].filter(Boolean).join(", "), human(run.memory_bytes, "B")].filter(Boolean).join(" · ")}
@@ -68,17 +72,16 @@ function Recording({ run, index }: { run: Run; index: number }) {
   );
 }
 
-/** What is wrong with a recording itself: that comes before all that is said of it. */
-function troubles(runs: Run[]): string[] {
-  return runs.flatMap((run) => {
-    const end = ended(run);
-    return [...(end ? [`The command of ${run.name} ended with ${end}.`] : []), ...(run.incomplete ? [`${run.name}: ${run.incomplete}.`] : [])];
-  });
+/** What is wrong with the recordings themselves: that comes before all that is said of them. */
+function troubles(runs: Run[], cautions: Caution[]): string[] {
+  const failed = cautions.filter((c) => c.what === "failed").map((c) => c.text);
+  return [...failed, ...runs.filter((run) => run.incomplete).map((run) => `${run.name}: ${run.incomplete}.`)];
 }
 
 export function Overview() {
   const { verdict, cautions, runs, differences, compared, facts, missing, budget, explanation, not_explained, comparison } = report();
-  const wrong = troubles(runs);
+  const wrong = troubles(runs, cautions);
+  const disturbed = cautions.filter((c) => c.what !== "failed");
   // With causes, what differs in set-up comes next; without, what differs in numbers is the answer.
   const setUp = runs.length < 2 ? null : facts.length > 0 ? <FactDifferences facts={facts} /> : report().set_up && (
     <section id="at-facts-none"><h2>What differs in set-up</h2><p class="quiet">No fact about the hosts and their settings differs.</p></section>
@@ -86,14 +89,14 @@ export function Overview() {
   return (
     <>
       <section class={`verdict ${verdict.level}`} aria-label="Verdict">
-        <h1 class={verdict.headline.length > 150 ? "long" : ""}>{verdict.headline}</h1>
+        <h1 class={verdict.headline.length > 150 ? "long" : ""}>{unbroken(verdict.headline)}</h1>
         {verdict.detail && <p>{verdict.detail}</p>}
         {explanation && <Which explanation={explanation} />}
         {not_explained && <p class="which">Causes were not looked for: {not_explained}.</p>}
         {wrong.map((text, i) => <p key={i} class="bad which">{text}</p>)}
-        {cautions.length > 0 && (
+        {disturbed.length > 0 && (
           <ul class="cautions" aria-label="Cautions">
-            {cautions.map((c) => <li key={c.text}>{c.text}</li>)}
+            {disturbed.map((c) => <li key={c.text}>{c.text}</li>)}
           </ul>
         )}
       </section>

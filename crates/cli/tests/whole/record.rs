@@ -45,6 +45,35 @@ fn the_exit_code_of_the_command_is_passed_on() {
     }
 }
 
+/// What a command that failed did is no measure for one that did not. One that was asked to end did not fail.
+#[test]
+fn a_comparison_says_that_a_command_failed() {
+    let folder = Folder::new();
+    let of = |name: &str, options: &[&str], script: &str| {
+        let record = with(&["record", "-o", name], &with(FEW, &with(options, &["--", "sh", "-c", script])));
+        folder.run(record);
+    };
+    of("good.twin", &[], "sleep 1");
+    of("broken.twin", &[], "sleep 1; exit 7");
+    of("killed.twin", &[], "sleep 1; kill -KILL $$");
+    of("stopped.twin", &["--duration", "1s"], "exec sleep 60");
+    of("late.twin", &[], "timeout 1 sleep 60");
+    let said = |other: &str| {
+        let json = folder.expect(0, ["compare", "--json", "good.twin", other]).json();
+        let cautions = json["cautions"].as_array().unwrap();
+        cautions
+            .iter()
+            .filter(|c| c["what"] == "failed")
+            .map(|c| c["text"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(said("broken.twin"), ["The command of broken failed: it ended with exit code 7."]);
+    assert_eq!(said("killed.twin"), ["The command of killed was ended by signal 9."]);
+    assert!(said("stopped.twin").is_empty() && said("late.twin").is_empty());
+    let shown = folder.expect(0, ["compare", "good.twin", "broken.twin"]);
+    assert!(shown.stdout.contains("The command of broken failed: it ended with exit code 7."), "{shown}");
+}
+
 /// As `env` and the shells have it: 127 for a command that is not there, 126 for one that cannot be run. Nothing is recorded, and
 /// nothing that was there is lost.
 #[test]
