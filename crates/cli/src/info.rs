@@ -136,7 +136,7 @@ fn print(recording: &Recording) {
             None => "not ended".into(),
         };
         let wall = manifest.wall.map_or(String::new(), |w| format!(", {:.3} s", w as f64 / 1e9));
-        line("command", format!("{} ({exit}{wall})", command.join(" ")));
+        line("command", format!("{} ({exit}{wall})", shortened(command)));
     }
     if !manifest.scope.is_empty() {
         line("threads of", manifest.scope.clone());
@@ -182,14 +182,44 @@ fn print(recording: &Recording) {
     }
 }
 
+/// Characters of a command line that are shown; `--json` has all of it.
+const COMMAND: usize = 400;
+
+/// A command line, cut after a word where it is long: compilers and formatters are given files by the hundred.
+fn shortened(command: &[String]) -> String {
+    let mut line = String::new();
+    for (at, word) in command.iter().enumerate() {
+        if at > 0 && line.chars().count() + word.chars().count() > COMMAND {
+            return format!("{line} … and {} more words", command.len() - at);
+        }
+        if at > 0 {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    line
+}
+
 #[cfg(test)]
 mod tests {
-    use super::utc;
+    use super::{shortened, utc};
 
     #[test]
     fn dates() {
         assert_eq!(utc(0), "1970-01-01 00:00:00 UTC");
         assert_eq!(utc(951_782_400_000_000_000), "2000-02-29 00:00:00 UTC");
         assert_eq!(utc(-1), "1969-12-31 23:59:59 UTC");
+    }
+
+    #[test]
+    fn long_command_lines_are_cut_after_a_word() {
+        let command = |files: usize| {
+            ["gcc".to_string()].into_iter().chain((0..files).map(|file| format!("{file:03}.c"))).collect::<Vec<_>>()
+        };
+        assert_eq!(shortened(&command(2)), "gcc 000.c 001.c");
+        assert_eq!(shortened(&command(66)), command(66).join(" "));
+        let cut = shortened(&command(500));
+        assert!(cut.ends_with("064.c 065.c … and 434 more words"), "{cut}");
+        assert_eq!(shortened(&["x".repeat(1000)]).len(), 1000);
     }
 }

@@ -131,8 +131,13 @@ pub(crate) fn listed(
             return None;
         }
         if !stats::is_material(&c.statistics, options.least_change, c.floor) {
-            // Its interval takes the place of one that says little.
-            (c.difference.low, c.difference.high) = c.apart()?.change.unzip();
+            // Its interval takes the place of one that says little, where it is of the change that is told: few and long waits, which
+            // make a mean, are hardly in the typical stretch.
+            let told = |(low, high): &(f64, f64)| {
+                c.difference.change.is_some_and(|change| (*low..=*high).contains(&change))
+                    && (*low > 0.0 || *high < 0.0)
+            };
+            (c.difference.low, c.difference.high) = c.apart()?.change.filter(told).unzip();
         }
         c.difference.q = q;
         c.difference.weight = weight(&c, own, scoped);

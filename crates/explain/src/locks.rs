@@ -4,7 +4,7 @@ use crate::Comparison;
 use crate::cause::own_code;
 use query::sql::{Row, Value};
 use query::{Run, Session};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// A lock that threads of at least one of the runs had to wait for.
 #[derive(Clone, Debug, PartialEq)]
@@ -95,15 +95,16 @@ impl Comparison {
             }
         }
         let (_, rows) = session.all(BY_HOLDER)?;
+        let mut places = HashMap::new();
         for row in rows {
-            self.add(&row, count);
+            self.add(&row, count, &mut places);
         }
         self.locks.sort_by(|a, b| b.most().total_cmp(&a.most()));
         Ok(session.damage())
     }
 
     /// Adds a row of [`BY_HOLDER`]; the first of a lock and run has the holder of most of its time.
-    fn add(&mut self, row: &[Value], runs: usize) {
+    fn add(&mut self, row: &[Value], runs: usize, places: &mut HashMap<[String; 3], usize>) {
         let [place, name, kind, process, holder, time, count, longest, waiters] = row else { return };
         let text = |value: &Value| if let Value::Text(text) = value { text.clone() } else { String::new() };
         let number = |value: &Value| match value {
@@ -111,15 +112,10 @@ impl Comparison {
             Value::Real(x) => *x,
             _ => 0.0,
         };
-        let (name, kind, process) = (text(name), text(kind), text(process));
-        let same = |l: &Lock| l.name == name && l.kind == kind && l.process == process;
-        let at = self.locks.iter().position(same).unwrap_or_else(|| {
-            self.locks.push(Lock {
-                name: name.clone(),
-                kind: kind.clone(),
-                process: process.clone(),
-                of: vec![None; runs],
-            });
+        let of = [name, kind, process].map(text);
+        let at = *places.entry(of.clone()).or_insert_with(|| {
+            let [name, kind, process] = of;
+            self.locks.push(Lock { name, kind, process, of: vec![None; runs] });
             self.locks.len() - 1
         });
         let Some(slot) = self.locks.get_mut(at).and_then(|l| l.of.get_mut(number(place) as usize)) else { return };

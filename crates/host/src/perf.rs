@@ -551,6 +551,27 @@ fn sample(mut cursor: Cursor<'_>) -> Option<Sample<'_>> {
 mod tests {
     use super::*;
 
+    /// A sample of thread 7 in user space, whose stack had room for 32 bytes and used 16: as the kernel writes it, and without what was not used.
+    #[test]
+    fn stacks_of_samples() {
+        let words: [u64; 6] = [1, 7 << 32 | 7, 5, 0, 0, 2];
+        let mut bytes = vec![9, 0, 0, 0, 2, 0, 0, 0];
+        words.iter().for_each(|word| bytes.extend(word.to_ne_bytes()));
+        let registers: u64 = if cfg!(target_arch = "aarch64") { 4 } else { 3 };
+        (0..registers).for_each(|word| bytes.extend(word.to_ne_bytes()));
+        bytes.extend(32u64.to_ne_bytes());
+        bytes.extend([0xab; 16]);
+        let stack = |bytes: &[u8]| match Record::parse(bytes) {
+            Some(Record::Sample(sample)) => Some((sample.tid, sample.stack.to_vec())),
+            _ => None,
+        };
+        let trimmed = bytes.clone();
+        bytes.extend([0; 16]);
+        bytes.extend(16u64.to_ne_bytes());
+        assert_eq!(stack(&bytes), Some((7, vec![0xab; 16])));
+        assert_eq!(stack(&trimmed), Some((7, vec![0xab; 16])));
+    }
+
     #[test]
     fn lists_of_cpus() {
         assert_eq!(cpus("0-2,5\n"), [0, 1, 2, 5]);

@@ -331,8 +331,8 @@ pub(crate) fn ask(session: &Session, cause: &Cause, budget: &Budget) -> Result<V
     // Causes speak of a unit of work; what it is is known here.
     let per = format!("per {}", budget.unit.name());
     let said = |template: &str, columns: &Columns| {
-        let text = if budget.single { fill(&alone(template), columns) } else { fill(template, columns) };
-        text.map(|text| text.replace("per unit of work", &per))
+        let template = template.replace("per unit of work", &per);
+        if budget.single { fill(&alone(&template), columns) } else { fill(&template, columns) }
     };
     let (names, rows) = session.all(&cause.sql).map_err(|e| faulty(cause, e.to_string()))?;
     let place = |name: &str| names.iter().position(|n| n == name);
