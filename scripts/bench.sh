@@ -291,7 +291,7 @@ bench_threads() {
     cargo build --release -q -p twinscope-sources --example ledger_cost
     while IFS=$'\t' read -r what metric unit figure; do
         value "$what" "$metric" "$unit" "$figure"
-    done < <("$program" $((rounds * 3)) && TWINSCOPE=$twinscope scripts/bench/ledger.sh $((rounds == 1 ? 10 : rounds * 5)))
+    done < <("$program" $((rounds == 1 ? 9 : rounds * 5)) && TWINSCOPE=$twinscope scripts/bench/ledger.sh $((rounds == 1 ? 10 : rounds * 5)))
 }
 
 bench_sql() {

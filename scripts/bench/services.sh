@@ -66,6 +66,7 @@ in_turn() {
 }
 # The lines of `bench loss`, which reads counts, for $1, and how much the CPUs had nothing to do.
 lost() {
+    printf '%s\tstretches of each kind\t\t%s\n' "$1" "$rounds"
     "$helper" loss "$work/phases" | sed -E "s/^(without|twinscope)\t/$1\t/; t; s/^/$1, /; s/ -q//"
     awk -v what="$1" '{ for (i = 2; i <= 9; i++) all[NR] += $i; idle[NR] = $5 + $6 }
         END { printf "%s\tCPUs idle\t%%\t%.1f\n", what, 100 * (idle[2] - idle[1]) / (all[2] - all[1]) }' "$work/ran"
