@@ -2,7 +2,7 @@
 
 use crate::scope;
 use crate::tally::{Counts, Fields, Losses, collector_row};
-use crate::thin::{Span, Thin, Thinned};
+use crate::thin::{Found, Span, Thin, Thinned};
 use crate::{Scope, stacks};
 use host::Host;
 use host::bpf::{Map, Programs, Ring};
@@ -39,6 +39,9 @@ pub struct Counted {
     name: &'static str,
     thin: Option<Thin>,
     span: Span,
+    /// What was taken last, where it may have to stand for the time after it.
+    last: (Sums, Vec<Taken>),
+    again: bool,
     /// Holds the programs attached.
     programs: Programs,
 }
@@ -124,6 +127,8 @@ impl Counted {
             name: plan.name,
             thin,
             span: Span::ALL,
+            last: Default::default(),
+            again: false,
             programs,
         })
     }
@@ -134,29 +139,65 @@ impl Counted {
     /// # Errors
     /// Where the kernel refuses what it allowed before.
     pub fn take_thinned(&mut self, host: &Host) -> Result<Option<Sums>, Unavailable> {
-        self.while_paused(|this, looked_at| if looked_at { this.take(host).map(Some) } else { Ok(None) })
+        self.while_paused(|this, found| match found {
+            Found::Counted(_) => this.take(host).map(Some),
+            Found::Nothing => Ok(None),
+            Found::Again(_) => Ok(Some(std::mem::take(&mut this.last.0))),
+        })
     }
 
-    /// The same where other programs than those that are thinned out count in the same sums: what they counted is there in any case.
+    /// The same where other programs than those that are thinned out count in the same sums, before the last `thinned` of them: what they
+    /// counted is there in any case.
     ///
     /// # Errors
     /// As [`Counted::take_thinned`].
-    pub fn take_partly_thinned(&mut self, host: &Host) -> Result<Sums, Unavailable> {
-        self.while_paused(|this, _| this.take(host))
+    pub fn take_partly_thinned(&mut self, host: &Host, thinned: usize) -> Result<Sums, Unavailable> {
+        self.while_paused(|this, found| {
+            let mut sums = this.take(host)?;
+            if let Found::Again(_) = found {
+                for (key, last) in std::mem::take(&mut this.last.0) {
+                    let sums = sums.entry(key).or_insert_with(|| vec![0; last.len()]);
+                    let skipped = last.len().saturating_sub(thinned);
+                    sums.iter_mut().zip(last).skip(skipped).for_each(|(sum, last)| *sum = sum.wrapping_add(last));
+                }
+            }
+            Ok(Some(sums))
+        })
+        .map(Option::unwrap_or_default)
     }
 
-    /// Calls `take` while the gate is shut; with whether it was open since the read before.
-    fn while_paused<T>(
+    /// Calls `take` while the gate is shut, and keeps what it took.
+    fn while_paused(
         &mut self,
-        take: impl FnOnce(&mut Self, bool) -> Result<T, Unavailable>,
-    ) -> Result<T, Unavailable> {
-        let span = self.thin.as_mut().map_or(Ok(Some(Span::ALL)), Thin::pause)?;
-        self.span = span.unwrap_or(self.span);
-        let taken = take(self, span.is_some());
+        take: impl FnOnce(&mut Self, Found) -> Result<Option<Sums>, Unavailable>,
+    ) -> Result<Option<Sums>, Unavailable> {
+        let found = self.thin.as_mut().map_or(Ok(Found::Counted(Span::ALL)), Thin::pause)?;
+        if let Found::Counted(span) | Found::Again(span) = found {
+            self.span = span;
+        }
+        self.again = matches!(found, Found::Again(_));
+        let taken = take(self, found);
         if let Some(thin) = &mut self.thin {
             thin.resume();
+            if let (Found::Counted(_), Ok(Some(sums))) = (found, &taken) {
+                let kept = if thin.one_in() > 1 { sums.clone() } else { Sums::new() };
+                self.last = (kept, Vec::new());
+            }
         }
         taken
+    }
+
+    /// Says that the next read is the last: it makes up for the time in which nothing was looked at.
+    pub fn ends(&mut self) {
+        if let Some(thin) = &mut self.thin {
+            thin.ends();
+        }
+    }
+
+    /// Whether what was taken last is what the read before found: there was no other. What does not add up, such as the longest of something,
+    /// is not to be told once more.
+    pub fn again(&self) -> bool {
+        self.again
     }
 
     /// The part of the time in which was counted what was taken last.
@@ -221,6 +262,12 @@ impl Counted {
             let to = if u32::from_ne_bytes(*of) == epoch { &mut *early } else { &mut ready };
             to.push(taken);
         });
+        if self.again {
+            return std::mem::take(&mut self.last.1);
+        }
+        if !self.last.0.is_empty() {
+            self.last.1.clone_from(&ready);
+        }
         ready
     }
 

@@ -70,6 +70,9 @@ pub trait Reader: Send {
     /// error are kept. Called again at the next tick even after an error.
     fn read(&mut self, host: &Host, out: &mut Out<'_>) -> Result<(), Unavailable>;
 
+    /// Says that the next read is the last. What is known of the time since the read before, and else would be told with a later one, is told then.
+    fn ends(&mut self) {}
+
     /// Seconds that should pass between reads of what was found here, where that is more than the source's pace: what costs
     /// little on a small machine can cost much on a large one.
     fn at_least(&self) -> u64 {

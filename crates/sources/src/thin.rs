@@ -56,7 +56,17 @@ impl Rhythm {
     pub const SHORT: Rhythm = Rhythm { cycle: 1_600_000_000, most: 80 };
     /// For what takes tens of milliseconds, which a stretch must hold: 400 ms at least.
     pub const LONG: Rhythm = Rhythm { cycle: 8_000_000_000, most: 20 };
+
+    /// The cycle, and the stretch in it, where one part of `one_in` is to be counted and that was begun `since` nanoseconds ago. Cycles are short at
+    /// first, so that there are some in a short recording too, and stretches are as long as ever.
+    fn cycle(self, one_in: u32, since: u64) -> (u64, u64) {
+        let cycle = (since / FEWEST).clamp(self.cycle / FEWEST, self.cycle);
+        (cycle, (cycle / u64::from(one_in.max(1))).max(self.cycle / u64::from(self.most)))
+    }
 }
+
+/// So many stretches there are at least in the time since the first, as soon as may be; and the first cycles are so much shorter than later ones.
+const FEWEST: u64 = 4;
 
 /// What an event of a collector costs.
 #[derive(Clone, Copy, Debug)]
@@ -144,6 +154,7 @@ impl Span {
 
     /// `counted` of `elapsed` nanoseconds, of which hooks took the part `share`.
     fn of(elapsed: u64, counted: u64, share: f64) -> Self {
+        let counted = counted.min(elapsed);
         let taken = ((counted as f64 * share.clamp(0.0, MOST_TAKEN)) as u64).min(counted.saturating_sub(1));
         Span { elapsed, counted, taken }
     }
@@ -154,6 +165,11 @@ impl Span {
         let while_counted = runtime as f64 * self.counted as f64 / self.elapsed.max(1) as f64;
         let share = events as f64 * cost.each as f64 / while_counted;
         if share <= MOST_TAKEN { Span::of(self.elapsed, self.counted, share) } else { self }
+    }
+
+    /// What was counted in this one stands for `elapsed` nanoseconds after it too, in which nothing was counted and no hooks took anything.
+    fn afterwards(self, elapsed: u64) -> Self {
+        Span { elapsed: elapsed.saturating_add(self.taken), ..self }
     }
 
     /// What `value` that was counted comes to in all the time, to the nearest whole number.
@@ -167,13 +183,21 @@ impl Span {
     }
 }
 
-/// `value` by `elapsed` to `counted`; itself where that is all.
+/// `value` by `elapsed` to `counted`.
 fn times(value: u64, elapsed: u64, counted: u64) -> u64 {
-    if counted >= elapsed {
-        return value;
-    }
     let (elapsed, counted) = (u128::from(elapsed), u128::from(counted.max(1)));
     u64::try_from((u128::from(value) * elapsed + counted / 2) / counted).unwrap_or(u64::MAX)
+}
+
+/// What there is to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// What was counted since the last read, in such a part of the time.
+    Counted(Span),
+    /// Nothing was looked at since the last read: the next one tells of this time too.
+    Nothing,
+    /// Nothing was looked at since the last read, and there will be no other: what it found, found again, stands for this time.
+    Again(Span),
 }
 
 /// Programs that are of no use without each other: they are attached and detached together.
@@ -220,8 +244,11 @@ struct Gate {
     open: u64,
     /// Whether it was shut since the last read.
     shut: bool,
-    /// The last read that had something to read: when, `open` then, and the events of each CPU.
+    /// The last read that had something to read: when, `open` then, and the events of each CPU; in which part of the time that was counted.
     read: (u64, u64, Vec<u64>),
+    span: Span,
+    /// Whether the next read is the last.
+    last: bool,
     counts: Counts,
     /// Of each set.
     counters: Vec<u32>,
@@ -353,6 +380,8 @@ impl Thin {
             open: 0,
             shut: false,
             read: (now, 0, Vec::new()),
+            span: Span::ALL,
+            last: false,
             counts: Counts::of(programs)?,
             counters: plan.sets.iter().map(|set| set.counter).collect(),
             cost: plan.cost.here(),
@@ -377,11 +406,16 @@ impl Thin {
         Ok(Thin { shared, thread, _hooks: kept, what: plan.what, said: false })
     }
 
-    /// Begins a read: for how long was counted since the last one. `None` where not at all, and there is nothing to read. [`Thin::resume`] ends it.
+    /// Says that the next read is the last: see [`Found::Again`].
+    pub fn ends(&mut self) {
+        self.shared.lock().last = true;
+    }
+
+    /// Begins a read: what there is. [`Thin::resume`] ends it.
     ///
     /// # Errors
     /// Where the hooks could not be attached, or the gate not be set.
-    pub fn pause(&mut self) -> Result<Option<Span>, Unavailable> {
+    pub fn pause(&mut self) -> Result<Found, Unavailable> {
         let mut gate = self.shared.lock();
         if let Some(why) = gate.failed.clone() {
             return Err(why);
@@ -391,16 +425,18 @@ impl Thin {
         let now = gate.host.now();
         let (elapsed, counted) = (now.saturating_sub(gate.read.0), gate.counted(now).saturating_sub(gate.read.1));
         if gate.shut && counted == 0 {
-            return Ok(None);
+            return Ok(if gate.last { Found::Again(gate.span.afterwards(elapsed)) } else { Found::Nothing });
         }
         let events = gate.events()?;
         let (share, _) = gate.cost.shares(&gate.read.2, &events, counted);
         gate.read = (now, gate.counted(now), events);
+        // What was counted all the time stands for the time after it as well.
+        gate.span = Span::of(elapsed, counted, if gate.shut { share } else { 0.0 });
         if !gate.shut {
-            return Ok(Some(Span::ALL));
+            return Ok(Found::Counted(Span::ALL));
         }
         gate.shut = gate.opened == 0;
-        Ok(Some(Span::of(elapsed, counted, share)))
+        Ok(Found::Counted(gate.span))
     }
 
     /// Ends a read.
@@ -487,8 +523,9 @@ impl Work {
         let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), -10);
         let shared = Arc::clone(&self.shared);
         let mut gate = shared.lock();
-        let Rhythm { cycle, most } = gate.rhythm;
-        let mut judge = Judge::new(most);
+        let rhythm = gate.rhythm;
+        let mut judge = Judge::new(rhythm.most);
+        let mut thinned = 0;
         // Chance enough for the place of a stretch: xorshift of the time of the start.
         let mut random = gate.host.now() | 1;
         let mut seen = gate.events_of_sets().unwrap_or_default();
@@ -497,11 +534,12 @@ impl Work {
             if gate.one_in == 1 {
                 gate = begin(&shared, &mut self.sets, gate);
                 gate = shared.wait(gate, JUDGED);
+                thinned = gate.host.now();
             } else {
                 random ^= random << 13;
                 random ^= random >> 7;
                 random ^= random << 17;
-                let stretch = cycle / u64::from(gate.one_in.max(1));
+                let (cycle, stretch) = rhythm.cycle(gate.one_in, gate.host.now().saturating_sub(thinned));
                 let before = random % (cycle - stretch + 1);
                 gate = cease(&shared, &mut self.sets, gate);
                 gate = shared.wait(gate, before);
@@ -611,6 +649,7 @@ mod tests {
         assert_eq!(Span::ALL.scaled(u64::MAX), u64::MAX);
         assert_eq!(Span::of(10, 11, 0.0).scaled(7), 7);
         assert_eq!(Span::of(10, 4, 0.0).scaled(3), 8);
+        assert_eq!(Span::of(0, 0, 0.0).scaled(3), 0);
         assert_eq!(Span::of(u64::MAX, 0, 1.0).scaled(u64::MAX), u64::MAX);
     }
 
@@ -631,6 +670,30 @@ mod tests {
         assert_eq!(span.of_process(cost, 2, 0), span, "more than there was cannot have been taken");
         assert_eq!(Span::ALL.of_process(cost, 2, 500).scaled(7), 7);
         assert_eq!(Span::of(10, 0, f64::NAN).taken, 0);
+    }
+
+    #[test]
+    fn what_comes_after_the_last_stretch_is_like_it() {
+        // 300 in 1,000, which hooks made 750: 0.4 each.
+        let span = Span::of(10_000, 1_000, 0.25);
+        assert_eq!([span.afterwards(2_000).scaled(300), span.afterwards(500).scaled(300)], [800, 200]);
+        assert_eq!(span.afterwards(0).scaled(300), 0);
+        assert_eq!(Span::of(1_000, 1_000, 0.0).afterwards(500).scaled(300), 150, "of what was counted all the time");
+    }
+
+    #[test]
+    fn a_short_recording_has_stretches_too() {
+        let rhythm = Rhythm::SHORT;
+        let (mut since, mut stretches, mut open) = (0, 0, 0);
+        while since < 3_000_000_000 {
+            let (cycle, stretch) = rhythm.cycle(80, since);
+            assert!(stretch == 20_000_000 && cycle <= rhythm.cycle);
+            (since, stretches, open) = (since + cycle, stretches + 1, open + stretch);
+        }
+        assert!(stretches >= 5 && open < since / 20 + 1, "{stretches} in {since}: {open}");
+        assert_eq!(rhythm.cycle(80, 60_000_000_000), (1_600_000_000, 20_000_000));
+        assert_eq!(rhythm.cycle(2, 60_000_000_000), (1_600_000_000, 800_000_000));
+        assert_eq!(rhythm.cycle(2, 0), (400_000_000, 200_000_000));
     }
 
     #[test]

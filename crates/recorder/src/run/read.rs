@@ -109,6 +109,9 @@ impl Recorder<'_> {
             );
             let begin = self.host.now();
             active.read_at = begin;
+            if last {
+                active.reader.ends();
+            }
             let result = active.reader.read(&self.host, &mut out);
             active.passing |= self.symbols.passed() > passed;
             let t = begin.saturating_sub(self.start) as i64;

@@ -79,4 +79,8 @@ impl Reader for Faults {
         self.counted.report(out, 1);
         Ok(())
     }
+
+    fn ends(&mut self) {
+        self.counted.ends();
+    }
 }

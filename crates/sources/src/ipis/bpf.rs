@@ -92,6 +92,10 @@ impl Reader for Ipis {
         self.counted.report(out, 1);
         Ok(())
     }
+
+    fn ends(&mut self) {
+        self.counted.ends();
+    }
 }
 
 /// Key and stack, and what was summed of them.

@@ -73,6 +73,7 @@ impl Reader for Irqs {
             };
             let kind = out.text(KINDS.get(kind as usize).copied().unwrap_or("irq"));
             let [count, time, longest] = *values else { continue };
+            let longest = if self.counted.again() { 0 } else { longest };
             // The longest does not add up: it is handed over as what is new, and two that meet here are rare.
             self.totals.add(vec![i64::from(cpu), kind, name], &[span.scaled(count), span.scaled(time), longest]);
         }
@@ -84,5 +85,9 @@ impl Reader for Irqs {
         });
         self.counted.report(out, 1);
         Ok(())
+    }
+
+    fn ends(&mut self) {
+        self.counted.ends();
     }
 }

@@ -7,7 +7,7 @@
 
 use super::names;
 use crate::tally::{BUCKETS, Counts, Fields, Losses, collector_row, trimmed, whole};
-use crate::thin::{Cost, Rhythm, Set, Span, Thin, Thinned};
+use crate::thin::{Cost, Found, Rhythm, Set, Span, Thin, Thinned};
 use crate::{Reader, Scope, scope};
 use host::Host;
 use host::bpf::{Iterator as TaskIterator, Map, Programs};
@@ -118,6 +118,8 @@ pub struct Syscalls {
     losses: [Losses; 2],
     events: u64,
     thin: Thin,
+    /// What was found last, where it may have to be found again.
+    last: HashMap<Key, Sums>,
     /// Time of calls that ran when a stretch ended, since the read before and in all.
     open: Arc<Mutex<HashMap<Key, u64>>>,
     opened: HashMap<Key, u64>,
@@ -183,6 +185,7 @@ impl Syscalls {
             losses: Default::default(),
             events: 0,
             thin,
+            last: HashMap::new(),
             open,
             opened: HashMap::new(),
             runtimes: HashMap::new(),
@@ -302,22 +305,35 @@ impl Syscalls {
     }
 }
 
-/// Adds to `row` what has been counted since the read before, `now` being all of it.
-fn add_counted(row: &mut Row, now: &Sums, span: Span) {
-    let each = row.shown.counters.iter_mut().zip(&mut row.counted.counters);
-    for ((shown, counted), now) in each.zip(now.counters) {
+/// Adds to `row` what has been counted since the read before, `now` being all of it; and what that is.
+fn add_counted(row: &mut Row, now: &Sums, span: Span) -> Sums {
+    let mut new = Sums::default();
+    let each = row.shown.counters.iter_mut().zip(&mut row.counted.counters).zip(&mut new.counters);
+    for (((shown, counted), new), now) in each.zip(now.counters) {
         // What was missed this time comes the next.
-        *shown = shown.saturating_add(span.scaled(now.saturating_sub(*counted)));
+        *new = now.saturating_sub(*counted);
+        *shown = shown.saturating_add(span.scaled(*new));
         *counted = now.max(*counted);
     }
-    let open = now.open.saturating_sub(row.counted.open);
-    row.shown.counters[TIME] = row.shown.counters[TIME].saturating_add(span.scaled_wait(open));
+    new.open = now.open.saturating_sub(row.counted.open);
+    row.shown.counters[TIME] = row.shown.counters[TIME].saturating_add(span.scaled_wait(new.open));
     row.counted.open = now.open.max(row.counted.open);
+    new
 }
 
 impl Syscalls {
+    /// Adds what the read before found once more, as if it had been counted again.
+    fn repeat(&mut self, sums: &mut HashMap<Key, Sums>) {
+        for (key, last) in std::mem::take(&mut self.last) {
+            let Some(row) = self.rows.get(&key) else { continue };
+            let sums = sums.entry(key).or_insert(Sums { longest: 0, ..row.counted });
+            sums.add(&last);
+            sums.open = row.counted.open.saturating_add(last.open);
+        }
+    }
+
     /// Puts out the rows; `sums` were counted in `span`.
-    fn put(&mut self, mut sums: HashMap<Key, Sums>, span: Span, out: &mut Out<'_>) {
+    fn put(&mut self, mut sums: HashMap<Key, Sums>, span: Span, again: bool, out: &mut Out<'_>) {
         let mut new: Vec<Key> = sums.keys().filter(|key| !self.rows.contains_key(*key)).copied().collect();
         new.sort_unstable();
         for key in new {
@@ -328,15 +344,19 @@ impl Syscalls {
             let before = self.rows.get(key).map_or(0, |row| row.counted.counters[0]);
             *calls.entry(key.0).or_default() += now.counters[0].saturating_sub(before);
         }
+        if !again {
+            self.events = calls.values().fold(self.events, |sum, calls| sum.wrapping_add(*calls));
+        }
         let cost = self.thin.cost();
         let spans = self.used.iter().map(|(pid, used)| {
             let calls = calls.get(pid).copied().unwrap_or(0);
             (*pid, span.of_process(cost, calls, *used))
         });
         let spans: HashMap<u32, Span> = spans.collect();
-        let mut events = self.events;
+        let keeps = self.thin.one_in() > 1;
+        self.last.clear();
         let mut cells = Vec::with_capacity(super::COLUMNS.len());
-        let (rows, gone, shown) = (&mut self.rows, &mut self.gone, &self.shown);
+        let (rows, gone, shown, last) = (&mut self.rows, &mut self.gone, &self.shown, &mut self.last);
         self.order.retain(|key| {
             let Some(row) = rows.get_mut(key) else { return false };
             let now = sums.remove(key);
@@ -353,8 +373,10 @@ impl Syscalls {
                 return false;
             }
             let now = now.unwrap_or_default();
-            events = events.wrapping_add(now.counters[0].saturating_sub(row.counted.counters[0]));
-            add_counted(row, &now, spans.get(&key.0).copied().unwrap_or(span));
+            let new = add_counted(row, &now, spans.get(&key.0).copied().unwrap_or(span));
+            if keeps && new != Sums::default() {
+                last.insert(*key, new);
+            }
             let [count, errors, time, bytes, buckets @ ..] = row.shown.counters;
             cells.clear();
             cells.extend([i64::from(key.0), row.comm, row.call, whole(count), whole(errors), whole(time)]);
@@ -364,18 +386,28 @@ impl Syscalls {
             out.row(0, &cells);
             true
         });
-        self.events = events;
     }
 }
 
 impl Reader for Syscalls {
+    fn ends(&mut self) {
+        self.thin.ends();
+    }
+
     fn read(&mut self, _: &Host, out: &mut Out<'_>) -> Result<(), Unavailable> {
-        if let Some(span) = self.thin.pause()? {
-            let sums = self.collect();
-            self.thin.resume();
-            self.put(sums?, span, out);
-        } else {
-            self.thin.resume();
+        let (found, mut sums) = (self.thin.pause()?, Ok(HashMap::new()));
+        if found != Found::Nothing {
+            sums = self.collect();
+        }
+        self.thin.resume();
+        let mut sums = sums?;
+        match found {
+            Found::Counted(span) => self.put(sums, span, false, out),
+            Found::Again(span) => {
+                self.repeat(&mut sums);
+                self.put(sums, span, true, out);
+            }
+            Found::Nothing => {}
         }
         let [threads, calls] = [self.lost.sum(LOST_THREADS)?, self.lost.sum(LOST_CALLS)?];
         let [of_threads, of_calls] = &mut self.losses;

@@ -14,6 +14,8 @@ const PROGRAMS: [&str; 3] = ["packet_is_dropped", "segment_is_sent_again", "stat
 const STALLS: [&str; 2] = ["packet_comes", "socket_is_written"];
 /// Where they count their runs: `COUNT_PACKETS` of tcp.bpf.c.
 const COUNT_PACKETS: u32 = 3;
+/// The last of the sums are theirs: stalls and their time.
+const THINNED: usize = 2;
 /// What a run costs.
 const COST: Cost = Cost { each: 90 };
 
@@ -76,7 +78,7 @@ impl Reader for Tcp {
     fn read(&mut self, host: &Host, out: &mut Out<'_>) -> Result<(), Unavailable> {
         self.say_what_is_missing(out);
         self.counted.say_estimated(out, "delayed_ack_stalls");
-        let mut sums: Vec<_> = self.counted.take_partly_thinned(host)?.into_iter().collect();
+        let mut sums: Vec<_> = self.counted.take_partly_thinned(host, THINNED)?.into_iter().collect();
         sums.sort_unstable();
         let span = self.counted.span();
         for (key, mut values) in sums {
@@ -113,5 +115,9 @@ impl Reader for Tcp {
         });
         self.counted.report(out, 1);
         Ok(())
+    }
+
+    fn ends(&mut self) {
+        self.counted.ends();
     }
 }
