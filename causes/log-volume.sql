@@ -6,7 +6,7 @@
 -- evidence: time in writing and in making the text per unit of work: {slow:s}, against {against:s}
 -- evidence: called most in {top}
 -- check: strace -f -e trace=write -p PID; the level of the log in the configuration
--- try: a higher log level, sampling, or a buffered, asynchronous log
+-- try: where that is a log: a higher level, sampling, or a buffered, asynchronous one
 -- experiment: log level
 -- see: write(2)
 with
