@@ -4,7 +4,7 @@
 -- specific: 6
 -- says: {who} wait for the lock {subject}{held}
 -- evidence: waited per unit of work: {slow_wait:s}, against {against_wait:s}
--- evidence: waits per unit of work: {slow_count}, against {against_count}; the longest {longest:s}; at most {waiters} threads at once
+-- evidence: waits per unit of work: {slow_count}, against {against_count}; the longest {longest:s}; at most {waiters} at once
 -- evidence: seen in the memory of the Go program: at most {goroutines} goroutines waited at once
 -- evidence: held mostly by thread {holder}, which released it in {holder_function}
 -- check: twinscope flame SLOW.twin --state contended (goroutines: --state goroutines) shows who waits, with --reverse for which function
@@ -70,7 +70,16 @@ way as materialized (
     from budget b join code o on o.cell = b.cell, grew g, futexes f
     where (o.is_lock or b.request in ('futex', 'sched_yield') or b.path like '%;futex_wa%' or b.function like 'runtime.futex%' or b.function like 'runtime.procyield%')
 ),
-claims as (select cell, subject, 1.0 as part from waits union all select cell, subject, part from way where cell not in (select cell from goes) union all select cell, subject, part from goes)
+-- Whoever got the lock waits for a CPU, though there are as many as threads: it was woken on the CPU of who woke it.
+woken as materialized (
+    select max(sum(iif(state = 'lock', slow_count - against_count, 0)), 0) * 1.0 / nullif(sum(max(slow_count - against_count, 0)), 0) as locks from wait_use
+    where (select slow from measure where name = 'threads') < 1.05 * (select slow from measure where name = 'cpus')
+),
+behind as (select b.cell, g.subject, g.part * w.locks as part from budget b, grew g, woken w where b.state = 'runnable' and w.locks > 0),
+claims as (
+    select cell, subject, 1.0 as part from waits union all select cell, subject, part from way where cell not in (select cell from goes) union all select cell, subject, part from goes
+    union all select cell, subject, part from behind
+)
 select c.subject, c.cell, c.part, coalesce(t.slow, s.slow) as slow_wait, coalesce(t.against, s.against) as against_wait, u.slow_count, u.against_count, u.longest, u.waiters, s.waiters as goroutines,
        iif(s.subject is null, 'threads', 'goroutines') as who,
        u.holder, u.holder_function, coalesce(', held by ' || u.holder || coalesce(' in ' || u.holder_function, ''), '') as held

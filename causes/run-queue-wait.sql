@@ -21,6 +21,8 @@ busy as materialized (
       and not exists (select 1 from stranger)
 ),
 waiting as materialized (select slow_threads as waiting, against_threads as against_waiting from state where state = 'runnable' and slow_threads > 0.25 and (slow_threads > 1.25 * against_threads or exists (select 1 from busy))
+    -- As many as there are CPUs are not too many.
+    and (select t.slow > 1.05 * c.slow from measure t, measure c where t.name = 'threads' and c.name = 'cpus')
     -- Beside idle CPUs it is not that there are too many. Where they have to switch all the time they are idle for moments in between.
     and exists (select 1 from measure i, measure c where i.name = 'idle_cpus' and c.name = 'cpus' and i.slow < iif(slow_threads > 2 * c.slow, 0.4, 0.2) * c.slow)),
 threads as (select slow as threads, against as against_threads from measure where name = 'threads'),

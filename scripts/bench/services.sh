@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What a recording costs services near their limit: nginx under wrk and PostgreSQL under pgbench on loopback, under load all the time, with a recording of
-# the whole service (--pid: ledger, waits with stacks, locks, system calls, samples; all other sources too) in stretches of ten seconds, and without, and with perf. Of the
+# the whole service (--pid: ledger, waits with stacks, locks, system calls, samples; all other sources too) in stretches of ten seconds, and without, and with perf; and
+# shells that start one program after another, with a recording of all threads (--all). Of the
 # pace in tenths of a second those which other users of the machine disturbed least are compared (`bench loss`, crates/cli/examples/bench/undisturbed.rs).
 # The load has as many threads as there are CPUs: with fewer, services and load wait for each other, CPUs fall idle and are woken thousands of times a
 # second, and what is measured is the time to wake them, which is long on virtual machines.
@@ -10,14 +11,14 @@
 #
 # usage: scripts/bench/services.sh [NAME…]     TWINSCOPE=path of the program, HELPER=path of the example `bench`, ROUNDS=number, SECONDS_EACH=number
 #
-# Names: nginx postgres. What is not installed here is left out, and said. Prints lines "what<TAB>metric<TAB>unit<TAB>value".
+# Names: nginx postgres processes. What is not installed here is left out, and said. Prints lines "what<TAB>metric<TAB>unit<TAB>value".
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit
 twinscope=$(realpath "${TWINSCOPE:-target/release/twinscope}")
 helper=$(realpath "${HELPER:-target/release/examples/bench}")
 rounds=${ROUNDS:-8} each=${SECONDS_EACH:-10}
 names=("$@")
-[[ $# -gt 0 ]] || names=(nginx postgres)
+[[ $# -gt 0 ]] || names=(nginx postgres processes)
 # What perf takes to see a part of it, in stretches of their own: where code runs, and who was switched when; neither counts calls or names locks.
 peers=()
 if command -v perf >/dev/null; then
@@ -28,25 +29,35 @@ fi
 # shellcheck source=scripts/bench/servers.sh
 source scripts/bench/servers.sh
 
-# A stretch that counts, with the recorder $1 or "without", as a line of $work/phases.
-phase() {
-    local from=$EPOCHREALTIME
-    sleep "$each"
-    echo "$from $EPOCHREALTIME $1" >>"$work/phases"
+# Ticks of all CPUs in code of programs and in all, without what was idle or stolen (proc_stat(5)); of the former, those of the process $1, if any.
+ticks() {
+    awk '/^cpu / { print $2 + $3, $2 + $3 + $4 + $7 + $8 }' /proc/stat
+    if [[ -n ${1:-} ]]; then awk '{ print $14 }' "/proc/$1/stat"; else echo 0; fi
 }
-# Stretches in turn with a recording of the service $1 and without, while it is under load and its work is counted. What thins itself out finds out in
+# A stretch that counts, with the recorder $1 or "without", as a line of $work/phases: "from until OTHERS ALL $1", where ALL ticks were not idle and OTHERS of
+# them in code of other programs than the process $2, the recorder.
+phase() {
+    local from=$EPOCHREALTIME before after
+    before=$(ticks "${2:-}")
+    sleep "$each"
+    after=$(ticks "${2:-}")
+    # shellcheck disable=SC2086
+    set -- "$1" $before $after
+    echo "$from $EPOCHREALTIME $(($5 - $2 - ($7 - $4))) $(($6 - $3)) $1" >>"$work/phases"
+}
+# Stretches in turn with a recording, for which `record` has the options $@, and without, under load and while its work is counted. What thins itself out finds out in
 # some seconds of load that it should, and the service's code is read first, so that a recording has had some when its stretch begins.
 in_turn() {
-    local service=$1 recorder round peer
+    local recorder round peer
     : >"$work/phases"
     sleep 3
     head -n 1 /proc/stat >"$work/ran"
     for ((round = 0; round < rounds; round++)); do
         phase without
-        "$twinscope" record -q -f -o "$work/run.twin" --pid "$service" 2>>"$work/errors" &
+        "$twinscope" record -q -f -o "$work/run.twin" "$@" 2>>"$work/errors" &
         recorder=$!
         sleep 6
-        phase twinscope
+        phase twinscope $recorder
         kill -INT $recorder
         wait $recorder
         sleep 0.5
@@ -55,7 +66,7 @@ in_turn() {
             perf $peer -a -o "$work/perf.data" >/dev/null 2>"$work/perf" &
             recorder=$!
             sleep 2
-            phase "perf $peer"
+            phase "perf $peer" $recorder
             kill -INT $recorder
             wait $recorder
             sleep 0.5
@@ -86,12 +97,13 @@ restore_stats() {
     were=
 }
 trap 'restore_stats; clean' EXIT
-# Of the recorder of the service $2 while it is under the load $3…, lines as in_turn prints them.
+# What the recorder takes, for which `record` has the options $2, under the load $3…: lines of `what<TAB>metric<TAB>unit<TAB>value`.
 costs() {
-    local what=$1 service=$2 recorder before time
+    local what=$1 options=$2 recorder before time
     shift 2
     [[ -w $stats ]] || { echo "SKIPPED: ${name:?}: what eBPF programs cost: $stats cannot be written" >&2; return; }
-    "$twinscope" record -q -f -o "$work/run.twin" --pid "$service" 2>>"$work/errors" &
+    # shellcheck disable=SC2086
+    "$twinscope" record -q -f -o "$work/run.twin" $options 2>>"$work/errors" &
     recorder=$!
     sleep 2
     # Its names are found by then.
@@ -122,10 +134,10 @@ bench_nginx() {
     "$helper" served 127.0.0.1:18952 >"$work/counts" &
     counter=$!
     started+=("$server" "$load" "$counter")
-    in_turn $server
+    in_turn --pid $server
     kill $load $counter
     lost "$what" <"$work/counts"
-    costs "$what" $server requests
+    costs "$what" "--pid $server" requests
     kill $server
 }
 
@@ -141,14 +153,38 @@ bench_postgres() {
     (cd "$work/pg" && exec "${as[@]}" "$bin/pgbench" -S -n -c $((cpus * 4)) -j "$cpus" -T 9999 -l --log-prefix=transactions postgres >/dev/null 2>&1) &
     load=$!
     started+=("$server" "$load")
-    in_turn $server
+    in_turn --pid $server
     kill $load
     wait $load
     cat "$work/pg"/transactions.* | awk '{ n[sprintf("%.0f", int(($5 + $6 / 1e6) * 10))]++ } END { for (tenth in n) print tenth, n[tenth] }' | sort -n |
         awk '{ total += $2; printf "%.1f %d\n", ($1 + 1) / 10, total }' | lost "$what"
     rm -f "$work/pg"/transactions.*
-    costs "$what" $server transactions
+    costs "$what" "--pid $server" transactions
     kill -INT $server
+}
+
+# Shells that start a program as soon as the one before has ended, one on each CPU.
+start_shells() {
+    local cpu
+    for ((cpu = 0; cpu < cpus; cpu++)); do
+        sh -c 'while :; do /bin/true; done' &
+        shells+=($!)
+    done
+    started+=("${shells[@]}")
+}
+wait_for_shells() { sleep "$each"; }
+bench_processes() {
+    local what="shells that start programs" shells=() counter
+    start_shells
+    # The kernel counts them (proc_stat(5)); this one starts ten a second itself.
+    while sleep 0.1; do awk -v at="$EPOCHREALTIME" '$1 == "processes" { print at, $2 }' /proc/stat; done >"$work/counts" &
+    counter=$!
+    started+=("$counter")
+    in_turn --all
+    kill $counter
+    lost "$what" <"$work/counts"
+    costs "$what" --all wait_for_shells
+    kill "${shells[@]}"
 }
 
 run_named "${names[@]}"

@@ -140,41 +140,46 @@ impl Judge {
 /// For how long a collector counted between two reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// Nanoseconds between the reads.
+    /// Nanoseconds that what was counted stands for: those between the reads; or, of `later`, those after them.
     elapsed: u64,
-    /// Nanoseconds of them in which it counted.
+    /// Nanoseconds in which it counted.
     counted: u64,
     /// Nanoseconds of those that its hooks took.
     taken: u64,
+    later: bool,
 }
 
 impl Span {
     /// All the time.
-    pub const ALL: Span = Span { elapsed: 1, counted: 1, taken: 0 };
+    pub const ALL: Span = Span { elapsed: 1, counted: 1, taken: 0, later: false };
 
     /// `counted` of `elapsed` nanoseconds, of which hooks took the part `share`.
     fn of(elapsed: u64, counted: u64, share: f64) -> Self {
-        let counted = counted.min(elapsed);
-        let taken = ((counted as f64 * share.clamp(0.0, MOST_TAKEN)) as u64).min(counted.saturating_sub(1));
-        Span { elapsed, counted, taken }
+        Span { elapsed, counted, taken: 0, later: false }.with_share(share)
     }
 
-    /// The same for a process that had `events` in this span and used `runtime` nanoseconds of CPU time, counted or not: what hooks took, they took of
-    /// that. Where that cannot be, the times being rough, it stays as it is.
-    pub fn of_process(self, cost: Cost, events: u64, runtime: u64) -> Self {
+    /// The same, where hooks took such a part of it.
+    pub fn with_share(self, share: f64) -> Self {
+        let taken = (self.counted as f64 * share.clamp(0.0, MOST_TAKEN)) as u64;
+        Span { taken: taken.min(self.counted.saturating_sub(1)), ..self }
+    }
+
+    /// The part of it that hooks took of a process that had `events` in this span and used `runtime` nanoseconds of CPU time, counted or not. `None`
+    /// where that cannot be, the times being rough.
+    pub fn share(self, cost: Cost, events: u64, runtime: u64) -> Option<f64> {
         let while_counted = runtime as f64 * self.counted as f64 / self.elapsed.max(1) as f64;
-        let share = events as f64 * cost.each as f64 / while_counted;
-        if share <= MOST_TAKEN { Span::of(self.elapsed, self.counted, share) } else { self }
+        Some(events as f64 * cost.each as f64 / while_counted).filter(|share| *share <= MOST_TAKEN)
     }
 
     /// What was counted in this one stands for `elapsed` nanoseconds after it too, in which nothing was counted and no hooks took anything.
-    fn afterwards(self, elapsed: u64) -> Self {
-        Span { elapsed: elapsed.saturating_add(self.taken), ..self }
+    fn later(self, elapsed: u64) -> Self {
+        Span { elapsed, later: true, ..self }
     }
 
     /// What `value` that was counted comes to in all the time, to the nearest whole number.
     pub fn scaled(self, value: u64) -> u64 {
-        times(value, self.elapsed.saturating_sub(self.taken), self.counted.saturating_sub(self.taken))
+        let taken = if self.later { 0 } else { self.taken };
+        times(value, self.elapsed.saturating_sub(taken), self.counted.saturating_sub(self.taken))
     }
 
     /// The same of time in which threads waited: no hooks took any of it.
@@ -233,6 +238,8 @@ struct Gate {
     /// In force, and what it is to become with the next read, since when.
     one_in: u32,
     proposed: Option<(u32, u64)>,
+    /// Since when it is thinned out.
+    thinned: u64,
     /// Whether this is a stretch in which events count, and whether the source is being read.
     stretch: bool,
     reading: bool,
@@ -319,8 +326,16 @@ impl Gate {
 
     fn apply(&mut self) {
         if let Some((one_in, _)) = self.proposed.take() {
+            if self.one_in == 1 {
+                self.thinned = self.host.now();
+            }
             self.one_in = one_in;
         }
+    }
+
+    /// The present cycle, and the stretch in it.
+    fn cycle(&self) -> (u64, u64) {
+        self.rhythm.cycle(self.one_in, self.host.now().saturating_sub(self.thinned))
     }
 }
 
@@ -373,6 +388,7 @@ impl Thin {
             closing,
             one_in: 1,
             proposed: None,
+            thinned: 0,
             stretch: true,
             reading: false,
             attached: now,
@@ -425,7 +441,7 @@ impl Thin {
         let now = gate.host.now();
         let (elapsed, counted) = (now.saturating_sub(gate.read.0), gate.counted(now).saturating_sub(gate.read.1));
         if gate.shut && counted == 0 {
-            return Ok(if gate.last { Found::Again(gate.span.afterwards(elapsed)) } else { Found::Nothing });
+            return Ok(if gate.last { Found::Again(gate.span.later(elapsed)) } else { Found::Nothing });
         }
         let events = gate.events()?;
         let (share, _) = gate.cost.shares(&gate.read.2, &events, counted);
@@ -454,9 +470,10 @@ impl Thin {
         self.shared.lock().cost
     }
 
-    /// Of so many parts of the time it counts in one.
+    /// Of so many parts of the time it counts in one at present; 1: it counts all the time.
     pub fn one_in(&self) -> u32 {
-        self.shared.lock().one_in
+        let (cycle, stretch) = self.shared.lock().cycle();
+        (cycle / stretch.max(1)) as u32
     }
 
     /// Says once, of the table or column `item`, that what is counted is an estimate.
@@ -523,9 +540,7 @@ impl Work {
         let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), -10);
         let shared = Arc::clone(&self.shared);
         let mut gate = shared.lock();
-        let rhythm = gate.rhythm;
-        let mut judge = Judge::new(rhythm.most);
-        let mut thinned = 0;
+        let mut judge = Judge::new(gate.rhythm.most);
         // Chance enough for the place of a stretch: xorshift of the time of the start.
         let mut random = gate.host.now() | 1;
         let mut seen = gate.events_of_sets().unwrap_or_default();
@@ -534,12 +549,11 @@ impl Work {
             if gate.one_in == 1 {
                 gate = begin(&shared, &mut self.sets, gate);
                 gate = shared.wait(gate, JUDGED);
-                thinned = gate.host.now();
             } else {
                 random ^= random << 13;
                 random ^= random >> 7;
                 random ^= random << 17;
-                let (cycle, stretch) = rhythm.cycle(gate.one_in, gate.host.now().saturating_sub(thinned));
+                let (cycle, stretch) = gate.cycle();
                 let before = random % (cycle - stretch + 1);
                 gate = cease(&shared, &mut self.sets, gate);
                 gate = shared.wait(gate, before);
@@ -647,7 +661,6 @@ mod tests {
     #[test]
     fn what_was_counted_all_the_time_is_not_scaled() {
         assert_eq!(Span::ALL.scaled(u64::MAX), u64::MAX);
-        assert_eq!(Span::of(10, 11, 0.0).scaled(7), 7);
         assert_eq!(Span::of(10, 4, 0.0).scaled(3), 8);
         assert_eq!(Span::of(0, 0, 0.0).scaled(3), 0);
         assert_eq!(Span::of(u64::MAX, 0, 1.0).scaled(u64::MAX), u64::MAX);
@@ -663,12 +676,12 @@ mod tests {
         // A loop that a quarter slower counted 750 in a tenth of the time does 1000 in each of the other nine.
         assert_eq!(Span::of(10_000, 1_000, 0.25).scaled(750), 750 + 9_000);
         assert_eq!(Span::of(10_000, 1_000, 0.25).scaled_wait(750), 7_500);
-        assert_eq!(Span::of(10, 4, 9.0), Span { elapsed: 10, counted: 4, taken: 2 });
+        assert_eq!(Span::of(10, 4, 9.0), Span { taken: 2, ..Span::of(10, 4, 0.0) });
         // A process that had half of a CPU: of its 500 in the stretch the hooks took 100.
         let (span, cost) = (Span::of(10_000, 1_000, 0.05), Cost { each: 50 });
-        assert_eq!(span.of_process(cost, 2, 5_000), Span { elapsed: 10_000, counted: 1_000, taken: 200 });
-        assert_eq!(span.of_process(cost, 2, 0), span, "more than there was cannot have been taken");
-        assert_eq!(Span::ALL.of_process(cost, 2, 500).scaled(7), 7);
+        assert_eq!(span.share(cost, 2, 5_000).map(|share| span.with_share(share)), Some(Span { taken: 200, ..span }));
+        assert_eq!(span.share(cost, 2, 0), None, "more than there was cannot have been taken");
+        assert_eq!(Span::ALL.with_share(0.2).scaled(7), 7);
         assert_eq!(Span::of(10, 0, f64::NAN).taken, 0);
     }
 
@@ -676,9 +689,10 @@ mod tests {
     fn what_comes_after_the_last_stretch_is_like_it() {
         // 300 in 1,000, which hooks made 750: 0.4 each.
         let span = Span::of(10_000, 1_000, 0.25);
-        assert_eq!([span.afterwards(2_000).scaled(300), span.afterwards(500).scaled(300)], [800, 200]);
-        assert_eq!(span.afterwards(0).scaled(300), 0);
-        assert_eq!(Span::of(1_000, 1_000, 0.0).afterwards(500).scaled(300), 150, "of what was counted all the time");
+        assert_eq!([span.later(2_000).scaled(300), span.later(500).scaled(300)], [800, 200]);
+        assert_eq!(span.later(0).scaled(300), 0);
+        assert_eq!(Span::of(1_000, 1_000, 0.0).later(500).scaled(300), 150, "of what was counted all the time");
+        assert_eq!(Span::of(1_600, 800, 0.0).later(100).with_share(0.05).scaled(760), 100, "of 800 the hooks took 40");
     }
 
     #[test]

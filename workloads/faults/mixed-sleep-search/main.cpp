@@ -17,15 +17,19 @@ __attribute__((noinline)) static size_t find_article(uint32_t article, bool in_p
     return at;
 }
 
+static constexpr uint64_t OVER = ~0ull;
 static std::atomic<uint64_t> asked{0}, answered{0};
 
 // Answers at once; how the client waits is the fault.
 static void answer() {
     pthread_setname_np(pthread_self(), "backend");
     uint64_t last = 0;
-    while (!frame::stopped) {
+    for (;;) {
         asked.wait(last);
         last = asked;
+        // The client's last question has its answer, or it would wait for that for ever.
+        if (last == OVER)
+            return;
         answered = last;
         answered.notify_one();
     }
@@ -72,7 +76,7 @@ int main(int argc, char **argv) {
         frame::slow = true;
     }
     frame::run("client", 1, operation);
-    asked = ~0ull;
+    asked = OVER;
     asked.notify_one();
     backend.join();
     double operations = static_cast<double>(frame::done);

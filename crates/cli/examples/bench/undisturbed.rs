@@ -1,6 +1,8 @@
 //! How much slower a service is with something beside it than without, where others use the machine too. What they take comes and goes in tenths of a
 //! second, and takes more than what is to be measured. So the service is under load all the time, its work is counted ten times a second, and of its
-//! pace in these tenths with and without, those which others disturbed least are compared: the 95th percentiles. The interval comes of resampling whole phases.
+//! pace in these tenths with and without, those which others disturbed least are compared: the 95th percentiles. Also compared is the part of the CPU time that is
+//! the service's and its client's own code, for what slows the machine slows all code; it does not see what code loses to colder caches.
+//! Intervals come of resampling whole phases; and how far off they are shows in phases without anything, compared to one another.
 
 use query::stats::quantile::quantile;
 use query::stats::rng::Rng;
@@ -10,9 +12,8 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// What is compared, as parts of the tenths.
+/// Which part of the tenths is slower than what is compared.
 const UNDISTURBED: f64 = 0.95;
-const MEDIAN: f64 = 0.5;
 /// Times the phases are resampled.
 const RESAMPLED: usize = 1000;
 
@@ -51,9 +52,58 @@ pub fn served(address: &str) -> Result<()> {
 
 /// What the phases are called in which nothing is beside the service.
 const WITHOUT: &str = "without";
+/// What those of them are called that are compared to the others, to see what a loss of nothing looks like.
+const NOTHING: &str = "nothing";
+/// So many there must be of each kind, and so many counts in each.
+const PHASES: usize = 3;
+const COUNTS: usize = 10;
+
+/// A phase.
+struct Phase {
+    /// The paces in its tenths of a second.
+    paces: Vec<f64>,
+    /// CPU time in the code of the service and its client, and in all, in ticks.
+    ticks: [f64; 2],
+}
+
+/// The pace where others disturbed least.
+fn undisturbed(phases: &[&Phase]) -> f64 {
+    let all = phases.iter().map(|phase| phase.paces.as_slice()).collect::<Vec<_>>().concat();
+    quantile(&all, &vec![1.0; all.len()], UNDISTURBED).unwrap_or(f64::NAN)
+}
+
+/// Which part of the CPU time was in the code of the service and its client: whatever makes the machine slower or faster does so to all code.
+fn own(phases: &[&Phase]) -> f64 {
+    let sum = |of: usize| phases.iter().map(|phase| phase.ticks[of]).sum::<f64>();
+    sum(0) / sum(1)
+}
+
+/// What is compared, by the name under which its loss is told.
+type Measure = (&'static str, fn(&[&Phase]) -> f64);
+const MEASURES: [Measure; 2] = [("loss where others disturb least", undisturbed), ("loss by CPU time", own)];
+
+/// As many phases, drawn from these.
+fn again<'a>(rng: &mut Rng, of: &[&'a Phase]) -> Vec<&'a Phase> {
+    (0..of.len()).map(|_| of[rng.below(of.len())]).collect()
+}
+
+/// Prints what is lost `beside` something.
+fn print_lost(beside: &str, with: &[&Phase], without: &[&Phase]) {
+    let mut rng = Rng::new(1);
+    for (metric, measure) in MEASURES {
+        let lost = |with: &[&Phase], without: &[&Phase]| 100.0 * (1.0 - measure(with) / measure(without));
+        let resampled: Vec<f64> =
+            (0..RESAMPLED).map(|_| lost(&again(&mut rng, with), &again(&mut rng, without))).collect();
+        let of_resampled = |q: f64| quantile(&resampled, &[1.0; RESAMPLED], q).unwrap_or(f64::NAN);
+        for value in [of_resampled(0.025), lost(with, without), of_resampled(0.975)] {
+            println!("{beside}\t{metric}\t%\t{value:.2}");
+        }
+    }
+}
 
 /// Of work counted as lines "seconds total" on standard input, prints what is lost: "beside what, metric, unit, figure" with tabs between, the figure
-/// thrice, as the lower end of its 95 % interval, itself and the upper end. `phases` has lines "from until beside what".
+/// thrice, as the lower end of its 95 % interval, itself and the upper end. `phases` has lines "from until OWN ALL beside what": of ALL ticks
+/// of CPU time, OWN were in the code of the service and its client.
 pub fn loss(phases: &Path) -> Result<()> {
     let mut counts: Vec<[f64; 2]> = Vec::new();
     for line in std::io::stdin().lines() {
@@ -65,44 +115,37 @@ pub fn loss(phases: &Path) -> Result<()> {
         }
     }
     // By phase, for within one what others do is much the same.
-    let mut paces: BTreeMap<String, Vec<Vec<f64>>> = BTreeMap::new();
+    let mut kinds: BTreeMap<String, Vec<Phase>> = BTreeMap::new();
     for line in std::fs::read_to_string(phases)?.lines() {
-        let mut words = line.splitn(3, ' ');
-        let mut time = || words.next().and_then(|word| word.parse::<f64>().ok());
-        let (Some(from), Some(until), Some(beside)) = (time(), time(), words.next()) else {
+        let mut words = line.splitn(5, ' ');
+        let mut number = || words.next().and_then(|word| word.parse::<f64>().ok());
+        let numbers = [number(), number(), number(), number()];
+        let ([Some(from), Some(until), Some(own), Some(all)], Some(beside)) = (numbers, words.next()) else {
             return Err(Error::other(format!("{}: not a phase: {line}", phases.display())));
         };
         let within: Vec<&[f64; 2]> = counts.iter().filter(|count| count[0] >= from && count[0] <= until).collect();
-        let of_phase = within.windows(2).map(|pair| (pair[1][1] - pair[0][1]) / (pair[1][0] - pair[0][0]));
-        paces.entry(beside.to_owned()).or_default().push(of_phase.collect());
+        let paces = within.windows(2).map(|pair| (pair[1][1] - pair[0][1]) / (pair[1][0] - pair[0][0])).collect();
+        kinds.entry(beside.to_owned()).or_default().push(Phase { paces, ticks: [own, all] });
     }
-    if paces.values().any(|phases| phases.len() < 3 || phases.iter().any(|phase| phase.len() < 10)) {
-        let lengths = paces.values().map(|of| of.iter().map(Vec::len).collect::<Vec<usize>>());
+    if kinds.values().any(|phases| phases.len() < PHASES || phases.iter().any(|phase| phase.paces.len() < COUNTS)) {
+        let lengths = kinds.values().map(|of| of.iter().map(|phase| phase.paces.len()).collect::<Vec<usize>>());
         return Err(Error::other(format!(
             "too little was counted: tenths of a second: {:?}",
             lengths.collect::<Vec<_>>()
         )));
     }
-    let Some(without) = paces.remove(WITHOUT) else {
+    let Some(without) = kinds.remove(WITHOUT) else {
         return Err(Error::other(format!("{}: no phase {WITHOUT}", phases.display())));
     };
-    let at = |phases: &[Vec<f64>], q: f64| {
-        let all = phases.concat();
-        quantile(&all, &vec![1.0; all.len()], q).unwrap_or(f64::NAN)
-    };
-    println!("{WITHOUT}\tthroughput without\t/s\t{:.0}", at(&without, UNDISTURBED));
-    let mut rng = Rng::new(1);
-    for (beside, with) in &paces {
-        for (q, metric) in [(UNDISTURBED, "loss where others disturb least"), (MEDIAN, "loss at the median")] {
-            let lost = |with: &[Vec<f64>], without: &[Vec<f64>]| 100.0 * (1.0 - at(with, q) / at(without, q));
-            let mut again =
-                |of: &[Vec<f64>]| -> Vec<Vec<f64>> { (0..of.len()).map(|_| of[rng.below(of.len())].clone()).collect() };
-            let resampled: Vec<f64> = (0..RESAMPLED).map(|_| lost(&again(with), &again(&without))).collect();
-            let of_resampled = |q: f64| quantile(&resampled, &[1.0; RESAMPLED], q).unwrap_or(f64::NAN);
-            for value in [of_resampled(0.025), lost(with, &without), of_resampled(0.975)] {
-                println!("{beside}\t{metric}\t%\t{value:.2}");
-            }
-        }
+    let without: Vec<&Phase> = without.iter().collect();
+    println!("{WITHOUT}\tthroughput without\t/s\t{:.0}", undisturbed(&without));
+    for (beside, with) in &kinds {
+        print_lost(beside, &with.iter().collect::<Vec<_>>(), &without);
+    }
+    let half = |first: usize| -> Vec<&Phase> { without.iter().skip(first).step_by(2).copied().collect() };
+    let (others, with) = (half(0), half(1));
+    if with.len() >= PHASES {
+        print_lost(NOTHING, &with, &others);
     }
     Ok(())
 }

@@ -126,6 +126,8 @@ pub struct Syscalls {
     /// CPU time of each process: of all its life, and since the read before where it was there.
     runtimes: HashMap<u32, u64>,
     used: HashMap<u32, u64>,
+    /// Which part of its CPU time the hooks took of each while they were attached, as found last.
+    shares: HashMap<u32, f64>,
     /// Holds the programs attached.
     programs: Programs,
     buffer: Vec<u8>,
@@ -190,6 +192,7 @@ impl Syscalls {
             opened: HashMap::new(),
             runtimes: HashMap::new(),
             used: HashMap::new(),
+            shares: HashMap::new(),
             programs,
             buffer: Vec::new(),
             order: Vec::new(),
@@ -348,11 +351,13 @@ impl Syscalls {
             self.events = calls.values().fold(self.events, |sum, calls| sum.wrapping_add(*calls));
         }
         let cost = self.thin.cost();
-        let spans = self.used.iter().map(|(pid, used)| {
-            let calls = calls.get(pid).copied().unwrap_or(0);
-            (*pid, span.of_process(cost, calls, *used))
-        });
-        let spans: HashMap<u32, Span> = spans.collect();
+        for (pid, calls) in calls.into_iter().filter(|(_, calls)| *calls > 0) {
+            // Of who is gone it is as it was.
+            if let Some(share) = self.used.get(&pid).and_then(|used| span.share(cost, calls, *used)) {
+                self.shares.insert(pid, share);
+            }
+        }
+        let span_of = |pid: u32| self.shares.get(&pid).map_or(span, |share| span.with_share(*share));
         let keeps = self.thin.one_in() > 1;
         self.last.clear();
         let mut cells = Vec::with_capacity(super::COLUMNS.len());
@@ -373,7 +378,7 @@ impl Syscalls {
                 return false;
             }
             let now = now.unwrap_or_default();
-            let new = add_counted(row, &now, spans.get(&key.0).copied().unwrap_or(span));
+            let new = add_counted(row, &now, span_of(key.0));
             if keeps && new != Sums::default() {
                 last.insert(*key, new);
             }
@@ -386,6 +391,7 @@ impl Syscalls {
             out.row(0, &cells);
             true
         });
+        self.shares.retain(|pid, _| self.shown.contains(pid));
     }
 }
 
