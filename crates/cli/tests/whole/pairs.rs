@@ -254,13 +254,13 @@ fn munmap_storm() {
 fn serial_end() {
     let folder = Folder::alone();
     let Some(pair) = Pair::record(&folder, "serial-end", ["--ops", "1200000"]) else { return };
-    pair.must_be("serial-phase");
     pair.same_set_up();
     pair.must_not(UNRELATED);
     assert!(pair.truths[SLOW]["single-threaded share of the time"] > 0.2);
     // What one run shows of it is that the same work takes longer: a phase is no steady difference, of which a mean could be sure.
     let speed = pair.truths[FAST]["wall seconds"] / pair.truths[SLOW]["wall seconds"];
-    if speed < 0.9 {
+    if speed < 0.87 {
+        pair.must_be("serial-phase");
         let headline = pair.comparison["headline"].as_str().expect("a headline");
         assert!(headline.contains("fewer operations per second"), "{headline} The programs differ by {speed}");
     } else {

@@ -36,6 +36,9 @@ const BLOCK: f64 = 1.0;
 /// Nearby are so many blocks before and after.
 const NEARBY: usize = 2;
 
+/// Runs that did the same job differ by no more of it: the window ends between two lines of progress.
+const ALIKE: f64 = 0.1;
+
 /// What a unit of work is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unit {
@@ -192,10 +195,11 @@ impl Budget {
         let cpus = runs.iter().map(|run| run.recording.manifest().cpus as f64).fold(1.0, f64::max);
         let whole = |side: &[Ledger]| side.iter().fold(Sums::default(), |sum, ledger| sum + ledger.sums());
         let measured = Outcome::of([whole(&ledgers[0]), whole(&ledgers[1])], cpus, single);
+        let phases = unit == Unit::Run || windows.iter().all(window::is_life) && did_the_same(&ledgers);
         let mut rng = Rng::new(0x7477_696e);
         let resampled = (0..RESAMPLED)
             .map(|_| {
-                let mut side = |side: usize| resample(&ledgers[side], unit == Unit::Run, &mut rng);
+                let mut side = |side: usize| resample(&ledgers[side], phases, &mut rng);
                 Outcome::of([side(0), side(1)], cpus, single)
             })
             .collect();
@@ -338,8 +342,17 @@ impl Budget {
     }
 }
 
-/// One resampling of a side: of its runs where there are enough repeats, and of blocks of ticks within each. Where the whole of a run is the unit, its phases are
-/// parts of it, so that each block is replaced by one from nearby (the local block bootstrap: Paparoditis and Politis, Comptes Rendus Mathématique 335, 2002).
+/// Whether all runs did as much, as commands do that have a job and end with it; those that run for a time do as much as they can.
+fn did_the_same(ledgers: &[Vec<Ledger>; 2]) -> bool {
+    let (least, most) = ledgers
+        .iter()
+        .flatten()
+        .map(|ledger| ledger.sums().work)
+        .fold((f64::INFINITY, 0.0f64), |(l, m), w| (l.min(w), m.max(w)));
+    most < (1.0 + ALIKE) * least
+}
+
+/// One resampling of a side: of its runs where there are enough repeats, and of blocks of ticks within each. Where a run did one job, its phases are parts of it, so that each block is replaced by one from nearby (the local block bootstrap: Paparoditis and Politis, Comptes Rendus Mathématique 335, 2002).
 fn resample(side: &[Ledger], phases: bool, rng: &mut Rng) -> Sums {
     let mut sum = Sums::default();
     for index in 0..side.len() {

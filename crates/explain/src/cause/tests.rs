@@ -15,7 +15,7 @@ fn files_are_sound() {
     for (name, text) in FILES {
         let cause = parse(text).unwrap_or_else(|why| panic!("causes/{name}.sql: {why}"));
         assert_eq!(&cause.id, name, "a file is called as its cause");
-        assert!(!cause.title.ends_with('.') && cause.sql.len() < 6000, "{name}");
+        assert!(!cause.title.ends_with('.') && cause.sql.len() < 6500, "{name}");
         assert!(!cause.see.is_empty() || cause.id == "set-up", "{name}: what is it based on?");
     }
     let known: HashSet<&str> = FILES.iter().map(|(name, _)| *name).collect();
