@@ -34,7 +34,7 @@ ticks() {
     awk '/^cpu / { print $2 + $3, $2 + $3 + $4 + $7 + $8 }' /proc/stat
     if [[ -n ${1:-} ]]; then awk '{ print $14 }' "/proc/$1/stat"; else echo 0; fi
 }
-# A stretch that counts, with the recorder $1 or "without", as a line of $work/phases: "from until OTHERS ALL $1", where ALL ticks were not idle and OTHERS of
+# A stretch that counts, with the recorder $1 or "without", as a line of $work/phases: "from until OWN ALL $1", where ALL ticks were not idle and OWN of
 # them in code of other programs than the process $2, the recorder.
 phase() {
     local from=$EPOCHREALTIME before after

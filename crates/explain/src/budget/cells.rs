@@ -307,7 +307,7 @@ pub(crate) fn load(sides: &Sides<'_>) -> (Vec<Cell>, Moves) {
     let mut waits: Vec<Seen> =
         waits.into_iter().map(|(cell, weights)| Seen { to: closer(&cell), cell, weights }).collect();
     if let Some(timed) = TimedOut::load(sides) {
-        waits = timed.divide(waits, &sides.working.groups);
+        waits = timed.divide(waits, &|group| sides.working.works(group));
     }
     let mut moves: Moves = [[[0.0; STATES]; STATES]; 2];
     let mut all = [[0.0f64; STATES]; 2];
@@ -317,7 +317,7 @@ pub(crate) fn load(sides: &Sides<'_>) -> (Vec<Cell>, Moves) {
             let from = cell.state?;
             let to = to.unwrap_or(from);
             // The ledger that they are parts of is that of the threads that work.
-            let works = sides.working.groups.contains(&group(&cell.comm, &cell.thread));
+            let works = sides.working.works(&group(&cell.comm, &cell.thread));
             for (side, weight) in weights.iter().enumerate().filter(|_| works) {
                 all[side][from as usize] += weight;
                 moves[side][from as usize][to as usize] += weight;
@@ -351,7 +351,7 @@ pub(crate) fn load(sides: &Sides<'_>) -> (Vec<Cell>, Moves) {
         if unknown {
             cell.thread.clear();
         }
-        cell.aside = !unknown && !sides.working.groups.contains(&group(&cell.comm, &cell.thread));
+        cell.aside = !unknown && !sides.working.works(&group(&cell.comm, &cell.thread));
     }
     // What is alike becomes one.
     type Key = (usize, bool, bool, [String; 5]);

@@ -89,10 +89,18 @@ impl<'a> Times<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct Working {
     /// Groups of threads with one that does.
-    pub(crate) groups: BTreeSet<Group>,
+    groups: BTreeSet<Group>,
+    /// Groups of threads with one that was there for long, whether it works or not.
+    lasting: BTreeSet<Group>,
     /// By run, the threads that keep house in a group of others that work: a runtime calls all its threads by one name.
     keeping: Vec<HashSet<Id>>,
 }
+
+/// What the recorder calls the threads that came and went between two reads, all together.
+const ENDED: &str = "(ended)";
+
+/// A thread is there for long that is for this part of the window.
+const LASTING: f64 = 0.1;
 
 /// A thread of a group that works keeps house where it is on a CPU, or kept from it, for a smaller part of the time that it is there than this share of
 /// what its like are on average.
@@ -129,6 +137,7 @@ impl Working {
     /// Finds them out.
     pub(crate) fn of(runs: &[&Run], windows: &[&Window], own: &BTreeSet<String>) -> Working {
         let mut shares: BTreeMap<Group, f64> = BTreeMap::new();
+        let mut lasting: BTreeSet<Group> = BTreeSet::new();
         let mut used: Vec<HashMap<Group, Vec<(Id, f64)>>> = Vec::new();
         for (run, window) in runs.iter().zip(windows) {
             // CPU time, and with it what a thread is kept from it by: one that starves behind a lock does not keep house.
@@ -156,6 +165,9 @@ impl Working {
             let most = threads.values().fold(0.0f64, |most, thread| most.max(thread.cpu));
             let mut by_group: HashMap<Group, Vec<(Id, f64)>> = HashMap::new();
             for ((group, id), thread) in threads {
+                if thread.there > LASTING * (window.to - window.from) as f64 / 1e9 {
+                    lasting.insert(group.clone());
+                }
                 if most > 0.0 {
                     let share = shares.entry(group.clone()).or_insert(0.0);
                     *share = share.max(thread.cpu / most);
@@ -184,14 +196,27 @@ impl Working {
                 by_group.into_iter().flat_map(of_group).collect()
             })
             .collect();
-        Working { groups, keeping }
+        Working { groups, lasting, keeping }
+    }
+
+    /// Whether threads of this group do the work. Of those that come and go only some are seen by name, and each has little time: they are what the others are.
+    pub(crate) fn works(&self, group: &Group) -> bool {
+        let come_and_go =
+            || !self.lasting.contains(group) && self.groups.contains(&(group.0.clone(), ENDED.to_owned()));
+        self.groups.contains(group) || come_and_go()
+    }
+
+    /// Takes these for groups that do not do the work.
+    pub(crate) fn leave_out(&mut self, others: &BTreeSet<Group>) {
+        self.groups.retain(|group| !others.contains(group));
+        self.lasting.extend(others.iter().cloned());
     }
 
     /// Whether a thread is one of a group that works, and whether it keeps house all the same.
     fn like(&self, run: usize, labels: &[String]) -> (bool, bool) {
         let [pid, tid, comm, thread] = labels else { return (false, false) };
         let keeps = |keeping: &HashSet<Id>| keeping.contains(&(pid.clone(), tid.clone()));
-        (self.groups.contains(&group(comm, thread)), self.keeping.get(run).is_some_and(keeps))
+        (self.works(&group(comm, thread)), self.keeping.get(run).is_some_and(keeps))
     }
 }
 
@@ -442,6 +467,27 @@ mod tests {
         for pid in ["1", "2", "3"] {
             assert_eq!(working.like(0, &[pid, pid, "cc", "cc"].map(String::from)), (true, false), "{pid}");
         }
+    }
+
+    /// Most of them began and ended between two reads; who was seen is one of them, and has little time of its own.
+    #[test]
+    fn processes_that_come_and_go_work_whatever_was_seen_of_them() {
+        let mut rows = String::from("t pid tid comm thread user idle\n");
+        for t in 0..=20i64 {
+            let second = t * 1_000_000_000;
+            rows += &format!("{t} 0 0 date (ended) {} 0\n", second / 2);
+            rows += &format!("{t} 1 1 app app {} {}\n", second / 2, second / 2);
+            rows += &format!("{t} 1 2 date watch 0 {second}\n");
+        }
+        rows += "7 9 9 date date 1000000 0\n";
+        let run = query::testing::run("run", &[(&THREADS, &rows)]);
+        let window = Window { from: 0, to: 20_000_000_000, why: String::new() };
+        let mut working = Working::of(&[&run], &[&window], &BTreeSet::new());
+        let works = |working: &Working, thread: &str| working.works(&group("date", thread));
+        assert!(works(&working, "date") && works(&working, "never seen") && !works(&working, "watch"));
+        assert!(!working.works(&group("app", "never seen")));
+        working.leave_out(&BTreeSet::from([group("date", ENDED)]));
+        assert!(!works(&working, "date"));
     }
 
     #[test]

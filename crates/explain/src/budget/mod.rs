@@ -144,7 +144,7 @@ impl Budget {
         if budget.single || free.is_empty() {
             return Ok(budget);
         }
-        working.groups.retain(|group| !free.contains(group));
+        working.leave_out(&free);
         Budget::with(runs, windows, side, &own, &working)
     }
 

@@ -84,7 +84,7 @@ impl TimedOut {
     }
 
     /// Divides waits into what ran out and what did not.
-    pub(super) fn divide(&self, waits: Vec<Seen>, working: &BTreeSet<Group>) -> Vec<Seen> {
+    pub(super) fn divide(&self, waits: Vec<Seen>, works: &dyn Fn(&Group) -> bool) -> Vec<Seen> {
         let mut divided = Vec::with_capacity(waits.len());
         for mut wait in waits {
             // Of polls with a limit the kernel does not say who ended them.
@@ -95,7 +95,7 @@ impl TimedOut {
             }
             divided.push(wait);
         }
-        let sleepers = self.sleepers(&divided, working);
+        let sleepers = self.sleepers(&divided, works);
         let mut slept = Vec::new();
         for wait in divided.iter_mut().filter(|wait| is_for_work(wait) && sleepers.contains(&who(&wait.cell))) {
             let parts = self.part(&wait.cell);
@@ -156,11 +156,11 @@ impl TimedOut {
     }
 
     /// Kinds of threads that do the work and wait for more of it with limits that end their waits otherwise than on the other side, while nobody is held up.
-    fn sleepers(&self, waits: &[Seen], working: &BTreeSet<Group>) -> BTreeSet<Group> {
+    fn sleepers(&self, waits: &[Seen], works: &dyn Fn(&Group) -> bool) -> BTreeSet<Group> {
         let mut held_up = 0.0;
         let mut out: BTreeMap<Group, [Sums; 2]> = BTreeMap::new();
         let mut seen: BTreeSet<(Group, &str)> = BTreeSet::new();
-        for wait in waits.iter().filter(|wait| working.contains(&who(&wait.cell))) {
+        for wait in waits.iter().filter(|wait| works(&who(&wait.cell))) {
             if wait.state().is_some_and(|state| super::WAITS.contains(&state)) {
                 held_up += self.rate(wait.weights[0], 0) - self.rate(wait.weights[1], 1);
             } else if is_for_work(wait) && wait.cell.waker.is_empty() && seen.insert((who(&wait.cell), &wait.cell.what))
@@ -262,7 +262,7 @@ mod tests {
             ];
             Vec::from(all.map(|(cell, weights)| Seen { cell, weights, to: None }))
         };
-        let found = timed.divide(waits(), &working);
+        let found = timed.divide(waits(), &|group| working.contains(group));
         assert_eq!(time(&found, "committer", State::Sleep), [10.0, 0.0]);
         assert_eq!(time(&found, "committer", State::Idle), [1.0, 9.0], "who was woken was not asleep");
         assert_eq!(time(&found, "pool", State::Idle), [10.0, 10.0], "as on the other side");
@@ -271,7 +271,7 @@ mod tests {
         let mut held = waits();
         let lock = cell(State::Lock, "loop", "futex_do_wait", "app");
         held.push(Seen { cell: lock, weights: [8.0, 0.0], to: None });
-        let found = timed.divide(held, &working);
+        let found = timed.divide(held, &|group| working.contains(group));
         assert_eq!(time(&found, "committer", State::Sleep), [0.0, 0.0]);
         assert_eq!(time(&found, "progress", State::Sleep), [10.0, 10.0], "as all there do");
         assert_eq!(time(&found, "loop", State::Idle), [9.0, 9.0]);
