@@ -27,5 +27,5 @@ all_cells as materialized (
     select cell, slow, against, 1.0 as part from cells
     union all select cell, slow, against, part from budget, hidden where state = 'user' and fresh = 0 and part > 0 and cell not in (select cell from cells)
 )
-select 'timers' as subject, c.cell, c.part, sum(c.slow) over () as slow, sum(c.against) over () as against, r.slow_rate, r.against_rate
+select 'timers' as subject, c.cell, c.part, sum(c.slow * c.part) over () as slow, sum(c.against * c.part) over () as against, r.slow_rate, r.against_rate
 from all_cells c, runs r where r.slow_rate > 1.5 * r.against_rate + 200

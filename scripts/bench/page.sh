@@ -45,6 +45,8 @@ threads|contended mutex|loss with all sources|5
 threads|100k switches/s|loss with the ledger|5
 services|nginx under wrk|loss where others disturb least|2
 services|PostgreSQL under pgbench -S|loss where others disturb least|2
+services|nginx under wrk|loss by CPU time|2
+services|PostgreSQL under pgbench -S|loss by CPU time|2
 report|report|time|1
 report|report|page|3
 report|report|first screen|1000
