@@ -2,7 +2,7 @@
 /*
  * The gate of a collector that thins itself out: its programs count while it is open, and are attached little longer than that.
  *
- * `thin.rs` opens and shuts it.
+ * `src/thin/` opens and shuts it.
  */
 #ifndef TWINSCOPE_THIN_H
 #define TWINSCOPE_THIN_H

@@ -1,7 +1,7 @@
 //! Page faults by process, mode and access, with stacks: the code that touches memory for the first time, or again after it was taken
 //! away.
 //!
-//! Every fault is counted; where that would take more than 0.5 % of a CPU, those in a part of the time, and scaled up (`thin.rs`). Stacks are
+//! Every fault is counted; where that would take more than 0.5 % of a CPU, those in a part of the time, and scaled up (`thin/`). Stacks are
 //! taken of one in N where there are more than about a hundred a second; the count of a process, mode and access is shared out over the
 //! stacks that were taken of it, so that the rows of a read add up to that count. What has no stack is in a row without.
 

@@ -3,7 +3,7 @@
 //! The time of a soft interrupt is without the handlers that interrupted it. A timer of the kernel's wheel runs in the soft interrupt
 //! TIMER, so its time is in both rows; high-resolution timers run in the timer's own interrupt, which is no handler of a device. Interrupts of
 //! the processor itself (between CPUs, machine checks) are not in this table: see `ipi`. All interrupts of the machine are counted, whoever the
-//! recording looks at; where counting them would take more than 0.5 % of a CPU, in a part of the time, and scaled up (`thin.rs`).
+//! recording looks at; where counting them would take more than 0.5 % of a CPU, in a part of the time, and scaled up (`thin/`).
 
 #[cfg(feature = "bpf")]
 mod bpf;

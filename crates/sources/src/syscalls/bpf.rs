@@ -3,7 +3,7 @@
 //! A thread may fold its counts while it is read. The folded ones are read first, so that nothing counts twice; what was missed is there the
 //! next time, and until then a row keeps what it showed. Of processes that are gone, what was folded is read once more: all of it is there.
 //!
-//! What was counted in a part of the time is scaled up read by read (`thin.rs`). What runs when such a part ends is asked for then and kept here.
+//! What was counted in a part of the time is scaled up read by read (`thin/`). What runs when such a part ends is asked for then and kept here.
 
 use super::names;
 use crate::tally::{BUCKETS, Counts, Fields, Losses, collector_row, trimmed, whole};

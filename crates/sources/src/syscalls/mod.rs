@@ -1,6 +1,6 @@
 //! System calls by process and call: how often, with what result, how long. Counted in the kernel (`syscalls.bpf.c`), exactly: the counts
 //! are those of `strace -c`, at about a thousandth of its cost. Where that would take more than 0.5 % of a CPU, they are counted in a part of the
-//! time and scaled up (`thin.rs`), and the recording says so; `--exact` forbids it.
+//! time and scaled up (`thin/`), and the recording says so; `--exact` forbids it.
 //!
 //! A call counts when it returns, with all its time, so one that runs across a read is in the later one, and calls that never
 //! return (exit, exit_group) are not counted. Time is from the kernel's entry to its exit: waiting included. An error is a negative
