@@ -54,7 +54,7 @@ deps-cross:
 	@scripts/install-deps.sh build cross
 
 deps-all:
-	@scripts/install-deps.sh build test cross
+	@scripts/install-deps.sh build test cross kernels
 
 clean: ## Delete all that was built
 	cargo clean

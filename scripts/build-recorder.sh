@@ -3,7 +3,7 @@
 #
 # usage: scripts/build-recorder.sh [MACHINE…]     default: x86_64 and aarch64 (on an aarch64 host, that one only)
 #
-# PROFILE=dev builds without optimisation, to see that it builds.
+# PROFILE=guest builds what is good enough for a test on an emulated machine, in less time.
 # The GNU targets are used, with the C library linked in: libbpf does not build for musl.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -3,9 +3,9 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# What is shipped of this machine; of the other, whether it builds and reads alike: to optimise it takes minutes.
+# What is shipped of this machine; of the other, whether it builds and reads alike: to optimise it wholly takes minutes. tests/kernels.sh runs both.
 scripts/build-recorder.sh "$(uname -m)"
-[[ $(uname -m) == aarch64 ]] || PROFILE=dev scripts/build-recorder.sh aarch64
+[[ $(uname -m) == aarch64 ]] || PROFILE=guest scripts/build-recorder.sh aarch64
 fixture=fixtures/hosts/vm-2cpu/frame-0
 QUERY='select distinct irq, cpu, count from interrupts order by 1, 2'
 work=$(mktemp -d)

@@ -3,10 +3,9 @@
 #
 # usage: scripts/cross-sysroot.sh FOLDER        makes FOLDER/include and FOLDER/lib
 #
-# The packages are Debian's own, for arm64, checked by apt against the distribution's keys. They are unpacked, not
-# installed: apt keeps its lists for this in a private folder, so neither root nor a foreign architecture in dpkg is
-# needed, and nothing on the host changes version.
 set -euo pipefail
+# shellcheck source=scripts/debian-packages.sh
+. "$(dirname "$0")/debian-packages.sh"
 
 sysroot=${1:?usage: cross-sysroot.sh FOLDER}
 packages=(libelf-dev:arm64 zlib1g-dev:arm64)
@@ -21,21 +20,11 @@ command -v apt-get >/dev/null || {
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-mkdir -p "$work"/{state/lists/partial,cache/archives/partial,debs,tree}
-apt=(
-    apt-get -q
-    -o "APT::Architectures=arm64" -o "APT::Sandbox::User=$(id -un)"
-    -o "Dir::State=$work/state" -o "Dir::State::status=$work/state/status" -o "Dir::Cache=$work/cache"
-)
-: >"$work/state/status"
-"${apt[@]}" update >"$work/log" 2>&1 && (cd "$work/debs" && "${apt[@]}" download "${packages[@]}") >>"$work/log" 2>&1 || {
+if ! { debian_begin "$work/state" - arm64 && debian_unpack "$work/tree" "${packages[@]}"; } >"$work/log" 2>&1; then
     echo "cross-sysroot: could not fetch ${packages[*]}:" >&2
     cat "$work/log" >&2
     exit 1
-}
-for deb in "$work"/debs/*.deb; do
-    dpkg-deb -x "$deb" "$work/tree"
-done
+fi
 rm -rf "$sysroot"
 mkdir -p "$sysroot/lib" "$sysroot/include"
 cp -r "$work"/tree/usr/include/. "$sysroot/include/"

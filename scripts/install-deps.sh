@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what is missing to build and test Twinscope on Debian 12 (or a relative of it with apt).
 #
-# usage: scripts/install-deps.sh GROUP…     groups: build, test, cross, bench, faults, fuzz
+# usage: scripts/install-deps.sh GROUP…     groups: build, test, cross, kernels, bench, faults, fuzz
 #
 # Each package is looked for by what it brings, so on another distribution this says what to install and why it looked.
 # Rust and Node.js are never installed, only checked: Debian's are too old, and people have their own way to get them.
@@ -22,6 +22,9 @@ test  jq                    command -v jq
 cross gcc-aarch64-linux-gnu [[ $(uname -m) == aarch64 ]] || command -v aarch64-linux-gnu-gcc
 cross libc6-dev-arm64-cross [[ $(uname -m) == aarch64 || -e /usr/aarch64-linux-gnu/lib/libc.a ]]
 cross qemu-user             [[ $(uname -m) == aarch64 ]] || command -v qemu-aarch64
+kernels qemu-system-x86     command -v qemu-system-x86_64
+kernels qemu-system-arm     command -v qemu-system-aarch64
+kernels cpio                command -v cpio
 bench sysstat               command -v pidstat
 bench atop                  command -v atop
 bench strace                command -v strace
@@ -98,9 +101,9 @@ install_packages() {
 }
 
 GROUPS_WANTED=("$@")
-[[ $# -gt 0 ]] || fail "usage: install-deps.sh GROUP…  (build, test, cross, bench, faults, fuzz)"
+[[ $# -gt 0 ]] || fail "usage: install-deps.sh GROUP…  (build, test, cross, kernels, bench, faults, fuzz)"
 for group in "$@"; do
-    [[ $group =~ ^(build|test|cross|bench|faults|fuzz)$ ]] || fail "$group: not a group; they are build, test, cross, bench, faults and fuzz"
+    [[ $group =~ ^(build|test|cross|kernels|bench|faults|fuzz)$ ]] || fail "$group: not a group; they are build, test, cross, kernels, bench, faults and fuzz"
 done
 
 install_packages

@@ -3,11 +3,14 @@
 
 use crate::Host;
 use crate::described;
+pub use crate::needs::Need;
+use crate::needs::{self, SAY_ALL};
 pub use crate::ring::Ring;
 use libbpf_rs::btf::Btf;
 use libbpf_rs::btf::types::{DataSec, Var};
 use libbpf_rs::{
-    AsRawLibbpf, Iter, Link, MapCore, MapFlags, MapHandle, Object, ObjectBuilder, OpenObject, PrintLevel, ProgramType,
+    AsRawLibbpf, ErrorKind, Iter, Link, MapCore, MapFlags, MapHandle, Object, ObjectBuilder, OpenObject, PrintLevel,
+    ProgramType,
 };
 use model::Unavailable;
 use std::ffi::CString;
@@ -25,6 +28,11 @@ const FIRST_PID_NAMESPACE: &str = "pid:[4026531836]";
 /// none.
 pub fn knows(name: &str) -> Option<bool> {
     described::has_name(name)
+}
+
+/// How many arguments this kernel's tracepoint of that name gives; `None` where it has none, or does not describe its types.
+pub fn arguments(tracepoint: &str) -> Option<usize> {
+    described::arguments(tracepoint)
 }
 
 /// Loaded programs and their maps. Programs are detached when it is dropped.
@@ -60,7 +68,7 @@ impl Programs {
     ) -> Result<Self, Unavailable> {
         possible(host)?;
         let said = listen();
-        let failed = |e: libbpf_rs::Error| unavailable(name, "could not be loaded", &e, &said);
+        let failed = |e: libbpf_rs::Error| unavailable(name, LOADED, &e, &said);
         let part = described::part(bytes);
         let mut builder = ObjectBuilder::default();
         if let Some(part) = &part {
@@ -82,7 +90,7 @@ impl Programs {
                 program.set_attach_target(1, None).map_err(failed)?;
             }
         }
-        let object = open.load().map_err(failed)?;
+        let object = open.load().map_err(|e| not_loaded(name, &e, &said))?;
         Ok(Programs { name, object, links: Vec::new() })
     }
 
@@ -295,6 +303,12 @@ fn possible(host: &Host) -> Result<(), Unavailable> {
         let why = Unavailable::absent("/sys/kernel/btf/vmlinux: the kernel does not describe its structures");
         return Err(why.remedy("a kernel with CONFIG_DEBUG_INFO_BTF=y, and /sys mounted"));
     }
+    // From this level on programs may not call what reads the kernel's memory (LOCKDOWN_BPF_READ_KERNEL, include/linux/security.h).
+    let lockdown = std::fs::read_to_string("/sys/kernel/security/lockdown").unwrap_or_default();
+    if lockdown.contains("[confidentiality]") {
+        let why = "the kernel is locked down (confidentiality): eBPF programs may not read its memory";
+        return Err(Unavailable::denied(why).remedy("boot with lockdown=integrity, or without lockdown"));
+    }
     let own = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
     if own.as_os_str() != FIRST_PID_NAMESPACE {
         let why = "this program runs in a pid namespace of its own, where eBPF would give the process ids of the host";
@@ -321,28 +335,35 @@ fn listen() -> Said {
     said
 }
 
-/// The longest part of libbpf's messages that goes into an error, bytes. The verifier's verdict is at their end.
-const LONGEST: usize = 400;
-
+/// Why libbpf or the kernel did not do `what`. All that they say of it is for who develops programs, not for who uses them.
 fn unavailable(name: &str, what: &str, error: &libbpf_rs::Error, said: &Said) -> Unavailable {
-    let refused = error.kind() == libbpf_rs::ErrorKind::PermissionDenied;
-    if refused {
-        return Unavailable::denied(format!("eBPF {name}: {what}: permission denied")).remedy(REMEDY);
-    }
     let said = said.lock().unwrap_or_else(PoisonError::into_inner);
-    let lines: Vec<&str> = said.lines().map(str::trim).filter(|l| !l.is_empty()).collect();
-    let mut from = lines.len();
-    let mut length = 0;
-    while let Some(line) = from.checked_sub(1).and_then(|at| lines.get(at)) {
-        length += line.len();
-        if length > LONGEST {
-            break;
-        }
-        from -= 1;
+    if std::env::var_os(SAY_ALL).is_some() {
+        eprintln!("eBPF {name}: {what}: {error}\n{said}");
     }
-    let said = lines.get(from..).unwrap_or_default().join("; ");
-    Unavailable::failed(format!("eBPF {name}: {what}: {error}{}{said}", if said.is_empty() { "" } else { ": " }))
+    // The kernel's verifier has looked at a program: whatever the error is, that is why.
+    if said.contains("PROG LOAD LOG") {
+        return needs::refused(name, what);
+    }
+    match error.kind() {
+        ErrorKind::PermissionDenied => {
+            Unavailable::denied(format!("eBPF {name}: {what}: permission denied")).remedy(REMEDY)
+        }
+        _ => Unavailable::failed(format!("eBPF {name}: {what}: {error}")),
+    }
 }
+
+/// The same where the kernel was to take an object: one that does not know a kind of map or of program says that it is invalid.
+fn not_loaded(name: &str, error: &libbpf_rs::Error, said: &Said) -> Unavailable {
+    let why = unavailable(name, LOADED, error, said);
+    match error.kind() {
+        ErrorKind::InvalidInput | ErrorKind::Unsupported | ErrorKind::TooBig => needs::refused(name, LOADED),
+        _ => why,
+    }
+}
+
+/// What cannot be done, in messages.
+const LOADED: &str = "could not be loaded";
 
 #[cfg(test)]
 mod tests {

@@ -163,6 +163,18 @@ impl Indexed {
         })
     }
 
+    /// How many arguments a tracepoint gives: those of the function type that `btf_trace_NAME` points to, without the first, which is the tracepoint's own.
+    pub fn arguments(&self, tracepoint: &str) -> Option<usize> {
+        let named = self.find(&format!("btf_trace_{tracepoint}"), false)?;
+        let info = |record: &[u8]| word(record, 4);
+        let pointer = self.types.record(word(self.types.record(named)?, 8)?)?;
+        if kind_of(info(pointer)?) != kind::PTR {
+            return None;
+        }
+        let function = info(self.types.record(word(pointer, 8)?)?)?;
+        (kind_of(function) == kind::FUNC_PROTO).then(|| count(function).saturating_sub(1))
+    }
+
     /// A description of the types with these names and of what they are made of. Pointers point to nothing: what they point to is
     /// described only where it is asked for too.
     pub fn part(&self, names: &HashSet<&[u8]>) -> Option<Vec<u8>> {
@@ -398,6 +410,8 @@ mod tests {
         let types = Indexed::new(Types::parse(bytes).unwrap());
         assert!(types.find("btf_trace_sched_switch", false).is_some());
         assert!(types.find("bpf_iter_task", true).is_some());
+        assert_eq!(types.arguments("sched_process_exec"), Some(3));
+        assert_eq!(types.arguments("no_such_tracepoint"), None);
         let part = types.part(&HashSet::from([b"task_struct".as_slice()])).unwrap();
         assert!(part.len() < size / 10, "{} of {size}", part.len());
         assert!(Types::parse(part).unwrap().has_name("sum_exec_runtime"));

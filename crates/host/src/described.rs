@@ -34,6 +34,11 @@ pub(crate) fn has_name(name: &str) -> Option<bool> {
     types().as_ref().map(|types| types.has_name(name))
 }
 
+/// How many arguments a tracepoint gives; `None` where it is not described.
+pub(crate) fn arguments(tracepoint: &str) -> Option<usize> {
+    types().as_ref()?.arguments(tracepoint)
+}
+
 /// A file in memory with the types that an object refers to.
 pub(crate) struct Part(File);
 

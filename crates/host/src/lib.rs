@@ -13,6 +13,8 @@ mod ethtool;
 mod file;
 mod heap;
 mod limit;
+#[cfg(feature = "bpf")]
+mod needs;
 pub mod perf;
 #[cfg(feature = "bpf")]
 mod ring;

@@ -199,8 +199,8 @@ struct sched_info {
 
 struct thread_info {
 	__u32 cpu;
-	/* where the architecture keeps it there: arm64 */
-	int preempt_count;
+	/* where the architecture keeps it there: arm64. Unsigned, so that it is found whatever its size is. */
+	__u64 preempt_count;
 	unsigned long flags;
 	/* x86 */
 	__u32 status;
@@ -287,6 +287,16 @@ struct bpf_iter__task {
 
 #pragma clang attribute pop
 
+/*
+ * `index`, of which the caller knows that it is below `size`, a power of two. The compiler knows it as a rule too and would leave out the mask, which
+ * verifiers before Linux 6.13 want to see.
+ */
+static __always_inline __u32 masked(__u32 index, __u32 size)
+{
+	asm volatile("" : "+r"(index));
+	return index & (size - 1);
+}
+
 /* The CPU on which `task` is, or was last. */
 static __always_inline __u32 cpu_of(struct task_struct *task)
 {
@@ -299,6 +309,19 @@ static __always_inline __u32 cpu_of(struct task_struct *task)
 	}
 	asm volatile("" : "+r"(old));
 	return BPF_CORE_READ(old, cpu);
+}
+
+/* What the scheduler says of `task`: TASK_RUNNING, or in which way it sleeps. */
+static __always_inline __u32 state_of(struct task_struct *task)
+{
+	struct task_struct___before_5_14 *old = (void *)task;
+
+	if (bpf_core_field_exists(task->__state)) {
+		asm volatile("" : "+r"(task));
+		return task->__state;
+	}
+	asm volatile("" : "+r"(old));
+	return BPF_CORE_READ(old, state);
 }
 
 #endif

@@ -63,10 +63,14 @@ static __always_inline void *sums_of(void *map, const void *key, const void *not
  */
 static __always_inline bool on_other_stack(void *ctx, struct task_struct *task)
 {
+	__u64 at = (__u64)ctx, from = (__u64)task->stack, until = from + LARGEST_STACK;
+
 	/* HARDIRQ_MASK, NMI_MASK and the softirq that is served, include/linux/preempt.h. */
 	if (bpf_core_field_exists(task->thread_info.preempt_count))
 		return task->thread_info.preempt_count & 0x00ff0100;
-	return (__u64)ctx - (__u64)task->stack >= LARGEST_STACK;
+	/* Two comparisons, which the compiler must not make one of: verifiers before Linux 6.13 refuse to subtract from `ctx`. */
+	asm volatile("" : "+r"(until));
+	return at < from || at >= until;
 }
 
 /*

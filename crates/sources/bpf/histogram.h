@@ -9,7 +9,7 @@
 
 enum { BUCKETS = 32 };
 
-/* floor(log2(value)) as a bucket, the last being open. */
+/* floor(log2(value)) as a bucket, the last being open. It can be used as an index: masked(). */
 static __always_inline __u32 bucket_of(__u64 value)
 {
 	__u32 low = value, bits, shift;
@@ -27,7 +27,7 @@ static __always_inline __u32 bucket_of(__u64 value)
 	shift = (low > 0x3) << 1;
 	low >>= shift;
 	bits |= shift;
-	return bits | (low >> 1);
+	return masked(bits | (low >> 1), BUCKETS);
 }
 
 #endif

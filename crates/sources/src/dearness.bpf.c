@@ -59,7 +59,7 @@ int BPF_PROG(call_ends, struct pt_regs *regs, long result)
 	count(COUNT_CALLS);
 	its->count++;
 	its->time += spent;
-	its->buckets[bucket_of(spent) & (BUCKETS - 1)]++;
+	its->buckets[bucket_of(spent)]++;
 	if (spent > its->longest)
 		its->longest = spent;
 	return 0;

@@ -90,15 +90,16 @@ static const struct sums NOTHING;
 
 static __always_inline int begin(struct request *request, bool issued)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
+	/* Not its structure, which programs cannot have before Linux 5.11: requests are few. */
+	struct task_struct *task = (void *)bpf_get_current_task();
 	struct flight flight = {.made = bpf_ktime_get_ns()};
 	__u64 address = (__u64)request;
 	__u32 op = request->cmd_flags & OP_MASK;
 
 	flight.issued = issued ? flight.made : 0;
 	flight.op = op == REQ_OP_WRITE && !request->__data_len ? REQ_OP_FLUSH : op;
-	flight.kernel_thread = !!(task->flags & PF_KTHREAD);
-	name_process(flight.comm, task);
+	flight.kernel_thread = !!(BPF_CORE_READ(task, flags) & PF_KTHREAD);
+	BPF_CORE_READ_INTO(&flight.comm, task, group_leader, comm);
 	if (bpf_map_update_elem(&flights, &address, &flight, BPF_ANY))
 		count(COUNT_LOST);
 	return 0;
@@ -163,7 +164,7 @@ int BPF_PROG(request_ends, struct request *request, int error, unsigned int byte
 		__sync_fetch_and_add(&to->time, time);
 		if (flight->issued)
 			__sync_fetch_and_add(&to->queued, flight->issued - flight->made);
-		__sync_fetch_and_add(&to->buckets[bucket_of(time) & (BUCKETS - 1)], 1);
+		__sync_fetch_and_add(&to->buckets[bucket_of(time)], 1);
 	}
 	bpf_map_delete_elem(&flights, &address);
 	return 0;

@@ -5,6 +5,7 @@ use crate::tally::{Fields, trimmed, whole};
 use crate::thin::{Cost, Rhythm, Set, Thinned};
 use crate::{Reader, Scope};
 use host::Host;
+use host::bpf::Need;
 use model::{NULL, Out, Unavailable};
 use std::collections::{BTreeMap, HashMap};
 
@@ -32,6 +33,7 @@ impl Faults {
                 "their number is in `process` (minor_faults, major_faults); where they happen is not known here";
             return Err(Unavailable::absent(why).remedy(else_where));
         }
+        Need::all(host, &[Need::TASK_STORAGE, Need::TASK_REGISTERS])?;
         let plan = Plan {
             name: "faults",
             object: OBJECT,

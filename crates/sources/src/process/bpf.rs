@@ -263,6 +263,8 @@ pub struct BpfReader {
     /// When it was last looked for notes that stayed, and the pid and start of those that were counted, with the time of that.
     looked: u64,
     counted: HashMap<(u32, u64), u64>,
+    /// How long after its exit a process is waited for: not at all where the next read is the last.
+    patience: u64,
     lost: Counts,
     lost_before: [u64; 2],
     /// Holds the programs attached.
@@ -293,6 +295,7 @@ impl BpfReader {
             notes: programs.map("exit_notes")?,
             looked: 0,
             counted: HashMap::new(),
+            patience: PATIENCE,
             lost: Counts::of(&programs)?,
             lost_before: [0; 2],
             _programs: programs,
@@ -305,6 +308,12 @@ impl BpfReader {
             places: HashMap::new(),
             shown: HashMap::new(),
         })
+    }
+
+    /// The next read is the last: who has exited by then counts as its note says, for its end will not be told any more.
+    pub fn ends(&mut self) {
+        self.patience = 0;
+        self.looked = 0;
     }
 
     /// Reads once. Where it fails, no row was put out.
@@ -473,7 +482,7 @@ impl BpfReader {
                 .and_then(|&at| self.processes.get(at))
                 .is_some_and(|p| p.task.start == end.start);
             // Who deletes the note counts it: this, or the program.
-            if !there && now.saturating_sub(exit) >= PATIENCE && self.notes.delete(&key) {
+            if !there && now.saturating_sub(exit) >= self.patience && self.notes.delete(&key) {
                 self.counted.insert((end.pid, end.start), now);
                 tracker.ended(&end.ended(self.first, self.has), out);
             }

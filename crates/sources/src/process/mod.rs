@@ -128,4 +128,11 @@ impl Reader for Processes {
             Way::Proc(reader) => reader.read(host, &mut self.tracker, &mut self.infos, out),
         }
     }
+
+    fn ends(&mut self) {
+        #[cfg(feature = "bpf")]
+        if let Way::Bpf(reader) = &mut self.way {
+            reader.ends();
+        }
+    }
 }

@@ -197,12 +197,7 @@ static __always_inline void read_thread(struct thread_record *to, struct task_st
 	read_own(&to->own, task);
 	bpf_probe_read_kernel(to->comm, sizeof(to->comm), task->comm);
 	to->exit_state = task->exit_state;
-	if (bpf_core_field_exists(task->__state)) {
-		to->state = task->__state;
-	} else {
-		struct task_struct___before_5_14 *old = (void *)task;
-		to->state = BPF_CORE_READ(old, state);
-	}
+	to->state = state_of(task);
 	to->cpu = cpu_of(task);
 }
 

@@ -3,7 +3,7 @@
 use super::{Place, Target};
 use crate::Scope;
 use host::Host;
-use host::bpf::{Iterator as TaskIterator, Map, Programs};
+use host::bpf::{Iterator as TaskIterator, Map, Need, Programs};
 use model::Unavailable;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -50,6 +50,7 @@ pub fn shared(host: &Host, scope: &Scope) -> Result<Arc<Marks>, Unavailable> {
 
 impl Marks {
     fn open(host: &Host, target: &Target) -> Result<Self, Unavailable> {
+        Need::all(host, &[Need::TASK_STORAGE])?;
         let own = std::process::id();
         let (way, root, place) = match target {
             // Programs that count for the whole machine use no marks.

@@ -10,7 +10,7 @@ use crate::tally::{BUCKETS, Counts, Fields, Losses, collector_row, trimmed, whol
 use crate::thin::{Cost, Found, Rhythm, Set, Span, Thin, Thinned};
 use crate::{Reader, Scope, scope};
 use host::Host;
-use host::bpf::{Iterator as TaskIterator, Map, Programs};
+use host::bpf::{Iterator as TaskIterator, Map, Need, Programs};
 use model::{NULL, Out, Unavailable};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -163,6 +163,7 @@ fn folded_key(bytes: &[u8]) -> (Key, u32) {
 impl Syscalls {
     /// Loads and attaches the programs.
     pub fn open(host: &Host, scope: &Scope) -> Result<Self, Unavailable> {
+        Need::all(host, &[Need::TASK_STORAGE, Need::TASK_REGISTERS])?;
         let marks = scope::shared(host, scope)?;
         let mut programs = marks.load(host, "syscalls", OBJECT, &[], &[], &[])?;
         for program in ["thread_exits", "process_is_renamed"] {

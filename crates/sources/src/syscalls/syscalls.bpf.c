@@ -197,8 +197,7 @@ static __always_inline struct slot *slot_of(struct thread_calls *calls, __u32 nr
 		at--;
 	else if (slot->nr != nr)
 		at = pair * 2 + !(calls->recent[pair] & 1);
-	if (at >= SLOTS)
-		return 0;
+	at = masked(at, SLOTS);
 	slot = &calls->slots[at];
 	/* Atomics that give a value order the writes between them for the reader on another CPU. */
 	__sync_fetch_and_add(&calls->sequence, 1);
@@ -302,7 +301,7 @@ int BPF_PROG(call_ends, struct pt_regs *regs, long result)
 	/* How long it took is not known. */
 	if (!seen)
 		return 0;
-	slot->buckets[bucket_of(spent) & (BUCKETS - 1)]++;
+	slot->buckets[bucket_of(spent)]++;
 	now = epoch_now();
 	if (slot->epoch != now) {
 		if (slot->epoch + 1 != now)
@@ -404,10 +403,10 @@ int read_threads(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* Whether a thread waits for something. Kernels before 5.14 call it otherwise: there it is not known. */
+/* Whether a thread waits for something. */
 static __always_inline bool sleeps(struct task_struct *task)
 {
-	return !task->on_cpu && bpf_core_field_exists(task->__state) && task->__state;
+	return !task->on_cpu && state_of(task);
 }
 
 /* Read by bpf.rs. */

@@ -5,6 +5,7 @@ use crate::tally::{Fields, process_name, whole};
 use crate::thin::{Cost, Rhythm, Set, Thinned};
 use crate::{Reader, Scope};
 use host::Host;
+use host::bpf::{Need, arguments};
 use model::{NULL, Out, Unavailable};
 
 static OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/tcp.bpf.o"));
@@ -31,9 +32,11 @@ pub struct Tcp {
 impl Tcp {
     /// Loads and attaches the programs.
     pub fn open(host: &Host, scope: &Scope) -> Result<Self, Unavailable> {
+        Need::all(host, &[Need::CURRENT_TASK])?;
         let has_stalls = missing_tracepoint(host, &["sock_send_length", "tcp_probe"])?.is_none();
-        // The reason, and the socket among the arguments.
-        let has_overflows = knows(host, "SKB_DROP_REASON_TCP_LISTEN_OVERFLOW")? && knows(host, "rx_sk")?;
+        // The reason, and the socket as the fourth argument.
+        let has_overflows =
+            knows(host, "SKB_DROP_REASON_TCP_LISTEN_OVERFLOW")? && arguments("kfree_skb").is_some_and(|n| n >= 4);
         let mut without = Vec::new();
         if !has_stalls {
             without.extend(STALLS);
@@ -69,7 +72,7 @@ impl Tcp {
         }
         if !self.has_overflows {
             let why = "tracepoint kfree_skb: this kernel does not tell the socket, or this reason, of packets that it throws away";
-            out.missing("listen_overflows", Unavailable::absent(why).remedy("Linux 6.11 or newer"));
+            out.missing("listen_overflows", Unavailable::absent(why).remedy("Linux 6.15 or newer"));
         }
     }
 }

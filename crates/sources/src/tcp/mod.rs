@@ -99,7 +99,7 @@ pub static SOURCE: Source = Source {
     title: "TCP by process: retransmits, connecting, stalls",
     documented: "include/trace/events/tcp.h, sock.h; tcp(7); RFC 896, RFC 1122 4.2.3",
     reads: &[],
-    needs: "CAP_BPF and CAP_PERFMON; Linux 6.4 or newer for stalls, 6.11 for listen overflows",
+    needs: "CAP_BPF and CAP_PERFMON; Linux 6.4 or newer for stalls, 6.15 for listen overflows",
     pace: Pace::Tick,
     tables: &[&TCP, &COLLECTOR],
     charts: CHARTS,

@@ -263,7 +263,7 @@ int BPF_PROG(packet_comes, struct sock *sk, struct sk_buff *skb)
 	return 0;
 }
 
-/* A packet is thrown away. `sk` since Linux 6.11. */
+/* A packet is thrown away. `sk` since Linux 6.11, the reason since 6.15. */
 SEC("tp_btf/kfree_skb")
 int BPF_PROG(packet_is_dropped, struct sk_buff *skb, void *site, __u32 reason, struct sock *sk)
 {

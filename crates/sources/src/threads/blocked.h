@@ -30,9 +30,7 @@ static __always_inline __u32 class_of(__s32 call)
 
 	if (at >= CALLS)
 		return CALL_OTHER;
-	/* The compiler knows that the mask takes nothing away, and would leave it out; the kernel does not always. */
-	asm volatile("" : "+r"(at));
-	return call_class[at & (CALLS - 1)];
+	return call_class[masked(at, CALLS)];
 }
 
 static __always_inline bool is_throttled(struct task_struct *task)

@@ -7,11 +7,12 @@ use super::records::{self, Record, Site, Thread};
 use super::slots::Slots;
 use super::tables::COLLECTOR;
 use super::waits::Waits;
+use crate::counted::missing_tracepoint;
 use crate::scope::{self, Marks};
 use crate::tally::{Counts, whole};
 use crate::{Reader, Scope};
 use host::Host;
-use host::bpf::{Iterator as TaskIterator, Map, Programs, Ring};
+use host::bpf::{Iterator as TaskIterator, Map, Need, Programs, Ring, arguments};
 use model::{NULL, Out, Unavailable};
 use std::sync::Arc;
 
@@ -60,31 +61,31 @@ impl BpfReader {
 
     /// `ask_clock`: as on a kernel that keeps no clock and no queueing times for them to read.
     pub(super) fn open_with(host: &Host, scope: &Scope, ask_clock: bool) -> Result<Self, Unavailable> {
+        Need::all(host, &[Need::TASK_STORAGE, Need::TASK_REGISTERS])?;
         let marks = scope::shared(host, scope)?;
         let classes = calls::classes();
+        // The fourth argument is the state in which a thread leaves its CPU, since Linux 5.18.
+        let tells_state = [u8::from(arguments("sched_switch").is_none_or(|number| number >= 4))];
         let ask_clock = [u8::from(ask_clock)];
-        let constants = [("call_class", classes.as_slice()), ("ask_clock", ask_clock.as_slice())];
-        let load = |without: &[&str]| marks.load(host, "threads", OBJECT, without, &[], &constants);
+        let constants = [
+            ("call_class", classes.as_slice()),
+            ("ask_clock", ask_clock.as_slice()),
+            ("tells_state", tells_state.as_slice()),
+        ];
         let mut missing = interrupts(host);
-        // The tracepoints of kernel locks are there since Linux 5.19.
-        let (mut programs, with_locks) = match load(&[]) {
-            Ok(programs) => (programs, true),
-            Err(why) => match load(&OF_LOCKS) {
-                Ok(programs) => {
-                    missing.push(("lock.kernel", why));
-                    (programs, false)
-                }
-                Err(why) => return Err(why),
-            },
-        };
+        let lacks_locks = missing_tracepoint(host, &["contention_begin", "contention_end"])?;
+        if let Some(lacks) = lacks_locks {
+            let why = format!("tracepoint {lacks}: this kernel does not tell of its own locks");
+            missing.push(("lock.kernel", Unavailable::absent(why).remedy("Linux 5.19 or newer")));
+        }
+        let without: &[&str] = if lacks_locks.is_some() { &OF_LOCKS } else { &[] };
+        let mut programs = marks.load(host, "threads", OBJECT, without, &[], &constants)?;
         let threads = programs.iterator("ledger_read")?;
         for program in PROGRAMS.iter().filter(|name| **name != "ledger_read") {
             programs.attach(program)?;
         }
-        if with_locks {
-            for program in OF_LOCKS {
-                programs.attach(program)?;
-            }
+        for program in OF_LOCKS.iter().filter(|program| !without.contains(program)) {
+            programs.attach(program)?;
         }
         Ok(BpfReader {
             marks,

@@ -122,7 +122,7 @@ static __always_inline void blocks(struct task_struct *task, struct ledger *ledg
 			/* __owner of glibc's pthread_mutex_t, which user space believes only of a pthread mutex. */
 			bpf_probe_read_user(&ledger->owner, sizeof(ledger->owner), (void *)(ledger->address + 8));
 		}
-		known = &ledger->known[ledger->place & (KNOWN - 1)];
+		known = &ledger->known[masked(ledger->place, KNOWN)];
 		if (with_stacks && !(task->flags & PF_KTHREAD) && (known->place != ledger->place || has_passed(COPY_AGAIN, known->at, now)) &&
 		    copy_stack(ledger->place, now)) {
 			known->place = ledger->place;
@@ -253,9 +253,18 @@ static __always_inline void runs(struct task_struct *task, struct ledger *ledger
 	if (at < ledger->since)
 		at = ledger->since;
 	if (ledger->state == RUNNABLE && at > ledger->since)
-		ledger->queue[bucket_of((at - ledger->since) >> 10) & (BUCKETS - 1)]++;
+		ledger->queue[bucket_of((at - ledger->since) >> 10)]++;
 	account(ledger, at);
 	changed(ledger, RUNNING);
+}
+
+/* Whether sched_switch tells the state in which a thread leaves: since Linux 5.18. Set before loading. */
+const volatile bool tells_state = 1;
+
+/* In which state `prev` leaves its CPU. Where the tracepoint does not say, whoever wakes the thread just now may have changed it already. */
+static __always_inline __u32 leaves_in(unsigned long long *ctx, struct task_struct *prev)
+{
+	return tells_state ? ctx[3] : state_of(prev);
 }
 
 /* Of no other thread there is a ledger, nor is one begun. */
@@ -265,8 +274,10 @@ static __always_inline bool may_be_followed(struct task_struct *task)
 }
 
 SEC("tp_btf/sched_switch")
-int BPF_PROG(ledger_switch, bool preempt, struct task_struct *prev, struct task_struct *next, unsigned int prev_state)
+int BPF_PROG(ledger_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
+	__u32 prev_state = leaves_in(ctx, prev);
+
 	/* Asked at switches of others too, for a read asks how far the clock of any CPU is from its own. */
 	__u64 distance, now = time_of_switch(next, &distance);
 	struct ledger *ledger;
@@ -412,7 +423,7 @@ int BPF_PROG(ledger_obtained, void *lock, int failed)
 /* Where a thread is that is not running, for the ledger of one that was there before. */
 static __always_inline void find_state(struct task_struct *task, struct ledger *ledger, __u64 now)
 {
-	__u32 state = task->__state;
+	__u32 state = state_of(task);
 
 	if (task->on_cpu || state == TASK_RUNNING || task->exit_state)
 		return;

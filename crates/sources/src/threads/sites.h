@@ -86,7 +86,7 @@ static __always_inline bool is_site(struct site *site, struct ledger *ledger, __
 /* The site of the wait in `state`, rather one with a kernel stack where the wait itself has none; SITES: none yet. */
 static __always_inline __u32 site_of(struct ledger *ledger, __u64 state)
 {
-	__u32 found = ledger->last & (SITES - 1);
+	__u32 found = masked(ledger->last, SITES);
 
 	if (is_site(&ledger->sites[found], ledger, state))
 		return found;
@@ -109,7 +109,7 @@ static __always_inline bool looks_at_kernel(struct ledger *ledger, __u64 state, 
 {
 	if (ledger->kernel)
 		return 0;
-	if (found >= SITES || !ledger->sites[found & (SITES - 1)].kernel)
+	if (found >= SITES || !ledger->sites[masked(found, SITES)].kernel)
 		return 1;
 	return state != UNDECIDED && ledger->closely && ledger->wakeups % KERNEL_ONE_IN == 0;
 }
@@ -130,7 +130,7 @@ static __noinline int end_wait(struct task_struct *task, struct ledger *ledger, 
 		found = site_of(ledger, state);
 	}
 	if (found >= SITES) {
-		found = ledger->hand++ & (SITES - 1);
+		found = masked(ledger->hand++, SITES);
 		if (ledger->sites[found].count != ledger->told[found])
 			tell_site(task, &ledger->sites[found], found);
 		__builtin_memset(&ledger->sites[found], 0, sizeof(struct site));
@@ -138,7 +138,7 @@ static __noinline int end_wait(struct task_struct *task, struct ledger *ledger, 
 		ledger->told[found] = 0;
 	}
 	ledger->last = found;
-	site = &ledger->sites[found & (SITES - 1)];
+	site = &ledger->sites[masked(found, SITES)];
 	if (ledger->kernel || !site->count) {
 		__u32 owner = site->owner, waiters = site->waiters;
 

@@ -1,0 +1,64 @@
+# shellcheck shell=bash
+# To be sourced by tests/kernels.sh: the table of README.md that says what works on which kernel, made of the recordings.
+
+# Words for the row; what the first cell below is of: source, and the item of it, where it is not the whole.
+TABLE_ROWS='
+all that Linux tells through `/proc` and `/sys`|cpu|
+every process and its end, however short it was, in one pass|processes|bpf
+samples of what runs, with stacks|stacks|sample
+the ledger of threads: states, waits with stacks, locks and who holds them|threads|thread_time
+locks of the kernel|threads|thread_time lock.kernel
+system calls|syscalls|
+page faults by place|faults|
+block I/O by process|block|
+the same for requests that the kernel sends later|block|who asks
+time in interrupts and timers|irqs|
+interrupts between CPUs|ipis|
+TCP by process: retransmits, connecting|tcp|
+stalls by delayed acknowledgements|tcp|delayed_ack_stalls
+full listen queues by process|tcp|listen_overflows
+'
+
+# cell FILE SOURCE ITEM
+cell() {
+    local found
+    found=$(rows "$1" "select status, coalesce(remedy, '') from coverage where source = '$2' and item in ('', '${3// /\', \'}') and status <> 'read' order by item limit 1")
+    case $found in
+    '') echo yes ;;
+    *'Linux '*' or newer'*) sed 's/.*Linux \([0-9.]*\) or newer.*/from \1/' <<<"$found" ;;
+    *) echo no ;;
+    esac
+}
+
+make_table() {
+    local words source item kernel line
+    line='| |' && for kernel in "${TABLE_KERNELS[@]}"; do line+=" ${kernel/-/ } |"; done && echo "$line"
+    line='|---|' && for kernel in "${TABLE_KERNELS[@]}"; do line+='---|'; done && echo "$line"
+    while IFS='|' read -r words source item; do
+        [[ -n $words ]] || continue
+        line="| $words |"
+        for kernel in "${TABLE_KERNELS[@]}"; do
+            line+=" $(cell "$folder/$kernel/results/known.twin" "$source" "$item") |"
+        done
+        echo "$line"
+    done <<<"$TABLE_ROWS"
+}
+
+TABLE_KERNELS=({x86_64,aarch64}-{5.10,6.1,6.12})
+
+# check_readme check|write: the table between its marks
+check_readme() {
+    local begin='<!-- kernels: begin -->' end='<!-- kernels: end -->' made=$folder/table.md
+    make_table >"$made"
+    if [[ $1 == write ]]; then
+        awk -v begin="$begin" -v end="$end" -v file="$made" '
+            $0 == end { skip = 0 }
+            !skip
+            $0 == begin { while ((getline line < file) > 0) print line; skip = 1 }' README.md >"$folder/README.md" && cp "$folder/README.md" README.md
+        echo "wrote the table of README.md"
+    elif diff <(sed -n "/^$begin\$/,/^$end\$/p" README.md | sed '1d;$d') "$made"; then
+        ok "README.md says what works on which kernel"
+    else
+        bad "README.md says otherwise of what works on which kernel (above): tests/kernels.sh --write-readme writes its table"
+    fi
+}
