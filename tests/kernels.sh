@@ -5,8 +5,7 @@
 # usage: tests/kernels.sh [--keep-readme | --write-readme] [KERNEL…]       default: all; KERNEL: MACHINE-VERSION, such as aarch64-6.1
 # --no-boot looks at what the last run left
 #
-# TWINSCOPE is the program that reads the recordings. Recordings stay in target/kernels/KERNEL/results. Of all kernels together the table
-# "What it needs" of README.md is made: --write-readme writes it, otherwise it must be true.
+# TWINSCOPE is the program that reads the recordings. They stay in target/kernels/KERNEL/results.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=tests/kernels/check.sh
@@ -14,17 +13,20 @@ cd "$(dirname "$0")/.."
 # shellcheck source=tests/kernels/table.sh
 . tests/kernels/table.sh
 
-KERNELS=({x86_64,aarch64}-{6.1,6.12,5.10})
+# An aarch64 host builds for itself alone.
+machines=(x86_64 aarch64)
+[[ $(uname -m) != aarch64 ]] || machines=(aarch64)
+mapfile -t KERNELS < <(for machine in "${machines[@]}"; do printf '%s\n' "$machine"-{6.1,6.12,5.10}; done)
 twinscope=$(realpath -m "${TWINSCOPE:-target/release/twinscope}")
 folder=$PWD/target/kernels
 # A guest that hangs, seconds.
 LONGEST=400
 
-readme=check chosen=()
+readme=check boot=1 chosen=()
 for word in "$@"; do
     case $word in
     --write-readme) readme=write ;;
-    --keep-readme) readme= ;;
+    --no-boot) boot= ;;
     *)
         [[ " ${KERNELS[*]} " == *" $word "* ]] || { echo "kernels: $word: not one of ${KERNELS[*]}" >&2 && exit 2; }
         chosen+=("$word")
@@ -32,7 +34,7 @@ for word in "$@"; do
     esac
 done
 [[ ${#chosen[@]} -gt 0 ]] || chosen=("${KERNELS[@]}")
-[[ ${#chosen[@]} -eq ${#KERNELS[@]} ]] || readme=
+[[ ${#chosen[@]} -eq ${#TABLE_KERNELS[@]} ]] || readme=
 
 cases_of() {
     case $1 in
@@ -43,9 +45,8 @@ cases_of() {
 
 compiler_of() {
     case $1 in
-    "$(uname -m)") echo cc ;;
     aarch64) echo scripts/aarch64-cc ;;
-    *) echo "$1-linux-gnu-gcc" ;;
+    *) echo cc ;;
     esac
 }
 
@@ -90,34 +91,39 @@ boot() {
     rm -f "$here/results.tar"
 }
 
-missing=
-for tool in qemu-system-x86_64 qemu-system-aarch64 cpio; do
-    command -v $tool >/dev/null || missing+=" $tool"
-done
-if [[ -n $missing ]]; then
-    skip "other kernels: missing:$missing; scripts/install-deps.sh kernels installs it"
-    finish
-fi
-if ! why=$(scripts/fetch-kernels.sh "$folder" "${chosen[@]}" 2>&1); then
-    skip "other kernels: they could not be fetched: $(tail -n 1 <<<"$why")"
-    finish
-fi
-for machine in x86_64 aarch64; do
-    [[ " ${chosen[*]}" == *" $machine-"* ]] || continue
-    if [[ ! -e target/dist/twinscope-recorder-$machine ]]; then
-        bad "target/dist/twinscope-recorder-$machine is missing: scripts/build-recorder.sh builds it"
+# Builds what the guests start from and boots them.
+boot_all() {
+    local missing='' why tool machine kernel
+    for tool in qemu-system-x86_64 qemu-system-aarch64 cpio; do
+        command -v $tool >/dev/null || missing+=" $tool"
+    done
+    if [[ -n $missing ]]; then
+        skip "other kernels: missing:$missing; scripts/install-deps.sh kernels installs it"
         finish
     fi
-    rm -rf "$folder/root-$machine"
-    build_root "$machine" "$folder/root-$machine" || { bad "$machine: the programs for the guest do not build" && finish; }
-done
+    if ! why=$(scripts/fetch-kernels.sh "$folder" "${chosen[@]}" 2>&1); then
+        skip "other kernels: they could not be fetched: $(tail -n 1 <<<"$why")"
+        finish
+    fi
+    for machine in "${machines[@]}"; do
+        [[ " ${chosen[*]}" == *" $machine-"* ]] || continue
+        if [[ ! -e target/dist/twinscope-recorder-$machine ]]; then
+            bad "target/dist/twinscope-recorder-$machine is missing: scripts/build-recorder.sh builds it"
+            finish
+        fi
+        rm -rf "$folder/root-$machine"
+        build_root "$machine" "$folder/root-$machine" || { bad "$machine: the programs for the guest do not build" && finish; }
+    done
 
-# Two at a time, for each has little to do while its disk and its clock are waited for.
-for kernel in "${chosen[@]}"; do
-    while [[ $(jobs -rp | wc -l) -ge 2 ]]; do wait -n; done
-    boot "$kernel" &
-done
-wait
+    # Two at a time, for each has little to do while its disk and its clock are waited for.
+    for kernel in "${chosen[@]}"; do
+        while [[ $(jobs -rp | wc -l) -ge 2 ]]; do wait -n; done
+        boot "$kernel" &
+    done
+    wait
+}
+
+[[ -z $boot ]] || boot_all
 for kernel in "${chosen[@]}"; do
     check_kernel "$kernel" "$folder/$kernel"
 done

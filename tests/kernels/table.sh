@@ -1,17 +1,17 @@
 # shellcheck shell=bash
 # To be sourced by tests/kernels.sh: the table of README.md that says what works on which kernel, made of the recordings.
 
-# Words for the row; what the first cell below is of: source, and the item of it, where it is not the whole.
+# Words, and what must have been read for a "yes": a source, and items of it with commas between them.
 TABLE_ROWS='
 all that Linux tells through `/proc` and `/sys`|cpu|
 every process and its end, however short it was, in one pass|processes|bpf
 samples of what runs, with stacks|stacks|sample
 the ledger of threads: states, waits with stacks, locks and who holds them|threads|thread_time
-locks of the kernel|threads|thread_time lock.kernel
+locks of the kernel|threads|thread_time,lock.kernel
 system calls|syscalls|
 page faults by place|faults|
 block I/O by process|block|
-the same for requests that the kernel sends later|block|who asks
+who asked for a flush|block|who asks
 time in interrupts and timers|irqs|
 interrupts between CPUs|ipis|
 TCP by process: retransmits, connecting|tcp|
@@ -21,8 +21,9 @@ full listen queues by process|tcp|listen_overflows
 
 # cell FILE SOURCE ITEM
 cell() {
-    local found
-    found=$(rows "$1" "select status, coalesce(remedy, '') from coverage where source = '$2' and item in ('', '${3// /\', \'}') and status <> 'read' order by item limit 1")
+    local found items
+    items=$(sed "s/[^,]*/'&'/g" <<<"$3")
+    found=$(rows "$1" "select status, coalesce(remedy, '') from coverage where source = '$2' and item in ('', $items) and status <> 'read' order by item limit 1")
     case $found in
     '') echo yes ;;
     *'Linux '*' or newer'*) sed 's/.*Linux \([0-9.]*\) or newer.*/from \1/' <<<"$found" ;;
