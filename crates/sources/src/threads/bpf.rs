@@ -59,14 +59,14 @@ impl BpfReader {
         Self::open_with(host, scope, false)
     }
 
-    /// `ask_clock`: as on a kernel that keeps no clock and no queueing times for them to read.
-    pub(super) fn open_with(host: &Host, scope: &Scope, ask_clock: bool) -> Result<Self, Unavailable> {
+    /// `as_old`: as on a kernel that keeps no clock and no queueing times for them to read, and whose sched_switch does not tell the state.
+    pub(super) fn open_with(host: &Host, scope: &Scope, as_old: bool) -> Result<Self, Unavailable> {
         Need::all(host, &[Need::TASK_STORAGE, Need::TASK_REGISTERS])?;
         let marks = scope::shared(host, scope)?;
         let classes = calls::classes();
         // The fourth argument is the state in which a thread leaves its CPU, since Linux 5.18.
-        let tells_state = [u8::from(arguments("sched_switch").is_none_or(|number| number >= 4))];
-        let ask_clock = [u8::from(ask_clock)];
+        let tells_state = [u8::from(!as_old && arguments("sched_switch").is_none_or(|number| number >= 4))];
+        let ask_clock = [u8::from(as_old)];
         let constants = [
             ("call_class", classes.as_slice()),
             ("ask_clock", ask_clock.as_slice()),

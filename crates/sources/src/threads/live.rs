@@ -378,11 +378,11 @@ impl Session {
         Self::with(worker, false)
     }
 
-    fn with(worker: &Worker, ask_clock: bool) -> Option<Self> {
+    fn with(worker: &Worker, as_old: bool) -> Option<Self> {
         let host = Host::live();
         let target = Target::Tree(worker.0.id());
         let scope = Scope { target, start: host.now(), ..Scope::default() };
-        match BpfReader::open_with(&host, &scope, ask_clock) {
+        match BpfReader::open_with(&host, &scope, as_old) {
             Ok(reader) => Some(Session {
                 host,
                 reader,
@@ -487,16 +487,16 @@ fn all_time_is_in_one_state() {
 }
 
 #[test]
-fn all_time_is_in_one_state_where_the_clock_must_be_asked() {
-    adds_up("all_time_is_in_one_state_where_the_clock_must_be_asked", true);
+fn all_time_is_in_one_state_on_an_old_kernel() {
+    adds_up("all_time_is_in_one_state_on_an_old_kernel", true);
 }
 
-fn adds_up(test: &str, ask_clock: bool) {
+fn adds_up(test: &str, as_old: bool) {
     if is_worker() {
         return;
     }
     let mut worker = Worker::start(test, "run,contend,pipe,epoll,fsync,mutex");
-    let Some(mut session) = Session::with(&worker, ask_clock) else { return };
+    let Some(mut session) = Session::with(&worker, as_old) else { return };
     session.read();
     let (first, before) = (session.between, session.time.clone());
     worker.go();
