@@ -3,7 +3,7 @@
 use crate::means;
 use crate::throughput::{Pace, total};
 use crate::window;
-use model::{Exit, Window};
+use model::{Exit, Status, Window};
 use query::Run;
 use std::collections::BTreeSet;
 
@@ -31,6 +31,8 @@ pub enum CautionKind {
     Frequency,
     /// The kernel's ticks divide CPU time otherwise than the samples do.
     Ticks,
+    /// The ledger of a run was only sampled.
+    Ledger,
 }
 
 impl CautionKind {
@@ -43,6 +45,7 @@ impl CautionKind {
             CautionKind::Others => "others",
             CautionKind::Frequency => "frequency",
             CautionKind::Ticks => "ticks",
+            CautionKind::Ledger => "ledger",
         }
     }
 }
@@ -66,6 +69,24 @@ pub(crate) fn divided_by_samples(of: &str, run: Option<usize>, [ticked, sampled]
         sampled * 100.0
     );
     Caution { kind: CautionKind::Ticks, run, text }
+}
+
+/// Which runs have a ledger that was sampled from `/proc`, for want of eBPF: what threads waited for is not told apart there.
+pub(crate) fn sampled_ledgers(runs: &[Run]) -> Vec<Caution> {
+    let of = |run: &Run| {
+        let coverage = run.recording.coverage();
+        let found = coverage.into_iter().find(|c| c.source == "threads" && c.item == "thread_time")?;
+        let missing = matches!(found.status, Status::Absent | Status::Denied | Status::NotApplicable);
+        let remedy = found.remedy.map(|remedy| format!(" To change that: {remedy}.")).unwrap_or_default();
+        missing.then(|| {
+            format!(
+                "The threads of {} were sampled, so that what they waited for is mostly `other`: {}.{remedy}",
+                run.name, found.why
+            )
+        })
+    };
+    let caution = |(index, text)| Caution { kind: CautionKind::Ledger, run: Some(index), text };
+    runs.iter().enumerate().filter_map(|(index, run)| Some((index, of(run)?))).map(caution).collect()
 }
 
 /// Which commands failed: what such a one did may be other work than that of one that did not. A command that was asked to end did not

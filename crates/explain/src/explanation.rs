@@ -168,6 +168,7 @@ pub fn explain(runs: Vec<Run>, slow: usize, options: &Explain) -> Result<Explana
     let facts = facts::differences(&runs);
     let own = own::names(&runs);
     let mut warned = cautions::failed(&runs);
+    warned.extend(cautions::sampled_ledgers(&runs));
     if !budget.single {
         let (a, b): (Vec<usize>, Vec<usize>) = ((slow..runs.len()).collect(), (0..slow).collect());
         let paces: Vec<Option<crate::throughput::Pace>> = runs
