@@ -3,13 +3,13 @@
 #
 # usage: scripts/bench.sh [quick] [all|NAME…]     default: all
 #
-# Names: recorder processes host192 fast size syscalls threads stacks services unwind agreement import report builds hour day sql, and build, which deletes target/ and is only run when named.
+# Names: recorder processes host192 fast short size syscalls threads stacks services unwind agreement import report builds hour day sql, and build, which deletes target/ and is only run when named.
 # `quick` measures for a shorter time and once, and leaves out `day` unless that is named. Figures are kept in target/bench, so that a run of some names keeps
 # those of the others. Timings fail nothing: the page says which budget is met.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-NAMES=(recorder processes host192 fast size syscalls threads stacks services unwind agreement import report builds hour day sql build)
+NAMES=(recorder processes host192 fast short size syscalls threads stacks services unwind agreement import report builds hour day sql build)
 out=target/bench
 twinscope=${TWINSCOPE:-target/release/twinscope}
 helper=target/release/examples/bench
@@ -40,7 +40,7 @@ for word in "$@"; do
     esac
 done
 if [[ ${#chosen[@]} -eq 0 ]]; then
-    chosen=(recorder processes host192 fast size syscalls threads stacks services unwind agreement import report builds hour sql)
+    chosen=(recorder processes host192 fast short size syscalls threads stacks services unwind agreement import report builds hour sql)
     [[ -n $quick ]] || chosen+=(day)
 fi
 
@@ -164,6 +164,20 @@ bench_fast() {
     for ((round = 0; round < rounds; round++)); do
         record -i 10ms --only cpu,kernel,schedstat,pressure,softirqs
         value twinscope "ticks skipped" "" "$("$twinscope" sql "$work/recorder.twin" --format csv 'select max(skipped) from recorder' | tail -n 1)"
+    done
+}
+
+# CPU time and file of recordings that are hardly more than their start and end.
+bench_short() {
+    begin short "ten recordings of a second, ten of a command that ends at once"
+    local round what file=$work/short.twin
+    for ((round = 0; round < 10; round++)); do
+        for what in "-d 1s" "-- true"; do
+            # shellcheck disable=SC2086  # Two words each.
+            cost twinscope "$twinscope" record -q -f -o "$file" $what
+            value "record $what" CPU ms "$(awk -v c="$cpu" 'BEGIN { printf "%.0f", 1000 * c }')"
+            value "record $what" file KiB "$(awk -v b="$(size_of "$file")" 'BEGIN { printf "%.1f", b / 1024 }')"
+        done
     done
 }
 

@@ -26,6 +26,10 @@ const CELLS: &[(&str, &str)] = &[
     ("coverage", "why"),
     ("fact", "name"),
     ("fact", "value"),
+    ("pack", "bytes"),
+    ("pack", "bytes"),
+    ("pack", "bytes"),
+    ("pack", "id"),
     ("mark", "t"),
     ("mark", "text"),
     ("segment", "table_id"),
@@ -151,9 +155,12 @@ fn apply(db: &rusqlite::Connection, change: &Change<'_>) -> rusqlite::Result<()>
 
 /// Gives the blobs that carry a checksum a right one, so that what is wrong in them reaches the decoders.
 fn sum(db: &rusqlite::Connection) -> rusqlite::Result<()> {
-    for (table, first, second, bytes) in
-        [("segment", "table_id", "generation", "ticks"), ("tail", "tick", "0", "bytes"), ("table_definition", "id", "0", "definition")]
-    {
+    for (table, first, second, bytes) in [
+        ("segment", "table_id", "generation", "ticks"),
+        ("tail", "tick", "0", "bytes"),
+        ("table_definition", "id", "0", "definition"),
+        ("source", "id", "0", "charts"),
+    ] {
         let sql = format!("select rowid, {first}, {second}, {bytes} from {table}");
         let rows = db
             .prepare(&sql)?

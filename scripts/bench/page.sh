@@ -11,6 +11,7 @@ SECTIONS="recorder|Recording at defaults|1 s interval, all sources, on this mach
 processes|The same with 2,000 more processes|2,000 times \`sleep\`.
 host192|The same on a simulated large host|192 CPUs, 500 interrupt lines and 150 processes as files in memory that a helper rewrites each second, read with \`--root\`. The time that a kernel takes to make the text of such files is not in it: only the recorder's own. Processes are read from \`/proc\`, without eBPF.
 fast|10 ms interval|\`-i 10ms --only cpu,kernel,schedstat,pressure,softirqs\`
+short|Short recordings|Little more than start and end, ten times in turn: \`record -d 1s\`, and \`record -- true\`, which follows threads, so that all eBPF programs are loaded. CPU time is that of the whole process with the command.
 size|Size of a recording|All sources at 1 s, on this machine as it was. What a longer recording adds tells the cost of each second from the fixed part (declarations of tables, facts of the host).
 syscalls|System calls|What the table of system calls adds to one \`getppid\`, in CPU time of the program that calls it in a loop; for \`strace -c\`, in elapsed time. The loop ran without, with \`--only syscalls --exact\`, where all its calls were counted, with \`--only syscalls\`, which thins itself out, under \`strace -c\`, and under bpftrace with a script that keeps number, time and histogram of each call as the table does, and with one that does nothing, in turn.
 report|Report of two recordings of 60 s|Of this machine.
@@ -37,6 +38,9 @@ host192|twinscope|CPU after the start|2
 stacks|99 Hz|CPU time of the command, median|1
 fast|twinscope|CPU|2
 fast|twinscope|CPU after the start|2
+short|record -d 1s|CPU|120
+short|record -d 1s|file|96
+short|record -- true|CPU|120
 size|twinscope|each second|1024
 syscalls|twinscope|added to a getppid|150
 threads|pipe ping-pong|cost|300

@@ -2,6 +2,7 @@
 //! buffers. Every error says why it cannot be had here, and what would give it.
 
 use crate::Host;
+pub use crate::ask::Asked;
 use crate::described;
 pub use crate::needs::Need;
 use crate::needs::{self, SAY_ALL};
@@ -113,6 +114,14 @@ impl Programs {
             found.ok_or_else(|| Unavailable::failed(format!("eBPF {}: has no program {wanted}", self.name)))
         });
         Ok(Hooks { name: self.name, programs: each.collect::<Result<_, _>>()?, links: Vec::new() })
+    }
+
+    /// The program `program` of the section `syscall`, which leaves its answers in the array `map`. It lives on when the object is dropped.
+    pub fn asked(&self, program: &str, map: &str) -> Result<Asked, Unavailable> {
+        let found = self.object.progs().find(|p| p.name() == program);
+        let held = found.and_then(|p| p.as_fd().try_clone_to_owned().ok());
+        let held = held.ok_or_else(|| Unavailable::failed(format!("eBPF {}: has no program {program}", self.name)))?;
+        Ok(Asked::new(self.name, held, self.map(map)?))
     }
 
     /// Attaches an iterator program. It runs when it is read, not before.

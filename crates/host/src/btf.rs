@@ -309,8 +309,13 @@ fn put(bytes: &mut [u8], at: usize, value: u32) -> Option<()> {
     bytes.get_mut(at..)?.first_chunk_mut::<4>().map(|place| *place = value.to_le_bytes())
 }
 
-/// The section `.BTF` of an ELF file of 64 bits, as clang writes it for eBPF.
-pub(crate) fn section(object: &[u8]) -> Option<&[u8]> {
+/// Whether an object has places that depend on the kernel's types: its section `.BTF.ext` lists relocations of CO-RE, whose length is at 28.
+pub(crate) fn is_relocated(object: &[u8]) -> bool {
+    section(object, b".BTF.ext").and_then(|extension| word(extension, 28)) != Some(0)
+}
+
+/// A section of an ELF file of 64 bits, as clang writes it for eBPF.
+pub(crate) fn section<'a>(object: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     let half = |at: usize| object.get(at..)?.first_chunk::<2>().map(|b| usize::from(u16::from_le_bytes(*b)));
     let long =
         |at: usize| object.get(at..)?.first_chunk::<8>().and_then(|b| usize::try_from(u64::from_le_bytes(*b)).ok());
@@ -327,7 +332,7 @@ pub(crate) fn section(object: &[u8]) -> Option<&[u8]> {
     let names = content(header(names)?)?;
     let of = |name: usize| names.get(name..).and_then(|rest| rest.get(..memchr::memchr(0, rest)?));
     let found =
-        (0..number).filter_map(header).find(|&at| word(object, at).and_then(|n| of(n as usize)) == Some(b".BTF"))?;
+        (0..number).filter_map(header).find(|&at| word(object, at).and_then(|n| of(n as usize)) == Some(name))?;
     content(found)
 }
 
@@ -396,7 +401,8 @@ mod tests {
                     Indexed::new(types).part(&all.iter().map(Vec::as_slice).collect());
                 }
             }
-            section(&whole[at..]);
+            section(&whole[at..], b".BTF");
+            assert!(is_relocated(&whole[at..]), "what is not understood may be");
         }
     }
 

@@ -49,10 +49,14 @@ impl Part {
     }
 }
 
-/// The types that `object` refers to. `None` where libbpf has to look for itself.
+/// The types that `object` refers to. `None` where there are none, or libbpf has to look for itself.
 pub(crate) fn part(object: &[u8]) -> Option<Part> {
     static HANDLERS: Once = Once::new();
-    let own = Types::parse(btf::section(object)?.to_vec())?;
+    // The kernel's types are 7 MB, and are forgotten when all collectors have begun: what comes later should not have them read again.
+    if !btf::is_relocated(object) {
+        return None;
+    }
+    let own = Types::parse(btf::section(object, b".BTF")?.to_vec())?;
     let bytes = types().as_ref()?.part(&own.roots())?;
     let file = rustix::fs::memfd_create("types", rustix::fs::MemfdFlags::CLOEXEC).ok()?;
     let mut file = File::from(file);

@@ -3,6 +3,8 @@
 //! that changed since the one before, so that tests can play a recording forward.
 
 #[cfg(feature = "bpf")]
+mod ask;
+#[cfg(feature = "bpf")]
 pub mod bpf;
 #[cfg(feature = "bpf")]
 mod btf;

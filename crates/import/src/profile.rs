@@ -156,9 +156,8 @@ impl Profile {
         let end = self.samples.last().map_or(0, |s| s.at).saturating_sub(start).max(1);
         let tick = TICK.max(end / MOST_TICKS);
         let mut writer = Writer::create(output, replace, i64::MAX)?;
-        writer.source("import", "imported profile", 0, &[])?;
-        let ids =
-            [writer.define("import", &FRAME)?, writer.define("import", &STACK)?, writer.define("import", &SAMPLE)?];
+        writer.source("import", "imported profile", 0, &[]);
+        let ids = [writer.define("import", &FRAME), writer.define("import", &STACK), writer.define("import", &SAMPLE)];
         let number = |n: u32| if n == 0 { NULL } else { i64::from(n) };
         let mut rows = Rows { width: FRAME.width(), cells: Vec::new() };
         for (at, p) in (1..).zip(&self.places) {

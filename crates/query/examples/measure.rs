@@ -46,7 +46,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let dir = tempfile::tempdir()?;
     let path = dir.path().join("hour.twin");
     let mut writer = Writer::create(&path, false, 60_000_000_000)?;
-    let id = writer.define("cpu", &CPU)?;
+    let id = writer.define("cpu", &CPU);
     let mut totals = vec![0i64; (CPUS * 10) as usize];
     let mut random = 1u64;
     for tick in 0..TICKS {

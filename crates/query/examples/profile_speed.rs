@@ -31,9 +31,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 fn write(path: &std::path::Path, samples: i64) -> Result<(), Box<dyn std::error::Error>> {
     let mut writer = Writer::create(path, true, i64::MAX)?;
     let mut symbols = Symbols::default();
-    let frame = writer.define("x", &FRAME)?;
-    let stack = writer.define("x", &STACK)?;
-    let sample = writer.define("x", &SAMPLE)?;
+    let frame = writer.define("x", &FRAME);
+    let stack = writer.define("x", &STACK);
+    let sample = writer.define("x", &SAMPLE);
     let mut seed = 1u64;
     let mut random = |below: i64| {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

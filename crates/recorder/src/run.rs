@@ -111,8 +111,8 @@ pub fn record(options: &Record) -> Result<u8> {
                     time => every.max(ticks(time, pace.base)),
                 };
                 let interval = pace.base.as_nanos() as u64 * if every == 1 { pace.stride } else { every };
-                writer.source(source.name, source.title, interval as i64, source.charts)?;
-                let tables = source.tables.iter().map(|t| writer.define(source.name, t)).collect::<Result<_, _>>()?;
+                writer.source(source.name, source.title, interval as i64, source.charts);
+                let tables = source.tables.iter().map(|t| writer.define(source.name, t)).collect();
                 active.push(Active::new(source, reader, tables, every, interval));
             }
             Err(why) => coverage.push(Coverage::unavailable(source.name, "", why)),
@@ -130,10 +130,10 @@ pub fn record(options: &Record) -> Result<u8> {
     }
     let unavailable = coverage.iter().filter(|c| c.status != Status::NotApplicable).count();
     let denied = coverage.iter().filter(|c| c.status == Status::Denied).count();
-    writer.coverage(&coverage)?;
-    writer.source("recorder", "the recorder itself", OWN.as_nanos() as i64, own::CHARTS)?;
+    writer.source("recorder", "the recorder itself", OWN.as_nanos() as i64, own::CHARTS);
     let mut define = |table: &'static Table| writer.define("recorder", table);
-    let own = [define(&own::RECORDER)?, define(&own::RECORDER_SOURCE)?, define(&own::WORK)?];
+    let own = [define(&own::RECORDER), define(&own::RECORDER_SOURCE), define(&own::WORK)];
+    writer.coverage(&coverage)?;
 
     let keeper = Keeper::start(writer, options.keep.map(|k| k.as_nanos() as i64));
     let progress = Arc::new(Progress::new(options.quiet));

@@ -84,8 +84,7 @@ pub fn amend(path: &Path, table: &str, mut edit: impl FnMut(&mut Cells<'_>) -> b
     let mut later: HashSet<Vec<i64>> = HashSet::new();
     for of_table in segments.iter().rev().filter(|s| s.table == i64::from(id)) {
         let corrupt = |why: String| Error::Corrupt { what: format!("{}: table {table}", path.display()), why };
-        let bytes: Vec<u8> =
-            transaction.query_row("select bytes from segment where id = ?", [of_table.id], |r| r.get(0)).map_err(of)?;
+        let bytes = of_table.bytes(&transaction).map_err(corrupt)?;
         let mut symbols = Symbols::default();
         let wanted = vec![true; columns.len()];
         let mut block = segment::decode(&bytes, &columns, &wanted, &mut symbols).map_err(corrupt)?;
@@ -100,7 +99,8 @@ pub fn amend(path: &Path, table: &str, mut edit: impl FnMut(&mut Cells<'_>) -> b
         if !edit(&mut Cells { columns: &columns, cells, symbols: &mut symbols, stands: &stands }) {
             continue;
         }
-        let bytes = segment::encode(&columns, &block, &symbols).map_err(|e| corrupt(e.to_string()))?;
+        let plain = segment::encode(&columns, &block, &symbols).map_err(|e| corrupt(e.to_string()))?;
+        let bytes = segment::compress(&plain).map_err(|e| corrupt(e.to_string()))?;
         transaction.execute("update segment set bytes = ? where id = ?", params![bytes, of_table.id]).map_err(of)?;
         changed = true;
     }
@@ -132,8 +132,8 @@ mod tests {
     /// Three hundred places, of which every other has a name; all but the last hundred are sealed. The first one was told before without its place.
     fn written(path: &Path) -> (Writer, crate::TableId, Symbols) {
         let mut writer = Writer::create(path, false, 1_000_000_000).unwrap();
-        writer.source("places", "places", 1, &[]).unwrap();
-        let id = writer.define("places", &PLACES).unwrap();
+        writer.source("places", "places", 1, &[]);
+        let id = writer.define("places", &PLACES);
         let mut symbols = Symbols::default();
         let known = symbols.cell("known");
         for part in 0..3 {

@@ -1,7 +1,9 @@
 //! The declarations of tables and charts as a recording carries them: JSON, compressed, so that a reader of any age knows what each
 //! number means.
 
+use crate::pack;
 use model::{Chart, ChartKind, Column, Den, Derived, Kind, Page, Shape, Table, Type, intern};
+use rusqlite::Connection;
 use serde::{Deserialize, Serialize};
 
 /// One row of the list of segments, without its blobs.
@@ -14,7 +16,7 @@ pub(crate) struct Segment {
     pub(crate) from: i64,
     pub(crate) to: i64,
     pub(crate) rows: i64,
-    /// Size of both blobs.
+    /// Size of both blobs as they are stored.
     pub(crate) bytes: i64,
 }
 
@@ -32,6 +34,13 @@ impl Segment {
             rows: row.get(5)?,
             bytes: row.get(6)?,
         })
+    }
+
+    /// Its rows as [`crate::segment::decode`] takes them.
+    pub(crate) fn bytes(&self, db: &Connection) -> Result<Vec<u8>, String> {
+        let mut select = db.prepare_cached("select bytes from segment where id = ?").map_err(|e| e.to_string())?;
+        let bytes: Vec<u8> = select.query_row([self.id], |r| r.get(0)).map_err(|e| e.to_string())?;
+        if pack::is_place(&bytes) { pack::read(db, [self.table, self.generation], &bytes) } else { Ok(bytes) }
     }
 
     /// The checksum of a list of them, as table `sealed` has it.
@@ -105,17 +114,16 @@ fn owned(list: &[&str]) -> Vec<String> {
     list.iter().map(|&text| text.to_owned()).collect()
 }
 
-fn pack<T: Serialize>(value: &T) -> Vec<u8> {
-    let json = serde_json::to_vec(value).unwrap_or_default();
-    crate::pack(&json).unwrap_or_default()
+/// The declaration in the row of `key`. In the first version of the format it is compressed by itself, after a checksum where it has one.
+pub(crate) fn stored(db: &Connection, key: [i64; 2], stored: &[u8]) -> Result<Vec<u8>, String> {
+    if pack::is_place(stored) {
+        return pack::read(db, key, stored);
+    }
+    let alone = if stored.starts_with(&crate::ZSTD) { stored } else { crate::sum::check(key, stored)? };
+    crate::unpack(alone, MOST)
 }
 
-fn unpack<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
-    let json = zstd::bulk::decompress(bytes, MOST).map_err(|e| format!("zstd: {e}"))?;
-    serde_json::from_slice(&json).map_err(|e| e.to_string())
-}
-
-/// Charts as the recording stores them.
+/// Charts as the recording has them, in JSON.
 pub(crate) fn encode_charts(charts: &[Chart]) -> Vec<u8> {
     let text = |c: &Chart| ChartText {
         id: c.id.into(),
@@ -130,7 +138,7 @@ pub(crate) fn encode_charts(charts: &[Chart]) -> Vec<u8> {
         top: c.top,
         max: c.max,
     };
-    pack(&charts.iter().map(text).collect::<Vec<_>>())
+    serde_json::to_vec(&charts.iter().map(text).collect::<Vec<_>>()).unwrap_or_default()
 }
 
 /// Reads charts back.
@@ -148,13 +156,14 @@ pub(crate) fn decode_charts(bytes: &[u8]) -> Result<Vec<Chart>, String> {
         top: c.top,
         max: c.max,
     };
-    Ok(unpack::<Vec<ChartText>>(bytes)?.into_iter().map(chart).collect())
+    let text: Vec<ChartText> = serde_json::from_slice(bytes).map_err(|e| e.to_string())?;
+    Ok(text.into_iter().map(chart).collect())
 }
 
 /// The most bytes of one declaration, uncompressed.
 const MOST: usize = 4 << 20;
 
-/// A declaration as the recording stores it.
+/// A declaration as the recording has it, in JSON.
 pub(crate) fn encode(table: &Table) -> Vec<u8> {
     let weights = |list: &[(&str, f64)]| list.iter().map(|&(n, w)| (n.to_owned(), w)).collect::<Vec<_>>();
     let text = TableText {
@@ -198,12 +207,12 @@ pub(crate) fn encode(table: &Table) -> Vec<u8> {
         from_zero: table.from_zero,
         dictionary: table.dictionary,
     };
-    pack(&text)
+    serde_json::to_vec(&text).unwrap_or_default()
 }
 
 /// Reads a declaration back.
 pub(crate) fn decode(bytes: &[u8]) -> Result<&'static Table, String> {
-    let text: TableText = unpack(bytes)?;
+    let text: TableText = serde_json::from_slice(bytes).map_err(|e| e.to_string())?;
     if text.columns.len() > 10_000 {
         return Err(format!("{} columns", text.columns.len()));
     }

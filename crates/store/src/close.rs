@@ -56,7 +56,7 @@ pub(crate) fn close(path: &Path) -> Result<(), Error> {
     let generation = one("select coalesce(max(generation), -1) + 1 from segment")?;
     let tick = one("select max(tick, (select coalesce(max(tick), -1) + 1 from tail)) from sealed")?;
     for (id, table, gathered) in tables {
-        gathered.seal(&transaction, (id, table), generation, &symbols, of)?;
+        gathered.seal(&transaction, (id, table), generation, &symbols, None, of)?;
     }
     empty_tail(&transaction, tick).map_err(of)?;
     transaction.execute("insert or replace into manifest values ('ended', '\"cut off\"')", []).map_err(of)?;

@@ -9,6 +9,7 @@ mod catalogue;
 mod close;
 mod error;
 mod frame;
+mod pack;
 mod reader;
 mod schema;
 mod segment;
@@ -24,11 +25,22 @@ pub use reader::{Batch, Damage, Recording};
 pub use schema::{APPLICATION_ID, FORMAT};
 pub use writer::{TableId, Writer};
 
+/// What zstd's frames begin with (RFC 8878, 3.1.1).
+const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+
 /// Compresses with zstd, with a checksum of the content: a byte that flips on a disk must not become another number.
 fn pack(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
     let mut compressor = zstd::bulk::Compressor::new(9)?;
     compressor.include_checksum(true)?;
     compressor.compress(bytes)
+}
+
+/// What [`pack`] was given, if it is no more than `most` bytes.
+fn unpack(bytes: &[u8], most: usize) -> Result<Vec<u8>, String> {
+    // The header says how much it is; memory is not taken for what cannot be.
+    let said = zstd::zstd_safe::get_frame_content_size(bytes).ok().flatten();
+    let size = said.and_then(|size| usize::try_from(size).ok()).unwrap_or(most).min(most);
+    zstd::bulk::decompress(bytes, size).map_err(|e| format!("zstd: {e}"))
 }
 
 /// Hooks for the fuzz targets: the decoders of foreign bytes, as the reader calls them, and the checksum that lets damage through to them.

@@ -2,7 +2,7 @@
 
 use crate::catalogue::Segment;
 use crate::frame::{Builder, Frame, Select};
-use crate::{Error, catalogue, schema, segment, sum, tail};
+use crate::{Error, catalogue, pack, schema, segment, sum, tail};
 use model::{Coverage, Fact, Manifest, Mark, Status, Table};
 use rusqlite::{Connection, OpenFlags};
 use std::cell::RefCell;
@@ -224,7 +224,8 @@ impl Recording {
             |r| Ok((r.get::<_, u32>(0)?, r.get::<_, String>(1)?, r.get::<_, String>(2)?, r.get::<_, Vec<u8>>(3)?)),
         );
         for (id, source, name, definition) in rows {
-            match sum::check([i64::from(id), 0], &definition).and_then(catalogue::decode) {
+            let text = catalogue::stored(&self.db, [i64::from(id), 0], &definition);
+            match text.and_then(|text| catalogue::decode(&text)) {
                 Ok(table) => self.tables.push((id, model::intern(&source), table)),
                 Err(why) => self.damaged(
                     format!("table {name}"),
@@ -312,12 +313,13 @@ impl Recording {
 
     /// The default charts of all sources, in the order of the pages.
     pub fn charts(&self) -> Vec<model::Chart> {
-        let rows = self.rows("charts", "select name, charts from source order by id", |r| {
-            Ok((r.get::<_, String>(0)?, r.get::<_, Vec<u8>>(1)?))
+        let rows = self.rows("charts", "select id, name, charts from source order by id", |r| {
+            Ok((r.get::<_, i64>(0)?, r.get::<_, String>(1)?, r.get::<_, Vec<u8>>(2)?))
         });
         let mut charts = Vec::new();
-        for (source, bytes) in rows {
-            match catalogue::decode_charts(&bytes) {
+        for (id, source, bytes) in rows {
+            let text = catalogue::stored(&self.db, [id, 0], &bytes);
+            match text.and_then(|text| catalogue::decode_charts(&text)) {
                 Ok(more) => charts.extend(more),
                 Err(why) => self.damaged(format!("charts of source {source}"), format!("{why}; they are left out")),
             }
@@ -336,11 +338,16 @@ impl Recording {
     /// Bytes and rows of each table in the file: (table, segments, rows, bytes). The tail counts as rows only.
     pub fn sizes(&self) -> Vec<(&'static str, i64, i64, i64)> {
         let mut sealed: HashMap<i64, (i64, i64, i64)> = HashMap::new();
+        let places = self.rows("segments", "select id, bytes from segment where length(bytes) < 100", |r| {
+            Ok((r.get::<_, i64>(0)?, r.get::<_, Vec<u8>>(1)?))
+        });
+        let places: HashMap<i64, Vec<u8>> = places.into_iter().filter(|(_, bytes)| pack::is_place(bytes)).collect();
         for s in &self.segments {
             let (segments, rows, bytes) = sealed.entry(s.table).or_default();
             *segments += 1;
             *rows = rows.saturating_add(s.rows);
-            *bytes = bytes.saturating_add(s.bytes);
+            let packed = places.get(&s.id).map_or(0, |place| pack::share(&self.db, [s.table, s.generation], place));
+            *bytes = bytes.saturating_add(s.bytes).saturating_add(packed);
         }
         let size = |&(id, _, table): &(u32, &str, &'static Table)| {
             let (segments, rows, bytes) = sealed.get(&i64::from(id)).copied().unwrap_or_default();
@@ -358,11 +365,11 @@ impl Recording {
         // What a dictionary says later is true before, too.
         let (from, to) = select.between.filter(|_| !table.dictionary).unwrap_or((i64::MIN, i64::MAX));
         let mine = |s: &&Segment| s.table == i64::from(id) && s.to >= from && s.from <= to;
-        let mut parts: Vec<(i64, Vec<i64>)> = Vec::new();
-        for &Segment { id: segment, generation, .. } in self.segments.iter().filter(mine) {
-            match self.ticks_of(id, segment, generation) {
+        let mut parts: Vec<(&Segment, Vec<i64>)> = Vec::new();
+        for segment in self.segments.iter().filter(mine) {
+            match self.ticks_of(segment) {
                 Ok(ticks) => parts.push((segment, ticks)),
-                Err(why) => self.bad_ticks(name, generation, &why),
+                Err(why) => self.bad_ticks(name, segment.generation, &why),
             }
         }
         let open: Vec<&tail::Chunk> = self.tail.get(&id).map_or(Vec::new(), |chunks| {
@@ -376,9 +383,9 @@ impl Recording {
             times.dedup();
             let mut builder = Builder::new(table, select, &times);
             let wanted = builder.wanted().to_vec();
-            for (at, (segment_id, ticks)) in parts.iter().enumerate() {
-                match self
-                    .bytes_of(*segment_id)
+            for (at, (segment, ticks)) in parts.iter().enumerate() {
+                match segment
+                    .bytes(&self.db)
                     .and_then(|bytes| read_segment(&bytes, table, &columns, &wanted, &mut builder.symbols))
                 {
                     Ok((block, gone)) => builder.add(ticks, &block.tick, &block.columns, &gone),
@@ -396,17 +403,11 @@ impl Recording {
         }
     }
 
-    /// The times of the reads of a segment of the table `id`.
-    fn ticks_of(&self, id: u32, segment: i64, generation: i64) -> Result<Vec<i64>, String> {
+    /// The times of the reads of a segment.
+    fn ticks_of(&self, segment: &Segment) -> Result<Vec<i64>, String> {
         let mut select = self.db.prepare_cached("select ticks from segment where id = ?").map_err(|e| e.to_string())?;
-        let ticks: Vec<u8> = select.query_row([segment], |r| r.get(0)).map_err(|e| e.to_string())?;
-        tail::decode_ticks(sum::check([i64::from(id), generation], &ticks)?)
-    }
-
-    /// The rows of a segment, as [`segment::encode`] wrote them.
-    fn bytes_of(&self, segment: i64) -> Result<Vec<u8>, String> {
-        let mut select = self.db.prepare_cached("select bytes from segment where id = ?").map_err(|e| e.to_string())?;
-        select.query_row([segment], |r| r.get(0)).map_err(|e| e.to_string())
+        let ticks: Vec<u8> = select.query_row([segment.id], |r| r.get(0)).map_err(|e| e.to_string())?;
+        tail::decode_ticks(sum::check([segment.table, segment.generation], &ticks)?)
     }
 
     /// Notes that a segment of table `name` cannot be placed in time.

@@ -1,6 +1,7 @@
 //! Writes a recording: rows are thinned and buffered, committed to the tail, and sealed into segments.
 
 use crate::catalogue::Segment;
+use crate::pack::{self, Packer};
 use crate::segment::{self, Block};
 use crate::thin::Thinner;
 use crate::{Error, catalogue, schema, sum, tail};
@@ -34,6 +35,12 @@ struct Open {
     thinned: Vec<i64>,
 }
 
+/// Something that was declared.
+enum Declared {
+    Source { name: String, title: String, interval: i64, charts: Vec<u8> },
+    Table { id: i64, source: String, table: &'static Table },
+}
+
 /// An open recording. Dropped without [`Writer::finish`], it is left as a kill would leave it: readable up to the last commit.
 pub struct Writer {
     path: PathBuf,
@@ -41,6 +48,9 @@ pub struct Writer {
     /// Unlinked file whose space is given back when the disk is full.
     reserve: Option<File>,
     tables: Vec<Open>,
+    /// How many sources there are, and what the file does not have yet of what was declared: it is packed and written together.
+    sources: i64,
+    declared: Vec<Declared>,
     generation: i64,
     tick: i64,
     /// What the next commit adds to the tail, and the time of its first row.
@@ -105,6 +115,8 @@ impl Writer {
             db,
             reserve: reserve(path),
             tables: Vec::new(),
+            sources: 0,
+            declared: Vec::new(),
             generation: 0,
             tick: 0,
             pending: Vec::new(),
@@ -139,24 +151,16 @@ impl Writer {
         move |e| Error::of(&path, e)
     }
 
-    /// Declares a source, the interval at which it is read in nanoseconds, and its default charts.
-    pub fn source(&mut self, name: &str, title: &str, interval: i64, charts: &[Chart]) -> Result<(), Error> {
-        self.db
-            .prepare_cached("insert into source (name, title, interval, charts) values (?, ?, ?, ?)")
-            .and_then(|mut s| s.execute(params![name, title, interval, catalogue::encode_charts(charts)]))
-            .map(drop)
-            .map_err(self.of())
+    /// Declares a source, the interval at which it is read in nanoseconds, and its default charts. The file has it with what is written next.
+    pub fn source(&mut self, name: &str, title: &str, interval: i64, charts: &[Chart]) {
+        let charts = catalogue::encode_charts(charts);
+        self.declared.push(Declared::Source { name: name.into(), title: title.into(), interval, charts });
     }
 
-    /// Declares a table of `source`.
-    pub fn define(&mut self, source: &str, table: &'static Table) -> Result<TableId, Error> {
+    /// Declares a table of `source`. The file has it with what is written next.
+    pub fn define(&mut self, source: &str, table: &'static Table) -> TableId {
         let id = self.tables.len() as u32;
-        self.db
-            .execute(
-                "insert into table_definition values (?, ?, ?, ?)",
-                params![id, table.name, source, sum::add([i64::from(id), 0], &catalogue::encode(table))],
-            )
-            .map_err(self.of())?;
+        self.declared.push(Declared::Table { id: i64::from(id), source: source.into(), table });
         let columns = table.stored();
         self.tables.push(Open {
             table,
@@ -164,7 +168,42 @@ impl Writer {
             thinner: Thinner::new(table.width(), table.label_width()),
             thinned: Vec::new(),
         });
-        Ok(TableId(id))
+        TableId(id)
+    }
+
+    /// Writes what was declared since the last time.
+    fn declare(&mut self) -> Result<(), Error> {
+        if self.declared.is_empty() {
+            return Ok(());
+        }
+        let sources = self.sources;
+        let write = || -> rusqlite::Result<i64> {
+            let transaction = self.db.unchecked_transaction()?;
+            let mut packer = Packer::new(&transaction, None)?;
+            let mut source_id = sources;
+            for declared in &self.declared {
+                match declared {
+                    Declared::Source { name, title, interval, charts } => {
+                        source_id += 1;
+                        let charts = packer.add([source_id, 0], charts)?;
+                        transaction
+                            .prepare_cached("insert into source values (?, ?, ?, ?, ?)")?
+                            .execute(params![source_id, name, title, interval, charts])?;
+                    }
+                    Declared::Table { id, source, table } => {
+                        let definition = packer.add([*id, 0], &catalogue::encode(table))?;
+                        transaction
+                            .prepare_cached("insert into table_definition values (?, ?, ?, ?)")?
+                            .execute(params![id, table.name, source, definition])?;
+                    }
+                }
+            }
+            packer.finish()?;
+            transaction.commit().map(|()| source_id)
+        };
+        self.sources = write().map_err(self.of())?;
+        self.declared.clear();
+        Ok(())
     }
 
     /// Buffers what one read of a table gave at `t`. No rows means that the table was not read.
@@ -202,6 +241,7 @@ impl Writer {
         if self.pending.is_empty() {
             return Ok(());
         }
+        self.declare()?;
         let of = self.of();
         let pending = std::mem::take(&mut self.pending);
         let transaction = self.db.unchecked_transaction().map_err(&of)?;
@@ -233,6 +273,7 @@ impl Writer {
 
     /// Turns the tail into segments.
     pub fn seal(&mut self, symbols: &Symbols) -> Result<(), Error> {
+        self.declare()?;
         let of = self.of();
         let mut reads: Vec<Gathered> = self.tables.iter().map(|_| Gathered::default()).collect();
         {
@@ -253,9 +294,11 @@ impl Writer {
             }
         }
         let transaction = self.db.unchecked_transaction().map_err(&of)?;
+        let mut packer = Packer::new(&transaction, Some(self.generation)).map_err(&of)?;
         for (id, (open, gathered)) in (0..).zip(self.tables.iter().zip(reads)) {
-            gathered.seal(&transaction, (id, open.table), self.generation, symbols, &of)?;
+            gathered.seal(&transaction, (id, open.table), self.generation, symbols, Some(&mut packer), &of)?;
         }
+        packer.finish().map_err(&of)?;
         empty_tail(&transaction, self.tick).map_err(&of)?;
         transaction.commit().map_err(&of)?;
         self.generation += 1;
@@ -273,13 +316,18 @@ impl Writer {
         let of = self.of();
         let transaction = self.db.unchecked_transaction().map_err(&of)?;
         let mut gone = 0;
-        for (id, _) in self.tables.iter().enumerate().filter(|(_, open)| !open.table.dictionary) {
+        let ids = |dictionary: bool| {
+            let tables = self.tables.iter().enumerate().filter(move |(_, open)| open.table.dictionary == dictionary);
+            tables.map(|(id, _)| id as i64)
+        };
+        for id in ids(false) {
             gone += transaction
                 .prepare_cached("delete from segment where table_id = ? and t_to < ?")
-                .and_then(|mut s| s.execute(params![id as i64, t]))
+                .and_then(|mut s| s.execute(params![id, t]))
                 .map_err(&of)?;
         }
         if gone > 0 {
+            pack::forget(&transaction, &ids(true).collect::<Vec<_>>()).map_err(&of)?;
             let tick = transaction.query_row("select tick from sealed", [], |r| r.get(0)).map_err(&of)?;
             note_sealed(&transaction, tick).map_err(&of)?;
         }
@@ -299,6 +347,7 @@ impl Writer {
 
     /// Writes the manifest anew.
     pub fn manifest(&mut self, manifest: &Manifest) -> Result<(), Error> {
+        self.declare()?;
         let of = self.of();
         let Ok(serde_json::Value::Object(fields)) = serde_json::to_value(manifest) else { return Ok(()) };
         let transaction = self.db.unchecked_transaction().map_err(&of)?;
@@ -314,6 +363,7 @@ impl Writer {
 
     /// Adds properties of the host; a later value replaces an earlier one.
     pub fn facts(&mut self, facts: &[Fact]) -> Result<(), Error> {
+        self.declare()?;
         let of = self.of();
         let transaction = self.db.unchecked_transaction().map_err(&of)?;
         {
@@ -327,6 +377,7 @@ impl Writer {
 
     /// Adds what could and could not be read; a later word on the same item replaces an earlier one.
     pub fn coverage(&mut self, coverage: &[Coverage]) -> Result<(), Error> {
+        self.declare()?;
         let of = self.of();
         let transaction = self.db.unchecked_transaction().map_err(&of)?;
         {
@@ -417,18 +468,18 @@ fn give_back() {
     }
 }
 
-/// An empty database with the catalogue's tables.
+/// An empty database with the catalogue's tables. Each transaction waits for the disk.
 fn begin(path: &Path) -> rusqlite::Result<Connection> {
     let db = Connection::open(path)?;
     db.execute_batch(&format!(
-        "pragma page_size = 1024; pragma auto_vacuum = incremental; pragma application_id = {}; pragma user_version = {};
-         pragma cache_size = -1024; pragma synchronous = full;",
+        "pragma page_size = 1024; pragma auto_vacuum = incremental; pragma cache_size = -1024; pragma synchronous = full;
+         begin; pragma application_id = {}; pragma user_version = {}; commit;",
         schema::APPLICATION_ID,
         schema::FORMAT
     ))?;
     // Where the file system has no shared memory SQLite answers with another mode, which is as safe and a little slower.
     db.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get::<_, String>(0))?;
-    db.execute_batch(schema::CREATE)?;
+    db.execute_batch(&format!("begin; {} commit;", schema::CREATE))?;
     Ok(db)
 }
 
@@ -462,21 +513,28 @@ impl Gathered {
         self.cells.extend_from_slice(cells);
     }
 
-    /// Writes a segment, if anything was read.
+    /// Writes a segment, if anything was read: into a pack where it is small and there is one. Those of dictionaries are by themselves, for they are
+    /// kept when others are deleted, and amended.
     pub(crate) fn seal(
         &self,
         db: &Connection,
         (id, table): (u32, &'static Table),
         generation: i64,
         symbols: &Symbols,
+        packer: Option<&mut Packer<'_>>,
         of: impl Fn(rusqlite::Error) -> Error,
     ) -> Result<(), Error> {
         let (Some(&from), Some(&to)) = (self.ticks.first(), self.ticks.last()) else { return Ok(()) };
         let block = self.sorted(table);
         let corrupt =
             |why: ParquetError| Error::Corrupt { what: format!("table {}", table.name), why: why.to_string() };
-        let bytes = segment::encode(&table.stored(), &block, symbols).map_err(corrupt)?;
-        let ticks = sum::add([i64::from(id), generation], &tail::encode_ticks(&self.ticks));
+        let plain = segment::encode(&table.stored(), &block, symbols).map_err(corrupt)?;
+        let key = [i64::from(id), generation];
+        let bytes = match packer {
+            Some(packer) if plain.len() <= pack::SMALL && !table.dictionary => packer.add(key, &plain).map_err(&of)?,
+            _ => segment::compress(&plain).map_err(corrupt)?,
+        };
+        let ticks = sum::add(key, &tail::encode_ticks(&self.ticks));
         let insert = "insert into segment (table_id, generation, t_from, t_to, row_count, ticks, bytes) values (?, ?, ?, ?, ?, ?, ?)";
         db.prepare_cached(insert)
             .and_then(|mut s| s.execute(params![id, generation, from, to, block.tick.len() as i64, ticks, bytes]))

@@ -35,10 +35,10 @@ struct Run {
 
 fn start(path: &Path, seal_every: i64) -> Run {
     let mut writer = Writer::create(path, false, seal_every).unwrap();
-    writer.source("network", "Interfaces", SECOND, &[]).unwrap();
-    writer.source("disks", "Disks", 2 * SECOND, &[]).unwrap();
-    let net = writer.define("network", &NET).unwrap();
-    let ended = writer.define("processes", &EVENTS).unwrap();
+    writer.source("network", "Interfaces", SECOND, &[]);
+    writer.source("disks", "Disks", 2 * SECOND, &[]);
+    let net = writer.define("network", &NET);
+    let ended = writer.define("processes", &EVENTS);
     writer.manifest(&Manifest { name: "run".into(), ..Manifest::default() }).unwrap();
     Run { writer, symbols: Symbols::default(), net, ended }
 }
@@ -190,7 +190,7 @@ fn what_is_lost_from_the_lists_is_said() {
     ] {
         let mut run =
             Run { writer: Writer::create(&path, true, NEVER).unwrap(), ..start(&dir.path().join("b.twin"), NEVER) };
-        run.net = run.writer.define("test", &NET).unwrap();
+        run.net = run.writer.define("test", &NET);
         (0..3).for_each(|second| run.tick(second, &[("lo", second)], &[]));
         run.writer.seal(&run.symbols).unwrap();
         (3..6).for_each(|second| run.tick(second, &[("lo", second)], &[]));
@@ -217,7 +217,7 @@ fn a_column_that_was_not_read_is_not_an_entity_that_is_gone() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.twin");
         let mut writer = Writer::create(&path, false, NEVER).unwrap();
-        let half = writer.define("test", &HALF).unwrap();
+        let half = writer.define("test", &HALF);
         for (t, cells) in [vec![1, 5, NULL, 2, 6, NULL], vec![1, 7, NULL], vec![1, 8, NULL]].into_iter().enumerate() {
             writer.put(half, t as i64, &Rows { width: 3, cells });
         }
@@ -259,7 +259,7 @@ fn a_flight_recorder_keeps_its_dictionaries() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run.twin");
     let mut run = start(&path, 2 * SECOND);
-    let words = run.writer.define("processes", &WORDS).unwrap();
+    let words = run.writer.define("processes", &WORDS);
     for second in 0..30 {
         // One entry in the first second, one near the end.
         if matches!(second, 0 | 28) {

@@ -64,9 +64,9 @@ pub fn make(file: &Path, dir: &Path, size: Size, seconds: u64) -> Result<()> {
             Pace::Once => continue,
         };
         let every = every.max(reader.at_least());
-        writer.source(source.name, source.title, (every * SECOND) as i64, source.charts).map_err(failed)?;
+        writer.source(source.name, source.title, (every * SECOND) as i64, source.charts);
         for table in source.tables {
-            let id = writer.define(source.name, table).map_err(failed)?;
+            let id = writer.define(source.name, table);
             let (rows, changes, moved, start) = Default::default();
             learnt.push(Learnt { table, id, rows, changes, moved, start, reads: 0, every });
         }

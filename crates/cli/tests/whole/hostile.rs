@@ -27,8 +27,8 @@ fn write(path: &Path, rate: i64) {
     let mut symbols = Symbols::default();
     let name = symbols.cell("\x1b[31m");
     let mut writer = store::Writer::create(path, false, i64::MAX).unwrap();
-    writer.source("s\x1b[31m", "title \x1b[31m", 1_000_000_000, &[]).unwrap();
-    let id = writer.define("s\x1b[31m", &TABLE).unwrap();
+    writer.source("s\x1b[31m", "title \x1b[31m", 1_000_000_000, &[]);
+    let id = writer.define("s\x1b[31m", &TABLE);
     for t in 0..60 {
         let rows = Rows { width: 2, cells: vec![name, t * rate + t % 3 * rate / 50] };
         writer.put(id, t * 1_000_000_000, &rows);

@@ -140,7 +140,7 @@ fn an_open_recording_is_read_too() {
     let path = dir.path().join("open.twin");
     let mut writer = store::Writer::create(&path, false, i64::MAX).unwrap();
     let mut symbols = Symbols::default();
-    let ids = [&FRAME, &STACK, &SAMPLE].map(|t| writer.define("test", t).unwrap());
+    let ids = [&FRAME, &STACK, &SAMPLE].map(|t| writer.define("test", t));
     let [main, app, native] = ["main", "app", "native"].map(|t| symbols.cell(t));
     let rows = |width, cells: &[i64]| Rows { width, cells: cells.to_vec() };
     writer.put(ids[0], 0, &rows(7, &[1, main, app, model::NULL, 5, model::NULL, native]));

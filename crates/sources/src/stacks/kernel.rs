@@ -1,18 +1,36 @@
-//! Functions of the kernel and its modules, from `/proc/kallsyms` (proc_kallsyms(5)).
+//! Functions of the kernel and its modules: the kernel is asked by an eBPF program, or where that cannot be, all of `/proc/kallsyms` is read
+//! (proc_kallsyms(5)).
 
 use host::Host;
 use model::Unavailable;
 use std::sync::Arc;
 
 /// The kernel's functions.
-#[derive(Debug, Default)]
-pub(super) struct Kernel {
-    /// Address, and where its name begins in `names`, ascending by address.
-    functions: Vec<(u64, u32)>,
-    /// `name` or `name\tmodule`, each ended by a line feed.
-    names: Vec<u8>,
-    /// The address of `_text`, which offsets are counted from.
-    text: u64,
+#[derive(Debug)]
+pub(super) enum Kernel {
+    #[cfg(feature = "bpf")]
+    Asked(asked::Kernel),
+    Listed(Listed),
+}
+
+impl Kernel {
+    /// Those of the running kernel.
+    pub(super) fn read(host: &Host) -> Result<Self, Unavailable> {
+        #[cfg(feature = "bpf")]
+        if let Some(kernel) = asked::Kernel::open(host) {
+            return Ok(Kernel::Asked(kernel));
+        }
+        Listed::read(host).map(Kernel::Listed)
+    }
+
+    /// The function at an address.
+    pub(super) fn function(&self, address: u64) -> Option<Function> {
+        match self {
+            #[cfg(feature = "bpf")]
+            Kernel::Asked(kernel) => kernel.function(address),
+            Kernel::Listed(kernel) => kernel.function(address),
+        }
+    }
 }
 
 /// A function of the kernel.
@@ -28,9 +46,20 @@ pub(super) struct Function {
 /// Beyond the last function of its part of memory, an address belongs to none.
 const LONGEST: u64 = 1 << 20;
 
-impl Kernel {
+/// All functions, as the kernel lists them.
+#[derive(Debug, Default)]
+pub(super) struct Listed {
+    /// Address, and where its name begins in `names`, ascending by address.
+    functions: Vec<(u64, u32)>,
+    /// `name` or `name\tmodule`, each ended by a line feed.
+    names: Vec<u8>,
+    /// The address of `_text`, which offsets are counted from.
+    text: u64,
+}
+
+impl Listed {
     /// Reads them from the running kernel.
-    pub(super) fn read(host: &Host) -> Result<Self, Unavailable> {
+    fn read(host: &Host) -> Result<Self, Unavailable> {
         // Some megabytes, of which less than half are kept.
         let mut kernel = Self::default();
         host.read_lines("/proc/kallsyms", |line| kernel.add(line))?;
@@ -45,7 +74,7 @@ impl Kernel {
     /// Reads lines `address type name [module]`.
     #[cfg(test)]
     fn parse(text: &[u8]) -> Self {
-        let mut kernel = Kernel::default();
+        let mut kernel = Listed::default();
         text.split(|&byte| byte == b'\n').for_each(|line| kernel.add(line));
         kernel.order();
         kernel
@@ -81,7 +110,7 @@ impl Kernel {
     }
 
     /// The function at an address.
-    pub(super) fn function(&self, address: u64) -> Option<Function> {
+    fn function(&self, address: u64) -> Option<Function> {
         let at = self.functions.partition_point(|&(start, _)| start <= address).checked_sub(1)?;
         let &(start, name) = self.functions.get(at)?;
         if address - start > LONGEST {
@@ -99,6 +128,77 @@ impl Kernel {
     }
 }
 
+/// The functions as the kernel tells them one by one.
+#[cfg(feature = "bpf")]
+mod asked {
+    use super::Function;
+    use host::Host;
+    use host::bpf::{Asked, Programs};
+    use std::collections::HashMap;
+    use std::io::{BufRead, BufReader};
+    use std::sync::{Arc, Mutex, PoisonError};
+
+    static OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/functions.bpf.o"));
+
+    /// So many answers are kept.
+    const MOST: usize = 1 << 14;
+
+    pub(in super::super) struct Kernel {
+        asked: Asked,
+        /// The address of `_text`, which offsets are counted from; 0 where it is not known.
+        text: u64,
+        known: Mutex<HashMap<u64, Option<Function>>>,
+    }
+
+    impl std::fmt::Debug for Kernel {
+        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.debug_struct("Kernel").finish_non_exhaustive()
+        }
+    }
+
+    impl Kernel {
+        /// `None` where the kernel cannot be asked: without eBPF, or before Linux 5.14.
+        pub(super) fn open(host: &Host) -> Option<Self> {
+            let programs = Programs::load(host, "functions", OBJECT, &[], &[]).ok()?;
+            let asked = programs.asked("name_function", "answer").ok()?;
+            let kernel = Kernel { asked, text: text()?, known: Mutex::default() };
+            // Where it does not tell, reading its list says why.
+            kernel.function(kernel.text).map(|_| kernel)
+        }
+
+        pub(super) fn function(&self, address: u64) -> Option<Function> {
+            let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            if known.len() >= MOST {
+                known.clear();
+            }
+            known.entry(address).or_insert_with(|| parse(&self.asked.ask(address).ok()?, address, self.text)).clone()
+        }
+    }
+
+    /// The address of `_text`: one of the first lines of the list.
+    fn text() -> Option<u64> {
+        let list = BufReader::with_capacity(4 << 10, std::fs::File::open("/proc/kallsyms").ok()?);
+        let lines = list.lines().map_while(Result::ok);
+        let found = lines.take(100).find_map(|line| Some(line.strip_suffix(" T _text")?.to_owned()));
+        found.and_then(|digits| super::hexadecimal(digits.as_bytes())).filter(|&address| address != 0)
+    }
+
+    /// Reads `name [module]`, which ends with a zero; a number where the kernel knows no name.
+    pub(super) fn parse(answer: &[u8], address: u64, text: u64) -> Option<Function> {
+        let answer = answer.split(|&byte| byte == 0).next().filter(|name| !name.is_empty())?;
+        let answer = String::from_utf8_lossy(answer);
+        if answer.starts_with("0x") {
+            return None;
+        }
+        let (name, module) = match answer.split_once(' ') {
+            Some((name, module)) => (name, Some(Arc::from(module))),
+            None => (&*answer, None),
+        };
+        let offset = address.checked_sub(text).filter(|_| module.is_none()).map(|offset| offset as i64);
+        Some(Function { name: name.into(), module, offset })
+    }
+}
+
 pub(super) fn hexadecimal(digits: &[u8]) -> Option<u64> {
     u64::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
 }
@@ -113,24 +213,53 @@ mod tests {
 
     #[test]
     fn addresses_have_functions() {
-        let kernel = Kernel::parse(TEXT);
+        let kernel = Listed::parse(TEXT);
         let named =
             |address| kernel.function(address).map(|f| (f.name.to_string(), f.module.map(|m| m.to_string()), f.offset));
         assert_eq!(named(0xffff_ffff_8100_0190), Some(("do_work".into(), None, Some(0x190))));
         assert_eq!(named(0xffff_ffff_c000_0012), Some(("open".into(), Some("[ext4]".into()), None)));
         assert_eq!(named(0x1000), None);
         assert_eq!(named(0xffff_ffff_f000_0000), None);
-        assert!(Kernel::parse(b"0000000000000000 T _text\n").functions.is_empty(), "hidden addresses");
+        assert!(Listed::parse(b"0000000000000000 T _text\n").functions.is_empty(), "hidden addresses");
+    }
+
+    #[cfg(feature = "bpf")]
+    #[test]
+    fn the_kernel_tells_what_it_lists() {
+        let host = Host::live();
+        let (Some(asked), Ok(listed)) = (asked::Kernel::open(&host), Listed::read(&host)) else {
+            eprintln!("SKIPPED: asking the kernel for its functions: eBPF cannot be had, or addresses are hidden");
+            return;
+        };
+        let step = (listed.functions.len() / 500).max(1);
+        let addresses: Vec<u64> = listed.functions.iter().step_by(step).map(|&(start, _)| start).collect();
+        // Programs of other tests come and go meanwhile, and of several names of one address the kernel may take another than the first.
+        let same = |&&address: &&u64| asked.function(address) == listed.function(address);
+        let agreed = addresses.iter().filter(same).count();
+        assert!(agreed * 10 > addresses.len() * 9, "{agreed} of {}", addresses.len());
+        assert_eq!(asked.function(0x1000), None);
+    }
+
+    #[cfg(feature = "bpf")]
+    #[test]
+    fn answers_are_read() {
+        let told = |answer: &[u8]| {
+            asked::parse(answer, 0x190, 0x100).map(|f| (f.name.to_string(), f.module.map(|m| m.to_string()), f.offset))
+        };
+        assert_eq!(told(b"do_work\0\0x"), Some(("do_work".into(), None, Some(0x90))));
+        assert_eq!(told(b"open [ext4]\0"), Some(("open".into(), Some("[ext4]".into()), None)));
+        assert_eq!(told(b"0xffff888000000000\0"), None);
+        assert_eq!((told(b"\0"), told(b"")), (None, None));
     }
 
     proptest! {
         #[test]
         fn foreign_bytes_never_panic(bytes: Vec<u8>, address: u64) {
-            let _ = Kernel::parse(&bytes).function(address);
+            let _ = Listed::parse(&bytes).function(address);
         }
         #[test]
         fn foreign_lines_never_panic(lines in "([0-9a-f]{0,17} [tTwWd ]{0,2} ?[a-z_\t]{0,5}(\t\\[[a-z]{0,3}\\])?\n){0,20}", address: u64) {
-            let _ = Kernel::parse(lines.as_bytes()).function(address);
+            let _ = Listed::parse(lines.as_bytes()).function(address);
         }
     }
 }

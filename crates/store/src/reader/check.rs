@@ -29,17 +29,17 @@ impl Recording {
             let mut next = jobs.iter().cycle();
             for segment in &self.segments {
                 // A table without a definition was found damaged when the file was opened.
-                let Some(&(id, _, table)) = self.tables.iter().find(|(id, ..)| i64::from(*id) == segment.table) else {
+                let Some(&(_, _, table)) = self.tables.iter().find(|(id, ..)| i64::from(*id) == segment.table) else {
                     continue;
                 };
-                let ticks = match self.ticks_of(id, segment.id, segment.generation) {
+                let ticks = match self.ticks_of(segment) {
                     Ok(ticks) => ticks,
                     Err(why) => {
                         self.bad_ticks(table.name, segment.generation, &why);
                         continue;
                     }
                 };
-                match (self.bytes_of(segment.id), next.next()) {
+                match (segment.bytes(&self.db), next.next()) {
                     // A worker takes jobs until there are no more.
                     (Ok(bytes), Some(to)) => drop(to.send((table.name, ticks, bytes))),
                     (Ok(_), None) => {}

@@ -1,7 +1,8 @@
 //! Tables of events as columns, one segment after the other, without sorting rows into entities: they can have millions of rows.
 
 use super::Recording;
-use crate::{segment, sum, tail};
+use crate::catalogue::Segment;
+use crate::segment;
 use model::{Column, NULL, Symbols, Type};
 use std::sync::mpsc;
 
@@ -74,12 +75,8 @@ impl Recording {
             let column = |place: &Option<usize>| place.and_then(|p| cells.get(p)).map_or(&[][..], Vec::as_slice);
             each(Batch { ticks, tick, columns: places.iter().map(column).collect(), symbols });
         };
-        let sql = format!(
-            "select id, generation, ticks from segment where table_id = {id} and t_to >= {from} and t_from <= {to} order by generation, id"
-        );
-        let segments = self.rows(&format!("segments of table {name}"), &sql, |r| {
-            Ok((r.get::<_, i64>(0)?, r.get::<_, i64>(1)?, r.get::<_, Vec<u8>>(2)?))
-        });
+        let mine = |s: &&Segment| s.table == i64::from(id) && s.to >= from && s.from <= to;
+        let segments: Vec<&Segment> = self.segments.iter().filter(mine).collect();
         std::thread::scope(|scope| {
             // Decoding is most of the work, and needs nothing of the database: one thread each for two halves of the segments.
             let (jobs, ready) = (0..decoders(segments.len()))
@@ -114,15 +111,15 @@ impl Recording {
             let ahead = jobs.len() * 2;
             let mut sent = 0;
             let mut taken = 0;
-            for (segment, generation, ticks) in segments {
-                let ticks = match sum::check([i64::from(id), generation], &ticks).and_then(tail::decode_ticks) {
+            for segment in segments {
+                let ticks = match self.ticks_of(segment) {
                     Ok(ticks) => ticks,
                     Err(why) => {
-                        self.bad_ticks(name, generation, &why);
+                        self.bad_ticks(name, segment.generation, &why);
                         continue;
                     }
                 };
-                let bytes = match self.bytes_of(segment) {
+                let bytes = match segment.bytes(&self.db) {
                     Ok(bytes) => bytes,
                     Err(why) => {
                         self.bad_rows(name, &ticks, &why);

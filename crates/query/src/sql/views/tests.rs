@@ -16,7 +16,7 @@ fn of_everything(name: &str) -> Run {
     writer.facts(&[Fact { category: "kernel".into(), name: "release".into(), value: name.into() }]).unwrap();
     let known = |name: &str| ALL.iter().flat_map(|s| s.tables).any(|t| t.name == name);
     for &table in crate::testing::PROFILE.iter().filter(|t| !known(t.name)) {
-        let id = writer.define("profile", table).unwrap();
+        let id = writer.define("profile", table);
         (0..3).for_each(|t| writer.put(id, t * 1_000_000_000, &rows(table, t, &mut symbols)));
     }
     for source in ALL {
@@ -30,7 +30,7 @@ fn of_everything(name: &str) -> Run {
         };
         writer.coverage(&[why]).unwrap();
         for table in source.tables {
-            let id = writer.define(source.name, table).unwrap();
+            let id = writer.define(source.name, table);
             for t in 0..3 {
                 writer.put(id, t * 1_000_000_000, &rows(table, t, &mut symbols));
             }
