@@ -61,14 +61,11 @@ static __always_inline bool registers_of(struct registers *to, struct task_struc
 static __always_inline __u32 stack_left(struct task_struct *task, __u64 sp, __u32 most)
 {
 	struct task_struct___x86 *x86 = (void *)task;
-	struct mm_struct *mm = task->mm;
-	__u64 begin;
+	/* 0 for a thread of the kernel, which has no memory of its own. */
+	__u64 begin = BPF_CORE_READ(task, mm, start_stack);
 
-	if (mm) {
-		begin = BPF_CORE_READ(mm, start_stack);
-		if (begin > sp && begin - sp < most)
-			return begin - sp;
-	}
+	if (begin > sp && begin - sp < most)
+		return begin - sp;
 	if (bpf_core_field_exists(x86->thread.fsbase)) {
 		begin = BPF_CORE_READ(x86, thread.fsbase);
 		if (begin > sp && begin - sp < most)

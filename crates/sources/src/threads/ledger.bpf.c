@@ -55,7 +55,7 @@ static __always_inline void account(struct ledger *ledger, __u64 now)
 		ledger->states[state] += now - since;
 	ledger->since = now;
 	if (state == RUNNING || state == RUNNABLE)
-		put_into_slots(since > ledger->slotted ? since : ledger->slotted, now, state == RUNNING, BY_SWITCH);
+		put_switch_into_slots(since > ledger->slotted ? since : ledger->slotted, now, state == RUNNING);
 }
 
 static __always_inline void changed(struct ledger *ledger, __u64 state)
@@ -225,7 +225,7 @@ static __noinline int ends(struct task_struct *task, struct ledger *ledger, __u6
 	for (__u32 i = 0; i < SITES; i++)
 		if (ledger->sites[i].count != ledger->told[i]) {
 			ledger->told[i] = ledger->sites[i].count;
-			tell_site(task, &ledger->sites[i], i);
+			tell_site(who_is(task), &ledger->sites[i], i);
 		}
 	record = bpf_ringbuf_reserve(&events, sizeof(*record), 0);
 	if (!record) {
@@ -276,14 +276,18 @@ static __always_inline bool may_be_followed(struct task_struct *task)
 SEC("tp_btf/sched_switch")
 int BPF_PROG(ledger_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
-	__u32 prev_state = leaves_in(ctx, prev);
-
 	/* Asked at switches of others too, for a read asks how far the clock of any CPU is from its own. */
 	__u64 distance, now = time_of_switch(next, &distance);
+	/*
+	 * Asked once, and first: to follow a pointer takes the verifier of Linux 6.18 a search of all types of the kernel, a millisecond, along each way that
+	 * leads there.
+	 */
+	__u32 prev_state = leaves_in(ctx, prev), follow_prev = may_be_followed(prev), follow_next = may_be_followed(next);
 	struct ledger *ledger;
 
-	if (may_be_followed(prev)) {
-		ledger = stored_with(ledgers, prev);
+	asm volatile("" : "+r"(follow_prev), "+r"(follow_next));
+	if (follow_prev) {
+		ledger = bpf_task_storage_get(&ledgers, prev, 0, 0);
 		if (!ledger)
 			ledger = begin(prev, now, RUNNING);
 		if (ledger && ledger->state < STATES) {
@@ -311,8 +315,8 @@ int BPF_PROG(ledger_switch, bool preempt, struct task_struct *prev, struct task_
 			}
 		}
 	}
-	if (may_be_followed(next)) {
-		ledger = stored_with(ledgers, next);
+	if (follow_next) {
+		ledger = bpf_task_storage_get(&ledgers, next, 0, 0);
 		if (!ledger)
 			ledger = begin(next, now, RUNNABLE);
 		if (ledger && ledger->state < STATES) {

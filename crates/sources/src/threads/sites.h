@@ -59,7 +59,13 @@ static __always_inline void fill(struct site *site, struct ledger *ledger, __u64
 		__builtin_memset(site->waker_name, 0, sizeof(site->waker_name));
 }
 
-static __always_inline void tell_site(struct task_struct *task, struct site *site, __u32 slot)
+/* `who`: the process in the upper half, the thread in the lower. */
+static __always_inline __u64 who_is(struct task_struct *task)
+{
+	return (__u64)(__u32)task->tgid << 32 | (__u32)task->pid;
+}
+
+static __always_inline void tell_site(__u64 who, struct site *site, __u32 slot)
 {
 	struct site_record *record = bpf_ringbuf_reserve(&events, sizeof(*record), 0);
 
@@ -68,8 +74,8 @@ static __always_inline void tell_site(struct task_struct *task, struct site *sit
 		return;
 	}
 	record->kind = RECORD_SITE;
-	record->tgid = task->tgid;
-	record->pid = task->pid;
+	record->tgid = who >> 32;
+	record->pid = who;
 	record->slot = slot;
 	record->site = *site;
 	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
@@ -83,11 +89,18 @@ static __always_inline bool is_site(struct site *site, struct ledger *ledger, __
 	       (site->kernel == ledger->kernel || !ledger->kernel);
 }
 
-/* The site of the wait in `state`, rather one with a kernel stack where the wait itself has none; SITES: none yet. */
-static __always_inline __u32 site_of(struct ledger *ledger, __u64 state)
-{
-	__u32 found = masked(ledger->last, SITES);
+/* Not static, as is put_wait(): the kernel verifies them once, and not along each way to each of their calls, which took it most of a second. */
+__u32 site_of(struct ledger *ledger, __u64 state);
+int put_wait(struct ledger *ledger, __u64 from, __u64 now, __u64 who, __u32 found);
 
+/* The site of the wait in `state`, rather one with a kernel stack where the wait itself has none; SITES: none yet. */
+__noinline __u32 site_of(struct ledger *ledger, __u64 state)
+{
+	__u32 found;
+
+	if (!ledger)
+		return SITES;
+	found = masked(ledger->last, SITES);
 	if (is_site(&ledger->sites[found], ledger, state))
 		return found;
 	found = SITES;
@@ -114,25 +127,19 @@ static __always_inline bool looks_at_kernel(struct ledger *ledger, __u64 state, 
 	return state != UNDECIDED && ledger->closely && ledger->wakeups % KERNEL_ONE_IN == 0;
 }
 
-/* Adds the wait that ended at `now` to its site. `is_long`: it was long enough for a kernel stack. */
-static __noinline int end_wait(struct task_struct *task, struct ledger *ledger, __u64 from, __u64 now, bool is_long)
+/* Adds the wait that ended at `now` to its site, `found`; to a new one where that is SITES. */
+__noinline int put_wait(struct ledger *ledger, __u64 from, __u64 now, __u64 who, __u32 found)
 {
 	__u64 state, length, told;
 	struct site *site;
-	__u32 found;
 
-	if (!ledger || !task)
+	if (!ledger)
 		return 0;
 	state = ledger->state;
-	found = site_of(ledger, state);
-	if (is_long && looks_at_kernel(ledger, state, found)) {
-		ledger->kernel = kernel_stack(task, 0, now);
-		found = site_of(ledger, state);
-	}
 	if (found >= SITES) {
 		found = masked(ledger->hand++, SITES);
 		if (ledger->sites[found].count != ledger->told[found])
-			tell_site(task, &ledger->sites[found], found);
+			tell_site(who, &ledger->sites[found], found);
 		__builtin_memset(&ledger->sites[found], 0, sizeof(struct site));
 		ledger->sites[found].born = now;
 		ledger->told[found] = 0;
@@ -170,6 +177,21 @@ static __noinline int end_wait(struct task_struct *task, struct ledger *ledger, 
 	if (length > site->longest)
 		site->longest = length;
 	return 0;
+}
+
+/* Notes the wait that ended at `now`. `is_long`: it was long enough for a kernel stack. */
+static __noinline int end_wait(struct task_struct *task, struct ledger *ledger, __u64 from, __u64 now, bool is_long)
+{
+	__u32 found;
+
+	if (!ledger || !task)
+		return 0;
+	found = site_of(ledger, ledger->state);
+	if (is_long && looks_at_kernel(ledger, ledger->state, found)) {
+		ledger->kernel = kernel_stack(task, 0, now);
+		found = site_of(ledger, ledger->state);
+	}
+	return put_wait(ledger, from, now, who_is(task), found);
 }
 
 static __always_inline void watch_futex(struct task_struct *task, struct ledger *ledger, bool comes)

@@ -117,4 +117,14 @@ static __always_inline void put_into_slots(__u64 from, __u64 to, bool runs, enum
 		put_more(slot, 1, runs, writer);
 }
 
+/* Not static, so that the kernel verifies it once and not along each way to each of its calls. */
+int put_switch_into_slots(__u64 from, __u64 to, __u32 runs);
+
+/* The same at a switch. */
+__noinline int put_switch_into_slots(__u64 from, __u64 to, __u32 runs)
+{
+	put_into_slots(from, to, runs, BY_SWITCH);
+	return 0;
+}
+
 #endif
