@@ -17,8 +17,14 @@ profile=${PROFILE:-release} folder=${PROFILE:-release}
 [[ $profile != dev ]] || folder=debug
 mkdir -p target/dist
 for machine in "${machines[@]}"; do
-    target=$machine-unknown-linux-gnu
-    RUSTFLAGS='-C target-feature=+crt-static' cargo build --profile "$profile" --target "$target" -p twinscope-recorder --bin twinscope-recorder
-    cp "target/$target/$folder/twinscope-recorder" "target/dist/twinscope-recorder-$machine"
+    # For this machine no target is named and only the program itself is compiled for static linking, so that what
+    # `make build` has built serves here too, the libraries in C above all.
+    target=() out=target/$folder
+    if [[ $machine != "$(uname -m)" ]]; then
+        target=(--target "$machine-unknown-linux-gnu")
+        out=target/$machine-unknown-linux-gnu/$folder
+    fi
+    cargo rustc --profile "$profile" "${target[@]}" -p twinscope-recorder --bin twinscope-recorder -- -C target-feature=+crt-static
+    cp "$out/twinscope-recorder" "target/dist/twinscope-recorder-$machine"
 done
 ls -l target/dist

@@ -7,39 +7,52 @@
 # they print a line `SKIPPED: what: why` or append it to the file $TWINSCOPE_SKIPS. The last line is the sum of what the
 # runners counted; a step whose runner counts nothing is one test.
 #
-# Some tests record what this machine does just then, and its neighbours take part. So a step that fails runs once more; if it
-# passes then, it is called UNSTABLE and its first output is shown all the same.
+# Some tests record what this machine does just then, and its neighbours take part. So what fails runs once more: of the Rust
+# tests those that failed (scripts/rust-tests.sh), else the step. What passes then is called UNSTABLE, and its first output is
+# shown all the same.
+#
+# Steps run beside each other as their kind allows:
+#   busy    computes, and how fast does not matter: two at once
+#   quiet   records what this machine does, or compares times: nothing but idle steps beside it
+#   idle    waits most of the time, for the network say: beside any other
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
-# Name and command of each step, in order. A new test of the whole program needs no line here: every executable
-# tests/*.sh is a step of its own, and runs last.
+# Name, kind, the steps that must be over before (joined by commas, or -), command. Whichever can start is started, in this order: those
+# that others wait for stand at the top, and what waits a lot stands beside what compiles. Two cargo commands of one profile wait for
+# each other whatever is said here.
+#
+# A new test of the whole program needs no line here: every executable tests/*.sh is a step of its own, quiet and after `build`.
+# A line `# step: KIND AFTER` in it says otherwise. What it can prepare at any time, such as a download, is best a line here: idle, and
+# the script names it as what must be over before.
 STEPS=(
-    "format     cargo fmt --all --check"
-    "page       npm --prefix ui test"
-    "lint       cargo clippy --workspace --all-targets --quiet -- -D warnings"
-    "no-bpf     cargo clippy -p twinscope-sources --no-default-features --quiet -- -D warnings"
-    "rust       cargo test --workspace --no-fail-fast"
-    "build      make build"
-    "reference  scripts/check-reference.sh"
-    "browser    npm --prefix ui run test:page"
-    "workloads  workloads/check.sh"
-    "faults     workloads/faults/check.sh"
-    "recorder   scripts/check-recorder.sh"
+    "kernels-fetched  idle  -           tests/kernels.sh --fetch"
+    "format      busy   -               cargo fmt --all --check"
+    "rust-built  busy   -               scripts/rust-tests.sh build"
+    "faults      busy   -               workloads/faults/check.sh"
+    "page        busy   -               npm --prefix ui test"
+    "workloads   busy   -               workloads/check.sh"
+    "build       busy   -               make build"
+    "lint        busy   rust-built      cargo clippy --workspace --all-targets --quiet -- -D warnings"
+    "no-bpf      busy   lint            cargo clippy -p twinscope-sources --no-default-features --quiet -- -D warnings"
+    "recorder    busy   build           scripts/check-recorder.sh"
+    "browser     busy   build           npm --prefix ui run test:page"
+    "rust        busy   rust-built      scripts/rust-tests.sh units"
+    "reference   busy   build           scripts/check-reference.sh"
+    "program     quiet  rust-built      scripts/rust-tests.sh whole"
 )
 for script in tests/*.sh; do
-    [[ -x $script ]] && STEPS+=("$(basename "$script" .sh) $script")
+    [[ -x $script ]] || continue
+    declared=$(sed -n 's/^# step: //p' "$script")
+    STEPS+=("$(basename "$script" .sh) ${declared:-quiet build} $script")
 done
 
 log_dir=target/test
 mkdir -p $log_dir
-all_skips=$log_dir/skips step_skips=$PWD/$log_dir/step-skips
-export TWINSCOPE_SKIPS=$step_skips
-: >"$all_skips"
 passed=0 failed=0 skipped=0 failed_steps=() unstable_steps=()
 
-# Reads a log, prints "passed failed skipped" as its runner counted (cargo test, vitest, node --test, or the closing line
-# of our own scripts); nothing when it counted nothing.
+# Reads a log, prints "passed failed skipped": its last line where that is the closing line of our own scripts, else what its runners counted
+# (cargo test, vitest, node --test); nothing when nothing was counted.
 count() {
     sed 's/\x1b\[[0-9;]*m//g' "$1" | awk '
         function take(words, n, i) {
@@ -53,24 +66,31 @@ count() {
         }
         /^test result: / { take($0) }
         /^ *Tests  +[0-9]/ { take($0) }
-        /^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$/ { take($0) }
         /^(#|ℹ) pass [0-9]+$/ { p += $3; seen = 1 }
         /^(#|ℹ) fail [0-9]+$/ { f += $3; seen = 1 }
         /^(#|ℹ) skipped [0-9]+$/ { s += $3; seen = 1 }
-        END { if (seen) print p + 0, f + 0, s + 0 }'
+        { last = $0 }
+        END {
+            if (last ~ /^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$/) { p = f = s = 0; take(last) }
+            if (seen) print p + 0, f + 0, s + 0
+        }'
 }
 
+# Runs the command of a step, what it prints in its log. Writes "ok, UNSTABLE or FAILED; passed; failed; skipped; seconds; of these CPU time"
+# to STEP.result.
 run_step() {
-    local name=$1 log=$log_dir/$1.log status=0 started=$EPOCHREALTIME p f s
+    local name=$1 log=$log_dir/$1.log status=0 result=ok started=$EPOCHREALTIME p f s lines TIMEFORMAT='%U %S'
     shift
-    : >"$step_skips"
-    "$@" >"$log" 2>&1 </dev/null || status=$?
-    if [[ $status -ne 0 ]]; then
+    export TWINSCOPE_SKIPS=$PWD/$log_dir/$name.skips
+    : >"$TWINSCOPE_SKIPS"
+    rm -f "$log.first"
+    { time "$@" >"$log" 2>&1 </dev/null; } 2>"$log_dir/$name.cpu" || status=$?
+    # A runner that has run its failed tests once more is not run again.
+    if [[ $status -ne 0 ]] && ! grep -q '^run once more: ' "$log"; then
         mv "$log" "$log.first"
-        status=0
-        : >"$step_skips"
-        "$@" >"$log" 2>&1 </dev/null || status=$?
-        [[ $status -ne 0 ]] || unstable_steps+=("$name")
+        status=0 result=UNSTABLE
+        : >"$TWINSCOPE_SKIPS"
+        { time "$@" >"$log" 2>&1 </dev/null; } 2>>"$log_dir/$name.cpu" || status=$?
     fi
     read -r p f s <<<"$(count "$log")"
     if [[ -z $p ]]; then
@@ -79,45 +99,106 @@ run_step() {
     fi
     # A runner that dies before it counts a failure has still failed; one that counts a failure must not end well.
     [[ $status -eq 0 || $f -gt 0 ]] || f=1
-    # Runners that know of skipped tests count them; others (cargo test) only leave lines.
-    grep '^SKIPPED: ' "$log" >>"$step_skips"
-    sort -u "$step_skips" >>"$all_skips"
-    local lines
-    lines=$(sort -u "$step_skips" | wc -l)
-    [[ $lines -le $s ]] || s=$lines
-    passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
-    local result=ok
     if [[ $f -gt 0 ]]; then
         result=FAILED
-        failed_steps+=("$name")
-        sed "s/^/    /" "$log"
-    elif [[ " ${unstable_steps[*]} " == *" $name "* ]]; then
+    elif grep -q '^UNSTABLE: ' "$log"; then
         result=UNSTABLE
-        sed "s/^/    /" "$log.first"
     fi
-    awk -v name="$name" -v result="$result" -v p="$p" -v f="$f" -v s="$s" -v from="$started" -v to="$EPOCHREALTIME" \
-        'BEGIN { printf "%-12s %-8s %7.1f s   %d passed, %d failed, %d skipped\n", name, result, to - from, p, f, s }'
+    # Runners that know of skipped tests count them; others (cargo test) only leave lines.
+    grep -a '^SKIPPED: ' "$log" >>"$TWINSCOPE_SKIPS"
+    sort -u -o "$TWINSCOPE_SKIPS" "$TWINSCOPE_SKIPS"
+    lines=$(wc -l <"$TWINSCOPE_SKIPS")
+    [[ $lines -le $s ]] || s=$lines
+    echo "$result $p $f $s $(awk -v from="$started" -v to="$EPOCHREALTIME" '{ cpu += $1 + $2 } END { printf "%.1f %.1f", to - from, cpu }' \
+        "$log_dir/$name.cpu")" >"$log_dir/$name.result"
 }
 
-known=" "
+# Adds what a step that is over came to, and says so.
+finish_step() {
+    local name=$1 log=$log_dir/$1.log result p f s seconds cpu
+    # Without a result it was killed.
+    read -r result p f s seconds cpu <<<"$(cat "$log_dir/$name.result" 2>/dev/null || echo FAILED 0 1 0 0 0)"
+    passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+    case $result in
+    FAILED)
+        failed_steps+=("$name")
+        sed "s/^/    /" "$log"
+        ;;
+    UNSTABLE)
+        unstable_steps+=("$name")
+        [[ ! -e $log.first ]] || log+=.first
+        sed "s/^/    /" "$log"
+        ;;
+    esac
+    printf '%-15s %-8s %7.1f s %7.1f s CPU   %d passed, %d failed, %d skipped\n' "$name" "$result" "$seconds" "$cpu" "$p" "$f" "$s"
+}
+
+declare -A kind=() after=() command=() over=() name_of=()
+waiting=() known=''
 for step in "${STEPS[@]}"; do
-    read -r name command <<<"$step"
-    known+="$name "
+    read -r name its_kind its_after its_command <<<"$step"
+    known+=" $name"
     [[ $# -eq 0 || " $* " == *" $name "* ]] || continue
-    # shellcheck disable=SC2086  # a step is words
-    run_step "$name" $command
+    kind[$name]=$its_kind after[$name]=${its_after//,/ } command[$name]=$its_command
+    waiting+=("$name")
+    if [[ ! $its_kind =~ ^(busy|quiet|idle)$ || -z $its_command ]]; then
+        echo "test: $name: not a step: $step" >&2
+        exit 2
+    fi
 done
 for name in "$@"; do
-    if [[ $known != *" $name "* ]]; then
+    if [[ "$known " != *" $name "* ]]; then
         echo "test: $name: no such step; they are:$known" >&2
         exit 2
     fi
 done
 
-if [[ -s $all_skips ]]; then
-    echo
-    cat "$all_skips"
-fi
+# Whether a step can start now, beside those that run.
+can_start() {
+    local earlier pid busy=0
+    for earlier in ${after[$1]}; do
+        # What was not asked for is taken to be done.
+        [[ -z ${kind[$earlier]:-} || -n ${over[$earlier]:-} ]] || return
+    done
+    [[ ${kind[$1]} != idle ]] || return 0
+    for pid in "${!name_of[@]}"; do
+        case ${kind[${name_of[$pid]}]} in
+        quiet) return 1 ;;
+        busy) busy=$((busy + 1)) ;;
+        esac
+    done
+    [[ $busy -lt $([[ ${kind[$1]} == busy ]] && echo 2 || echo 1) ]]
+}
+
+# Every step leads a process group of its own, so that Ctrl-C ends all of it.
+set -m
+trap 'trap - INT TERM; for pid in "${!name_of[@]}"; do kill -TERM -- "-$pid"; done; exit 130' INT TERM
+while [[ ${#waiting[@]} -gt 0 || ${#name_of[@]} -gt 0 ]]; do
+    still=()
+    for name in "${waiting[@]}"; do
+        if can_start "$name"; then
+            rm -f "$log_dir/$name.result"
+            # shellcheck disable=SC2086  # a command is words
+            run_step "$name" ${command[$name]} &
+            name_of[$!]=$name
+        else
+            still+=("$name")
+        fi
+    done
+    waiting=("${still[@]}")
+    if [[ ${#name_of[@]} -eq 0 ]]; then
+        echo "test: each of these waits for another: ${waiting[*]}" >&2
+        exit 2
+    fi
+    wait -n -p pid "${!name_of[@]}"
+    name=${name_of[$pid]}
+    unset "name_of[$pid]"
+    over[$name]=yes
+    finish_step "$name"
+done
+
+skips=$(for name in "${!over[@]}"; do cat "$log_dir/$name.skips"; done | sort -u)
+[[ -z $skips ]] || printf '\n%s\n' "$skips"
 [[ ${#unstable_steps[@]} -eq 0 ]] || echo "unstable, passed when run again: ${unstable_steps[*]}"
 [[ ${#failed_steps[@]} -eq 0 ]] || echo "failed: ${failed_steps[*]} (output above and in $log_dir/)"
 echo "$passed passed, $failed failed, $skipped skipped"

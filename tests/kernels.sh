@@ -6,6 +6,8 @@
 # --no-boot looks at what the last run left
 #
 # TWINSCOPE is the program that reads the recordings. They stay in target/kernels/KERNEL/results.
+#
+# step: busy recorder,kernels-fetched
 set -uo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=tests/kernels/check.sh
@@ -20,12 +22,13 @@ mapfile -t KERNELS < <(for machine in "${machines[@]}"; do printf '%s\n' "$machi
 twinscope=$(realpath -m "${TWINSCOPE:-target/release/twinscope}")
 folder=$PWD/target/kernels
 # A guest that hangs, seconds.
-LONGEST=300
+LONGEST=600
 
-readme=check boot=1 chosen=()
+readme=check boot=1 fetch_only='' chosen=()
 for word in "$@"; do
     case $word in
     --write-readme) readme=write ;;
+    --fetch) fetch_only=1 ;;
     --no-boot) boot= ;;
     *)
         [[ " ${KERNELS[*]} " == *" $word "* ]] || { echo "kernels: $word: not one of ${KERNELS[*]}" >&2 && exit 2; }
@@ -94,9 +97,17 @@ boot() {
     rm -f "$here/results.tar"
 }
 
+fetch() {
+    local why
+    if ! why=$(scripts/fetch-kernels.sh "$folder" "${chosen[@]}" 2>&1); then
+        skip "other kernels: they could not be fetched: $(tail -n 1 <<<"$why")"
+        finish
+    fi
+}
+
 # Builds what the guests start from and boots them.
 boot_all() {
-    local missing='' why tool machine kernel
+    local missing='' tool machine kernel
     for tool in qemu-system-x86_64 qemu-system-aarch64 cpio; do
         command -v $tool >/dev/null || missing+=" $tool"
     done
@@ -104,10 +115,7 @@ boot_all() {
         skip "other kernels: missing:$missing; scripts/install-deps.sh kernels installs it"
         finish
     fi
-    if ! why=$(scripts/fetch-kernels.sh "$folder" "${chosen[@]}" 2>&1); then
-        skip "other kernels: they could not be fetched: $(tail -n 1 <<<"$why")"
-        finish
-    fi
+    fetch
     for machine in "${machines[@]}"; do
         [[ " ${chosen[*]}" == *" $machine-"* ]] || continue
         if [[ ! -e target/dist/twinscope-recorder-$machine ]]; then
@@ -126,6 +134,11 @@ boot_all() {
     wait
 }
 
+if [[ -n $fetch_only ]]; then
+    fetch
+    ok "the kernels are there"
+    finish
+fi
 [[ -z $boot ]] || boot_all
 for kernel in "${chosen[@]}"; do
     check_kernel "$kernel" "$folder/$kernel"

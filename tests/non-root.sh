@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # An ordinary user records what an ordinary user can read; what is denied is said, with the remedy.
+# step: busy build
 #
 # usage: tests/non-root.sh     TWINSCOPE=path of the program
 set -uo pipefail

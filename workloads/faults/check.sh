@@ -18,7 +18,8 @@ if ! ./build.sh >"$log/build" 2>&1; then
     exit 1
 fi
 
-run() { (cd "$HERE" && timeout --signal=INT --kill-after=10 30 "$@") </dev/null >"$log/$name.out" 2>"$log/$name.err"; }
+# The limit is for what hangs: on a busy machine the longest takes half a minute.
+run() { (cd "$HERE" && timeout --signal=INT --kill-after=10 180 "$@") </dev/null >"$log/$name.out" 2>"$log/$name.err"; }
 
 # check NAME: one line that begins with ok, FAILED or SKIPPED
 check() {
@@ -61,6 +62,13 @@ for name in "${names[@]}"; do
     check "$name" >"$log/$name.result" &
 done
 wait
+# What failed runs once more, alone.
+for name in "${names[@]}"; do
+    grep -q '^FAILED: ' "$log/$name.result" || continue
+    echo "run once more: $name: $(<"$log/$name.result")"
+    check "$name" >"$log/$name.result"
+    grep -q '^FAILED: ' "$log/$name.result" || echo "UNSTABLE: $name"
+done
 cat "$log"/*.result
 count() { grep -c "^$1: " <(cat "$log"/*.result); }
 echo "$(count ok) passed, $(count FAILED) failed, $(count SKIPPED) skipped"
