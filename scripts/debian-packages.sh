@@ -44,7 +44,7 @@ debian_unpack() {
     rm -rf "$debs"
 }
 
-# debian_newest PACKAGE: what the package PACKAGE, which only names the newest of a kind, depends on
+# debian_newest PACKAGE: what the package PACKAGE, which only names the newest of a kind, depends on; without a machine
 debian_newest() {
-    apt-cache "${DEBIAN_APT[@]}" depends --no-recommends --no-suggests "$1" | sed -n 's/^ *Depends: //p' | head -n 1
+    apt-cache "${DEBIAN_APT[@]}" depends --no-recommends --no-suggests "$1" | sed -n 's/^ *Depends: \([^:]*\).*/\1/p' | head -n 1
 }

@@ -229,6 +229,7 @@ int each_task(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
 	struct signal_struct *signal;
+	struct mm_struct *mm;
 
 	if (!task)
 		return 0;
@@ -264,8 +265,9 @@ int each_task(struct bpf_iter__task *ctx)
 	process.exec = task->self_exec_id;
 	process.cgroup = BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id);
 	/* A thread of the kernel may borrow the memory of a process for a while. */
-	if (task->mm && !(task->flags & PF_KTHREAD))
-		read_memory(&process, task->mm);
+	mm = task->mm;
+	if (mm && !(task->flags & PF_KTHREAD))
+		read_memory(&process, mm);
 	bpf_seq_write(ctx->meta->seq, &process, sizeof(process));
 	return 0;
 }
@@ -273,8 +275,13 @@ int each_task(struct bpf_iter__task *ctx)
 /* Who it was, and what of its sums is not in signal_struct: waiting and I/O of its first thread and of those that ended. */
 static __always_inline void read_end(struct end_record *end, struct own *ended, struct task_struct *task)
 {
+	/* Once, and first: what it costs the verifier to follow a pointer is said in ledger_switch. */
+	struct signal_struct *signal = task->signal;
+
+	end->prev_utime = signal->prev_cputime.utime;
+	end->prev_stime = signal->prev_cputime.stime;
 	read_own(&end->sums, task);
-	read_ended(ended, task, task->signal);
+	read_ended(ended, task, signal);
 	end->sums.wait += ended->wait;
 	end->sums.slices += ended->slices;
 	end->sums.read_bytes += ended->read_bytes;
@@ -285,8 +292,6 @@ static __always_inline void read_end(struct end_record *end, struct own *ended, 
 	end->sums.syscw += ended->syscw;
 	end->start = started(task);
 	end->born = task->start_time;
-	end->prev_utime = task->signal->prev_cputime.utime;
-	end->prev_stime = task->signal->prev_cputime.stime;
 	end->tgid = task->tgid;
 	end->flags = task->flags;
 	bpf_probe_read_kernel(end->comm, sizeof(end->comm), task->comm);
