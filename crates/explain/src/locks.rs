@@ -181,6 +181,20 @@ mod tests {
     }
 
     #[test]
+    fn a_circle_in_the_stacks_ends() {
+        let lock = "t pid comm kind address name stack holder count time longest waiters\n1 1 app mutex 0x10 - 3 - 1 1000 1000 2";
+        let circle = "t number parent frame\n0 1 2 1\n0 2 1 1\n0 3 2 2";
+        let runs: Vec<Run> =
+            ["a", "b"].map(|name| run(name, &[(&LOCK, lock), (&FRAME, FRAMES), (&STACK, circle)])).into();
+        let mut comparison = compare(&runs, &Options::default()).unwrap();
+        for w in &mut comparison.windows {
+            (w.from, w.to) = (0, 2_000_000_000);
+        }
+        comparison.find_locks(runs).unwrap();
+        assert_eq!(comparison.locks[0].name, "taken in take");
+    }
+
+    #[test]
     fn without_stacks_a_lock_is_its_address() {
         let lock = "t pid comm kind address name stack holder count time longest waiters\n1 1 app mutex 0x10 - - - 1 1000 1000 2";
         let runs = vec![run("a", &[(&LOCK, lock)]), run("b", &[(&LOCK, lock)])];

@@ -55,8 +55,13 @@ impl TimedOut {
             found.seconds[*side] += (window.to - window.from).max(0) as f64 * 1e-9;
             let names = ["comm", "thread", "state", "what", "waker", "time", "timed_out", "timed_out_time"];
             let mut symbols = Symbols::default();
-            run.recording.scan("wait", &names, Some((window.from, window.to)), &mut symbols, |batch| {
+            let interval = run.recording.manifest().interval;
+            // A row is put down at the read after it: that of the last ones comes after the window.
+            run.recording.scan("wait", &names, Some((window.from, i64::MAX)), &mut symbols, |batch| {
                 for row in 0..batch.len() {
+                    if !(window.from..=window.to).contains(&batch.middle(row, interval)) {
+                        continue;
+                    }
                     let text = |column: usize| batch.symbols.text(batch.cell(column, row)).unwrap_or_default();
                     if batch.cell(4, row) != NULL {
                         continue;
@@ -217,6 +222,7 @@ fn is_poll(cell: &Cell) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::budget::ledger::Working;
 
     fn cell(state: State, thread: &str, what: &str, waker: &str) -> Cell {
         let (comm, path) = ("app".into(), ";main;".into());
@@ -238,6 +244,37 @@ mod tests {
     fn time(found: &[Seen], thread: &str, state: State) -> [f64; 2] {
         let of = found.iter().filter(|wait| wait.cell.thread == thread && wait.state() == Some(state));
         of.fold([0.0; 2], |sum, wait| [sum[0] + wait.weights[0], sum[1] + wait.weights[1]])
+    }
+
+    #[test]
+    fn waits_outside_of_the_window_do_not_count() {
+        use model::{Column, Table, Unit, Window};
+        static WAIT: Table = Table::wide(
+            "wait",
+            "waits",
+            &[
+                Column::fact("comm", "process"),
+                Column::fact("thread", "thread"),
+                Column::fact("state", "state"),
+                Column::fact("what", "where"),
+                Column::fact("waker", "who ended it"),
+                Column::gauge("time", Unit::Nanoseconds, "time"),
+                Column::gauge("timed_out", Unit::None, "waits that ran out"),
+                Column::gauge("timed_out_time", Unit::Nanoseconds, "their time"),
+            ],
+        )
+        .of_events();
+        let mut rows = String::from("t comm thread state what waker time timed_out timed_out_time\n");
+        for t in 1..=10 {
+            rows += &format!("{t} app pool idle futex_do_wait - 1000000000 1 500000000\n");
+        }
+        let run = query::testing::run("run", &[(&WAIT, &rows)]);
+        let window = Window { from: 4_200_000_000, to: 6_200_000_000, why: String::new() };
+        let (own, working) = (BTreeSet::new(), Working::default());
+        let sides = Sides { runs: &[&run], windows: &[&window], side: &[0], own: &own, working: &working };
+        let timed = TimedOut::load(&sides).unwrap();
+        let sums = timed.waits[&key("pool", "idle", "futex_do_wait")][0];
+        assert_eq!((sums.all, sums.count, sums.out, timed.seconds[0]), (2.0, 2.0, 1.0, 2.0));
     }
 
     #[test]

@@ -187,13 +187,13 @@ impl Tables<'_> {
 }
 
 /// The table `own` of a question that has a table `asked` of `run` and `stack`: the innermost function of the program itself, which takes or holds a lock.
-/// That of the libraries that make locks is not it.
+/// That of the libraries that make locks is not it. A damaged table may hold a circle, which ends somewhere.
 macro_rules! own_code {
     () => {
         "way (run, stack, parent, frame, depth) as (
              select a.run, a.stack, k.parent, k.frame, 0 from asked a join stack k on k.run = a.run and k.number = a.stack
              union all
-             select w.run, w.stack, k.parent, k.frame, w.depth + 1 from way w join stack k on k.run = w.run and k.number = w.parent
+             select w.run, w.stack, k.parent, k.frame, w.depth + 1 from way w join stack k on k.run = w.run and k.number = w.parent where w.depth < 512
          ),
          own as materialized (
              select w.run as run, w.stack as stack, f.function as function, min(w.depth)
@@ -307,7 +307,7 @@ const GOROUTINE_USE: &str = "with recursive units as materialized (select side, 
      way (run, stack, parent, frame, depth) as (
          select a.run, a.stack, k.parent, k.frame, 0 from (select distinct run, stack from part) a join stack k on k.run = a.run and k.number = a.stack
          union all
-         select w.run, w.stack, k.parent, k.frame, w.depth + 1 from way w join stack k on k.run = w.run and k.number = w.parent
+         select w.run, w.stack, k.parent, k.frame, w.depth + 1 from way w join stack k on k.run = w.run and k.number = w.parent where w.depth < 512
      ),
      own as materialized (
          select w.run as run, w.stack as stack, f.function as function, min(w.depth)

@@ -456,12 +456,7 @@ fn sums(part: &Part<'_>, rows: &Rows, request: &Request) -> Sums {
     // A row is put down at the read after it: that of the last ones comes after the window.
     let between = (window.from, i64::MAX);
     // A row without a time stands for the stretch since the read before: its middle decides, as for all else that is compared.
-    let interval = part.run.recording.manifest().interval.max(0);
-    let middle = |batch: &Batch<'_>, row: usize| {
-        let t = batch.t(row);
-        let before = batch.before(row).unwrap_or(i64::MIN).max(t.saturating_sub(interval));
-        before + (t - before) / 2
-    };
+    let interval = part.run.recording.manifest().interval;
     let mut sums = Sums { symbols: Symbols::default(), groups: Vec::new(), weights: Map::default(), level: rows.level };
     let mut symbols = Symbols::default();
     let mut groups: Map<Group, u32> = Map::default();
@@ -472,7 +467,7 @@ fn sums(part: &Part<'_>, rows: &Rows, request: &Request) -> Sums {
     let mut locks: Vec<(i64, i64)> = Vec::new();
     part.run.recording.scan(rows.table, &names, Some(between), &mut symbols, |batch: Batch<'_>| {
         for row in 0..batch.len() {
-            let t = if rows.at { batch.cell(6, row) } else { middle(&batch, row) };
+            let t = if rows.at { batch.cell(6, row) } else { batch.middle(row, interval) };
             let weight = batch.cell(0, row);
             if t < window.from || t > window.to || weight == NULL || weight <= 0 {
                 continue;

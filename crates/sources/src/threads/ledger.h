@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * What is kept of each thread in scope, in its task storage, and the records that go to user space. read.rs reads them in the order of
+ * What is kept of each thread in scope, in its task storage, and the records that go to user space. records.rs reads them in the order of
  * their fields; every structure is free of holes.
  */
 #ifndef TWINSCOPE_LEDGER_H
@@ -10,7 +10,7 @@
 #include "histogram.h"
 #include "scope.h"
 
-/* `State` of states.rs. From FIRST_BLOCKED on, the thread is blocked. */
+/* The columns of states in tables.rs. From FIRST_BLOCKED on, the thread is blocked. */
 enum state {
 	RUNNING,
 	RUNNABLE,

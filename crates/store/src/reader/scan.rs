@@ -39,6 +39,14 @@ impl<'a> Batch<'a> {
         self.ticks.get(tick.checked_sub(1)?).copied()
     }
 
+    /// The middle of the stretch that a row stands for, from the read before it, or one `interval` before it where that is later. A row counts for a window
+    /// in which that lies.
+    pub fn middle(&self, row: usize, interval: i64) -> i64 {
+        let t = self.t(row);
+        let before = self.before(row).unwrap_or(i64::MIN).max(t.saturating_sub(interval.max(0)));
+        before + (t - before) / 2
+    }
+
     /// The cells of the `n`th column that was asked for; empty where the table has no such column.
     pub fn column(&self, n: usize) -> &'a [i64] {
         self.columns.get(n).copied().unwrap_or(&[])
