@@ -61,7 +61,7 @@ pub static FINISHED: LazyLock<Vec<u8>> = LazyLock::new(|| {
         [(&CPU, &cpu), (&NET, &net), (&PROCESS, &process), (&MEMINFO, &meminfo), (&ENDED, &ended), (&VMSTAT, &vmstat)];
     let tables = tables.map(|(table, text)| (table, text.as_str()));
     write_with(&path, &manifest, &tables, |writer| {
-        writer.source("test", "Test", 500_000_000, &[chart]).expect("a source");
+        writer.source("test", "Test", 500_000_000, &[chart]);
         let fact = |name: &str| Fact { category: "kernel".into(), name: name.into(), value: "6.18".into() };
         writer.facts(&[fact("release"), fact("version")]).expect("facts");
         let missing = Coverage {
