@@ -7,15 +7,8 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 
 twinscope=${TWINSCOPE:-target/release/twinscope}
-passed=0 failed=0 skipped=0
-ok() {
-    echo "ok: $1"
-    passed=$((passed + 1))
-}
-bad() {
-    echo "FAILED: $1"
-    failed=$((failed + 1))
-}
+# shellcheck source=tests/count.sh
+. tests/count.sh
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # The program may lie where another user cannot go.
@@ -25,9 +18,8 @@ mkdir "$work/home"
 user=()
 if [[ $(id -u) -eq 0 ]]; then
     if ! command -v setpriv >/dev/null; then
-        echo "SKIPPED: recording as an ordinary user: setpriv is missing"
-        echo "0 passed, 0 failed, 1 skipped"
-        exit 0
+        skip "recording as an ordinary user: setpriv is missing"
+        finish
     fi
     chown 65534:65534 "$work/home"
     user=(setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --bounding-set=-all)
@@ -94,8 +86,6 @@ if [[ $(id -u) -eq 0 ]]; then
     fi
     if as_user record -q -d 100ms -o "$work/b.twin" 2>errors.txt; then bad "a folder of others could be written"; else ok "$(cat errors.txt)"; fi
 else
-    echo "SKIPPED: a killed recording in a folder of others: needs root to make one"
-    skipped=1
+    skip "a killed recording in a folder of others: needs root to make one"
 fi
-echo "$passed passed, $failed failed, $skipped skipped"
-[[ $failed -eq 0 ]]
+finish

@@ -7,24 +7,8 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 
 twinscope=$(realpath "${TWINSCOPE:-target/release/twinscope}")
-passed=0 failed=0 skipped=0
-ok() {
-    echo "ok: $1"
-    passed=$((passed + 1))
-}
-bad() {
-    echo "FAILED: $1"
-    failed=$((failed + 1))
-}
-skip() {
-    echo "SKIPPED: $1"
-    skipped=$((skipped + 1))
-}
-finish() {
-    echo "$passed passed, $failed failed, $skipped skipped"
-    [[ $failed -eq 0 ]]
-    exit
-}
+# shellcheck source=tests/count.sh
+. tests/count.sh
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 if ! command -v cc >/dev/null; then

@@ -3,24 +3,8 @@
 
 # Folders of workloads/ and workloads/faults/.
 PAIRS=(contended-counter chatty-log munmap-storm)
-passed=0 failed=0 skipped=0
-ok() {
-    echo "ok: $1"
-    passed=$((passed + 1))
-}
-bad() {
-    echo "FAILED: $1"
-    failed=$((failed + 1))
-}
-skip() {
-    echo "SKIPPED: $1"
-    skipped=$((skipped + 1))
-}
-finish() {
-    echo "$passed passed, $failed failed, $skipped skipped"
-    [[ $failed -eq 0 ]]
-    exit
-}
+# shellcheck source=tests/count.sh
+. tests/count.sh
 
 # rows FILE SQL; number FILE SQL: the first cell, 0 where there is no such table
 rows() { "$twinscope" sql --format csv "$1" "$2" 2>/dev/null | tail -n +2; }

@@ -7,7 +7,6 @@ all that Linux tells through `/proc` and `/sys`|cpu|
 every process and its end, however short it was, in one pass|processes|bpf
 samples of what runs, with stacks|stacks|sample
 the ledger of threads: states, waits with stacks, locks and who holds them|threads|thread_time
-locks of the kernel|threads|thread_time,lock.kernel
 system calls|syscalls|
 page faults by place|faults|
 block I/O by process|block|
@@ -32,14 +31,20 @@ cell() {
 }
 
 make_table() {
-    local words source item kernel line
+    local words source item kernel line cell cells newest
     line='| |' && for kernel in "${TABLE_KERNELS[@]}"; do line+=" ${kernel/-/ } |"; done && echo "$line"
     line='|---|' && for kernel in "${TABLE_KERNELS[@]}"; do line+='---|'; done && echo "$line"
     while IFS='|' read -r words source item; do
         [[ -n $words ]] || continue
-        line="| $words |"
+        cells=()
         for kernel in "${TABLE_KERNELS[@]}"; do
-            line+=" $(cell "$folder/$kernel/results/known.twin" "$source" "$item") |"
+            cells+=("$(cell "$folder/$kernel/results/known.twin" "$source" "$item")")
+        done
+        # Where a whole source is missing, its version is that of the source; what an item of it needs, a newer kernel has told.
+        newest=$(printf '%s\n' "${cells[@]}" | sed -n 's/^from //p' | sort -V | tail -n 1)
+        line="| $words |"
+        for cell in "${cells[@]}"; do
+            line+=" $([[ $cell == from* ]] && echo "from $newest" || echo "$cell") |"
         done
         echo "$line"
     done <<<"$TABLE_ROWS"
