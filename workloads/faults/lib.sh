@@ -15,11 +15,13 @@
 #   needs        programs, and abilities: root, netns, cpu-quota, memory-limit, io-limit, swap, loop
 #   share        the true part of the slow-down that the cause makes, where the programs do not print `truth: lost share X`;
 #                - where it is not known
+#   origin       where the case is from: a post-mortem, an issue, an article (address, and what it says in a few words)
+#   set          tuned: rules of diagnosis may be changed by what it shows; held-out: it only judges them (default tuned)
 # Programs are found in workloads/bin, workloads/faults/bin and workloads/faults/common.
 
 FAULTS=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 export PATH="$FAULTS/bin:$FAULTS/../bin:$FAULTS/common:$PATH"
-FAULT_KEYS=' title language cause why also slow fast throughput each unit record setup teardown needs share '
+FAULT_KEYS=' title language cause why also slow fast throughput each unit record setup teardown needs share origin set '
 
 # All faults, by name.
 fault_names() { (cd "$FAULTS" && for file in */fault; do echo "${file%/fault}"; done); }
@@ -41,6 +43,8 @@ declaration_errors() {
     for key in ${FAULT_KEYS}; do
         [[ $(grep -c "^$key:" "$file") -le 1 ]] || echo "$1: $key is given twice"
     done
+    [[ $(declared "$1" set) =~ ^(|tuned|held-out)$ ]] || echo "$1: set: expected tuned or held-out"
+    [[ -z $(declared "$1" set) || -n $(declared "$1" origin) ]] || echo "$1: set is given, but no origin"
     [[ $(declared "$1" cause) != *'|'* || -n $(declared "$1" why) ]] || echo "$1: several causes, but no why"
     [[ $(declared "$1" cause) =~ ^[a-z-]+(\ \|\ [a-z-]+)*$ ]] || echo "$1: cause: not an identifier"
 }
