@@ -18,7 +18,16 @@ pub struct Cells<'a> {
     stands: &'a [bool],
 }
 
-impl Cells<'_> {
+impl<'a> Cells<'a> {
+    pub(crate) fn new(
+        columns: &'a [Column],
+        cells: &'a mut [Vec<i64>],
+        symbols: &'a mut Symbols,
+        stands: &'a [bool],
+    ) -> Self {
+        Cells { columns, cells, symbols, stands }
+    }
+
     /// Number of rows.
     pub fn len(&self) -> usize {
         self.cells.first().map_or(0, Vec::len)
@@ -47,6 +56,14 @@ impl Cells<'_> {
     /// A text.
     pub fn text(&self, column: &str, row: usize) -> Option<&str> {
         self.symbols.text(self.number(column, row))
+    }
+
+    /// Puts a number in the place of what is there.
+    pub fn set_number(&mut self, column: &str, row: usize, number: i64) {
+        let Some(at) = self.place(column) else { return };
+        if let Some(cell) = self.cells.get_mut(at).and_then(|cells| cells.get_mut(row)) {
+            *cell = number;
+        }
     }
 
     /// Puts a text in the place of what is there.
@@ -96,7 +113,7 @@ pub fn amend(path: &Path, table: &str, mut edit: impl FnMut(&mut Cells<'_>) -> b
             *stands = later.insert(labels.iter().filter_map(|cells| cells.get(row)).copied().collect());
         }
         let cells = &mut block.columns;
-        if !edit(&mut Cells { columns: &columns, cells, symbols: &mut symbols, stands: &stands }) {
+        if !edit(&mut Cells::new(&columns, cells, &mut symbols, &stands)) {
             continue;
         }
         let plain = segment::encode(&columns, &block, &symbols).map_err(|e| corrupt(e.to_string()))?;

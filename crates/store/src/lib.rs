@@ -7,7 +7,9 @@
 mod amend;
 mod catalogue;
 mod close;
+mod coarsen;
 mod error;
+mod extract;
 mod frame;
 mod pack;
 mod reader;
@@ -20,6 +22,7 @@ mod writer;
 
 pub use amend::{Cells, amend};
 pub use error::Error;
+pub use extract::{Keep, extract};
 pub use frame::{Entity, Frame, Select};
 pub use reader::{Batch, Damage, Recording};
 pub use schema::{APPLICATION_ID, FORMAT};
@@ -28,9 +31,15 @@ pub use writer::{TableId, Writer};
 /// What zstd's frames begin with (RFC 8878, 3.1.1).
 const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
+/// The level of zstd at which recordings are compressed.
+const LEVEL: i32 = 9;
+
+/// The level at which zstd finds next to nothing, and leaves letters as they are.
+const PLAIN: i32 = -100_000;
+
 /// Compresses with zstd, with a checksum of the content: a byte that flips on a disk must not become another number.
-fn pack(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
-    let mut compressor = zstd::bulk::Compressor::new(9)?;
+fn pack(bytes: &[u8], level: i32) -> std::io::Result<Vec<u8>> {
+    let mut compressor = zstd::bulk::Compressor::new(level)?;
     compressor.include_checksum(true)?;
     compressor.compress(bytes)
 }

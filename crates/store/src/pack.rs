@@ -23,6 +23,7 @@ pub(crate) struct Packer<'a> {
     db: &'a Connection,
     /// What the packs belong to.
     generation: Option<i64>,
+    level: i32,
     /// The number of the next pack, and what will be in it.
     number: u32,
     content: Vec<u8>,
@@ -32,7 +33,12 @@ impl<'a> Packer<'a> {
     /// Packs of a generation of segments, which are deleted with it; or of declarations.
     pub(crate) fn new(db: &'a Connection, generation: Option<i64>) -> rusqlite::Result<Self> {
         let number = db.query_row("select coalesce(max(id), 0) + 1 from pack", [], |row| row.get(0))?;
-        Ok(Packer { db, generation, number, content: Vec::new() })
+        Ok(Packer { db, generation, level: crate::LEVEL, number, content: Vec::new() })
+    }
+
+    /// The same, packs that are hardly compressed, for a file that will be compressed as a whole.
+    pub(crate) fn plain(db: &'a Connection) -> rusqlite::Result<Self> {
+        Ok(Packer { level: crate::PLAIN, ..Packer::new(db, None)? })
     }
 
     /// Adds a blob. Returns what stands in its place, in the row that `key` is of.
@@ -51,7 +57,8 @@ impl<'a> Packer<'a> {
     }
 
     fn write(&mut self) -> rusqlite::Result<()> {
-        let bytes = crate::pack(&self.content).map_err(|why| rusqlite::Error::ToSqlConversionFailure(Box::new(why)))?;
+        let bytes = crate::pack(&self.content, self.level)
+            .map_err(|why| rusqlite::Error::ToSqlConversionFailure(Box::new(why)))?;
         self.db.prepare_cached("insert into pack values (?, ?, ?)")?.execute(params![
             self.number,
             self.generation,
@@ -153,7 +160,7 @@ mod tests {
         assert_eq!(share(&db, [1, 2], &stored), 0);
         stored[5] ^= 1;
         assert!(read(&db, [1, 2], &stored).unwrap_err().contains("checksum"));
-        assert!(!is_place(&crate::pack(b"abc").unwrap()), "a compressed blob of as few bytes");
+        assert!(!is_place(&crate::pack(b"abc", crate::LEVEL).unwrap()), "a compressed blob of as few bytes");
     }
 
     #[test]
@@ -188,16 +195,16 @@ mod tests {
             select.query_map([], row).unwrap().map(Result::unwrap).collect()
         };
         for ([id, key, other], stored) in rows("select id, id, 0, definition from table_definition") {
-            let alone = crate::pack(&read(&db, [key, other], &stored).unwrap()).unwrap();
+            let alone = crate::pack(&read(&db, [key, other], &stored).unwrap(), crate::LEVEL).unwrap();
             let summed = sum::add([id, 0], &alone);
             db.execute("update table_definition set definition = ? where id = ?", params![summed, id]).unwrap();
         }
         for ([id, key, other], stored) in rows("select id, id, 0, charts from source") {
-            let alone = crate::pack(&read(&db, [key, other], &stored).unwrap()).unwrap();
+            let alone = crate::pack(&read(&db, [key, other], &stored).unwrap(), crate::LEVEL).unwrap();
             db.execute("update source set charts = ? where id = ?", params![alone, id]).unwrap();
         }
         for ([id, key, other], stored) in rows("select id, table_id, generation, bytes from segment") {
-            let alone = crate::pack(&read(&db, [key, other], &stored).unwrap()).unwrap();
+            let alone = crate::pack(&read(&db, [key, other], &stored).unwrap(), crate::LEVEL).unwrap();
             db.execute("update segment set bytes = ? where id = ?", params![alone, id]).unwrap();
         }
         crate::writer::note_sealed(&db, 2).unwrap();

@@ -135,6 +135,11 @@ impl Recording {
         self.tables.iter().map(|&(id, _, table)| (id, table))
     }
 
+    /// The sealed segments, in the order in which they were written.
+    pub(crate) fn segments(&self) -> &[Segment] {
+        &self.segments
+    }
+
     /// The reads of a table that are in the open tail.
     pub(crate) fn open_chunks(&self, table: u32) -> &[tail::Chunk] {
         self.tail.get(&table).map_or(&[], Vec::as_slice)
@@ -404,7 +409,7 @@ impl Recording {
     }
 
     /// The times of the reads of a segment.
-    fn ticks_of(&self, segment: &Segment) -> Result<Vec<i64>, String> {
+    pub(crate) fn ticks_of(&self, segment: &Segment) -> Result<Vec<i64>, String> {
         let mut select = self.db.prepare_cached("select ticks from segment where id = ?").map_err(|e| e.to_string())?;
         let ticks: Vec<u8> = select.query_row([segment.id], |r| r.get(0)).map_err(|e| e.to_string())?;
         tail::decode_ticks(sum::check([segment.table, segment.generation], &ticks)?)

@@ -250,7 +250,7 @@ pub(crate) fn encode(columns: &[Column], block: &Block, symbols: &Symbols) -> Re
 
 /// Compresses a segment that is stored by itself.
 pub(crate) fn compress(plain: &[u8]) -> Result<Vec<u8>, ParquetError> {
-    crate::pack(plain).map_err(|e| ParquetError::General(e.to_string()))
+    crate::pack(plain, crate::LEVEL).map_err(|e| ParquetError::General(e.to_string()))
 }
 
 /// Reads a segment back, compressed or not. `columns` are the stored columns of the table; only those `wanted` are decoded. Strings are added to `symbols`.
