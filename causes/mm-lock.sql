@@ -10,18 +10,40 @@
 -- try: processes instead of threads where threads share little
 -- experiment: environment MALLOC_ARENA_MAX, MALLOC_TRIM_THRESHOLD_, MALLOC_TOP_PAD_
 -- see: Documentation/mm/process_addrs.rst
-with faults as (select max(slow) as slow_faults, max(against) as against_faults from total where metric = 'process.minor_faults'),
-spent as (
-    -- Where those who wait spend more CPU time on changing the mappings themselves, that is the cause, and the lock follows from it.
-    select coalesce(sum(share), 0) as grown from budget where state = 'kernel' and thread in (select thread from thread_group where slow_lock - against_lock > 0.3 * (select max(slow_lock - against_lock) from thread_group)) and request in ('page fault', 'mmap', 'munmap', 'mprotect', 'madvise', 'brk', 'mremap') and path not like '%;rwsem_down%'
+with faults as (
+    select max(slow) as slow_faults, max(against) as against_faults from total where metric = 'process.minor_faults'
+),
+waiting as materialized (
+    select thread from thread_group
+    where slow_lock - against_lock > 0.3 * (select max(slow_lock - against_lock) from thread_group)
+),
+-- What those who wait spend on changing the mappings themselves.
+own as materialized (
+    select coalesce(sum(slow), 0) as slow, coalesce(sum(against), 0) as against
+    from budget
+    where state = 'kernel' and thread in (select thread from waiting)
+      and request in ('page fault', 'mmap', 'munmap', 'mprotect', 'madvise', 'brk', 'mremap')
+      and path not glob '*;rwsem_down*'
 ),
 cells as materialized (
     select cell, slow, against, share, coalesce(request, 'other code') as request
     from budget
-    where (state = 'lock' and (coalesce(lock, 'kernel rwsem') like 'kernel rwsem%') or state = 'kernel' and path like '%;rwsem_down%')
-      and (request in ('page fault', 'mmap', 'munmap', 'mprotect', 'madvise', 'brk', 'mremap', 'mlock', 'membarrier', 'process_madvise') or path like '%mmap_lock%' or path like '%lock_mm_and_find_vma%'
-           or path like '%vm_mmap_pgoff%' or path like '%vm_munmap%')
+    where (state = 'lock' and coalesce(lock, 'kernel rwsem') glob 'kernel rwsem*'
+           or state = 'kernel' and path glob '*;rwsem_down*')
+      and (request in ('page fault', 'mmap', 'munmap', 'mprotect', 'madvise', 'brk', 'mremap', 'mlock', 'membarrier',
+                       'process_madvise')
+           or path glob '*;mmap_*lock*' or path glob '*;lock_mm_and_find_vma;*' or path glob '*;vm_mmap_pgoff;*'
+           or path glob '*;*vm_munmap;*')
+),
+-- Where those who wait ask for more changes than before, they wait because they ask: that part of the wait belongs to whatever
+-- makes them ask. It counts in full once they spend a quarter as much more on the changes themselves as on waiting.
+asked_more as (
+    select max(0.0, 1 - own.against / max(own.slow, 1e-12))
+           * min(1.0, max(0.0, own.slow - own.against) / max(0.25 * (select sum(slow - against) from cells), 1e-12)) as part
+    from own
 )
-select 'mmap_lock' as subject, cell, 1.0 as part, sum(slow) over () as slow, sum(against) over () as against, slow_faults, against_faults,
-       (select group_concat(request, ', ') from (select request from cells group by request order by sum(share) desc limit 3)) as asked
-from cells, faults, spent where (select sum(share) from cells) > spent.grown
+select 'mmap_lock' as subject, cell, 1 - asked_more.part as part, sum(slow) over () as slow,
+       sum(against) over () as against, slow_faults, against_faults,
+       (select group_concat(request, ', ')
+        from (select request from cells group by request order by sum(share) desc limit 3)) as asked
+from cells, faults, asked_more
