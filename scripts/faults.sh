@@ -273,7 +273,7 @@ aa_table() {
         fi
         if [[ -n $record ]]; then
             mkdir -p "$dir"
-            [[ $loaded == no ]] || neighbour_start
+            [[ $loaded == no ]] || { touch "$dir/neighbour" && neighbour_start; }
             for side in a b; do
                 [[ -s $dir/$side.twin && -z $again ]] || record_run "$name" "$variant" "$dir/$side.twin"
             done

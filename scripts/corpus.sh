@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# Takes recordings of the fault bench into the corpus (fixtures/explain/), each with what its declaration says of it.
+#
+# usage: scripts/corpus.sh [--from DIR] [NAME…]     DIR: where scripts/faults.sh put them (default target/faults)
+#
+# A pair whose slow run is not slower by a quarter, by the programs' own words, does not show its fault: it is left out, and said.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+# shellcheck source=workloads/faults/lib.sh
+. workloads/faults/lib.sh
+
+from=target/faults names=()
+while [[ $# -gt 0 ]]; do
+    case $1 in
+    --from) from=$2 && shift ;;
+    -h | --help) sed -n '/^# usage/,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0" && exit 0 ;;
+    -*) echo "corpus: $1: no such option" >&2 && exit 2 ;;
+    *) names+=("$1") ;;
+    esac
+    shift
+done
+cargo build --release --quiet -p twinscope-corpus
+machine="VM with $(nproc) CPUs ($(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)), Linux $(uname -r | cut -d- -f1)"
+
+# The last number after WHAT in a program's output FILE.
+said() { sed -n "s/^$2:\{0,1\} \([0-9][0-9.]*\)$/\1/p" "$1" 2>/dev/null | tail -n 1; }
+
+# pair NAME SLOW FAST JSON: into the corpus; JSON is added to what all pairs have
+pair() {
+    local day
+    day=$(date -u -r "$2" +%F)
+    jq -n --arg recorded "$day, $machine" "$4 + {recorded: \$recorded}" | target/release/corpus keep "$1" "$2" "$3"
+}
+
+[[ ${#names[@]} -gt 0 ]] || mapfile -t names < <(fault_names)
+for name in "${names[@]}"; do
+    dir=$from/$name
+    [[ -s $dir/slow.twin && -s $dir/fast.twin ]] || { echo "$name: not recorded" && continue; }
+    rate() { awk -v a="$(said "$dir/$1.out" operations)" -v b="$(said "$dir/$1.out" 'truth: wall seconds')" \
+        'BEGIN { if (a > 0 && b > 0) print a / b }'; }
+    ratio=$(awk -v a="$(rate fast)" -v b="$(rate slow)" 'BEGIN { if (a > 0 && b > 0) printf "%.2f", a / b }')
+    if [[ -n $ratio ]] && awk -v r="$ratio" 'BEGIN { exit !(r < 1.25) }'; then
+        echo "$name: its slow run takes $ratio times as long: it does not show its fault, left out"
+        continue
+    fi
+    share=$(declared "$name" share)
+    share=${share:-$(said "$dir/slow.out" 'truth: lost share')}
+    [[ $share != - ]] || share=
+    also=$(declared "$name" also)
+    [[ -z $also ]] || more=$(said "$dir/slow.out" "truth: lost share of $also")
+    origin=$(declared "$name" origin)
+    json=$(jq -n --arg title "$(declared "$name" title)" --arg language "$(declared "$name" language)" \
+        --arg origin "${origin:-our own}" --arg set "$(declared "$name" set)" --arg causes "$(declared "$name" cause)" \
+        --arg share "$share" --arg also "$also" --arg more "${more:-}" --arg ratio "$ratio" \
+        '{title: $title, language: $language, origin: $origin, set: (if $set == "" then "tuned" else $set end),
+          causes: ($causes / " | "), share: ($share | tonumber? // null),
+          also: (if $also == "" then null else [$also, ($more | tonumber? // null)] end), ratio: ($ratio | tonumber? // null)}
+         | with_entries(select(.value != null))')
+    pair "$name" "$dir/slow.twin" "$dir/fast.twin" "$json"
+done
+# Equal runs, by the name of the program and its variant.
+for dir in "$from"/aa/*/; do
+    [[ -s $dir/a.twin && -s $dir/b.twin ]] || continue
+    name=$(basename "$dir")
+    fault=${name%-*}
+    neighbour=$([[ -e $dir/neighbour ]] && echo true || echo false)
+    json=$(jq -n --arg title "$(declared "$fault" title)" --arg language "$(declared "$fault" language)" \
+        --argjson neighbour "$neighbour" \
+        '{title: ("equal runs: " + $title), language: $language, origin: "our own", set: "tuned", causes: [], neighbour: $neighbour}')
+    pair "equal-$name" "$dir/a.twin" "$dir/b.twin" "$json"
+done
+du -sh fixtures/explain
