@@ -116,3 +116,13 @@ fn a_unit_of_work_is_called_by_its_name() {
         );
     }
 }
+
+#[test]
+fn names_are_matched_as_they_are_written() {
+    // `like` takes `a` for `A` and `_` for any character: '%_IO_%' is in `validation`, and '%park%' in all of Apache Spark.
+    for (name, text) in FILES {
+        let sql = parse(text).unwrap_or_else(|why| panic!("causes/{name}.sql: {why}")).sql.to_lowercase();
+        let words = sql.split(|c: char| !c.is_alphanumeric() && c != '_');
+        assert_eq!(words.filter(|w| *w == "like").count(), 0, "causes/{name}.sql: glob instead of like");
+    }
+}
