@@ -1,5 +1,6 @@
 -- cause back-pressure: threads wait until the other side takes what they send
 -- layer: io
+-- page: network profiles
 -- needs: thread_time wait
 -- specific: 4
 -- says: threads wait for room in {subject}: the other side takes the data too slowly

@@ -1,5 +1,6 @@
 -- cause busy-wait: threads burn CPU time while they wait
 -- layer: scheduling
+-- page: profiles
 -- needs: thread_time sample syscall
 -- specific: 6
 -- says: threads spin in {subject}: {slow:s} of CPU time per unit of work, against {against:s}

@@ -1,5 +1,6 @@
 -- cause cold-cache: data is read from disk that the other run found in memory
 -- layer: io
+-- page: disks memory
 -- needs: thread_time
 -- specific: 5
 -- against: yes

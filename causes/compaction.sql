@@ -1,5 +1,6 @@
 -- cause compaction: threads wait while memory is put together for huge pages
 -- layer: kernel
+-- page: memory
 -- needs: thread_time vmstat
 -- specific: 7
 -- says: threads compact memory before they get a huge page: {slow_stalls:1/s} times, against {against_stalls:1/s}

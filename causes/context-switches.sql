@@ -1,5 +1,6 @@
 -- cause context-switches: threads hand small pieces of work to one another
 -- layer: scheduling
+-- page: scheduler profiles
 -- needs: thread_time wait
 -- specific: 4
 -- says: {slow_switches} context switches per unit of work, against {against_switches}: threads wait for one another in {subject}

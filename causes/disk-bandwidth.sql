@@ -1,5 +1,6 @@
 -- cause disk-bandwidth: more is read from or written to disk than the work needs
 -- layer: io
+-- page: disks
 -- needs: thread_time disks
 -- specific: 4
 -- says: {slow_bytes:B} {way} per unit of work, against {against_bytes:B}{used}

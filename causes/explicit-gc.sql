@@ -1,5 +1,6 @@
 -- cause explicit-gc: the program asks for garbage collections
 -- layer: jvm
+-- page: profiles
 -- needs: thread_time
 -- specific: 8
 -- says: the program calls System.gc: the collections take {slow:s} per unit of work, against {against:s}

@@ -1,5 +1,6 @@
 -- cause gc: the garbage collector takes the time
 -- layer: jvm
+-- page: profiles processes
 -- needs: thread_time
 -- specific: 6
 -- says: garbage collection takes {slow:s} per unit of work, against {against:s}

@@ -1,5 +1,6 @@
 -- cause heap-size: the heap is so small that the collector runs all the time
 -- layer: jvm
+-- page: profiles set-up
 -- needs: thread_time
 -- specific: 7
 -- against: yes

@@ -1,5 +1,6 @@
 -- cause ipi: CPUs interrupt one another
 -- layer: kernel
+-- page: interrupts
 -- needs: thread_time ipi
 -- specific: 7
 -- says: {subject} interrupts other CPUs: {slow_ipis} times per unit of work, against {against_ipis}

@@ -1,5 +1,6 @@
 -- cause jit: code runs interpreted or hardly compiled
 -- layer: jvm
+-- page: profiles
 -- needs: thread_time sample
 -- specific: 5
 -- says: {subject}: {slow:s} of CPU time per unit of work, against {against:s}

@@ -1,5 +1,6 @@
 -- cause kernel-lock: threads wait for a lock of the kernel
 -- layer: kernel
+-- page: locks profiles
 -- needs: thread_time
 -- specific: 5
 -- says: threads wait for a lock of the kernel, asked for by {subject}

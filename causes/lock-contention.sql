@@ -1,5 +1,6 @@
 -- cause lock-contention: threads wait for a lock that another thread holds
 -- layer: scheduling
+-- page: locks
 -- needs: thread_time lock wait
 -- specific: 6
 -- says: {who} wait for the lock {subject}{held}

@@ -1,5 +1,6 @@
 -- cause log-volume: more is written to files or logs
 -- layer: io
+-- page: calls disks
 -- needs: thread_time syscall
 -- specific: 5
 -- says: {slow_bytes:B} written per unit of work, against {against_bytes:B}, in {slow_count} calls of {subject}

@@ -1,5 +1,6 @@
 -- cause memory-limit: a control group is at the limit of its memory
 -- layer: kernel
+-- page: containers memory
 -- needs: thread_time cgroup_memory
 -- specific: 7
 -- says: {subject} is at its memory limit of {limit:B}: its threads reclaim memory and read again what they lost

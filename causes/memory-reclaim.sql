@@ -1,5 +1,6 @@
 -- cause memory-reclaim: threads have to find free memory themselves
 -- layer: kernel
+-- page: memory
 -- needs: thread_time vmstat
 -- specific: 6
 -- says: threads reclaim memory before they get any: {slow_scan:1/s} pages looked at by them, against {against_scan:1/s}

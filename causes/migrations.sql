@@ -1,5 +1,6 @@
 -- cause migrations: threads move from CPU to CPU
 -- layer: scheduling
+-- page: scheduler cpu
 -- needs: thread_time process cpu
 -- specific: 5
 -- says: threads change the CPU {slow_moves} times per unit of work, against {against_moves}

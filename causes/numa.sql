@@ -1,5 +1,6 @@
 -- cause numa: memory of another node is used
 -- layer: code
+-- page: memory
 -- needs: thread_time numastat
 -- specific: 3
 -- says: {slow_remote:1/s} pages taken from another node than wanted, against {against_remote:1/s}

@@ -1,5 +1,6 @@
 -- cause page-faults: memory that is mapped anew again and again
 -- layer: kernel
+-- page: memory profiles
 -- needs: thread_time
 -- specific: 7
 -- says: {slow_faults} page faults per unit of work, against {against_faults}{where_from}: memory is given back and asked for again

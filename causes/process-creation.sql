@@ -1,5 +1,6 @@
 -- cause process-creation: processes are started for small pieces of work
 -- layer: scheduling
+-- page: processes
 -- needs: thread_time process_exit
 -- specific: 8
 -- says: {slow_ended} processes started and ended per unit of work, against {against_ended}{who}

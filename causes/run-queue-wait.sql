@@ -1,5 +1,6 @@
 -- cause run-queue-wait: too many threads want the CPUs
 -- layer: scheduling
+-- page: scheduler cpu
 -- needs: thread_time cpu
 -- specific: 5
 -- says: {waiting} threads of the workload wait for a CPU at any time, against {against_waiting}

@@ -1,5 +1,6 @@
 -- cause safepoints: all threads of the JVM are stopped, and not for garbage collection
 -- layer: jvm
+-- page: profiles
 -- needs: thread_time
 -- specific: 6
 -- says: threads of the JVM wait at safepoints: {slow:s} per unit of work, against {against:s}

@@ -1,5 +1,6 @@
 -- cause slow-clock: asking for the time is slow, or done too often
 -- layer: kernel
+-- page: calls profiles
 -- needs: thread_time sample syscall
 -- specific: 7
 -- says: {subject} takes {slow:s} per unit of work, against {against:s}{how}

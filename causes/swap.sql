@@ -1,5 +1,6 @@
 -- cause swap: memory is swapped out and read back
 -- layer: kernel
+-- page: memory disks
 -- needs: thread_time vmstat
 -- specific: 8
 -- says: threads wait for memory that was swapped out: {slow_in:1/s} pages read back, against {against_in:1/s}

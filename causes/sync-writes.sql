@@ -1,5 +1,6 @@
 -- cause sync-writes: each operation waits until its data is on the disk
 -- layer: io
+-- page: disks calls
 -- needs: thread_time syscall
 -- specific: 6
 -- says: {slow_count} calls of {subject} per unit of work, against {against_count}: each waits for the disk for {mean:s}

@@ -1,5 +1,6 @@
 -- cause syscalls: a storm of small system calls
 -- layer: kernel
+-- page: calls
 -- needs: thread_time syscall
 -- specific: 4
 -- says: {slow_count} calls of {subject} per unit of work, against {against_count}{each}

@@ -1,5 +1,6 @@
 -- cause thundering-herd: many threads are woken for one piece of work
 -- layer: scheduling
+-- page: scheduler profiles
 -- needs: thread_time wait syscall
 -- specific: 7
 -- says: {slow_wakeups} threads are woken per unit of work, against {against_wakeups}: most find nothing to do

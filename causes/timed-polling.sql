@@ -1,5 +1,6 @@
 -- cause timed-polling: threads sleep for a fixed time instead of being woken
 -- layer: scheduling
+-- page: profiles
 -- needs: thread_time wait
 -- specific: 5
 -- says: {who} sleep in {subject}: {slow:s} per unit of work, against {against:s}

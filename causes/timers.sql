@@ -1,5 +1,6 @@
 -- cause timers: timers interrupt the work
 -- layer: kernel
+-- page: interrupts
 -- needs: thread_time interrupt_time
 -- specific: 6
 -- says: timers and their signals take {slow:s} per unit of work, against {against:s}

@@ -1,5 +1,6 @@
 -- cause tlb-shootdown: CPUs make one another forget translations of addresses
 -- layer: kernel
+-- page: interrupts memory
 -- needs: thread_time ipi
 -- specific: 8
 -- says: {subject} makes other CPUs flush their TLB: {slow_ipis} interrupts per unit of work, against {against_ipis}
