@@ -1,5 +1,6 @@
 -- cause back-pressure: threads wait until the other side takes what they send
 -- layer: io
+-- page: network profiles
 -- needs: thread_time wait
 -- specific: 4
 -- says: threads wait for room in {subject}: the other side takes the data too slowly
@@ -10,7 +11,7 @@
 -- see: pipe(7), tcp(7)
 with cells as materialized (
     select cell, slow, against, iif(state = 'pipe', 'a pipe', 'a socket') as subject from budget
-    where state in ('pipe', 'network') and (coalesce(what, '') like '%write%' or coalesce(what, '') like '%send%' or coalesce(what, '') in ('sk_stream_wait_memory', 'sock_wait_for_wmem', 'unix_stream_sendmsg')
-          or path like '%pipe_write%' or path like '%sk_stream_wait_memory%' or path like '%sock_alloc_send_pskb%' or request in ('write', 'writev', 'send', 'sendto', 'sendmsg', 'sendfile'))
+    where state in ('pipe', 'network') and (coalesce(what, '') glob '*write*' or coalesce(what, '') glob '*send*' or coalesce(what, '') in ('sk_stream_wait_memory', 'sock_wait_for_wmem', 'unix_stream_sendmsg')
+          or path glob '*pipe_write*' or path glob '*sk_stream_wait_memory*' or path glob '*sock_alloc_send_pskb*' or request in ('write', 'writev', 'send', 'sendto', 'sendmsg', 'sendfile'))
 )
 select subject, cell, 1.0 as part, sum(slow) over (partition by subject) as slow, sum(against) over (partition by subject) as against from cells

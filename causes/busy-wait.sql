@@ -1,5 +1,6 @@
 -- cause busy-wait: threads burn CPU time while they wait
 -- layer: scheduling
+-- page: profiles
 -- needs: thread_time sample syscall
 -- specific: 6
 -- says: threads spin in {subject}: {slow:s} of CPU time per unit of work, against {against:s}
@@ -13,22 +14,22 @@ with preempted as (select slow as slow_preempted, coalesce(against, 0) as agains
 waiting as (select slow_threads as waiting from state where state = 'runnable'),
 again as materialized (
     -- Calls that ask again and again for what is not there.
-    select iif(call like '%64', substr(call, 1, length(call) - 2), call) as name from syscall_use
+    select iif(call glob '*64', substr(call, 1, length(call) - 2), call) as name from syscall_use
     where (call = 'sched_yield' and slow_count > 1.5 * against_count) or (call in ('read', 'recvfrom', 'recvmsg', 'accept4', 'poll', 'epoll_wait', 'futex') and slow_errors > 0.8 * slow_count and slow_count > 3 * against_count)
        or (call in ('poll', 'epoll_wait', 'select') and slow_count > 10 * against_count and slow_count > 10 and slow_time / slow_count < 2e4)
 ),
 -- Code that does little but look at one word again and again.
 loads as materialized (
     select focus from budget where state = 'user' and focus is not null group by focus
-    having sum(iif(path like '%atomic%load;' or path like '%atomic%bool;' or path like '%atomic%compare_exchange%', slow, 0)) > 0.1 * sum(slow) and sum(slow) > 2 * sum(against)
+    having sum(iif(path glob '*atomic*load;' or path glob '*atomic*bool;' or path glob '*atomic*compare_exchange*', slow, 0)) > 0.1 * sum(slow) and sum(slow) > 2 * sum(against)
 ),
 -- Who tries once, and waits where it is taken, does not spin.
 waiters as materialized (select distinct caller from budget where caller is not null and (state = 'lock' or request = 'futex')),
 cells as materialized (
     select cell, slow, against, caller, function, request from budget
-    where state = 'user' and aside = 0 and (kind = 'spin' or lower(function) like '%spin%' or lower(function) like '%busy%wait%' or lower(function) like '%_pause%' or lower(function) like '%yield%' or lower(function) like '%cpu_relax%'
-             or lower(function) like '%backoff%' or lower(function) like '%wait_for%' or lower(function) like '%wait_until%' or lower(function) like '%poll%' or function like 'runtime.procyield%' or ((lower(function) like '%try_lock%' or lower(function) like '%trylock%') and coalesce(caller, '') not in (select caller from waiters))
-             or lower(function) like '%onspinwait%' or lower(function) like '%try_pop%' or lower(function) like '%try_recv%' or lower(function) like '%try_dequeue%' or focus in (select focus from loads))
+    where state = 'user' and aside = 0 and (kind = 'spin' or lower(function) glob '*spin*' or lower(function) glob '*busy*wait*' or lower(function) glob '*_pause*' or lower(function) glob '*yield*' or lower(function) glob '*cpu_relax*'
+             or lower(function) glob '*backoff*' or lower(function) glob '*wait_for*' or lower(function) glob '*wait_until*' or lower(function) glob '*poll*' or function glob 'runtime.procyield*' or ((lower(function) glob '*try_lock*' or lower(function) glob '*trylock*') and coalesce(caller, '') not in (select caller from waiters))
+             or lower(function) glob '*onspinwait*' or lower(function) glob '*try_pop*' or lower(function) glob '*try_recv*' or lower(function) glob '*try_dequeue*' or focus in (select focus from loads))
        or (state in ('user', 'kernel') and request in (select name from again))
 )
 select iif(c.request is null, c.function, c.request || ' asked again and again by ' || coalesce(c.caller, '?')) as subject, c.cell, 1.0 as part,

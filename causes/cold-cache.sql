@@ -1,5 +1,6 @@
 -- cause cold-cache: data is read from disk that the other run found in memory
 -- layer: io
+-- page: disks memory
 -- needs: thread_time
 -- specific: 5
 -- against: yes
@@ -23,5 +24,5 @@ select 'page cache' as subject, b.cell, 1.0 as part, r.slow_bytes, r.against_byt
        sum(b.slow) over () as slow, sum(b.against) over () as against
 from budget b, reads r left join faults f, swap
 where swap.pages * 4096 < 0.5 * (select slow_rate from total where metric = 'process.read_bytes')
-  and (b.state in ('disk', 'fault') and b.path not like '%sync%' or (b.state in ('kernel', 'lock') and (b.path like '%;filemap_read;%' or b.path like '%;filemap_get_pages;%' or b.path like '%;filemap_fault;%' or b.path like '%;page_cache_ra%'
-       or b.path like '%;read_pages;%' or b.path like '%;filemap_update_page%')))
+  and (b.state in ('disk', 'fault') and b.path not glob '*sync*' or (b.state in ('kernel', 'lock') and (b.path glob '*;filemap_read;*' or b.path glob '*;filemap_get_pages;*' or b.path glob '*;filemap_fault;*' or b.path glob '*;page_cache_ra*'
+       or b.path glob '*;read_pages;*' or b.path glob '*;filemap_update_page*')))

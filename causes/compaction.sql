@@ -1,5 +1,6 @@
 -- cause compaction: threads wait while memory is put together for huge pages
 -- layer: kernel
+-- page: memory
 -- needs: thread_time vmstat
 -- specific: 7
 -- says: threads compact memory before they get a huge page: {slow_stalls:1/s} times, against {against_stalls:1/s}
@@ -10,4 +11,4 @@
 -- see: Documentation/admin-guide/mm/transhuge.rst
 with stalls as materialized (select slow_rate as slow_stalls, coalesce(against_rate, 0) as against_stalls from total where metric = 'vmstat.compact_stall' and slow_rate > 1)
 select 'huge pages' as subject, b.cell, 1.0 as part, s.slow_stalls, s.against_stalls, sum(b.slow) over () as slow, sum(b.against) over () as against
-from budget b, stalls s where b.path like '%compact_zone%' or b.path like '%try_to_compact_pages%' or b.path like '%;migrate_pages%'
+from budget b, stalls s where b.path glob '*compact_zone*' or b.path glob '*try_to_compact_pages*' or b.path glob '*;migrate_pages*'

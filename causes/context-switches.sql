@@ -1,5 +1,6 @@
 -- cause context-switches: threads hand small pieces of work to one another
 -- layer: scheduling
+-- page: scheduler profiles
 -- needs: thread_time wait
 -- specific: 4
 -- says: {slow_switches} context switches per unit of work, against {against_switches}: threads wait for one another in {subject}
@@ -15,7 +16,7 @@ with switches as materialized (
 ),
 -- Waits that another thread of the workload ends soon are for that thread.
 mutual as materialized (
-    select state, sum(slow_time) / nullif(sum(slow_count), 0) as mean from wait_use
+    select state, sum(slow_time) / nullif(sum(slow_count), 0) as mean, sum(slow_count - against_count) as more from wait_use
     where state in ('pipe', 'network', 'idle', 'other', 'lock', 'sleep') and waker in (select distinct comm from budget where comm is not null)
     group by state having mean < 0.0005
 ),
@@ -25,10 +26,10 @@ cells as materialized (
     where ((b.state in ('idle', 'fewer_threads') and b.share > 0 and exists (select 1 from mutual where state <> 'lock')
             -- Of one run alone, where all CPUs have something to do, nothing is lost by who waits.
             and ((select is_pair from pair) or (select slow from measure where name = 'idle_cpus') > 0.2 * (select slow from measure where name = 'cpus'))) or (b.state = 'runnable' and b.share > 0) or b.state in ('pipe', 'network', 'other')) and exists (select 1 from mutual) and coalesce(b.request, b.what, '') not in ('fsync', 'fdatasync')
-       or (b.state in ('kernel', 'user') and (b.path like '%;schedule;%' or b.path like '%;__schedule;%' or b.path like '%try_to_wake_up%' or b.path like '%;wake_up_%' or b.request in ('switch', 'futex', 'sched_yield')
+       or (b.state in ('kernel', 'user') and (b.path glob '*;schedule;*' or b.path glob '*;__schedule;*' or b.path glob '*try_to_wake_up*' or b.path glob '*;wake_up_*' or b.request in ('switch', 'futex', 'sched_yield')
            or (b.request in ('read', 'write', 'recvfrom', 'sendto', 'recvmsg', 'sendmsg', 'recv', 'send', 'readv', 'writev') and exists (select 1 from mutual where state in ('pipe', 'network'))
-               and b.path not like '%filemap%' and b.path not like '%;ext4%')))
+               and b.path not glob '*filemap*' and b.path not glob '*;ext4*')))
 )
-select coalesce((select state from mutual order by state desc limit 1), 'the kernel') as subject, c.cell, 1.0 as part, s.slow_switches, s.against_switches, (select min(mean) from mutual) as mean,
+select coalesce((select state from mutual order by more desc, state limit 1), 'the kernel') as subject, c.cell, 1.0 as part, s.slow_switches, s.against_switches, (select min(mean) from mutual) as mean,
        sum(c.slow) over () as slow, sum(c.against) over () as against
 from cells c, switches s

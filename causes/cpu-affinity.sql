@@ -1,5 +1,6 @@
 -- cause cpu-affinity: threads wait for a CPU while others are idle
 -- layer: scheduling
+-- page: scheduler cpu
 -- needs: thread_time cpu process_info.cpus_allowed
 -- specific: 6
 -- says: {waiting} threads waited for a CPU while {idle} CPUs were idle: a CPU mask or cpuset keeps them from running there; {comm} may use {allowed} CPUs of {cpus}

@@ -1,5 +1,6 @@
 -- cause cpu-frequency: the CPUs run at a lower frequency
 -- layer: code
+-- page: cpu
 -- needs: thread_time cpufreq
 -- specific: 3
 -- against: yes

@@ -1,5 +1,6 @@
 -- cause cpu-throttled: the CPU quota of the control group holds threads back
 -- layer: scheduling
+-- page: containers
 -- needs: thread_time cgroup_cpu
 -- specific: 8
 -- says: threads are held back by the CPU quota of {subject}{worth}

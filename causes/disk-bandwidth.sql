@@ -1,5 +1,6 @@
 -- cause disk-bandwidth: more is read from or written to disk than the work needs
 -- layer: io
+-- page: disks
 -- needs: thread_time disks
 -- specific: 4
 -- says: {slow_bytes:B} {way} per unit of work, against {against_bytes:B}{used}
@@ -19,5 +20,5 @@ select 'bytes ' || m.way as subject, iif(m.way = 'read', 'read', 'written') as w
        coalesce('; the busiest disk was in use for ' || human((select utilisation from busy), 'ratio') || ' of the time', '') as used,
        sum(b.slow) over () as slow, sum(b.against) over () as against
 from budget b, moved m
-where b.state in ('disk', 'fault') or (b.state = 'kernel' and (b.path like '%;filemap_read;%' or b.path like '%;blkdev_%' or b.path like '%;submit_bio%' or b.path like '%;generic_perform_write;%' or b.path like '%iomap%'
-      or b.path like '%;ext4_%' or b.path like '%;xfs_%' or b.path like '%;btrfs_%'))
+where b.state in ('disk', 'fault') or (b.state = 'kernel' and (b.path glob '*;filemap_read;*' or b.path glob '*;blkdev_*' or b.path glob '*;submit_bio*' or b.path glob '*;generic_perform_write;*' or b.path glob '*iomap*'
+      or b.path glob '*;ext4_*' or b.path glob '*;xfs_*' or b.path glob '*;btrfs_*'))

@@ -1,5 +1,6 @@
 -- cause disk-latency: a disk answers more slowly
 -- layer: io
+-- page: disks
 -- needs: thread_time disks
 -- specific: 5
 -- against: yes

@@ -1,5 +1,6 @@
 -- cause explicit-gc: the program asks for garbage collections
 -- layer: jvm
+-- page: profiles
 -- needs: thread_time
 -- specific: 8
 -- says: the program calls System.gc: the collections take {slow:s} per unit of work, against {against:s}
@@ -14,10 +15,10 @@ with asked as materialized (
 ),
 collector as materialized (
     select cell, slow, against from budget
-    where (state in ('user', 'kernel', 'lock', 'fault', 'runnable') and (thread like 'GC Thread#%' or thread like 'G#%' or thread like 'ParGC%' or thread = 'VM Thread' or thread like 'Concurrent Mark%' or path like '%runtime.gcBgMarkWorker%'))
+    where (state in ('user', 'kernel', 'lock', 'fault', 'runnable') and (thread glob 'GC Thread#*' or thread glob 'G#*' or thread glob 'ParGC*' or thread = 'VM Thread' or thread glob 'Concurrent Mark*' or path glob '*runtime.gcBgMarkWorker*'))
        or path glob '*JVM_GC*' or path glob '*java.lang.Runtime.gc*' or path glob '*java.lang.System.gc*' or path glob '*;runtime.GC;*'
        -- While it runs the others wait; then it lets them go all at once, and they wait behind one another.
-       or (state in ('idle', 'other', 'lock') and path like '%VMThread::execute%') or (state in ('idle', 'fewer_threads', 'runnable') and share > 0)
+       or (state in ('idle', 'other', 'lock') and path glob '*VMThread::execute*') or (state in ('idle', 'fewer_threads', 'runnable') and share > 0)
 )
 select 'System.gc' as subject, c.cell, 1.0 as part, sum(c.slow) over () as slow, sum(c.against) over () as against, a.caller as asker
 from collector c, asked a where a.slow > 3 * a.against and a.slow > 0

@@ -1,5 +1,6 @@
 -- cause heap-size: the heap is so small that the collector runs all the time
 -- layer: jvm
+-- page: profiles set-up
 -- needs: thread_time
 -- specific: 7
 -- against: yes
@@ -23,12 +24,12 @@ words as materialized (
 collector as materialized (
     select cell, slow, against, thread from budget
     where state in ('user', 'kernel', 'lock', 'fault', 'disk', 'runnable')
-      and (thread like 'GC Thread#%' or thread like 'G#%' or thread like 'ParGC%' or thread like 'GC task%' or thread like 'Concurrent Mark%' or thread like 'Z%Driver%' or thread like 'ZWorker%' or thread like 'Shenandoah%' or thread = 'VM Thread')
+      and (thread glob 'GC Thread#*' or thread glob 'G#*' or thread glob 'ParGC*' or thread glob 'GC task*' or thread glob 'Concurrent Mark*' or thread glob 'Z*Driver*' or thread glob 'ZWorker*' or thread glob 'Shenandoah*' or thread = 'VM Thread')
 ),
 grown as materialized (select sum(slow) as slow, sum(against) as against, group_concat(distinct thread) as threads from collector having sum(slow) > 1.3 * sum(against)),
 -- While it runs the others wait; then it lets them go all at once, and they wait behind one another.
 stopped as materialized (
-    select cell from budget where (state in ('idle', 'lock', 'other') and (path like '%Safepoint%' or path like '%VM_Operation%' or path like '%VMThread::execute%' or path like '%CollectedHeap%'))
+    select cell from budget where (state in ('idle', 'lock', 'other') and (path glob '*Safepoint*' or path glob '*VM_Operation*' or path glob '*VMThread::execute*' or path glob '*CollectedHeap*'))
        or (state in ('idle', 'fewer_threads', 'runnable') and share > 0 and (select sum(b.share) from budget b where b.cell in (select cell from collector)) > 0.1)
 )
 select 'heap' as subject, c.cell, 1.0 as part, g.slow, g.against, g.threads, w.slow_heap, w.against_heap

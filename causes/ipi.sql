@@ -1,5 +1,6 @@
 -- cause ipi: CPUs interrupt one another
 -- layer: kernel
+-- page: interrupts
 -- needs: thread_time ipi
 -- specific: 7
 -- says: {subject} interrupts other CPUs: {slow_ipis} times per unit of work, against {against_ipis}
@@ -13,14 +14,14 @@ with ipis as materialized (
     from ipi i join side s on s.run = i.run where i.kind = 'call' and i.comm in (select distinct comm from budget)
 ),
 asked as materialized (
-    select request from budget where path like '%;smp_call_function%' and path not like '%tlb%' and request is not null
+    select request from budget where path glob '*;smp_call_function*' and path not glob '*tlb*' and request is not null
     group by request having sum(slow) > 1.5 * sum(against)
 ),
 cells as materialized (
     select b.cell, b.slow, b.against, coalesce(b.request, 'the kernel') as subject
     from budget b, ipis
     where slow_ipis > 1.5 * against_ipis and b.state in ('kernel', 'user', 'lock', 'other')
-      and ((b.path like '%;smp_call_function%' and b.path not like '%tlb%') or b.request in (select request from asked))
+      and ((b.path glob '*;smp_call_function*' and b.path not glob '*tlb*') or b.request in (select request from asked))
       and coalesce(b.request, '') not in ('page fault', 'munmap', 'mmap', 'madvise', 'mprotect', 'brk')
 ),
 -- Those who are interrupted pay some 5 µs each in a virtual machine, which the kernel books as their own time; at most what their code got slower by.

@@ -1,5 +1,6 @@
 -- cause irq-imbalance: the interrupts of a device fall on a CPU that the work needs
 -- layer: kernel
+-- page: interrupts cpu
 -- needs: thread_time cpu interrupt_time process
 -- specific: 7
 -- says: CPU {subject} spends {busy:ratio} of its time in interrupts, the others {rest:ratio}

@@ -1,5 +1,6 @@
 -- cause kernel-lock: threads wait for a lock of the kernel
 -- layer: kernel
+-- page: locks profiles
 -- needs: thread_time
 -- specific: 5
 -- says: threads wait for a lock of the kernel, asked for by {subject}
@@ -10,8 +11,8 @@
 with cells as materialized (
     select cell, slow, against, coalesce(request, caller, 'other code') as subject
     from budget
-    where (state = 'lock' and (lock like 'kernel %' or (lock is null and path like '%rwsem_down%') or path like '%;mutex_lock;%' or path like '%;__mutex_lock%'))
+    where (state = 'lock' and (lock glob 'kernel *' or (lock is null and path glob '*rwsem_down*') or path glob '*;mutex_lock;*' or path glob '*;__mutex_lock*'))
        or (state = 'kernel' and (function in ('native_queued_spin_lock_slowpath', 'pv_native_queued_spin_lock_slowpath', '__pv_queued_spin_lock_slowpath', 'osq_lock', 'queued_spin_lock_slowpath',
-           'queued_write_lock_slowpath', 'queued_read_lock_slowpath') or path like '%;rwsem_down%' or path like '%;__mutex_lock%' or path like '%;rwsem_optimistic_spin;%'))
+           'queued_write_lock_slowpath', 'queued_read_lock_slowpath') or path glob '*;rwsem_down*' or path glob '*;__mutex_lock*' or path glob '*;rwsem_optimistic_spin;*'))
 )
 select subject, cell, 1.0 as part, sum(slow) over (partition by subject) as slow, sum(against) over (partition by subject) as against from cells

@@ -1,5 +1,6 @@
 -- cause listen-overflow: the queue of a listening socket is full, and connections are thrown away
 -- layer: io
+-- page: network
 -- needs: thread_time protocols
 -- specific: 8
 -- says: {slow_overflows:1/s} connections thrown away because a listening socket's queue was full, against {against_overflows:1/s}: clients try again after a second

@@ -1,5 +1,6 @@
 -- cause log-volume: more is written to files or logs
 -- layer: io
+-- page: calls disks
 -- needs: thread_time syscall
 -- specific: 5
 -- says: {slow_bytes:B} written per unit of work, against {against_bytes:B}, in {slow_count} calls of {subject}
@@ -16,7 +17,7 @@ syncs as materialized (
     where call in ('fsync', 'fdatasync', 'msync', 'sync_file_range', 'syncfs', 'sync') and slow_count > 1.3 * against_count
 ),
 grown as materialized (
-    select call, iif(call like '%64', substr(call, 1, length(call) - 2), call) as name, slow_count, against_count, slow_bytes, against_bytes from syscall_use, syncs, pair
+    select call, iif(call glob '*64', substr(call, 1, length(call) - 2), call) as name, slow_count, against_count, slow_bytes, against_bytes from syscall_use, syncs, pair
     -- Of one run alone, a few bytes at a time are no log.
     where (is_pair or slow_bytes > 16 * slow_count) and (call in ('write', 'writev', 'pwrite64', 'pwritev', 'pwritev2') and slow_bytes > 1.5 * against_bytes and slow_bytes > 16
            -- The same in smaller pieces is no more to write; ten times as much is, whatever the pieces.
@@ -30,10 +31,10 @@ writers as materialized (
 most as materialized (select * from grown order by slow_bytes - against_bytes desc limit 1),
 cells as materialized (
     select b.cell, b.slow, b.against, b.caller from budget b, most, pair
-    where (b.request in (select name from grown) and (b.state in ('user', 'kernel', 'disk', 'other') or b.state = 'lock' and is_pair) and b.path not like '%tcp%' and b.path not like '%;sock_%' and b.path not like '%pipe_write%')
+    where (b.request in (select name from grown) and (b.state in ('user', 'kernel', 'disk', 'other') or b.state = 'lock' and is_pair) and b.path not glob '*tcp*' and b.path not glob '*;sock_*' and b.path not glob '*pipe_write*')
        or (b.state in ('user', 'kernel') and b.fresh = 1 and b.focus in (select focus from writers))
-       or (b.state = 'user' and (b.function like '%printf%' or b.function like '%_IO_%' or b.function like '%fputs%' or b.function like '%strftime%' or b.function like '%localtime%'
-           or b.function like '%itoa%' or b.path like '%;%log_error_core;%' or b.path like '%printf;%' or b.path like '%ostream%' or b.path like '%num_put%' or b.path like '%basic_filebuf%' or b.path like '%spdlog%' or b.path like '%logger%' or b.path like '%fmt::%' or b.path like '%;logging%' or b.path like '%java.util.Formatter%' or b.path like '%java.text.%Format%' or b.path like '%java.util.logging.%' or b.path like '%log4j%' or b.path like '%logback%' or b.path like '%;_IO_%'))
+       or (b.state = 'user' and (b.function glob '*printf*' or b.function glob '*_IO_*' or b.function glob '*fputs*' or b.function glob '*strftime*' or b.function glob '*localtime*'
+           or b.function glob '*itoa*' or b.path glob '*;*log_error_core;*' or b.path glob '*printf;*' or b.path glob '*ostream*' or b.path glob '*num_put*' or b.path glob '*basic_filebuf*' or b.path glob '*spdlog*' or b.path glob '*logger*' or b.path glob '*fmt::*' or b.path glob '*;logging*' or b.path glob '*java.util.Formatter*' or b.path glob '*java.text.*Format*' or b.path glob '*java.util.logging.*' or b.path glob '*log4j*' or b.path glob '*logback*' or b.path glob '*;_IO_*'))
 ),
 top as (select caller from cells where caller is not null group by caller order by sum(slow - against) desc limit 1)
 select m.name as subject, c.cell, 1.0 as part, m.slow_bytes, m.against_bytes, m.slow_count, sum(c.slow) over () as slow, sum(c.against) over () as against, (select caller from top) as top

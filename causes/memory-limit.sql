@@ -1,5 +1,6 @@
 -- cause memory-limit: a control group is at the limit of its memory
 -- layer: kernel
+-- page: containers memory
 -- needs: thread_time cgroup_memory
 -- specific: 7
 -- says: {subject} is at its memory limit of {limit:B}: its threads reclaim memory and read again what they lost
@@ -18,5 +19,5 @@ refault as materialized (select max(slow_rate) as slow_rate, max(coalesce(agains
 swapped as (select coalesce(max(slow_rate > 50 and slow > 1.5 * coalesce(against, 0)), 0) as much from total where metric = 'vmstat.pswpin')
 select f.path as subject, b.cell, 1.0 as part, f.most as "limit", f.current, r.slow_rate as slow_refault, r.against_rate as against_refault, sum(b.slow) over () as slow, sum(b.against) over () as against
 from budget b, full f, refault r, swapped
-where b.path like '%try_to_free_mem_cgroup%' or b.path like '%mem_cgroup_handle_over_high%' or b.path like '%;try_charge_memcg;%reclaim%' or b.path like '%;shrink_%' or b.path like '%reclaim_high%'
-   or (r.slow_rate > 100 and r.slow_rate > 1.5 * r.against_rate and (b.state in ('disk', 'fault') or (b.state in ('kernel', 'lock', 'other') and (b.path like '%;filemap_%' or b.path like '%page_cache_ra%' or b.request = 'page fault'))))
+where b.path glob '*try_to_free_mem_cgroup*' or b.path glob '*mem_cgroup_handle_over_high*' or b.path glob '*;try_charge_memcg;*reclaim*' or b.path glob '*;shrink_*' or b.path glob '*reclaim_high*'
+   or (r.slow_rate > 100 and r.slow_rate > 1.5 * r.against_rate and (b.state in ('disk', 'fault') or (b.state in ('kernel', 'lock', 'other') and (b.path glob '*;filemap_*' or b.path glob '*page_cache_ra*' or b.request = 'page fault'))))

@@ -1,5 +1,6 @@
 -- cause memory-reclaim: threads have to find free memory themselves
 -- layer: kernel
+-- page: memory
 -- needs: thread_time vmstat
 -- specific: 6
 -- says: threads reclaim memory before they get any: {slow_scan:1/s} pages looked at by them, against {against_scan:1/s}
@@ -10,4 +11,4 @@
 with scans as materialized (select slow_rate as slow_scan, coalesce(against_rate, 0) as against_scan from total where metric = 'vmstat.pgscan_direct' and slow_rate > 1000 and slow > 1.5 * coalesce(against, 0))
 select 'direct reclaim' as subject, b.cell, 1.0 as part, s.slow_scan, s.against_scan, sum(b.slow) over () as slow, sum(b.against) over () as against
 from budget b, scans s
-where b.path like '%;try_to_free_pages;%' or b.path like '%;__alloc_pages_direct_reclaim;%' or b.path like '%;__perform_reclaim;%' or b.path like '%;shrink_%' or b.path like '%;throttle_direct_reclaim;%'
+where b.path glob '*;try_to_free_pages;*' or b.path glob '*;__alloc_pages_direct_reclaim;*' or b.path glob '*;__perform_reclaim;*' or b.path glob '*;shrink_*' or b.path glob '*;throttle_direct_reclaim;*'

@@ -1,5 +1,6 @@
 -- cause migrations: threads move from CPU to CPU
 -- layer: scheduling
+-- page: scheduler cpu
 -- needs: thread_time process cpu
 -- specific: 5
 -- says: threads change the CPU {slow_moves} times per unit of work, against {against_moves}
@@ -15,8 +16,8 @@ moves as materialized (
 ),
 cells as materialized (
     select cell, slow, against from budget
-    where (state in ('kernel', 'user', 'other') and (request in ('sched_setaffinity', 'switch') or path like '%;migration_cpu_stop;%' or path like '%affine_move_task%' or path like '%stop_one_cpu%' or path like '%;schedule;%' or path like '%set_cpus_allowed%'
-           or path like '%sched_setaffinity%'))
+    where (state in ('kernel', 'user', 'other') and (request in ('sched_setaffinity', 'switch') or path glob '*;migration_cpu_stop;*' or path glob '*affine_move_task*' or path glob '*stop_one_cpu*' or path glob '*;schedule;*' or path glob '*set_cpus_allowed*'
+           or path glob '*sched_setaffinity*'))
        or (state = 'runnable' and share > 0)
 ),
 -- After a move the caches of the new CPU have to be filled: some 20 µs, at most what the threads' own code got slower by.

@@ -1,5 +1,6 @@
 -- cause mm-lock: threads wait for the lock of the address space
 -- layer: kernel
+-- page: locks memory
 -- needs: thread_time
 -- specific: 8
 -- says: threads of one process wait for the lock of its address space (mmap_lock), asked for by {asked}

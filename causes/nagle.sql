@@ -1,5 +1,6 @@
 -- cause nagle: small writes wait for a delayed acknowledgement
 -- layer: io
+-- page: network
 -- needs: thread_time tcp
 -- specific: 7
 -- says: {slow_stalls} small writes per unit of work were kept back until the other side acknowledged the one before, 40 ms as a rule, against {against_stalls}

@@ -1,5 +1,6 @@
 -- cause net-drops: packets are dropped on this host or by its cloud
 -- layer: io
+-- page: network
 -- needs: thread_time network
 -- specific: 5
 -- says: {slow_drops:1/s} packets dropped ({subject}), against {against_drops:1/s}

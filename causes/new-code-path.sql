@@ -1,5 +1,6 @@
 -- cause new-code-path: code runs that the other run does not, or hardly, run
 -- layer: code
+-- page: profiles
 -- needs: thread_time sample
 -- specific: 2
 -- against: yes

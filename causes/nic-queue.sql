@@ -1,5 +1,6 @@
 -- cause nic-queue: one CPU handles the packets of all
 -- layer: io
+-- page: interrupts network
 -- needs: thread_time softirqs cpu
 -- specific: 5
 -- says: CPU {subject} handles {share:ratio} of all received packets

@@ -1,5 +1,6 @@
 -- cause noisy-neighbour: other programs use the CPUs
 -- layer: scheduling
+-- page: processes cpu
 -- needs: thread_time cpu process
 -- specific: 5
 -- says: other programs use {slow_others} CPUs, against {against_others}{who}

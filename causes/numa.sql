@@ -1,5 +1,6 @@
 -- cause numa: memory of another node is used
 -- layer: code
+-- page: memory
 -- needs: thread_time numastat
 -- specific: 3
 -- says: {slow_remote:1/s} pages taken from another node than wanted, against {against_remote:1/s}
@@ -11,4 +12,4 @@ with remote as materialized (
     select max(slow_rate) as slow_remote, max(coalesce(against_rate, 0)) as against_remote from total where metric in ('vmstat.numa_hint_faults', 'vmstat.numa_pages_migrated')
 )
 select 'NUMA' as subject, b.cell, 1.0 as part, r.slow_remote, r.against_remote, sum(b.slow) over () as slow, sum(b.against) over () as against
-from budget b, remote r where r.slow_remote > 1000 and r.slow_remote > 2 * r.against_remote and b.path like '%do_numa_page%'
+from budget b, remote r where r.slow_remote > 1000 and r.slow_remote > 2 * r.against_remote and b.path glob '*do_numa_page*'

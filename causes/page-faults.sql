@@ -1,5 +1,6 @@
 -- cause page-faults: memory that is mapped anew again and again
 -- layer: kernel
+-- page: memory profiles
 -- needs: thread_time
 -- specific: 7
 -- says: {slow_faults} page faults per unit of work, against {against_faults}{where_from}: memory is given back and asked for again
@@ -15,10 +16,10 @@ with faults as materialized (
 ),
 cells as materialized (
     select cell, slow, against, caller from budget
-    where (state in ('kernel', 'lock') and (request in ('page fault', 'munmap', 'madvise', 'mmap', 'brk', 'mremap') or path like '%;asm_exc_page_fault;%') and path not like '%filemap%'
-           and path not like '%swap%' and path not like '%try_to_free%' and coalesce(lock, 'kernel rwsem') like 'kernel rwsem%'
+    where (state in ('kernel', 'lock') and (request in ('page fault', 'munmap', 'madvise', 'mmap', 'brk', 'mremap') or path glob '*;asm_exc_page_fault;*') and path not glob '*filemap*'
+           and path not glob '*swap*' and path not glob '*try_to_free*' and coalesce(lock, 'kernel rwsem') glob 'kernel rwsem*'
            -- A collector's are the collector's.
-           and coalesce(thread, '') not like 'GC Thread#%' and coalesce(thread, '') not like 'G# %')
+           and coalesce(thread, '') not glob 'GC Thread#*' and coalesce(thread, '') not glob 'G# *')
        or (state = 'user' and request in ('munmap', 'madvise', 'mmap', 'brk', 'mremap'))
 ),
 top as (select caller from cells where caller is not null group by caller order by sum(slow - against) desc limit 1)

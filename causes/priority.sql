@@ -1,5 +1,6 @@
 -- cause priority: threads have a lower priority than their neighbours
 -- layer: scheduling
+-- page: processes scheduler
 -- needs: thread_time process cpu
 -- specific: 7
 -- says: the threads run at nice {slow_nice}, against {against_nice}: others go first

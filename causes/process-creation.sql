@@ -1,5 +1,6 @@
 -- cause process-creation: processes are started for small pieces of work
 -- layer: scheduling
+-- page: processes
 -- needs: thread_time process_exit
 -- specific: 8
 -- says: {slow_ended} processes started and ended per unit of work, against {against_ended}{who}
@@ -17,8 +18,8 @@ short as materialized (select comm from most),
 cells as materialized (
     select b.cell, b.slow, b.against from budget b
     where b.state in ('kernel', 'user', 'fault', 'disk', 'other', 'lock', 'pipe')
-      and (b.request in ('clone', 'clone3', 'fork', 'vfork', 'execve', 'exit_group', 'exit', 'wait4', 'waitid', 'pipe2') or b.path like '%;ret_from_fork%' or b.path like '%;_dl_%' or b.path like '%;_start;%'
-           or b.path like '%;do_exit;%' or b.path like '%;fork%' or b.path like '%;__libc_fork;%' or b.path like '%;load_elf_binary;%' or b.comm in (select comm from short)
+      and (b.request in ('clone', 'clone3', 'fork', 'vfork', 'execve', 'exit_group', 'exit', 'wait4', 'waitid', 'pipe2') or b.path glob '*;ret_from_fork*' or b.path glob '*;_dl_*' or b.path glob '*;_start;*'
+           or b.path glob '*;do_exit;*' or b.path glob '*;fork*' or b.path glob '*;__libc_fork;*' or b.path glob '*;load_elf_binary;*' or b.comm in (select comm from short)
            or b.request in ('page fault', 'mmap', 'munmap', 'mprotect', 'openat', 'close', 'brk'))
        or (b.state = 'idle' and b.share > 0)
        -- The code around it is there for it.

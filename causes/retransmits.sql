@@ -1,5 +1,6 @@
 -- cause retransmits: packets are lost and sent again
 -- layer: io
+-- page: network
 -- needs: thread_time
 -- specific: 6
 -- says: {slow_retransmits:1/s} segments sent again, against {against_retransmits:1/s}: connections wait for what was lost

@@ -1,5 +1,6 @@
 -- cause run-queue-wait: too many threads want the CPUs
 -- layer: scheduling
+-- page: scheduler cpu
 -- needs: thread_time cpu
 -- specific: 5
 -- says: {waiting} threads of the workload wait for a CPU at any time, against {against_waiting}
@@ -33,4 +34,4 @@ crowd as materialized (
 select coalesce((select thread from busy limit 1) || ' before ' || (select thread from delayed limit 1), 'run queue') as subject, b.cell, 1.0 as part, w.waiting, w.against_waiting, t.threads, t.against_threads,
        (select sum(slow) from budget where state = 'runnable') as slow, (select sum(against) from budget where state = 'runnable') as against
 from budget b, waiting w, threads t where b.state = 'runnable' or (b.state = 'idle' and b.share > 0 and exists (select 1 from crowd)) or (b.state in ('kernel', 'user') and exists (select 1 from crowd)
-    and (b.path like '%;schedule;%' or b.path like '%;__schedule;%' or b.path like '%try_to_wake_up%' or b.path like '%;wake_up_%' or b.request in ('switch', 'futex', 'sched_yield'))) or (b.state in ('user', 'kernel') and exists (select 1 from busy x where x.thread = b.thread))
+    and (b.path glob '*;schedule;*' or b.path glob '*;__schedule;*' or b.path glob '*try_to_wake_up*' or b.path glob '*;wake_up_*' or b.request in ('switch', 'futex', 'sched_yield'))) or (b.state in ('user', 'kernel') and exists (select 1 from busy x where x.thread = b.thread))

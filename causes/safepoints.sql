@@ -1,5 +1,6 @@
 -- cause safepoints: all threads of the JVM are stopped, and not for garbage collection
 -- layer: jvm
+-- page: profiles
 -- needs: thread_time
 -- specific: 6
 -- says: threads of the JVM wait at safepoints: {slow:s} per unit of work, against {against:s}
@@ -10,11 +11,11 @@
 with vm as materialized (
     select coalesce(sum(slow), 0) as vm, coalesce(sum(against), 0) as against_vm from budget where thread = 'VM Thread' and state in ('user', 'kernel')
 ),
-collecting as (select coalesce(sum(slow), 0) as slow from budget where (thread like 'GC Thread#%' or thread like 'G#%' or thread like 'ParGC%' or path like '%VM_G#%' or path like '%Collect%') and state in ('user', 'kernel')),
+collecting as (select coalesce(sum(slow), 0) as slow from budget where (thread glob 'GC Thread#*' or thread glob 'G#*' or thread glob 'ParGC*' or path glob '*;VM_G1*' or path glob '*;VM_Gen*' or path glob '*;VM_Parallel*' or path glob '*Collect*') and state in ('user', 'kernel')),
 cells as materialized (
     select cell, slow, against from budget
-    where (state in ('idle', 'lock', 'other', 'sleep') and (path like '%SafepointSynchronize%' or path like '%SafepointMechanism%' or path like '%ThreadSafepointState%' or path like '%WaitBarrier%' or path like '%LinuxWaitBarrier%' or path like '%process_if_requested%'))
-       or (thread = 'VM Thread' and state in ('user', 'kernel', 'lock')) or (state in ('user', 'kernel') and (path like '%SafepointSynchronize%' or path like '%VM_ThreadDump%' or path like '%VM_GetAllStackTraces%' or path like '%ThreadDump%' or path like '%VM_Op%'))
+    where (state in ('idle', 'lock', 'other', 'sleep') and (path glob '*SafepointSynchronize*' or path glob '*SafepointMechanism*' or path glob '*ThreadSafepointState*' or path glob '*WaitBarrier*' or path glob '*LinuxWaitBarrier*' or path glob '*process_if_requested*'))
+       or (thread = 'VM Thread' and state in ('user', 'kernel', 'lock')) or (state in ('user', 'kernel') and (path glob '*SafepointSynchronize*' or path glob '*VM_ThreadDump*' or path glob '*VM_GetAllStackTraces*' or path glob '*ThreadDump*' or path glob '*VM_Op*'))
        -- Others wait for those that are stopped; let go all at once, they wait behind one another.
        or (state in ('idle', 'fewer_threads', 'runnable') and share > 0 and (select vm - against_vm from vm) > 0.03 * (select slow from measure where name = 'elapsed'))
 )

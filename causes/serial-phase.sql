@@ -1,5 +1,6 @@
 -- cause serial-phase: one thread works while the others wait for it
 -- layer: scheduling
+-- page: time-budget
 -- needs: thread_time running wait
 -- specific: 5
 -- says: one thread runs alone for {slow_serial:ratio} of the time, against {against_serial:ratio}

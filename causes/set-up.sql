@@ -1,5 +1,6 @@
 -- cause set-up: the machines are set up differently
 -- layer: code
+-- page: set-up
 -- specific: 1
 -- against: yes
 -- says: {subject} differs: {slow} against {against}. {why}

@@ -1,5 +1,6 @@
 -- cause slow-clock: asking for the time is slow, or done too often
 -- layer: kernel
+-- page: calls profiles
 -- needs: thread_time sample syscall
 -- specific: 7
 -- says: {subject} takes {slow:s} per unit of work, against {against:s}{how}
@@ -17,9 +18,9 @@ cells as materialized (
     select cell, slow, against from budget
     where state in ('user', 'kernel')
       and (request in ('clock_gettime', 'gettimeofday', 'time') or function in ('read_hpet', 'acpi_pm_read', 'xen_clocksource_read', 'kvm_clock_get_cycles', '__vdso_clock_gettime', '__vdso_gettimeofday', '__vdso_time')
-           or path like '%;__vdso_clock_gettime;%' or path like '%;__vdso_gettimeofday;%' or path like '%clock_gettime%' or module = '[vdso]')
+           or path glob '*;__vdso_clock_gettime;*' or path glob '*;__vdso_gettimeofday;*' or path glob '*clock_gettime*' or module = '[vdso]')
 ),
-facts as (select max(iif(name like '%clocksource%' and name not like '%available%', value, null)) as source from fact where run in (select run from side where side = 'slow'))
+facts as (select max(iif(name glob '*clocksource*' and name not glob '*available*', value, null)) as source from fact where run in (select run from side where side = 'slow'))
 select 'asking for the time' as subject, c.cell, 1.0 as part, sum(c.slow) over () as slow, sum(c.against) over () as against, k.slow_count, k.against_count, f.source,
        iif(k.slow_count > 0.5 and k.slow_count > 1.3 * k.against_count, ', in ' || human(k.slow_count, '') || ' system calls against ' || human(k.against_count, ''), '') as how
 from cells c, calls k, facts f

@@ -1,5 +1,6 @@
 -- cause slower-function: a function takes more CPU time
 -- layer: code
+-- page: profiles
 -- needs: thread_time sample
 -- specific: 2
 -- against: yes

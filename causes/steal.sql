@@ -1,5 +1,6 @@
 -- cause steal: the hypervisor gives the CPUs to other machines
 -- layer: scheduling
+-- page: cpu
 -- needs: thread_time cpu
 -- specific: 6
 -- says: the hypervisor took {slow_steal} CPUs, against {against_steal}

@@ -1,5 +1,6 @@
 -- cause swap: memory is swapped out and read back
 -- layer: kernel
+-- page: memory disks
 -- needs: thread_time vmstat
 -- specific: 8
 -- says: threads wait for memory that was swapped out: {slow_in:1/s} pages read back, against {against_in:1/s}
@@ -16,5 +17,5 @@ with pages as materialized (
 )
 select 'swap' as subject, b.cell, 1.0 as part, p.slow_in, p.against_in, p.slow_out, p.against_out, sum(b.slow) over () as slow, sum(b.against) over () as against
 from budget b, pages p
-where b.state = 'fault' or b.path like '%swap%' or (b.state in ('disk', 'lock', 'other') and b.request = 'page fault')
-   or (b.state = 'kernel' and (b.request = 'page fault' or b.path like '%try_to_free%' or b.path like '%shrink_%'))
+where b.state = 'fault' or b.path glob '*swap*' or (b.state in ('disk', 'lock', 'other') and b.request = 'page fault')
+   or (b.state = 'kernel' and (b.request = 'page fault' or b.path glob '*try_to_free*' or b.path glob '*shrink_*'))

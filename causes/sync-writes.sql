@@ -1,5 +1,6 @@
 -- cause sync-writes: each operation waits until its data is on the disk
 -- layer: io
+-- page: disks calls
 -- needs: thread_time syscall
 -- specific: 6
 -- says: {slow_count} calls of {subject} per unit of work, against {against_count}: each waits for the disk for {mean:s}
@@ -21,7 +22,7 @@ each as materialized (
     select sum(slow_count) as slow, sum(against_count) as against from syncs
 ),
 journal as materialized (
-    select iif(call like '%64', substr(call, 1, length(call) - 2), call) as name from syscall_use, each
+    select iif(call glob '*64', substr(call, 1, length(call) - 2), call) as name from syscall_use, each
     where call in ('write', 'writev', 'pwrite64', 'pwritev', 'pwritev2', 'unlink', 'unlinkat', 'rename', 'renameat', 'renameat2', 'ftruncate', 'fallocate')
       and slow_count / each.slow < 1.3 * against_count / nullif(each.against, 0)
       and coalesce(slow_bytes, 0) / each.slow <= min(65536, 1.3 * coalesce(against_bytes, 0) / nullif(each.against, 0))
@@ -29,9 +30,9 @@ journal as materialized (
 cells as materialized (
     select b.cell, b.slow, b.against from budget b, most
     where b.state in ('disk', 'kernel', 'user', 'lock', 'other', 'sleep', 'idle')
-      and (b.request in ('fsync', 'fdatasync', 'msync', 'sync_file_range', 'syncfs', 'sync') or b.what in ('fsync', 'fdatasync', 'msync', 'sync_file_range') or b.path like '%;%fsync;%'
-           or b.path like '%;%fdatasync;%' or b.path like '%;jbd2_log_wait_commit;%' or b.path like '%;XLogFlush;%' or (b.state = 'idle' and b.share > 0) or b.path like '%sync_file_range%'
-           or (b.request in (select name from journal) and b.path not like '%tcp%' and b.path not like '%;sock_%' and b.path not like '%pipe_write%'))
+      and (b.request in ('fsync', 'fdatasync', 'msync', 'sync_file_range', 'syncfs', 'sync') or b.what in ('fsync', 'fdatasync', 'msync', 'sync_file_range') or b.path glob '*;*fsync;*'
+           or b.path glob '*;*fdatasync;*' or b.path glob '*;jbd2_log_wait_commit;*' or b.path glob '*;XLogFlush;*' or (b.state = 'idle' and b.share > 0) or b.path glob '*sync_file_range*'
+           or (b.request in (select name from journal) and b.path not glob '*tcp*' and b.path not glob '*;sock_*' and b.path not glob '*pipe_write*'))
 )
 select m.call as subject, c.cell, 1.0 as part, m.slow_count, m.against_count, m.slow_time / m.slow_count as mean, sum(c.slow) over () as slow, sum(c.against) over () as against,
        (select slow from total where metric = 'disks.flushes') as slow_flushes, (select against from total where metric = 'disks.flushes') as against_flushes

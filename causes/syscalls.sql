@@ -1,5 +1,6 @@
 -- cause syscalls: a storm of small system calls
 -- layer: kernel
+-- page: calls
 -- needs: thread_time syscall
 -- specific: 4
 -- says: {slow_count} calls of {subject} per unit of work, against {against_count}{each}
@@ -11,12 +12,12 @@
 -- experiment: size of the buffer
 -- see: syscalls(2)
 with grown as materialized (
-    select call, iif(call like '%64', substr(call, 1, length(call) - 2), call) as name, slow_count, against_count, slow_bytes, against_bytes from syscall_use
+    select call, iif(call glob '*64', substr(call, 1, length(call) - 2), call) as name, slow_count, against_count, slow_bytes, against_bytes from syscall_use
     where slow_count > 1.3 * against_count and call not in ('futex', 'exit', 'exit_group', 'execve', 'clone', 'clone3', 'fork', 'vfork', 'wait4', 'waitid')
 ),
 cells as materialized (
     select b.cell, b.slow, b.against, b.caller, g.name, g.slow_count, g.against_count, g.slow_bytes, g.against_bytes
-    from budget b join grown g on b.request = g.name where b.state in ('user', 'kernel') and b.path not like '%;schedule;%'
+    from budget b join grown g on b.request = g.name where b.state in ('user', 'kernel') and b.path not glob '*;schedule;*'
 ),
 top as materialized (
     select name, caller, row_number() over (partition by name order by sum(slow - against) desc) as place from cells where caller is not null group by name, caller

@@ -1,5 +1,6 @@
 -- cause thundering-herd: many threads are woken for one piece of work
 -- layer: scheduling
+-- page: scheduler profiles
 -- needs: thread_time wait syscall
 -- specific: 7
 -- says: {slow_wakeups} threads are woken per unit of work, against {against_wakeups}: most find nothing to do
@@ -13,9 +14,9 @@ with woken as materialized (
 ),
 -- Woken from a wait for work, only to wait for the lock that guards it, or for work again.
 herd as materialized (
-    select sum(slow - against) as lost from budget where state = 'lock' and (path like '%cond_wait%' or path like '%cond_timedwait%' or path like '%cond_lock%' or path like '%Object.wait%' or path like '%ConditionObject%')
+    select sum(slow - against) as lost from budget where state = 'lock' and (path glob '*cond_wait*' or path glob '*cond_timedwait*' or path glob '*cond_lock*' or path glob '*Object.wait*' or path glob '*ConditionObject*')
       -- Locks that are made of condition variables.
-      and path not like '%;take_gil;%' and path not like '%;ObjectMonitor::EnterI;%' and path not like '%;ObjectMonitor::enter%' and (path not like '%;Parker::park;%' or path like '%ConditionObject%')
+      and path not glob '*;take_gil;*' and path not glob '*;ObjectMonitor::EnterI;*' and path not glob '*;ObjectMonitor::enter*' and (path not glob '*;Parker::park;*' or path glob '*ConditionObject*')
 ),
 -- Who reads until there is nothing more is told so once for each piece of work; only more of that than before says something.
 again as (
@@ -25,11 +26,11 @@ again as (
 cells as materialized (
     select b.cell, b.slow, b.against from budget b, herd, again
     where (coalesce(herd.lost, 0) > 0.2 * (select slow - against from state where state = 'lock') and herd.lost > 0 or (again.slow > 1 and again.slow > 3 * again.against))
-      and ((b.state = 'lock' and b.path like '%cond%') or (b.state = 'lock' and coalesce(herd.lost, 0) > 0)
-           or (b.state in ('kernel', 'user') and (b.request in ('futex', 'epoll_wait', 'epoll_pwait', 'accept', 'accept4', 'poll', 'select', 'switch') or b.path like '%cond_%' or b.path like '%try_to_wake_up%' or b.path like '%;schedule;%'
-               or b.function like '%lll_lock%' or b.function like '%pthread_mutex%'))
+      and ((b.state = 'lock' and b.path glob '*cond*') or (b.state = 'lock' and coalesce(herd.lost, 0) > 0)
+           or (b.state in ('kernel', 'user') and (b.request in ('futex', 'epoll_wait', 'epoll_pwait', 'accept', 'accept4', 'poll', 'select', 'switch') or b.path glob '*cond_*' or b.path glob '*try_to_wake_up*' or b.path glob '*;schedule;*'
+               or b.function glob '*lll_lock*' or b.function glob '*pthread_mutex*'))
            or (b.state = 'idle' and b.share > 0))
 )
-select coalesce((select caller from budget where state = 'lock' and path like '%cond%' order by slow - against desc limit 1), 'the kernel') as subject, c.cell, 1.0 as part, w.slow_wakeups, w.against_wakeups,
+select coalesce((select caller from budget where state = 'lock' and path glob '*cond*' order by slow - against desc limit 1), 'the kernel') as subject, c.cell, 1.0 as part, w.slow_wakeups, w.against_wakeups,
        sum(c.slow) over () as slow, sum(c.against) over () as against
 from cells c, woken w

@@ -1,5 +1,6 @@
 -- cause timed-polling: threads sleep for a fixed time instead of being woken
 -- layer: scheduling
+-- page: profiles
 -- needs: thread_time wait
 -- specific: 5
 -- says: {who} sleep in {subject}: {slow:s} per unit of work, against {against:s}
@@ -35,7 +36,7 @@ goes as materialized (
     -- Of one run alone, as many as would keep the CPUs busy.
     where (m.more > 0.8 * m.idle or (select is_pair from pair))
       and ((b.state in ('idle', 'fewer_threads') and b.share > 0)
-           or b.path like '%;runtime.findRunnable%' or b.path like '%;runtime.mcall%' or b.path like '%;runtime.schedule%' or b.path like '%;time.Sleep;%')
+           or b.path glob '*;runtime.findRunnable*' or b.path glob '*;runtime.mcall*' or b.path glob '*;runtime.schedule*' or b.path glob '*;time.Sleep;*')
 )
 select c.subject, c.cell, 1.0 as part, sum(c.slow) over (partition by c.subject) as slow, sum(c.against) over (partition by c.subject) as against, s.slow_count, s.against_count, s.mean,
        null as goroutines, null as against_goroutines, 'threads' as who

@@ -1,5 +1,6 @@
 -- cause timers: timers interrupt the work
 -- layer: kernel
+-- page: interrupts
 -- needs: thread_time interrupt_time
 -- specific: 6
 -- says: timers and their signals take {slow:s} per unit of work, against {against:s}
@@ -13,8 +14,8 @@ with runs as materialized (
 ),
 cells as materialized (
     select cell, slow, against, state from budget
-    where (state in ('kernel', 'user', 'stolen') and (path like '%hrtimer_interrupt%' or path like '%apic_timer_interrupt%' or path like '%run_timer%' or path like '%it_real_fn%' or path like '%;posix_cpu_timers%' or path like '%;run_posix_cpu_timers%' or path like '%timerfd%'
-           or path like '%;arch_do_signal_or_restart;%' or path like '%;get_signal;%' or path like '%;__restore_rt;%' or request in ('rt_sigreturn', 'setitimer', 'timer_settime', 'timerfd_settime')))
+    where (state in ('kernel', 'user', 'stolen') and (path glob '*hrtimer_interrupt*' or path glob '*apic_timer_interrupt*' or path glob '*run_timer*' or path glob '*it_real_fn*' or path glob '*;posix_cpu_timers*' or path glob '*;run_posix_cpu_timers*' or path glob '*timerfd*'
+           or path glob '*;arch_do_signal_or_restart;*' or path glob '*;get_signal;*' or path glob '*;__restore_rt;*' or request in ('rt_sigreturn', 'setitimer', 'timer_settime', 'timerfd_settime')))
        or state = 'stolen'
 ),
 -- An interrupt, its exit from a virtual machine and a signal cost some 5 µs, most of which the kernel books as the program's own time; where the machine's exits

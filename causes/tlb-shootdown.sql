@@ -1,5 +1,6 @@
 -- cause tlb-shootdown: CPUs make one another forget translations of addresses
 -- layer: kernel
+-- page: interrupts memory
 -- needs: thread_time ipi
 -- specific: 8
 -- says: {subject} makes other CPUs flush their TLB: {slow_ipis} interrupts per unit of work, against {against_ipis}
@@ -15,7 +16,7 @@ with ipis as materialized (
 ),
 faults as (select max(iif(slow > 1.5 * coalesce(against, 0) and slow_rate > 1000, 1, 0)) as more from total where metric = 'process.minor_faults'),
 top as materialized (
-    select request from budget where (path like '%;flush_tlb%' or request in ('mprotect', 'munmap', 'madvise', 'mremap')) and request is not null group by request order by sum(slow - against) desc limit 1
+    select request from budget where (path glob '*;flush_tlb*' or request in ('mprotect', 'munmap', 'madvise', 'mremap')) and request is not null group by request order by sum(slow - against) desc limit 1
 ),
 -- After a flush each page costs a walk of the tables again: some 2 µs until the working set is back, after 5 µs for the interrupt in a
 -- virtual machine, which the kernel books as the program's own time; at most what the threads' own code got slower by.
@@ -26,7 +27,7 @@ cells as materialized (
     select b.cell, b.slow, b.against, coalesce((select request from top), 'the kernel') as subject, iif(b.state = 'user' and b.request is null, w.part, 1.0) as part
     from budget b, ipis, faults left join walks w
     where slow_ipis > 1.5 * against_ipis and b.state in ('kernel', 'user', 'stolen', 'lock')
-      and (b.path like '%;flush_tlb%' or b.path like '%tlb_flush%' or b.path like '%;tlb_finish_mmu;%smp_call%' or b.path like '%;arch_tlbbatch_flush;%'
+      and (b.path glob '*;flush_tlb*' or b.path glob '*tlb_flush*' or b.path glob '*;tlb_finish_mmu;*smp_call*' or b.path glob '*;arch_tlbbatch_flush;*'
            -- To change a protection is to flush; so are calls without page faults beside them.
            or b.request in ('mprotect', 'pkey_mprotect') or (coalesce(faults.more, 0) = 0 and b.request in ('munmap', 'madvise', 'mremap'))
            or (b.state = 'user' and b.request is null and b.fresh = 0 and w.part > 0))

@@ -1,5 +1,6 @@
 -- cause too-few-threads: too few threads work at once
 -- layer: scheduling
+-- page: time-budget
 -- needs: thread_time
 -- specific: 4
 -- says: {slow_busy} threads work at once, against {against_busy}: too little is under way at a time

@@ -276,21 +276,41 @@ fn find(
     let tables = tables(&runs, side, &into.windows, budget, &into.facts);
     let missing: Vec<Option<String>> = options.causes.iter().map(|cause| lacks(&runs, cause, budget.single)).collect();
     let mut session = Session::of(runs)?;
-    tables.define(&mut session)?;
-    let mut found: Vec<(&Cause, Found)> = Vec::new();
-    for (cause, missing) in options.causes.iter().zip(missing) {
-        match missing {
-            Some(needs) => into.not_evaluated.push(NotEvaluated { cause: cause.id.clone(), needs }),
-            None => found.extend(ask(&session, cause, budget)?.into_iter().map(|f| (cause, f))),
-        }
-    }
+    let failed = tables.define(&mut session)?;
+    let (found, not_evaluated) = ask_all(&session, options.causes.iter().zip(missing), budget)?;
+    into.not_evaluated = not_evaluated;
     for (cause, note) in found.iter().filter(|(_, f)| f.claims.is_empty()) {
         into.notes.push(Note { cause: cause.id.clone(), text: note.says.clone() });
     }
     into.findings = allocate::allocated(budget, found);
     let explained: f64 = into.findings.iter().map(|f| f.share.value).sum();
     into.unexplained = (1.0 - explained).max(0.0);
-    Ok(session.damage().into_iter().map(|(run, damage)| format!("{run}: {damage}")).collect())
+    Ok(session.damage().into_iter().map(|(run, damage)| format!("{run}: {damage}")).chain(failed).collect())
+}
+
+/// What was found by causes, and those that could not be looked for.
+type Asked<'c> = (Vec<(&'c Cause, Found)>, Vec<NotEvaluated>);
+
+/// What causes find, and which could not be looked for. `causes`: each with what it lacks.
+fn ask_all<'c>(
+    session: &Session,
+    causes: impl Iterator<Item = (&'c Cause, Option<String>)>,
+    budget: &Budget,
+) -> Result<Asked<'c>, Error> {
+    let (mut found, mut not_evaluated) = (Vec::new(), Vec::new());
+    for (cause, missing) in causes {
+        let mut lacks = |needs: String| not_evaluated.push(NotEvaluated { cause: cause.id.clone(), needs });
+        match missing {
+            Some(needs) => lacks(needs),
+            None => match ask(session, cause, budget) {
+                Ok(all) => found.extend(all.into_iter().map(|f| (cause, f))),
+                // What a recording is damaged by must not keep other causes from being looked for; who wrote one wants to know.
+                Err(why) if cause.built_in => lacks(format!("an answer to its question: {why}")),
+                Err(why) => return Err(why),
+            },
+        }
+    }
+    Ok((found, not_evaluated))
 }
 
 /// Where the threads' own code ran most on the slow side.
@@ -367,4 +387,35 @@ fn measures(runs: &[Run], side: &[usize], windows: &[Window], budget: &Budget) -
     put("threads", &|side| known(side).then(|| STATES.iter().map(|s| budget.threads(*s, side)).sum()));
     put("serial", &|side| mean(side, &|run, window| Concurrency::load(run, window).map(|c| c.serial_in(window).1)));
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::budget::Cell;
+
+    #[test]
+    fn a_question_that_fails_ends_nothing_but_its_cause() {
+        let cell = Cell { state: Some(State::Lock), ..Cell::default() };
+        let budget = Budget::of_times(vec![(cell, [2.0, 1.0])]);
+        let session = Session::of(Vec::new()).unwrap();
+        let cause = |id: &str, sql: &str, built_in: bool| Cause {
+            id: id.into(),
+            says: "it".into(),
+            sql: sql.into(),
+            built_in,
+            ..Cause::default()
+        };
+        let good = cause("good", "select 'it' as subject, 0 as cell, 1.0 as part", true);
+        let bad = cause("bad", "select x from nowhere", true);
+        let asked = [(&bad, None), (&good, None), (&good, Some("table x".to_owned()))];
+        let (found, not) = ask_all(&session, asked.into_iter(), &budget).unwrap();
+        assert_eq!(found.iter().map(|(c, _)| c.id.as_str()).collect::<Vec<_>>(), ["good"]);
+        assert!(not[0].cause == "bad" && not[0].needs.contains("no such table: nowhere"), "{not:?}");
+        assert_eq!((not[1].cause.as_str(), not[1].needs.as_str()), ("good", "table x"));
+        // Who wrote a cause wants to know what is wrong with it.
+        let own = Cause { built_in: false, ..bad.clone() };
+        let why = ask_all(&session, [(&own, None)].into_iter(), &budget).unwrap_err().to_string();
+        assert!(why.contains("cause bad"), "{why}");
+    }
 }

@@ -16,5 +16,5 @@ pub mod testing;
 pub use error::Error;
 pub use metric::{Metric, fields, metric, metrics};
 pub use model::human;
-pub use runs::{Run, open};
+pub use runs::{Run, open, short_names};
 pub use sql::Session;

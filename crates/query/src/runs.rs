@@ -43,9 +43,60 @@ fn unique(base: &str, taken: &mut HashSet<String>) -> String {
     name
 }
 
+/// What each run is called where there is little room: its labels, where each run has others; else what its name has that the others do not, whole words
+/// of it. Names that leave nothing over are shown whole.
+pub fn short_names(runs: &[Run]) -> Vec<String> {
+    let labels: Vec<String> = runs.iter().map(|run| run.recording.manifest().labels.values().cloned().collect::<Vec<_>>().join(" ")).collect();
+    let telling = |names: &[String]| {
+        let different: HashSet<&String> = names.iter().filter(|name| !name.is_empty()).collect();
+        different.len() == runs.len()
+    };
+    if telling(&labels) {
+        return labels;
+    }
+    let names: Vec<&str> = runs.iter().map(|run| run.name.as_str()).collect();
+    let short: Vec<String> = apart(&names).into_iter().map(str::to_owned).collect();
+    if telling(&short) { short } else { names.into_iter().map(str::to_owned).collect() }
+}
+
+/// What ends a word in a name.
+const BREAKS: [char; 6] = ['.', '_', '-', ' ', '/', ':'];
+
+/// Names without the words at which all begin and end.
+fn apart<'a>(names: &[&'a str]) -> Vec<&'a str> {
+    let Some((first, rest)) = names.split_first().filter(|(_, rest)| !rest.is_empty()) else { return names.to_vec() };
+    let words = |name: &'a str, from_end: bool| -> Vec<usize> {
+        // Lengths of beginnings, or ends, that end after a break, or before one.
+        let at = name.match_indices(BREAKS).map(|(at, found)| if from_end { name.len() - at } else { at + found.len() });
+        at.collect()
+    };
+    let begin = |length: &usize| rest.iter().all(|name| name.get(..*length) == first.get(..*length));
+    let prefix = words(first, false).into_iter().filter(begin).max().unwrap_or(0);
+    let names: Vec<&'a str> = names.iter().map(|name| name.get(prefix..).unwrap_or(name)).collect();
+    let (Some(first), rest) = (names.first().copied(), names.get(1..).unwrap_or_default()) else { return names };
+    let tail = |name: &'a str, length: usize| name.len().checked_sub(length).and_then(|at| name.get(at..));
+    let end = |length: &usize| rest.iter().all(|name| tail(name, *length).is_some() && tail(name, *length) == tail(first, *length));
+    let suffix = words(first, true).into_iter().filter(end).max().unwrap_or(0);
+    names.iter().map(|name| name.get(..name.len() - suffix).unwrap_or(name)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_all_names_have_is_left_out() {
+        let short = |names: &[&'static str]| apart(names).join(" ");
+        assert_eq!(short(&["m06_settlement.fast", "m06_settlement.slow"]), "fast slow");
+        assert_eq!(short(&["2026-11-24-before-run", "2026-11-24-after-run"]), "before after");
+        assert_eq!(short(&["fast", "faster"]), "fast faster", "words stay whole");
+        assert_eq!(short(&["web-1", "web-2", "web-10"]), "1 2 10");
+        assert_eq!(short(&["slow"]), "slow");
+        assert_eq!(short(&["größe.a", "größe.ä"]), "a ä");
+        // One name is the beginning of the other: then nothing is left of it, and the names are shown whole.
+        assert_eq!(apart(&["run-a", "run-a-b"]), ["a", "a-b"]);
+        assert_eq!(apart(&["x.", "x.y"]), ["", "y"]);
+    }
 
     #[test]
     fn names_are_unique() {

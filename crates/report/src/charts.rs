@@ -201,8 +201,9 @@ fn draw(
             }
             let labels: BTreeMap<&str, &str> =
                 grid.by.iter().copied().zip(one.labels.iter().map(String::as_str)).collect();
-            series
-                .push(json!({"run": run, "name": metric.name, "labels": labels, "data": block.add(grid, one, coding)}));
+            let title = title(chart.kind, metric.name, metric.help);
+            let data = block.add(grid, one, coding);
+            series.push(json!({"run": run, "name": metric.name, "title": title, "labels": labels, "data": data}));
         }
     }
     let help: Vec<String> = chart
@@ -221,6 +222,18 @@ fn draw(
         "max": if chart.max > 0.0 { json!(chart.max) } else { Value::Null },
         "query": sql(chart, table), "note": note, "series": series,
     })))
+}
+
+/// Longer ones are no titles.
+const TITLE: usize = 44;
+
+/// What a line is called: what its help begins with, where that is short; else, and where names are words that a stack is made of (user, idle …), the
+/// kernel's own name.
+fn title<'a>(kind: ChartKind, name: &'a str, help: &'a str) -> &'a str {
+    let is_word = name.bytes().all(|b| b.is_ascii_lowercase());
+    let first = help.split([';', ',', ':', '(']).next().unwrap_or("").trim();
+    let fits = !first.is_empty() && first.chars().count() <= TITLE;
+    if fits && !(is_word && kind == ChartKind::Stack) { first } else { name }
 }
 
 /// The greatest value that a heat map must show.
@@ -261,4 +274,19 @@ fn sql(chart: &Chart, table: &model::Table) -> String {
     };
     let filter = if conditions.is_empty() { String::new() } else { format!(" where {}", conditions.join(" and ")) };
     format!("select run, t{by}, {values} from {}_rate{filter} group by run, t{by}{group}", chart.table)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_have_titles_in_words() {
+        let line = |name, help| title(ChartKind::Line, name, help);
+        assert_eq!(line("ctxt", "context switches"), "context switches");
+        assert_eq!(line("procs_running", "threads that run or want to run, at the moment"), "threads that run or want to run");
+        assert_eq!(line("x", &"long ".repeat(20)), "x");
+        assert_eq!(title(ChartKind::Stack, "steal", "wanted to run, and the hypervisor ran something else"), "steal");
+        assert_eq!(title(ChartKind::Stack, "AnonPages", "memory of programs: heaps"), "memory of programs");
+    }
 }

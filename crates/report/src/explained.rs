@@ -1,6 +1,7 @@
 //! What the first screen says: which recording is explained against which, why it is slower, and where each finding points.
 
 use explain::budget::{Estimate, State, Unit};
+use explain::cause::Cause;
 use explain::{Explain, Explanation, Finding, Outcome, explain};
 use model::Page;
 use query::Run;
@@ -20,8 +21,8 @@ pub struct Explained {
     pub explanation: Explanation,
     /// By recording, the seconds per unit of work in each state and elapsed; `None` where they cannot be told, or are per another unit.
     pub(crate) bars: Vec<Option<Bar>>,
-    /// The layer of each cause that was looked for.
-    pub(crate) layers: HashMap<String, String>,
+    /// The pages to look at besides, by cause that was looked for.
+    pub(crate) pages: HashMap<String, Vec<String>>,
 }
 
 /// What a recording's bar shows.
@@ -71,11 +72,11 @@ pub(crate) fn explained(runs: &[Source], options: &Explain) -> Result<Explained,
     let pair = |slow: usize, fast: usize, options: &Explain| {
         explain(open(runs, &[slow, fast])?, 1, options).map_err(|e| e.to_string())
     };
-    let layers: HashMap<String, String> = options.causes.iter().map(|c| (c.id.clone(), c.layer.clone())).collect();
+    let pages = pages(&options.causes);
     if runs.len() < 2 {
         let explanation = explain(open(runs, &[0])?, 1, options).map_err(|e| e.to_string())?;
         let bars = vec![Bar::of(&explanation, 0)];
-        return Ok(Explained { run: 0, against: None, explanation, bars, layers });
+        return Ok(Explained { run: 0, against: None, explanation, bars, pages });
     }
     // Of many recordings the causes are looked for in one pair only.
     let quick = Explain { causes: Vec::new(), ..options.clone() };
@@ -110,68 +111,10 @@ pub(crate) fn explained(runs: &[Source], options: &Explain) -> Result<Explained,
     let of_run =
         |index: usize| bars.iter().rev().find(|(i, unit, _)| *i == index && *unit == explanation.unit)?.2.clone();
     let bars = (0..runs.len()).map(of_run).collect();
-    Ok(Explained { run, against: Some(against), explanation, bars, layers })
+    Ok(Explained { run, against: Some(against), explanation, bars, pages })
 }
 
-/// Where to look besides, by cause: pages of the report, the most telling first.
-const PLACES: [(&str, &[&str]); 54] = [
-    ("back-pressure", &["network", "profiles"]),
-    ("backend", &["cpu"]),
-    ("busy-wait", &["profiles"]),
-    ("cold-cache", &["disks", "memory"]),
-    ("compaction", &["memory"]),
-    ("context-switches", &["scheduler", "profiles"]),
-    ("cpu-affinity", &["scheduler", "cpu"]),
-    ("cpu-frequency", &["cpu"]),
-    ("cpu-throttled", &["containers"]),
-    ("disk-bandwidth", &["disks"]),
-    ("disk-latency", &["disks"]),
-    ("explicit-gc", &["profiles"]),
-    ("false-sharing", &["profiles"]),
-    ("frontend", &["cpu"]),
-    ("gc", &["profiles", "processes"]),
-    ("heap-size", &["profiles", "set-up"]),
-    ("ipi", &["interrupts"]),
-    ("irq-imbalance", &["interrupts", "cpu"]),
-    ("jit", &["profiles"]),
-    ("kernel-lock", &["locks", "profiles"]),
-    ("listen-overflow", &["network"]),
-    ("lock-contention", &["locks"]),
-    ("log-volume", &["calls", "disks"]),
-    ("memory-limit", &["containers", "memory"]),
-    ("memory-reclaim", &["memory"]),
-    ("migrations", &["scheduler", "cpu"]),
-    ("mm-lock", &["locks", "memory"]),
-    ("nagle", &["network"]),
-    ("net-drops", &["network"]),
-    ("new-code-path", &["profiles"]),
-    ("nic-queue", &["interrupts", "network"]),
-    ("noisy-neighbour", &["processes", "cpu"]),
-    ("numa", &["memory"]),
-    ("page-faults", &["memory", "profiles"]),
-    ("priority", &["processes", "scheduler"]),
-    ("process-creation", &["processes"]),
-    ("retransmits", &["network"]),
-    ("run-queue-wait", &["scheduler", "cpu"]),
-    ("safepoints", &["profiles"]),
-    ("serial-phase", &["time-budget"]),
-    ("set-up", &["set-up"]),
-    ("slow-clock", &["calls", "profiles"]),
-    ("slower-function", &["profiles"]),
-    ("smt", &["cpu"]),
-    ("steal", &["cpu"]),
-    ("swap", &["memory", "disks"]),
-    ("sync-writes", &["disks", "calls"]),
-    ("syscalls", &["calls"]),
-    ("thundering-herd", &["scheduler", "profiles"]),
-    ("timed-polling", &["profiles"]),
-    ("timers", &["interrupts"]),
-    ("tlb-shootdown", &["interrupts", "memory"]),
-    ("too-few-threads", &["time-budget"]),
-    ("true-sharing", &["profiles"]),
-];
-
-/// Where to look, for a cause that is not named above, by its layer.
+/// Where to look for a cause that names no pages, by its layer.
 const LAYERS: [(&str, &[&str]); 5] = [
     ("scheduling", &["scheduler"]),
     ("kernel", &["profiles"]),
@@ -180,13 +123,20 @@ const LAYERS: [(&str, &[&str]); 5] = [
     ("jvm", &["profiles"]),
 ];
 
-/// The pages of the report that a cause points to; all of it is on that of the time budget, where no other holds data.
-fn places(cause: &str, layer: &str, has: &dyn Fn(&str) -> bool) -> Vec<&'static str> {
-    let of = |table: &'static [(&str, &[&'static str])], key: &str| {
-        table.iter().find(|(k, _)| *k == key).map(|(_, pages)| *pages)
+/// The pages of the report to look at besides, by cause.
+fn pages(causes: &[Cause]) -> HashMap<String, Vec<String>> {
+    let of_layer = |layer: &str| LAYERS.iter().find(|(l, _)| *l == layer).map_or(&[][..], |(_, pages)| *pages);
+    let of = |cause: &Cause| match cause.pages.is_empty() {
+        true => of_layer(&cause.layer).iter().map(|&page| page.to_owned()).collect(),
+        false => cause.pages.clone(),
     };
-    let named = of(&PLACES, cause).or_else(|| of(&LAYERS, layer)).unwrap_or_default();
-    let found: Vec<&'static str> = named.iter().copied().filter(|page| has(page)).collect();
+    causes.iter().map(|cause| (cause.id.clone(), of(cause))).collect()
+}
+
+/// Those of a cause's pages that this report has; all of it is on that of the time budget, where no other holds data.
+fn places<'a>(pages: &'a HashMap<String, Vec<String>>, cause: &str, has: &dyn Fn(&str) -> bool) -> Vec<&'a str> {
+    let named = pages.get(cause).map_or(&[][..], Vec::as_slice);
+    let found: Vec<&str> = named.iter().map(String::as_str).filter(|page| has(page)).collect();
     let fallback = Page::TimeBudget.id();
     if found.is_empty() && has(fallback) { vec![fallback] } else { found }
 }
@@ -218,13 +168,12 @@ fn which(runs: &[Run], e: &Explained) -> Option<String> {
 /// The explanation as the head tells it. `has`: whether the report holds a page.
 pub(crate) fn head(runs: &[Run], e: &Explained, has: &dyn Fn(&str) -> bool) -> Value {
     let x = &e.explanation;
-    let layer = |id: &str| e.layers.get(id).map_or("", String::as_str);
     let finding = |f: &Finding| {
         json!({
             "cause": f.cause, "title": f.title, "share": f.share.value, "low": f.share.low, "high": f.share.high, "subject": f.subject, "says": f.says,
             "evidence": f.evidence, "advice": f.advice, "check": f.check, "experiment": f.experiment, "references": f.see, "query": f.query,
             "states": f.states.iter().map(|(s, share)| json!({"state": s.name(), "share": share})).collect::<Vec<_>>(),
-            "pages": places(&f.cause, layer(&f.cause), has),
+            "pages": places(&e.pages, &f.cause, has),
         })
     };
     let mut missing: Vec<(&str, Vec<&str>)> = Vec::new();
@@ -247,7 +196,7 @@ pub(crate) fn head(runs: &[Run], e: &Explained, has: &dyn Fn(&str) -> bool) -> V
         "which": which(runs, e),
         "findings": x.findings.iter().map(finding).collect::<Vec<_>>(),
         "unexplained": x.unexplained,
-        "notes": x.notes.iter().map(|n| json!({"cause": n.cause, "text": n.text, "pages": places(&n.cause, layer(&n.cause), has)})).collect::<Vec<_>>(),
+        "notes": x.notes.iter().map(|n| json!({"cause": n.cause, "text": n.text, "pages": places(&e.pages, &n.cause, has)})).collect::<Vec<_>>(),
         "not_evaluated": missing.iter().map(|(needs, causes)| json!({"causes": causes, "needs": needs})).collect::<Vec<_>>(),
     })
 }
@@ -298,19 +247,17 @@ mod tests {
 
     #[test]
     fn causes_point_to_pages_that_are_there() {
-        let causes = explain::cause::built_in();
-        let pages: Vec<&str> = Page::ALL.iter().map(|p| p.id()).chain(["set-up"]).collect();
-        for (cause, to) in PLACES {
-            assert!(causes.iter().any(|c| c.id == cause), "there is no cause {cause}");
-            assert!(!to.is_empty() && to.iter().all(|p| pages.contains(p)), "{cause}: {to:?}");
-        }
+        let there: Vec<&str> = Page::ALL.iter().map(|p| p.id()).collect();
         for (layer, to) in LAYERS {
-            assert!(explain::cause::LAYERS.contains(&layer) && to.iter().all(|p| pages.contains(p)), "{layer}: {to:?}");
+            assert!(explain::cause::LAYERS.contains(&layer) && to.iter().all(|p| there.contains(p)), "{layer}: {to:?}");
         }
         let with = |pages: &'static [&str]| move |page: &str| pages.contains(&page);
-        assert_eq!(places("cold-cache", "io", &with(&["memory", "cpu"])), ["memory"]);
-        assert_eq!(places("of-ones-own", "io", &with(&["disks", "cpu"])), ["disks"]);
-        assert_eq!(places("lock-contention", "scheduling", &with(&["time-budget"])), ["time-budget"]);
-        assert!(places("lock-contention", "scheduling", &with(&["cpu"])).is_empty());
+        let mut causes = explain::cause::built_in();
+        causes.push(Cause { id: "of-ones-own".into(), layer: "io".into(), ..Cause::default() });
+        let pages = pages(&causes);
+        assert_eq!(places(&pages, "cold-cache", &with(&["memory", "cpu"])), ["memory"]);
+        assert_eq!(places(&pages, "of-ones-own", &with(&["disks", "cpu"])), ["disks"]);
+        assert_eq!(places(&pages, "lock-contention", &with(&["time-budget"])), ["time-budget"]);
+        assert!(places(&pages, "lock-contention", &with(&["cpu"])).is_empty());
     }
 }

@@ -57,11 +57,12 @@ pub(crate) fn head(
             })
         })
         .collect();
+    let short = query::short_names(runs);
     Ok(json!({
         "format": 2,
         "tool": {"name": "twinscope", "version": env!("CARGO_PKG_VERSION")},
         "generated": generated,
-        "runs": runs.iter().enumerate().map(|(i, r)| run(r, i, comparison)).collect::<Result<Vec<_>, _>>()?,
+        "runs": runs.iter().zip(&short).enumerate().map(|(i, (r, short))| run(r, i, short, comparison)).collect::<Result<Vec<_>, _>>()?,
         "verdict": verdict,
         "explanation": explanation,
         "not_explained": not_explained,
@@ -78,7 +79,7 @@ pub(crate) fn head(
     }))
 }
 
-fn run(run: &Run, index: usize, comparison: &Comparison) -> Result<Value, Error> {
+fn run(run: &Run, index: usize, short: &str, comparison: &Comparison) -> Result<Value, Error> {
     let m = run.recording.manifest();
     let seconds = |ns: i64| ns as f64 / 1e9;
     let wall = m.wall.map(seconds);
@@ -98,6 +99,7 @@ fn run(run: &Run, index: usize, comparison: &Comparison) -> Result<Value, Error>
     incomplete.extend(run.recording.damage().iter().map(|d| d.to_string()));
     Ok(json!({
         "name": run.name,
+        "short": short,
         "role": if index == 0 { "baseline" } else { "other" },
         "host": m.host, "kernel": m.kernel, "cpus": m.cpus, "memory_bytes": m.memory,
         "cpu_model": run.recording.facts().iter().find(|f| f.category == "cpu" && f.name == "model").map(|f| f.value.clone()),
@@ -198,7 +200,10 @@ fn missing(runs: &[Run], comparison: &Comparison) -> Vec<Value> {
 pub(crate) fn set_up(runs: &[Run]) -> Value {
     let facts: Vec<Value> = explain::all_facts(runs)
         .into_iter()
-        .map(|((category, name), values)| json!({"fact": format!("{category}.{name}"), "category": category, "values": values}))
+        .map(|((category, name), values)| {
+            let why = model::why_it_matters(&category, &name);
+            json!({"fact": format!("{category}.{name}"), "category": category, "values": values, "why": why})
+        })
         .collect();
     json!({"facts": facts})
 }

@@ -4,6 +4,8 @@ export type Unit = string;
 
 export interface Run {
   name: string;
+  /** What tells it from the others, where there is little room; absent in older reports. */
+  short?: string;
   role: "baseline" | "other";
   host: string;
   kernel: string;
@@ -140,7 +142,10 @@ export interface Missing {
 
 export interface SeriesRef {
   run: number;
+  /** As the kernel or the recording calls it. */
   name: string;
+  /** In words; absent in older reports. */
+  title?: string;
   labels: Record<string, string>;
   data: number;
 }
@@ -301,5 +306,6 @@ export interface BlockIndex {
 }
 
 export interface SetUp {
-  facts: { fact: string; category: string; values: (string | null)[] }[];
+  /** `why`: why the fact matters, where that is known. */
+  facts: { fact: string; category: string; values: (string | null)[]; why?: string | null }[];
 }

@@ -7,6 +7,10 @@ import { edgesOf, lowerBound, nearest } from "./stats";
 export interface Line {
   key: string;
   name: string;
+  /** The kernel's own name, where the name is in words. */
+  kernel: string | null;
+  /** The name of the metric, which decides the colour of well-known ones. */
+  metric: string;
   /** Series of the block by run; absent where the run does not have it. */
   runs: Map<number, number>;
 }
@@ -26,11 +30,14 @@ function namesOf(series: SeriesRef[]): Map<string, string> {
   const byKey = new Map(series.map((s) => [keyOf(s), s]));
   const all = [...byKey.values()];
   const names = new Set(all.map((s) => s.name));
-  if (names.size === all.length && (all.length > 1 || !names.has(""))) return new Map([...byKey].map(([k, s]) => [k, s.name]));
+  // Titles that two metrics share do not tell them apart.
+  const titled = new Set(all.map((s) => s.title ?? s.name)).size === names.size;
+  const called = (s: SeriesRef) => (titled ? (s.title ?? s.name) : s.name);
+  if (names.size === all.length && (all.length > 1 || !names.has(""))) return new Map([...byKey].map(([k, s]) => [k, called(s)]));
   const values = new Map<string, Set<string>>();
   for (const s of all) for (const [k, v] of Object.entries(s.labels)) values.set(k, (values.get(k) ?? new Set()).add(v));
   const telling = (s: SeriesRef) => Object.entries(s.labels).filter(([k, v]) => v !== "" && ((values.get(k)?.size ?? 0) > 1 || all.length === 1));
-  return new Map([...byKey].map(([k, s]) => [k, [...(names.size > 1 ? [s.name] : []), ...telling(s).map(labelInName)].join(" · ") || s.name]));
+  return new Map([...byKey].map(([k, s]) => [k, [...(names.size > 1 ? [called(s)] : []), ...telling(s).map(labelInName)].join(" · ") || called(s)]));
 }
 
 /** The lines of a chart, matched over the runs by name and labels. Heat map rows are in natural order. */
@@ -39,7 +46,9 @@ export function linesOf(chart: Chart): Line[] {
   const lines = new Map<string, Line>();
   for (const s of chart.series) {
     const key = keyOf(s);
-    const line = lines.get(key) ?? { key, name: names.get(key) ?? s.name, runs: new Map<number, number>() };
+    const name = names.get(key) ?? s.name;
+    const kernel = s.title !== undefined && s.title !== s.name && name.startsWith(s.title) ? s.name : null;
+    const line = lines.get(key) ?? { key, name, kernel, metric: s.name, runs: new Map<number, number>() };
     line.runs.set(s.run, s.data);
     lines.set(key, line);
   }

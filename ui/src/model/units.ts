@@ -132,6 +132,9 @@ export function columnScale(unit: string, greatest: number, allWhole: boolean, s
 /** Distances between the labels of an axis of bytes, round in the unit that the labels are written in. */
 export const BINARY_INCREMENTS: number[] = [0, 1, 2, 3, 4, 5].flatMap((k) => [1, 2, 5, 10, 20, 50, 100, 200, 500].map((m) => m * 1024 ** k));
 
+/** Steps of axes that are read as decimal numbers: 1, 2 and 5 of each power of ten, so that each is written with as few digits as it has. */
+export const DECIMAL_INCREMENTS: number[] = Array.from({ length: 28 }, (_, k) => k - 12).flatMap((k) => [1, 2, 5].map((m) => Number(`${m}e${k}`)));
+
 const formats = new Map<number, Intl.NumberFormat>();
 
 /** A number with fixed decimals, thousands separated. The same text in every locale, so that reports can be compared. */

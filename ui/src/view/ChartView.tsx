@@ -89,13 +89,13 @@ function LineStats({ chart, block, lines, runs, hidden, toggle }: {
         <tbody>
           {lines.map((line, i) => (
             <tr key={line.key} class={hidden.has(line.key) ? "off" : ""}>
-              <th scope="row" title={line.name}>
+              <th scope="row" title={line.kernel ? `${line.name} (${line.kernel})` : line.name}>
                 {single ? (
-                  <span class="line-name">{line.name}</span>
+                  <span class="line-name">{line.name}<Kernel line={line} /></span>
                 ) : (
                   <button type="button" class="line-name" aria-pressed={!hidden.has(line.key)} onClick={() => toggle(line.key)}>
-                    {!overlay.value && <Swatch n={i} name={chart.kind === "stack" ? line.name : ""} />}
-                    <span class="ellipsis">{line.name}</span>
+                    {!overlay.value && <Swatch n={i} name={chart.kind === "stack" ? line.metric : ""} />}
+                    <span class="ellipsis">{line.name}<Kernel line={line} /></span>
                   </button>
                 )}
               </th>
@@ -163,6 +163,11 @@ function HeatStats({ chart, block, lines, runs }: { chart: Chart; block: Block; 
       </table>
     </div>
   );
+}
+
+/** The kernel's own name beside that in words. */
+function Kernel({ line }: { line: Line }) {
+  return line.kernel ? <span class="quiet small"> {line.kernel}</span> : null;
 }
 
 interface Panel {
@@ -269,7 +274,7 @@ function Lines({ chart, block, lines, runs }: { chart: Chart; block: Block; line
   const over = overlay.value && runs.length > 1;
   const facets = over && lines.length > 1;
   const stacked = chart.kind === "stack" && !over;
-  const colors = new Map(lines.map((l, i) => [l.key, { color: lineColor(i, chart.kind === "stack" ? l.name : ""), dashed: isDashed(i) }]));
+  const colors = new Map(lines.map((l, i) => [l.key, { color: lineColor(i, chart.kind === "stack" ? l.metric : ""), dashed: isDashed(i) }]));
   const count = over ? Math.min(shown.length, all ? shown.length : FACETS) : runs.length;
   const columns = Math.max(1, Math.min(count, Math.floor((width + 20) / 300), over ? 3 : 4));
   const each = Math.floor((width - (columns - 1) * 20) / columns);

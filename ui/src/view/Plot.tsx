@@ -3,7 +3,7 @@ import { useSignalEffect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import { cssColor, theme } from "../model/color";
-import { BINARY_INCREMENTS, clock, inScale, scaleFor } from "../model/units";
+import { BINARY_INCREMENTS, DECIMAL_INCREMENTS, clock, inScale, scaleFor } from "../model/units";
 import type { Points } from "../model/chart";
 import { align as alignLines, stack } from "../model/chart";
 import { choose, cursor, type Stretch } from "../state";
@@ -125,7 +125,7 @@ export function Plot(props: PlotProps) {
         axes: [
           { ...axis, size: 24, gap: 3, space: 64, incrs: INCREMENTS, grid: { show: false },
             values: (_u, splits, _axis, _space, increment) => splits.map((t) => clock(t, increment)) },
-          { ...axis, size: GUTTER, gap: 6, space: 26, ...(props.unit.startsWith("B") ? { incrs: BINARY_INCREMENTS } : {}), grid: { stroke: grid, width: 1 },
+          { ...axis, size: GUTTER, gap: 6, space: 26, incrs: props.unit.startsWith("B") ? BINARY_INCREMENTS : DECIMAL_INCREMENTS, grid: { stroke: grid, width: 1 },
             values: (_u, splits) => {
               const scale = scaleFor(s.props.unit, Math.max(...s.props.range.map(Math.abs)));
               const steps = splits.length > 1 ? Math.abs((splits[1] as number) - (splits[0] as number)) / scale.factor : 1;

@@ -6,9 +6,6 @@ import { csv } from "../model/csv";
 import { param, report, setParam } from "../state";
 import { CopyButton, RunName, Trouble, nameOf, useLoaded } from "./parts";
 
-/** Categories longer than this start folded. */
-const LONG = 60;
-
 type Fact = Facts["facts"][number];
 
 const differs = (f: Fact) => f.values.some((v) => v !== f.values[0]);
@@ -45,7 +42,7 @@ function Category({ name, facts, open }: { name: string; facts: Fact[]; open: bo
           <tbody>
             {facts.map((f, i) => (
               <tr key={i} class={differs(f) ? "differs" : ""}>
-                <th scope="row">{f.fact}</th>
+                <th scope="row" title={f.why ?? undefined}>{f.fact}</th>
                 {report().runs.map((_, run) => <Value key={run} value={f.values[run] ?? null} />)}
               </tr>
             ))}
@@ -74,8 +71,21 @@ function All({ facts }: { facts: Fact[] }) {
       return words.every((w) => all.includes(w));
     });
   }, [facts, filter, only]);
-  const categories = useMemo(() => Map.groupBy(kept, (f) => f.category), [kept]);
   const narrowed = filter !== "" || only;
+  const several = report().runs.length > 1;
+  // First what differs, then what is known to matter; the rest by category, folded.
+  const parts = useMemo(() => {
+    if (narrowed) return [...Map.groupBy(kept, (f) => f.category)].map(([name, list]) => ({ name, list, open: true }));
+    const first = kept.filter((f) => several && differs(f)).toSorted((a, b) => Number(!a.why) - Number(!b.why));
+    const known = kept.filter((f) => f.why && !(several && differs(f)));
+    const taken = new Set([...first, ...known]);
+    const rest = Map.groupBy(kept.filter((f) => !taken.has(f)), (f) => f.category);
+    return [
+      ...(several ? [{ name: "Differs", list: first, open: true }] : []),
+      { name: several ? "The same, and known to matter" : "Known to matter", list: known, open: true },
+      ...[...rest].map(([name, list]) => ({ name, list, open: false })),
+    ].filter((part) => part.list.length > 0);
+  }, [kept, narrowed, several]);
   return (
     <>
       <div class="tools">
@@ -107,8 +117,8 @@ function All({ facts }: { facts: Fact[] }) {
         </table>
       )}
       <div class="facts-all">
-        {[...categories].map(([name, list]) => (
-          <Category key={`${name}/${narrowed}`} name={name} facts={list} open={list.length <= LONG || narrowed} />
+        {parts.map(({ name, list, open }) => (
+          <Category key={`${name}/${narrowed}`} name={name} facts={list} open={open} />
         ))}
       </div>
       {kept.length === 0 && <p class="none">{only && !filter ? "Every fact is the same in all recordings." : `Nothing matches “${filter}”.`}</p>}

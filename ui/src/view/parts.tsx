@@ -10,7 +10,7 @@ export function RunName({ run, baseline = false }: { run: number; baseline?: boo
   return (
     <span class="run-name">
       <span class="run-dot" style={{ background: runColor(run) }} aria-hidden="true" />
-      <span class="run-text">{r?.name ?? `run ${run}`}</span>
+      <span class="run-text" title={r?.name}>{nameOf(run)}</span>
       {baseline && report().runs.length > 1 && r?.role === "baseline" && <span class="quiet"> baseline</span>}
     </span>
   );
@@ -27,9 +27,10 @@ export function Words({ text }: { text: string }) {
   return <>{text.split("`").map((part, i) => (i % 2 === 1 ? <code key={i}>{part}</code> : part))}</>;
 }
 
-/** The name of a recording as text. */
+/** What a recording is called beside the others: by what its name has that theirs have not. */
 export function nameOf(run: number): string {
-  return report().runs[run]?.name ?? `run ${run}`;
+  const r = report().runs[run];
+  return r?.short ?? r?.name ?? `run ${run}`;
 }
 
 async function copy(text: string): Promise<boolean> {

@@ -99,8 +99,9 @@ pub(crate) struct Working {
 /// What the recorder calls the threads that came and went between two reads, all together.
 const ENDED: &str = "(ended)";
 
-/// A thread is there for long that is for this part of the window.
+/// A thread is there for long that is for this part of the window, and for more than the two reads between which one that is seen once may live.
 const LASTING: f64 = 0.1;
+const READS: f64 = 2.5;
 
 /// A thread of a group that works keeps house where it is on a CPU, or kept from it, for a smaller part of the time that it is there than this share of
 /// what its like are on average.
@@ -142,10 +143,12 @@ impl Working {
         for (run, window) in runs.iter().zip(windows) {
             // CPU time, and with it what a thread is kept from it by: one that starves behind a lock does not keep house.
             let mut threads: HashMap<(Group, Id), Engaged> = HashMap::new();
+            let mut reads = 0;
             let states: Vec<&str> = ON_CPU.into_iter().chain(KEPT).collect();
             let times = Times::of(run, window, &states);
             for state in states {
                 let Some((grid, range)) = times.as_ref().and_then(|times| times.grid(state)) else { continue };
+                reads = reads.max(range.len());
                 for series in &grid.series {
                     let [pid, tid, comm, thread] = series.labels.as_slice() else { continue };
                     if is_own(run, own, comm) {
@@ -165,7 +168,8 @@ impl Working {
             let most = threads.values().fold(0.0f64, |most, thread| most.max(thread.cpu));
             let mut by_group: HashMap<Group, Vec<(Id, f64)>> = HashMap::new();
             for ((group, id), thread) in threads {
-                if thread.there > LASTING * (window.to - window.from) as f64 / 1e9 {
+                let long = LASTING.max(READS / reads.max(1) as f64);
+                if thread.there > long * (window.to - window.from) as f64 / 1e9 {
                     lasting.insert(group.clone());
                 }
                 if most > 0.0 {

@@ -7,7 +7,7 @@ use crate::Error;
 use crate::budget::{Budget, STATES, State};
 use query::Session;
 use query::sql::Value;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// A part of a cell that a finding claims.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -69,11 +69,11 @@ const BUDGET: [&str; 19] = [
 ];
 
 impl Tables<'_> {
-    /// Defines them in a session.
+    /// Defines them in a session. Returns which could not be made, and why: those of recordings that are damaged.
     ///
     /// # Errors
     /// Where SQLite refuses.
-    pub(crate) fn define(&self, session: &mut Session) -> Result<(), query::Error> {
+    pub(crate) fn define(&self, session: &mut Session) -> Result<Vec<String>, query::Error> {
         let text = |t: &str| if t.is_empty() { Value::Null } else { Value::Text(t.to_owned()) };
         let cells = self.budget.cells.iter().enumerate().map(|(number, cell)| {
             let [slow, against] = self.budget.times(number);
@@ -171,19 +171,47 @@ impl Tables<'_> {
             vec![Value::Text(t.metric.clone()), slow, against, slow_rate, against_rate]
         });
         session.define("total", &["metric", "slow", "against", "slow_rate", "against_rate"], totals)?;
-        for (name, sql) in DERIVED {
-            // Without what it is made of it is not there; causes that need that say so.
-            let Ok((columns, rows)) = session.all(sql) else { continue };
-            let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
-            session.define(name, &columns, rows)?;
-        }
-        for (name, sql, without) in OPTIONAL {
-            let (columns, rows) = session.all(sql).unwrap_or_default();
-            let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
-            session.define(name, if columns.is_empty() { without } else { &columns }, rows)?;
-        }
-        Ok(())
+        derive(session, &DERIVED)
     }
+}
+
+/// Makes tables of the recorded ones. Returns which could not be made, and why.
+fn derive(session: &mut Session, tables: &[Derived]) -> Result<Vec<String>, query::Error> {
+    let known: HashSet<String> = session.schema().iter().flat_map(names).collect();
+    let mut failed = Vec::new();
+    for Derived { name, needs, columns, sql } in tables {
+        match needs.iter().all(|need| known.contains(*need)).then(|| session.all(sql)) {
+            Some(Ok((columns, rows))) => {
+                let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+                session.define(name, &columns, rows)?;
+                continue;
+            }
+            Some(Err(why)) => failed.push(format!("table {name}, which causes ask, could not be made: {why}")),
+            // It was not recorded; causes that need it say so.
+            None => {}
+        }
+        if !columns.is_empty() {
+            session.define(name, columns, [])?;
+        }
+    }
+    Ok(failed)
+}
+
+/// A table and its columns, as [`Derived::needs`] names them.
+fn names(table: &query::sql::TableDoc) -> Vec<String> {
+    let of = |column: &query::sql::ColumnDoc| format!("{}.{}", table.name, column.name);
+    table.columns.iter().map(of).chain([table.name.clone()]).collect()
+}
+
+/// A table that several causes ask, made of the recorded ones: per unit of work, both sides in one row.
+struct Derived {
+    name: &'static str,
+    /// Tables, or columns of them (`table.column`), that it is made of.
+    needs: &'static [&'static str],
+    /// Its columns where it is there without rows when they are missing: no program need be Go's, and older recordings do not tell which waits ran
+    /// out. Without them it is not there then.
+    columns: &'static [&'static str],
+    sql: &'static str,
 }
 
 /// The table `own` of a question that has a table `asked` of `run` and `stack`: the innermost function of the program itself, which takes or holds a lock.
@@ -207,11 +235,13 @@ macro_rules! own_code {
 }
 pub(crate) use own_code;
 
-/// Tables that several causes ask, from the recorded ones: per unit of work, both sides in one row.
-const DERIVED: [(&str, &str); 3] = [
-    (
-        "syscall_use",
-        "with units as materialized (select side, sum(units) as units from side group by side)
+/// In the order in which they are made: later ones ask earlier ones.
+const DERIVED: [Derived; 6] = [
+    Derived {
+        name: "syscall_use",
+        needs: &["syscall_rate"],
+        columns: &[],
+        sql: "with units as materialized (select side, sum(units) as units from side group by side)
          select r.call as call,
                 sum(iif(s.side = 'slow', r.count * r.seconds / u.units, 0)) as slow_count, sum(iif(s.side = 'against', r.count * r.seconds / u.units, 0)) as against_count,
                 sum(iif(s.side = 'slow', r.errors * r.seconds / u.units, 0)) as slow_errors, sum(iif(s.side = 'against', r.errors * r.seconds / u.units, 0)) as against_errors,
@@ -220,20 +250,24 @@ const DERIVED: [(&str, &str); 3] = [
          from syscall_rate r join side s on s.run = r.run join units u on u.side = s.side
          where r.t between s.t_from and s.t_to + 1000000000 and r.count > 0
          group by r.call",
-    ),
-    (
-        "wait_use",
-        "with units as materialized (select side, sum(units) as units from side group by side)
+    },
+    Derived {
+        name: "wait_use",
+        needs: &["wait"],
+        columns: &[],
+        sql: "with units as materialized (select side, sum(units) as units from side group by side)
          select w.comm as comm, w.state as state, w.what as what, w.waker as waker,
                 sum(iif(s.side = 'slow', w.count / u.units, 0)) as slow_count, sum(iif(s.side = 'against', w.count / u.units, 0)) as against_count,
                 sum(iif(s.side = 'slow', w.time / 1e9 / u.units, 0)) as slow_time, sum(iif(s.side = 'against', w.time / 1e9 / u.units, 0)) as against_time
          from wait w join side s on s.run = w.run join units u on u.side = s.side
          where w.t between s.t_from and s.t_to + 1000000000
          group by w.comm, w.state, w.what, w.waker",
-    ),
-    (
-        "lock_use",
-        concat!(
+    },
+    Derived {
+        name: "lock_use",
+        needs: &["lock", "stack", "frame"],
+        columns: &[],
+        sql: concat!(
             "with recursive units as materialized (select side, sum(units) as units from side group by side),
          part as materialized (
              select coalesce(l.name, l.kind || ' ' || coalesce(l.address, '?')) as lock, l.kind as kind, s.side as side, l.holder as holder, l.holder_stack as holder_stack, l.run as run,
@@ -257,19 +291,28 @@ const DERIVED: [(&str, &str); 3] = [
          from part p left join held h on h.lock = p.lock and h.place = 1
          group by p.lock"
         ),
-    ),
-];
-
-/// The same of what no recording need hold: then they are there without rows, and with these columns. No program need be Go's, and older versions do not
-/// tell which waits ran out.
-const OPTIONAL: [(&str, &str, &[&str]); 3] = [
-    ("stranger", STRANGER, &["comm", "slow_cpu"]),
-    ("timeout_use", TIMEOUT_USE, &["comm", "what", "slow_count", "against_count", "slow_time", "against_time"]),
-    (
-        "goroutine_use",
-        GOROUTINE_USE,
-        &["reason", "function", "slow_time", "against_time", "slow_number", "against_number", "most"],
-    ),
+    },
+    Derived { name: "stranger", needs: &["wait"], columns: &["comm", "slow_cpu"], sql: STRANGER },
+    Derived {
+        name: "timeout_use",
+        needs: &["wait.timed_out"],
+        columns: &["comm", "what", "slow_count", "against_count", "slow_time", "against_time"],
+        sql: TIMEOUT_USE,
+    },
+    Derived {
+        name: "goroutine_use",
+        needs: &["goroutine_wait", "stack", "frame"],
+        columns: &[
+            "reason",
+            "function",
+            "slow_time",
+            "against_time",
+            "slow_number",
+            "against_number",
+            "most",
+        ],
+        sql: GOROUTINE_USE,
+    },
 ];
 
 /// Programs that the command started, or that run in its control group, and that have nothing to do with its work: only the slow side has them, they use a
@@ -379,4 +422,33 @@ pub(crate) fn ask(session: &Session, cause: &Cause, budget: &Budget) -> Result<V
 
 fn faulty(cause: &Cause, why: String) -> Error {
     Error::Cause(Faulty { file: format!("cause {}", cause.id), why })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_that_was_not_recorded_is_no_failure_and_one_that_cannot_be_made_is() {
+        let mut session = Session::of(Vec::new()).unwrap();
+        let tables = [
+            Derived {
+                name: "made",
+                needs: &["run", "run.command"],
+                columns: &["n"],
+                sql: "select count(*) as n from run",
+            },
+            Derived { name: "not_there", needs: &["nothing"], columns: &[], sql: "select 1 as n" },
+            Derived { name: "without_rows", needs: &["run.nothing"], columns: &["n"], sql: "select 1 as n" },
+            Derived { name: "broken", needs: &["run"], columns: &["n"], sql: "select n from run" },
+        ];
+        let failed = derive(&mut session, &tables).unwrap();
+        assert!(
+            failed.len() == 1 && failed[0].contains("table broken") && failed[0].contains("no such column"),
+            "{failed:?}"
+        );
+        let rows = |table: &str| session.all(&format!("select n from {table}")).map(|(_, rows)| rows.len());
+        assert_eq!((rows("made").unwrap(), rows("without_rows").unwrap(), rows("broken").unwrap()), (1, 0, 0));
+        assert!(rows("not_there").is_err());
+    }
 }

@@ -3,6 +3,7 @@
 //! ```sql
 //! -- cause ID: title
 //! -- layer: scheduling
+//! -- page: pages of the report to look at besides, the most telling first; without it, those of its layer
 //! -- needs: tables that it cannot do without, or columns of them (table.column)
 //! -- against: whether it needs a run to compare with (yes, no)
 //! -- specific: 1 to 9; of two causes that claim the same time the more specific one gets it
@@ -25,6 +26,7 @@ mod words;
 pub use ask::{Claim, Found};
 pub(crate) use ask::{Measure, Side, Tables, ask, own_code};
 
+use model::Page;
 use std::path::{Path, PathBuf};
 
 include!(concat!(env!("OUT_DIR"), "/causes.rs"));
@@ -38,6 +40,8 @@ pub struct Cause {
     pub title: String,
     /// Where it lies: scheduling, kernel, io, code, jvm …
     pub layer: String,
+    /// Pages of the report to look at besides, by their identifiers ([`model::Page::id`]).
+    pub pages: Vec<String>,
     /// Tables that a recording must hold.
     pub needs: Vec<String>,
     /// Whether it is about a difference, and one run alone says nothing of it.
@@ -58,6 +62,8 @@ pub struct Cause {
     pub see: Vec<String>,
     /// The question.
     pub sql: String,
+    /// Whether it comes with the program.
+    pub built_in: bool,
 }
 
 /// A file of causes that cannot be used.
@@ -76,7 +82,8 @@ pub const LAYERS: [&str; 5] = ["scheduling", "kernel", "io", "code", "jvm"];
 /// The causes that come with the program.
 pub fn built_in() -> Vec<Cause> {
     // That each can be read is tested; one that cannot is missing here, and the test names it.
-    let mut causes: Vec<Cause> = FILES.iter().filter_map(|(_, text)| parse(text).ok()).collect();
+    let mut causes: Vec<Cause> =
+        FILES.iter().filter_map(|(_, text)| Some(Cause { built_in: true, ..parse(text).ok()? })).collect();
     let layer = |cause: &Cause| LAYERS.iter().position(|l| *l == cause.layer);
     causes.sort_by(|a, b| (layer(a), &a.id).cmp(&(layer(b), &b.id)));
     causes
@@ -127,6 +134,14 @@ pub fn parse(text: &str) -> Result<Cause, String> {
         match key {
             "layer" if LAYERS.contains(&&*value) => cause.layer = value,
             "layer" => return Err(format!("{value:?} is no layer; there are {}", LAYERS.join(", "))),
+            "page" => {
+                cause.pages = value.split_whitespace().map(str::to_owned).collect();
+                // What the page of the set-up holds is no chart's.
+                let known: Vec<&str> = Page::ALL.iter().map(|page| page.id()).chain(["set-up"]).collect();
+                if let Some(page) = cause.pages.iter().find(|page| !known.contains(&page.as_str())) {
+                    return Err(format!("{page:?} is no page of the report; there are {}", known.join(", ")));
+                }
+            }
             "needs" => cause.needs.extend(value.split([' ', ',']).filter(|n| !n.is_empty()).map(str::to_owned)),
             "against" => cause.against = value == "yes",
             "specific" => {
@@ -141,7 +156,7 @@ pub fn parse(text: &str) -> Result<Cause, String> {
             "see" => cause.see.push(value),
             _ => {
                 return Err(format!(
-                    "{key:?} is not known; there are layer, needs, against, specific, says, evidence, check, try, experiment, see"
+                    "{key:?} is not known; there are layer, page, needs, against, specific, says, evidence, check, try, experiment, see"
                 ));
             }
         }
