@@ -69,7 +69,7 @@ impl TimedOut {
         let mut found = TimedOut { waits: HashMap::new(), ended: HashMap::new(), seconds: [0.0; 2] };
         for ((run, window), side) in sides.runs.iter().zip(sides.windows).zip(sides.side) {
             run.recording.table("wait")?.column("timed_out")?;
-            found.seconds[*side] += (window.to - window.from).max(0) as f64 * 1e-9;
+            found.seconds[*side as usize] += (window.to - window.from).max(0) as f64 * 1e-9;
             let names =
                 ["comm", "thread", "state", "what", "waker", "time", "timed_out", "timed_out_time", "count", "longest"];
             let mut symbols = Symbols::default();
@@ -77,24 +77,25 @@ impl TimedOut {
             // A row is put down at the read after it: that of the last ones comes after the window.
             run.recording.scan("wait", &names, Some((window.from, i64::MAX)), &mut symbols, |batch| {
                 for row in 0..batch.len() {
-                    if !(window.from..=window.to).contains(&batch.middle(row, interval)) {
+                    let part = batch.part(row, interval, window);
+                    if part <= 0.0 {
                         continue;
                     }
                     let text = |column: usize| batch.symbols.text(batch.cell(column, row)).unwrap_or_default();
-                    let number = |column: usize| batch.cell(column, row).max(0) as f64;
+                    let number = |column: usize| batch.cell(column, row).max(0) as f64 * part;
                     let key = (group(text(0), text(1)), text(2).to_owned(), text(3).to_owned());
                     let (time, count) = (number(5) * 1e-9, number(8));
                     if ["network", "pipe"].contains(&key.1.as_str()) {
-                        let ended = &mut found.ended.entry(key.clone()).or_default()[*side];
+                        let ended = &mut found.ended.entry(key.clone()).or_default()[*side as usize];
                         ended.count += count;
                         ended.last += if count > 0.0 { time } else { 0.0 };
-                        let goes_on = count == 0.0 && number(9) * 1e-9 > GOES_ON;
+                        let goes_on = count == 0.0 && batch.cell(9, row) as f64 * 1e-9 > GOES_ON;
                         ended.goes_on += if goes_on { time } else { 0.0 };
                     }
                     if batch.cell(4, row) != NULL {
                         continue;
                     }
-                    let sums = &mut found.waits.entry(key).or_default()[*side];
+                    let sums = &mut found.waits.entry(key).or_default()[*side as usize];
                     sums.all += number(5) * 1e-9;
                     sums.count += number(6);
                     sums.out += number(7) * 1e-9;
@@ -316,7 +317,13 @@ mod tests {
         let run = query::testing::run("run", &[(&WAIT, &rows)]);
         let window = Window { from: 4_200_000_000, to: 6_200_000_000, why: String::new() };
         let (own, working) = (BTreeSet::new(), Working::default());
-        let sides = Sides { runs: &[&run], windows: &[&window], side: &[0], own: &own, working: &working };
+        let sides = Sides {
+            runs: &[&run],
+            windows: &[&window],
+            side: &[crate::side::Side::Slow],
+            own: &own,
+            working: &working,
+        };
         let timed = TimedOut::load(&sides).unwrap();
         let sums = timed.waits[&key("pool", "idle", "futex_do_wait")][0];
         assert_eq!((sums.all, sums.count, sums.out, timed.seconds[0]), (2.0, 2.0, 1.0, 2.0));
