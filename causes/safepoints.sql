@@ -9,15 +9,32 @@
 -- try: stop what asks for them: thread dumps (jstack, monitoring), heap walks, revoked biased locks (-XX:-UseBiasedLocking on JDK 8 to 17), deoptimisation
 -- see: https://openjdk.org/groups/hotspot/docs/HotSpotGlossary.html
 with vm as materialized (
-    select coalesce(sum(slow), 0) as vm, coalesce(sum(against), 0) as against_vm from budget where thread = 'VM Thread' and state in ('user', 'kernel')
+    -- The work of the VM thread while all others stand still, and its waits for those that do not stand still yet.
+    select coalesce(sum(slow), 0) as vm, coalesce(sum(against), 0) as against_vm from budget
+    where thread = 'VM Thread' and (state in ('user', 'kernel') or path glob '*;SafepointSynchronize::*')
 ),
-collecting as (select coalesce(sum(slow), 0) as slow from budget where (thread glob 'GC Thread#*' or thread glob 'G#*' or thread glob 'ParGC*' or path glob '*;VM_G1*' or path glob '*;VM_Gen*' or path glob '*;VM_Parallel*' or path glob '*Collect*') and state in ('user', 'kernel')),
+collecting as (
+    select coalesce(sum(slow), 0) as slow from budget
+    where state in ('user', 'kernel')
+      and (thread glob 'GC Thread#*' or thread glob 'G#*' or thread glob 'ParGC*' or path glob '*;VM_G1*'
+           or path glob '*;VM_Gen*' or path glob '*;VM_Parallel*' or path glob '*Collect*')
+),
 cells as materialized (
     select cell, slow, against from budget
-    where (state in ('idle', 'lock', 'other', 'sleep') and (path glob '*SafepointSynchronize*' or path glob '*SafepointMechanism*' or path glob '*ThreadSafepointState*' or path glob '*WaitBarrier*' or path glob '*LinuxWaitBarrier*' or path glob '*process_if_requested*'))
-       or (thread = 'VM Thread' and state in ('user', 'kernel', 'lock')) or (state in ('user', 'kernel') and (path glob '*SafepointSynchronize*' or path glob '*VM_ThreadDump*' or path glob '*VM_GetAllStackTraces*' or path glob '*ThreadDump*' or path glob '*VM_Op*'))
+    where state in ('idle', 'lock', 'other', 'sleep')
+          and (path glob '*;SafepointSynchronize::*' or path glob '*;SafepointMechanism::*'
+               or path glob '*;ThreadSafepointState::*' or path glob '*WaitBarrier::*'
+               or path glob '*process_if_requested*')
+       or thread = 'VM Thread' and state in ('user', 'kernel', 'lock')
+       or state in ('user', 'kernel')
+          and (path glob '*;SafepointSynchronize::*' or path glob '*;VM_ThreadDump::*'
+               or path glob '*;VM_GetAllStackTraces::*' or path glob '*ThreadDump*' or path glob '*;VM_Op*')
+       -- Who needs a collection holds the lock of the heap until all stand still, and those who allocate wait for it.
+       or state in ('idle', 'lock', 'other') and (path glob '*Heap::mem_allocate;*' or path glob '*;VMThread::execute;*')
        -- Others wait for those that are stopped; let go all at once, they wait behind one another.
-       or (state in ('idle', 'fewer_threads', 'runnable') and share > 0 and (select vm - against_vm from vm) > 0.03 * (select slow from measure where name = 'elapsed'))
+       or state in ('idle', 'fewer_threads', 'runnable') and share > 0
+          and (select vm - against_vm from vm) > 0.03 * (select slow from measure where name = 'elapsed')
 )
-select 'safepoints' as subject, c.cell, 1.0 as part, sum(c.slow) over () as slow, sum(c.against) over () as against, v.vm, v.against_vm
+select 'safepoints' as subject, c.cell, 1.0 as part, sum(c.slow) over () as slow, sum(c.against) over () as against,
+       v.vm, v.against_vm
 from cells c, vm v, collecting g where v.vm > 2 * v.against_vm and v.vm > g.slow

@@ -1,7 +1,7 @@
 //! `explain`: why a run is slower than another, or what limits one; the causes ranked by the part of the lost time that they explain.
 
 use crate::budget::{Budget, Estimate, STATES, State, Unit};
-use crate::cause::{Cause, Found, Measure, OfRun, Tables, ask};
+use crate::cause::{Cause, Found, Measure, OfRun, Tables, ask, totals};
 use crate::compare::LEAST_CHANGE;
 use crate::side::{PerSide, Side};
 use crate::{Caution, Choice, Error, FactDifference, Pace, allocate, cautions, facts, own, verdict, window};
@@ -221,7 +221,7 @@ pub fn session(runs: Vec<Run>, slow: usize, window: &Choice) -> Result<Session, 
     let side = sides(runs.len(), slow);
     let budget = Budget::of(&runs, &windows, &side).map_err(|why| no_budget(&runs, why))?;
     let facts = facts::differences(&runs);
-    let tables = tables(&runs, &side, &windows, &budget, &facts);
+    let tables = tables(&runs, &side, &windows, &budget, &facts, &crate::cause::built_in());
     let mut session = Session::of(runs)?;
     let wrong = tables.define(&mut session)?;
     if wrong.is_empty() { Ok(session) } else { Err(Error::Tables(wrong.join("\n"))) }
@@ -244,6 +244,7 @@ fn tables<'a>(
     windows: &[Window],
     budget: &'a Budget,
     facts: &[FactDifference],
+    causes: &[Cause],
 ) -> Tables<'a> {
     let of_run = |((run, side), w): ((&Run, &Side), &Window)| {
         // Of repeats each has its part of the side's work.
@@ -257,7 +258,7 @@ fn tables<'a>(
         cgroups: runs.iter().zip(side).flat_map(|(run, side)| own::cgroups(run, *side, &names)).collect(),
         runs: runs.iter().zip(side).zip(windows).map(of_run).collect(),
         measures: measures(runs, side, windows, budget),
-        totals: crate::cause::totals::load(runs, side, windows, PerSide::of(|side| budget.pace(side)), &names),
+        totals: totals::load(&totals::asked(causes), runs, side, windows, PerSide::of(|side| budget.pace(side)), &names),
         facts: facts.iter().map(|f| (f.full_name(), side_values(f, side), f.why)).collect(),
     }
 }
@@ -270,7 +271,7 @@ fn find(
     options: &Explain,
     into: &mut Explanation,
 ) -> Result<Vec<String>, Error> {
-    let tables = tables(&runs, side, &into.windows, budget, &into.facts);
+    let tables = tables(&runs, side, &into.windows, budget, &into.facts, &options.causes);
     let missing: Vec<Option<String>> = options.causes.iter().map(|cause| lacks(&runs, cause, budget.single)).collect();
     let mut session = Session::of(runs)?;
     let failed = tables.define(&mut session)?;

@@ -14,7 +14,7 @@ type Times = PerSide<[f64; STATES]>;
 const HELD: [State; 3] = [State::Lock, State::Disk, State::Fault];
 
 /// Who waits for this part of what is lost or more, and takes no more CPU time for a unit than so many times what it took, is delayed by it.
-const DELAYED: f64 = 0.8;
+const DELAYED: f64 = 0.7;
 const AS_BEFORE: f64 = 1.3;
 
 /// A pace that changed by less than this power of the ratio of the runs' is taken to be steady.
