@@ -2,6 +2,8 @@
 
 use super::*;
 
+mod cases;
+
 #[test]
 fn files_are_sound() {
     for (name, text) in FILES {
