@@ -4,23 +4,12 @@ import java.util.List;
 
 /** Makes previews of pictures: decodes each into a pixel buffer outside the heap, scales it down and keeps the preview. */
 public final class Main {
-    static final int WIDTH = 640, HEIGHT = 480, SCALE = 4, KEPT = 60_000;
+    static final int WIDTH = 640, HEIGHT = 480, SCALE = 4, KEPT = 150_000;
 
     /** A preview as the gallery keeps it. */
     record Preview(long picture, int[] histogram, List<Integer> corners) {}
 
     static final Preview[] gallery = new Preview[KEPT];
-
-    static final class Pixels {
-        private final ThreadLocal<ByteBuffer> kept = ThreadLocal.withInitial(() -> ByteBuffer.allocateDirect(WIDTH * HEIGHT * 4));
-
-        ByteBuffer take() {
-            if (Frame.slow) return ByteBuffer.allocateDirect(WIDTH * HEIGHT * 4);
-            ByteBuffer buffer = kept.get();
-            buffer.clear();
-            return buffer;
-        }
-    }
 
     static void decode(long picture, ByteBuffer pixels) {
         long state = picture * 0x9e3779b97f4a7c15L | 1;
@@ -58,11 +47,10 @@ public final class Main {
         Frame.begin(words);
         Frame.every = 0.1;
         for (int i = 0; i < KEPT; i++) gallery[i] = new Preview(i, new int[64], new ArrayList<>(List.of(i, i + 1, i + 2, i + 3)));
-        Pixels buffers = new Pixels();
         long[] next = {1, 1_000_001};
         Frame.run("preview", 2, index -> {
             long picture = next[index]++;
-            ByteBuffer pixels = buffers.take();
+            ByteBuffer pixels = ByteBuffer.allocateDirect(WIDTH * HEIGHT * 4);
             decode(picture, pixels);
             gallery[(int) (picture % KEPT)] = scale(picture, pixels);
         });
