@@ -15,3 +15,13 @@ with cells as materialized (
           or path glob '*pipe_write*' or path glob '*sk_stream_wait_memory*' or path glob '*sock_alloc_send_pskb*' or request in ('write', 'writev', 'send', 'sendto', 'sendmsg', 'sendfile'))
 )
 select subject, cell, 1.0 as part, sum(slow) over (partition by subject) as slow, sum(against) over (partition by subject) as against from cells
+-- test claims: a pipe is full
+-- budget* state=pipe what=pipe_write request=write slow=4 against=1
+-- budget state=pipe what=pipe_read request=read slow=4 against=1
+-- says 'room in a pipe'
+-- test claims: the other side of a connection does not read
+-- budget* state=network what=sk_stream_wait_memory request=sendto slow=4
+-- says 'room in a socket'
+-- test refuses: readers wait for data
+-- budget state=pipe what=pipe_read request=read slow=4
+-- budget state=network request=recvfrom slow=3

@@ -16,7 +16,7 @@ again as materialized (
     -- Calls that ask again and again for what is not there.
     select iif(call glob '*64', substr(call, 1, length(call) - 2), call) as name from syscall_use
     where (call = 'sched_yield' and slow_count > 1.5 * against_count) or (call in ('read', 'recvfrom', 'recvmsg', 'accept4', 'poll', 'epoll_wait', 'futex') and slow_errors > 0.8 * slow_count and slow_count > 3 * against_count)
-       or (call in ('poll', 'epoll_wait', 'select') and slow_count > 10 * against_count and slow_count > 10 and slow_time / slow_count < 2e4)
+       or (call in ('poll', 'epoll_wait', 'select') and slow_count > 10 * against_count and slow_count > 10 and slow_time / slow_count < 2e-5)
 ),
 -- Code that does little but look at one word again and again.
 loads as materialized (
@@ -36,3 +36,21 @@ select iif(c.request is null, c.function, c.request || ' asked again and again b
        sum(c.slow) over (partition by iif(c.request is null, c.function, c.request)) as slow, sum(c.against) over (partition by iif(c.request is null, c.function, c.request)) as against,
        p.slow_preempted, p.against_preempted, w.waiting
 from cells c, preempted p, waiting w
+-- test claims: a loop that waits, by its machine code
+-- budget* state=user function=worker kind=spin slow=5
+-- budget state=user function=parse slow=1 against=1
+-- total metric=thread_time.switches_involuntary slow=5 against=1
+-- says 'spin in worker'
+-- test claims: the CPU is given up again and again
+-- syscall_use call=sched_yield slow_count=50 against_count=1
+-- budget* state=kernel request=sched_yield caller=get_job slow=3
+-- total metric=thread_time.switches_involuntary slow=5 against=1
+-- says 'sched_yield asked again and again by get_job'
+-- test refuses: a lock is tried once, and then waited for
+-- budget state=user function=try_lock caller=Table::get slow=5
+-- budget state=lock caller=Table::get slow=2
+-- total metric=thread_time.switches_involuntary slow=5 against=1
+-- test refuses: more calls of poll, each of which waits
+-- syscall_use call=poll slow_count=50 against_count=1 slow_time=5
+-- budget state=kernel request=poll slow=2
+-- total metric=thread_time.switches_involuntary slow=5 against=1

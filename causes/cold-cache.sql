@@ -26,3 +26,17 @@ from budget b, reads r left join faults f, swap
 where swap.pages * 4096 < 0.5 * (select slow_rate from total where metric = 'process.read_bytes')
   and (b.state in ('disk', 'fault') and b.path not glob '*sync*' or (b.state in ('kernel', 'lock') and (b.path glob '*;filemap_read;*' or b.path glob '*;filemap_get_pages;*' or b.path glob '*;filemap_fault;*' or b.path glob '*;page_cache_ra*'
        or b.path glob '*;read_pages;*' or b.path glob '*;filemap_update_page*')))
+-- test claims: the same reads, from the disk
+-- total metric=process.read_bytes slow=1e6 against=1e3 slow_rate=1e7
+-- total metric=process.read_chars slow=1e6 against=1e6
+-- budget* state=disk request=read slow=5
+-- budget* state=kernel request=read path=;main;read;filemap_read; slow=1
+-- budget state=user slow=1 against=1
+-- test refuses: the program reads more
+-- total metric=process.read_bytes slow=1e6 against=1e3 slow_rate=1e7
+-- total metric=process.read_chars slow=1e6 against=1e3
+-- budget state=disk request=read slow=5
+-- test refuses: what is read is swap
+-- total metric=process.read_bytes slow=1e6 against=1e3 slow_rate=1e7
+-- total metric=vmstat.pswpin slow_rate=2000
+-- budget state=fault slow=5

@@ -12,3 +12,10 @@
 with stalls as materialized (select slow_rate as slow_stalls, coalesce(against_rate, 0) as against_stalls from total where metric = 'vmstat.compact_stall' and slow_rate > 1)
 select 'huge pages' as subject, b.cell, 1.0 as part, s.slow_stalls, s.against_stalls, sum(b.slow) over () as slow, sum(b.against) over () as against
 from budget b, stalls s where b.path glob '*compact_zone*' or b.path glob '*try_to_compact_pages*' or b.path glob '*;migrate_pages*'
+-- test claims: huge pages are put together
+-- total metric=vmstat.compact_stall slow_rate=50
+-- budget* state=kernel path=;main;alloc;try_to_compact_pages;compact_zone; slow=2
+-- budget state=kernel path=;main;alloc;clear_page; slow=2
+-- test refuses: next to no stalls
+-- total metric=vmstat.compact_stall slow_rate=0.5
+-- budget state=kernel path=;main;alloc;try_to_compact_pages;compact_zone; slow=2

@@ -33,3 +33,20 @@ cells as materialized (
 select coalesce((select state from mutual order by more desc, state limit 1), 'the kernel') as subject, c.cell, 1.0 as part, s.slow_switches, s.against_switches, (select min(mean) from mutual) as mean,
        sum(c.slow) over () as slow, sum(c.against) over () as against
 from cells c, switches s
+-- test claims: a message for each item
+-- total metric=thread_time.switches_voluntary slow=10 against=2 slow_rate=20000
+-- wait_use state=pipe waker=app slow_count=10 against_count=2 slow_time=0.0001
+-- budget* state=pipe slow=3
+-- budget* state=kernel request=switch slow=2
+-- budget* state=idle slow=2
+-- budget state=user slow=1 against=1
+-- says 'wait for one another in pipe'
+-- test refuses: waits that last
+-- total metric=thread_time.switches_voluntary slow=10 against=2 slow_rate=20000
+-- wait_use state=pipe waker=app slow_count=10 against_count=2 slow_time=1
+-- budget state=pipe slow=3
+-- budget state=idle slow=2
+-- test refuses: seldom
+-- total metric=thread_time.switches_voluntary slow=10 against=2 slow_rate=200
+-- wait_use state=pipe waker=app slow_count=10 against_count=2 slow_time=0.0001
+-- budget state=pipe slow=3

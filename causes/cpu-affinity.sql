@@ -19,3 +19,13 @@ masked as materialized (
 )
 select 'CPU mask' as subject, b.cell, 1.0 as part, i.idle, i.against_idle, w.waiting, b.slow, b.against, m.comm, m.allowed, m.cpus
 from budget b, idle i, waiting w, masked m where b.state in ('runnable', 'fewer_threads') or (b.state = 'idle' and b.share > 0)
+-- test claims: one CPU of two
+-- measure name=idle_cpus slow=1 against=0
+-- process_info run=slow name=app cpus_allowed=1
+-- budget* state=runnable slow=3
+-- budget state=user slow=1 against=1
+-- says 'app may use 1 CPUs of 2'
+-- test refuses: all CPUs are allowed
+-- measure name=idle_cpus slow=1 against=0
+-- process_info run=slow name=app cpus_allowed=2
+-- budget state=runnable slow=3

@@ -15,3 +15,12 @@ with frequency as materialized (
 -- A CPU second at a lower frequency does less by that much; what CPU time grew by beyond that is another cause's.
 select 'frequency' as subject, b.cell, min(1.0, f.lack * b.slow / nullif(b.slow - b.against, 0)) as part, f.slow_frequency, f.against_frequency, sum(b.slow) over () as slow, sum(b.against) over () as against
 from budget b, frequency f where b.state in ('user', 'kernel') and b.slow > b.against
+-- test claims: a third of the frequency
+-- total metric=cpufreq.frequency slow_rate=1e9 against_rate=3e9
+-- budget* state=user slow=3 against=1
+-- budget state=user path=;main;other; slow=1 against=1
+-- budget state=lock slow=2
+-- says '1 GHz, against 3 GHz'
+-- test refuses: nearly the same
+-- total metric=cpufreq.frequency slow_rate=2.95e9 against_rate=3e9
+-- budget state=user slow=3 against=1

@@ -21,3 +21,21 @@ groups as materialized (
 select coalesce((select path from groups), 'the control group') as subject, cell, 1.0 as part, slow, against, (select periods from groups) as periods,
        coalesce(', worth ' || human((select cpus from groups), '') || ' CPUs', '') as worth
 from budget where state = 'throttled'
+-- test claims: its own group, though another of the host is held back more
+-- own_cgroup run=slow side=slow path=/pods/a above=0
+-- w_cgroup_cpu run=slow side=slow path=/pods/a seconds=1 nr_throttled=5 nr_periods=10 limit=0.5 throttled=0.4
+-- w_cgroup_cpu run=slow side=slow path=/pods/b seconds=1 nr_throttled=9 nr_periods=10 limit=0.1 throttled=3
+-- budget* state=throttled slow=4
+-- budget state=user slow=1 against=1
+-- says 'the CPU quota of /pods/a, worth 0.500 CPUs'
+-- test claims: the quota of a parent
+-- own_cgroup run=slow side=slow path=/pods/a above=0
+-- own_cgroup run=slow side=slow path=/pods above=1
+-- w_cgroup_cpu run=slow side=slow path=/pods seconds=1 nr_throttled=5 nr_periods=10 limit=2 throttled=1
+-- w_cgroup_cpu run=slow side=slow path=/pods/a seconds=1 nr_throttled=0 nr_periods=0
+-- budget* state=throttled slow=4
+-- says '/pods, worth 2 CPUs'
+-- test refuses: a group was held back, and none of the threads
+-- own_cgroup run=slow side=slow path=/pods/a above=0
+-- w_cgroup_cpu run=slow side=slow path=/pods/a seconds=1 nr_throttled=5 nr_periods=10 limit=0.5 throttled=0.4
+-- budget state=runnable slow=4

@@ -22,3 +22,12 @@ select 'bytes ' || m.way as subject, iif(m.way = 'read', 'read', 'written') as w
 from budget b, moved m
 where b.state in ('disk', 'fault') or (b.state = 'kernel' and (b.path glob '*;filemap_read;*' or b.path glob '*;blkdev_*' or b.path glob '*;submit_bio*' or b.path glob '*;generic_perform_write;*' or b.path glob '*iomap*'
       or b.path glob '*;ext4_*' or b.path glob '*;xfs_*' or b.path glob '*;btrfs_*'))
+-- test claims: a hundred times as many bytes
+-- total metric=process.read_bytes slow=1e8 against=1e6 slow_rate=5e7
+-- total metric=disks.utilisation slow_rate=0.9
+-- budget* state=disk slow=5
+-- budget state=user slow=1 against=1
+-- test refuses: as many bytes, more slowly
+-- total metric=process.read_bytes slow=1e8 against=1e8 slow_rate=5e7
+-- total metric=disks.utilisation slow_rate=0.9
+-- budget state=disk slow=5

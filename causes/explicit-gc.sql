@@ -22,3 +22,11 @@ collector as materialized (
 )
 select 'System.gc' as subject, c.cell, 1.0 as part, sum(c.slow) over () as slow, sum(c.against) over () as against, a.caller as asker
 from collector c, asked a where a.slow > 3 * a.against and a.slow > 0
+-- test claims: the program asks for it
+-- budget* state=kernel path=;Main.run;java.lang.System.gc;JVM_GC; caller=Main.run slow=1
+-- budget* thread='GC Thread#' state=user slow=4
+-- budget* state=idle slow=3
+-- budget state=user path=;Main.run; slow=1 against=1
+-- test refuses: a collector that nobody asked
+-- budget thread='GC Thread#' state=user slow=4
+-- budget state=idle slow=3

@@ -23,3 +23,10 @@ stopped as materialized (
        or (state in ('idle', 'fewer_threads', 'runnable') and share > 0 and (select sum(b.share) from budget b where b.cell in (select cell from collector)) > 0.1)
 )
 select 'garbage collection' as subject, c.cell, 1.0 as part, g.slow, g.against, g.threads from (select cell from collector union select cell from stopped) c, grown g
+-- test claims: the collector works more
+-- budget* thread='GC Thread#' state=user slow=4 against=1
+-- budget* state=idle slow=3
+-- budget state=user path=;Main.run; slow=1 against=1
+-- test refuses: as much as before
+-- budget thread='GC Thread#' state=user slow=1 against=1
+-- budget state=idle slow=3

@@ -34,3 +34,12 @@ stopped as materialized (
 )
 select 'heap' as subject, c.cell, 1.0 as part, g.slow, g.against, g.threads, w.slow_heap, w.against_heap
 from (select cell from collector union select cell from stopped) c, grown g, words w where w.slow_heap is not w.against_heap
+-- test claims: a smaller heap
+-- run run=slow command='["java","-Xmx64m"]'
+-- run run=against command='["java","-Xmx1g"]'
+-- budget* thread='GC Thread#' state=user slow=4 against=1
+-- budget state=user path=;Main.run; slow=1 against=1
+-- test refuses: the same heap, other arguments
+-- run run=slow command='["java","-Xmx64m","Main","9"]'
+-- run run=against command='["java","-Xmx64m"]'
+-- budget thread='GC Thread#' state=user slow=4 against=1

@@ -34,3 +34,17 @@ all_cells as materialized (
 )
 select subject, cell, part, slow_ipis, against_ipis, sum(slow) over (partition by subject) as slow, sum(against) over (partition by subject) as against
 from all_cells, ipis
+-- test claims: a fence of all CPUs
+-- w_ipi side=slow kind=call comm=app targets=1000 per_unit=1
+-- w_ipi side=against kind=call comm=app targets=10 per_unit=1
+-- budget* state=kernel request=membarrier path=;main;membarrier;smp_call_function_many_cond; slow=2
+-- budget* state=user slow=5 against=1
+-- budget state=lock slow=1
+-- says 'membarrier interrupts other CPUs'
+-- test refuses: as many interrupts
+-- w_ipi side=slow kind=call comm=app targets=10 per_unit=1
+-- w_ipi side=against kind=call comm=app targets=10 per_unit=1
+-- budget state=kernel request=membarrier path=;main;membarrier;smp_call_function_many_cond; slow=2
+-- test refuses: another program sends them
+-- w_ipi side=slow kind=call comm=other targets=1000 per_unit=1
+-- budget state=kernel request=membarrier path=;main;membarrier;smp_call_function_many_cond; slow=2

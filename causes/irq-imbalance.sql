@@ -28,3 +28,19 @@ select cast(o.cpu as text) as subject, b.cell, case when b.state = 'stolen' then
        o.busy, o.rest, sum(b.slow) over () as slow, sum(b.against) over () as against
 from budget b, one o, taken t, left_over l
 where (b.state = 'stolen' or b.request = 'interrupt' or (b.state in ('runnable', 'neighbours') and l.part > 0.05)) and o.busy > 0.1 and o.busy > 3 * o.rest
+-- test claims: all on one CPU
+-- w_cpu side=slow cpu=0
+-- w_cpu side=slow cpu=1
+-- w_interrupt_time side=slow cpu=1 kind=softirq time=0.4 per_second=1
+-- w_interrupt_time side=slow cpu=0 kind=irq time=0.01 per_second=1
+-- total metric=cpu.softirq slow_rate=0.4
+-- budget* state=stolen slow=2
+-- budget state=user slow=1 against=1
+-- says 'CPU 1 spends'
+-- test refuses: spread over all
+-- w_cpu side=slow cpu=0
+-- w_cpu side=slow cpu=1
+-- w_interrupt_time side=slow cpu=1 kind=softirq time=0.2 per_second=1
+-- w_interrupt_time side=slow cpu=0 kind=softirq time=0.2 per_second=1
+-- total metric=cpu.softirq slow_rate=0.4
+-- budget state=stolen slow=2

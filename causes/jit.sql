@@ -27,3 +27,9 @@ verdict as materialized (
 select v.subject, b.cell, 1.0 as part, sum(b.slow) over () as slow, sum(b.against) over () as against, c.compiler, c.against_compiler
 from budget b, verdict v, compiler c
 where (b.state = 'user' and (b.kind in ('interpreted', 'jit') or b.module glob '[[]jit*' or b.function glob '*Interpreter*' or b.module glob '*libjvm*')) or (b.thread glob 'C# CompilerThre*' and b.state in ('user', 'kernel'))
+-- test claims: the interpreter
+-- budget* state=user kind=interpreted function=Main.work slow=6 against=0.5
+-- budget state=user kind=native function=memcpy module=/lib/libc.so.6 slow=1 against=1
+-- says 'code runs in the interpreter'
+-- test refuses: compiled code that does more
+-- budget state=user kind=jit function=Main.work module=[jit] slow=6 against=1

@@ -16,3 +16,10 @@ with cells as materialized (
            'queued_write_lock_slowpath', 'queued_read_lock_slowpath') or path glob '*;rwsem_down*' or path glob '*;__mutex_lock*' or path glob '*;rwsem_optimistic_spin;*'))
 )
 select subject, cell, 1.0 as part, sum(slow) over (partition by subject) as slow, sum(against) over (partition by subject) as against from cells
+-- test claims: a mutex of the kernel
+-- budget* state=lock lock='kernel mutex' request=openat slow=3
+-- budget* state=kernel function=osq_lock request=openat slow=1
+-- budget state=lock lock='pthread mutex 0x10' slow=2
+-- says 'asked for by openat'
+-- test refuses: the program's own lock
+-- budget state=lock lock='pthread mutex 0x10' path=;main;pthread_mutex_lock;futex_wait; slow=3

@@ -18,3 +18,11 @@ connects as (select t.slow / nullif(c.slow, 0) as connect from total t join tota
 select 'listening socket' as subject, b.cell, 1.0 as part, o.slow_overflows, o.against_overflows, (select connect from connects) as connect, sum(b.slow) over () as slow, sum(b.against) over () as against
 from budget b, overflows o
 where o.slow_overflows > 0.2 and o.slow > 1.5 * o.against and (b.state in ('network', 'other') or (b.state in ('idle', 'fewer_threads', 'sleep') and b.share > 0))
+-- test claims: the queue is full
+-- total metric=protocols.ListenOverflows slow=5 against=0 slow_rate=3 against_rate=0
+-- budget* state=network slow=5
+-- budget* state=idle slow=1
+-- budget state=user slow=1 against=1
+-- test refuses: as often as before
+-- total metric=protocols.ListenOverflows slow=5 against=4 slow_rate=3 against_rate=3
+-- budget state=network slow=5

@@ -140,3 +140,26 @@ select c.subject, c.cell, c.part, coalesce(t.slow, s.slow) as slow_wait, coalesc
        coalesce(', held by ' || h.holder || coalesce(' in ' || h.holder_function, ''), '') as held
 from claims c left join total t on t.subject = c.subject left join used u on u.subject = c.subject
      left join holders h on h.subject = c.subject and h.place = 1 left join seen s on s.subject = c.subject
+-- test claims: a lock with a name, and the way into it
+-- budget* state=lock lock=table caller=get slow=5 against=1
+-- budget* state=kernel request=futex path=;main;get;futex; slow=1
+-- budget state=user path=;main;work; slow=1 against=1
+-- lock_use lock=table slow_count=10 slow_time=5 longest=1 holder=worker holder_function=load
+-- says 'the lock table, held by worker in load'
+-- test claims: a lock without a name is called by the code that takes it
+-- budget* state=lock lock='pthread mutex 0x10' caller=Cache::get slow=3
+-- budget* state=lock lock='pthread mutex 0x20' caller=Cache::get slow=2 against=1
+-- lock_use lock='pthread mutex 0x10' slow_count=6 against_count=0
+-- lock_use lock='pthread mutex 0x20' slow_count=4 against_count=3
+-- says 'the lock taken in Cache::get'
+-- test claims: goroutines wait for it
+-- goroutine_use reason=sync.Mutex.Lock function=Table.Get slow_time=8 against_time=1 slow_number=8 against_number=1 most=9
+-- budget* state=idle slow=6 against=1
+-- budget state=user path=;main.main; slow=1 against=1
+-- says 'goroutines wait for the lock taken in Table.Get'
+-- test refuses: a lock of the kernel
+-- budget state=lock lock='kernel rwsem (write)' slow=5
+-- budget state=kernel request=futex slow=1
+-- test refuses: goroutines wait for messages
+-- goroutine_use reason='chan receive' function=Table.Get slow_time=8 against_time=1 slow_number=8 against_number=1
+-- budget state=idle slow=6 against=1

@@ -39,3 +39,15 @@ cells as materialized (
 top as (select caller from cells where caller is not null group by caller order by sum(slow - against) desc limit 1)
 select m.name as subject, c.cell, 1.0 as part, m.slow_bytes, m.against_bytes, m.slow_count, sum(c.slow) over () as slow, sum(c.against) over () as against, (select caller from top) as top
 from cells c, most m
+-- test claims: ten times as many lines
+-- syscall_use call=write slow_count=100 against_count=10 slow_bytes=10000 against_bytes=1000
+-- budget* state=kernel request=write slow=3 against=0.3
+-- budget* state=user function=vfprintf path=;main;log;vfprintf; slow=1
+-- budget state=user path=;main;work; slow=1 against=1
+-- says 'in 100 calls of write'
+-- test refuses: the same in smaller pieces
+-- syscall_use call=write slow_count=1000 against_count=10 slow_bytes=2000 against_bytes=1000
+-- budget state=kernel request=write slow=3 against=0.3
+-- test refuses: more is sent over a connection
+-- syscall_use call=write slow_count=100 against_count=10 slow_bytes=10000 against_bytes=1000
+-- budget state=kernel request=write path=;main;write;sock_write_iter;tcp_sendmsg; slow=3

@@ -23,3 +23,26 @@ select f.path as subject, b.cell, 1.0 as part, f.most as "limit", f.current, r.s
 from budget b, full f, refault r, swapped
 where b.path glob '*try_to_free_mem_cgroup*' or b.path glob '*mem_cgroup_handle_over_high*' or b.path glob '*;try_charge_memcg;*reclaim*' or b.path glob '*;shrink_*' or b.path glob '*reclaim_high*'
    or (r.slow_rate > 100 and r.slow_rate > 1.5 * r.against_rate and (b.state in ('disk', 'fault') or (b.state in ('kernel', 'lock', 'other') and (b.path glob '*;filemap_*' or b.path glob '*page_cache_ra*' or b.request = 'page fault'))))
+-- test claims: its own group is full, as is another
+-- own_cgroup run=slow side=slow path=/pods/a above=0
+-- w_cgroup_memory run=slow side=slow path=/pods/a max=1000 current=990
+-- w_cgroup_memory run=slow side=slow path=/pods/b max=1000 current=1000
+-- total metric=vmstat.workingset_refault_file slow_rate=5000 against_rate=0
+-- budget* state=disk slow=5
+-- budget* state=kernel path=;read;filemap_read;shrink_lruvec; slow=1
+-- budget state=user slow=1 against=1
+-- says '/pods/a is at its memory limit'
+-- test claims: the limit of a parent
+-- own_cgroup run=slow side=slow path=/pods/a above=0
+-- own_cgroup run=slow side=slow path=/pods above=1
+-- w_cgroup_memory run=slow side=slow path=/pods max=1000 current=990
+-- w_cgroup_memory run=slow side=slow path=/pods/a current=900
+-- total metric=vmstat.workingset_refault_file slow_rate=5000 against_rate=0
+-- budget* state=disk slow=5
+-- says '/pods is at its memory limit'
+-- test refuses: somebody else's group is full
+-- own_cgroup run=slow side=slow path=/pods/a above=0
+-- w_cgroup_memory run=slow side=slow path=/pods/a max=1000 current=100
+-- w_cgroup_memory run=slow side=slow path=/pods/b max=1000 current=1000
+-- total metric=vmstat.workingset_refault_file slow_rate=5000 against_rate=0
+-- budget state=disk slow=5

@@ -35,3 +35,14 @@ all_cells as materialized (
     union all select cell, slow, against, part from budget, refills where state = 'user' and fresh = 0 and part > 0 and cell not in (select cell from cells)
 )
 select 'threads' as subject, c.cell, c.part, m.slow_moves, m.against_moves, sum(c.slow) over () as slow, sum(c.against) over () as against from all_cells c, moves m
+-- test claims: masks that change all the time
+-- total metric=thread_time.migrations slow=10 against=1 slow_rate=5000
+-- total metric=thread_time.wakeups slow=5 against=5
+-- budget* state=kernel request=sched_setaffinity slow=2
+-- budget* state=user slow=3 against=1
+-- budget state=lock slow=1
+-- says 'threads change the CPU 10 times'
+-- test refuses: moves that come with wake-ups
+-- total metric=thread_time.migrations slow=10 against=1 slow_rate=5000
+-- total metric=thread_time.wakeups slow=100 against=5
+-- budget state=kernel request=switch slow=2

@@ -47,4 +47,13 @@ select 'mmap_lock' as subject, cell, 1 - asked_more.part as part, sum(slow) over
        sum(against) over () as against, slow_faults, against_faults,
        (select group_concat(request, ', ')
         from (select request from cells group by request order by sum(share) desc limit 3)) as asked
-from cells, faults, asked_more
+from cells, faults, asked_more where asked_more.part < 1
+-- test claims: page faults wait for another thread
+-- budget* state=lock lock='kernel rwsem (write)' request='page fault' slow=5 against=0.5
+-- budget state=lock lock='pthread mutex 0x10' slow=1
+-- total metric=process.minor_faults slow=10 against=10
+-- says 'asked for by page fault'
+-- test refuses: those who wait ask for as much more themselves
+-- budget state=lock lock='kernel rwsem (write)' request='page fault' slow=2
+-- budget state=kernel request='page fault' path=;main;asm_exc_page_fault; slow=5
+-- total metric=process.minor_faults slow=100 against=10

@@ -16,3 +16,13 @@ with stalls as materialized (
 )
 select 'small writes' as subject, b.cell, 1.0 as part, s.slow_stalls, s.against_stalls, s.stall, sum(b.slow) over () as slow, sum(b.against) over () as against
 from budget b, stalls s where b.state = 'network' or (b.state in ('idle', 'fewer_threads', 'sleep') and b.share > 0)
+-- test claims: small writes wait for an acknowledgement
+-- total metric=tcp.delayed_ack_stalls slow=1 against=0 slow_rate=20
+-- total metric=tcp.stall_time slow=0.04
+-- budget* state=network slow=5
+-- budget* state=idle slow=2
+-- budget state=user slow=1 against=1
+-- test refuses: as often as before
+-- total metric=tcp.delayed_ack_stalls slow=1 against=0.9 slow_rate=20
+-- total metric=tcp.stall_time slow=0.04
+-- budget state=network slow=5

@@ -17,3 +17,11 @@ with drops as materialized (
 most as materialized (select * from drops order by slow_drops - against_drops desc limit 1)
 select m.metric as subject, b.cell, 1.0 as part, m.slow_drops, m.against_drops, sum(b.slow) over () as slow, sum(b.against) over () as against
 from budget b, most m where b.state = 'network' or (b.state in ('idle', 'sleep') and b.share > 0)
+-- test claims: a full backlog
+-- total metric=softnet.dropped slow=5 against=0 slow_rate=50
+-- budget* state=network slow=5
+-- budget state=user slow=1 against=1
+-- says 'packets dropped (softnet.dropped)'
+-- test refuses: one now and then
+-- total metric=softnet.dropped slow=5 against=0 slow_rate=0.5
+-- budget state=network slow=5

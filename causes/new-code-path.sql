@@ -17,3 +17,11 @@ fresh as materialized (select * from named where share > 0.03 and samples >= 20)
 inner as materialized (select subject, function, row_number() over (partition by subject order by slow - against desc) as place from own)
 select o.subject, o.cell, 1.0 as part, f.slow, f.against, i.function as inner
 from own o join fresh f on f.subject = o.subject left join inner i on i.subject = o.subject and i.place = 1
+-- test claims: a check that the other run does not make
+-- budget* state=user focus=check fresh=1 function=hash slow=5
+-- budget state=user focus=work slow=1 against=1
+-- says 'check takes 5 s'
+-- test refuses: too few samples to tell
+-- budget state=user focus=check fresh=1 function=hash slow=5 samples=5
+-- test refuses: code that both run
+-- budget state=user focus=check function=hash slow=5 against=1

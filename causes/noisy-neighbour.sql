@@ -30,3 +30,14 @@ from budget, others o where state = 'neighbours' and not exists (select 1 from s
 union all
 select s.comm, b.cell, 1.0, b.slow, b.against, s.cpus + coalesce(o.slow_others, 0), coalesce(o.against_others, 0), ', first of all ' || s.comm || ', which the command started'
 from budget b, started s left join others o where b.state in ('runnable', 'neighbours') or (b.comm in (select comm from stranger) and b.share > 0)
+-- test claims: another program takes a CPU
+-- measure name=others slow=1 against=0.1
+-- w_process side=slow comm=rustc cpu_time=0.9 per_second=1
+-- budget* state=neighbours slow=3
+-- budget state=runnable slow=1
+-- says 'first of all rustc'
+-- test refuses: it was there before
+-- measure name=others slow=1 against=0.9
+-- w_process side=slow comm=rustc cpu_time=0.9 per_second=1
+-- w_process side=against comm=rustc cpu_time=0.8 per_second=1
+-- budget state=neighbours slow=3

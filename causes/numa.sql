@@ -13,3 +13,10 @@ with remote as materialized (
 )
 select 'NUMA' as subject, b.cell, 1.0 as part, r.slow_remote, r.against_remote, sum(b.slow) over () as slow, sum(b.against) over () as against
 from budget b, remote r where r.slow_remote > 1000 and r.slow_remote > 2 * r.against_remote and b.path glob '*do_numa_page*'
+-- test claims: pages move between nodes
+-- total metric=vmstat.numa_hint_faults slow_rate=50000 against_rate=0
+-- budget* state=kernel path=;main;asm_exc_page_fault;do_numa_page; slow=2
+-- budget state=kernel path=;main;read; slow=1
+-- test refuses: few do
+-- total metric=vmstat.numa_hint_faults slow_rate=100 against_rate=0
+-- budget state=kernel path=;main;asm_exc_page_fault;do_numa_page; slow=2

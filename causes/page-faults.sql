@@ -26,3 +26,15 @@ top as (select caller from cells where caller is not null group by caller order 
 select 'page faults' as subject, cell, 1.0 as part, slow_faults, against_faults, sum(slow) over () as slow, sum(against) over () as against,
        (select caller from top) as top, coalesce(' in ' || (select caller from top), '') as where_from
 from cells, faults
+-- test claims: memory that is given back
+-- total metric=process.minor_faults slow=100 against=2 slow_rate=50000
+-- budget* state=kernel request='page fault' caller=work slow=4
+-- budget state=kernel request='page fault' thread='GC Thread#' slow=2
+-- budget state=user slow=1 against=1
+-- says '100 page faults per operation, against 2 in work'
+-- test refuses: what is read back was swapped out
+-- total metric=process.minor_faults slow=100 against=2 slow_rate=50000
+-- budget state=kernel request='page fault' path=;main;asm_exc_page_fault;do_swap_page; slow=4
+-- test refuses: as many faults
+-- total metric=process.minor_faults slow=2.2 against=2 slow_rate=50000
+-- budget state=kernel request='page fault' slow=4

@@ -33,3 +33,17 @@ waited as materialized (
 )
 select 'nice ' || human(n.slow_nice, '') as subject, b.cell, 1.0 as part, w.slow, w.against, round(n.slow_nice) as slow_nice, round(n.against_nice) as against_nice
 from budget b, nice n, waited w where b.state = 'neighbours' or (b.state in ('user', 'kernel') and exists (select 1 from before x where x.comm = b.comm and x.thread = b.thread))
+-- test claims: the workload is nice
+-- w_process side=slow comm=app nice=10 seconds=1
+-- w_process side=against comm=app nice=0 seconds=1
+-- budget* state=neighbours slow=4
+-- budget state=user slow=1 against=1
+-- says 'nice 10, against 0'
+-- test refuses: only a helper that hardly runs is
+-- w_process side=slow comm=helper nice=10 seconds=1
+-- w_process side=against comm=helper nice=0 seconds=1
+-- w_process side=slow comm=app nice=0 seconds=1
+-- w_process side=against comm=app nice=0 seconds=1
+-- budget comm=helper thread=helper state=user slow=0.01 against=0.01
+-- budget state=user slow=1 against=1
+-- budget state=neighbours slow=4

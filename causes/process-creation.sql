@@ -28,3 +28,13 @@ cells as materialized (
 select coalesce((select comm from most order by ended desc limit 1), 'processes') as subject, c.cell, 1.0 as part, e.slow_ended, e.against_ended,
        coalesce(': mostly ' || (select group_concat(comm, ', ') from (select comm from most order by ended desc limit 3)), '') as who, sum(c.slow) over () as slow, sum(c.against) over () as against
 from cells c, ended e
+-- test claims: a process for each line
+-- total metric=process_exit.ended slow=50 against=1 slow_rate=500
+-- w_process_exit side=slow comm=date parent=app ended=50 seconds=1
+-- budget* state=kernel request=execve slow=3
+-- budget* comm=date thread=date state=user slow=1
+-- budget state=user slow=1 against=1
+-- says 'mostly date'
+-- test refuses: a few
+-- total metric=process_exit.ended slow=50 against=1 slow_rate=5
+-- budget state=kernel request=execve slow=3

@@ -19,3 +19,12 @@ with lost as materialized (
 )
 select 'TCP' as subject, b.cell, 1.0 as part, l.slow_retransmits, l.against_retransmits, l.rate, l.timeouts, sum(b.slow) over () as slow, sum(b.against) over () as against
 from budget b, lost l where b.state = 'network' or (b.state in ('idle', 'fewer_threads', 'sleep') and b.share > 0)
+-- test claims: packets are lost
+-- total metric=protocols.RetransSegs slow=5 against=0 slow_rate=10
+-- total metric=protocols.OutSegs slow_rate=1000
+-- total metric=protocols.TCPTimeouts slow_rate=1
+-- budget* state=network slow=5
+-- budget state=user slow=1 against=1
+-- test refuses: hardly any
+-- total metric=protocols.RetransSegs slow=5 against=0 slow_rate=0.2
+-- budget state=network slow=5

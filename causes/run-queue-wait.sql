@@ -35,3 +35,15 @@ select coalesce((select thread from busy limit 1) || ' before ' || (select threa
        (select sum(slow) from budget where state = 'runnable') as slow, (select sum(against) from budget where state = 'runnable') as against
 from budget b, waiting w, threads t where b.state = 'runnable' or (b.state = 'idle' and b.share > 0 and exists (select 1 from crowd)) or (b.state in ('kernel', 'user') and exists (select 1 from crowd)
     and (b.path glob '*;schedule;*' or b.path glob '*;__schedule;*' or b.path glob '*try_to_wake_up*' or b.path glob '*;wake_up_*' or b.request in ('switch', 'futex', 'sched_yield'))) or (b.state in ('user', 'kernel') and exists (select 1 from busy x where x.thread = b.thread))
+-- test claims: eight threads on two CPUs
+-- measure name=threads slow=8 against=2
+-- budget* state=runnable slow=6 against=1
+-- budget state=user slow=1 against=1
+-- says '6 threads of the workload wait for a CPU at any time, against 1'
+-- test refuses: CPUs are idle beside them
+-- measure name=threads slow=8 against=2
+-- measure name=idle_cpus slow=1 against=0
+-- budget state=runnable slow=6 against=1
+-- test refuses: as many threads as CPUs
+-- measure name=threads slow=2 against=2
+-- budget state=runnable slow=0.8 against=0.1

@@ -38,3 +38,11 @@ cells as materialized (
 select 'safepoints' as subject, c.cell, 1.0 as part, sum(c.slow) over () as slow, sum(c.against) over () as against,
        v.vm, v.against_vm
 from cells c, vm v, collecting g where v.vm > 2 * v.against_vm and v.vm > g.slow
+-- test claims: dumps of all threads
+-- budget* thread='VM Thread' state=user path=;VMThread::run;VM_ThreadDump::doit; slow=2 against=0.1
+-- budget* state=idle path=;Main.run;SafepointSynchronize::block; slow=3
+-- budget state=user path=;Main.run; slow=1 against=1
+-- test refuses: the collector stops them
+-- budget thread='VM Thread' state=user path=;VMThread::run; slow=2 against=0.1
+-- budget thread='GC Thread#' state=user slow=5
+-- budget state=idle path=;Main.run;SafepointSynchronize::block; slow=3

@@ -22,3 +22,12 @@ where b.state in ('idle', 'fewer_threads') and b.share > 0
   -- Goroutines that sleep leave who is awake alone.
   and not exists (select 1 from goroutine_use where reason = 'sleep' and slow_number > against_number + 0.5)
   and (i.slow <= i.against or t.time < 0.5 * (i.slow - i.against))
+-- test claims: an end in one thread
+-- measure name=serial slow=0.5 against=0.1
+-- budget* state=idle slow=5 against=1
+-- budget state=user slow=1 against=1
+-- says 'one thread runs alone for 50 % of the time'
+-- test refuses: threads that take turns
+-- measure name=serial slow=0.5 against=0.1
+-- wait_use state=idle waker=app slow_count=1e5 slow_time=3 against_time=0
+-- budget state=idle slow=5 against=1

@@ -17,3 +17,11 @@ grown as materialized (select * from named where share > 0.03 and slow > 1.1 * a
 way as materialized (select subject, path, row_number() over (partition by subject order by slow - against desc) as place from own)
 select o.subject, o.cell, 1.0 as part, g.slow, g.against, w.path as way
 from own o join grown g on g.subject = o.subject left join way w on w.subject = o.subject and w.place = 1
+-- test claims: a function that takes longer
+-- budget* state=user focus=sort slow=5 against=2
+-- budget state=user focus=parse slow=1 against=1
+-- says 'sort takes 5 s of CPU time'
+-- test refuses: by as little as runs differ
+-- budget state=user focus=sort slow=2.1 against=2
+-- test refuses: code that is new
+-- budget state=user focus=sort fresh=1 slow=5

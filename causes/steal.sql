@@ -14,3 +14,10 @@ with steal as materialized (
     from total t where t.metric = 'cpu.steal' and t.slow_rate > 0.05 and t.slow_rate > 1.25 * coalesce(t.against_rate, 0)
 )
 select 'hypervisor' as subject, cell, coalesce(s.part, 1.0) as part, slow, against, s.slow_steal, s.against_steal from budget, steal s where state = 'stolen'
+-- test claims: another machine takes the CPUs
+-- total metric=cpu.steal slow_rate=0.5 against_rate=0.01
+-- budget* state=stolen slow=2
+-- budget state=neighbours slow=1
+-- test refuses: hardly anything
+-- total metric=cpu.steal slow_rate=0.02 against_rate=0.01
+-- budget state=stolen slow=2

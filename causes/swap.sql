@@ -19,3 +19,11 @@ select 'swap' as subject, b.cell, 1.0 as part, p.slow_in, p.against_in, p.slow_o
 from budget b, pages p
 where b.state = 'fault' or b.path glob '*swap*' or (b.state in ('disk', 'lock', 'other') and b.request = 'page fault')
    or (b.state = 'kernel' and (b.request = 'page fault' or b.path glob '*try_to_free*' or b.path glob '*shrink_*'))
+-- test claims: memory is read back
+-- total metric=vmstat.pswpin slow=100 against=0 slow_rate=1000
+-- total metric=vmstat.pswpout slow_rate=900
+-- budget* state=fault slow=5
+-- budget state=disk request=read slow=1
+-- test refuses: a few pages
+-- total metric=vmstat.pswpin slow=100 against=0 slow_rate=10
+-- budget state=fault slow=5

@@ -37,3 +37,11 @@ cells as materialized (
 select m.call as subject, c.cell, 1.0 as part, m.slow_count, m.against_count, m.slow_time / m.slow_count as mean, sum(c.slow) over () as slow, sum(c.against) over () as against,
        (select slow from total where metric = 'disks.flushes') as slow_flushes, (select against from total where metric = 'disks.flushes') as against_flushes
 from cells c, most m
+-- test claims: a sync for each record
+-- syscall_use call=fsync slow_count=1 against_count=0.01 slow_time=0.005
+-- budget* state=disk request=fsync slow=4
+-- budget state=disk request=read slow=1
+-- says 'calls of fsync'
+-- test refuses: as many, which take longer
+-- syscall_use call=fsync slow_count=1 against_count=1 slow_time=0.005
+-- budget state=disk request=fsync slow=4 against=1

@@ -26,3 +26,11 @@ select c.name as subject, c.cell, 1.0 as part, c.slow_count, c.against_count, su
        iif(c.slow_bytes > 0, c.slow_bytes / c.slow_count, null) as slow_size, iif(c.against_bytes > 0, c.against_bytes / c.against_count, null) as against_size,
        iif(c.slow_bytes > 0, ', of ' || human(c.slow_bytes / c.slow_count, 'B') || ' each', '') as each, t.caller as top
 from cells c left join top t on t.name = c.name and t.place = 1
+-- test claims: byte by byte
+-- syscall_use call=read slow_count=1000 against_count=10 slow_bytes=1000 against_bytes=1000
+-- budget* state=kernel request=read caller=get slow=3
+-- budget state=kernel request=write slow=1
+-- says 'calls of read'
+-- test refuses: as many calls, which do more
+-- syscall_use call=read slow_count=10 against_count=10 slow_bytes=100000 against_bytes=1000
+-- budget state=kernel request=read caller=get slow=3

@@ -34,3 +34,14 @@ cells as materialized (
 select coalesce((select caller from budget where state = 'lock' and path glob '*cond*' order by slow - against desc limit 1), 'the kernel') as subject, c.cell, 1.0 as part, w.slow_wakeups, w.against_wakeups,
        sum(c.slow) over () as slow, sum(c.against) over () as against
 from cells c, woken w
+-- test claims: all are woken for one
+-- total metric=thread_time.wakeups slow=10 against=1
+-- budget* state=lock path=;work;pthread_cond_wait;__lll_lock_wait; caller=take slow=4
+-- budget* state=kernel request=futex slow=1
+-- budget state=user path=;work; slow=1 against=1
+-- test refuses: a lock that is made of a condition
+-- total metric=thread_time.wakeups slow=10 against=1
+-- budget state=lock path=;take_gil;pthread_cond_timedwait; slow=4
+-- test refuses: hardly more are woken
+-- total metric=thread_time.wakeups slow=2 against=1
+-- budget state=lock path=;work;pthread_cond_wait;__lll_lock_wait; caller=take slow=4

@@ -43,3 +43,20 @@ select c.subject, c.cell, 1.0 as part, sum(c.slow) over (partition by c.subject)
 from cells c, counts s
 union all
 select subject, cell, part, slow, against, null, null, null, number, against_number, 'goroutines' from goes
+-- test claims: a queue that is looked into
+-- timeout_use comm=app what=hrtimer_nanosleep slow_count=40 slow_time=4
+-- budget* state=sleep caller=look what=hrtimer_nanosleep slow=4
+-- budget state=idle slow=1
+-- says 'threads sleep in look'
+-- test claims: goroutines that try again after a while
+-- goroutine_use reason=sleep function=retry slow_time=4 against_time=0 slow_number=3 against_number=0
+-- measure name=idle_cpus slow=1 against=0
+-- budget* state=idle slow=4
+-- budget state=user path=;main.main; slow=1 against=1
+-- says 'goroutines sleep in retry'
+-- test refuses: threads wait for work
+-- budget state=idle what=futex_do_wait caller=look slow=4
+-- test refuses: as many goroutines as before sleep
+-- goroutine_use reason=sleep function=retry slow_time=4 slow_number=3 against_number=3
+-- measure name=idle_cpus slow=1 against=0
+-- budget state=idle slow=4

@@ -30,3 +30,15 @@ all_cells as materialized (
 )
 select 'timers' as subject, c.cell, c.part, sum(c.slow * c.part) over () as slow, sum(c.against * c.part) over () as against, r.slow_rate, r.against_rate
 from all_cells c, runs r where r.slow_rate > 1.5 * r.against_rate + 200
+-- test claims: five thousand a second
+-- w_interrupt_time side=slow kind=timer count=5000 per_second=1
+-- w_interrupt_time side=against kind=timer count=100 per_second=1
+-- budget* state=kernel path=;main;hrtimer_interrupt; slow=1
+-- budget* state=stolen slow=1
+-- budget* state=user slow=3 against=1
+-- budget state=lock slow=1
+-- test refuses: those of every kernel
+-- w_interrupt_time side=slow kind=timer count=250 per_second=1
+-- w_interrupt_time side=against kind=timer count=100 per_second=1
+-- budget state=kernel path=;main;hrtimer_interrupt; slow=1
+-- budget state=stolen slow=1

@@ -33,3 +33,14 @@ cells as materialized (
 )
 select subject, cell, part, slow_ipis, against_ipis, sum(slow) over (partition by subject) as slow, sum(against) over (partition by subject) as against
 from cells, ipis
+-- test claims: protections that change all the time
+-- w_ipi side=slow kind=tlb comm=app targets=1000 per_unit=1
+-- w_ipi side=against kind=tlb comm=app targets=10 per_unit=1
+-- budget* state=kernel request=mprotect slow=2
+-- budget* state=user slow=3 against=1
+-- budget state=disk slow=1
+-- says 'mprotect makes other CPUs flush their TLB'
+-- test refuses: as many
+-- w_ipi side=slow kind=tlb comm=app targets=10 per_unit=1
+-- w_ipi side=against kind=tlb comm=app targets=10 per_unit=1
+-- budget state=kernel request=mprotect slow=2

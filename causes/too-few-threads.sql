@@ -18,3 +18,10 @@ threads as (select slow as threads, against as against_threads from measure wher
 idle as (select slow as idle, against as against_idle from measure where name = 'idle_cpus')
 select 'threads' as subject, b.cell, 1.0 as part, f.slow_busy, f.against_busy, t.threads, t.against_threads, i.idle, i.against_idle
 from budget b, few f, threads t, idle i where b.state in ('idle', 'fewer_threads') and b.share > 0
+-- test claims: one worker instead of three
+-- budget* state=idle slow=4 against=0.5
+-- budget state=user slow=1 against=3
+-- says '1 threads work at once, against 3'
+-- test refuses: as many at work
+-- budget state=idle slow=4 against=0.5
+-- budget state=user slow=3 against=3

@@ -83,11 +83,14 @@ fn family(run: &Run) -> Option<(HashSet<String>, HashSet<String>)> {
 pub(crate) struct InGroup {
     pub(crate) run: String,
     pub(crate) side: Side,
-    /// As the tables of control groups write it: nothing for the root.
+    /// As the tables of control groups write it: `/` for the root.
     pub(crate) path: String,
     /// How many levels above the group of a process it is.
     pub(crate) above: i64,
 }
+
+/// What tables of control groups call the root.
+const ROOT: &str = "/";
 
 /// The tables of control groups.
 const GROUPS: [&str; 2] = ["cgroup_cpu", "cgroup_memory"];
@@ -115,7 +118,8 @@ pub(crate) fn cgroups(run: &Run, side: Side, own: &BTreeSet<String>) -> Vec<InGr
             let Some(path) = text(cgroup, row) else { continue };
             let mut path = path.trim_end_matches('/');
             for above in 0.. {
-                let least = if is_own { &mut found } else { &mut foreign }.entry(path.to_owned()).or_insert(above);
+                let group = if path.is_empty() { ROOT } else { path };
+                let least = if is_own { &mut found } else { &mut foreign }.entry(group.to_owned()).or_insert(above);
                 *least = above.min(*least);
                 let Some((parent, _)) = path.rsplit_once('/') else { break };
                 path = parent;
@@ -125,9 +129,9 @@ pub(crate) fn cgroups(run: &Run, side: Side, own: &BTreeSet<String>) -> Vec<InGr
     let is_known = !found.is_empty();
     for table in GROUPS.into_iter().filter(|_| is_known) {
         let known = paths(run, table);
-        if !known.iter().any(|path| !path.is_empty() && found.contains_key(path)) {
+        if !known.iter().any(|path| path != ROOT && found.contains_key(path)) {
             found.extend(
-                known.into_iter().filter(|path| !path.is_empty() && !foreign.contains_key(path)).map(|path| (path, 0)),
+                known.into_iter().filter(|path| path != ROOT && !foreign.contains_key(path)).map(|path| (path, 0)),
             );
         }
     }
@@ -204,7 +208,7 @@ mod tests {
         let run = query::testing::run("run", &[(&INFO, text)]);
         let of = |path: &str, above| InGroup { run: "run".into(), side: Side::Slow, path: path.into(), above };
         let found = cgroups(&run, Side::Slow, &BTreeSet::from(["app".to_owned()]));
-        assert_eq!(found, [of("/pods", 0), of("/pods/b/one", 0), of("", 1), of("/pods/b", 1)]);
+        assert_eq!(found, [of("/pods", 0), of("/pods/b/one", 0), of("/", 1), of("/pods/b", 1)]);
         assert_eq!(cgroups(&run, Side::Slow, &BTreeSet::new()), []);
     }
 
@@ -217,16 +221,16 @@ mod tests {
     #[test]
     fn a_group_of_another_hierarchy_is_the_workloads_where_nobody_else_is_in_it() {
         let text = "t pid name parent cgroup\n0 1 init 0 /\n0 7 app 1 /\n0 9 other 1 /pods/c";
-        let memory = "t path max\n0 \"\" -\n0 /pods 5\n0 /pods/c 5\n0 /limited 5";
+        let memory = "t path max\n0 / -\n0 /pods 5\n0 /pods/c 5\n0 /limited 5";
         let run = query::testing::run("run", &[(&INFO, text), (&MEMORY, memory)]);
         let found = cgroups(&run, Side::Slow, &BTreeSet::from(["app".to_owned()]));
-        assert_eq!(found.iter().map(|of| of.path.as_str()).collect::<Vec<_>>(), ["", "/limited"]);
+        assert_eq!(found.iter().map(|of| of.path.as_str()).collect::<Vec<_>>(), ["/", "/limited"]);
         // Where the workload's own group is known, others are not its own.
         let memory = "t path max\n0 /pods 5\n0 /pods/c 5\n0 /limited 5";
         let run =
             query::testing::run("run", &[(&INFO, &text.replace("7 app 1 /", "7 app 1 /pods/a")), (&MEMORY, memory)]);
         let found = cgroups(&run, Side::Slow, &BTreeSet::from(["app".to_owned()]));
-        assert_eq!(found.iter().map(|of| of.path.as_str()).collect::<Vec<_>>(), ["/pods/a", "/pods", ""]);
+        assert_eq!(found.iter().map(|of| of.path.as_str()).collect::<Vec<_>>(), ["/pods/a", "/pods", "/"]);
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use super::*;
 
+mod cases;
+
 #[test]
 fn files_are_sound() {
     for (name, text) in FILES {
@@ -49,6 +51,11 @@ fn a_folder_adds_and_replaces() {
     let why = add(&mut causes, dir.path()).unwrap_err();
     assert!(why.to_string().contains("other.sql") && why.why.contains("another.sql"), "{why}");
     assert!(add(&mut causes, &dir.path().join("nowhere")).is_err());
+    // A question of one's own that fails is named by its file.
+    let mine = causes.iter().find(|c| c.id == "mine").unwrap();
+    let budget = crate::budget::Budget::of_times(Vec::new());
+    let why = ask(&query::Session::of(Vec::new()).unwrap(), mine, &budget).unwrap_err().to_string();
+    assert!(why.contains("mine.sql") && why.contains("no columns subject"), "{why}");
 }
 
 /// The recorded table that a name in a question stands for; `None` for what `Tables` defines and for the question's own.
