@@ -10,6 +10,7 @@ mod ledger;
 mod request;
 mod state;
 mod timed;
+mod waits;
 
 pub use cells::Cell;
 pub(crate) use state::WAITS;
