@@ -40,7 +40,8 @@ pub fn nearness(roles: Roles, kind: &str) -> Nearness {
     } else if roles.has(Role::Library) || roles.any(MACHINERY) {
         Nearness::Machinery
     } else if roles.any(Roles::of(&[Role::Runtime, Role::Standard, Role::Scheduler])) {
-        Nearness::Language
+        // Where a run-time system begins says nothing of what it does.
+        if roles.has(Role::Entry) { Nearness::Machinery } else { Nearness::Language }
     } else {
         Nearness::Own
     }
@@ -103,6 +104,10 @@ mod tests {
             ("runtime.mcall;runtime.schedule;runtime.lock2;runtime.futexsleep", "runtime.schedule"),
             ("main.work;sync.(*Mutex).Lock;internal/sync.(*Mutex).lockSlow", "main.work"),
             ("/lib/libc.so.6!start_thread;/lib/libc.so.6!__lll_lock_wait", "-"),
+            (
+                "/jdk/libjvm.so!JavaCalls::call_helper;[jit]!StubRoutines (1);[jit]!Interpreter;/jdk/libjvm.so!Unsafe_Park;/jdk/libjvm.so!Parker::park",
+                "-",
+            ),
         ] {
             assert_eq!(waits(stack), expected, "{stack}");
         }

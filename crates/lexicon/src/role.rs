@@ -79,6 +79,7 @@ roles! {
     KernelFault "kernel.fault" "a page fault"
     KernelInterrupt "kernel.interrupt" "an interrupt, or a softirq on its way out"
     KernelLock "kernel.lock" "a contended mutex, semaphore or spin lock of the kernel"
+    KernelLockTake "kernel.lock-take" "takes a lock of the kernel, which may be free"
     KernelMmLock "kernel.mm-lock" "takes the lock of a process's address space, or changes the address space under it"
     KernelPageCache "kernel.page-cache" "reads files through the page cache"
     KernelDisk "kernel.disk" "file systems and block devices"
@@ -92,6 +93,7 @@ roles! {
     KernelTimer "kernel.timer" "timers: expiry, and what they run"
     KernelMigrate "kernel.migrate" "moves threads between CPUs"
     KernelRoom "kernel.room" "waits until the other side of a pipe or socket takes data"
+    KernelTracing "kernel.tracing" "eBPF programs and trace points: the cost of looking on, this recorder's too"
     KernelSocket "kernel.socket" "sockets and protocols"
     KernelPipe "kernel.pipe" "pipes"
 }
