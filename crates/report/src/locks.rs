@@ -4,56 +4,32 @@
 use crate::events::Event;
 use crate::profile::{Making, at, nodes, threads};
 use crate::rows::Rows;
+use lexicon::{Role, Roles};
 use std::collections::{HashMap, HashSet};
 
-/// Functions that only take locks: the one that matters called them. Parts of names.
-const TAKES: [&str; 24] = [
-    "lock_wait",
-    "lll_lock",
-    "pthread_mutex",
-    "pthread_rwlock",
-    "pthread_spin",
-    "pthread_cond",
-    "futex",
-    "lock_slow",
-    "lock_contended",
-    "parking_lot",
-    "sys::sync::",
-    "sync::Mutex",
-    "sync.(*Mutex)",
-    "sync.(*RWMutex)",
-    "ObjectMonitor",
-    "ObjectSynchronizer",
-    "Parker::park",
-    "Unsafe_Park",
-    "Unsafe.park",
-    "java.util.concurrent.locks.",
-    "Interpreter",
-    "StubRoutines",
-    "syscall",
-    "SYSCALL",
-];
-
-/// Packages of Go's own library that take locks for who calls them: beginnings of names.
-const GO_TAKES: [&str; 4] = ["sync.", "internal/", "runtime/", "runtime."];
-
-/// The function that takes a lock: the innermost one of user code, or of the kernel for its own locks, that is not about locking itself.
-fn taken_in(stack: u32, making: &Making, kernel: u32, of_kernel: bool) -> Option<u32> {
-    let is_taking = |function: u32| {
-        making.columns.text_of(function).is_some_and(|name| {
-            TAKES.iter().any(|t| name.contains(t))
-                || GO_TAKES.iter().any(|t| name.starts_with(t))
-                || of_kernel && (name.contains("lock") || name.contains("schedule"))
-        })
-    };
-    making
+/// The function that takes a lock: that of the program itself which waits, as `explain` and `compare` have it; of locks of the kernel the innermost of
+/// its functions that is not about locks.
+fn taken_in(stack: u32, making: &Making, of_kernel: bool) -> Option<u32> {
+    const ABOUT: Roles = Roles::of(&[
+        Role::KernelLock,
+        Role::KernelLockTake,
+        Role::KernelSwitch,
+        Role::KernelTracing,
+        Role::KernelFutex,
+    ]);
+    let text = |string: u32| making.columns.text_of(string).unwrap_or_default();
+    let frames: Vec<(u32, Roles, &str)> = making
         .stacks
         .walk(stack)
-        .filter(|&(_, kind)| of_kernel == (kind == kernel))
-        .map(|(function, _)| function)
-        // Outside begins the JVM: which method of Java it was could not be seen.
-        .take_while(|&function| making.columns.text_of(function) != Some("JavaCalls::call_helper"))
-        .find(|&f| !is_taking(f))
+        .map(|[function, module, kind]| {
+            (function, lexicon::roles(text(function), text(module), text(kind)), text(kind))
+        })
+        .collect();
+    if of_kernel {
+        return frames.iter().find(|(_, roles, kind)| *kind == "kernel" && !roles.any(ABOUT)).map(|frame| frame.0);
+    }
+    let at = lexicon::waiting(frames.iter().map(|(_, roles, kind)| lexicon::nearness(*roles, kind)))?;
+    frames.get(at).map(|frame| frame.0)
 }
 
 /// What a lock is called that is taken in a function.
@@ -63,10 +39,9 @@ fn called_after(function: &str) -> String {
 
 /// For each of these stacks of user code what the lock is called that it waits for; none where only the locking itself is on it.
 pub(crate) fn places(stacks: &[u32], making: &mut Making) -> HashMap<u32, u32> {
-    let kernel = making.columns.string("kernel");
     let different: HashSet<u32> = stacks.iter().copied().collect();
     let name = |stack: u32| {
-        let function = taken_in(stack, making, kernel, false)?;
+        let function = taken_in(stack, making, false)?;
         let name = called_after(making.columns.text_of(function)?);
         Some((stack, making.columns.string(&name)))
     };
@@ -94,11 +69,10 @@ pub(crate) fn rows(rows: &Rows, run: u32, making: &mut Making) -> Vec<Event> {
             *of_lock.entry(at(&stacks, i)).or_default() += at(&times, i);
         }
     }
-    let kernel = making.columns.string("kernel");
     let mut called: HashMap<(u32, u32, u32), u32> = HashMap::new();
     for (lock, stacks) in waited {
         let heaviest = stacks.into_iter().max_by_key(|&(stack, time)| (time, stack)).map_or(0, |(stack, _)| stack);
-        let function = taken_in(heaviest, making, kernel, false).or_else(|| taken_in(heaviest, making, kernel, true));
+        let function = taken_in(heaviest, making, false).or_else(|| taken_in(heaviest, making, true));
         let name = match function.and_then(|f| making.columns.text_of(f)) {
             Some(function) => called_after(function),
             None => "not named".to_owned(),

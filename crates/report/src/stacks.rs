@@ -108,13 +108,13 @@ impl Stacks {
         node
     }
 
-    /// The string numbers of function and kind of each frame of a stack, innermost first.
-    pub(crate) fn walk(&self, node: u32) -> impl Iterator<Item = (u32, u32)> + use<'_> {
+    /// The string numbers of function, module and kind of each frame of a stack, innermost first.
+    pub(crate) fn walk(&self, node: u32) -> impl Iterator<Item = [u32; 3]> + use<'_> {
         let mut at = node;
         std::iter::from_fn(move || {
             let &(parent, frame) = self.nodes.get((at as usize).checked_sub(1)?)?;
             at = parent;
-            self.frames.get(frame as usize).map(|f| (f[0], f[2]))
+            self.frames.get(frame as usize).map(|&[function, module, kind, _]| [function, module, kind])
         })
     }
 

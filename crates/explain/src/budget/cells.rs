@@ -5,7 +5,10 @@ use super::ledger::{Working, group, is_own};
 use super::request;
 use super::state::{ALL, STATES, State};
 use super::timed::TimedOut;
+use super::waits::{Waiting, seen_closer};
 use crate::side::{PerSide, Side};
+use lexicon::wait::{JAVA_LOCK, Wait};
+use lexicon::{Found, Nearness, Role, Roles, call};
 use model::Window;
 use query::Run;
 use query::profile::{self, Frame, Levels, Measure, Part, Request, Tree};
@@ -56,6 +59,12 @@ pub struct Cell {
     pub fresh: bool,
     /// Of the path, how many functions at its end are the kernel's.
     pub kernel: usize,
+    /// The roles of all functions of the stack, and of the thread by its name.
+    pub roles: Roles,
+    /// The roles of the innermost function.
+    pub own_roles: Roles,
+    /// What its code says of what it waits for.
+    pub(crate) waits: Waiting,
 }
 
 /// The two sides: for each run, which it belongs to.
@@ -65,39 +74,6 @@ pub(crate) struct Sides<'a> {
     pub(crate) side: &'a [Side],
     pub(crate) own: &'a BTreeSet<String>,
     pub(crate) working: &'a Working,
-}
-
-/// Libraries that programs wait and copy in, of which the caller says more.
-fn is_library(module: &str) -> bool {
-    const LIBRARIES: [&str; 8] =
-        ["libc.so", "libc-", "libpthread", "ld-linux", "libstdc++", "libgcc", "libm.so", "[vdso]"];
-    let name = module.rsplit('/').next().unwrap_or(module);
-    LIBRARIES.iter().any(|l| name.starts_with(l))
-}
-
-/// Whether a function is a part of how locks are made.
-fn is_primitive(name: &str) -> bool {
-    const PARTS: [&str; 12] = [
-        "futex",
-        "lll_lock",
-        "Mutex",
-        "mutex",
-        "RwLock",
-        "rwlock",
-        "park",
-        "emaphore",
-        "syscall",
-        "lock_contended",
-        "PlatformMonitor",
-        "COND_TIMEDWAIT",
-    ];
-    PARTS.iter().any(|part| name.contains(part))
-}
-
-/// Whether a function belongs to the standard library of its language, where that is part of the program.
-fn is_standard(name: &str) -> bool {
-    let name = name.trim_start_matches(['<', '_']);
-    ["std::", "core::", "alloc::", "time.Sleep"].iter().any(|space| name.starts_with(space))
 }
 
 /// A name without the addresses in it, which differ from run to run: hidden classes of a JVM, code of eBPF programs.
@@ -114,9 +90,9 @@ fn steady(name: &str) -> String {
     out
 }
 
-/// A cell of a node of a tree, without its time.
-fn cell(tree: &Tree, node: u32, state: State) -> Cell {
-    let mut frames = Vec::new();
+/// A cell of a node of a tree, without its time. `found` is what is known of each of the tree's frames.
+fn cell(tree: &Tree, found: &[Found], node: u32, state: State) -> Cell {
+    let mut frames: Vec<(&Frame, Found)> = Vec::new();
     let mut at = node;
     let mut cell = Cell { state: Some(state), ..Cell::default() };
     while let Some(frame) = tree.frame(at) {
@@ -127,48 +103,54 @@ fn cell(tree: &Tree, node: u32, state: State) -> Cell {
             "what" => cell.what = frame.name.to_string(),
             "lock" => cell.lock = frame.name.to_string(),
             "state" => cell.state = State::parse(&frame.name).or(cell.state),
-            _ => frames.push(frame),
+            _ => frames.push((frame, found.get(tree.frame_index(at) as usize).copied().unwrap_or_default())),
         }
         at = tree.parent(at);
     }
     (_, cell.thread) = group("", &cell.thread);
     // Innermost first.
-    if let Some(inner) = frames.first().filter(|f| &*f.name != "[no stack]") {
+    if let Some((inner, found)) = frames.first().filter(|(f, _)| &*f.name != "[no stack]") {
         cell.function = steady(&inner.name);
         cell.module = inner.module.to_string();
         cell.kind = inner.kind.to_string();
+        cell.own_roles = found.roles;
     }
-    let kernel = frames.iter().take_while(|f| &*f.kind == "kernel").count();
+    cell.roles = frames.iter().fold(lexicon::roles_of_thread(&cell.thread), |all, (_, found)| all.with(found.roles));
+    let kernel = frames.iter().take_while(|(f, _)| &*f.kind == "kernel").count();
     cell.kernel = kernel.min(DEPTH);
-    let user = frames.get(kernel..).unwrap_or_default();
-    let outside: Vec<&Frame> = frames.get(..kernel).unwrap_or_default().iter().rev().copied().collect();
-    cell.request = request::of(&outside);
+    let (outside, user) = frames.split_at(kernel);
+    cell.request = request::of(outside.iter().rev().map(|(frame, found)| (&*frame.name, found.roles)));
     // A wait of which the kernel's part is not known tells its system call.
     if cell.request.is_empty() && outside.is_empty() && !cell.what.is_empty() {
-        cell.request = request::plain(&cell.what).to_owned();
+        cell.request = call::plain(&cell.what).to_owned();
     }
     cell.path.push(';');
-    for frame in frames.iter().take(DEPTH).rev() {
+    for (frame, _) in frames.iter().take(DEPTH).rev() {
         cell.path.push_str(&steady(&frame.name));
         cell.path.push(';');
     }
-    // Of who waits, the code that wanted the lock says more than that which waits for it; and of who waits for a time or for work, the program's own.
-    let waits = |f: &Frame| match cell.state {
-        Some(State::Lock) => is_primitive(&f.name),
-        Some(State::Sleep | State::Idle) => is_primitive(&f.name) || is_standard(&f.name),
-        _ => false,
-    };
-    let caller = user
-        .iter()
-        .find(|f| !is_library(&f.module) && !waits(f))
-        .or(user.iter().find(|f| !is_library(&f.module)))
-        .or(user.first());
-    cell.caller = caller.map_or_else(String::new, |f| steady(&f.name));
-    if is_java_lock(&cell.path) {
-        let is_own = |f: &&Frame| &*f.module == "[jit]" && !JAVA.iter().any(|part| f.name.starts_with(part));
-        cell.caller = user.iter().copied().find(is_own).map_or_else(String::new, |f| steady(&f.name));
-    }
+    let found = || user.iter().map(|(_, found)| *found);
+    cell.waits = Waiting::of(&cell, found);
+    cell.caller = caller(&cell, user);
     cell
+}
+
+/// The function to name for a cell, by its frames outside of the kernel, innermost first: of who waits for a lock, for a time or for work the
+/// program's own, of others the innermost one that is no library of the system.
+fn caller(cell: &Cell, user: &[(&Frame, Found)]) -> String {
+    let near = |(frame, found): &(&Frame, Found)| lexicon::nearness(found.roles, &frame.kind);
+    let waits = match cell.state {
+        Some(State::Lock | State::Sleep | State::Idle) => lexicon::waiting(user.iter().map(near)),
+        _ => None,
+    };
+    let name = |at: usize| user.get(at).map(|(frame, _)| steady(&frame.name));
+    // Whose lock of java.util.concurrent it is, methods tell that have names, or nobody.
+    if cell.waits.on == Wait::Lock(JAVA_LOCK) {
+        let is_own = |at: &usize| user.get(*at).is_some_and(|frame| near(frame) == Nearness::Own);
+        return lexicon::waiting(user.iter().map(near)).filter(is_own).and_then(name).unwrap_or_default();
+    }
+    let runs = || lexicon::running(user.iter().map(|(frame, found)| (found.roles, &*frame.kind)));
+    waits.or_else(runs).and_then(name).unwrap_or_default()
 }
 
 /// The trees of one measure as cells, with the weights of each side.
@@ -181,6 +163,7 @@ fn of_measure(sides: &Sides<'_>, measure: Measure, state: State) -> Vec<(Cell, [
     let levels = Levels { process: true, thread: true, what: true };
     let request = Request { levels, spins: true, ..Request::new(measure) };
     let Ok(tree) = profile::load(&parts, &request) else { return Vec::new() };
+    let found = known(&tree);
     let mut cells = Vec::new();
     for node in 1..u32::try_from(tree.len()).unwrap_or(u32::MAX) {
         let mut weights = [0.0; 2];
@@ -192,7 +175,7 @@ fn of_measure(sides: &Sides<'_>, measure: Measure, state: State) -> Vec<(Cell, [
             }
         }
         if weights[0] > 0.0 || weights[1] > 0.0 {
-            cells.push((cell(&tree, node, state), weights));
+            cells.push((cell(&tree, &found, node, state), weights));
         }
     }
     cells
@@ -208,69 +191,16 @@ fn has(run: &Run, measure: &Measure) -> bool {
     run.recording.table(table).is_some()
 }
 
-/// Code that waits for a lock, of programs that wait for theirs in other ways than by futex: PostgreSQL's locks of rows and tables.
-const LOCKS: [&str; 3] = [";ProcSleep;", ";LWLockAcquire;", ";LWLockAcquireOrWait;"];
-
-/// Of code that a JVM made, what is not the program's on the way to a lock of java.util.concurrent.
-const JAVA: [&str; 5] =
-    ["java.util.concurrent.locks.", "jdk.internal.misc.", "sun.misc.", "Interpreter", "StubRoutines"];
-
-/// Whether a thread of a JVM waits for a lock of java.util.concurrent, all of which are made of one queue of threads that are parked, as are other things. Their
-/// methods have names only after the ledger has told what the wait is for.
-fn is_java_lock(path: &str) -> bool {
-    const LOCKS: [&str; 5] = [
-        ".AbstractQueuedSynchronizer.acquire",
-        ".locks.ReentrantLock.lock",
-        ".locks.ReentrantLock$",
-        ".locks.ReentrantReadWriteLock",
-        ".locks.StampedLock",
-    ];
-    const OTHERS: [&str; 9] = [
-        "ConditionObject",
-        ".CountDownLatch",
-        ".Semaphore",
-        ".CyclicBarrier",
-        ".Phaser",
-        ".SynchronousQueue",
-        ".FutureTask.get",
-        ".FutureTask.awaitDone",
-        ".ThreadPoolExecutor.getTask",
-    ];
-    let has = |names: &[&str]| names.iter().any(|name| path.contains(name));
-    path.contains(";Parker::park;") && has(&LOCKS) && !has(&OTHERS)
-}
-
-/// Code that waits for other threads or for work from them: Rust's std, C++.
-const MEETINGS: [&str; 6] =
-    ["Parker>::park", "Parker::park", "Thread>::park", "Condvar", "std::condition_variable", "std::__atomic_wait"];
-
-/// Code of runtimes that sleeps between rounds of keeping house.
-const KEEPERS: [&str; 4] = [";runtime.sysmon;", ";WatcherThread::", ";G1ServiceThread::", ";CompileBroker::"];
-
-/// What a wait is, where its code or who ended it say more than what it waited in: a wait for another thread of the workload, over a pipe or a
-/// socket, is one for work; so is one for a condition with a limit to it, as pools of threads do.
-fn seen_closer(cell: &Cell, is_own: &dyn Fn(&str) -> bool) -> Option<State> {
-    let within = |names: &[&str]| names.iter().any(|name| cell.path.contains(name));
-    match cell.state? {
-        State::Idle | State::Sleep | State::Network | State::Other if within(&LOCKS) || is_java_lock(&cell.path) => {
-            Some(State::Lock)
+/// What is known of each frame of a tree. Code in loops that wait, which their machine code tells, spins whatever it is called.
+fn known(tree: &Tree) -> Vec<Found> {
+    let of = |frame: &Frame| {
+        let mut found = lexicon::find(&frame.name, &frame.module, &frame.kind);
+        if &*frame.kind == "spin" {
+            found.roles = found.roles.with(Roles::of(&[Role::Spin]));
         }
-        // Functions that were inlined have their names only after the ledger has told what the wait is for.
-        State::Other if cell.what.contains("futex") && within(&MEETINGS) => Some(State::Idle),
-        // Threads that are stopped wait for what they are stopped for.
-        State::Lock if within(&[";LinuxWaitBarrier::", ";SafepointSynchronize::"]) => Some(State::Idle),
-        State::Sleep if within(&KEEPERS) => Some(State::Idle),
-        State::Sleep if cell.what.contains("futex") || within(&[";futex_", "cond_timedwait"]) => {
-            // Threads of a JVM are asked to sleep in this way.
-            (!within(&[";JVM_Sleep;", ";JavaThread::sleep"])).then_some(State::Idle)
-        }
-        State::Pipe | State::Network
-            if !cell.waker.is_empty() && is_own(&cell.waker) && !within(&["write", "send"]) =>
-        {
-            (!cell.what.contains("write") && !cell.what.contains("send")).then_some(State::Idle)
-        }
-        _ => None,
-    }
+        found
+    };
+    tree.frames().iter().map(|frame| if frame.is_code() { of(frame) } else { Found::default() }).collect()
 }
 
 /// A wait with its time on both sides, and the state that it is taken to be, where that is not its own.
@@ -403,41 +333,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lock_of_java_is_told_from_what_else_parks() {
-        let park = "jdk.internal.misc.Unsafe.park;Unsafe_Park;Parker::park;pthread_cond_wait;";
-        let queue = "java.util.concurrent.locks.AbstractQueuedSynchronizer";
-        assert!(is_java_lock(&format!(";Interpreter;Cache.get;{queue}.acquire;{park}")));
-        assert!(is_java_lock(&format!(";Cache.get;java.util.concurrent.locks.ReentrantLock.lock;Interpreter;{park}")));
-        assert!(!is_java_lock(&format!(";Pool.run;{queue}$ConditionObject.await;{park}")));
-        assert!(!is_java_lock(&format!(";Main.all;java.util.concurrent.CountDownLatch.await;{queue}.acquire;{park}")));
-        assert!(!is_java_lock(&format!(";Main.all;{park}")));
-        assert!(!is_java_lock(&format!(";Cache.get;{queue}.acquire;Interpreter;")), "it runs");
-    }
-
-    #[test]
     fn names_are_the_same_in_each_run() {
         assert_eq!(steady("Main$$Lambda$2/0x00007f2080001800.accept"), "Main$$Lambda$2/#.accept");
         assert_eq!(steady("f0x1.cold"), "f0x1.cold");
-    }
-
-    #[test]
-    fn a_wait_is_seen_closer() {
-        let wait = |state, what: &str, waker: &str, path: &str| {
-            let cell = Cell {
-                state: Some(state),
-                what: what.into(),
-                waker: waker.into(),
-                path: path.into(),
-                ..Cell::default()
-            };
-            seen_closer(&cell, &|name| name == "app")
-        };
-        assert_eq!(wait(State::Pipe, "pipe_read", "app", ";main;read;"), Some(State::Idle), "another thread's answer");
-        assert_eq!(wait(State::Pipe, "pipe_read", "cat", ";main;read;"), None, "another program's");
-        assert_eq!(wait(State::Pipe, "pipe_write", "app", ";main;write;"), None, "it is full");
-        assert_eq!(wait(State::Sleep, "epoll_wait", "", ";backend;ProcSleep;WaitLatch;"), Some(State::Lock));
-        assert_eq!(wait(State::Sleep, "futex_do_wait", "", ";pool;wait_for;"), Some(State::Idle));
-        assert_eq!(wait(State::Sleep, "futex_do_wait", "", ";run;JVM_Sleep;"), None);
-        assert_eq!(wait(State::Lock, "futex_do_wait", "", ";SafepointSynchronize::block;"), Some(State::Idle));
     }
 }

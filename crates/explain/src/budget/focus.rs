@@ -3,6 +3,7 @@
 
 use super::cells::Cell;
 use super::state::State;
+use lexicon::Role;
 use std::collections::{HashMap, HashSet};
 
 /// The way goes on into a callee that has this share of the growth.
@@ -27,28 +28,6 @@ const LEAST: f64 = 0.02;
 /// Places that are named, at most.
 const PLACES: usize = 32;
 
-/// Where threads begin: code that runs in another thread than before is not new for that.
-const ENTRIES: [&str; 18] = [
-    "_start",
-    "__libc_start_main",
-    "__libc_start_main_impl",
-    "__libc_start_call_main",
-    "main",
-    "clone",
-    "clone3",
-    "start_thread",
-    "thread_start",
-    "runtime.goexit",
-    "runtime.main",
-    "JavaCalls::call_helper",
-    "Thread::call_run",
-    "thread_native_entry",
-    "pythread_wrapper",
-    "thread_run",
-    "Py_BytesMain",
-    "Py_RunMain",
-];
-
 /// What stands for the outer functions of stacks that were too deep to be copied whole: such stacks begin anywhere.
 const CUT_OFF: &str = "[cut off]";
 
@@ -63,6 +42,8 @@ struct Node<'p> {
     /// Of the slow time, the kernel's.
     kernel: f64,
     children: Vec<usize>,
+    /// Whether to go on into its callees though it is new.
+    is_entry: bool,
 }
 
 impl Node<'_> {
@@ -74,17 +55,11 @@ impl Node<'_> {
     fn is_new(&self, totals: &Totals<'_>) -> bool {
         totals.is_new([self.slow, self.fast]) && totals.of(self.name).is_none_or(|times| totals.is_new(times))
     }
+}
 
-    /// Whether to go on into its callees though it is new.
-    fn is_entry(&self) -> bool {
-        ENTRIES.contains(&self.name)
-            || self.name.starts_with("runtime.goexit")
-            || self.name.starts_with("runtime.mstart")
-            || self.name == CUT_OFF
-            || self.name.starts_with("std::sys::")
-            || self.name.contains("__rust_begin_short_backtrace")
-            || self.name.starts_with('[')
-    }
+/// Whether threads begin there: code that runs in another thread than before is not new for that.
+fn begins(name: &str) -> bool {
+    lexicon::roles(name, "", "").has(Role::Entry)
 }
 
 /// A cell in the tree.
@@ -141,8 +116,17 @@ pub(super) fn find(cells: &mut [Cell], times: &[[f64; 2]]) {
     let mut named: Vec<Option<(String, bool)>> = vec![None; cells.len()];
     {
         let cells: &[Cell] = cells;
-        let mut nodes = vec![Node { name: "", parent: 0, slow: 0.0, fast: 0.0, kernel: 0.0, children: Vec::new() }];
+        let mut nodes = vec![Node {
+            name: "",
+            parent: 0,
+            slow: 0.0,
+            fast: 0.0,
+            kernel: 0.0,
+            children: Vec::new(),
+            is_entry: false,
+        }];
         let mut known: HashMap<(usize, &str), usize> = HashMap::new();
+        let mut entries: HashMap<&str, bool> = HashMap::new();
         let mut leaves: Vec<Leaf<'_>> = Vec::new();
         let mut totals = Totals::default();
         for (index, (cell, [slow, fast])) in cells.iter().zip(times).enumerate() {
@@ -152,14 +136,25 @@ pub(super) fn find(cells: &mut [Cell], times: &[[f64; 2]]) {
             let frames: Vec<&str> = cell.path.split(';').filter(|name| !name.is_empty()).collect();
             let user = frames.len().saturating_sub(cell.kernel);
             let way = if user > 0 { frames.get(..user) } else { Some(frames.as_slice()) }.unwrap_or_default();
-            let deep = way.len() >= DEEP && way.first().is_some_and(|name| !ENTRIES.contains(name));
+            let deep = way.len() >= DEEP && way.first().is_some_and(|name| !begins(name));
             totals.add(way.to_vec(), [*slow, *fast]);
             let mut at = 0;
             for name in deep.then_some(&CUT_OFF).into_iter().chain(way) {
                 let next = nodes.len();
                 let child = *known.entry((at, name)).or_insert(next);
                 if child == next {
-                    nodes.push(Node { name, parent: at, slow: 0.0, fast: 0.0, kernel: 0.0, children: Vec::new() });
+                    let is_entry = *entries
+                        .entry(name)
+                        .or_insert_with(|| *name == CUT_OFF || name.starts_with('[') || begins(name));
+                    nodes.push(Node {
+                        name,
+                        parent: at,
+                        slow: 0.0,
+                        fast: 0.0,
+                        kernel: 0.0,
+                        children: Vec::new(),
+                        is_entry,
+                    });
                     if let Some(node) = nodes.get_mut(at) {
                         node.children.push(child);
                     }
@@ -303,7 +298,7 @@ fn is_below(nodes: &[Node<'_>], mut at: usize, place: usize) -> bool {
 
 /// Whether a new callee stands where the fast side had another: the caller does the same in another way, and it is the one that got slower.
 fn takes_the_place(nodes: &[Node<'_>], totals: &Totals<'_>, caller: &Node<'_>, child: usize) -> bool {
-    if caller.is_entry() || !nodes.get(child).is_some_and(|c| c.is_new(totals)) {
+    if caller.is_entry || !nodes.get(child).is_some_and(|c| c.is_new(totals)) {
         return false;
     }
     let others = caller.children.iter().filter(|c| **c != child).filter_map(|c| nodes.get(*c));
@@ -325,10 +320,10 @@ fn next(nodes: &[Node<'_>], totals: &Totals<'_>, least: f64) -> Option<usize> {
             Some((child, most))
                 if at != 0
                     && (!node.is_new(totals)
-                        || node.is_entry()
+                        || node.is_entry
                         || nodes.get(child).is_some_and(|c| !c.is_new(totals)))
                     && most >= MOST * growth
-                    && (MOST * most <= growth || node.is_entry())
+                    && (MOST * most <= growth || node.is_entry)
                     && most > least
                     && !takes_the_place(nodes, totals, node, child) =>
             {
@@ -342,7 +337,7 @@ fn next(nodes: &[Node<'_>], totals: &Totals<'_>, least: f64) -> Option<usize> {
 
 /// A callee that is new and only calculates, where most of what its caller grew by besides is the kernel's: that has another reason.
 fn added(nodes: &[Node<'_>], totals: &Totals<'_>, place: usize, least: f64) -> Option<usize> {
-    let caller = nodes.get(place).filter(|caller| !caller.is_new(totals) && !caller.is_entry())?;
+    let caller = nodes.get(place).filter(|caller| !caller.is_new(totals) && !caller.is_entry)?;
     let is_one = |child: &Node<'_>| {
         let (besides, asked) = (caller.growth() - child.growth(), caller.kernel - child.kernel);
         child.is_new(totals)

@@ -11,6 +11,7 @@ mod request;
 mod sampled;
 mod state;
 mod timed;
+mod waits;
 
 pub use cells::Cell;
 pub(crate) use state::WAITS;

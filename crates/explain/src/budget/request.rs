@@ -3,58 +3,32 @@
 
 use super::cells::Cell;
 use super::state::State;
-use query::profile::Frame;
+use lexicon::{Role, Roles, call};
 use std::collections::HashMap;
 
 /// A function that spends such a part of its time in the calls that it makes itself does nothing but make them.
 const STUB: f64 = 0.5;
 
-/// A call by one name: `pread64` is pread.
-pub(super) fn plain(call: &str) -> &str {
-    match call {
-        "newfstatat" => "fstatat",
-        "newstat" => "stat",
-        "newfstat" => "fstat",
-        call => call.strip_suffix("64").unwrap_or(call),
-    }
-}
-
-/// What asked the kernel: from its outermost function inwards.
-pub(super) fn of(kernel: &[&Frame]) -> String {
-    for frame in kernel {
-        let name = &*frame.name;
-        for prefix in ["__x64_sys_", "__arm64_sys_", "__ia32_sys_", "__do_sys_", "__se_sys_", "ksys_", "__sys_"] {
-            if let Some(call) = name.strip_prefix(prefix) {
-                return plain(call).to_owned();
-            }
+/// What asked the kernel: from its outermost function inwards, each with its roles.
+pub(super) fn of<'f>(kernel: impl IntoIterator<Item = (&'f str, Roles)>) -> String {
+    for (name, roles) in kernel {
+        if let Some(call) = call::of(name) {
+            return call.to_owned();
         }
-        match name {
-            // Where a call does nothing but go on to these, it is on no stack itself.
-            "do_readv" | "do_writev" | "do_preadv" | "do_pwritev" | "do_futex" => {
-                return name.strip_prefix("do_").unwrap_or(name).to_owned();
+        for (role, word) in
+            [(Role::KernelFault, "page fault"), (Role::KernelInterrupt, "interrupt"), (Role::KernelReturn, "switch")]
+        {
+            if roles.has(role) {
+                return word.into();
             }
-            "asm_exc_page_fault" | "exc_page_fault" | "do_user_addr_fault" | "do_mem_abort" => {
-                return "page fault".into();
-            }
-            "asm_common_interrupt" | "common_interrupt" | "irq_exit_rcu" | "el0_interrupt" => {
-                return "interrupt".into();
-            }
-            "exit_to_user_mode_loop" | "irqentry_exit_to_user_mode" | "ret_from_fork" => return "switch".into(),
-            _ if name.starts_with("asm_sysvec_") || name.starts_with("sysvec_") => return "interrupt".into(),
-            _ => {}
         }
     }
     String::new()
 }
 
-/// Whether a function of the kernel is at its door: on the way into a system call or out of it.
-fn is_door(name: &str) -> bool {
-    name.starts_with("entry_SYSCALL")
-        || name.starts_with("syscall_return")
-        || name.starts_with("syscall_enter_from")
-        || name.starts_with("syscall_exit_to")
-        || name.starts_with("el0_svc")
-        || name == "do_syscall_64"
+/// Whether functions of the kernel are at its door: on the way into a system call or out of it.
+fn is_at_door(kernel: &str) -> bool {
+    kernel.split(';').any(|name| lexicon::roles(name, "[kernel]", "kernel").has(Role::KernelEntry))
 }
 
 /// CPU time by the call that was asked for.
@@ -87,10 +61,10 @@ pub(super) fn infer(found: &mut [(Cell, [f64; 2])]) {
             if kernel.is_empty() {
                 calls.1 += time;
                 unknown.push((number, program, function, false));
-            } else if !cell.request.is_empty() && kernel.split(';').any(is_door) {
+            } else if !cell.request.is_empty() && is_at_door(kernel) {
                 *calls.0.entry(&cell.request).or_insert(0.0) += time;
                 *stacks.entry(program).or_default().entry(&cell.request).or_insert(0.0) += time;
-            } else if cell.request.is_empty() && kernel.split(';').any(is_door) {
+            } else if cell.request.is_empty() && is_at_door(kernel) {
                 unknown.push((number, program, function, true));
             }
         }
@@ -122,16 +96,9 @@ fn parted(cell: &Cell) -> (&str, &str) {
 mod tests {
     use super::*;
 
-    fn frame(name: &str) -> Frame {
-        Frame { name: name.into(), module: "[kernel]".into(), source: "".into(), kind: "kernel".into() }
-    }
-
     #[test]
     fn who_asked_the_kernel() {
-        let of = |names: &[&str]| {
-            let frames: Vec<Frame> = names.iter().map(|n| frame(n)).collect();
-            of(&frames.iter().collect::<Vec<_>>())
-        };
+        let of = |names: &[&str]| of(names.iter().map(|name| (*name, lexicon::roles(name, "[kernel]", "kernel"))));
         assert_eq!(
             of(&["entry_SYSCALL_64_after_hwframe", "do_syscall_64", "__x64_sys_munmap", "zap_page_range"]),
             "munmap"

@@ -5,6 +5,7 @@
 use super::cells::{Cell, Seen, Sides};
 use super::ledger::{Group, group};
 use super::state::State;
+use lexicon::{Role, Roles};
 use model::{NULL, Symbols};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -139,7 +140,7 @@ impl TimedOut {
                 divided.push(Seen { to: Some(State::Idle), ..split(&mut wait, parts) });
             }
             // Of polls with a limit the kernel does not say who ended them.
-            if wait.to.is_none() && wait.cell.state == Some(State::Sleep) && is_poll(&wait.cell) {
+            if wait.to.is_none() && wait.cell.state == Some(State::Sleep) && wait.cell.waits.is_poll {
                 let parts = self.part(&wait.cell).map(|part| 1.0 - part);
                 let awoken = split(&mut wait, parts);
                 divided.push(Seen { to: Some(State::Idle), ..awoken });
@@ -255,24 +256,21 @@ fn split(wait: &mut Seen, parts: [f64; 2]) -> Seen {
     taken
 }
 
-/// Whether a thread waits for work, as the ledger has it. Go's threads take turns at such waits, whatever its goroutines do.
+/// Whether a thread waits for work, as the ledger has it. The threads of a scheduler, such as Go's, take turns at such waits, whatever its goroutines do.
 fn is_for_work(wait: &Seen) -> bool {
-    wait.cell.state == Some(State::Idle) && wait.to.is_none() && !wait.cell.path.contains(";runtime.")
-}
-
-/// Whether a thread waits for one of several things, in poll(2) or select(2).
-fn is_poll(cell: &Cell) -> bool {
-    ["poll", "select"].iter().any(|call| cell.what.contains(call))
+    let turns = Roles::of(&[Role::Scheduler, Role::Housekeeping]);
+    wait.cell.state == Some(State::Idle) && wait.to.is_none() && !wait.cell.roles.any(turns)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::budget::ledger::Working;
+    use crate::budget::waits::Waiting;
 
     fn cell(state: State, thread: &str, what: &str, waker: &str) -> Cell {
         let (comm, path) = ("app".into(), ";main;".into());
-        Cell {
+        let cell = Cell {
             state: Some(state),
             comm,
             thread: thread.into(),
@@ -280,7 +278,8 @@ mod tests {
             waker: waker.into(),
             path,
             ..Cell::default()
-        }
+        };
+        Cell { waits: Waiting::of(&cell, std::iter::empty), ..cell }
     }
 
     fn key(thread: &str, state: &str, what: &str) -> Key {

@@ -66,9 +66,28 @@ pub(crate) struct Tables<'a> {
 }
 
 /// The columns of `budget`.
-const BUDGET: [&str; 19] = [
-    "cell", "state", "comm", "thread", "what", "lock", "request", "function", "module", "kind", "caller", "path",
-    "slow", "against", "share", "samples", "aside", "focus", "fresh",
+const BUDGET: [&str; 21] = [
+    "cell",
+    "state",
+    "comm",
+    "thread",
+    "what",
+    "lock",
+    "request",
+    "function",
+    "module",
+    "kind",
+    "caller",
+    "path",
+    "slow",
+    "against",
+    "share",
+    "samples",
+    "aside",
+    "focus",
+    "fresh",
+    "roles",
+    "own_roles",
 ];
 
 impl Tables<'_> {
@@ -100,6 +119,8 @@ impl Tables<'_> {
                 Value::Integer(i64::from(cell.aside)),
                 text(&cell.focus),
                 Value::Integer(i64::from(cell.fresh)),
+                Value::Text(cell.roles.to_string()),
+                Value::Text(cell.own_roles.to_string()),
             ]
         });
         session.define("budget", &BUDGET, cells)?;
@@ -227,22 +248,26 @@ struct Derived {
     sql: &'static str,
 }
 
-/// The table `own` of a question that has a table `asked` of `run` and `stack`: the innermost function of the program itself, which takes or holds a lock.
-/// That of the libraries that make locks is not it. A damaged table may hold a circle, which ends somewhere.
+/// The table `own` of a question that has a table `asked` of `run` and `stack`: the function that takes or holds a lock, or waits. That is the innermost
+/// one of the program itself (`near` is 0), else of its language (`near` is 1); see `lexicon::waiting`. A damaged table may hold a circle, which ends
+/// somewhere.
 macro_rules! own_code {
     () => {
         "way (run, stack, parent, frame, depth) as (
-             select a.run, a.stack, k.parent, k.frame, 0 from asked a join stack k on k.run = a.run and k.number = a.stack
+             select a.run, a.stack, k.parent, k.frame, 0
+             from asked a join stack k on k.run = a.run and k.number = a.stack
              union all
-             select w.run, w.stack, k.parent, k.frame, w.depth + 1 from way w join stack k on k.run = w.run and k.number = w.parent where w.depth < 512
+             select w.run, w.stack, k.parent, k.frame, w.depth + 1
+             from way w join stack k on k.run = w.run and k.number = w.parent where w.depth < 512
+         ),
+         place as materialized (
+             select w.run as run, w.stack as stack, function_name(f.function, f.module) as function, w.depth as depth,
+                    nearness(f.function, f.module, f.kind) as near
+             from way w join frame f on f.run = w.run and f.number = w.frame
          ),
          own as materialized (
-             select w.run as run, w.stack as stack, f.function as function, min(w.depth)
-             from way w join frame f on f.run = w.run and f.number = w.frame
-             where f.kind <> 'kernel' and f.module not like '%/libc.so%' and f.module not like '%/libpthread%' and f.module not like '%/libjvm.so' and f.function not like '%utex%' and f.function not like '%lll_lock%'
-               and f.function not like '%park%' and f.function not like 'java.util.concurrent.locks.%' and f.function not like 'Interpreter%' and f.function not like 'StubRoutines%' and f.function not like 'PGSemaphore%' and f.function not like 'LWLock%'
-               and f.function not like 'monitorenter%' and f.function not like '_complete_monitor_lock%'
-             group by w.run, w.stack
+             select run, stack, function, near, min(1000 * near + depth) from place where near is not null
+             group by run, stack
          )"
     };
 }
@@ -350,29 +375,24 @@ const TIMEOUT_USE: &str = "select comm, what,
      from w_wait where timed_out > 0 group by comm, what";
 
 /// What goroutines waited for and in which code, that of Go's library aside, per unit of work; and how many of them, on average.
-const GOROUTINE_USE: &str = "with recursive part as materialized (
+const GOROUTINE_USE: &str = concat!(
+    "with recursive part as materialized (
          select run, reason, stack, side, sum(time * per_unit) / 1e9 as time, sum(time * per_second) / 1e9 as number,
                 max(most) as most
          from w_goroutine_wait group by 1, 2, 3, 4
      ),
-     -- From the innermost frame outwards.
-     way (run, stack, parent, frame, depth) as (
-         select a.run, a.stack, k.parent, k.frame, 0 from (select distinct run, stack from part) a join stack k on k.run = a.run and k.number = a.stack
-         union all
-         select w.run, w.stack, k.parent, k.frame, w.depth + 1 from way w join stack k on k.run = w.run and k.number = w.parent where w.depth < 512
-     ),
-     own as materialized (
-         select w.run as run, w.stack as stack, f.function as function, min(w.depth)
-         from way w join frame f on f.run = w.run and f.number = w.frame
-         where f.function not like 'runtime.%' and f.function not like 'sync.%' and f.function not like 'internal/%' and f.function <> 'time.Sleep'
-         group by w.run, w.stack
-     )
+     asked as (select distinct run, stack from part), ",
+    own_code!(),
+    "
      select p.reason as reason, o.function as function,
-            sum(iif(p.side = 'slow', p.time, 0)) as slow_time, sum(iif(p.side = 'against', p.time, 0)) as against_time,
-            sum(iif(p.side = 'slow', p.number, 0)) as slow_number, sum(iif(p.side = 'against', p.number, 0)) as against_number,
+            sum(iif(p.side = 'slow', p.time, 0)) as slow_time,
+            sum(iif(p.side = 'against', p.time, 0)) as against_time,
+            sum(iif(p.side = 'slow', p.number, 0)) as slow_number,
+            sum(iif(p.side = 'against', p.number, 0)) as against_number,
             max(iif(p.side = 'slow', p.most, null)) as most
-     from part p left join own o on o.run = p.run and o.stack = p.stack
-     group by p.reason, o.function";
+     from part p left join own o on o.run = p.run and o.stack = p.stack and o.near = 0
+     group by p.reason, o.function"
+);
 
 /// What a cause finds.
 ///

@@ -1,8 +1,11 @@
-//! Functions that SQLite does not have: robust statistics, intervals that know that samples depend on each other, numbers for people.
+//! Functions that SQLite does not have: robust statistics, intervals that know that samples depend on each other, numbers for people, and the
+//! roles of code.
 
+use crate::profile::unresolved;
 use crate::stats::Series;
 use crate::stats::bootstrap::{Bootstrap, Interval};
 use crate::stats::quantile::quantile;
+use lexicon::{Nearness, Role, nearness, roles};
 use model::human;
 use rusqlite::functions::{Aggregate, Context, FunctionFlags};
 use rusqlite::types::ValueRef;
@@ -54,6 +57,26 @@ pub const FUNCTIONS: &[Function] = &[
         "the part of the time between from and to that lies between start and end, 0 to 1; of a moment, from equal to to, 1 or 0",
     ),
     function("human", "human(x, unit)", "the number with a prefix for people: human(3e6, 'B/s') is '2.86 MiB/s'"),
+    function(
+        "roles",
+        "roles(function, module, kind)",
+        "the roles of a function, as ';lock.take;lock.wait;', empty where none is known: see the lists of the lexicon in docs/explain.md",
+    ),
+    function(
+        "has_role",
+        "has_role(roles, role, …)",
+        "1 where one of these roles is among them, else 0: has_role(roles, 'gc.work', 'gc.ask'); an error for a role that does not exist",
+    ),
+    function(
+        "nearness",
+        "nearness(function, module, kind)",
+        "how near a function is to the program that waits: 0 its own code, 1 the run-time system or standard library of its language; null for libraries of the system, parts of locks and queues, and the kernel",
+    ),
+    function(
+        "function_name",
+        "function_name(function, module)",
+        "what a frame is called: its function, or its module in brackets where the function is not known",
+    ),
 ];
 
 #[derive(Clone, Copy)]
@@ -151,6 +174,37 @@ impl Aggregate<(f64, f64), Option<f64>> for Mean {
     }
 }
 
+/// A text; nothing for null.
+fn text<'c>(ctx: &'c Context<'_>, argument: usize) -> Result<&'c str> {
+    match ctx.get_raw(argument) {
+        ValueRef::Null => Ok(""),
+        ValueRef::Text(bytes) => Ok(std::str::from_utf8(bytes).unwrap_or_default()),
+        _ => Err(Error::UserFunctionError("functions, modules, kinds and roles are texts".into())),
+    }
+}
+
+/// Whether one of the roles that are named from the second argument on is among those of the first.
+fn has_role(ctx: &Context<'_>) -> Result<bool> {
+    if ctx.len() < 2 {
+        return Err(Error::UserFunctionError(
+            "has_role(roles, role, …) takes roles and at least one role to look for".into(),
+        ));
+    }
+    let roles = text(ctx, 0)?;
+    let mut found = false;
+    for argument in 1..ctx.len() {
+        let name = text(ctx, argument)?;
+        // A role that does not exist would never be found, and nobody would know why.
+        if Role::parse(name).is_none() {
+            let known: Vec<&str> = Role::ALL.iter().map(|role| role.name()).collect();
+            let why = format!("there is no role '{name}'; there are {}", known.join(", "));
+            return Err(Error::UserFunctionError(why.into()));
+        }
+        found |= roles.split(';').any(|role| role == name);
+    }
+    Ok(found)
+}
+
 /// Adds the functions to a connection.
 pub(crate) fn register(db: &Connection) -> Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS;
@@ -183,5 +237,21 @@ pub(crate) fn register(db: &Connection) -> Result<()> {
             _ => String::new(),
         };
         Ok(number(ctx, 0, "human")?.map(|value| human(value, &unit)))
+    })?;
+    db.create_scalar_function("roles", 3, flags, |ctx| {
+        Ok(roles(text(ctx, 0)?, text(ctx, 1)?, text(ctx, 2)?).to_string())
+    })?;
+    db.create_scalar_function("has_role", -1, flags, has_role)?;
+    db.create_scalar_function("nearness", 3, flags, |ctx| {
+        let kind = text(ctx, 2)?;
+        Ok(match nearness(roles(text(ctx, 0)?, text(ctx, 1)?, kind), kind) {
+            Nearness::Own => Some(0),
+            Nearness::Language => Some(1),
+            Nearness::Machinery | Nearness::Kernel => None,
+        })
+    })?;
+    db.create_scalar_function("function_name", 2, flags, |ctx| {
+        let function = text(ctx, 0)?;
+        Ok(if function.is_empty() { unresolved(text(ctx, 1)?) } else { function.to_owned() })
     })
 }

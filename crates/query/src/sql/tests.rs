@@ -345,6 +345,42 @@ fn functions_say_what_they_promise() {
 }
 
 #[test]
+fn roles_are_those_of_the_lexicon() {
+    let s = session("a", &[(&CPU, CPU_TEXT)]);
+    let one = |sql: &str| shown(&s, sql).join(" ");
+    assert_eq!(one("select roles('__lll_lock_wait', '/lib/libc.so.6', 'native')"), ";lock.wait;library;");
+    assert_eq!(one("select roles('MutexMap::get', '/bin/app', 'native') = '', roles(null, null, null) = ''"), "1 1");
+    assert_eq!(
+        one(
+            "select has_role(';lock.wait;library;', 'lock.wait'), has_role(';lock.wait;', 'lock.take'), has_role(null, 'log')"
+        ),
+        "1 0 0"
+    );
+    assert_eq!(
+        one("select has_role(';lock.wait;', 'gc.work', 'lock.wait'), has_role(';lock.waiter;', 'lock.wait')"),
+        "1 0"
+    );
+    let wrong = |sql: &str| s.all(sql).unwrap_err().to_string();
+    assert!(
+        wrong("select has_role(';lock.wait;', 'lock.await')").contains("no role 'lock.await'; there are lock.take")
+    );
+    assert!(wrong("select has_role(';lock.wait;')").contains("at least one role"));
+    assert!(wrong("select has_role(1, 'log')").contains("texts"));
+    assert_eq!(
+        one("select nearness('work', '/bin/app', 'native'), nearness('runtime.main', '/bin/app', 'native')"),
+        "0 1"
+    );
+    assert_eq!(
+        one("select nearness('pthread_mutex_lock', '', 'native'), nearness('schedule', '[kernel]', 'kernel')"),
+        "- -"
+    );
+    assert_eq!(
+        one("select function_name('work', '/bin/app'), function_name(null, '/bin/app'), function_name('', null)"),
+        "work [app] [unknown]"
+    );
+}
+
+#[test]
 fn the_schema_documents_every_column() {
     let s = session(
         "a",

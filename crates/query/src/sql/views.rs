@@ -30,6 +30,7 @@ pub(crate) const FILES: &[(&str, &str)] = files![
     "process_identity",
     "process_use",
     "cpu_function",
+    "frame_role",
     "wait_state",
     "wait_place",
     "lock_summary",

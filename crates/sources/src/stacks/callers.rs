@@ -1,4 +1,4 @@
-//! For who must know at once which functions are on a stack, such as the ledger of waits: names of the innermost frames, without
+//! For who must know at once what the functions on a stack are for, such as the ledger of waits: the roles of the innermost frames by their names, without
 //! lines and inlined functions; of code that a JIT made as soon as it tells them. And stacks put together of a program's part that is known and a kernel's part.
 
 use super::jit::Map;
@@ -7,11 +7,12 @@ use super::symbols;
 use super::trie::Place;
 use super::unwind::DEEPEST;
 use super::{MARKS, Registers, Stacks, State, User, caller, demangle};
+use lexicon::Found;
 use model::NULL;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Addresses whose names are remembered.
+/// Addresses whose functions are remembered.
 const MOST: usize = 65_536;
 
 /// The innermost frames of a stack whose functions may be asked for.
@@ -21,58 +22,58 @@ pub struct Innermost(Vec<At>);
 /// One of them.
 #[derive(Clone, Debug)]
 enum At {
-    /// A file, an address in it, and what is known of it.
-    Module(u32, u64, Arc<Module>),
+    /// A file, an address in it, what is known of it, and its path.
+    Module(u32, u64, Arc<Module>, Arc<str>),
     /// Code that a process made while it ran, by the process's number here.
     Generated(u32, u64),
 }
 
-/// Functions at addresses of files that were asked for.
+/// What is known of functions at addresses of files that were asked for; `None` where they have no name.
 #[derive(Default)]
 pub struct Callers {
-    names: HashMap<(u32, u64), Option<Arc<str>>>,
+    known: HashMap<(u32, u64), Option<Found>>,
 }
 
 impl Callers {
-    /// The functions of those frames that have a name by now, innermost first; and whether code made by the process has none yet.
-    pub fn functions(&mut self, stacks: &Stacks, innermost: &Innermost) -> (Vec<Arc<str>>, bool) {
+    /// What is known of those frames that have a name by now, innermost first; and whether code made by the process has none yet.
+    pub fn known(&mut self, stacks: &Stacks, innermost: &Innermost) -> (Vec<Found>, bool) {
         let mut unnamed = false;
-        let functions = innermost.0.iter().filter_map(|at| match at {
-            At::Module(file, address, module) => self.name(stacks, *file, *address, module),
+        let found = innermost.0.iter().filter_map(|at| match at {
+            At::Module(file, address, module, path) => self.of_file(stacks, *file, *address, module, path),
             At::Generated(process, address) => {
                 let name = stacks.generated(*process, *address);
                 unnamed |= name.is_none();
-                name
+                name.map(|name| lexicon::find(&name, "[jit]", "jit"))
             }
         });
-        (functions.collect(), unnamed)
+        (found.collect(), unnamed)
     }
 
-    fn name(&mut self, stacks: &Stacks, file: u32, address: u64, module: &Module) -> Option<Arc<str>> {
-        if let Some(known) = self.names.get(&(file, address)) {
-            return known.clone();
+    fn of_file(&mut self, stacks: &Stacks, file: u32, address: u64, module: &Module, path: &str) -> Option<Found> {
+        if let Some(known) = self.known.get(&(file, address)) {
+            return *known;
         }
         let debug = || symbols::debug_file(stacks.host(), module.build_id.as_ref()?);
         let symbols = stacks.0.tables.of(file, module, debug);
-        let name: Option<Arc<str>> = symbols.at(address).map(|(name, _)| demangle::symbol(name).into());
-        if self.names.len() >= MOST {
-            self.names.clear();
+        let found = symbols.at(address).map(|(name, _)| lexicon::find(&demangle::symbol(name), path, "native"));
+        if self.known.len() >= MOST {
+            self.known.clear();
         }
-        self.names.insert((file, address), name.clone());
-        name
+        self.known.insert((file, address), found);
+        found
     }
 }
 
 impl Stacks {
     /// As [`Stacks::intern`] with [`User::Copied`] and without a kernel's part; whether it was followed to its start; and its `depth` innermost
-    /// frames, for [`Callers::functions`]: reading symbols takes time, in which others may go on.
+    /// frames, for [`Callers::known`]: reading symbols takes time, in which others may go on.
     pub fn intern_callers(&self, pid: u32, registers: Registers, stack: &[u8], depth: usize) -> (i64, bool, Innermost) {
         let mut innermost = Innermost::default();
         let (number, is_whole) = self.intern_told(pid, &[], User::Copied { registers, stack }, |state| {
             let at = |place: &Place| match *place {
                 Place::Module(file, address) => {
-                    let module = state.processes.modules.get(file)?.module.clone()?;
-                    Some(At::Module(file, address, module))
+                    let known = state.processes.modules.get(file)?;
+                    Some(At::Module(file, address, known.module.clone()?, Arc::clone(&known.identity.path)))
                 }
                 Place::Anonymous(process, address) => Some(At::Generated(process, address)),
                 _ => None,
@@ -88,7 +89,7 @@ impl Stacks {
         map.function(address).map(|(name, _)| name)
     }
 
-    /// How often names of code that processes make were read: when it has changed, [`Callers::functions`] may know more.
+    /// How often names of code that processes make were read: when it has changed, [`Callers::known`] may know more.
     pub fn maps_read(&self) -> u64 {
         self.state().maps_read
     }

@@ -1,13 +1,13 @@
 //! Waits for contended locks: rows of `lock`, by lock, waiting code and holder.
 
 use super::calls;
-use super::classify::{JAVA_LOCK, Verdict};
 use super::ledger::{Ledgers, text};
 use super::monitors::{Monitor, Monitors};
 use super::parked::{self, Known, Parked};
 use super::records::{Name, OPEN, Site};
 use super::tables::LOCKS;
 use crate::stacks::Stacks;
+use lexicon::wait::{JAVA_LOCK, Wait as Verdict};
 use model::{NULL, Out};
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Waits with their stacks, from the kernel's sites (one way in which one thread waited) to rows of `wait`; those for locks go on to `locks.rs`.
 
 use super::calls;
-use super::classify::{self, Verdict};
+use super::classify;
 use super::ledger::{Ledgers, Shares, text};
 use super::locks::{Locks, Sums, Wait};
 use super::memory::{Memory, Process};
@@ -9,6 +9,8 @@ use super::records::{Blocked, KernelStack, Name, OPEN, SITES, Site, UserStack, s
 use super::tables::{WAIT, WORDS};
 use crate::stacks::{Callers, Innermost, Registers, Stacks};
 use host::Host;
+use lexicon::wait::{self, Wait as Verdict};
+use lexicon::{Role, Roles};
 use model::{NULL, Out};
 use std::collections::{HashMap, VecDeque};
 
@@ -39,8 +41,8 @@ struct Place {
 impl Place {
     /// What its functions say of the wait, as far as they have names.
     fn look(&mut self, innermost: Innermost, maps_read: u64, stacks: &Stacks, callers: &mut Callers) {
-        let (functions, unnamed) = callers.functions(stacks, &innermost);
-        self.verdict = classify::by_stack(&functions);
+        let (found, unnamed) = callers.known(stacks, &innermost);
+        self.verdict = wait::of_stack(found);
         let is_sure = !unnamed || matches!(self.verdict, Verdict::Lock(_));
         self.unnamed = (!is_sure).then_some((innermost, maps_read));
     }
@@ -138,7 +140,7 @@ impl Waits {
     pub fn take_user_stack(&mut self, copy: &UserStack<'_>) {
         let [ip, sp, bp, lr] = copy.registers;
         let registers = Registers { ip, sp, bp, lr };
-        let (stack, is_whole, innermost) = self.stacks.intern_callers(copy.pid, registers, copy.bytes, classify::DEPTH);
+        let (stack, is_whole, innermost) = self.stacks.intern_callers(copy.pid, registers, copy.bytes, wait::DEPTH);
         if let Some(place) = self.places.get_mut(&copy.place) {
             place.used = self.read;
             if place.stack == stack {
@@ -329,16 +331,5 @@ fn blocked_at(host: &Host, pid: u32, tid: u32) -> Option<(u64, u64)> {
 
 /// Functions between what waits and the scheduler: they say nothing of what is waited for.
 fn is_scheduler(name: &str) -> bool {
-    const PARTS: [&str; 9] = [
-        "__schedule",
-        "schedule",
-        "schedule_timeout",
-        "schedule_hrtimeout_range",
-        "schedule_hrtimeout_range_clock",
-        "schedule_preempt_disabled",
-        "io_schedule",
-        "io_schedule_timeout",
-        "__cond_resched",
-    ];
-    PARTS.contains(&name) || name.starts_with("bpf_") || name.starts_with("__traceiter_")
+    lexicon::roles(name, "[kernel]", "kernel").any(Roles::of(&[Role::KernelSwitch, Role::KernelTracing]))
 }

@@ -50,7 +50,7 @@ fn rows(table: &Table, t: i64, symbols: &mut Symbols) -> Rows {
         // Stacks and frames refer to each other: number 1 is there.
         let refers = |name: &str| matches!(name, "stack" | "frame" | "parent" | "waker_stack" | "holder_stack");
         let value = |index: usize, kind: Kind, ty: Type, symbols: &mut Symbols| match (ty, kind) {
-            (Type::Text, _) => symbols.cell("text"),
+            (Type::Text, _) => symbols.cell("malloc"),
             (Type::Real, _) => model::real(0.5),
             (_, Kind::Counter | Kind::Histogram) => (t + 1) * (index as i64 + entity + 1),
             _ => 1000 + index as i64,
