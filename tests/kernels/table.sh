@@ -3,18 +3,18 @@
 
 # Words, and what must have been read for a "yes": a source, and items of it with commas between them.
 TABLE_ROWS='
-all that Linux tells through `/proc` and `/sys`|cpu|
-every process and its end, however short it was, in one pass|processes|bpf
-samples of what runs, with stacks|stacks|sample
-the ledger of threads: states, waits with stacks, locks and who holds them|threads|thread_time
+everything Linux exposes in `/proc` and `/sys`|cpu|
+every process and its exit, even short-lived ones|processes|bpf
+CPU samples with stacks|stacks|sample
+thread ledger: states, waits with stacks, locks and their holders|threads|thread_time
 system calls|syscalls|
-page faults by place|faults|
+page faults by code location|faults|
 block I/O by process|block|
-who asked for a flush|block|who asks
+which process requested a disk flush|block|who asks
 time in interrupts and timers|irqs|
-interrupts between CPUs|ipis|
-TCP by process: retransmits, connecting|tcp|
-stalls by delayed acknowledgements|tcp|delayed_ack_stalls
+IPIs by sender|ipis|
+TCP by process: retransmits, connection time|tcp|
+stalls caused by delayed ACKs|tcp|delayed_ack_stalls
 full listen queues by process|tcp|listen_overflows
 '
 

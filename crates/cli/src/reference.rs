@@ -147,3 +147,59 @@ fn describe_derived(page: &mut String, d: &Derived) -> Result<()> {
     )?;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::{Path, PathBuf};
+
+    /// README.md and the pages of docs/ that people write: not docs/reference, which the program makes, nor docs/journal.
+    fn pages() -> Vec<(PathBuf, String)> {
+        let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+        let mut paths: Vec<PathBuf> =
+            std::fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path()).collect();
+        paths.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
+        paths.push(root.join("README.md"));
+        assert!(paths.len() > 10, "docs/ was found");
+        paths.into_iter().map(|path| (path.clone(), std::fs::read_to_string(path).unwrap())).collect()
+    }
+
+    /// Lines outside of code blocks with their numbers, from 1.
+    fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
+        let mut code = false;
+        (1..).zip(text.lines()).filter(move |(_, line)| {
+            let fence = line.trim_start().starts_with("```");
+            code ^= fence;
+            !code && !fence
+        })
+    }
+
+    #[test]
+    fn lines_of_docs_are_short_enough_for_a_diff() {
+        for (path, text) in pages() {
+            for (number, line) in prose(&text).filter(|(_, line)| !line.starts_with('|')) {
+                assert!(line.chars().count() <= 120, "{}:{number} has more than 120 characters", path.display());
+            }
+        }
+    }
+
+    #[test]
+    fn links_of_docs_lead_to_files() {
+        let mut links = 0;
+        for (path, text) in pages() {
+            for (number, line) in prose(&text) {
+                for target in line.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next()) {
+                    if target.is_empty() || target.contains("://") {
+                        continue;
+                    }
+                    links += 1;
+                    assert!(
+                        path.parent().unwrap().join(target).exists(),
+                        "{}:{number} links to {target}",
+                        path.display()
+                    );
+                }
+            }
+        }
+        assert!(links > 50, "links were found");
+    }
+}

@@ -123,7 +123,7 @@ mod tests {
         for check in checks() {
             assert!(text.contains(&format!("| `{}` |", check.id)), "docs/doctor.md does not describe {}", check.id);
         }
-        assert!(text.contains(&format!("asks {} questions", checks().count())), "docs/doctor.md counts them");
+        assert!(text.contains(&format!("makes {} checks", checks().count())), "docs/doctor.md counts them");
     }
 
     /// A host without any file, and one whose files are nonsense: no check panics, and none finds anything bad.
