@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,6 +20,7 @@ import (
 
 // The collector: reads the trail, and forwards it in chunks to a store that takes its time for each.
 func collect(pause time.Duration) {
+	signal.Ignore(os.Interrupt) // it ends with the service, when its pipe does
 	trail := bufio.NewReaderSize(os.Stdin, 16<<10)
 	chunk := make([]byte, 16<<10)
 	for {
