@@ -20,7 +20,7 @@ struct Symbol {
 
 struct Object {
     std::string names; // each ends with a zero
-    std::vector<Symbol> symbols;
+    std::vector<Symbol> symbols[shards]; // by their hash
 };
 
 std::vector<Object> inputs(objects);
@@ -39,35 +39,36 @@ void make_inputs() {
 
 // Reads the names of an object, hashes them and lays them out.
 void read_symbols(Object &object) {
-    object.symbols.clear();
+    for (auto &symbols : object.symbols)
+        symbols.clear();
     uint64_t address = 0x400000;
     for (size_t at = 0; at < object.names.size();) {
         std::string_view name(object.names.data() + at);
         uint64_t hash = std::hash<std::string_view>()(name);
         address += 16 + hash % 256;
-        object.symbols.push_back({name, hash, address});
+        object.symbols[hash % shards].push_back({name, hash, address});
         at += name.size() + 1;
     }
 }
 
 // Enters the symbols of the shards from `first` in steps of `step`: of each name, the first definition counts.
 void merge_names(unsigned first, unsigned step) {
-    for (unsigned shard = first; shard < shards; shard += step)
+    for (unsigned shard = first; shard < shards; shard += step) {
         tables[shard].clear();
-    for (const auto &object : inputs)
-        for (const auto &symbol : object.symbols)
-            if (unsigned shard = symbol.hash % shards; shard % step == first)
+        for (const auto &object : inputs)
+            for (const auto &symbol : object.symbols[shard])
                 tables[shard].try_emplace(symbol.name, &symbol);
+    }
 }
 
 // Applies the relocations of an object: each refers to symbols of its own and of others.
 void write_output(unsigned number) {
     uint64_t sum = 0;
-    const auto &symbols = inputs[number].symbols;
-    for (size_t i = 0; i < symbols.size(); i += 8) {
-        auto found = tables[symbols[i].hash % shards].find(symbols[i].name);
-        sum = sum * 31 + found->second->address;
-    }
+    for (const auto &symbols : inputs[number].symbols)
+        for (size_t i = 0; i < symbols.size(); i += 8) {
+            auto found = tables[symbols[i].hash % shards].find(symbols[i].name);
+            sum = sum * 31 + found->second->address;
+        }
     output[number] = sum;
 }
 
