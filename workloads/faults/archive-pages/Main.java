@@ -1,60 +1,55 @@
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.zip.CRC32C;
 
-/** Archives the state of accounts: renders a page of each, and keeps the last pages for who asks for them. */
+/** An archive of accounts answers queries: each collects the entries that match, orders them by month, and adds them up. */
 public final class Main {
-    static final int PAGE = 640 << 10, PIECE = 64 << 10, KEPT = 40;
+    static final int ENTRIES = 150_000, PIECE = 8 << 10;
 
-    /** A page, in as many pieces as it was written in. */
-    static final class Page {
-        final List<byte[]> pieces = new ArrayList<>();
+    record Entry(int account, int month, long cents) {}
 
-        Page(int piece) {
-            for (int left = PAGE; left > 0; left -= piece) pieces.add(new byte[Math.min(left, piece)]);
+    /** The entries of one answer, in pieces of a given length. */
+    static final class Result {
+        private final int piece;
+        private final List<Entry[]> pieces = new ArrayList<>();
+        private int size;
+
+        Result(int expected, int piece) {
+            this.piece = piece;
+            for (int at = 0; at < expected; at += piece) pieces.add(new Entry[piece]);
         }
 
-        void render(long account) {
-            long state = account * 0x9e3779b97f4a7c15L | 1;
-            for (byte[] piece : pieces) {
-                for (int i = 0; i + 8 <= piece.length; i += 8) {
-                    state ^= state << 13;
-                    state ^= state >>> 7;
-                    state ^= state << 17;
-                    piece[i] = (byte) state;
-                    piece[i + 3] = (byte) (state >>> 20);
-                }
-            }
+        void add(Entry entry) {
+            pieces.get(size / piece)[size % piece] = entry;
+            size++;
         }
 
-        long sum(CRC32C sum) {
-            sum.reset();
-            for (byte[] piece : pieces) sum.update(piece, 0, piece.length);
-            return sum.getValue();
+        Entry get(int at) {
+            return pieces.get(at / piece)[at % piece];
         }
     }
 
-    /** What the archive knows of an account besides its pages. */
-    record Account(long number, String owner, long[] balances) {}
+    static long answer(Entry[] entries, int account, int piece) {
+        Result result = new Result(ENTRIES, piece);
+        int from = account * 7919 % entries.length;
+        for (int i = 0; i < ENTRIES / 2; i++) {
+            Entry entry = entries[(from + i) % entries.length];
+            if (entry.cents() % 5 != account % 5) result.add(entry);
+        }
+        long[] months = new long[12];
+        for (int i = 0; i < result.size; i++) months[result.get(i).month()] += result.get(i).cents();
+        long largest = 0;
+        for (long month : months) largest = Math.max(largest, month);
+        return largest;
+    }
 
     public static void main(String[] words) throws InterruptedException {
         Frame.begin(words);
         Frame.every = 0.1;
-        List<Account> accounts = new ArrayList<>();
-        for (int i = 0; i < 200_000; i++) accounts.add(new Account(i, "owner " + i, new long[] {i, i * 3L, i * 7L}));
-        List<ArrayDeque<Page>> kept = List.of(new ArrayDeque<>(), new ArrayDeque<>());
-        CRC32C[] sums = {new CRC32C(), new CRC32C()};
-        long[] next = {1, 2};
-        Frame.run("archive", 2, index -> {
-            Page page = new Page(Frame.slow ? PAGE : PIECE);
-            Account account = accounts.get((int) (next[index] % accounts.size()));
-            page.render(account.number() + account.balances()[1]);
-            page.sum(sums[index]);
-            next[index] += 2;
-            kept.get(index).addLast(page);
-            if (kept.get(index).size() > KEPT / 2) kept.get(index).removeFirst();
-        });
+        Entry[] entries = new Entry[1_000_000];
+        for (int i = 0; i < entries.length; i++) entries[i] = new Entry(i % 5000, i * 31 % 12, i * 7L % 10_007);
+        int piece = Frame.slow ? ENTRIES : PIECE;
+        int[] next = {0, 1};
+        Frame.run("query", 2, index -> answer(entries, next[index] += 2, piece));
         Frame.lostShare(1);
     }
 }

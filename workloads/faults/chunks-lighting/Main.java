@@ -3,7 +3,7 @@ import java.util.Map;
 
 /** The light of a world in blocks: spreads from chunk to chunk, whose neighbours are found by their position. */
 public final class Main {
-    static final int SIDE = 48;
+    static final int SIDE = 64;
 
     static final class ChunkPos {
         final int x, z;
@@ -53,7 +53,7 @@ public final class Main {
             }
             byte[] light = chunk.light;
             light[0] = (byte) Math.max(light[0], incoming - 1);
-            for (int pass = 0; pass < 6; pass++) {
+            for (int pass = 0; pass < 3; pass++) {
                 for (int i = 1; i < 256; i++) {
                     int around = Math.max(light[i - 1], i >= 16 ? light[i - 16] : 0) - 1;
                     light[i] = (byte) (Math.max(light[i], around) & 15);
