@@ -129,7 +129,7 @@ fn all_charts(runs: &[Run], comparison: &Comparison) -> Vec<Chart> {
             continue;
         }
         let keys: Vec<&'static str> = d.labels.keys().map(|k| model::intern(k)).collect();
-        let title = model::intern(&format!("{}: {}", d.metric, crate::head::short(d.help)));
+        let title = model::intern(&difference_title(d.help));
         let id = model::intern(&format!("{}-{}", d.table, d.column));
         let columns: &'static [&'static str] = vec![d.column].leak();
         let chart = Chart::new(
@@ -145,6 +145,11 @@ fn all_charts(runs: &[Run], comparison: &Comparison) -> Vec<Chart> {
     }
     all.extend(extra);
     all
+}
+
+/// What the chart of a metric is called that has none but because it differs.
+fn difference_title(help: &str) -> String {
+    crate::words::capital(crate::head::short(help))
 }
 
 /// Draws one chart of all runs; `None` where none has data for it.
@@ -212,13 +217,16 @@ fn draw(
         .filter_map(|column| grids.iter().find(|(_, m, _)| m.name == *column))
         .map(|(_, m, _)| format!("{}: {}", m.name, m.help))
         .collect();
+    // A chart of one column alone says where its values are found; the others' lines do.
+    let extra = chart.title == difference_title(first.help);
+    let kernel = extra.then(|| format!("{}.{}", table.name, first.name));
     let kind = match chart.kind {
         ChartKind::Line => "line",
         ChartKind::Stack => "stack",
         ChartKind::Heat => "heat",
     };
     Ok(Some(json!({
-        "id": chart.id, "title": chart.title, "help": help.join("; "), "read": chart.read, "kind": kind, "unit": unit,
+        "id": chart.id, "title": chart.title, "kernel": kernel, "help": help.join("; "), "read": chart.read, "kind": kind, "unit": unit,
         "max": if chart.max > 0.0 { json!(chart.max) } else { Value::Null },
         "query": sql(chart, table), "note": note, "series": series,
     })))
@@ -231,7 +239,7 @@ const TITLE: usize = 44;
 /// kernel's own name.
 fn title<'a>(kind: ChartKind, name: &'a str, help: &'a str) -> &'a str {
     let is_word = name.bytes().all(|b| b.is_ascii_lowercase());
-    let first = help.split([';', ',', ':', '(']).next().unwrap_or("").trim();
+    let first = crate::words::first(help);
     let fits = !first.is_empty() && first.chars().count() <= TITLE;
     if fits && !(is_word && kind == ChartKind::Stack) { first } else { name }
 }
@@ -284,7 +292,11 @@ mod tests {
     fn lines_have_titles_in_words() {
         let line = |name, help| title(ChartKind::Line, name, help);
         assert_eq!(line("ctxt", "context switches"), "context switches");
-        assert_eq!(line("procs_running", "threads that run or want to run, at the moment"), "threads that run or want to run");
+        assert_eq!(
+            line("procs_running", "threads that run or want to run, at the moment"),
+            "threads that run or want to run"
+        );
+        assert_eq!(line("errors", "of these, calls that failed; EAGAIN counts too"), "calls that failed");
         assert_eq!(line("x", &"long ".repeat(20)), "x");
         assert_eq!(title(ChartKind::Stack, "steal", "wanted to run, and the hypervisor ran something else"), "steal");
         assert_eq!(title(ChartKind::Stack, "AnonPages", "memory of programs: heaps"), "memory of programs");

@@ -139,6 +139,7 @@ fn strip(run: &Run) -> Result<Value, Error> {
 
 /// What a metric is, without the small print behind a semicolon: a title has no room for it.
 pub(crate) fn short(help: &str) -> &str {
+    let help = crate::words::alone(help);
     help.split(';').next().unwrap_or(help).trim_end()
 }
 

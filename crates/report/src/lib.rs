@@ -19,6 +19,7 @@ mod summed;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod words;
 
 pub use explained::Explained;
 pub use flame::{Graph, flame_html, svg};

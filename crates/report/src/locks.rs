@@ -37,6 +37,15 @@ fn called_after(function: &str) -> String {
     format!("taken in {function}")
 }
 
+/// What a lock is called of which neither a name nor a place in the code is known.
+fn unseen(kind: Option<&str>, process: Option<&str>) -> String {
+    let kind = kind.unwrap_or("lock");
+    match process {
+        Some(process) => format!("{kind} of {process}, place unknown"),
+        None => format!("{kind}, place unknown"),
+    }
+}
+
 /// For each of these stacks of user code what the lock is called that it waits for; none where only the locking itself is on it.
 pub(crate) fn places(stacks: &[u32], making: &mut Making) -> HashMap<u32, u32> {
     let different: HashSet<u32> = stacks.iter().copied().collect();
@@ -69,21 +78,36 @@ pub(crate) fn rows(rows: &Rows, run: u32, making: &mut Making) -> Vec<Event> {
             *of_lock.entry(at(&stacks, i)).or_default() += at(&times, i);
         }
     }
+    let kernel = making.columns.string("kernel");
     let mut called: HashMap<(u32, u32, u32), u32> = HashMap::new();
     for (lock, stacks) in waited {
         let heaviest = stacks.into_iter().max_by_key(|&(stack, time)| (time, stack)).map_or(0, |(stack, _)| stack);
         let function = taken_in(heaviest, making, false).or_else(|| taken_in(heaviest, making, true));
-        let name = match function.and_then(|f| making.columns.text_of(f)) {
-            Some(function) => called_after(function),
-            None => "not named".to_owned(),
-        };
-        called.insert(lock, making.columns.string(&name));
+        // Where only the locking itself is seen: by the call that waits.
+        let last = || making.stacks.walk(heaviest).find(|[_, _, kind]| *kind != kernel).map(|[function, ..]| function);
+        let function = function.or_else(last);
+        let name = function.and_then(|f| making.columns.text_of(f)).map(called_after);
+        if let Some(name) = name {
+            called.insert(lock, making.columns.string(&name));
+        }
+    }
+    // The others by kind and process.
+    let mut placeless: HashMap<(u32, u32), u32> = HashMap::new();
+    for i in (0..rows.len()).filter(|&i| at(names, i) == 0 && !called.contains_key(&unnamed(i))) {
+        let known = (at(kinds, i), at(&processes, i));
+        placeless.entry(known).or_insert_with(|| {
+            let name = unseen(making.columns.text_of(known.0), making.columns.text_of(known.1));
+            making.columns.string(&name)
+        });
     }
     let stretches = rows.stretches();
     let event = |i: usize| {
         let (from, to) = at(&stretches, i);
         let name = match at(names, i) {
-            0 => called.get(&unnamed(i)).copied().unwrap_or(0),
+            0 => {
+                let known = (at(kinds, i), at(&processes, i));
+                called.get(&unnamed(i)).or_else(|| placeless.get(&known)).copied().unwrap_or(0)
+            }
             name => name,
         };
         Event {
@@ -105,4 +129,16 @@ pub(crate) fn rows(rows: &Rows, run: u32, making: &mut Making) -> Vec<Event> {
         }
     };
     rows.indices().map(event).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_without_a_place_says_what_is_known() {
+        assert_eq!(unseen(Some("pthread mutex"), Some("postgres")), "pthread mutex of postgres, place unknown");
+        assert_eq!(unseen(Some("futex"), None), "futex, place unknown");
+        assert_eq!(unseen(None, Some("postgres")), "lock of postgres, place unknown");
+    }
 }

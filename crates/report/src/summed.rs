@@ -6,6 +6,7 @@ use crate::charts::PageData;
 use crate::columns::{Column, Columns};
 use crate::events::Ticks;
 use crate::profile;
+use crate::words::spelled;
 use model::{Kind, Page, Table, Type};
 use query::series::Grid;
 use query::{Metric, Run, metric};
@@ -228,9 +229,8 @@ fn read(frame: &Frame, parts: &Parts, width: usize) -> Result<(Found, usize), Er
 fn spec(table: &'static Table, parts: &Parts, buckets: Vec<Value>, cut: usize) -> Value {
     let mut values: Vec<Value> = Vec::new();
     let timed = parts.has("count") && parts.has("time");
-    let title = |name: &str| name.replace('_', " ");
     for metric in &parts.counters {
-        values.push(json!({"id": metric.name, "title": title(metric.name), "unit": metric.unit, "help": metric.help, "how": {"rate": metric.name}}));
+        values.push(json!({"id": metric.name, "title": spelled(metric.name), "unit": metric.unit, "help": metric.help, "how": {"rate": metric.name}}));
         if metric.name == "time" && timed {
             values.push(json!({"id": "mean", "title": "mean time", "unit": "s", "help": "time over count", "how": {"mean": ["time", "count"]}}));
         }
@@ -250,13 +250,13 @@ fn spec(table: &'static Table, parts: &Parts, buckets: Vec<Value>, cut: usize) -
         }
     }
     for metric in &parts.gauges {
-        values.push(json!({"id": metric.name, "title": title(metric.name), "unit": metric.unit, "help": metric.help, "how": {"max": metric.name}}));
+        values.push(json!({"id": metric.name, "title": spelled(metric.name), "unit": metric.unit, "help": metric.help, "how": {"max": metric.name}}));
     }
     let keys: Vec<Value> = parts
         .by
         .iter()
         .filter_map(|name| table.column(name))
-        .map(|c| json!({"id": c.name, "title": if c.name == "comm" { "process" } else { c.name }, "help": c.help, "key": true}))
+        .map(|c| json!({"id": c.name, "title": spelled(c.name), "help": c.help, "key": true}))
         .collect();
     let mut help = table.help.to_owned();
     if cut > 0 {
@@ -278,7 +278,7 @@ fn heading(table: &str) -> String {
         "block_io" => "Block I/O".to_owned(),
         "run_queue" => "Waits for a CPU".to_owned(),
         "tcp" => "TCP".to_owned(),
-        other => other.replace('_', " "),
+        other => spelled(other),
     }
 }
 

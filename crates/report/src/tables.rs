@@ -5,6 +5,7 @@ use crate::Error;
 use crate::block::Coding;
 use crate::charts::{PageData, window};
 use crate::profile::at;
+use crate::words::spelled;
 use crate::{ledger, summed};
 use explain::Comparison;
 use model::{Compare, Kind, Table, Type};
@@ -99,15 +100,17 @@ fn build(
         .filter_map(|name| table.column(name))
         .map(|c| {
             let key = table.groups.iter().any(|g| g.contains(&c.name));
-            json!({"id": c.name, "title": c.name, "unit": "", "help": c.help, "text": true, "key": key})
+            json!({"id": c.name, "title": spelled(c.name), "unit": "", "help": c.help, "text": true, "key": key})
         })
         .collect();
     if rows.iter().any(|r| r.pointer("/text/command").is_some()) {
         columns.push(json!({"id": "command", "title": "command", "unit": "", "help": "command line; values that look like secrets are masked", "text": true}));
     }
-    columns.extend(wanted.iter().map(
-        |m| json!({"id": m.name, "title": m.name.replace('_', " "), "unit": m.unit, "help": m.help, "text": false}),
-    ));
+    columns.extend(
+        wanted
+            .iter()
+            .map(|m| json!({"id": m.name, "title": spelled(m.name), "unit": m.unit, "help": m.help, "text": false})),
+    );
     let labels: String = by.iter().map(|l| format!(", \"{l}\"")).collect();
     let values: Vec<String> = wanted.iter().map(|m| format!("avg(\"{0}\") as \"{0}\"", m.name)).collect();
     let help = if cut > 0 {
@@ -117,7 +120,7 @@ fn build(
     };
     Ok(Some(json!({
         "id": format!("{}-table", table.name),
-        "title": table.name.replace('_', " "),
+        "title": spelled(table.name),
         "help": help,
         "kind": "window",
         "query": format!("select run{labels}, {} from {}_rate group by run{labels}", values.join(", "), table.name),

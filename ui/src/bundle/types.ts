@@ -153,6 +153,8 @@ export interface SeriesRef {
 export interface Chart {
   id: string;
   title: string;
+  /** The metric by its name in the recording, where the title is in words; absent in older reports. */
+  kernel?: string | null;
   help: string;
   read: string;
   kind: "line" | "stack" | "heat";

@@ -13,10 +13,10 @@ export function partInWords(part: number): string {
   return Math.abs(part) < 0.005 ? "" : `${fixed(part * 100, 0)} %`;
 }
 
-/** The 95 % interval of a share: "64 to 78 % (95 % sure)". */
+/** The 95 % interval of a share: "95 % CI 64–78 %"; with signs where it reaches below nothing: "95 % CI −2 to 5 %". */
 export function shareInWords(f: Pick<Finding, "low" | "high">): string {
   const [low, high] = [fixed(f.low * 100, 0), fixed(f.high * 100, 0)];
-  return `${low === high ? low : `${low} to ${high}`} % (95 % sure)`;
+  return `95 % CI ${low}${f.low < 0 ? " to " : "–"}${high} %`;
 }
 
 /** What shares are parts of. */

@@ -1,14 +1,14 @@
-// What a change means, in words: "2.9 times", "+18 %", "gone". Kept apart so that every place says it the same way.
+// What a change means, in words: "2.9×", "0.17× (−83 %)", "+18 %", "gone". Kept apart so that every place says it the same way.
 import { fixed, human } from "./units";
 import type { Difference } from "../bundle/types";
 
-/** A change as a factor where that is easier to grasp (twice or more, half or less), else as per cent. */
+/** A change as a factor where that is easier to grasp (twice or more; half or less, with the per cent that engineers know it by), else as per cent. */
 export function changeInWords(change: number | null): string {
   if (change === null || !Number.isFinite(change)) return "new";
   const factor = 1 + change;
   if (factor <= 0) return "gone";
-  if (factor >= 1.995) return `× ${short(factor)}`;
-  if (factor <= 0.5) return factor >= 0.01 ? `× ${fixed(factor, 2)}` : "almost gone";
+  if (factor >= 1.995) return `${short(factor)}×`;
+  if (factor <= 0.5) return factor >= 0.01 ? `${fixed(factor, 2)}× (${perCent(change)})` : "<0.01×";
   return perCent(change);
 }
 
@@ -23,23 +23,22 @@ function short(factor: number): string {
   return fixed(factor, factor >= 99.5 ? 0 : 1);
 }
 
-/** A bound of an interval, as a factor where its change is said as one, else as per cent. */
-function bound(c: number, change: number): string {
-  const asFactor = 1 + change >= 1.995 || 1 + change <= 0.5;
-  return asFactor ? `× ${fixed(Math.max(0, 1 + c), 1 + c < 10 ? 2 : 1)}` : perCent(c);
-}
+/** Whether a change is said as a factor. */
+const asFactor = (change: number) => 1 + change >= 1.995 || 1 + change <= 0.5;
 
-/** The 95 % interval of a difference, short: "× 2.70 to 3.10". */
+/** The bounds of the 95 % interval of a difference, as factors where the change is said as one: "2.70–3.10×", "+12 to +18 %". */
 export function rangeInWords(d: Pick<Difference, "change" | "low" | "high">): string {
   if (d.change === null || d.low === null || d.high === null) return "";
-  return `${bound(d.low, d.change)} to ${bound(d.high, d.change).replace(/^× /, "").replace(/ %$/, "")}`.replace(/^([+−][\d.,]+) % to (.*)$/, "$1 to $2 %");
+  if (!asFactor(d.change)) return `${perCent(d.low).replace(/ %$/, "")} to ${perCent(d.high)}`;
+  const factor = (c: number) => fixed(Math.max(0, 1 + c), 1 + c < 10 ? 2 : 1);
+  return `${factor(d.low)}–${factor(d.high)}×`;
 }
 
 /** The 95 % interval of a difference in words. */
 export function intervalInWords(d: Pick<Difference, "change" | "low" | "high">): string {
   if (d.change === null) return "no share can be given: the baseline is 0";
   const range = rangeInWords(d);
-  return range ? `95 % sure: ${range}` : "without an interval";
+  return range ? `95 % CI ${range}` : "without an interval";
 }
 
 /** Whether the change is for better or worse; null where more means neither. */

@@ -167,7 +167,8 @@ function HeatStats({ chart, block, lines, runs }: { chart: Chart; block: Block; 
 
 /** The kernel's own name beside that in words. */
 function Kernel({ line }: { line: Line }) {
-  return line.kernel ? <span class="quiet small"> {line.kernel}</span> : null;
+  // It breaks where its own words end.
+  return line.kernel ? <span class="quiet small"> ({line.kernel.split("_").flatMap((word, i) => (i > 0 ? ["_", <wbr key={i} />, word] : [word]))})</span> : null;
 }
 
 interface Panel {
@@ -446,6 +447,7 @@ export function ChartView({ chart, block }: { chart: Chart; block: Block }) {
     <article class={look.filter(Boolean).join(" ")} id={`at-${chart.id}`} ref={holder} data-chart={chart.id}>
       <header>
         <h3>{chart.title}</h3>
+        {chart.kernel && <span class="quiet small">{chart.kernel}</span>}
         <span class="quiet" title={unitInWords(chart.unit)}>{chart.unit === "" ? "count" : chart.unit === "ratio" ? "%" : chart.unit}</span>
         {nothing !== null && (
           <>

@@ -1,6 +1,6 @@
 // A table that sorts, filters and copies as CSV. Sort order and filter are in the link.
-import { type ComponentChildren, Fragment } from "preact";
-import { useMemo, useState } from "preact/hooks";
+import { type ComponentChildren, Fragment, type Ref } from "preact";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { csv } from "../model/csv";
 import { columnScale, inScale, plain } from "../model/units";
 import { param, setParam } from "../state";
@@ -30,6 +30,39 @@ export interface Group {
   span: number;
 }
 
+/**
+ * How many of the columns that a table could show at first fit beside each other, and what the table's frame is told by: it begins with `most`,
+ * and gives one up as long as the table is wider than its frame. Another width of the window begins anew.
+ */
+export function useFit(most: number, of: string): { fits: number; frame: Ref<HTMLDivElement> } {
+  const frame = useRef<HTMLDivElement>(null);
+  const begun = useRef(0);
+  const [given, setGiven] = useState({ of, most, fits: most });
+  // What is asked for has changed: nothing is known of it.
+  const fits = given.of === of && given.most === most ? given.fits : most;
+  useLayoutEffect(() => {
+    const box = frame.current;
+    if (!box) return undefined;
+    const measure = () => {
+      const width = box.clientWidth;
+      // The width of a scroll bar more is no other window: it may come of the columns themselves.
+      const wider = begun.current > 0 && width > begun.current + SCROLL_BAR;
+      if (begun.current === 0 || Math.abs(width - begun.current) > SCROLL_BAR) begun.current = width;
+      if (width > 0 && box.scrollWidth > width + 1) {
+        if (fits > 1) setGiven({ of, most, fits: fits - 1 });
+      } else if (wider && fits < most) setGiven({ of, most, fits: most });
+    };
+    measure();
+    const watch = new ResizeObserver(measure);
+    watch.observe(box);
+    return () => watch.disconnect();
+  }, [of, most, fits, given, frame.current]);
+  return { fits, frame };
+}
+
+/** Wider than any, px. */
+const SCROLL_BAR = 24;
+
 const PART = 100;
 const collator = new Intl.Collator("en", { numeric: true });
 
@@ -48,10 +81,12 @@ function compare<R>(column: ColumnOf<R>, down: boolean): (a: R, b: R) => number 
 }
 
 /** The table. `name` is its name in the link. */
-export function DataTable<R>({ name, label, columns, groups, rows, first, tools, more, id }: {
+export function DataTable<R>({ name, label, columns, groups, rows, first, tools, more, id, frame }: {
   name: string; label: string; columns: ColumnOf<R>[]; groups?: Group[]; rows: R[]; first: string; tools?: ComponentChildren;
   /** What a row opens to; which row is open is in the link, by its `id`. */
   more?: (row: R) => ComponentChildren; id?: (row: R) => string;
+  /** What scrolls sideways where the table is wider. */
+  frame?: Ref<HTMLDivElement>;
 }) {
   const [part, setPart] = useState(PART);
   const open = param(`${name}.open`);
@@ -112,7 +147,7 @@ export function DataTable<R>({ name, label, columns, groups, rows, first, tools,
       </div>
       {/* Wide tables scroll sideways; the keyboard must reach that too. */}
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
-      <div class="scroll" tabIndex={0} role="region" aria-label={label}>
+      <div class="scroll" ref={frame ?? null} tabIndex={0} role="region" aria-label={label}>
         <table aria-label={label}>
           <thead>
             {groups && (

@@ -103,6 +103,9 @@ function Row({ d, limit, rank }: { d: Difference; limit: number; rank: number })
     );
   };
   const per = d.per === "operation" ? " per operation" : "";
+  // Large: the factor. Below it: the same as per cent, where it says both.
+  const [factor = "", rest = ""] = changeInWords(d.change).split(/ \(|\)/);
+  const range = rangeInWords(d);
   return (
     <li class="difference" data-metric={d.metric}>
       <div class="difference-row">
@@ -125,8 +128,9 @@ function Row({ d, limit, rank }: { d: Difference; limit: number; rank: number })
         </div>
         <Interval d={d} limit={limit} />
         <div class={`change ${judged ?? ""}`}>
-          <b>{changeInWords(d.change)}</b>
-          <span class="small">{[judged, d.change === null ? null : rangeInWords(d)].filter(Boolean).join(" · ")}</span>
+          <b>{factor}</b>
+          <span class="small">{[rest, judged].filter(Boolean).join(" · ")}</span>
+          {range && <span class="small">95 % CI {range}</span>}
         </div>
       </div>
       {open && (
@@ -238,7 +242,7 @@ export function Differences({ differences, compared, about }: { differences: Dif
                 Against{" "}
                 <select value={run} onChange={(e) => setParam("differences.run", e.currentTarget.value)}>
                   <option value="">all</option>
-                  {runs.map((r, i) => i > 0 && <option key={i} value={String(i)}>{r.name}</option>)}
+                  {runs.map((_, i) => i > 0 && <option key={i} value={String(i)}>{nameOf(i)}</option>)}
                 </select>
               </label>
             )}
@@ -252,7 +256,7 @@ export function Differences({ differences, compared, about }: { differences: Dif
             <span />
             <span>over the window</span>
             <span class="values">mean</span>
-            <span class="scale"><span>÷ {edge}</span><span>same</span><span>× {edge}</span></span>
+            <span class="scale"><span>1/{edge}×</span><span>1×</span><span>{edge}×</span></span>
             <span class="change">change</span>
           </div>
           <ol>{shown.map((d, i) => <Row key={`${d.metric}/${labelsInWords(d.labels)}/${d.run}/${d.per}`} d={d} limit={limit} rank={i + 1} />)}</ol>

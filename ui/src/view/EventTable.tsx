@@ -5,12 +5,12 @@ import type { EventsTable } from "../bundle/types";
 import { type Line, linesOf, pathOf, stacksOf, valueOf } from "../model/profile";
 import { human } from "../model/units";
 import { chosen, param, report, setParam, windows } from "../state";
-import { type ColumnOf, DataTable, type Group } from "./DataTable";
+import { type ColumnOf, DataTable, type Group, useFit } from "./DataTable";
 import { CopyButton, nameOf, RunName } from "./parts";
 import { Stack } from "./Stack";
 
-/** Value columns shown at first where each is there for every run: as many as a laptop's screen holds beside the keys. */
-const firstOf = (keys: number) => Math.max(2, Math.floor((14 - keys) / 3));
+/** Value columns shown at first where there is room for them. */
+const FIRST = 12;
 
 /** Texts that a row opens to, of each kind. */
 const TEXTS = 8;
@@ -75,7 +75,8 @@ export function EventTable({ table, columns }: { table: EventsTable; columns: Co
   const askedColumns = param(`${name}.columns`).split(" ").filter(Boolean);
   // A value that no line has is left out.
   const telling = table.values.filter((v) => lines.some((l) => runs.some((_, r) => Math.abs(valueOf(l, v.how, r, all, totals)) > 0)));
-  const values = askedColumns.length > 0 ? telling.filter((v) => askedColumns.includes(v.id)) : telling.slice(0, paired ? firstOf(keys.length) : 12);
+  const { fits, frame } = useFit(Math.min(FIRST, telling.length), `${table.id}/${paired}/${askedColumns.join(" ")}`);
+  const values = askedColumns.length > 0 ? telling.filter((v) => askedColumns.includes(v.id)) : telling.slice(0, fits);
   const textOf = (l: Line, id: string) => {
     const found = [...(l.more.get(id) ?? [])];
     return found.length > 2 ? `${found.length} of them` : found.join(", ");
@@ -119,7 +120,7 @@ export function EventTable({ table, columns }: { table: EventsTable; columns: Co
           Side by side
         </button>
       )}
-      {telling.length > firstOf(keys.length) && paired && (
+      {telling.length > 2 && (
         <div class="chips" role="group" aria-label="Columns">
           {telling.map((v) => {
             const shown = values.includes(v);
@@ -144,7 +145,7 @@ export function EventTable({ table, columns }: { table: EventsTable; columns: Co
       </header>
       <p class="read">{table.help}</p>
       {lines.length === 0 ? <p class="none">Nothing of this happened in {chosen.value ? "the window" : "the compared window"}.</p> : (
-        <DataTable name={name} label={table.title} columns={built.columns} {...(built.groups ? { groups: built.groups } : {})} rows={lines} tools={tools}
+        <DataTable name={name} label={table.title} columns={built.columns} {...(built.groups ? { groups: built.groups } : {})} rows={lines} tools={tools} frame={frame}
           first={paired ? `${lead}.${runs.length === 2 ? "d" : "0"}` : lead}
           {...(table.stacks.length > 0 ? { more: (l: Line) => <RowStacks table={table} columns={columns} line={l} />, id: (l: Line) => [...l.keys, ...(paired ? [] : [String(l.runs.findIndex((r) => r))])].join(" · ") } : {})} />
       )}

@@ -35,7 +35,7 @@ function Recording({ run, index }: { run: Run; index: number }) {
   const [output, setOutput] = useState(false);
   const base = report().runs[0];
   const times = (a: number | null | undefined, b: number | null | undefined) =>
-    index > 0 && a && b ? ` · ${(a / b).toFixed(2)} × baseline` : "";
+    index > 0 && a && b ? ` · ${(a / b).toFixed(2)}× baseline` : "";
   const labels = Object.entries(run.labels);
   return (
     <div class="recording">

@@ -177,7 +177,7 @@ export function Profiles({ columns, spec }: { columns: Columns; spec: ProfileSpe
           <label class="field">
             of{" "}
             <select value={String(against)} onChange={(e) => setParam("flame.against", e.currentTarget.value)}>
-              {runs.slice(1).map((r, i) => <option key={i} value={String(i + 1)}>{r.name}</option>)}
+              {runs.slice(1).map((_, i) => <option key={i} value={String(i + 1)}>{nameOf(i + 1)}</option>)}
             </select>
           </label>
         )}

@@ -36,7 +36,7 @@ function Category({ name, facts, open }: { name: string; facts: Fact[]; open: bo
           <thead class="hidden">
             <tr>
               <th scope="col">Fact</th>
-              {report().runs.map((r, i) => <th key={i} scope="col">{r.name}</th>)}
+              {report().runs.map((r, i) => <th key={i} scope="col" title={r.name}>{nameOf(i)}</th>)}
             </tr>
           </thead>
           <tbody>
@@ -116,6 +116,7 @@ function All({ facts }: { facts: Fact[] }) {
           </tbody>
         </table>
       )}
+      {several && !narrowed && !facts.some(differs) && <p class="none">No fact differs.</p>}
       <div class="facts-all">
         {parts.map(({ name, list, open }) => (
           <Category key={`${name}/${narrowed}`} name={name} facts={list} open={open} />

@@ -4,7 +4,7 @@ import type { Block } from "../bundle/block";
 import type { Column, Row, Table } from "../bundle/types";
 import { statOf } from "../model/stats";
 import { chosen, offsets, param, report, setParam, windowOf } from "../state";
-import { type ColumnOf, DataTable, type Group } from "./DataTable";
+import { type ColumnOf, DataTable, type Group, useFit } from "./DataTable";
 import { CopyButton, nameOf, RunName } from "./parts";
 
 /** Window means of the rows, by row and column. */
@@ -92,8 +92,8 @@ function oneByOne(columns: Column[], means: Means): ColumnOf<Row>[] {
   ];
 }
 
-/** Value columns of a table shown at first, where each needs a column for every recording. */
-const FIRST = 4;
+/** Value columns of a table shown at first where there is room for them; of those that do not fit, a button tells. */
+const FIRST = 8;
 
 /** The choice of value columns, in the link. */
 function Choose({ name, values, shown }: { name: string; values: Column[]; shown: Column[] }) {
@@ -141,7 +141,8 @@ export function WindowTable({ table, block }: { table: Table; block: Block }) {
   const paired = keys.length > 0 && runs.length > 1 && (asked ? asked === "paired" : runs.length <= 3);
   const means = useMemo(() => meansOf(table, block), [table, block, chosen.value, offsets.value]);
   const columns = param(`${name}.columns`);
-  const shown = useMemo(() => shownOf(name, values, table.rows, means, paired ? FIRST : 8), [table, means, paired, columns]);
+  const { fits, frame } = useFit(Math.min(FIRST, values.length), `${table.id}/${paired}/${columns}`);
+  const shown = useMemo(() => shownOf(name, values, table.rows, means, fits), [table, means, fits, columns]);
   const pairs = useMemo(() => (paired ? sideBySide(table, means, keys, shown) : null), [means, paired, shown]);
   const single = useMemo(() => (pairs ? [] : oneByOne([...texts, ...shown], means)), [means, pairs, shown]);
   const [lead] = shown;
@@ -152,7 +153,7 @@ export function WindowTable({ table, block }: { table: Table; block: Block }) {
           Side by side
         </button>
       )}
-      {values.length > FIRST && <Choose name={name} values={values} shown={shown} />}
+      {(values.length > shown.length || values.length > FIRST || columns !== "") && <Choose name={name} values={values} shown={shown} />}
     </>
   );
   const first = texts[0]?.id ?? "";
@@ -166,10 +167,10 @@ export function WindowTable({ table, block }: { table: Table; block: Block }) {
       </header>
       <p class="read">{table.help}</p>
       {pairs ? (
-        <DataTable name={name} label={table.title} columns={pairs.columns} groups={pairs.groups} rows={pairs.rows} tools={tools}
+        <DataTable name={name} label={table.title} columns={pairs.columns} groups={pairs.groups} rows={pairs.rows} tools={tools} frame={frame}
           first={lead ? (runs.length === 2 ? `${lead.id}.d` : `${lead.id}.0`) : first} />
       ) : (
-        <DataTable name={name} label={table.title} columns={single} rows={table.rows} tools={tools} first={lead?.id ?? first} />
+        <DataTable name={name} label={table.title} columns={single} rows={table.rows} tools={tools} frame={frame} first={lead?.id ?? first} />
       )}
     </article>
   );

@@ -19,12 +19,12 @@ describe("shares", () => {
   it("are whole per cent, and what is small is not nought", () => {
     expect([0.714, 0.004, 0, 1].map(whole)).toEqual(["71", "<1", "0", "100"]);
     expect([0.714, -0.31, 0.004, -0.004].map(partInWords)).toEqual(["71 %", "−31 %", "", ""]);
-    expect([{ low: 0.64, high: 0.78 }, { low: 0.996, high: 1 }].map(shareInWords)).toEqual(["64 to 78 % (95 % sure)", "100 % (95 % sure)"]);
+    expect([{ low: 0.64, high: 0.78 }, { low: 0.996, high: 1 }].map(shareInWords)).toEqual(["95 % CI 64–78 %", "95 % CI 100–100 %"]);
   });
   it("are said of what they are parts of", () => {
     const [first] = head().explanation.findings;
     if (!first) throw new Error("no finding");
-    expect(findingInWords(first, 1, "slower")).toBe("Finding 1: threads wait for the lock taken in Table::insert. 71 % of the lost time, 64 to 78 % (95 % sure).");
+    expect(findingInWords(first, 1, "slower")).toBe("Finding 1: threads wait for the lock taken in Table::insert. 71 % of the lost time, 95 % CI 64–78 %.");
     expect(findingInWords(first, 1, "alone")).toContain("71 % of the time,");
     expect(findingInWords(first, 1, "more time")).toContain("71 % of the additional time,");
   });
@@ -39,7 +39,7 @@ describe("a finding", () => {
     const [first] = head().explanation.findings;
     if (!first) throw new Error("no finding");
     const text = findingAsMarkdown({ ...first, says: "a <b> in *x* [y](z) `q`" }, "slower");
-    expect(text.split("\n")[0]).toBe("**71 % of the lost time** (64 to 78 % (95 % sure)): a &lt;b> in \\*x\\* \\[y\\](z) \\`q\\` (lock-contention)");
+    expect(text.split("\n")[0]).toBe("**71 % of the lost time** (95 % CI 64–78 %): a &lt;b> in \\*x\\* \\[y\\](z) \\`q\\` (lock-contention)");
     expect(text).toContain("\n- try: split it");
   });
 });

@@ -67,17 +67,20 @@ describe("units", () => {
 describe("words", () => {
   const d = (change: number | null, low: number | null, high: number | null) => ({ change, low, high }) as Difference;
   it("says a change as people do", () => {
-    expect(changeInWords(1.9)).toBe("× 2.9");
+    expect(changeInWords(1.9)).toBe("2.9×");
     expect(changeInWords(0.18)).toBe("+18 %");
     expect(changeInWords(-0.063)).toBe("−6.3 %");
-    expect(changeInWords(-0.63)).toBe("× 0.37");
+    expect(changeInWords(-0.63)).toBe("0.37× (−63 %)");
+    expect(changeInWords(-0.999)).toBe("<0.01×");
     expect(changeInWords(-1)).toBe("gone");
     expect(changeInWords(null)).toBe("new");
-    expect(changeInWords(11.57)).toBe("× 12.6");
+    expect(changeInWords(11.57)).toBe("12.6×");
   });
   it("says how sure", () => {
-    expect(intervalInWords(d(1.9, 1.7, 2.1))).toBe("95 % sure: × 2.70 to 3.10");
-    expect(intervalInWords(d(0.18, 0.12, 0.24))).toBe("95 % sure: +12 to +24 %");
+    expect(intervalInWords(d(1.9, 1.7, 2.1))).toBe("95 % CI 2.70–3.10×");
+    expect(intervalInWords(d(0.18, 0.12, 0.24))).toBe("95 % CI +12 to +24 %");
+    expect(intervalInWords(d(-0.8, -0.85, -0.75))).toBe("95 % CI 0.15–0.25×");
+    expect(intervalInWords(d(-0.02, -0.05, 0.01))).toBe("95 % CI −5.0 to +1.0 %");
     expect(intervalInWords(d(null, null, null))).toMatch(/baseline is 0/);
   });
   it("judges by what more means", () => {
