@@ -284,7 +284,10 @@ mod tests {
     fn lines_have_titles_in_words() {
         let line = |name, help| title(ChartKind::Line, name, help);
         assert_eq!(line("ctxt", "context switches"), "context switches");
-        assert_eq!(line("procs_running", "threads that run or want to run, at the moment"), "threads that run or want to run");
+        assert_eq!(
+            line("procs_running", "threads that run or want to run, at the moment"),
+            "threads that run or want to run"
+        );
         assert_eq!(line("x", &"long ".repeat(20)), "x");
         assert_eq!(title(ChartKind::Stack, "steal", "wanted to run, and the hypervisor ran something else"), "steal");
         assert_eq!(title(ChartKind::Stack, "AnonPages", "memory of programs: heaps"), "memory of programs");

@@ -179,7 +179,12 @@ impl Budget {
             let moves = &moves[usize::from(side.get(index) == Some(&1))];
             let ledger = Ledger::load((index, run), window, own, working, &work, moves)
                 .filter(|ledger| ledger.sums().time.iter().sum::<f64>() > 0.0)
-                .ok_or_else(|| format!("{}: it holds no ledger of the workload's threads (table thread_time): record with a command, --pid, --cgroup or --all", run.name))?;
+                .ok_or_else(|| {
+                    format!(
+                        "{}: no per-thread data in this recording: record a command, or use --pid, --cgroup or --all",
+                        run.name
+                    )
+                })?;
             if let Some(of_side) = side.get(index).and_then(|s| ledgers.get_mut(*s)) {
                 of_side.push(ledger);
             }
