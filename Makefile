@@ -40,9 +40,10 @@ bench: build workloads ## Measure the budgets and write docs/benchmarks.md
 	@scripts/install-deps.sh bench
 	scripts/bench.sh
 
-faults: build workloads ## Record programs with one known fault each, and see whether explain names it (NAMES="a b", AA=1, OUT=)
+faults: build workloads ## Record programs with one known fault each, and see whether explain names it (NAMES="a b", AA=1, OUT=, CORPUS=1)
 	@scripts/install-deps.sh faults
 	@scripts/faults.sh --seconds $(SECONDS_EACH) --out $(OUT) $(if $(AA),--aa) $(if $(EXPLAIN_ONLY),--explain-only) $(NAMES)
+	$(if $(CORPUS),@scripts/corpus.sh --from $(OUT) $(NAMES))
 
 fuzz: ## Fuzz every parser of foreign bytes (FUZZ_SECONDS=60 each)
 	scripts/fuzz.sh $(FUZZ_SECONDS)

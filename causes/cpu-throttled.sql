@@ -11,10 +11,13 @@
 --   for the period
 -- experiment: cpu.max; number of threads
 -- see: Documentation/scheduler/sched-bwc.rst
-with groups as materialized (
-    select r.path as path, sum(r.nr_throttled * r.seconds) / nullif(sum(r.nr_periods * r.seconds), 0) as periods, max(r."limit") as cpus, sum(r.throttled * r.seconds) as time
-    from cgroup_cpu_rate r join side s on s.run = r.run where s.side = 'slow' and r.t between s.t_from and s.t_to + 1000000000
-    group by r.path having sum(r.nr_throttled) > 0 order by time desc limit 1
+with
+-- Of the groups that the workload is in, and those above them: a parent's quota holds its children back, too.
+groups as materialized (
+    select w.path as path, sum(w.nr_throttled * w.seconds) / nullif(sum(w.nr_periods * w.seconds), 0) as periods, max(w."limit") as cpus,
+           sum(w.throttled * w.seconds) as time
+    from w_cgroup_cpu w join own_cgroup o on o.run = w.run and o.path = w.path where w.side = 'slow'
+    group by w.path having sum(w.nr_throttled) > 0 order by time desc, max(o.above) limit 1
 )
 select coalesce((select path from groups), 'the control group') as subject, cell, 1.0 as part, slow, against, (select periods from groups) as periods,
        coalesce(', worth ' || human((select cpus from groups), '') || ' CPUs', '') as worth

@@ -14,10 +14,10 @@
 -- experiment: I/O scheduler; type of volume
 -- see: Documentation/admin-guide/iostats.rst
 with each as materialized (
-    select s.side as side, d.device as device, sum((coalesce(d.reads, 0) + coalesce(d.writes, 0) + coalesce(d.flushes, 0)) * d.seconds) as requests,
-           sum((coalesce(d.read_time, 0) + coalesce(d.write_time, 0) + coalesce(d.flush_time, 0)) * d.seconds) as time, sum(d.queue_time * d.seconds) as queued, sum(d.seconds) as seconds
-    from disks_rate d join side s on s.run = d.run
-    where d.t between s.t_from and s.t_to + 1000000000 and d.kind in ('disk', 'stacked', 'loop') group by s.side, d.device
+    select side, device, sum((coalesce(reads, 0) + coalesce(writes, 0) + coalesce(flushes, 0)) * seconds) as requests,
+           sum((coalesce(read_time, 0) + coalesce(write_time, 0) + coalesce(flush_time, 0)) * seconds) as time,
+           sum(queue_time * seconds) as queued, sum(seconds) as seconds
+    from w_disks where kind in ('disk', 'stacked', 'loop') group by side, device
 ),
 worse as materialized (
     select a.device as device, a.time / a.requests as slow_await, b.time / b.requests as against_await, a.requests / a.seconds as slow_rate, b.requests / b.seconds as against_rate,

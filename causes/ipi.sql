@@ -10,9 +10,8 @@
 --   BPF programs)
 -- see: kernel/smp.c
 with ipis as materialized (
-    select sum(iif(s.side = 'slow', i.targets / (select sum(units) from side where side = 'slow'), 0)) as slow_ipis,
-           coalesce(sum(iif(s.side = 'against', i.targets / (select sum(units) from side where side = 'against'), 0)), 0) as against_ipis
-    from ipi i join side s on s.run = i.run where i.kind = 'call' and i.comm in (select distinct comm from budget)
+    select sum(iif(side = 'slow', targets * per_unit, 0)) as slow_ipis, sum(iif(side = 'against', targets * per_unit, 0)) as against_ipis
+    from w_ipi where kind = 'call' and comm in (select distinct comm from budget)
 ),
 asked as materialized (
     select request from budget where path glob '*;smp_call_function*' and path not glob '*tlb*' and request is not null

@@ -10,9 +10,8 @@
 --   queues; or keep the work off that CPU
 -- see: Documentation/core-api/irq/irq-affinity.rst, Documentation/networking/scaling.rst
 with each as materialized (
-    select n.cpu as cpu, coalesce(sum(r.time * r.seconds / s.seconds), 0.0) as busy from side s join cpu_rate n on n.run = s.run and n.t = (select max(t) from cpu_rate where run = s.run)
-        left join interrupt_time_rate r on r.run = s.run and r.cpu = n.cpu and r.kind in ('irq', 'softirq') and r.t between s.t_from and s.t_to + 1000000000
-    where s.side = 'slow' group by n.cpu
+    select n.cpu as cpu, coalesce(sum(r.time * r.per_second), 0.0) as busy from (select distinct cpu from w_cpu where side = 'slow') n
+        left join w_interrupt_time r on r.side = 'slow' and r.cpu = n.cpu and r.kind in ('irq', 'softirq') group by n.cpu
 ),
 one as materialized (select cpu, busy, (sum(busy) over () - busy) / nullif(count(*) over () - 1, 0) as rest from each order by busy desc limit 1),
 -- Some kernels count interrupts' time apart from that of threads (CONFIG_IRQ_TIME_ACCOUNTING), as what the hypervisor takes: there it is stolen.
@@ -23,8 +22,8 @@ taken as materialized (
 -- What is too much for an interrupt's end is left to a thread of the kernel, for which others wait: no longer than it runs. Those of all CPUs have one
 -- name, and the others have little to do.
 left_over as materialized (
-    select coalesce(sum(r.cpu_time * r.seconds / s.seconds), 0.0) / nullif((select sum(slow_threads) from state where state in ('runnable', 'neighbours')), 0) as part
-    from process_rate r join side s on s.run = r.run where s.side = 'slow' and r.t between s.t_from and s.t_to + 1000000000 and r.comm = 'ksoftirqd'
+    select coalesce(sum(cpu_time * per_second), 0.0) / nullif((select sum(slow_threads) from state where state in ('runnable', 'neighbours')), 0) as part
+    from w_process where side = 'slow' and comm = 'ksoftirqd'
 )
 select cast(o.cpu as text) as subject, b.cell, case when b.state = 'stolen' then t.part when b.state in ('runnable', 'neighbours') then min(1.0, l.part) else 1.0 end as part,
        o.busy, o.rest, sum(b.slow) over () as slow, sum(b.against) over () as against

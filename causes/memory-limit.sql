@@ -10,9 +10,11 @@
 -- check: cat memory.events memory.pressure memory.stat in the control group
 -- try: a higher memory.max or memory.high, or less memory: heap sizes, caches, files written with O_DIRECT
 -- see: Documentation/admin-guide/cgroup-v2.rst (memory)
-with groups as materialized (
-    select m.path as path, max(m.max) as most, max(m.current) as current, max(m.current * 1.0 / m.max) as fill
-    from cgroup_memory m join side s on s.run = m.run where s.side = 'slow' and m.max > 0 and m.t between s.t_from and s.t_to group by m.path
+with
+-- Of the groups that the workload is in, and those above them: a parent's limit counts for its children, too.
+groups as materialized (
+    select w.path as path, max(w.max) as most, max(w.current) as current, max(w.current * 1.0 / w.max) as fill
+    from w_cgroup_memory w join own_cgroup o on o.run = w.run and o.path = w.path where w.side = 'slow' and w.max > 0 group by w.path
 ),
 full as materialized (select path, most, current from groups where fill > 0.9 order by fill desc limit 1),
 refault as materialized (select max(slow_rate) as slow_rate, max(coalesce(against_rate, 0)) as against_rate from total where metric in ('vmstat.workingset_refault_file', 'vmstat.workingset_refault_anon', 'vmstat.pswpin')),

@@ -26,8 +26,8 @@ refills as materialized (
 ),
 -- A thread that may not stay where it is has another thread, the kernel's, take it away.
 movers as materialized (
-    select sum(iif(s.side = 'slow', r.cpu_time, -r.cpu_time) * r.seconds / s.seconds) / nullif((select slow - coalesce(against, 0) from measure where name = 'others'), 0) as part
-    from process_rate r join side s on s.run = r.run where r.t between s.t_from and s.t_to + 1000000000 and r.comm = 'migration'
+    select sum(iif(side = 'slow', cpu_time, -cpu_time) * per_second) / nullif((select slow - coalesce(against, 0) from measure where name = 'others'), 0) as part
+    from w_process where comm = 'migration'
 ),
 all_cells as materialized (
     select cell, slow, against, 1.0 as part from cells

@@ -10,13 +10,12 @@
 -- try: more queues (ethtool -L IFACE combined N), RPS (/sys/class/net/IFACE/queues/rx-0/rps_cpus), irqbalance
 -- see: Documentation/networking/scaling.rst
 with each as materialized (
-    select s.side as side, r.cpu as cpu, sum(r.count * r.seconds / s.seconds) as rate from softirqs_rate r join side s on s.run = r.run
-    where r.kind = 'NET_RX' and r.t between s.t_from and s.t_to + 1000000000 group by s.side, r.cpu
+    select side, cpu, sum(count * per_second) as rate from w_softirqs where kind = 'NET_RX' group by side, cpu
 ),
 one as materialized (
     select cpu, rate, rate / sum(rate) over () as share, count(*) over () as cpus from each where side = 'slow' order by rate desc limit 1
 ),
-softirq as materialized (select r.cpu as cpu, sum(r.softirq * r.seconds) / sum(r.seconds) as busy from cpu_rate r join side s on s.run = r.run where s.side = 'slow' and r.t between s.t_from and s.t_to + 1000000000 group by r.cpu)
+softirq as materialized (select cpu, sum(softirq * seconds) / sum(seconds) as busy from w_cpu where side = 'slow' group by cpu)
 select cast(o.cpu as text) as subject, b.cell, 1.0 as part, o.rate, o.share, sum(b.slow) over () as slow, sum(b.against) over () as against
 from budget b, one o join softirq q on q.cpu = o.cpu
 where o.cpus > 1 and o.rate > 20000 and o.share > 0.8 and q.busy > 0.6 and b.state in ('stolen', 'network')

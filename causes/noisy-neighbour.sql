@@ -13,9 +13,9 @@ with others as materialized (
     select slow as slow_others, coalesce(against, 0) as against_others from measure where name = 'others' and slow > 0.15 and (against is null or slow > 1.25 * against + 0.1)
 ),
 names as materialized (
-    select r.comm as comm, sum(iif(s.side = 'slow', r.cpu_time * r.seconds / s.seconds, 0)) as slow, sum(iif(s.side = 'against', r.cpu_time * r.seconds / s.seconds, 0)) as against
-    from process_rate r join side s on s.run = r.run
-    where r.t between s.t_from and s.t_to + 1000000000 and r.comm not in (select distinct comm from budget where comm is not null) group by r.comm order by slow - against desc limit 1
+    select comm, sum(iif(side = 'slow', cpu_time * per_second, 0)) as slow, sum(iif(side = 'against', cpu_time * per_second, 0)) as against
+    from w_process where comm not in (select distinct comm from budget where comm is not null)
+    group by comm order by slow - against desc limit 1
 ),
 -- A program that the command itself started can be one too: then it is in the way of threads that do what they did before.
 delayed as materialized (

@@ -9,9 +9,8 @@
 -- try: renice, chrt, or a higher cpu.weight
 -- see: sched(7), nice(1)
 with nice_of as materialized (
-    select r.comm as comm, avg(iif(s.side = 'slow', r.nice, null)) as slow, avg(iif(s.side = 'against', r.nice, null)) as against
-    from process_rate r join side s on s.run = r.run
-    where r.t between s.t_from and s.t_to + 1000000000 and r.comm in (select distinct comm from budget where comm is not null and aside = 0) group by r.comm
+    select comm, mean(iif(side = 'slow', nice, null), seconds) as slow, mean(iif(side = 'against', nice, null), seconds) as against
+    from w_process where comm in (select distinct comm from budget where comm is not null and aside = 0) group by comm
 ),
 -- A helper that hardly runs says nothing of the others.
 low as materialized (

@@ -12,8 +12,8 @@
 -- see: fork(2), execve(2)
 with ended as materialized (select slow as slow_ended, coalesce(against, 0) as against_ended from total where metric = 'process_exit.ended' and slow > 1.5 * coalesce(against, 0) and slow_rate > 20),
 most as materialized (
-    select r.comm as comm, sum(r.ended * r.seconds) as ended from process_exit_rate r join side s on s.run = r.run
-    where s.side = 'slow' and r.t between s.t_from and s.t_to + 1000000000 and r.parent in (select comm from budget where comm is not null) group by r.comm order by 2 desc limit 4
+    select comm, sum(ended * seconds) as ended from w_process_exit
+    where side = 'slow' and parent in (select comm from budget where comm is not null) group by comm order by 2 desc limit 4
 ),
 -- What short-lived processes do apart from being started is work as well, and their starting is what others would not need.
 short as materialized (select comm from most),

@@ -11,8 +11,8 @@
 --   for dedicated CPUs
 -- see: timer_create(2), Documentation/timers/no_hz.rst
 with runs as materialized (
-    select sum(iif(s.side = 'slow', r.count * r.seconds / s.seconds, 0)) as slow_rate, sum(iif(s.side = 'against', r.count * r.seconds / s.seconds, 0)) as against_rate
-    from interrupt_time_rate r join side s on s.run = r.run where r.kind = 'timer' and r.t between s.t_from and s.t_to + 1000000000
+    select sum(iif(side = 'slow', count * per_second, 0)) as slow_rate, sum(iif(side = 'against', count * per_second, 0)) as against_rate
+    from w_interrupt_time where kind = 'timer'
 ),
 cells as materialized (
     select cell, slow, against, state from budget

@@ -11,9 +11,8 @@
 -- try: garbage collectors and sandboxes: batch protection changes; processes instead of threads
 -- see: arch/x86/mm/tlb.c
 with ipis as materialized (
-    select sum(iif(s.side = 'slow', i.targets / (select sum(units) from side where side = 'slow'), 0)) as slow_ipis,
-           coalesce(sum(iif(s.side = 'against', i.targets / (select sum(units) from side where side = 'against'), 0)), 0) as against_ipis
-    from ipi i join side s on s.run = i.run where i.kind = 'tlb' and i.comm in (select distinct comm from budget)
+    select sum(iif(side = 'slow', targets * per_unit, 0)) as slow_ipis, sum(iif(side = 'against', targets * per_unit, 0)) as against_ipis
+    from w_ipi where kind = 'tlb' and comm in (select distinct comm from budget)
 ),
 faults as (select max(iif(slow > 1.5 * coalesce(against, 0) and slow_rate > 1000, 1, 0)) as more from total where metric = 'process.minor_faults'),
 top as materialized (

@@ -34,10 +34,10 @@ for source in common/*.c */main.*; do
     target=bin/$name
     case $source in
     *.c)
-        have gcc && { ! stale "$target" "$source" ../common/* || build "$target" gcc "${C[@]}" -o "$target" "$source" ../common/*.c -lm; } ;;
-    *.cpp) have g++ && { ! stale "$target" "$source" common/frame.hpp || build "$target" g++ "${CXX[@]}" -o "$target" "$source"; } ;;
-    *.rs) have rustc && { ! stale "$target" "$source" common/frame.rs || build "$target" rustc --edition 2021 -O -g -C force-frame-pointers=yes -o "$target" "$source"; } ;;
-    *.go) have go && { ! stale "$target" "$source" common/frame/frame.go || build "$target" env GOFLAGS= go build -o "$target" "./$folder"; } ;;
+        have gcc && { ! stale "$target" "$source" ../common/* common/pace.h || build "$target" gcc "${C[@]}" -o "$target" "$source" ../common/*.c -lm; } ;;
+    *.cpp) have g++ && { ! stale "$target" "$source" common/frame.hpp common/pace.h || build "$target" g++ "${CXX[@]}" -o "$target" "$source"; } ;;
+    *.rs) have rustc && { ! stale "$target" "$source" common/frame.rs common/pace.rs || build "$target" rustc --edition 2021 -O -g -C force-frame-pointers=yes -o "$target" "$source"; } ;;
+    *.go) have go && { ! stale "$target" "$source" common/frame/frame.go common/pace/pace.go || build "$target" env GOFLAGS= go build -o "$target" "./$folder"; } ;;
     esac || true
 done
 for source in */Main.java; do

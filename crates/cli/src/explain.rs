@@ -5,7 +5,7 @@ use anyhow::Result;
 use clap::Args;
 use explain::budget::State;
 use explain::cause::{self, Cause};
-use explain::{Choice, Explanation, Finding, Outcome};
+use explain::{Choice, Explanation, Finding, Outcome, PerSide, Side};
 use query::human;
 use std::path::PathBuf;
 
@@ -184,10 +184,10 @@ fn part(finding: &Finding) -> String {
 const BAR: usize = 40;
 
 /// The states that anyone wants to see.
-fn shown(e: &Explanation) -> Vec<(State, [f64; 2], f64)> {
-    let most = e.ledger.iter().flat_map(|(_, t, _)| *t).fold(0.0f64, f64::max);
-    let worth = |(_, times, share): &&(State, [f64; 2], explain::budget::Estimate)| {
-        times.iter().any(|t| *t > most * 0.005) || share.value.abs() > 0.02
+fn shown(e: &Explanation) -> Vec<(State, PerSide<f64>, f64)> {
+    let most = e.ledger.iter().flat_map(|(_, t, _)| t.both()).fold(0.0f64, f64::max);
+    let worth = |(_, times, share): &&(State, PerSide<f64>, explain::budget::Estimate)| {
+        times.both().iter().any(|t| *t > most * 0.005) || share.value.abs() > 0.02
     };
     e.ledger.iter().filter(worth).map(|(state, times, share)| (*state, *times, share.value)).collect()
 }
@@ -196,7 +196,7 @@ fn print(e: &Explanation) {
     println!("{}\n", text::clean(&e.verdict));
     let alone = e.outcome == Outcome::Alone;
     let unit = e.unit.name();
-    let most = e.ledger.iter().flat_map(|(_, t, _)| *t).fold(0.0f64, f64::max);
+    let most = e.ledger.iter().flat_map(|(_, t, _)| t.both()).fold(0.0f64, f64::max);
     let mut table = match alone {
         true => text::table(&["time of the threads", "per unit", "share", ""], &[false, true, true, false]),
         false => text::table(
@@ -204,7 +204,7 @@ fn print(e: &Explanation) {
             &[false, true, true, true, false],
         ),
     };
-    for (state, [slow, fast], share) in shown(e) {
+    for (state, PerSide { slow, baseline: fast }, share) in shown(e) {
         let bar =
             |time: f64, ink: &str| ink.repeat(if most > 0.0 { (time / most * BAR as f64).round() as usize } else { 0 });
         let lost =
@@ -222,18 +222,15 @@ fn print(e: &Explanation) {
     if !alone && shown(e).iter().any(|(.., share)| share.abs() < 0.005) {
         println!("–: no share of its own, such as run-queue wait behind the workload's own threads");
     }
-    let done = |side: usize| {
-        let (work, seconds) = e.done.get(side).copied().unwrap_or_default();
-        format!("{} in {}", human(work, ""), human(seconds, "s"))
-    };
+    let done = |side: Side| format!("{} in {}", human(e.done[side].work, ""), human(e.done[side].seconds, "s"));
     match alone {
-        true => println!("\nper {unit}: {} elapsed ({})", e.per_unit(0), done(0)),
+        true => println!("\nper {unit}: {} elapsed ({})", e.per_unit(Side::Slow), done(Side::Slow)),
         false => println!(
             "\nper {unit}: {} elapsed (baseline {}); {} (baseline {})",
-            e.per_unit(0),
-            e.per_unit(1),
-            done(0),
-            done(1)
+            e.per_unit(Side::Slow),
+            e.per_unit(Side::Baseline),
+            done(Side::Slow),
+            done(Side::Baseline)
         ),
     }
     for (number, finding) in e.findings.iter().enumerate() {
@@ -331,7 +328,7 @@ fn markdown(e: &Explanation) -> String {
             escaped(e.unit.name())
         );
     }
-    for (state, [slow, fast], share) in shown(e) {
+    for (state, PerSide { slow, baseline: fast }, share) in shown(e) {
         let fast = if alone { String::new() } else { format!(" {} |", human(fast, "s")) };
         let _ = writeln!(
             out,

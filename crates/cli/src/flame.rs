@@ -213,7 +213,7 @@ fn draw(options: &Flame, runs: &[Run]) -> Result<Drawn> {
         let sum = |side: usize, of: &dyn Fn(usize) -> Option<f64>| {
             groups.iter().enumerate().filter(|(_, g)| **g == side).map(|(i, _)| of(i)).sum::<Option<f64>>()
         };
-        let work = |i: usize| explain::work_done(runs.get(i)?, windows.get(i)?);
+        let work = |i: usize| Some(explain::Pace::of(runs.get(i)?, windows.get(i)?)?.work);
         let seconds = |i: usize| windows.get(i).map(|w| (w.to - w.from) as f64 / 1e9);
         let (divisors, per) = match [0, 1].map(|side| sum(side, &work)) {
             [Some(a), Some(b)] => ([a, b], "op"),

@@ -1,8 +1,7 @@
 //! What stands against a comparison: runs that something else disturbed, and a change that one run a side cannot tell from chance.
 
 use crate::means;
-use crate::throughput::{Pace, total};
-use crate::window;
+use crate::throughput::Pace;
 use model::{Exit, Status, Window};
 use query::Run;
 use std::collections::BTreeSet;
@@ -138,17 +137,15 @@ fn disturbances(run: &Run, index: usize, window: &Window, names: &BTreeSet<Strin
 }
 
 /// The pace of a run: units per second, or runs per second where it reports no work.
-fn pace(run: &Run, window: &Window, reported: Option<&Pace>) -> Option<f64> {
-    let whole = window::is_life(window);
-    let wall = || run.recording.manifest().wall.filter(|w| whole && *w > 0).map(|w| 1e9 / w as f64);
-    reported.and_then(Pace::mean).or_else(|| total(run).filter(|_| whole).map(|(work, s)| work / s)).or_else(wall)
+fn pace(run: &Run, window: &Window) -> Option<f64> {
+    let found = Pace::of(run, window).or_else(|| Pace::of_whole(run, window))?;
+    Some(found.rate()).filter(|rate| *rate > 0.0)
 }
 
 /// All that stands against comparing the two sides, each a list of runs.
 pub(crate) fn of(
     runs: &[Run],
     windows: &[Window],
-    paces: &[Option<Pace>],
     names: &BTreeSet<String>,
     sides: [&[usize]; 2],
     least_change: f64,
@@ -171,7 +168,7 @@ pub(crate) fn of(
         found.push(Caution { kind: CautionKind::Frequency, run: None, text });
     }
     let ([a], [b]) = (sides[0], sides[1]) else { return found };
-    let speed = |i: usize| pace(runs.get(i)?, windows.get(i)?, paces.get(i).and_then(Option::as_ref));
+    let speed = |i: usize| pace(runs.get(i)?, windows.get(i)?);
     if let (Some(one), Some(other)) = (speed(*a), speed(*b)) {
         let ratio = one.max(other) / one.min(other);
         if ratio > 1.0 + least_change && ratio < BY_CHANCE {

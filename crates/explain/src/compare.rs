@@ -7,7 +7,7 @@ use crate::locks::Lock;
 use crate::metrics::Metrics;
 use crate::not_compared::{NotCompared, gathered};
 use crate::phases::{self, Phase, Use};
-use crate::throughput::Pace;
+use crate::throughput::{Pace, Steps};
 use crate::window::{self, Choice};
 use crate::work::Progress;
 use crate::{Difference, Error, FactDifference, Headline, facts, headline, own, redundant};
@@ -98,9 +98,11 @@ pub fn compare(runs: &[Run], options: &Options) -> Result<Comparison, Error> {
     if runs.len() > 1 {
         metrics.tables()?;
     }
+    let steps: Vec<Option<Steps>> =
+        progress.iter().zip(&windows).map(|(p, w)| p.as_ref().map(|p| Steps::of(p, w))).collect();
     let paces: Vec<Option<Pace>> =
-        progress.iter().zip(&windows).map(|(p, w)| p.as_ref().map(|p| Pace::of(p, w))).collect();
-    let throughput = metrics.throughput(&paces);
+        runs.iter().zip(&windows).zip(&progress).map(|((run, w), p)| Pace::with(run, w, p.as_ref())).collect();
+    let throughput = metrics.throughput(&steps, &paces);
     let Metrics { found, not_compared, names: mut metrics, .. } = metrics;
     if !throughput.is_empty() {
         metrics.insert(DONE.to_owned());
@@ -125,7 +127,7 @@ pub fn compare(runs: &[Run], options: &Options) -> Result<Comparison, Error> {
         if let (Some(a), Some(b)) = (first(a), first(b)) {
             phases.extend(phases::differences([a, b]));
         }
-        for caution in cautions::of(runs, &windows, &paces, &own, [a, b], options.least_change) {
+        for caution in cautions::of(runs, &windows, &own, [a, b], options.least_change) {
             if !cautions.contains(&caution) {
                 cautions.push(caution);
             }
@@ -151,6 +153,6 @@ pub fn compare(runs: &[Run], options: &Options) -> Result<Comparison, Error> {
         metrics,
         headline: Headline::default(),
     };
-    comparison.headline = headline::of(runs, &comparison);
+    comparison.headline = headline::of(runs, &comparison, &paces);
     Ok(comparison)
 }

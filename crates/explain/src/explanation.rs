@@ -1,9 +1,10 @@
 //! `explain`: why a run is slower than another, or what limits one; the causes ranked by the part of the lost time that they explain.
 
 use crate::budget::{Budget, Estimate, STATES, State, Unit};
-use crate::cause::{Cause, Found, Measure, Side, Tables, ask};
+use crate::cause::{Cause, Found, Measure, OfRun, Tables, ask};
 use crate::compare::LEAST_CHANGE;
-use crate::{Caution, Choice, Error, FactDifference, allocate, cautions, facts, own, verdict, window};
+use crate::side::{PerSide, Side};
+use crate::{Caution, Choice, Error, FactDifference, Pace, allocate, cautions, facts, own, verdict, window};
 use model::{Status, Window};
 use query::concurrency::Concurrency;
 use query::{Run, Session};
@@ -105,18 +106,18 @@ pub struct Explanation {
     pub windows: Vec<Window>,
     /// What a unit of work is.
     pub unit: Unit,
-    /// Elapsed seconds per unit, slow and fast; equal for one side only.
-    pub elapsed: [f64; 2],
-    /// Units done, and seconds, by side.
-    pub done: [(f64, f64); 2],
-    /// Elapsed time per unit, slow over fast.
+    /// Elapsed seconds per unit; equal for one side only.
+    pub elapsed: PerSide<f64>,
+    /// Units done, and in which time.
+    pub done: PerSide<Pace>,
+    /// Elapsed time per unit, slow over baseline.
     pub ratio: Estimate,
     /// How the sides compare.
     pub outcome: Outcome,
     /// In a sentence or two.
     pub verdict: String,
-    /// Thread-seconds per unit by state, slow and fast, and the part of the lost time.
-    pub ledger: Vec<(State, [f64; 2], Estimate)>,
+    /// Thread-seconds per unit by state, and the part of the lost time.
+    pub ledger: Vec<(State, PerSide<f64>, Estimate)>,
     /// The function of the program in which its threads' own code ran most, and the part of their time that it took.
     pub hottest: Option<(String, f64)>,
     /// What was found, largest first.
@@ -142,22 +143,22 @@ pub struct Explanation {
 pub fn explain(runs: Vec<Run>, slow: usize, options: &Explain) -> Result<Explanation, Error> {
     let windows = runs.iter().map(|run| window::choose(run, &options.window)).collect::<Result<Vec<_>, _>>()?;
     let slow = slow.min(runs.len());
-    let side: Vec<usize> = (0..runs.len()).map(|i| usize::from(i >= slow)).collect();
+    let side = sides(runs.len(), slow);
     let budget = Budget::of(&runs, &windows, &side).map_err(|why| no_budget(&runs, why))?;
     let ratio = budget.ratio();
     let repeats = slow.min(runs.len() - slow) >= REPEATS;
     // Where others use the CPUs, equal runs differ by as much: by their share of the CPUs, and by what they do to caches and siblings.
     let cpus = runs.iter().map(|run| run.recording.manifest().cpus as f64).fold(1.0, f64::max);
-    let disturbed = budget.others(0).max(budget.others(1)) / cpus;
+    let disturbed = budget.others(Side::Slow).max(budget.others(Side::Baseline)) / cpus;
     let least = options.least.unwrap_or(if repeats { LEAST_CHANGE } else { ONCE.max(disturbed) });
-    let engaged = |side: usize| {
+    let engaged = |side: Side| {
         let states = STATES.into_iter().filter(|s| !matches!(s, State::Idle | State::Crowded | State::Fewer));
         states.map(|s| budget.time(s, side)).sum::<f64>()
     };
     let evenly = budget.evenly_slower().filter(|_| !repeats);
     let outcome = match budget.unit {
         _ if budget.single => Outcome::Alone,
-        Unit::Second if engaged(0) >= (1.0 + least) * engaged(1) => Outcome::MoreTime,
+        Unit::Second if engaged(Side::Slow) >= (1.0 + least) * engaged(Side::Baseline) => Outcome::MoreTime,
         Unit::Second => Outcome::NoSlower,
         _ if ratio.value >= 1.0 + least && ratio.low > 1.0 => match evenly {
             Some(_) => Outcome::Evenly,
@@ -171,27 +172,22 @@ pub fn explain(runs: Vec<Run>, slow: usize, options: &Explain) -> Result<Explana
     warned.extend(cautions::sampled_ledgers(&runs));
     if !budget.single {
         let (a, b): (Vec<usize>, Vec<usize>) = ((slow..runs.len()).collect(), (0..slow).collect());
-        let paces: Vec<Option<crate::throughput::Pace>> = runs
-            .iter()
-            .zip(&windows)
-            .map(|(run, w)| crate::work::Progress::of(run).map(|p| crate::throughput::Pace::of(&p, w)))
-            .collect();
-        warned.extend(cautions::of(&runs, &windows, &paces, &own, [&a, &b], least));
+        warned.extend(cautions::of(&runs, &windows, &own, [&a, &b], least));
     }
-    for (of_side, found) in budget.by_samples.iter().enumerate() {
-        let Some(found) = found else { continue };
+    for of_side in Side::BOTH {
+        let Some(found) = budget.by_samples[of_side] else { continue };
         let of: Vec<usize> = (0..runs.len()).filter(|run| side.get(*run) == Some(&of_side)).collect();
         let names: Vec<&str> = of.iter().filter_map(|&run| Some(runs.get(run)?.name.as_str())).collect();
         let one = if let [run] = of[..] { Some(run) } else { None };
-        warned.push(cautions::divided_by_samples(&names.join(", "), one, *found));
+        warned.push(cautions::divided_by_samples(&names.join(", "), one, found));
     }
-    let ledger = STATES.into_iter().map(|s| (s, [budget.time(s, 0), budget.time(s, 1)], budget.state(s))).collect();
+    let ledger = STATES.into_iter().map(|s| (s, PerSide::of(|side| budget.time(s, side)), budget.state(s))).collect();
     let mut explanation = Explanation {
         runs: runs.iter().map(|r| r.name.clone()).collect(),
         slow,
         unit: budget.unit.clone(),
-        elapsed: [budget.elapsed(0), if budget.single { budget.elapsed(0) } else { budget.elapsed(1) }],
-        done: [budget.size(0), budget.size(1)].map(|(seconds, work)| (work, seconds)),
+        elapsed: PerSide::of(|side| budget.elapsed(if budget.single { Side::Slow } else { side })),
+        done: PerSide::of(|side| budget.pace(side)),
         ratio,
         outcome,
         verdict: String::new(),
@@ -222,13 +218,18 @@ pub fn explain(runs: Vec<Run>, slow: usize, options: &Explain) -> Result<Explana
 /// Those of [`explain`].
 pub fn session(runs: Vec<Run>, slow: usize, window: &Choice) -> Result<Session, Error> {
     let windows = runs.iter().map(|run| window::choose(run, window)).collect::<Result<Vec<_>, _>>()?;
-    let side: Vec<usize> = (0..runs.len()).map(|i| usize::from(i >= slow)).collect();
+    let side = sides(runs.len(), slow);
     let budget = Budget::of(&runs, &windows, &side).map_err(|why| no_budget(&runs, why))?;
     let facts = facts::differences(&runs);
     let tables = tables(&runs, &side, &windows, &budget, &facts);
     let mut session = Session::of(runs)?;
-    tables.define(&mut session)?;
-    Ok(session)
+    let wrong = tables.define(&mut session)?;
+    if wrong.is_empty() { Ok(session) } else { Err(Error::Tables(wrong.join("\n"))) }
+}
+
+/// The sides of `runs` runs of which the first `slow` are slow.
+fn sides(runs: usize, slow: usize) -> Vec<Side> {
+    (0..runs).map(|run| if run < slow { Side::Slow } else { Side::Baseline }).collect()
 }
 
 /// Why there is none: where a recording is damaged, by what.
@@ -239,28 +240,24 @@ fn no_budget(runs: &[Run], why: String) -> Error {
 
 fn tables<'a>(
     runs: &[Run],
-    side: &[usize],
+    side: &[Side],
     windows: &[Window],
     budget: &'a Budget,
     facts: &[FactDifference],
 ) -> Tables<'a> {
-    let of_run = |((run, side), w): ((&Run, &usize), &Window)| {
+    let of_run = |((run, side), w): ((&Run, &Side), &Window)| {
         // Of repeats each has its part of the side's work.
-        let (seconds, units) = budget.size(*side);
-        let length = (w.to - w.from) as f64 / 1e9;
-        Side {
-            run: run.name.clone(),
-            side: *side,
-            units: units * length / seconds.max(1e-9),
-            seconds: length,
-            window: (w.from, w.to),
-        }
+        let rate = Some(budget.pace(*side).rate()).filter(|rate| rate.is_finite()).unwrap_or(0.0);
+        let pace = Pace { work: rate * w.seconds(), seconds: w.seconds() };
+        OfRun { run: run.name.clone(), side: *side, pace, window: (w.from, w.to) }
     };
+    let names = budget.names();
     Tables {
         budget,
+        cgroups: runs.iter().zip(side).flat_map(|(run, side)| own::cgroups(run, *side, &names)).collect(),
         runs: runs.iter().zip(side).zip(windows).map(of_run).collect(),
         measures: measures(runs, side, windows, budget),
-        totals: crate::cause::totals::load(runs, side, windows, [budget.size(0), budget.size(1)], &budget.names()),
+        totals: crate::cause::totals::load(runs, side, windows, PerSide::of(|side| budget.pace(side)), &names),
         facts: facts.iter().map(|f| (f.full_name(), side_values(f, side), f.why)).collect(),
     }
 }
@@ -268,7 +265,7 @@ fn tables<'a>(
 /// Asks all causes, and divides the lost time among what they find. Returns what could not be read.
 fn find(
     runs: Vec<Run>,
-    side: &[usize],
+    side: &[Side],
     budget: &Budget,
     options: &Explain,
     into: &mut Explanation,
@@ -318,10 +315,10 @@ fn hottest(budget: &Budget) -> Option<(String, f64)> {
     let mut by: HashMap<&str, f64> = HashMap::new();
     for (number, cell) in budget.cells.iter().enumerate() {
         if cell.state == Some(State::User) && !cell.caller.is_empty() {
-            *by.entry(cell.caller.as_str()).or_insert(0.0) += budget.times(number)[0];
+            *by.entry(cell.caller.as_str()).or_insert(0.0) += budget.times(number).slow;
         }
     }
-    let all: f64 = STATES.iter().filter(|s| **s != State::Crowded).map(|s| budget.time(*s, 0)).sum();
+    let all: f64 = STATES.iter().filter(|s| **s != State::Crowded).map(|s| budget.time(*s, Side::Slow)).sum();
     let most = by.into_iter().max_by(|a, b| a.1.total_cmp(&b.1).then_with(|| b.0.cmp(a.0)))?;
     (all > 0.0).then(|| (most.0.to_owned(), most.1 / all))
 }
@@ -353,20 +350,20 @@ fn lacks(runs: &[Run], cause: &Cause, single: bool) -> Option<String> {
 }
 
 /// A fact by side: the value of the first run of each.
-fn side_values(fact: &FactDifference, side: &[usize]) -> [Option<String>; 2] {
-    [0, 1].map(|wanted| {
+fn side_values(fact: &FactDifference, side: &[Side]) -> PerSide<Option<String>> {
+    PerSide::of(|wanted| {
         let at = side.iter().position(|s| *s == wanted)?;
         fact.values.get(at)?.clone()
     })
 }
 
 /// Numbers that several causes ask for.
-fn measures(runs: &[Run], side: &[usize], windows: &[Window], budget: &Budget) -> Vec<Measure> {
+fn measures(runs: &[Run], side: &[Side], windows: &[Window], budget: &Budget) -> Vec<Measure> {
     let mut found = Vec::new();
-    let mut put = |name: &str, of: &dyn Fn(usize) -> Option<f64>| found.push((name.to_owned(), of(0), of(1)));
+    let mut put = |name: &str, of: &dyn Fn(Side) -> Option<f64>| found.push((name.to_owned(), PerSide::of(of)));
     let single = budget.single;
-    let known = |side: usize| !(single && side == 1);
-    let mean = |side_wanted: usize, of: &dyn Fn(&Run, &Window) -> Option<f64>| {
+    let known = |side: Side| !(single && side == Side::Baseline);
+    let mean = |side_wanted: Side, of: &dyn Fn(&Run, &Window) -> Option<f64>| {
         let values: Vec<f64> = runs
             .iter()
             .zip(windows)
@@ -376,7 +373,7 @@ fn measures(runs: &[Run], side: &[usize], windows: &[Window], budget: &Budget) -
             .collect();
         (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
     };
-    let cpus = |side: usize| mean(side, &|run, _| Some(run.recording.manifest().cpus as f64).filter(|c| *c > 0.0));
+    let cpus = |side: Side| mean(side, &|run, _| Some(run.recording.manifest().cpus as f64).filter(|c| *c > 0.0));
     put("elapsed", &|side| known(side).then(|| budget.elapsed(side)));
     put("others", &|side| known(side).then(|| budget.others(side)));
     put("cpus", &cpus);

@@ -1,7 +1,7 @@
 //! The comparison in a sentence or two that a manager can read.
 
 use crate::compare::DONE;
-use crate::{Comparison, Difference, Per, window};
+use crate::{Comparison, Difference, Pace, Per};
 use query::{Run, percent, ratio, times};
 
 /// What kind of answer it is.
@@ -30,39 +30,26 @@ pub struct Headline {
 }
 
 /// The throughput of the other side as a ratio to the baseline's: by the work done, else by the time taken where the windows are whole runs.
-fn pace(runs: &[Run], comparison: &Comparison, other: usize) -> Option<String> {
-    let done = |d: &&Difference| d.metric == DONE && d.run == other;
-    let life = |i: usize| comparison.windows.get(i).is_some_and(window::is_life);
+fn pace(runs: &[Run], comparison: &Comparison, paces: &[Option<Pace>], other: usize) -> Option<String> {
     // Of repeats, all that belong to the side.
     let side = |first: usize| match comparison.repeats {
         0 => first..first + 1,
         repeats if first == 0 => 0..repeats,
         repeats => repeats..runs.len(),
     };
-    let mean = |first: usize, of: &dyn Fn(&model::Manifest) -> Option<f64>| {
-        let each: Option<Vec<f64>> = runs.get(side(first))?.iter().map(|r| of(r.recording.manifest())).collect();
-        each.filter(|e| !e.is_empty()).map(|e| e.iter().sum::<f64>() / e.len() as f64)
-    };
     let (a, b) = (&runs.first()?.name, &runs.get(other)?.name);
     let unit = |i: usize| runs.get(i)?.recording.manifest().work.as_ref().map(|w| w.unit.clone());
-    let seconds = |m: &model::Manifest| m.wall.map(|w| w as f64 / 1e9).filter(|w| *w > 0.0);
-    let worked = |m: &model::Manifest| m.work.as_ref().filter(|w| w.total > 0.0).map(|w| w.total);
     if let (Some(unit), true) = (unit(0), unit(0) == unit(other)) {
-        let rate = |m: &model::Manifest| Some(worked(m)? / seconds(m)?);
-        let ratio = match comparison.differences.iter().find(done) {
-            Some(d) if d.baseline > 0.0 && !(life(0) && life(other)) => Some(d.other / d.baseline),
-            _ if life(0) && life(other) => Some(mean(other, &rate)? / mean(0, &rate)?),
-            _ => None,
-        };
-        return ratio.map(|ratio| match ratio {
+        let of = |first: usize| Pace::sum(side(first).map(|run| paces.get(run).copied().flatten())).map(Pace::rate);
+        let ratio = of(other)? / of(0)?;
+        return Some(match ratio {
             0.98..=1.02 => format!("{b} does as many {unit} per second as {a}."),
             _ => format!("{b} does {} as many {unit} per second as {a}{}.", times(ratio), change(ratio)),
         });
     }
-    if !(life(0) && life(other)) {
-        return None;
-    }
-    let (wa, wb) = (mean(0, &seconds)?, mean(other, &seconds)?);
+    let whole = |run: usize| Pace::of_whole(runs.get(run)?, comparison.windows.get(run)?);
+    let of = |first: usize| Pace::sum(side(first).map(whole)).map(Pace::elapsed);
+    let (wa, wb) = (of(0)?, of(other)?);
     let ratio = wb / wa;
     Some(if (0.98..=1.02).contains(&ratio) {
         format!("{b} takes as long as {a} ({wb:.1} s).")
@@ -91,7 +78,7 @@ fn phrase(d: &Difference) -> String {
 }
 
 /// Puts a comparison into words.
-pub(crate) fn of(runs: &[Run], comparison: &Comparison) -> Headline {
+pub(crate) fn of(runs: &[Run], comparison: &Comparison, paces: &[Option<Pace>]) -> Headline {
     let Some((baseline, others)) = runs.split_first() else { return Headline::default() };
     if others.is_empty() {
         let seconds = baseline.recording.duration() as f64 / 1e9;
@@ -106,7 +93,7 @@ pub(crate) fn of(runs: &[Run], comparison: &Comparison) -> Headline {
         0 => (1..runs.len()).collect(),
         repeats => vec![repeats],
     };
-    let paces: Vec<String> = others.iter().filter_map(|&other| pace(runs, comparison, other)).collect();
+    let paces: Vec<String> = others.iter().filter_map(|&other| pace(runs, comparison, paces, other)).collect();
     let found = comparison.differences.len();
     if comparison.compared == 0 {
         if runs.iter().all(|r| r.recording.manifest().labels.contains_key("imported")) {

@@ -95,9 +95,9 @@ impl Explanation {
         let ledger: serde_json::Map<String, Value> = self
             .ledger
             .iter()
-            .map(|(state, [slow, fast], share)| {
+            .map(|(state, times, share)| {
                 let value = json!({
-                    "slow": slow, "against": against(*fast), "share": share.value, "low": share.low, "high": share.high,
+                    "slow": times.slow, "against": against(times.baseline), "share": share.value, "low": share.low, "high": share.high,
                 });
                 (state.name().to_owned(), value)
             })
@@ -138,8 +138,8 @@ impl Explanation {
             "windows": windows.collect::<Vec<_>>(),
             "work": {
                 "unit": self.unit.name(),
-                "slow": self.elapsed[0],
-                "against": against(self.elapsed[1]),
+                "slow": self.elapsed.slow,
+                "against": against(self.elapsed.baseline),
                 "ratio": against(self.ratio.value),
                 "low": against(self.ratio.low),
                 "high": against(self.ratio.high),

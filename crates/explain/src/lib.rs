@@ -22,6 +22,7 @@ mod not_compared;
 mod own;
 mod phases;
 mod redundant;
+mod side;
 mod throughput;
 mod verdict;
 mod window;
@@ -38,8 +39,9 @@ pub use headline::{Headline, Level};
 pub use locks::{Lock, Waited};
 pub use not_compared::NotCompared;
 pub use phases::Phase;
+pub use side::{PerSide, Side};
+pub use throughput::Pace;
 pub use window::{Bound, Choice, choose};
-pub use work::work_done;
 
 /// At most so many ticks of a table are read; beyond, every n-th is, which keeps counters exact.
 const MOST_TICKS: usize = 7200;
@@ -59,6 +61,9 @@ pub enum Error {
     /// The time of the threads cannot be divided.
     #[error("{0}")]
     Budget(String),
+    /// The tables that causes ask cannot be made.
+    #[error("{0}")]
+    Tables(String),
     /// A cause cannot be used.
     #[error(transparent)]
     Cause(#[from] cause::Faulty),

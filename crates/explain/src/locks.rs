@@ -49,8 +49,9 @@ const CODE: [(&str, &[&str]); 2] =
 const BY_HOLDER: &str = concat!(
     "with recursive part as materialized (
          select c.place as place, l.run as run, l.comm as comm, l.kind as kind, l.name as name, l.address as address, l.stack as stack, l.holder as holder,
-                sum(l.time) / 1e9 / c.seconds as time, sum(l.count) / c.seconds as count, max(l.longest) / 1e9 as longest, max(l.waiters) as waiters
-         from lock l join compared c on c.run = l.run where l.t > c.t_from and l.t <= c.t_to group by 1, 2, 3, 4, 5, 6, 7, 8
+                sum(l.time * overlap(l.t_from, l.t, c.t_from, c.t_to)) / 1e9 / c.seconds as time,
+                sum(l.count * overlap(l.t_from, l.t, c.t_from, c.t_to)) / c.seconds as count, max(l.longest) / 1e9 as longest, max(l.waiters) as waiters
+         from lock l join compared c on c.run = l.run where overlap(l.t_from, l.t, c.t_from, c.t_to) > 0 group by 1, 2, 3, 4, 5, 6, 7, 8
      ),
      asked as (select distinct run, stack from part where name is null and stack is not null), ",
     own_code!(),

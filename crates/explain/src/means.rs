@@ -1,6 +1,6 @@
 //! One metric of one run over its window: its series, and the mean of each group.
 
-use crate::{MOST_TICKS, window};
+use crate::MOST_TICKS;
 use model::Window;
 use query::series::{Grid, Series};
 use query::{Run, metric};
@@ -23,11 +23,11 @@ pub(crate) fn grid(run: &Run, table: &str, name: &str, by: &[&str], window: &Win
 /// The mean of a metric over the window, for each group.
 pub(crate) fn means(run: &Run, table: &str, name: &str, by: &[&str], window: &Window) -> Vec<(Vec<String>, f64)> {
     let Some(grid) = grid(run, table, name, by, window) else { return Vec::new() };
-    let range = window::intervals(&grid, window);
-    let seconds: f64 =
-        range.clone().filter_map(|i| Some(*grid.to.get(i)? - *grid.from.get(i)?)).filter(|s| *s > 0.0).sum();
+    let cut = grid.cut(window);
+    let length = |i: usize| Some((*grid.to.get(i)? - *grid.from.get(i)?) * cut.part(i));
+    let seconds: f64 = cut.range.clone().filter_map(length).filter(|s| *s > 0.0).sum();
     // Over the whole window: a process that was there for half of it used half as much on average.
-    let mean = |s: &Series| match s.sums(range.clone())? {
+    let mean = |s: &Series| match s.sums_in(&cut)? {
         (num, _) if grid.metric.is_rate() => (seconds > 0.0).then(|| num / seconds),
         (num, den) => (den > 0.0).then(|| num / den),
     };

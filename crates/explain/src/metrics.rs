@@ -3,7 +3,7 @@
 
 use crate::difference::{Candidate, Difference, Per};
 use crate::not_compared::{NotCompared, why_missing};
-use crate::throughput::{self, Pace};
+use crate::throughput::{Pace, Steps};
 use crate::work::Progress;
 use crate::{Error, MOST_TICKS, own, window};
 use model::{Compare, Table, Window, intern};
@@ -176,35 +176,41 @@ impl<'a> Metrics<'a> {
         Ok(())
     }
 
-    /// Compares the pace of the workload: by what the runs reported in their windows; where a run of several reported too little, by its
-    /// total over its time.
-    pub(crate) fn throughput(&mut self, paces: &[Option<Pace>]) -> Vec<Candidate> {
+    /// Compares the pace of the workload. How sure the change is, what the runs reported in their windows tells, report by report; where a
+    /// run of several reported too little, its pace as a whole. How large it is, is the sides' [`Pace`].
+    pub(crate) fn throughput(&mut self, steps: &[Option<Steps>], paces: &[Option<Pace>]) -> Vec<Candidate> {
         let Some(table) = self.runs.iter().find_map(|r| r.recording.table("work")) else { return Vec::new() };
         let Some(metric) = query::metric(table, "done") else { return Vec::new() };
         let mut found = Vec::new();
         for [a, b] in self.sides {
             let Some(&run) = b.first() else { continue };
             let single = a.len() == 1 && b.len() == 1;
-            let pace = |&run: &usize| -> Option<Pace> {
-                let reported = paces.get(run)?.as_ref();
-                let enough = |p: &&Pace| single || p.len() >= stats::dependence::SHORTEST;
-                let whole = || {
-                    let (work, seconds) = throughput::total(self.runs.get(run)?)?;
-                    window::is_life(self.windows.get(run)?).then(|| Pace { num: vec![work], den: vec![seconds] })
-                };
-                reported.filter(enough).cloned().or_else(whole)
+            let of_run = |run: usize| paces.get(run).copied().flatten();
+            let of = |&run: &usize| -> Option<Steps> {
+                let reported = steps.get(run)?.as_ref();
+                let enough = |s: &&Steps| single || s.len() >= stats::dependence::SHORTEST;
+                let whole = || of_run(run).filter(|_| self.windows.get(run).is_some_and(window::is_life));
+                reported.filter(enough).cloned().or_else(|| whole().map(Steps::whole))
             };
-            let (a, b): (Vec<_>, Vec<_>) = (a.iter().filter_map(pace).collect(), b.iter().filter_map(pace).collect());
+            let side = |side: &[usize]| Pace::sum(side.iter().map(|run| of_run(*run))).map(Pace::rate);
+            let rates = side(a).zip(side(b)).filter(|(a, b)| *a > 0.0 && *b > 0.0);
+            let (a, b): (Vec<_>, Vec<_>) = (a.iter().filter_map(of).collect(), b.iter().filter_map(of).collect());
             let (Some(first), Some(second)) = (a.first(), b.first()) else { continue };
             let values = [first.values(), second.values()];
             let of = Of { table, metric: &metric, by: &[], labels: &[], run };
-            let series = [&a, &b].map(|side| side.iter().map(Pace::series).collect::<Vec<_>>());
+            let series = [&a, &b].map(|side| side.iter().map(Steps::series).collect::<Vec<_>>());
             // Any pace matters, and it has no unit: the least change alone decides.
             let apart = match (series[0].as_slice(), series[1].as_slice()) {
                 ([a], [b]) => stats::separation::of_stretches(a, b),
                 _ => None,
             };
-            let candidate = self.candidate(&of, Per::Second, series, values, 0.0, true);
+            let mut candidate = self.candidate(&of, Per::Second, series, values, 0.0, true);
+            if let (Some(c), Some((baseline, other))) = (candidate.as_mut(), rates) {
+                let (d, change) = (&mut c.difference, other / baseline - 1.0);
+                (d.baseline, d.other, d.difference, d.change) = (baseline, other, other - baseline, Some(change));
+                // The ends of a command's life are in the change and not in the steady state that its interval is of.
+                (d.low, d.high) = (d.low.map(|low| low.min(change)), d.high.map(|high| high.max(change)));
+            }
             found.extend(candidate.map(|c| Candidate { separation: apart, ..c }));
         }
         found
@@ -212,7 +218,7 @@ impl<'a> Metrics<'a> {
 
     /// The part of a group's series that lies in the window. An entity that was never there in a table that was read used nothing.
     fn side(&self, run: usize, grid: &Grid, labels: &[String]) -> Option<Cut> {
-        let range = window::intervals(grid, self.windows.get(run)?);
+        let range = window::steady(grid, self.windows.get(run)?);
         let times = range.clone().filter_map(|i| Some((*grid.from.get(i)?, *grid.to.get(i)?))).collect();
         match grid.series.iter().find(|s: &&Series| s.labels == labels) {
             Some(series) => {

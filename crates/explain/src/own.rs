@@ -1,5 +1,6 @@
 //! What belongs to the workload: the names of the command's processes and of those that it started.
 
+use crate::side::Side;
 use model::NULL;
 use query::Run;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -77,6 +78,75 @@ fn family(run: &Run) -> Option<(HashSet<String>, HashSet<String>)> {
     Some((own, foreign))
 }
 
+/// A control group that processes of the workload are in, or one above it: what limits that limits them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct InGroup {
+    pub(crate) run: String,
+    pub(crate) side: Side,
+    /// As the tables of control groups write it: nothing for the root.
+    pub(crate) path: String,
+    /// How many levels above the group of a process it is.
+    pub(crate) above: i64,
+}
+
+/// The tables of control groups.
+const GROUPS: [&str; 2] = ["cgroup_cpu", "cgroup_memory"];
+
+/// The control groups of the workload's processes in a run, and those above them, each once. `own`: names of its processes, which tell them where
+/// no threads were looked at one by one. A process can be in another group for memory than for CPUs, in version 1 of the interface, and one group
+/// of each process is recorded: where a table knows none of them, groups that no other process was seen in are taken for its own.
+pub(crate) fn cgroups(run: &Run, side: Side, own: &BTreeSet<String>) -> Vec<InGroup> {
+    let pids = looked_at(run);
+    let select = Select { columns: Some(&["name", "cgroup"]), ..Select::default() };
+    let Some(frame) = run.recording.load("process_info", &select) else { return Vec::new() };
+    let (Some(pid), Some(name), Some(cgroup)) =
+        (frame.table.labels().position(|c| c.name == "pid"), frame.column("name"), frame.column("cgroup"))
+    else {
+        return Vec::new();
+    };
+    let text = |cells: &[i64], row: usize| cells.get(row).and_then(|cell| frame.symbols.text(*cell));
+    let (mut found, mut foreign): (HashMap<String, i64>, HashMap<String, i64>) = Default::default();
+    for entity in &frame.entities {
+        for row in entity.rows.clone() {
+            let is_own = match entity.labels.get(pid) {
+                Some(pid) if !pids.is_empty() => pids.contains(pid),
+                _ => text(name, row).is_some_and(|name| own.contains(name)),
+            };
+            let Some(path) = text(cgroup, row) else { continue };
+            let mut path = path.trim_end_matches('/');
+            for above in 0.. {
+                let least = if is_own { &mut found } else { &mut foreign }.entry(path.to_owned()).or_insert(above);
+                *least = above.min(*least);
+                let Some((parent, _)) = path.rsplit_once('/') else { break };
+                path = parent;
+            }
+        }
+    }
+    let is_known = !found.is_empty();
+    for table in GROUPS.into_iter().filter(|_| is_known) {
+        let known = paths(run, table);
+        if !known.iter().any(|path| !path.is_empty() && found.contains_key(path)) {
+            found.extend(
+                known.into_iter().filter(|path| !path.is_empty() && !foreign.contains_key(path)).map(|path| (path, 0)),
+            );
+        }
+    }
+    let of = |(path, above)| InGroup { run: run.name.clone(), side, path, above };
+    let mut found: Vec<InGroup> = found.into_iter().map(of).collect();
+    found.sort_by(|a, b| (a.above, &a.path).cmp(&(b.above, &b.path)));
+    found
+}
+
+/// The groups that a table of them has.
+fn paths(run: &Run, table: &str) -> Vec<String> {
+    let Some(frame) = run.recording.load(table, &Select { columns: Some(&[]), ..Select::default() }) else {
+        return Vec::new();
+    };
+    let Some(path) = frame.table.labels().position(|c| c.name == "path") else { return Vec::new() };
+    let text = |entity: &store::Entity| frame.symbols.text(*entity.labels.get(path)?).map(str::to_owned);
+    frame.entities.iter().filter_map(text).collect()
+}
+
 /// Tables that hold nothing but the threads in scope, whatever they are called: a compiler of the workload has the name of a neighbour's.
 pub(crate) fn is_scoped(table: &str, scoped: bool) -> bool {
     const TABLES: [&str; 4] = ["page_fault", "run_queue", "syscall", "thread_time"];
@@ -112,7 +182,52 @@ pub(crate) fn is_waiting(metric: &str, by: &[&str], labels: &[String]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_scoped, is_waiting};
+    use super::{InGroup, cgroups, is_scoped, is_waiting};
+    use crate::side::Side;
+    use model::{Column, Table, Unit};
+    use std::collections::BTreeSet;
+
+    static INFO: Table = Table::wide(
+        "process_info",
+        "processes",
+        &[
+            Column::number("pid", "process"),
+            Column::fact("name", "name"),
+            Column::fact_number("parent", Unit::None, "parent"),
+            Column::fact("cgroup", "control group"),
+        ],
+    );
+
+    #[test]
+    fn the_groups_of_the_workload_and_those_above_it() {
+        let text = "t pid name parent cgroup\n0 1 systemd 0 /init.scope\n0 7 app 1 /pods/b/one\n0 8 app 1 /pods\n0 9 other 1 /pods/c";
+        let run = query::testing::run("run", &[(&INFO, text)]);
+        let of = |path: &str, above| InGroup { run: "run".into(), side: Side::Slow, path: path.into(), above };
+        let found = cgroups(&run, Side::Slow, &BTreeSet::from(["app".to_owned()]));
+        assert_eq!(found, [of("/pods", 0), of("/pods/b/one", 0), of("", 1), of("/pods/b", 1)]);
+        assert_eq!(cgroups(&run, Side::Slow, &BTreeSet::new()), []);
+    }
+
+    static MEMORY: Table = Table::wide(
+        "cgroup_memory",
+        "groups",
+        &[Column::label("path", "group"), Column::gauge("max", Unit::Bytes, "limit")],
+    );
+
+    #[test]
+    fn a_group_of_another_hierarchy_is_the_workloads_where_nobody_else_is_in_it() {
+        let text = "t pid name parent cgroup\n0 1 init 0 /\n0 7 app 1 /\n0 9 other 1 /pods/c";
+        let memory = "t path max\n0 \"\" -\n0 /pods 5\n0 /pods/c 5\n0 /limited 5";
+        let run = query::testing::run("run", &[(&INFO, text), (&MEMORY, memory)]);
+        let found = cgroups(&run, Side::Slow, &BTreeSet::from(["app".to_owned()]));
+        assert_eq!(found.iter().map(|of| of.path.as_str()).collect::<Vec<_>>(), ["", "/limited"]);
+        // Where the workload's own group is known, others are not its own.
+        let memory = "t path max\n0 /pods 5\n0 /pods/c 5\n0 /limited 5";
+        let run =
+            query::testing::run("run", &[(&INFO, &text.replace("7 app 1 /", "7 app 1 /pods/a")), (&MEMORY, memory)]);
+        let found = cgroups(&run, Side::Slow, &BTreeSet::from(["app".to_owned()]));
+        assert_eq!(found.iter().map(|of| of.path.as_str()).collect::<Vec<_>>(), ["/pods/a", "/pods", ""]);
+    }
 
     #[test]
     fn what_was_looked_at_is_the_workloads() {

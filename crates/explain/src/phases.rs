@@ -88,7 +88,7 @@ impl Use {
         }
         let grid = ours?;
         let mut found = Use { at: Vec::new(), seconds: Vec::new(), cpus: Vec::new() };
-        for i in window::intervals(&grid, window) {
+        for i in window::steady(&grid, window) {
             let (Some(&start), Some(&end)) = (grid.from.get(i), grid.to.get(i)) else { continue };
             let series = grid.series.iter().filter(|s| !is_own || s.labels.iter().any(|l| names.contains(l)));
             let (mut sum, mut any) = (0.0, false);

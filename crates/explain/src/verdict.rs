@@ -3,6 +3,7 @@
 use crate::Explanation;
 use crate::budget::{State, Unit};
 use crate::explanation::Outcome;
+use crate::side::Side;
 use query::{human, percent, times, times_interval};
 
 /// "a, b and c" of names.
@@ -114,7 +115,7 @@ pub(crate) fn of(e: &Explanation) -> String {
 
 impl Explanation {
     /// Elapsed time per unit of a side, for people.
-    pub fn per_unit(&self, side: usize) -> String {
-        human(self.elapsed.get(side).copied().unwrap_or(f64::NAN), "s")
+    pub fn per_unit(&self, side: Side) -> String {
+        human(self.elapsed[side], "s")
     }
 }

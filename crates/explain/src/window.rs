@@ -137,18 +137,10 @@ fn nanoseconds(seconds: f64) -> i64 {
     (seconds * 1e9) as i64
 }
 
-/// The intervals of a grid that count for a window. One that reaches over an end by less than half of itself still counts: the reads at the
-/// start and end of a command come a moment before and after it.
-pub(crate) fn intervals(grid: &Grid, window: &Window) -> std::ops::Range<usize> {
-    let (from, to) = (window.from as f64 / 1e9, window.to as f64 / 1e9);
-    let inside = |i: usize| {
-        let (start, end) = (grid.from.get(i).copied().unwrap_or(0.0), grid.to.get(i).copied().unwrap_or(0.0));
-        let middle = f64::midpoint(start, end);
-        middle >= from && middle <= to
-    };
-    let first = grid.all().find(|&i| inside(i)).unwrap_or(grid.len());
-    let last = grid.all().rev().find(|&i| inside(i)).map_or(first, |i| i + 1);
-    let range = first..last.max(first);
+/// The intervals of a grid whose values say how a metric varied in a window: those that lie in it by half or more, whole. What there was of
+/// something in the window is asked of [`Grid::cut`], which leaves nothing out.
+pub(crate) fn steady(grid: &Grid, window: &Window) -> std::ops::Range<usize> {
+    let range = grid.cut(window).mostly();
     // The first and the last interval of a command's life hold its start and its end, which are no part of its steady state; a run that is
     // short enough for them to be most of it is taken as it is.
     if is_life(window) && range.len() >= ENDS * 2 + 6 { range.start + ENDS..range.end - ENDS } else { range }

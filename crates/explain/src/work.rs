@@ -1,7 +1,6 @@
 //! Work done over time, as the workload reported it: the denominator of "per operation".
 
 use crate::line::Line;
-use model::Window;
 use query::series::Grid;
 use query::{Run, metric};
 use store::{Frame, Select};
@@ -77,12 +76,6 @@ impl Progress {
     pub(crate) fn between(&self, from: f64, to: f64) -> f64 {
         self.0.between(from, to)
     }
-}
-
-/// Units of work that a run did in a window; `None` where it reported none.
-pub fn work_done(run: &Run, window: &Window) -> Option<f64> {
-    let done = Progress::of(run)?.between(window.from as f64 / 1e9, window.to as f64 / 1e9);
-    (done > 0.0).then_some(done)
 }
 
 #[cfg(test)]

@@ -88,6 +88,23 @@ pub struct Window {
     pub why: String,
 }
 
+impl Window {
+    /// The part of the stretch from `from` to `to` that lies in the window, 0 to 1: what was counted over the stretch counts for the window by
+    /// so much. A moment, `from` equal to `to`, lies in it or does not. This is the one rule by which anything is cut to a window.
+    pub fn part(&self, from: i64, to: i64) -> f64 {
+        if to <= from {
+            return f64::from(u8::from((self.from..=self.to).contains(&to)));
+        }
+        let inside = to.min(self.to).saturating_sub(from.max(self.from)).max(0);
+        inside as f64 / to.saturating_sub(from) as f64
+    }
+
+    /// How long it is, seconds.
+    pub fn seconds(&self) -> f64 {
+        self.to.saturating_sub(self.from).max(0) as f64 / 1e9
+    }
+}
+
 /// A property of the host, read once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fact {
@@ -189,6 +206,23 @@ impl Manifest {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_stretch_counts_by_the_part_that_lies_in_the_window() {
+        let window = Window { from: 100, to: 200, why: String::new() };
+        for (from, to, part) in [
+            (100, 200, 1.0),
+            (150, 160, 1.0),
+            (50, 150, 0.5),
+            (190, 230, 0.25),
+            (0, 400, 0.25),
+            (200, 300, 0.0),
+            (0, 50, 0.0),
+        ] {
+            assert_eq!(window.part(from, to), part, "{from} to {to}");
+        }
+        assert_eq!([99, 100, 200, 201].map(|at| window.part(at, at)), [0.0, 1.0, 1.0, 0.0]);
+    }
 
     #[test]
     fn scopes_are_told_by_their_words() {

@@ -17,7 +17,7 @@
 use crate::metric::Divisor;
 use crate::metric::Term;
 use crate::{Error, Metric};
-use model::{Fold, NULL, Type};
+use model::{Fold, NULL, Type, Window};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -56,6 +56,30 @@ pub struct Series {
     pub resets: u64,
     /// How many entities were folded in.
     pub entities: usize,
+}
+
+/// The intervals of a [`Grid`] that a window touches.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Cut {
+    /// Which they are.
+    pub range: Range<usize>,
+    /// Of each, the part that lies in the window.
+    parts: Vec<f64>,
+}
+
+impl Cut {
+    /// The part of an interval that lies in the window, 0 to 1.
+    pub fn part(&self, interval: usize) -> f64 {
+        interval.checked_sub(self.range.start).and_then(|at| self.parts.get(at)).copied().unwrap_or(0.0)
+    }
+
+    /// The intervals that lie in the window by half or more: those that stand for it where their values are taken as they are.
+    pub fn mostly(&self) -> Range<usize> {
+        let is_in = |part: &f64| *part >= 0.5;
+        let first = self.parts.iter().position(is_in).unwrap_or(0);
+        let end = self.parts.iter().rposition(is_in).map_or(first, |last| last + 1);
+        self.range.start + first..self.range.start + end
+    }
 }
 
 /// Which intervals of a [`Grid`] make one point of a drawing.
@@ -140,6 +164,12 @@ impl Series {
     /// Numerators and denominators added up over the measured intervals; `None` where there are none.
     pub fn sums(&self, range: Range<usize>) -> Option<(f64, f64)> {
         self.measured(range).map(|(_, num, den)| (num, den)).reduce(|(n, d), (num, den)| (n + num, d + den))
+    }
+
+    /// The same for a window: what it cuts counts by the part of it that lies inside.
+    pub fn sums_in(&self, cut: &Cut) -> Option<(f64, f64)> {
+        let inside = self.measured(cut.range.clone()).map(|(i, num, den)| (num * cut.part(i), den * cut.part(i)));
+        inside.reduce(|(n, d), (num, den)| (n + num, d + den))
     }
 
     /// The mean over a range of intervals: the ratio of the sums. `None` where nothing was measured or there is nothing to divide by.
@@ -270,6 +300,22 @@ impl Grid {
         let first = self.from.partition_point(|&t| t < from);
         let last = self.to.partition_point(|&t| t <= to);
         first..last.max(first)
+    }
+
+    /// The intervals that a window touches, with the part of each that lies in it.
+    pub fn cut(&self, window: &Window) -> Cut {
+        let ns = |seconds: &f64| (seconds * 1e9).round() as i64;
+        let part = |i: usize| match (self.from.get(i), self.to.get(i)) {
+            (Some(from), Some(to)) => window.part(ns(from), ns(to)),
+            _ => 0.0,
+        };
+        // A moment at an end of the window lies in it; an interval that ends there does not.
+        let is_moment = self.metric.is_level();
+        let is_before = |to: &f64| ns(to) < window.from || ns(to) == window.from && !is_moment;
+        let is_begun = |from: &f64| ns(from) < window.to || ns(from) == window.to && is_moment;
+        let first = self.to.partition_point(is_before);
+        let range = first..self.from.partition_point(is_begun).max(first);
+        Cut { parts: range.clone().map(part).collect(), range }
     }
 
     /// All intervals.

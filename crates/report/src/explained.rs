@@ -2,7 +2,7 @@
 
 use explain::budget::{Estimate, State, Unit};
 use explain::cause::Cause;
-use explain::{Explain, Explanation, Finding, Outcome, explain};
+use explain::{Explain, Explanation, Finding, Outcome, Pace, PerSide, Side, explain};
 use model::Page;
 use query::Run;
 use serde_json::{Value, json};
@@ -32,14 +32,14 @@ pub(crate) struct Bar {
     pub(crate) times: Vec<(State, f64)>,
     /// Elapsed seconds per unit.
     pub(crate) elapsed: f64,
-    /// Units of work done, and in how many seconds.
-    pub(crate) done: (f64, f64),
+    /// What was done, and in which time.
+    pub(crate) done: Pace,
 }
 
 impl Bar {
-    fn of(e: &Explanation, side: usize) -> Option<Bar> {
-        let times = e.ledger.iter().map(|(state, times, _)| Some((*state, *times.get(side)?)));
-        Some(Bar { times: times.collect::<Option<_>>()?, elapsed: *e.elapsed.get(side)?, done: *e.done.get(side)? })
+    fn of(e: &Explanation, side: Side) -> Bar {
+        let times = e.ledger.iter().map(|(state, times, _)| (*state, times[side])).collect();
+        Bar { times, elapsed: e.elapsed[side], done: e.done[side] }
     }
 }
 
@@ -75,7 +75,7 @@ pub(crate) fn explained(runs: &[Source], options: &Explain) -> Result<Explained,
     let pages = pages(&options.causes);
     if runs.len() < 2 {
         let explanation = explain(open(runs, &[0])?, 1, options).map_err(|e| e.to_string())?;
-        let bars = vec![Bar::of(&explanation, 0)];
+        let bars = vec![Some(Bar::of(&explanation, Side::Slow))];
         return Ok(Explained { run: 0, against: None, explanation, bars, pages });
     }
     // Of many recordings the causes are looked for in one pair only.
@@ -99,14 +99,15 @@ pub(crate) fn explained(runs: &[Source], options: &Explain) -> Result<Explained,
         return Err(why.unwrap_or_else(|| "there is nothing to explain".into()));
     };
     let mut bars: Vec<(usize, Unit, Option<Bar>)> =
-        asked.iter().map(|(other, e)| (*other, e.unit.clone(), Bar::of(e, 0))).collect();
+        asked.iter().map(|(other, e)| (*other, e.unit.clone(), Some(Bar::of(e, Side::Slow)))).collect();
     let explanation = match found {
         Some(found) if runs.len() == 2 => found,
         None if runs.len() == 2 => asked.pop().map(|(_, e)| e).ok_or("there is nothing to explain")?,
         _ => pair(run, against, options)?,
     };
     bars.extend(
-        [(run, 0), (against, 1)].map(|(index, side)| (index, explanation.unit.clone(), Bar::of(&explanation, side))),
+        [(run, Side::Slow), (against, Side::Baseline)]
+            .map(|(index, side)| (index, explanation.unit.clone(), Some(Bar::of(&explanation, side)))),
     );
     let of_run =
         |index: usize| bars.iter().rev().find(|(i, unit, _)| *i == index && *unit == explanation.unit)?.2.clone();
@@ -221,7 +222,7 @@ pub(crate) fn budget(e: &Explained) -> Value {
         Some(bar) => json!(bar.times.iter().map(|(_, time)| time).collect::<Vec<_>>()),
         None => json!(vec![Value::Null; x.ledger.len()]),
     });
-    let share = |(_, _, share): &(State, [f64; 2], Estimate)| estimate(share);
+    let share = |(_, _, share): &(State, PerSide<f64>, Estimate)| estimate(share);
     let part = if lost || x.outcome == Outcome::Alone {
         json!(x.ledger.iter().map(share).collect::<Vec<_>>())
     } else {
@@ -237,7 +238,7 @@ pub(crate) fn budget(e: &Explained) -> Value {
         "values": values.collect::<Vec<_>>(),
         "shares": part,
         "elapsed": e.bars.iter().map(|b| b.as_ref().map(|b| b.elapsed)).collect::<Vec<_>>(),
-        "done": e.bars.iter().map(|b| b.as_ref().map(|b| [b.done.0, b.done.1])).collect::<Vec<_>>(),
+        "done": e.bars.iter().map(|b| b.as_ref().map(|b| [b.done.work, b.done.seconds])).collect::<Vec<_>>(),
     })
 }
 

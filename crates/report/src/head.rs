@@ -3,7 +3,7 @@
 use crate::charts::{PageData, place_of};
 use crate::explained::{self, Explained};
 use crate::{Error, budget};
-use explain::{Comparison, Difference, Level, Outcome, Per};
+use explain::{Comparison, Difference, Level, Outcome, Pace, Per};
 use model::{Exit, Polarity, Status};
 use query::series::Grid;
 use query::{Run, metric};
@@ -83,8 +83,9 @@ fn run(run: &Run, index: usize, short: &str, comparison: &Comparison) -> Result<
     let m = run.recording.manifest();
     let seconds = |ns: i64| ns as f64 / 1e9;
     let wall = m.wall.map(seconds);
+    let pace = comparison.windows.get(index).and_then(|window| Pace::of(run, window));
     let work = m.work.as_ref().map(|w| {
-        let per_second = wall.filter(|s| *s > 0.0).map(|s| w.total / s);
+        let per_second = pace.map(Pace::rate).filter(|rate| rate.is_finite());
         json!({"unit": w.unit, "total": w.total, "per_second": per_second})
     });
     let exit = m.exit.map(|e| match e {

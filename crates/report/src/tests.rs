@@ -400,7 +400,7 @@ fn the_first_screen_says_what_the_engine_found() {
     assert_eq!((head["budget"]["unit"].as_str(), head["budget"]["source"].as_str()), (Some("s"), Some("ledger")));
     assert_eq!(head["budget"]["states"].as_array().unwrap().len(), explain::budget::STATES.len());
     let (fast, slow) = (bar(&head, 0), bar(&head, 1));
-    for (state, [of_slow, of_fast], _) in &engine.explanation.ledger {
+    for (state, explain::PerSide { slow: of_slow, baseline: of_fast }, _) in &engine.explanation.ledger {
         assert!(
             (slow[state.name()] - of_slow).abs() < 1e-9 && (fast[state.name()] - of_fast).abs() < 1e-9,
             "{}",

@@ -24,7 +24,7 @@ pub use amend::{Cells, amend};
 pub use error::Error;
 pub use extract::{Keep, extract};
 pub use frame::{Entity, Frame, Select};
-pub use reader::{Batch, Damage, Recording};
+pub use reader::{Batch, Damage, Recording, stretch_from};
 pub use schema::{APPLICATION_ID, FORMAT};
 pub use writer::{TableId, Writer};
 

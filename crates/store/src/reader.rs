@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 mod check;
 mod scan;
 
-pub use scan::Batch;
+pub use scan::{Batch, stretch_from};
 
 /// A part of a recording that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -188,7 +188,7 @@ export function profileOf(runs: Run[], bad: (name: string) => string): ProfileSa
       ],
       unexplained: 0.11,
       notes: [{ cause: "set-up", text: bad("vm.swappiness differs: 60 against 10"), pages: ["set-up"] }],
-      not_evaluated: [{ causes: ["backend", "frontend"], needs: bad("table topdown in fast; table topdown in slow") }, { causes: ["numa"], needs: "table numastat in fast" }],
+      not_evaluated: [{ causes: ["back-pressure", "nagle"], needs: bad("table wait in fast; table wait in slow") }, { causes: ["numa"], needs: "table numastat in fast" }],
     },
     pages: [
       page("time-budget", "Time budget", "time-budget", []),

@@ -6,6 +6,8 @@ import java.util.function.IntConsumer;
 final class Frame {
     static boolean slow;
     static double seconds = 10;
+    /** Seconds between two lines of progress. */
+    static double every = 1;
     static final AtomicBoolean stopped = new AtomicBoolean();
     static final LongAdder done = new LongAdder();
 
@@ -32,11 +34,16 @@ final class Frame {
             }, name + "-" + i);
             threads[i].start();
         }
-        double next = 1, now;
+        watch(started, threads);
+    }
+
+    /** Prints the progress of threads that count in `done` until the time is up, stops them, and prints the totals. */
+    static void watch(long started, Thread... threads) throws InterruptedException {
+        double next = every, now;
         while ((now = (System.nanoTime() - started) / 1e9) < seconds) {
             if (now >= next) {
                 System.out.println("done " + done.sum());
-                next += 1;
+                next += every;
             }
             Thread.sleep(Math.max(1, (long) ((Math.min(next, seconds) - now) * 1000)));
         }

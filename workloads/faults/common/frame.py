@@ -8,6 +8,7 @@ import time
 
 SLOW = False
 SECONDS = 10.0
+EVERY = 1.0  # seconds between two lines of progress
 stopped = False
 started = 0.0
 
@@ -41,16 +42,16 @@ def lost_share(share):
 
 
 def progress(count):
-    """Waits until the time is up and prints count() once a second and at the end."""
+    """Waits until the time is up and prints count() every EVERY seconds and at the end."""
     global stopped
-    following = started + 1
+    following = started + EVERY
     while not stopped:
         now = time.monotonic()
         if now >= started + SECONDS:
             break
         if now >= following:
             print("done", count(), flush=True)
-            following += 1
+            following += EVERY
         time.sleep(max(0.001, min(following, started + SECONDS) - now))
     stopped = True
 
@@ -90,7 +91,7 @@ def run_processes(count, operation):
             while not stopped and time.monotonic() < started + SECONDS:
                 operation(index)
                 unsaid += 1
-                if time.monotonic() > said + 0.2:
+                if time.monotonic() > said + min(0.2, EVERY / 2):
                     os.write(writer, b"%d\n" % unsaid)
                     unsaid, said = 0, time.monotonic()
             os.write(writer, b"%d\n" % unsaid)

@@ -5,6 +5,7 @@ use super::ledger::{Working, group, is_own};
 use super::request;
 use super::state::{ALL, STATES, State};
 use super::timed::TimedOut;
+use crate::side::{PerSide, Side};
 use model::Window;
 use query::Run;
 use query::profile::{self, Frame, Levels, Measure, Part, Request, Tree};
@@ -43,10 +44,10 @@ pub struct Cell {
     pub caller: String,
     /// All functions, outermost first, each between two semicolons.
     pub path: String,
-    /// Of the time in this state, by slow and fast side.
-    pub fraction: [f64; 2],
-    /// Samples or waits that it stands on, by side; 0 where that is not known.
-    pub samples: [f64; 2],
+    /// Of the time in this state.
+    pub fraction: PerSide<f64>,
+    /// Samples or waits that it stands on; 0 where that is not known.
+    pub samples: PerSide<f64>,
     /// Whether it is of threads that keep house.
     pub aside: bool,
     /// Of CPU time, the function below which it grew, see [`super::focus`].
@@ -57,11 +58,11 @@ pub struct Cell {
     pub kernel: usize,
 }
 
-/// The two sides: for each run, which it belongs to (0: slow, 1: fast).
+/// The two sides: for each run, which it belongs to.
 pub(crate) struct Sides<'a> {
     pub(crate) runs: &'a [&'a Run],
     pub(crate) windows: &'a [&'a Window],
-    pub(crate) side: &'a [usize],
+    pub(crate) side: &'a [Side],
     pub(crate) own: &'a BTreeSet<String>,
     pub(crate) working: &'a Working,
 }
@@ -185,8 +186,8 @@ fn of_measure(sides: &Sides<'_>, measure: Measure, state: State) -> Vec<(Cell, [
         let mut weights = [0.0; 2];
         for (column, &index) in there.iter().enumerate() {
             let weight = tree.own(column).get(node as usize).copied().unwrap_or(0.0);
-            let side = sides.side.get(index).copied().unwrap_or(0);
-            if let Some(sum) = weights.get_mut(side) {
+            let side = sides.side.get(index).copied().unwrap_or(Side::Slow);
+            if let Some(sum) = weights.get_mut(side as usize) {
                 *sum += weight;
             }
         }
@@ -295,7 +296,7 @@ pub(crate) fn load(sides: &Sides<'_>) -> (Vec<Cell>, Moves) {
     let mut found: Vec<(Cell, [f64; 2])> = Vec::new();
     for (mut cell, weights) in of_measure(sides, Measure::Cpu, State::User) {
         cell.state = Some(if cell.kind == "kernel" { State::Kernel } else { State::User });
-        cell.samples = weights.map(|w| w / PERIOD);
+        cell.samples = PerSide::of(|side| weights[side as usize] / PERIOD);
         found.push((cell, weights));
     }
     request::infer(&mut found);
@@ -361,9 +362,9 @@ pub(crate) fn load(sides: &Sides<'_>) -> (Vec<Cell>, Moves) {
         let words = [&cell.comm, &cell.thread, &cell.what, &cell.lock, &cell.path].map(String::clone);
         let key = (state, cell.aside, cell.kind == "spin", words);
         let samples = cell.samples;
-        let (known, sum) = cells.entry(key).or_insert_with(|| (Cell { samples: [0.0; 2], ..cell }, [0.0; 2]));
-        for side in 0..2 {
-            sum[side] += weights[side];
+        let (known, sum) = cells.entry(key).or_insert_with(|| (Cell { samples: PerSide::default(), ..cell }, [0.0; 2]));
+        for side in Side::BOTH {
+            sum[side as usize] += weights[side as usize];
             known.samples[side] += samples[side];
         }
     }
@@ -379,8 +380,8 @@ pub(crate) fn load(sides: &Sides<'_>) -> (Vec<Cell>, Moves) {
         .into_values()
         .map(|(mut cell, weights)| {
             let state = cell.state.map_or(0, |s| s as usize);
-            for (side, weight) in weights.into_iter().enumerate() {
-                let all = if cell.aside { 1.0 } else { whole[side][state] };
+            for (side, weight) in Side::BOTH.into_iter().zip(weights) {
+                let all = if cell.aside { 1.0 } else { whole[side as usize][state] };
                 cell.fraction[side] = if all > 0.0 { weight / all } else { 0.0 };
             }
             cell
@@ -388,8 +389,8 @@ pub(crate) fn load(sides: &Sides<'_>) -> (Vec<Cell>, Moves) {
         .collect();
     // A state of which nothing more is known is one cell.
     for state in ALL {
-        let missing = [0, 1].map(|side| whole[side][state as usize] <= 0.0);
-        if missing[0] || missing[1] {
+        let missing = PerSide::of(|side| whole[side as usize][state as usize] <= 0.0);
+        if missing.slow || missing.baseline {
             let fraction = missing.map(|m| f64::from(u8::from(m)));
             cells.push(Cell { state: Some(state), path: ";".into(), fraction, ..Cell::default() });
         }

@@ -3,6 +3,7 @@
 
 use super::cells::Cell;
 use super::state::State;
+use crate::side::{PerSide, Side};
 use std::collections::BTreeMap;
 
 /// Beyond this ratio of CPU times no machine's speed wavers as a rule.
@@ -22,31 +23,33 @@ pub(super) const WAITS: f64 = 1.6;
 const SAMPLES: f64 = 40.0;
 
 /// How many times as much CPU time a unit took, where it grew alike in all parts: the kernel's code, the function of the program with most of its time,
-/// and the rest of the program. `time`: seconds per unit by side, of the program and of the kernel.
-pub(super) fn slower(cells: &[Cell], user: [f64; 2], kernel: [f64; 2]) -> Option<f64> {
-    let all = [0, 1].map(|side| user[side] + kernel[side]);
-    let ratio = all[0] / all[1];
-    let is_likely = ratio > 1.0 && ratio < MOST && (0..2).all(|side| kernel[side] >= LEAST * all[side]);
+/// and the rest of the program. `user`, `kernel`: seconds per unit, of the program and of the kernel.
+pub(super) fn slower(cells: &[Cell], user: PerSide<f64>, kernel: PerSide<f64>) -> Option<f64> {
+    let all = user.zip(kernel).map(|(user, kernel)| user + kernel);
+    let ratio = all.slow / all.baseline;
+    let is_enough = Side::BOTH.into_iter().all(|side| kernel[side] >= LEAST * all[side]);
+    let is_likely = ratio > 1.0 && ratio < MOST && is_enough;
     // Samples of the program by function.
-    let mut by_function: BTreeMap<&str, [f64; 2]> = BTreeMap::new();
+    let mut by_function: BTreeMap<&str, PerSide<f64>> = BTreeMap::new();
     for cell in cells.iter().filter(|c| !c.aside && c.state == Some(State::User) && is_likely) {
-        let sums = by_function.entry(&cell.function).or_insert([0.0; 2]);
-        *sums = [0, 1].map(|side| sums[side] + cell.samples[side]);
+        let sums = by_function.entry(&cell.function).or_default();
+        *sums = sums.zip(cell.samples).map(|(sum, more)| sum + more);
     }
-    let sum = |of: &[[f64; 2]]| [0, 1].map(|side| of.iter().map(|samples| samples[side]).sum::<f64>());
-    let mut functions: Vec<[f64; 2]> = by_function.into_values().collect();
-    functions.sort_by(|a, b| (b[0] + b[1]).total_cmp(&(a[0] + a[1])));
+    let sum = |of: &[PerSide<f64>]| PerSide::of(|side| of.iter().map(|samples| samples[side]).sum::<f64>());
+    let mut functions: Vec<PerSide<f64>> = by_function.into_values().collect();
+    functions.sort_by(|a, b| (b.slow + b.baseline).total_cmp(&(a.slow + a.baseline)));
     let whole = sum(&functions);
     let (top, rest) = (*functions.first()?, sum(functions.get(1..)?));
     let is_near = |grown: f64, error: f64| {
         let off = (grown.ln() - ratio.ln()).abs();
         off <= (NEAR * ratio.ln()).max(ERRORS * error)
     };
-    let is_alike = |part: [f64; 2]| {
-        let grown = (part[0] / whole[0] * user[0]) / (part[1] / whole[1] * user[1]);
-        part.iter().all(|n| *n >= SAMPLES) && is_near(grown, (1.0 / part[0] + 1.0 / part[1]).sqrt())
+    let is_alike = |part: PerSide<f64>| {
+        let of = PerSide::of(|side| part[side] / whole[side] * user[side]);
+        let error = (1.0 / part.slow + 1.0 / part.baseline).sqrt();
+        part.both().iter().all(|n| *n >= SAMPLES) && is_near(of.slow / of.baseline, error)
     };
-    (is_near(kernel[0] / kernel[1], 0.0) && is_alike(top) && is_alike(rest)).then_some(ratio)
+    (is_near(kernel.slow / kernel.baseline, 0.0) && is_alike(top) && is_alike(rest)).then_some(ratio)
 }
 
 #[cfg(test)]
@@ -57,10 +60,14 @@ mod tests {
         let cell = |(function, samples): &(&str, [f64; 2])| Cell {
             state: Some(State::User),
             function: (*function).into(),
-            samples: *samples,
+            samples: PerSide { slow: samples[0], baseline: samples[1] },
             ..Cell::default()
         };
         all.iter().map(cell).collect()
+    }
+
+    fn slower(cells: &[Cell], [slow, baseline]: [f64; 2], kernel: [f64; 2]) -> Option<f64> {
+        super::slower(cells, PerSide { slow, baseline }, PerSide { slow: kernel[0], baseline: kernel[1] })
     }
 
     #[test]

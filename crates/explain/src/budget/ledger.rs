@@ -4,11 +4,12 @@
 use super::state::{LEDGER, STATES, State, Sums};
 use crate::line::Line;
 use crate::work::Progress;
-use crate::{means, window};
+use crate::{Pace, means, window};
 use model::Window;
 use query::Run;
-use query::series::Grid;
+use query::series::{Cut, Grid};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::ops::Range;
 use store::Frame;
 
 /// Threads that use less CPU time than this share of what the busiest use keep house: timers, statistics, those who wait for the others.
@@ -78,10 +79,10 @@ impl<'a> Times<'a> {
     }
 
     /// Those in one state: seconds for each interval, and the intervals of the window.
-    fn grid(&self, state: &str) -> Option<(Grid, std::ops::Range<usize>)> {
+    fn grid(&self, state: &str) -> Option<(Grid, Cut)> {
         let grid = Grid::new(&self.frame, &query::metric(self.frame.table, state)?, &THREAD, None).ok()?;
-        let range = window::intervals(&grid, self.window);
-        Some((grid, range))
+        let cut = grid.cut(self.window);
+        Some((grid, cut))
     }
 }
 
@@ -147,14 +148,18 @@ impl Working {
             let states: Vec<&str> = ON_CPU.into_iter().chain(KEPT).collect();
             let times = Times::of(run, window, &states);
             for state in states {
-                let Some((grid, range)) = times.as_ref().and_then(|times| times.grid(state)) else { continue };
+                let Some((grid, cut)) = times.as_ref().and_then(|times| times.grid(state)) else { continue };
+                let range = cut.range.clone();
                 reads = reads.max(range.len());
                 for series in &grid.series {
                     let [pid, tid, comm, thread] = series.labels.as_slice() else { continue };
                     if is_own(run, own, comm) {
                         // What a thread did only at the start, such as to start the others, is not what it is there for.
                         let start = range.start + (range.len() as f64 * STARTING) as usize;
-                        let sums = |range| series.sums(range).unwrap_or_default();
+                        let sums = |range: Range<usize>| {
+                            let inside = series.measured(range).map(|(i, n, d)| (n * cut.part(i), d * cut.part(i)));
+                            inside.fold((0.0, 0.0), |(n, d), (num, den)| (n + num, d + den))
+                        };
                         let ((_, there), (seconds, late)) = (sums(range.clone()), sums(start..range.end));
                         let id = (pid.clone(), tid.clone());
                         let engaged = threads.entry((group(comm, thread), id)).or_default();
@@ -254,17 +259,21 @@ fn busy(run: &Run, window: &Window) -> Option<Line> {
 
 impl Ledger {
     /// Reads that of run number `index`; `None` where its threads were not looked at. `moves`: by state, the part of its time
-    /// that belongs to each other one.
+    /// that belongs to each other one. `pace`: of the run as a whole, where its work is known.
     pub(crate) fn load(
         (index, run): (usize, &Run),
         window: &Window,
         own: &BTreeSet<String>,
         working: &Working,
-        work: &Work<'_>,
+        (work, pace): (&Work<'_>, Option<Pace>),
         moves: &[[f64; STATES]; STATES],
     ) -> Option<Ledger> {
         let times = Times::of(run, window, &LEDGER.map(|(_, name)| name))?;
-        let (first, range) = times.grid("user")?;
+        let (first, cut) = times.grid("user")?;
+        let range = cut.range;
+        // What threads of a command did, they did while it ran, though the reads at its start and end come a moment before and after.
+        let is_all_inside = window::is_life(window) && run.recording.manifest().scope == model::whose::COMMAND;
+        let part = |cut: &Cut, i: usize| if is_all_inside { 1.0 } else { cut.part(i) };
         let mut ticks = vec![Tick::default(); range.len()];
         // CPU time of all threads of the workload, those that keep house included: the rest is others'.
         let mut used = vec![0.0; range.len()];
@@ -274,7 +283,7 @@ impl Ledger {
         for (state, name) in LEDGER {
             grids.push((state, times.grid(name)?));
         }
-        for (state, (grid, range)) in &grids {
+        for (state, (grid, cut)) in &grids {
             let state = *state;
             for series in &grid.series {
                 let [_, _, comm, thread] = series.labels.as_slice() else { continue };
@@ -284,14 +293,15 @@ impl Ledger {
                 let (like, keeps) = working.like(index, &series.labels);
                 let working = like && !keeps;
                 if working {
-                    let sum = series.sums(range.clone()).map_or(0.0, |(seconds, _)| seconds);
+                    let sum: f64 =
+                        series.measured(cut.range.clone()).map(|(i, seconds, _)| seconds * part(cut, i)).sum();
                     groups.entry(group(comm, thread)).or_insert([0.0; STATES])[state as usize] += sum;
                     if ON_CPU.contains(&state.name()) {
                         *cpu_of.entry(series.labels.as_slice()).or_insert(0.0) += sum;
                     }
                 }
-                for (i, seconds, _) in series.measured(range.clone()) {
-                    let at = i - range.start;
+                for (i, seconds, _) in series.measured(cut.range.clone()) {
+                    let (at, seconds) = (i - cut.range.start, seconds * part(cut, i));
                     if let Some(sum) = used.get_mut(at).filter(|_| state.is_on_cpu()) {
                         *sum += seconds;
                     }
@@ -310,11 +320,12 @@ impl Ledger {
         let spread = spread(&cpu_of);
         let busy = busy(run, window);
         let cpus = run.recording.manifest().cpus as f64;
-        let whole = (window.to - window.from) as f64 / 1e9;
+        let whole = window.seconds();
         for (at, i) in range.enumerate() {
             let (Some(&from), Some(&to), Some(tick)) = (first.from.get(i), first.to.get(i), ticks.get_mut(at)) else {
                 continue;
             };
+            let (from, to) = (from.max(window.from as f64 / 1e9), to.min(window.to as f64 / 1e9));
             tick.length = to - from;
             let sums = &mut tick.sums;
             sums.seconds = tick.length;
@@ -344,6 +355,11 @@ impl Ledger {
             sums.time[State::Neighbours as usize] = foreign;
             sums.time[State::Crowded as usize] = runnable - foreign;
         }
+        // Where reads are missing, or the clock that waited for the command says otherwise, the pace of the whole is what is known best.
+        let sum = ticks.iter().fold(Sums::default(), |sum, tick| sum + tick.sums);
+        if let Some(factor) = pace.map(|pace| pace.rate() * sum.elapsed()).filter(|factor| factor.is_finite()) {
+            ticks.iter_mut().for_each(|tick| tick.sums.work *= factor);
+        }
         let grain = match work {
             Work::Reported(progress) => whole / progress.steps().count().max(1) as f64,
             Work::Run | Work::Seconds => 0.0,
@@ -357,7 +373,7 @@ impl Ledger {
     }
 
     /// The part `part` of what the threads that do the work spent in one state was spent in another.
-    fn shift(&mut self, from: State, to: State, part: f64) {
+    pub(super) fn shift(&mut self, from: State, to: State, part: f64) {
         for time in self.ticks.iter_mut().map(|tick| &mut tick.sums.time).chain(self.groups.values_mut()) {
             let shifted = part * time[from as usize];
             time[from as usize] -= shifted;
@@ -366,60 +382,10 @@ impl Ledger {
     }
 }
 
-/// Kernels divide run time into that of the program and their own by where timer ticks find it: what happens in step with the ticks, such as what is done
-/// a thousand times a second, is always found or never, and a thread that no tick found counts as its program's. Samples are not in step. Where so much of CPU time
-/// lies between the two, beyond chance, samples are believed.
-const APART: f64 = 0.15;
-/// Kernels that let nobody sample them have next to no samples of theirs.
-const SAMPLED: f64 = 0.02;
-
-/// Divides the CPU time of one side's ledgers as their samples are, `samples` of the program and of the kernel, where ticks mislead. The kernel's part as
-/// ticks have it and as samples have it, if so.
-pub(crate) fn divide_as_sampled(ledgers: &mut [Ledger], samples: [f64; 2]) -> Option<[f64; 2]> {
-    let sums = ledgers.iter().fold(Sums::default(), |sum, ledger| sum + ledger.sums());
-    let (count, cpu) = (samples[0] + samples[1], sums.cpu());
-    let (sampled, ticked) = (samples[1] / count, sums.of(State::Kernel) / cpu);
-    let chance = 4.0 * (sampled * (1.0 - sampled) / count).sqrt();
-    let is_apart = (sampled - ticked).abs() > APART + chance;
-    if !is_apart || !(SAMPLED..=1.0 - SAMPLED).contains(&sampled) {
-        return None;
-    }
-    let (from, to, part) = if sampled > ticked {
-        (State::User, State::Kernel, (sampled - ticked) / (1.0 - ticked))
-    } else {
-        (State::Kernel, State::User, (ticked - sampled) / ticked)
-    };
-    ledgers.iter_mut().for_each(|ledger| ledger.shift(from, to, part));
-    Some([ticked, sampled])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use model::{Column, Table, Unit};
-
-    #[test]
-    fn samples_are_believed_where_ticks_are_in_step_with_the_work() {
-        let ledger = |user: f64, kernel: f64| {
-            let mut tick = Tick { length: 10.0, ..Tick::default() };
-            tick.sums.time[State::User as usize] = user;
-            tick.sums.time[State::Kernel as usize] = kernel;
-            Ledger { ticks: vec![tick; 2], grain: 0.0, groups: BTreeMap::new() }
-        };
-        let divided = |user, kernel, samples| {
-            let mut ledgers = [ledger(user, kernel)];
-            let found = divide_as_sampled(&mut ledgers, samples);
-            let sums = ledgers[0].sums();
-            (found.is_some(), (sums.of(State::User) * 10.0).round(), (sums.of(State::Kernel) * 10.0).round())
-        };
-        assert_eq!(divided(10.0, 0.0, [600.0, 400.0]), (true, 120.0, 80.0), "no tick has found the kernel");
-        assert_eq!(divided(1.0, 9.0, [600.0, 400.0]), (true, 120.0, 80.0), "nearly all have");
-        assert_eq!(divided(7.0, 3.0, [600.0, 400.0]), (false, 140.0, 60.0), "near enough");
-        assert_eq!(divided(10.0, 0.0, [12.0, 8.0]), (false, 200.0, 0.0), "too few");
-        assert_eq!(divided(5.0, 5.0, [1000.0, 0.0]), (false, 100.0, 100.0), "the kernel may not be sampled");
-        assert_eq!(divided(5.0, 5.0, [0.0, 0.0]), (false, 100.0, 100.0));
-        assert_eq!(divided(0.0, 0.0, [600.0, 400.0]), (false, 0.0, 0.0));
-    }
 
     static THREADS: Table = Table::wide(
         "thread_time",

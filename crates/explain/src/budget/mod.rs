@@ -8,6 +8,7 @@ mod focus;
 mod free;
 mod ledger;
 mod request;
+mod sampled;
 mod state;
 mod timed;
 
@@ -15,8 +16,9 @@ pub use cells::Cell;
 pub(crate) use state::WAITS;
 pub use state::{ALL as STATES, State};
 
+use crate::side::{PerSide, Side};
 use crate::work::Progress;
-use crate::{own, window};
+use crate::{Pace, own, window};
 use cells::Sides;
 use divide::{Division, alone, divide};
 use ledger::{Group, Ledger, Work, Working};
@@ -83,20 +85,20 @@ impl Estimate {
 
 /// One way in which the recordings could have turned out.
 struct Outcome {
-    sums: [Sums; 2],
+    sums: PerSide<Sums>,
     division: Division,
 }
 
 impl Outcome {
-    fn of(sums: [Sums; 2], cpus: f64, single: bool) -> Outcome {
-        let division = if single { alone(&sums[0], cpus) } else { divide(&sums[0], &sums[1], cpus) };
+    fn of(sums: PerSide<Sums>, cpus: f64, single: bool) -> Outcome {
+        let division = if single { alone(&sums.slow, cpus) } else { divide(&sums.slow, &sums.baseline, cpus) };
         Outcome { sums, division }
     }
 
     /// The part of the lost time that a cell is, with these fractions of its state on both sides.
-    fn share(&self, cell: &Cell, fraction: [f64; 2]) -> f64 {
+    fn share(&self, cell: &Cell, fraction: PerSide<f64>) -> f64 {
         let Some(state) = cell.state else { return 0.0 };
-        let side = |side: usize| {
+        let side = |side: Side| {
             let sums = &self.sums[side];
             let (time, per) = if cell.aside { (1.0, sums.seconds) } else { (sums.of(state), sums.work) };
             if per > 0.0 { fraction[side] * time / per } else { 0.0 }
@@ -104,10 +106,15 @@ impl Outcome {
         let factor = if cell.aside { &self.division.aside } else { &self.division.factor };
         // What fewer threads are has no time of its own.
         if state == State::Fewer {
-            return if fraction[0] > 0.0 { self.division.share[state as usize] } else { 0.0 };
+            return if fraction.slow > 0.0 { self.division.share[state as usize] } else { 0.0 };
         }
-        factor[state as usize] * (side(0) - side(1))
+        factor[state as usize] * (side(Side::Slow) - side(Side::Baseline))
     }
+}
+
+/// A quotient of quantities that are not negative; 0 for what has nothing to be divided by.
+fn over(a: f64, b: f64) -> f64 {
+    if b > 0.0 { a / b } else { 0.0 }
 }
 
 /// The budget.
@@ -118,10 +125,12 @@ pub struct Budget {
     pub single: bool,
     /// The cells.
     pub cells: Vec<Cell>,
-    /// By group of threads that work, thread-seconds per unit in each state as they were read, slow and fast.
-    pub(crate) groups: BTreeMap<Group, [[f64; state::STATES]; 2]>,
-    /// By side, the kernel's part of CPU time by the kernel's ticks and by the samples, where the samples were believed.
-    pub(crate) by_samples: [Option<[f64; 2]>; 2],
+    /// By group of threads that work, thread-seconds per unit in each state as they were read.
+    pub(crate) groups: BTreeMap<Group, PerSide<[f64; state::STATES]>>,
+    /// The kernel's part of CPU time by the kernel's ticks and by the samples, where the samples were believed.
+    pub(crate) by_samples: PerSide<Option<[f64; 2]>>,
+    /// Work done and time taken, where the work is known.
+    paces: PerSide<Option<Pace>>,
     measured: Outcome,
     resampled: Vec<Outcome>,
 }
@@ -130,17 +139,17 @@ pub struct Budget {
 pub type Missing = String;
 
 impl Budget {
-    /// Divides the time of `runs`; `side` says of each whether it is slow (0) or fast (1).
+    /// Divides the time of `runs`; `side` says of each which side it is on.
     ///
     /// # Errors
     /// In words, where the threads of a run were not looked at.
-    pub(crate) fn of(runs: &[Run], windows: &[Window], side: &[usize]) -> Result<Budget, Missing> {
+    pub(crate) fn of(runs: &[Run], windows: &[Window], side: &[Side]) -> Result<Budget, Missing> {
         let own = own::names(runs);
         let all: Vec<&Run> = runs.iter().collect();
         let stretches: Vec<&Window> = windows.iter().collect();
         let mut working = Working::of(&all, &stretches, &own);
         let budget = Budget::with(runs, windows, side, &own, &working)?;
-        let free = free::running(&budget.groups, [0, 1].map(|side| budget.elapsed(side)));
+        let free = free::running(&budget.groups, PerSide::of(|side| budget.elapsed(side)));
         if budget.single || free.is_empty() {
             return Ok(budget);
         }
@@ -152,7 +161,7 @@ impl Budget {
     fn with(
         runs: &[Run],
         windows: &[Window],
-        side: &[usize],
+        side: &[Side],
         own: &BTreeSet<String>,
         working: &Working,
     ) -> Result<Budget, Missing> {
@@ -169,15 +178,21 @@ impl Budget {
         } else {
             Unit::Second
         };
-        let mut ledgers: [Vec<Ledger>; 2] = Default::default();
+        let mut ledgers: PerSide<Vec<Ledger>> = PerSide::default();
+        let mut paces: PerSide<Vec<Option<Pace>>> = PerSide::default();
         for (index, (run, window)) in runs.iter().zip(windows).enumerate() {
             let work = match (&unit, progress.get(index)) {
                 (Unit::Operation(_), Some(Some(progress))) => Work::Reported(progress),
                 (Unit::Run, _) => Work::Run,
                 _ => Work::Seconds,
             };
-            let moves = &moves[usize::from(side.get(index) == Some(&1))];
-            let ledger = Ledger::load((index, run), window, own, working, &work, moves)
+            let of_side = side.get(index).copied().unwrap_or(Side::Slow);
+            let pace = match &work {
+                Work::Reported(progress) => Pace::with(run, window, Some(progress)),
+                Work::Run => Pace::of_whole(run, window),
+                Work::Seconds => None,
+            };
+            let ledger = Ledger::load((index, run), window, own, working, (&work, pace), &moves[of_side as usize])
                 .filter(|ledger| ledger.sums().time.iter().sum::<f64>() > 0.0)
                 .ok_or_else(|| {
                     format!(
@@ -185,41 +200,40 @@ impl Budget {
                         run.name
                     )
                 })?;
-            if let Some(of_side) = side.get(index).and_then(|s| ledgers.get_mut(*s)) {
-                of_side.push(ledger);
-            }
+            ledgers[of_side].push(ledger);
+            paces[of_side].push(pace);
         }
-        let mut by_samples = [None; 2];
-        for (side, (ledgers, found)) in ledgers.iter_mut().zip(&mut by_samples).enumerate() {
+        let by_samples = PerSide::of(|side| {
             let samples = [State::User, State::Kernel].map(|state| {
                 cells.iter().filter(|c| !c.aside && c.state == Some(state)).map(|c| c.samples[side]).sum::<f64>()
             });
-            *found = ledger::divide_as_sampled(ledgers, samples);
-        }
-        let single = ledgers[1].is_empty();
+            sampled::divide_as_sampled(&mut ledgers[side], samples)
+        });
+        let single = ledgers.baseline.is_empty();
         let cpus = runs.iter().map(|run| run.recording.manifest().cpus as f64).fold(1.0, f64::max);
         let whole = |side: &[Ledger]| side.iter().fold(Sums::default(), |sum, ledger| sum + ledger.sums());
-        let measured = Outcome::of([whole(&ledgers[0]), whole(&ledgers[1])], cpus, single);
+        let measured = Outcome::of(ledgers.each_ref().map(|of| whole(of)), cpus, single);
         let phases = unit == Unit::Run || windows.iter().all(window::is_life) && did_the_same(&ledgers);
         let mut rng = Rng::new(0x7477_696e);
         let resampled = (0..RESAMPLED)
             .map(|_| {
-                let mut side = |side: usize| resample(&ledgers[side], phases, &mut rng);
-                Outcome::of([side(0), side(1)], cpus, single)
+                let sums = ledgers.each_ref().map(|of| resample(of, phases, &mut rng));
+                Outcome::of(sums, cpus, single)
             })
             .collect();
-        let mut groups: BTreeMap<Group, [[f64; state::STATES]; 2]> = BTreeMap::new();
-        for (of_side, ledgers) in ledgers.iter().enumerate() {
-            let work: f64 = ledgers.iter().map(|l| l.sums().work).sum();
-            for (group, times) in ledgers.iter().flat_map(|l| &l.groups) {
+        let mut groups: BTreeMap<Group, PerSide<[f64; state::STATES]>> = BTreeMap::new();
+        for of_side in Side::BOTH {
+            let work: f64 = ledgers[of_side].iter().map(|l| l.sums().work).sum();
+            for (group, times) in ledgers[of_side].iter().flat_map(|l| &l.groups) {
                 let sums = groups.entry(group.clone()).or_default();
                 for (sum, time) in sums[of_side].iter_mut().zip(times) {
                     *sum += if work > 0.0 { time / work } else { 0.0 };
                 }
             }
         }
-        let mut budget = Budget { unit, single, cells, groups, by_samples, measured, resampled };
-        let times: Vec<[f64; 2]> = (0..budget.cells.len()).map(|cell| budget.times(cell)).collect();
+        let paces = paces.map(Pace::sum);
+        let mut budget = Budget { unit, single, cells, groups, by_samples, paces, measured, resampled };
+        let times: Vec<[f64; 2]> = (0..budget.cells.len()).map(|cell| budget.times(cell).both()).collect();
         focus::find(&mut budget.cells, &times);
         if single {
             // Nothing is new where nothing was before.
@@ -231,36 +245,43 @@ impl Budget {
     /// Elapsed time per unit, slow over fast.
     pub fn ratio(&self) -> Estimate {
         let resampled: Vec<f64> = self.resampled.iter().map(|o| o.division.ratio).collect();
-        Estimate::of(self.measured.division.ratio, &resampled)
+        let value = if self.single { 1.0 } else { self.elapsed(Side::Slow) / self.elapsed(Side::Baseline) };
+        Estimate::of(value, &resampled)
     }
 
     /// Elapsed seconds per unit of a side.
-    pub fn elapsed(&self, side: usize) -> f64 {
-        self.measured.sums.get(side).map_or(f64::NAN, Sums::elapsed)
+    pub fn elapsed(&self, side: Side) -> f64 {
+        self.paces[side].map_or_else(|| self.measured.sums[side].elapsed(), Pace::elapsed)
+    }
+
+    /// Units of work of a side, and the seconds in which they were done.
+    pub fn pace(&self, side: Side) -> Pace {
+        let sums = &self.measured.sums[side];
+        self.paces[side].unwrap_or(Pace { work: sums.work, seconds: sums.seconds })
     }
 
     /// Thread-seconds per unit in a state, of the threads that do the work.
-    pub fn time(&self, state: State, side: usize) -> f64 {
-        self.measured.sums.get(side).filter(|s| s.work > 0.0).map_or(0.0, |s| s.of(state) / s.work)
+    pub fn time(&self, state: State, side: Side) -> f64 {
+        over(self.measured.sums[side].of(state), self.measured.sums[side].work)
     }
 
     /// How many times as much CPU time a unit takes, where all code takes about as much longer, the kernel's too, and that is most of what was lost or
     /// nothing else grew by more.
     pub(crate) fn evenly_slower(&self) -> Option<f64> {
-        let of = |state| [0, 1].map(|side| self.time(state, side));
+        let of = |state| PerSide::of(|side| self.time(state, side));
         let ratio = evenly::slower(&self.cells, of(State::User), of(State::Kernel)).filter(|_| !self.single)?;
         let (on, off): (Vec<State>, Vec<State>) = STATES.into_iter().partition(|state| state.is_on_cpu());
         let lost: f64 = on.iter().map(|state| self.state(*state).value).sum();
         let with_it = |state: &State| {
-            let [slow, fast] = of(*state);
+            let PerSide { slow, baseline: fast } = of(*state);
             self.state(*state).value < evenly::LEAST || slow < (1.0 + evenly::WAITS * (ratio - 1.0)) * fast
         };
         (lost > 0.5 || off.iter().all(with_it)).then_some(ratio)
     }
 
     /// Threads in a state, on average.
-    pub(crate) fn threads(&self, state: State, side: usize) -> f64 {
-        self.measured.sums.get(side).filter(|s| s.seconds > 0.0).map_or(0.0, |s| s.of(state) / s.seconds)
+    pub(crate) fn threads(&self, state: State, side: Side) -> f64 {
+        over(self.measured.sums[side].of(state), self.measured.sums[side].seconds)
     }
 
     /// Names of the workload's processes.
@@ -269,13 +290,8 @@ impl Budget {
     }
 
     /// CPUs that programs outside the workload used, on average.
-    pub(crate) fn others(&self, side: usize) -> f64 {
-        self.measured.sums.get(side).filter(|s| s.seconds > 0.0).map_or(0.0, |s| s.others / s.seconds)
-    }
-
-    /// Seconds and units of a side.
-    pub(crate) fn size(&self, side: usize) -> (f64, f64) {
-        self.measured.sums.get(side).map_or((0.0, 0.0), |s| (s.seconds, s.work))
+    pub(crate) fn others(&self, side: Side) -> f64 {
+        over(self.measured.sums[side].others, self.measured.sums[side].seconds)
     }
 
     /// The part of the lost time that a state is.
@@ -289,16 +305,13 @@ impl Budget {
         self.cells.get(cell).map_or(0.0, |c| self.measured.share(c, c.fraction))
     }
 
-    /// Thread-seconds per unit of a cell, slow and fast.
-    pub(crate) fn times(&self, cell: usize) -> [f64; 2] {
-        let Some(cell) = self.cells.get(cell) else { return [0.0; 2] };
-        [0, 1].map(|side| {
-            let (_, work) = self.size(side);
-            match cell.state {
-                Some(_) if cell.aside && work > 0.0 => cell.fraction[side] / work,
-                Some(state) if !cell.aside => cell.fraction[side] * self.time(state, side),
-                _ => 0.0,
-            }
+    /// Thread-seconds per unit of a cell.
+    pub(crate) fn times(&self, cell: usize) -> PerSide<f64> {
+        let Some(cell) = self.cells.get(cell) else { return PerSide::default() };
+        PerSide::of(|side| match cell.state {
+            Some(_) if cell.aside => over(cell.fraction[side], self.measured.sums[side].work),
+            Some(state) if !cell.aside => cell.fraction[side] * self.time(state, side),
+            _ => 0.0,
         })
     }
 
@@ -313,7 +326,7 @@ impl Budget {
                 let of = |&(index, part): &(usize, f64)| {
                     let Some(cell) = self.cells.get(index) else { return 0.0 };
                     let mut rng = Rng::new(((number as u64) << 32) ^ index as u64);
-                    let fraction = [0, 1].map(|side| match cell.samples[side] {
+                    let fraction = PerSide::of(|side| match cell.samples[side] {
                         n if n > 0.0 => (cell.fraction[side] * (1.0 + rng.normal() / n.sqrt())).max(0.0),
                         _ => cell.fraction[side],
                     });
@@ -330,27 +343,30 @@ impl Budget {
 impl Budget {
     /// That of one unit on each side, in which one thread spent `[slow, fast]` seconds in each cell.
     pub(crate) fn of_times(times: Vec<(Cell, [f64; 2])>) -> Budget {
-        let mut sums = [Sums { work: 1.0, ..Sums::default() }; 2];
+        let mut sums = PerSide::of(|_| Sums { work: 1.0, ..Sums::default() });
         for (cell, times) in &times {
-            for (sums, time) in sums.iter_mut().zip(times) {
+            for (sums, time) in sums.each_mut().into_iter().zip(times) {
                 sums.seconds += time;
                 sums.time[cell.state.unwrap() as usize] += time;
             }
         }
         let fraction = |cell: &Cell, times: [f64; 2]| {
-            [0, 1].map(|side| times[side] / sums[side].of(cell.state.unwrap()).max(f64::MIN_POSITIVE))
+            PerSide::of(|side| times[side as usize] / sums[side].of(cell.state.unwrap()).max(f64::MIN_POSITIVE))
         };
         let cells = times.into_iter().map(|(cell, times)| Cell { fraction: fraction(&cell, times), ..cell }).collect();
         let unit = Unit::Operation(String::new());
         let (measured, resampled) = (Outcome::of(sums, 1.0, false), vec![Outcome::of(sums, 1.0, false)]);
-        Budget { unit, single: false, cells, groups: BTreeMap::new(), by_samples: [None; 2], measured, resampled }
+        let (groups, by_samples, paces) = (BTreeMap::new(), PerSide::default(), PerSide::default());
+        Budget { unit, single: false, cells, groups, by_samples, paces, measured, resampled }
     }
 }
 
 /// Whether all runs did as much, as commands do that have a job and end with it; those that run for a time do as much as they can.
-fn did_the_same(ledgers: &[Vec<Ledger>; 2]) -> bool {
+fn did_the_same(ledgers: &PerSide<Vec<Ledger>>) -> bool {
     let (least, most) = ledgers
-        .iter()
+        .each_ref()
+        .both()
+        .into_iter()
         .flatten()
         .map(|ledger| ledger.sums().work)
         .fold((f64::INFINITY, 0.0f64), |(l, m), w| (l.min(w), m.max(w)));

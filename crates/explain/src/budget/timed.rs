@@ -27,6 +27,22 @@ const MOSTLY: f64 = 0.5;
 /// Where so many more threads than before wait for a lock, a disk and so on, waits run out because of that.
 const HELD_UP: f64 = 0.3;
 
+/// A wait that has gone on for so long, seconds, where those that end took less than so long since the read before, and so many ended, is for something
+/// else than they: who waits so has nothing to do. Of waits that are all long, what is left of them at the last read would be as long as that.
+const GOES_ON: f64 = 2.0;
+const SHORTLY: f64 = 0.04;
+const ENDED: f64 = 20.0;
+
+/// Waits of one kind of thread in one function of the kernel, whoever ended them.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ended {
+    /// How many ended, and how long they took since the read before.
+    count: f64,
+    last: f64,
+    /// Seconds of those that go on, and have for long.
+    goes_on: f64,
+}
+
 /// Waits of one kind of thread in one function of the kernel that no thread ended.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
@@ -43,32 +59,43 @@ type Key = (Group, String, String);
 /// What is known of waits that ran out, by side.
 pub(super) struct TimedOut {
     waits: HashMap<Key, [Sums; 2]>,
+    ended: HashMap<Key, [Ended; 2]>,
     seconds: [f64; 2],
 }
 
 impl TimedOut {
     /// Reads them; `None` where a recording does not tell, as those of older versions.
     pub(super) fn load(sides: &Sides<'_>) -> Option<TimedOut> {
-        let mut found = TimedOut { waits: HashMap::new(), seconds: [0.0; 2] };
+        let mut found = TimedOut { waits: HashMap::new(), ended: HashMap::new(), seconds: [0.0; 2] };
         for ((run, window), side) in sides.runs.iter().zip(sides.windows).zip(sides.side) {
             run.recording.table("wait")?.column("timed_out")?;
-            found.seconds[*side] += (window.to - window.from).max(0) as f64 * 1e-9;
-            let names = ["comm", "thread", "state", "what", "waker", "time", "timed_out", "timed_out_time"];
+            found.seconds[*side as usize] += (window.to - window.from).max(0) as f64 * 1e-9;
+            let names =
+                ["comm", "thread", "state", "what", "waker", "time", "timed_out", "timed_out_time", "count", "longest"];
             let mut symbols = Symbols::default();
             let interval = run.recording.manifest().interval;
             // A row is put down at the read after it: that of the last ones comes after the window.
             run.recording.scan("wait", &names, Some((window.from, i64::MAX)), &mut symbols, |batch| {
                 for row in 0..batch.len() {
-                    if !(window.from..=window.to).contains(&batch.middle(row, interval)) {
+                    let part = batch.part(row, interval, window);
+                    if part <= 0.0 {
                         continue;
                     }
                     let text = |column: usize| batch.symbols.text(batch.cell(column, row)).unwrap_or_default();
+                    let number = |column: usize| batch.cell(column, row).max(0) as f64 * part;
+                    let key = (group(text(0), text(1)), text(2).to_owned(), text(3).to_owned());
+                    let (time, count) = (number(5) * 1e-9, number(8));
+                    if ["network", "pipe"].contains(&key.1.as_str()) {
+                        let ended = &mut found.ended.entry(key.clone()).or_default()[*side as usize];
+                        ended.count += count;
+                        ended.last += if count > 0.0 { time } else { 0.0 };
+                        let goes_on = count == 0.0 && batch.cell(9, row) as f64 * 1e-9 > GOES_ON;
+                        ended.goes_on += if goes_on { time } else { 0.0 };
+                    }
                     if batch.cell(4, row) != NULL {
                         continue;
                     }
-                    let number = |column: usize| batch.cell(column, row).max(0) as f64;
-                    let key = (group(text(0), text(1)), text(2).to_owned(), text(3).to_owned());
-                    let sums = &mut found.waits.entry(key).or_default()[*side];
+                    let sums = &mut found.waits.entry(key).or_default()[*side as usize];
                     sums.all += number(5) * 1e-9;
                     sums.count += number(6);
                     sums.out += number(7) * 1e-9;
@@ -88,10 +115,29 @@ impl TimedOut {
         self.of(cell).map(|sums| if sums.all > 0.0 { (sums.out / sums.all).min(1.0) } else { 0.0 })
     }
 
+    /// The part of each side's time in a wait for data that goes on, where others like it end soon: so wait the threads of a server whose clients have
+    /// nothing to ask, and what is done meanwhile does not wait for them. Of one run alone nothing is known of what it should do.
+    fn part_that_goes_on(&self, cell: &Cell) -> [f64; 2] {
+        let key = (who(cell), cell.state.map_or("", State::name).to_owned(), cell.what.clone());
+        let Some(ended) = self.ended.get(&key).filter(|_| cell.waker.is_empty() && !self.is_alone()) else {
+            return [0.0; 2];
+        };
+        let all = self.of(cell);
+        [0, 1].map(|side| {
+            let Ended { count, last, goes_on } = ended[side];
+            let soon = count == 0.0 || count >= ENDED && last < SHORTLY * count;
+            if soon && all[side].all > 0.0 { (goes_on / all[side].all).min(1.0) } else { 0.0 }
+        })
+    }
+
     /// Divides waits into what ran out and what did not.
     pub(super) fn divide(&self, waits: Vec<Seen>, works: &dyn Fn(&Group) -> bool) -> Vec<Seen> {
         let mut divided = Vec::with_capacity(waits.len());
         for mut wait in waits {
+            if wait.to.is_none() {
+                let parts = self.part_that_goes_on(&wait.cell);
+                divided.push(Seen { to: Some(State::Idle), ..split(&mut wait, parts) });
+            }
             // Of polls with a limit the kernel does not say who ended them.
             if wait.to.is_none() && wait.cell.state == Some(State::Sleep) && is_poll(&wait.cell) {
                 let parts = self.part(&wait.cell).map(|part| 1.0 - part);
@@ -271,7 +317,13 @@ mod tests {
         let run = query::testing::run("run", &[(&WAIT, &rows)]);
         let window = Window { from: 4_200_000_000, to: 6_200_000_000, why: String::new() };
         let (own, working) = (BTreeSet::new(), Working::default());
-        let sides = Sides { runs: &[&run], windows: &[&window], side: &[0], own: &own, working: &working };
+        let sides = Sides {
+            runs: &[&run],
+            windows: &[&window],
+            side: &[crate::side::Side::Slow],
+            own: &own,
+            working: &working,
+        };
         let timed = TimedOut::load(&sides).unwrap();
         let sums = timed.waits[&key("pool", "idle", "futex_do_wait")][0];
         assert_eq!((sums.all, sums.count, sums.out, timed.seconds[0]), (2.0, 2.0, 1.0, 2.0));
@@ -286,6 +338,7 @@ mod tests {
                 (key("loop", "sleep", "do_poll"), [all(1.0, 10.0), all(1.0, 10.0)]),
                 (key("pool", "idle", "futex_do_wait"), [all(10.0, 100.0), all(10.0, 100.0)]),
             ]),
+            ended: HashMap::new(),
             seconds: [10.0; 2],
         };
         let working: BTreeSet<Group> = ["committer", "loop", "pool"].map(|t| ("app".into(), t.into())).into();
@@ -313,5 +366,26 @@ mod tests {
         assert_eq!(time(&found, "progress", State::Sleep), [10.0, 10.0], "as all there do");
         assert_eq!(time(&found, "loop", State::Idle), [9.0, 9.0]);
         assert_eq!(time(&found, "loop", State::Sleep), [1.0, 1.0]);
+    }
+
+    #[test]
+    fn who_waits_for_clients_that_ask_nothing_is_idle() {
+        let ended = |count: f64, last: f64, goes_on: f64| Ended { count, last, goes_on };
+        let wait = |thread: &str| Seen {
+            cell: cell(State::Network, thread, "wait_woken", ""),
+            weights: [100.0, 10.0],
+            to: None,
+        };
+        let all = Sums { all: 100.0, ..Sums::default() };
+        let timed = |slow: Ended| TimedOut {
+            waits: HashMap::from([(key("server", "network", "wait_woken"), [all; 2])]),
+            ended: HashMap::from([(key("server", "network", "wait_woken"), [slow, Ended::default()])]),
+            seconds: [10.0; 2],
+        };
+        let idle = |slow: Ended| time(&timed(slow).divide(vec![wait("server")], &|_| true), "server", State::Idle)[0];
+        assert_eq!(idle(ended(3000.0, 3.0, 90.0)), 90.0, "answers take a millisecond, and most threads wait for ever");
+        assert_eq!(idle(ended(0.0, 0.0, 100.0)), 100.0, "nobody asks");
+        assert_eq!(idle(ended(300.0, 30.0, 90.0)), 0.0, "answers take long");
+        assert_eq!(idle(ended(3.0, 0.003, 90.0)), 0.0, "too few to tell");
     }
 }

@@ -1,10 +1,13 @@
 //! Puts the question of a cause to the recordings, and reads its answer.
 
+use super::cut;
 use super::totals::Total;
 use super::words::{Columns, alone, fill};
 use super::{Cause, Faulty};
-use crate::Error;
 use crate::budget::{Budget, STATES, State};
+use crate::own::InGroup;
+use crate::side::{PerSide, Side};
+use crate::{Error, Pace};
 use query::Session;
 use query::sql::Value;
 use std::collections::{HashMap, HashSet};
@@ -32,29 +35,29 @@ pub struct Found {
 }
 
 /// A run, as the table `side` tells of it.
-pub(crate) struct Side {
+pub(crate) struct OfRun {
     pub(crate) run: String,
-    /// 0: slow, 1: against.
-    pub(crate) side: usize,
-    /// Units of work, and the seconds in which they were done.
-    pub(crate) units: f64,
-    pub(crate) seconds: f64,
+    pub(crate) side: Side,
+    /// Its part of the work and of the seconds of its side.
+    pub(crate) pace: Pace,
     /// Nanoseconds since the start of its recording.
     pub(crate) window: (i64, i64),
 }
 
 /// A property that differs: name, values by side, why it matters.
-pub(crate) type Property = (String, [Option<String>; 2], Option<&'static str>);
+pub(crate) type Property = (String, PerSide<Option<String>>, Option<&'static str>);
 
-/// A number of both sides: name, slow, against.
-pub(crate) type Measure = (String, Option<f64>, Option<f64>);
+/// A number of both sides.
+pub(crate) type Measure = (String, PerSide<Option<f64>>);
 
 /// The tables that causes ask beside the recorded ones.
 pub(crate) struct Tables<'a> {
     pub(crate) budget: &'a Budget,
     /// The runs.
-    pub(crate) runs: Vec<Side>,
-    /// Further numbers: name, slow, against.
+    pub(crate) runs: Vec<OfRun>,
+    /// Control groups that the workload is in.
+    pub(crate) cgroups: Vec<InGroup>,
+    /// Further numbers.
     pub(crate) measures: Vec<Measure>,
     /// What there was of this and that.
     pub(crate) totals: Vec<Total>,
@@ -76,7 +79,7 @@ impl Tables<'_> {
     pub(crate) fn define(&self, session: &mut Session) -> Result<Vec<String>, query::Error> {
         let text = |t: &str| if t.is_empty() { Value::Null } else { Value::Text(t.to_owned()) };
         let cells = self.budget.cells.iter().enumerate().map(|(number, cell)| {
-            let [slow, against] = self.budget.times(number);
+            let PerSide { slow, baseline: against } = self.budget.times(number);
             vec![
                 Value::Integer(number as i64),
                 text(cell.state.map_or("", State::name)),
@@ -93,14 +96,14 @@ impl Tables<'_> {
                 Value::Real(slow),
                 Value::Real(against),
                 Value::Real(self.budget.share(number)),
-                Value::Real(cell.samples[0] + cell.samples[1]),
+                Value::Real(cell.samples.slow + cell.samples.baseline),
                 Value::Integer(i64::from(cell.aside)),
                 text(&cell.focus),
                 Value::Integer(i64::from(cell.fresh)),
             ]
         });
         session.define("budget", &BUDGET, cells)?;
-        let groups = self.budget.groups.iter().map(|((comm, thread), [slow, against])| {
+        let groups = self.budget.groups.iter().map(|((comm, thread), PerSide { slow, baseline: against })| {
             let on =
                 |times: &[f64]| [State::User, State::Kernel].iter().filter_map(|s| times.get(*s as usize)).sum::<f64>();
             let of = |times: &[f64], state: State| times.get(state as usize).copied().unwrap_or(0.0);
@@ -127,50 +130,60 @@ impl Tables<'_> {
             "against_lock",
         ];
         session.define("thread_group", &columns, groups)?;
-        let side = |side: usize| Value::Text(if side == 0 { "slow" } else { "against" }.to_owned());
+        let side = |side: Side| Value::Text(side.name().to_owned());
+        let of_side = PerSide::of(|side| {
+            let runs = self.runs.iter().filter(|of| of.side == side);
+            runs.fold(Pace::default(), |sum, of| sum + of.pace)
+        });
         let runs = self.runs.iter().map(|of| {
+            let all = of_side[of.side];
             vec![
                 Value::Text(of.run.clone()),
                 side(of.side),
-                Value::Real(of.units),
-                Value::Real(of.seconds),
+                Value::Real(of.pace.work),
+                Value::Real(of.pace.seconds),
                 Value::Integer(of.window.0),
                 Value::Integer(of.window.1),
+                Value::Real(all.work),
+                Value::Real(all.seconds),
             ]
         });
-        session.define("side", &["run", "side", "units", "seconds", "t_from", "t_to"], runs)?;
+        let columns = ["run", "side", "units", "seconds", "t_from", "t_to", "side_units", "side_seconds"];
+        session.define("side", &columns, runs)?;
+        let groups = self.cgroups.iter().map(|of| {
+            vec![Value::Text(of.run.clone()), side(of.side), Value::Text(of.path.clone()), Value::Integer(of.above)]
+        });
+        session.define("own_cgroup", &["run", "side", "path", "above"], groups)?;
         let is_pair = i64::from(!self.budget.single);
         session.define("pair", &["is_pair"], [vec![Value::Integer(is_pair)]])?;
         let real = |x: Option<f64>| x.filter(|x| x.is_finite()).map_or(Value::Null, Value::Real);
-        let measures = self
-            .measures
-            .iter()
-            .map(|(name, slow, against)| vec![Value::Text(name.clone()), real(*slow), real(*against)]);
+        let measures =
+            self.measures.iter().map(|(name, of)| vec![Value::Text(name.clone()), real(of.slow), real(of.baseline)]);
         session.define("measure", &["name", "slow", "against"], measures)?;
-        let facts = self.facts.iter().map(|(name, [slow, against], why)| {
+        let facts = self.facts.iter().map(|(name, of, why)| {
             let text = |t: &Option<String>| t.clone().map_or(Value::Null, Value::Text);
             let why = why.map_or(Value::Null, |w| Value::Text(w.to_owned()));
-            vec![Value::Text(name.clone()), text(slow), text(against), why]
+            vec![Value::Text(name.clone()), text(&of.slow), text(&of.baseline), why]
         });
         session.define("fact_change", &["name", "slow", "against", "why"], facts)?;
         let states = STATES.iter().map(|state| {
             vec![
                 Value::Text(state.name().to_owned()),
-                Value::Real(self.budget.time(*state, 0)),
-                Value::Real(self.budget.time(*state, 1)),
-                Value::Real(self.budget.threads(*state, 0)),
-                Value::Real(self.budget.threads(*state, 1)),
+                Value::Real(self.budget.time(*state, Side::Slow)),
+                Value::Real(self.budget.time(*state, Side::Baseline)),
+                Value::Real(self.budget.threads(*state, Side::Slow)),
+                Value::Real(self.budget.threads(*state, Side::Baseline)),
                 Value::Real(self.budget.state(*state).value),
             ]
         });
         let columns = ["state", "slow", "against", "slow_threads", "against_threads", "share"];
         session.define("state", &columns, states)?;
         let totals = self.totals.iter().map(|t| {
-            let [slow, against] = t.per_unit.map(real);
-            let [slow_rate, against_rate] = t.per_second.map(real);
-            vec![Value::Text(t.metric.clone()), slow, against, slow_rate, against_rate]
+            let (unit, second) = (t.per_unit.map(real), t.per_second.map(real));
+            vec![Value::Text(t.metric.clone()), unit.slow, unit.baseline, second.slow, second.baseline]
         });
         session.define("total", &["metric", "slow", "against", "slow_rate", "against_rate"], totals)?;
+        cut::define(session)?;
         derive(session, &DERIVED)
     }
 }
@@ -241,40 +254,39 @@ const DERIVED: [Derived; 6] = [
         name: "syscall_use",
         needs: &["syscall_rate"],
         columns: &[],
-        sql: "with units as materialized (select side, sum(units) as units from side group by side)
-         select r.call as call,
-                sum(iif(s.side = 'slow', r.count * r.seconds / u.units, 0)) as slow_count, sum(iif(s.side = 'against', r.count * r.seconds / u.units, 0)) as against_count,
-                sum(iif(s.side = 'slow', r.errors * r.seconds / u.units, 0)) as slow_errors, sum(iif(s.side = 'against', r.errors * r.seconds / u.units, 0)) as against_errors,
-                sum(iif(s.side = 'slow', r.time * r.seconds / u.units, 0)) as slow_time, sum(iif(s.side = 'against', r.time * r.seconds / u.units, 0)) as against_time,
-                sum(iif(s.side = 'slow', r.bytes * r.seconds / u.units, 0)) as slow_bytes, sum(iif(s.side = 'against', r.bytes * r.seconds / u.units, 0)) as against_bytes
-         from syscall_rate r join side s on s.run = r.run join units u on u.side = s.side
-         where r.t between s.t_from and s.t_to + 1000000000 and r.count > 0
-         group by r.call",
+        sql: "select call,
+                sum(iif(side = 'slow', count * per_unit, 0)) as slow_count,
+                sum(iif(side = 'against', count * per_unit, 0)) as against_count,
+                sum(iif(side = 'slow', errors * per_unit, 0)) as slow_errors,
+                sum(iif(side = 'against', errors * per_unit, 0)) as against_errors,
+                sum(iif(side = 'slow', time * per_unit, 0)) as slow_time,
+                sum(iif(side = 'against', time * per_unit, 0)) as against_time,
+                sum(iif(side = 'slow', bytes * per_unit, 0)) as slow_bytes,
+                sum(iif(side = 'against', bytes * per_unit, 0)) as against_bytes
+         from w_syscall where count > 0 group by call",
     },
     Derived {
         name: "wait_use",
         needs: &["wait"],
         columns: &[],
-        sql: "with units as materialized (select side, sum(units) as units from side group by side)
-         select w.comm as comm, w.state as state, w.what as what, w.waker as waker,
-                sum(iif(s.side = 'slow', w.count / u.units, 0)) as slow_count, sum(iif(s.side = 'against', w.count / u.units, 0)) as against_count,
-                sum(iif(s.side = 'slow', w.time / 1e9 / u.units, 0)) as slow_time, sum(iif(s.side = 'against', w.time / 1e9 / u.units, 0)) as against_time
-         from wait w join side s on s.run = w.run join units u on u.side = s.side
-         where w.t between s.t_from and s.t_to + 1000000000
-         group by w.comm, w.state, w.what, w.waker",
+        sql: "select comm, state, what, waker,
+                sum(iif(side = 'slow', count * per_unit, 0)) as slow_count,
+                sum(iif(side = 'against', count * per_unit, 0)) as against_count,
+                sum(iif(side = 'slow', time * per_unit, 0)) / 1e9 as slow_time,
+                sum(iif(side = 'against', time * per_unit, 0)) / 1e9 as against_time
+         from w_wait group by comm, state, what, waker",
     },
     Derived {
         name: "lock_use",
-        needs: &["lock", "stack", "frame"],
+        needs: &["lock"],
         columns: &[],
         sql: concat!(
-            "with recursive units as materialized (select side, sum(units) as units from side group by side),
-         part as materialized (
-             select coalesce(l.name, l.kind || ' ' || coalesce(l.address, '?')) as lock, l.kind as kind, s.side as side, l.holder as holder, l.holder_stack as holder_stack, l.run as run,
-                    sum(l.count) / u.units as count, sum(l.time) / 1e9 / u.units as time, max(l.longest) / 1e9 as longest, max(l.waiters) as waiters
-             from lock l join side s on s.run = l.run join units u on u.side = s.side
-             where l.t between s.t_from and s.t_to + 1000000000
-             group by 1, 2, 3, 4, 5, 6
+            "with recursive part as materialized (
+             select coalesce(l.name, l.kind || ' ' || coalesce(l.address, '?')) as lock, l.kind as kind, l.side as side,
+                    l.holder as holder, l.holder_stack as holder_stack, l.run as run,
+                    sum(l.count * l.per_unit) as count, sum(l.time * l.per_unit) / 1e9 as time,
+                    max(l.longest) / 1e9 as longest, max(l.waiters) as waiters
+             from w_lock l group by 1, 2, 3, 4, 5, 6
          ),
          asked as (select distinct run, holder_stack as stack from part where holder_stack is not null and side = 'slow'), ",
             own_code!(),
@@ -301,7 +313,7 @@ const DERIVED: [Derived; 6] = [
     },
     Derived {
         name: "goroutine_use",
-        needs: &["goroutine_wait", "stack", "frame"],
+        needs: &["goroutine_wait"],
         columns: &[
             "reason",
             "function",
@@ -330,21 +342,18 @@ const STRANGER: &str = "with used as materialized (
        and exists (select 1 from used where against_cpu > 0)";
 
 /// Waits whose time ran out, per unit of work.
-const TIMEOUT_USE: &str = "with units as materialized (select side, sum(units) as units from side group by side)
-     select w.comm as comm, w.what as what,
-            sum(iif(s.side = 'slow', w.timed_out / u.units, 0)) as slow_count, sum(iif(s.side = 'against', w.timed_out / u.units, 0)) as against_count,
-            sum(iif(s.side = 'slow', w.timed_out_time / 1e9 / u.units, 0)) as slow_time, sum(iif(s.side = 'against', w.timed_out_time / 1e9 / u.units, 0)) as against_time
-     from wait w join side s on s.run = w.run join units u on u.side = s.side
-     where w.t between s.t_from and s.t_to + 1000000000 and w.timed_out > 0
-     group by w.comm, w.what";
+const TIMEOUT_USE: &str = "select comm, what,
+            sum(iif(side = 'slow', timed_out * per_unit, 0)) as slow_count,
+            sum(iif(side = 'against', timed_out * per_unit, 0)) as against_count,
+            sum(iif(side = 'slow', timed_out_time * per_unit, 0)) / 1e9 as slow_time,
+            sum(iif(side = 'against', timed_out_time * per_unit, 0)) / 1e9 as against_time
+     from w_wait where timed_out > 0 group by comm, what";
 
 /// What goroutines waited for and in which code, that of Go's library aside, per unit of work; and how many of them, on average.
-const GOROUTINE_USE: &str = "with recursive units as materialized (select side, sum(units) as units, sum(seconds) as seconds from side group by side),
-     part as materialized (
-         select g.run as run, g.reason as reason, g.stack as stack, s.side as side, sum(g.time) / 1e9 / u.units as time, sum(g.time) / 1e9 / u.seconds as number, max(g.most) as most
-         from goroutine_wait g join side s on s.run = g.run join units u on u.side = s.side
-         where g.t between s.t_from and s.t_to + 1000000000
-         group by 1, 2, 3, 4
+const GOROUTINE_USE: &str = "with recursive part as materialized (
+         select run, reason, stack, side, sum(time * per_unit) / 1e9 as time, sum(time * per_second) / 1e9 as number,
+                max(most) as most
+         from w_goroutine_wait group by 1, 2, 3, 4
      ),
      -- From the innermost frame outwards.
      way (run, stack, parent, frame, depth) as (
@@ -421,7 +430,8 @@ pub(crate) fn ask(session: &Session, cause: &Cause, budget: &Budget) -> Result<V
 }
 
 fn faulty(cause: &Cause, why: String) -> Error {
-    Error::Cause(Faulty { file: format!("cause {}", cause.id), why })
+    let file = cause.file.as_ref().map_or_else(|| format!("cause {}", cause.id), |file| file.display().to_string());
+    Error::Cause(Faulty { file, why })
 }
 
 #[cfg(test)]

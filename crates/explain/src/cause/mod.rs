@@ -13,20 +13,22 @@
 //! -- evidence: a line, left out where one of its columns is null; may be repeated, as those below
 //! -- check: how to see it by hand
 //! -- try: what to do about it
-//! -- experiment: what `tune` would vary
+//! -- experiment: what an experiment would vary
 //! -- see: a reference
 //! select subject, cell, part, … from budget …
 //! ```
 //!
 //! A row of the answer claims the part `part` (0 to 1) of cell `cell` of the budget for the finding `subject`; its other columns are for the words. A
-//! row whose cell is null claims nothing: the finding is a note.
+//! row whose cell is null claims nothing: the finding is a note. Lines `-- test …` at the end of the file are cases with the rows that the question finds
+//! in them; every cause that comes with the program has some, for what it claims and for what it does not.
 
 mod ask;
+mod cut;
 pub(crate) mod totals;
 mod words;
 
 pub use ask::{Claim, Found};
-pub(crate) use ask::{Measure, Side, Tables, ask, own_code};
+pub(crate) use ask::{Measure, OfRun, Tables, ask, own_code};
 
 use model::Page;
 use std::path::{Path, PathBuf};
@@ -66,6 +68,8 @@ pub struct Cause {
     pub sql: String,
     /// Whether it comes with the program.
     pub built_in: bool,
+    /// The file, of one that does not.
+    pub file: Option<PathBuf>,
 }
 
 /// A file of causes that cannot be used.
@@ -105,7 +109,7 @@ pub fn add(causes: &mut Vec<Cause>, folder: &Path) -> Result<(), Faulty> {
     files.sort();
     for path in files {
         let text = std::fs::read_to_string(&path).map_err(|e| faulty(&path, e.to_string()))?;
-        let cause = parse(&text).map_err(|why| faulty(&path, why))?;
+        let cause = Cause { file: Some(path.clone()), ..parse(&text).map_err(|why| faulty(&path, why))? };
         if path.file_stem().is_none_or(|stem| *stem != *cause.id) {
             return Err(faulty(&path, format!("the file of cause {} must be called {}.sql", cause.id, cause.id)));
         }
@@ -171,7 +175,14 @@ pub fn parse(text: &str) -> Result<Cause, String> {
             }
         }
     }
-    cause.sql = lines.collect::<Vec<_>>().join("\n").trim().trim_end_matches(';').to_owned();
+    // The cases that test it follow, see `tests/cases.rs`.
+    cause.sql = lines
+        .take_while(|line| !line.starts_with("-- test "))
+        .collect::<Vec<_>>()
+        .join("\n")
+        .trim()
+        .trim_end_matches(';')
+        .to_owned();
     if !(cause.sql.starts_with("select") || cause.sql.starts_with("with")) {
         return Err("the header is not followed by a select".into());
     }

@@ -64,17 +64,48 @@ fn a_folder_adds_and_replaces() {
 /// The recorded table that a name in a question stands for; `None` for what `Tables` defines and for the question's own.
 fn recorded(name: &str) -> Option<&str> {
     const DERIVED: [(&str, &str); 3] = [("syscall_use", "syscall"), ("wait_use", "wait"), ("lock_use", "lock")];
-    const ASKED: [&str; 6] = ["ipi", "lock", "wait", "sample", "running", "cgroup_memory"];
     let derived = DERIVED.iter().find(|(table, _)| *table == name).map(|(_, from)| *from);
-    derived.or(name.strip_suffix("_rate")).or(ASKED.contains(&name).then_some(name))
+    derived.or(name.strip_prefix("w_"))
+}
+
+/// The words of a question.
+fn words_of(sql: &str) -> Vec<&str> {
+    sql.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|w| !w.is_empty()).collect()
+}
+
+#[test]
+fn no_question_cuts_rows_to_the_window_by_itself() {
+    // Of what changes with time only the tables that are cut are asked: `w_NAME`. What is read once, or has no time, is asked as it is.
+    const TIMELESS: [&str; 4] = ["process_info", "fact", "frame", "stack"];
+    let recorded: Vec<&str> = sources::ALL.iter().flat_map(|source| source.tables).map(|table| table.name).collect();
+    for (name, text) in FILES {
+        let sql = parse(text).unwrap_or_else(|why| panic!("causes/{name}.sql: {why}")).sql;
+        for word in words_of(&sql) {
+            assert!(
+                !matches!(word, "t_from" | "t_to" | "1000000000"),
+                "causes/{name}.sql cuts rows to the window: {word}"
+            );
+        }
+        for pair in words_of(&sql).windows(2).filter(|pair| matches!(pair[0], "from" | "join")) {
+            let table = pair[1].strip_suffix("_rate").unwrap_or(pair[1]);
+            // A question may call a table of its own as a recorded one is called.
+            let is_own = sql.contains(&format!("{} as ", pair[1]));
+            assert!(
+                !recorded.contains(&table) || TIMELESS.contains(&table) || is_own,
+                "causes/{name}.sql asks {}: there is w_{table}",
+                pair[1]
+            );
+            let cut = pair[1].strip_prefix("w_");
+            assert!(cut.is_none_or(|cut| recorded.contains(&cut)), "causes/{name}.sql: no source makes {}", pair[1]);
+        }
+    }
 }
 
 #[test]
 fn what_is_asked_is_needed() {
     for (name, text) in FILES {
         let cause = parse(text).unwrap_or_else(|why| panic!("causes/{name}.sql: {why}"));
-        let words: Vec<&str> =
-            cause.sql.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|w| !w.is_empty()).collect();
+        let words = words_of(&cause.sql);
         for pair in words.windows(2).filter(|pair| matches!(pair[0], "from" | "join")) {
             if let Some(table) = recorded(pair[1]) {
                 assert!(

@@ -1,7 +1,9 @@
 //! Totals that many causes ask for: how much of something there was per unit of work and per second, on both sides.
 
+use crate::Pace;
 use crate::means;
 use crate::own;
+use crate::side::{PerSide, Side};
 use model::Window;
 use query::Run;
 use std::collections::{BTreeSet, HashSet};
@@ -108,39 +110,37 @@ const TOTALS: &[(&str, &[&str], bool)] = &[
 pub(crate) struct Total {
     /// "process.minor_faults".
     pub(crate) metric: String,
-    /// Per unit of work, slow and against; `None` where it was not recorded.
-    pub(crate) per_unit: [Option<f64>; 2],
+    /// Per unit of work; `None` where it was not recorded.
+    pub(crate) per_unit: PerSide<Option<f64>>,
     /// Per second, or the level.
-    pub(crate) per_second: [Option<f64>; 2],
+    pub(crate) per_second: PerSide<Option<f64>>,
 }
 
-/// All that the recordings hold. `size`: seconds and units of each side; `own`: names of the workload's processes.
+/// All that the recordings hold. `paces`: seconds and units of each side; `own`: names of the workload's processes.
 pub(crate) fn load(
     runs: &[Run],
-    side: &[usize],
+    side: &[Side],
     windows: &[Window],
-    size: [(f64, f64); 2],
+    paces: PerSide<Pace>,
     own: &BTreeSet<String>,
 ) -> Vec<Total> {
     let mut found = Vec::new();
     for (table, metrics, of_own) in TOTALS {
         for metric in *metrics {
-            let mut sums = [(0.0, 0usize); 2];
+            let mut sums = PerSide::<(f64, usize)>::default();
             for ((run, side), window) in runs.iter().zip(side).zip(windows) {
                 let Some(mean) = mean(run, table, metric, window, own, *of_own) else { continue };
-                if let Some((sum, count)) = sums.get_mut(*side) {
-                    *sum += mean;
-                    *count += 1;
-                }
+                let (sum, count) = &mut sums[*side];
+                *sum += mean;
+                *count += 1;
             }
             let per_second = sums.map(|(sum, count)| (count > 0).then(|| sum / count as f64));
-            if per_second == [None, None] {
+            if per_second == PerSide::default() {
                 continue;
             }
-            let per_unit = [0, 1].map(|side| {
-                let (seconds, units) = size[side];
-                per_second[side].filter(|_| units > 0.0).map(|rate| rate * seconds / units)
-            });
+            let per_unit = per_second
+                .zip(paces)
+                .map(|(rate, pace)| rate.filter(|_| pace.work > 0.0).map(|rate| rate * pace.elapsed()));
             found.push(Total { metric: format!("{table}.{metric}"), per_unit, per_second });
         }
     }

@@ -393,7 +393,7 @@ pub(crate) fn unresolved(module: &str) -> String {
 struct Sums {
     symbols: Symbols,
     groups: Vec<Group>,
-    weights: Map<(u32, u32), i64>,
+    weights: Map<(u32, u32), f64>,
     level: Option<&'static str>,
 }
 
@@ -455,7 +455,7 @@ fn sums(part: &Part<'_>, rows: &Rows, request: &Request) -> Sums {
     ];
     // A row is put down at the read after it: that of the last ones comes after the window.
     let between = (window.from, i64::MAX);
-    // A row without a time stands for the stretch since the read before: its middle decides, as for all else that is compared.
+    // A row without a time stands for the stretch since the read before, and counts by the part of it that lies in the window.
     let interval = part.run.recording.manifest().interval;
     let mut sums = Sums { symbols: Symbols::default(), groups: Vec::new(), weights: Map::default(), level: rows.level };
     let mut symbols = Symbols::default();
@@ -467,9 +467,16 @@ fn sums(part: &Part<'_>, rows: &Rows, request: &Request) -> Sums {
     let mut locks: Vec<(i64, i64)> = Vec::new();
     part.run.recording.scan(rows.table, &names, Some(between), &mut symbols, |batch: Batch<'_>| {
         for row in 0..batch.len() {
-            let t = if rows.at { batch.cell(6, row) } else { batch.middle(row, interval) };
             let weight = batch.cell(0, row);
-            if t < window.from || t > window.to || weight == NULL || weight <= 0 {
+            if weight == NULL || weight <= 0 {
+                continue;
+            }
+            let part = if rows.at {
+                window.part(batch.cell(6, row), batch.cell(6, row))
+            } else {
+                batch.part(row, interval, window)
+            };
+            if part <= 0.0 {
                 continue;
             }
             let (process, thread) = (batch.cell(2, row), batch.cell(3, row));
@@ -496,7 +503,7 @@ fn sums(part: &Part<'_>, rows: &Rows, request: &Request) -> Sums {
                 last = (group, *groups.entry(group).or_insert(next));
             }
             let stack = u32::try_from(batch.cell(1, row)).unwrap_or(0);
-            *sums.weights.entry((last.1, stack)).or_insert(0) += weight;
+            *sums.weights.entry((last.1, stack)).or_insert(0.0) += weight as f64 * part;
         }
     });
     sums.groups = vec![(NULL, NULL, NULL, NULL, NULL); groups.len()];
@@ -551,15 +558,15 @@ impl Sums {
             })
             .collect();
         // In the order of numbers, so that the same rows give the same tree.
-        let mut weights: Vec<((u32, u32), i64)> = self.weights.into_iter().collect();
-        weights.sort_unstable();
+        let mut weights: Vec<((u32, u32), f64)> = self.weights.into_iter().collect();
+        weights.sort_unstable_by_key(|(place, _)| *place);
         for ((group, stack), weight) in weights {
             let below = bases.get(group as usize).copied().unwrap_or(ROOT);
             let node = match stack {
                 0 => tree.child(below, no_stack),
                 stack => dictionary.node(tree, below, stack, unknown),
             };
-            tree.add(node, run, weight as f64 * by);
+            tree.add(node, run, weight * by);
         }
     }
 }

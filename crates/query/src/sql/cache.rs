@@ -20,12 +20,15 @@ const LEAST: usize = 6;
 #[derive(Debug)]
 pub(crate) struct Source {
     pub(crate) name: String,
+    /// Nanoseconds between two reads, as was asked for.
+    pub(crate) interval: i64,
     recording: Mutex<Recording>,
 }
 
 impl Source {
     pub(crate) fn new(name: String, recording: Recording) -> Self {
-        Source { name, recording: Mutex::new(recording) }
+        let interval = recording.manifest().interval;
+        Source { name, interval, recording: Mutex::new(recording) }
     }
 
     pub(crate) fn recording(&self) -> MutexGuard<'_, Recording> {

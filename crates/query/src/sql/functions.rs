@@ -48,6 +48,11 @@ pub const FUNCTIONS: &[Function] = &[
         "aggregate: lower end of the 95 % interval of the mean, by block bootstrap: the order of the values matters, for neighbours depend on each other; null for too few values",
     ),
     function("bootstrap_high", "bootstrap_high(x order by t)", "aggregate: upper end of that interval"),
+    function(
+        "overlap",
+        "overlap(from, to, start, end)",
+        "the part of the time between from and to that lies between start and end, 0 to 1; of a moment, from equal to to, 1 or 0",
+    ),
     function("human", "human(x, unit)", "the number with a prefix for people: human(3e6, 'B/s') is '2.86 MiB/s'"),
 ];
 
@@ -160,6 +165,18 @@ pub(crate) fn register(db: &Connection) -> Result<()> {
         db.create_aggregate_function(name, arguments, flags, Sample { name, statistic })?;
     }
     db.create_aggregate_function("mean", 2, flags, Mean)?;
+    db.create_scalar_function("overlap", 4, flags, |ctx| {
+        let mut of = [0i64; 4];
+        for (argument, value) in of.iter_mut().enumerate() {
+            match number(ctx, argument, "overlap")? {
+                // A double may lie beyond all integers: the cast saturates.
+                Some(number) => *value = number as i64,
+                None => return Ok(None),
+            }
+        }
+        let [from, to, start, end] = of;
+        Ok(Some(model::Window { from: start, to: end, why: String::new() }.part(from, to)))
+    })?;
     db.create_scalar_function("human", 2, flags, |ctx| {
         let unit = match ctx.get_raw(1) {
             ValueRef::Text(unit) => String::from_utf8_lossy(unit).into_owned(),

@@ -101,6 +101,19 @@ impl Session {
         filled
     }
 
+    /// Adds a view to the session: a question under a name. A name that is taken is covered by the view.
+    ///
+    /// # Errors
+    /// [`Error::Sql`] where the question cannot be asked.
+    pub fn define_view(&mut self, view: &str, sql: &str) -> Result<(), Error> {
+        self.db.authorizer(None::<fn(AuthContext<'_>) -> Authorization>).map_err(setting_up)?;
+        let create = format!("pragma query_only = off; create temp view {} as {sql};", spec::quoted(view));
+        let made = self.db.execute_batch(&create).map_err(setting_up);
+        self.db.execute_batch("pragma query_only = on;").map_err(setting_up)?;
+        self.db.authorizer(Some(read_only)).map_err(setting_up)?;
+        made
+    }
+
     fn fill(&self, table: &str, columns: &[&str], rows: impl IntoIterator<Item = Row>) -> rusqlite::Result<()> {
         let (table, names) = (spec::quoted(table), columns.iter().map(|c| spec::quoted(c)).collect::<Vec<_>>());
         let marks = vec!["?"; columns.len()].join(", ");

@@ -78,6 +78,10 @@ fn sql_type(ty: Type) -> &'static str {
 
 fn states(spec: &mut Spec, table: &Table) {
     spec.add("run", "text", "", "the run that the row is from", Role::Run);
+    if table.events && !table.dictionary {
+        let help = "start of the stretch that the row stands for: the read before, at most one interval before t";
+        spec.add("t_from", "integer", "ns", help, Role::From);
+    }
     spec.add("t", "integer", "ns", "when it was read, since the start of the recording", Role::T);
     for column in table.stored() {
         let help = match column.kind {

@@ -154,6 +154,11 @@ fn events_are_as_recorded() {
         shown(&s, "select t, pid, command, lived, load from ended"),
         ["1000000000 7 a b 5 0.5", "1000000000 7 a b 6 -", "2000000000 8 c - 1.5"]
     );
+    assert_eq!(
+        shown(&s, "select t_from, t from ended where pid = 8"),
+        ["2000000000 2000000000"],
+        "reads without an interval"
+    );
     assert_eq!(shown(&s, "select pid from ended where t > 1000000000"), ["8"]);
     assert_eq!(shown(&s, "select count(*) from ended where command = 'a b' and lived = 6"), ["1"]);
     assert!(
@@ -324,6 +329,7 @@ fn functions_say_what_they_promise() {
     assert_eq!(one("select median(1) from cpu where t < 0"), "-");
     assert_eq!(one("select stddev(1), bootstrap_low(1)"), "- -");
     assert_eq!(one("select human(3e6, 'B/s'), human(null, 'B'), human(2, null)"), "2.86 MiB/s - 2");
+    assert_eq!(one("select overlap(0, 10, 5, 20), overlap(7, 7, 5, 20), overlap(1, 2, null, 4)"), "0.5 1 -");
     let series = "with recursive n(i) as (select 0 union all select i + 1 from n where i < 199) select i, (i * 7919) % 101 as x from n";
     assert_eq!(
         one(&format!(

@@ -276,6 +276,11 @@ unsafe impl VTabCursor for Cursor {
             Role::Run => ctx.set_result(self.shared.sources.get(scan.run).map(|s| s.name.as_str())),
             Role::T if frame.table.events => ctx.set_result(frame.tick.get(scan.at).map(|&t| tick(t as usize))),
             Role::T => ctx.set_result(tick(scan.at + usize::from(spec.rate))),
+            Role::From if frame.table.events => ctx.set_result(frame.tick.get(scan.at).map(|&t| {
+                let before = (t as usize).checked_sub(1).map(tick);
+                let interval = self.shared.sources.get(scan.run).map_or(0, |s| s.interval);
+                store::stretch_from(before, tick(t as usize), interval)
+            })),
             Role::From => ctx.set_result(tick(scan.at)),
             Role::Seconds => ctx.set_result(tick(scan.at + 1).saturating_sub(tick(scan.at)) as f64 / 1e9),
             _ => {

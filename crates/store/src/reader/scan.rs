@@ -3,8 +3,14 @@
 use super::Recording;
 use crate::catalogue::Segment;
 use crate::segment;
-use model::{Column, NULL, Symbols, Type};
+use model::{Column, NULL, Symbols, Type, Window};
 use std::sync::mpsc;
+
+/// Where the stretch begins that a row of events stands for, which was put down at `t`: at the read `before` it that is known, or one
+/// `interval` before it where that is later, for reads without rows are not kept; never before the recording.
+pub fn stretch_from(before: Option<i64>, t: i64, interval: i64) -> i64 {
+    before.unwrap_or(0).max(t.saturating_sub(interval.max(0))).max(0).min(t)
+}
 
 /// The rows of one segment.
 #[derive(Debug)]
@@ -39,12 +45,11 @@ impl<'a> Batch<'a> {
         self.ticks.get(tick.checked_sub(1)?).copied()
     }
 
-    /// The middle of the stretch that a row stands for, from the read before it, or one `interval` before it where that is later. A row counts for a window
-    /// in which that lies.
-    pub fn middle(&self, row: usize, interval: i64) -> i64 {
+    /// The part of a row that belongs to a window, 0 to 1, by the stretch that the row stands for ([`stretch_from`]). `interval` is the
+    /// recording's.
+    pub fn part(&self, row: usize, interval: i64, window: &Window) -> f64 {
         let t = self.t(row);
-        let before = self.before(row).unwrap_or(i64::MIN).max(t.saturating_sub(interval.max(0)));
-        before + (t - before) / 2
+        window.part(stretch_from(self.before(row), t, interval), t)
     }
 
     /// The cells of the `n`th column that was asked for; empty where the table has no such column.
