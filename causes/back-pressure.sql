@@ -1,12 +1,13 @@
--- cause back-pressure: threads wait until the other side takes what they send
+-- cause back-pressure: threads wait for the receiver to take their data
 -- layer: io
 -- page: network profiles
 -- needs: thread_time wait
 -- specific: 4
--- says: threads wait for room in {subject}: the other side takes the data too slowly
--- evidence: waited per unit of work: {slow:s}, against {against:s}
+-- says: threads wait for buffer space in {subject}: the receiver takes the data too slowly
+-- evidence: wait time per unit of work: {slow:s} (baseline {against:s})
 -- check: ss -tni: Send-Q; twinscope flame SLOW.twin --state pipe, --state network
--- try: make the reader faster or give it threads; larger buffers (F_SETPIPE_SZ, SO_SNDBUF, net.ipv4.tcp_wmem) only help with bursts
+-- try: make the reader faster or give it threads; larger buffers (F_SETPIPE_SZ, SO_SNDBUF, net.ipv4.tcp_wmem) only help
+--   with bursts
 -- experiment: size of the buffer; number of readers
 -- see: pipe(7), tcp(7)
 with cells as materialized (

@@ -1,14 +1,15 @@
--- cause busy-wait: threads burn CPU time while they wait
+-- cause busy-wait: threads busy-wait instead of blocking
 -- layer: scheduling
 -- page: profiles
 -- needs: thread_time sample syscall
 -- specific: 6
--- says: threads spin in {subject}: {slow:s} of CPU time per unit of work, against {against:s}
--- evidence: CPUs taken from threads by force per unit of work: {slow_preempted}, against {against_preempted}
--- evidence: threads of the workload that waited for a CPU meanwhile: {waiting}
--- check: perf annotate of the function: a short loop with pause, yield or a load of one address
--- try: sleep instead: a mutex, a condition variable, futex, epoll; spin a few times at most, and only where the holder runs on another CPU
--- experiment: number of threads; number of spins
+-- says: busy waiting in {subject:fn}: {slow:s} of CPU time per unit of work (baseline {against:s})
+-- evidence: involuntary context switches per unit of work: {slow_preempted} (baseline {against_preempted})
+-- evidence: threads of the workload in run-queue wait meanwhile: {waiting}
+-- check: perf annotate of the function: a short loop with pause, yield or repeated loads of one address
+-- try: block instead: a mutex, a condition variable, futex, epoll; spin only briefly, and only if the holder runs on
+--   another CPU
+-- experiment: number of threads; spin limit
 -- see: https://www.realworldtech.com/forum/?threadid=189711&curpostid=189723
 with preempted as (select slow as slow_preempted, coalesce(against, 0) as against_preempted from total where metric = 'thread_time.switches_involuntary'),
 waiting as (select slow_threads as waiting from state where state = 'runnable'),

@@ -1,15 +1,15 @@
--- cause cold-cache: data is read from disk that the other run found in memory
+-- cause cold-cache: data is read from disk that the baseline found in the page cache
 -- layer: io
 -- page: disks memory
 -- needs: thread_time
 -- specific: 5
 -- against: yes
--- says: {slow_bytes:B} read from disk per unit of work, against {against_bytes:B}, for the same reads by the program
--- evidence: waited for it per unit of work: {slow:s}, against {against:s}
--- evidence: the program itself read {slow_chars:B} per unit of work, against {against_chars:B}
--- evidence: waits of page faults for a disk per second: {slow_faults}, against {against_faults}
+-- says: {slow_bytes:B} read from disk per unit of work (baseline {against_bytes:B}), for the same reads by the program
+-- evidence: wait time per unit of work: {slow:s} (baseline {against:s})
+-- evidence: the program itself read {slow_chars:B} per unit of work (baseline {against_chars:B})
+-- evidence: page faults that waited for a disk, per second: {slow_faults} (baseline {against_faults})
 -- check: vmtouch FILE; iostat -x 1; twinscope flame SLOW.twin --state disk
--- try: read the data ahead (posix_fadvise, MAP_POPULATE, vmtouch -t), warm up before measuring, more memory for the page cache
+-- try: read ahead (posix_fadvise, MAP_POPULATE, vmtouch -t), warm up before measuring, more memory for the page cache
 -- experiment: with and without drop_caches
 -- see: Documentation/admin-guide/sysctl/vm.rst (drop_caches)
 with reads as materialized (

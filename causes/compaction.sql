@@ -1,12 +1,13 @@
--- cause compaction: threads wait while memory is put together for huge pages
+-- cause compaction: threads wait while memory is compacted for huge pages
 -- layer: kernel
 -- page: memory
 -- needs: thread_time vmstat
 -- specific: 7
--- says: threads compact memory before they get a huge page: {slow_stalls:1/s} times, against {against_stalls:1/s}
--- evidence: compacting per unit of work: {slow:s}, against {against:s}
+-- says: direct compaction: {slow_stalls:1/s} allocations of huge pages stall (baseline {against_stalls:1/s})
+-- evidence: time in compaction per unit of work: {slow:s} (baseline {against:s})
 -- check: grep compact_ /proc/vmstat; cat /sys/kernel/mm/transparent_hugepage/defrag
--- try: echo defer+madvise > /sys/kernel/mm/transparent_hugepage/defrag, or huge pages reserved at boot (vm.nr_hugepages)
+-- try: echo defer+madvise > /sys/kernel/mm/transparent_hugepage/defrag, or huge pages reserved at boot
+--   (vm.nr_hugepages)
 -- experiment: /sys/kernel/mm/transparent_hugepage/defrag
 -- see: Documentation/admin-guide/mm/transhuge.rst
 with stalls as materialized (select slow_rate as slow_stalls, coalesce(against_rate, 0) as against_stalls from total where metric = 'vmstat.compact_stall' and slow_rate > 1)

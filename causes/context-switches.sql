@@ -1,14 +1,15 @@
--- cause context-switches: threads hand small pieces of work to one another
+-- cause context-switches: threads hand off small pieces of work
 -- layer: scheduling
 -- page: scheduler profiles
 -- needs: thread_time wait
 -- specific: 4
--- says: {slow_switches} context switches per unit of work, against {against_switches}: threads wait for one another in {subject}
--- evidence: switching and waiting for the other side per unit of work: {slow:s}, against {against:s}
+-- says: {slow_switches} context switches per unit of work (baseline {against_switches}): threads hand off work (waits
+--   in state {subject})
+-- evidence: switching and waiting for the other thread per unit of work: {slow:s} (baseline {against:s})
 -- evidence: mean wait: {mean:s}
 -- check: pidstat -w 1; twinscope flame SLOW.twin --state pipe
--- try: hand over more at once: batches, larger messages, a ring in shared memory; or do it in one thread
--- experiment: size of the batch
+-- try: hand over more at once: batches, larger messages, a ring buffer in shared memory; or do it in one thread
+-- experiment: batch size
 -- see: sched(7), pipe(7)
 with switches as materialized (
     select sum(slow) as slow_switches, coalesce(sum(against), 0) as against_switches from total

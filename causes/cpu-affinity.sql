@@ -1,13 +1,15 @@
--- cause cpu-affinity: threads wait for a CPU while others are idle
+-- cause cpu-affinity: threads wait for a CPU while other CPUs are idle
 -- layer: scheduling
 -- page: scheduler cpu
 -- needs: thread_time cpu process_info.cpus_allowed
 -- specific: 6
--- says: {waiting} threads waited for a CPU while {idle} CPUs were idle: a CPU mask or cpuset keeps them from running there; {comm} may use {allowed} CPUs of {cpus}
--- evidence: waited behind threads of their own per unit of work: {slow:s}, against {against:s}
--- evidence: CPUs idle on average: {idle}, against {against_idle}
+-- says: {waiting} threads are in run-queue wait while {idle} CPUs are idle: a CPU mask or cpuset; {comm} may use
+--   {allowed} of {cpus} CPUs
+-- evidence: run-queue wait behind the workload's own threads per unit of work: {slow:s} (baseline {against:s})
+-- evidence: idle CPUs on average: {idle} (baseline {against_idle})
 -- check: taskset -cp PID; cat cpuset.cpus.effective in the control group; grep Cpus_allowed_list /proc/PID/status
--- try: a wider mask: taskset, sched_setaffinity, numactl, cpuset.cpus, docker --cpuset-cpus, GOMAXPROCS, -XX:ActiveProcessorCount
+-- try: a wider mask: taskset, sched_setaffinity, numactl, cpuset.cpus, docker --cpuset-cpus, GOMAXPROCS,
+--   -XX:ActiveProcessorCount
 -- experiment: CPU mask
 -- see: sched_setaffinity(2), cpuset(7)
 with idle as materialized (select slow as idle, against as against_idle from measure where name = 'idle_cpus' and slow > 0.25),

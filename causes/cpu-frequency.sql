@@ -4,10 +4,10 @@
 -- needs: thread_time cpufreq
 -- specific: 3
 -- against: yes
--- says: the CPUs ran at {slow_frequency:Hz}, against {against_frequency:Hz}
--- evidence: CPU time per unit of work: {slow:s}, against {against:s}
+-- says: the CPUs ran at {slow_frequency:Hz} (baseline {against_frequency:Hz})
+-- evidence: CPU time per unit of work: {slow:s} (baseline {against:s})
 -- check: turbostat; cpupower frequency-info; cat /sys/devices/system/cpu/cpu0/thermal_throttle/*
--- try: governor performance; cooling and power limits; fewer busy siblings and vector units where turbo depends on them
+-- try: governor performance; cooling and power limits; fewer busy siblings and vector units if turbo depends on them
 -- see: Documentation/admin-guide/pm/cpufreq.rst
 with frequency as materialized (
     select slow_rate as slow_frequency, against_rate as against_frequency, (against_rate - slow_rate) / against_rate as lack from total where metric = 'cpufreq.frequency' and slow_rate < 0.95 * against_rate

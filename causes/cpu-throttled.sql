@@ -1,13 +1,14 @@
--- cause cpu-throttled: the CPU quota of the control group holds threads back
+-- cause cpu-throttled: threads are throttled by the CPU quota of their control group
 -- layer: scheduling
 -- page: containers
 -- needs: thread_time cgroup_cpu
 -- specific: 8
--- says: threads are held back by the CPU quota of {subject}{worth}
--- evidence: held back per unit of work: {slow:s}, against {against:s}
--- evidence: the quota was used up in {periods:ratio} of the periods
+-- says: threads are throttled by the CPU quota of {subject}{worth}
+-- evidence: throttled per unit of work: {slow:s} (baseline {against:s})
+-- evidence: periods with throttling: {periods:ratio}
 -- check: cat cpu.stat in the control group: nr_throttled, throttled_usec
--- try: a higher quota (cpu.max, Kubernetes limits.cpu), none (requests only), or fewer threads, so that the quota is not used up at the start of each period
+-- try: a higher quota (cpu.max, Kubernetes limits.cpu), none (requests only), or fewer threads, so that the quota lasts
+--   for the period
 -- experiment: cpu.max; number of threads
 -- see: Documentation/scheduler/sched-bwc.rst
 with

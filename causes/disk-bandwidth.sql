@@ -3,11 +3,12 @@
 -- page: disks
 -- needs: thread_time disks
 -- specific: 4
--- says: {slow_bytes:B} {way} per unit of work, against {against_bytes:B}{used}
--- evidence: waited for it per unit of work: {slow:s}, against {against:s}
--- evidence: the disks moved {rate:B/s}, against {against_rate:B/s}
+-- says: {slow_bytes:B} {way} per unit of work (baseline {against_bytes:B}){used}
+-- evidence: wait time per unit of work: {slow:s} (baseline {against:s})
+-- evidence: disk throughput: {rate:B/s} (baseline {against_rate:B/s})
 -- check: iostat -xm 1; pidstat -d 1
--- try: read and write less: larger or fewer blocks, compression, an index, a cache, no read-ahead for random reads (posix_fadvise, blockdev --setra)
+-- try: read and write less: larger or fewer blocks, compression, an index, a cache, no read-ahead for random reads
+--   (posix_fadvise, blockdev --setra)
 -- try: a faster volume, or several
 -- experiment: block size; read_ahead_kb
 -- see: iostat(1)

@@ -1,14 +1,16 @@
--- cause disk-latency: a disk answers more slowly
+-- cause disk-latency: disk requests take longer
 -- layer: io
 -- page: disks
 -- needs: thread_time disks
 -- specific: 5
 -- against: yes
--- says: {device} takes {slow_await:s} for a request, against {against_await:s}
--- evidence: waited for it per unit of work: {slow:s}, against {against:s}
--- evidence: requests per second: {slow_rate}, against {against_rate}; in flight on average {slow_depth}, against {against_depth}
+-- says: {device} takes {slow_await:s} per request (baseline {against_await:s})
+-- evidence: wait time per unit of work: {slow:s} (baseline {against:s})
+-- evidence: requests per second: {slow_rate} (baseline {against_rate}); queue depth: {slow_depth} (baseline
+--   {against_depth})
 -- check: iostat -x 1: r_await, w_await, f_await
--- try: see what else uses the disk; the provisioned IOPS and burst credits of a cloud volume; limits (io.max) of the control group; the I/O scheduler
+-- try: check what else uses the disk; provisioned IOPS and burst credits of a cloud volume; io.max of the control
+--   group; the I/O scheduler
 -- experiment: I/O scheduler; type of volume
 -- see: Documentation/admin-guide/iostats.rst
 with each as materialized (

@@ -1,12 +1,12 @@
--- cause explicit-gc: the program asks for garbage collections
+-- cause explicit-gc: the program requests garbage collections
 -- layer: jvm
 -- page: profiles
 -- needs: thread_time
 -- specific: 8
--- says: the program calls System.gc: the collections take {slow:s} per unit of work, against {against:s}
--- evidence: asked for in {asker}
+-- says: the program calls System.gc: the collections take {slow:s} per unit of work (baseline {against:s})
+-- evidence: called from {asker:fn}
 -- check: -Xlog:gc: "Pause Full (System.gc())"
--- try: -XX:+DisableExplicitGC, or -XX:+ExplicitGCInvokesConcurrent where direct buffers need it; remove the call
+-- try: -XX:+DisableExplicitGC, or -XX:+ExplicitGCInvokesConcurrent if direct buffers need it; remove the call
 -- experiment: -XX:+DisableExplicitGC
 -- see: https://docs.oracle.com/en/java/javase/21/docs/api/java.base/java/lang/System.html#gc()
 with asked as materialized (

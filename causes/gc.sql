@@ -1,12 +1,13 @@
--- cause gc: the garbage collector takes the time
+-- cause gc: garbage collection takes the time
 -- layer: jvm
 -- page: profiles processes
 -- needs: thread_time
 -- specific: 6
--- says: garbage collection takes {slow:s} per unit of work, against {against:s}
+-- says: garbage collection takes {slow:s} per unit of work (baseline {against:s})
 -- evidence: in threads {threads}
 -- check: -Xlog:gc*, jstat -gcutil PID 1s; GODEBUG=gctrace=1
--- try: allocate less (async-profiler -e alloc), a larger young generation, another collector (-XX:+UseParallelGC for throughput, -XX:+UseZGC for pauses); Go: GOGC
+-- try: allocate less (async-profiler -e alloc), a larger young generation, another collector (-XX:+UseParallelGC for
+--   throughput, -XX:+UseZGC for pauses); Go: GOGC
 -- experiment: -Xmx, -Xmn, collector
 -- see: https://docs.oracle.com/en/java/javase/21/gctuning/
 with collector as materialized (

@@ -1,13 +1,14 @@
--- cause heap-size: the heap is so small that the collector runs all the time
+-- cause heap-size: the heap is too small: the collector runs all the time
 -- layer: jvm
 -- page: profiles set-up
 -- needs: thread_time
 -- specific: 7
 -- against: yes
--- says: garbage collection takes {slow:s} per unit of work, against {against:s}: the heap is {slow_heap}, against {against_heap}
+-- says: garbage collection takes {slow:s} per unit of work (baseline {against:s}); heap size: {slow_heap} (baseline
+--   {against_heap})
 -- evidence: in threads {threads}
 -- check: jcmd PID VM.flags; jstat -gcutil PID 1s: the old generation is near 100 % after each collection
--- try: a larger heap: -Xmx, -XX:MaxRAMPercentage; twice the live data is a good start
+-- try: a larger heap: -Xmx, -XX:MaxRAMPercentage; start with twice the live data
 -- experiment: -Xmx
 -- see: https://docs.oracle.com/en/java/javase/21/gctuning/
 with heap as materialized (

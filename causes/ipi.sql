@@ -1,12 +1,13 @@
--- cause ipi: CPUs interrupt one another
+-- cause ipi: CPUs interrupt each other (IPIs)
 -- layer: kernel
 -- page: interrupts
 -- needs: thread_time ipi
 -- specific: 7
--- says: {subject} interrupts other CPUs: {slow_ipis} times per unit of work, against {against_ipis}
--- evidence: sending the interrupts and waiting for the answers per unit of work: {slow:s}, against {against:s}
+-- says: {subject:fn} interrupts other CPUs: {slow_ipis} IPIs per unit of work (baseline {against_ipis})
+-- evidence: sending IPIs and waiting for acknowledgement per unit of work: {slow:s} (baseline {against:s})
 -- check: twinscope flame SLOW.twin --state ipis; grep -E 'CAL|RES' /proc/interrupts
--- try: call it less often (membarrier, timers on other CPUs, changes of affinity, perf and BPF that are switched on and off)
+-- try: call it less often (membarrier, timers on other CPUs, affinity changes, enabling and disabling perf events or
+--   BPF programs)
 -- see: kernel/smp.c
 with ipis as materialized (
     select sum(iif(side = 'slow', targets * per_unit, 0)) as slow_ipis, sum(iif(side = 'against', targets * per_unit, 0)) as against_ipis

@@ -1,12 +1,13 @@
--- cause irq-imbalance: the interrupts of a device fall on a CPU that the work needs
+-- cause irq-imbalance: interrupts of a device hit a CPU that the work needs
 -- layer: kernel
 -- page: interrupts cpu
 -- needs: thread_time cpu interrupt_time process
 -- specific: 7
 -- says: CPU {subject} spends {busy:ratio} of its time in interrupts, the others {rest:ratio}
--- evidence: taken from running threads, and waited meanwhile, per unit of work: {slow:s}, against {against:s}
+-- evidence: time lost to interrupts, and run-queue wait meanwhile, per unit of work: {slow:s} (baseline {against:s})
 -- check: mpstat -P ALL 1: %irq, %soft; /proc/interrupts
--- try: spread them: irqbalance, /proc/irq/N/smp_affinity_list, RPS (/sys/class/net/IFACE/queues/rx-0/rps_cpus), more queues; or keep the work off that CPU
+-- try: spread them: irqbalance, /proc/irq/N/smp_affinity_list, RPS (/sys/class/net/IFACE/queues/rx-0/rps_cpus), more
+--   queues; or keep the work off that CPU
 -- see: Documentation/core-api/irq/irq-affinity.rst, Documentation/networking/scaling.rst
 with each as materialized (
     select n.cpu as cpu, coalesce(sum(r.time * r.per_second), 0.0) as busy from (select distinct cpu from w_cpu where side = 'slow') n

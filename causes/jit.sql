@@ -1,12 +1,14 @@
--- cause jit: code runs interpreted or hardly compiled
+-- cause jit: code runs interpreted or barely optimised
 -- layer: jvm
 -- page: profiles
 -- needs: thread_time sample
 -- specific: 5
--- says: {subject}: {slow:s} of CPU time per unit of work, against {against:s}
--- evidence: compiler threads took {compiler:s} per unit of work, against {against_compiler:s}
--- check: -XX:+PrintCompilation; jcmd PID Compiler.codecache; flags -Xint, -XX:TieredStopAtLevel, -XX:-TieredCompilation, ReservedCodeCacheSize
--- try: remove flags that keep code from being compiled; a larger code cache; split methods of more than 8000 bytes of bytecode (HugeMethodLimit); warm up before measuring
+-- says: {subject}: {slow:s} of CPU time per unit of work (baseline {against:s})
+-- evidence: compiler threads took {compiler:s} per unit of work (baseline {against_compiler:s})
+-- check: -XX:+PrintCompilation; jcmd PID Compiler.codecache; flags -Xint, -XX:TieredStopAtLevel,
+--   -XX:-TieredCompilation, ReservedCodeCacheSize
+-- try: remove flags that prevent compilation; a larger code cache; split methods of more than 8000 bytes of bytecode
+--   (HugeMethodLimit); warm up before measuring
 -- experiment: -XX:TieredStopAtLevel
 -- see: https://docs.oracle.com/en/java/javase/21/docs/specs/man/java.html
 with compiler as materialized (select coalesce(sum(slow), 0) as compiler, coalesce(sum(against), 0) as against_compiler from budget where thread glob 'C# CompilerThre*' and state in ('user', 'kernel')),

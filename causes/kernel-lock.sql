@@ -1,12 +1,13 @@
--- cause kernel-lock: threads wait for a lock of the kernel
+-- cause kernel-lock: threads contend for a kernel lock
 -- layer: kernel
 -- page: locks profiles
 -- needs: thread_time
 -- specific: 5
--- says: threads wait for a lock of the kernel, asked for by {subject}
--- evidence: waited or spun for it per unit of work: {slow:s}, against {against:s}
--- check: twinscope flame SLOW.twin --state lock, and in that of CPU time look for native_queued_spin_lock_slowpath, osq_lock and rwsem_down_…
--- try: let threads work on files, directories, sockets or maps of their own; what all share is locked by the kernel as a whole
+-- says: threads contend for a kernel lock in {subject:fn}
+-- evidence: blocked or spinning per unit of work: {slow:s} (baseline {against:s})
+-- check: twinscope flame SLOW.twin --state lock; in the CPU profile look for native_queued_spin_lock_slowpath,
+--   osq_lock, rwsem_down_…
+-- try: give threads files, directories, sockets or mappings of their own; what they share has one lock in the kernel
 -- see: Documentation/locking/locktypes.rst
 with cells as materialized (
     select cell, slow, against, coalesce(request, caller, 'other code') as subject

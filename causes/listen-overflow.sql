@@ -1,13 +1,14 @@
--- cause listen-overflow: the queue of a listening socket is full, and connections are thrown away
+-- cause listen-overflow: the queue of a listening socket overflows, and connections are dropped
 -- layer: io
 -- page: network
 -- needs: thread_time protocols
 -- specific: 8
--- says: {slow_overflows:1/s} connections thrown away because a listening socket's queue was full, against {against_overflows:1/s}: clients try again after a second
--- evidence: waited per unit of work: {slow:s}, against {against:s}
--- evidence: time to connect: {connect:s}
--- check: nstat -az TcpExtListenOverflows TcpExtListenDrops; ss -ltn: Recv-Q against Send-Q
--- try: a longer queue: the backlog of listen(2) and net.core.somaxconn; more threads that accept; keep connections alive
+-- says: {slow_overflows:1/s} connections dropped by a full listen queue (baseline {against_overflows:1/s}): clients
+--   retry after a second
+-- evidence: wait time per unit of work: {slow:s} (baseline {against:s})
+-- evidence: connection time: {connect:s}
+-- check: nstat -az TcpExtListenOverflows TcpExtListenDrops; ss -ltn: Recv-Q near Send-Q
+-- try: a longer queue: the backlog of listen(2) and net.core.somaxconn; more accepting threads; keep connections alive
 -- experiment: backlog; net.core.somaxconn
 -- see: listen(2), tcp(7)
 with overflows as materialized (

@@ -1,16 +1,19 @@
--- cause lock-contention: threads wait for a lock that another thread holds
+-- cause lock-contention: threads contend for a lock
 -- layer: scheduling
 -- page: locks
 -- needs: thread_time lock wait
 -- specific: 6
--- says: {who} wait for the lock {subject}{held}
--- evidence: waited per unit of work: {slow_wait:s}, against {against_wait:s}
--- evidence: waits per unit of work: {slow_count}, against {against_count}; the longest {longest:s}; at most {waiters} at once
+-- says: {who} wait for the lock {subject:lock}[[, held by thread {holder}]][[ in {holder_function:fn}]]
+-- evidence: wait time per unit of work: {slow_wait:s} (baseline {against_wait:s})
+-- evidence: waits per unit of work: {slow_count} (baseline {against_count}); longest {longest:s}; at most {waiters} at
+--   once
 -- evidence: seen in the memory of the Go program: at most {goroutines} goroutines waited at once
--- evidence: held mostly by thread {holder}, which released it in {holder_function}
--- check: twinscope flame SLOW.twin --state contended (goroutines: --state goroutines) shows who waits, with --reverse for which function
--- try: hold it for less time: move work, allocation, logging and system calls out of the locked part
--- try: split it: one lock per shard or per thread, a read-write lock where reads prevail, or an atomic where the data is one word
+-- evidence: mostly held by thread {holder}, which released it in {holder_function:fn}
+-- check: twinscope flame SLOW.twin --state contended (goroutines: --state goroutines): who waits; with --reverse: in
+--   which function
+-- try: reduce hold time: move work, allocation, logging and system calls out of the critical section
+-- try: split it: one lock per shard or per thread, a read-write lock if reads dominate, or an atomic if the data is one
+--   word
 -- experiment: number of threads; number of shards of the lock
 -- see: futex(2); Gregg, Systems Performance, 2nd edition, chapter 5
 with

@@ -3,11 +3,11 @@
 -- page: calls disks
 -- needs: thread_time syscall
 -- specific: 5
--- says: {slow_bytes:B} written per unit of work, against {against_bytes:B}, in {slow_count} calls of {subject}
--- evidence: time in writing and in making the text per unit of work: {slow:s}, against {against:s}
--- evidence: called most in {top}
--- check: strace -f -e trace=write -p PID; the level of the log in the configuration
--- try: where that is a log: a higher level, sampling, or a buffered, asynchronous one
+-- says: {slow_bytes:B} written per unit of work (baseline {against_bytes:B}), in {slow_count} calls of {subject:fn}
+-- evidence: writing and formatting per unit of work: {slow:s} (baseline {against:s})
+-- evidence: most calls from {top:fn}
+-- check: strace -f -e trace=write -p PID; the configured log level
+-- try: if it is a log: a higher level, sampling, or a buffered, asynchronous one
 -- experiment: log level
 -- see: write(2)
 with

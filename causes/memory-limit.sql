@@ -1,12 +1,12 @@
--- cause memory-limit: a control group is at the limit of its memory
+-- cause memory-limit: a control group is at its memory limit
 -- layer: kernel
 -- page: containers memory
 -- needs: thread_time cgroup_memory
 -- specific: 7
--- says: {subject} is at its memory limit of {limit:B}: its threads reclaim memory and read again what they lost
--- evidence: reclaiming and reading again per unit of work: {slow:s}, against {against:s}
+-- says: {subject} is at its memory limit of {limit:B}: its threads reclaim memory and refault file pages
+-- evidence: reclaim and refaults per unit of work: {slow:s} (baseline {against:s})
 -- evidence: in use {current:B} of {limit:B}
--- evidence: pages of files read again soon after they were dropped: {slow_refault:1/s}, against {against_refault:1/s}
+-- evidence: refaults of file pages: {slow_refault:1/s} (baseline {against_refault:1/s})
 -- check: cat memory.events memory.pressure memory.stat in the control group
 -- try: a higher memory.max or memory.high, or less memory: heap sizes, caches, files written with O_DIRECT
 -- see: Documentation/admin-guide/cgroup-v2.rst (memory)

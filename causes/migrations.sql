@@ -1,12 +1,12 @@
--- cause migrations: threads move from CPU to CPU
+-- cause migrations: threads migrate between CPUs
 -- layer: scheduling
 -- page: scheduler cpu
 -- needs: thread_time process cpu
 -- specific: 5
--- says: threads change the CPU {slow_moves} times per unit of work, against {against_moves}
--- evidence: moving them per unit of work: {slow:s}, against {against:s}
+-- says: {slow_moves} migrations per unit of work (baseline {against_moves})
+-- evidence: time in migrations per unit of work: {slow:s} (baseline {against:s})
 -- check: perf stat -e migrations; pidstat -t 1
--- try: pin threads, or stop changing their masks (sched_setaffinity) as they go; fewer, longer wake-ups
+-- try: pin threads, or stop changing their masks at run time (sched_setaffinity); fewer, longer wake-ups
 -- see: sched_setaffinity(2)
 with wakeups as materialized (select max(slow - coalesce(against, 0)) as more from total where metric = 'thread_time.wakeups'),
 -- Some of the threads that are woken are put on another CPU: moves that come with more waiting are not its cause.

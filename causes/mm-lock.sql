@@ -1,14 +1,15 @@
--- cause mm-lock: threads wait for the lock of the address space
+-- cause mm-lock: threads contend for the mmap lock
 -- layer: kernel
 -- page: locks memory
 -- needs: thread_time
 -- specific: 8
--- says: threads of one process wait for the lock of its address space (mmap_lock), asked for by {asked}
--- evidence: waited per unit of work: {slow:s}, against {against:s}
--- evidence: page faults per unit of work: {slow_faults}, against {against_faults}
+-- says: threads of one process contend for the lock of its address space (mmap_lock), taken for {asked}
+-- evidence: wait time per unit of work: {slow:s} (baseline {against:s})
+-- evidence: page faults per unit of work: {slow_faults} (baseline {against_faults})
 -- check: twinscope flame SLOW.twin --state lock: below mmap, munmap, mprotect, madvise or a page fault
--- try: map, unmap and protect less often and in larger pieces: pools, MALLOC_TRIM_THRESHOLD_, MALLOC_MMAP_THRESHOLD_, jemalloc or tcmalloc with retained pages
--- try: processes instead of threads where threads share little
+-- try: map, unmap and protect less often and in larger pieces: pools, MALLOC_TRIM_THRESHOLD_, MALLOC_MMAP_THRESHOLD_,
+--   jemalloc or tcmalloc with retained pages
+-- try: processes instead of threads if threads share little
 -- experiment: environment MALLOC_ARENA_MAX, MALLOC_TRIM_THRESHOLD_, MALLOC_TOP_PAD_
 -- see: Documentation/mm/process_addrs.rst
 with faults as (

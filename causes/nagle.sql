@@ -1,11 +1,12 @@
--- cause nagle: small writes wait for a delayed acknowledgement
+-- cause nagle: small writes wait for a delayed ACK (Nagle)
 -- layer: io
 -- page: network
 -- needs: thread_time tcp
 -- specific: 7
--- says: {slow_stalls} small writes per unit of work were kept back until the other side acknowledged the one before, 40 ms as a rule, against {against_stalls}
--- evidence: kept back for {stall:s} per unit of work
--- evidence: waited per unit of work: {slow:s}, against {against:s}
+-- says: {slow_stalls} small writes per unit of work waited for the ACK of the previous one, usually for 40 ms (baseline
+--   {against_stalls})
+-- evidence: held back for {stall:s} per unit of work
+-- evidence: wait time per unit of work: {slow:s} (baseline {against:s})
 -- check: tcpdump shows a second small segment 40 ms after the first, right after its ACK
 -- try: TCP_NODELAY on the sender; one write or writev for header and body; TCP_CORK or MSG_MORE around several writes
 -- experiment: TCP_NODELAY

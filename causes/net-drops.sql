@@ -3,10 +3,11 @@
 -- page: network
 -- needs: thread_time network
 -- specific: 5
--- says: {slow_drops:1/s} packets dropped ({subject}), against {against_drops:1/s}
--- evidence: waited per unit of work: {slow:s}, against {against:s}
+-- says: {slow_drops:1/s} packets dropped ({subject}) (baseline {against_drops:1/s})
+-- evidence: wait time per unit of work: {slow:s} (baseline {against:s})
 -- check: ip -s link; nstat; ethtool -S IFACE | grep -E 'drop|exceeded|miss'; conntrack -S
--- try: larger rings (ethtool -G), net.core.netdev_max_backlog, socket buffers (net.core.rmem_max), net.netfilter.nf_conntrack_max; a larger instance where an allowance is exceeded
+-- try: larger rings (ethtool -G), net.core.netdev_max_backlog, socket buffers (net.core.rmem_max),
+--   net.netfilter.nf_conntrack_max; a larger instance if an allowance is exceeded
 -- see: Documentation/networking/statistics.rst
 with drops as materialized (
     select metric, slow_rate as slow_drops, coalesce(against_rate, 0) as against_drops from total

@@ -1,13 +1,13 @@
--- cause new-code-path: code runs that the other run does not, or hardly, run
+-- cause new-code-path: code runs that the baseline does not, or hardly, run
 -- layer: code
 -- page: profiles
 -- needs: thread_time sample
 -- specific: 2
 -- against: yes
--- says: {subject} takes {slow:s} of CPU time per unit of work; the other run spends {against:s} there
--- evidence: most of it in {inner}
+-- says: {subject:fn} takes {slow:s} of CPU time per unit of work (baseline {against:s})
+-- evidence: most of it in {inner:fn}
 -- check: twinscope flame SLOW.twin --against FAST.twin -o differs.html
--- try: see who calls it and why: a feature, check, log level or fallback that is on in one run only
+-- try: check its callers: a feature, check, log level or fallback that is enabled in one run only
 -- see: https://www.brendangregg.com/blog/2014-11-09/differential-flame-graphs.html
 with own as materialized (
     select cell, slow, against, samples, share, function, focus as subject from budget where state in ('user', 'kernel') and aside = 0 and focus is not null and fresh = 1

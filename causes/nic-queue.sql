@@ -1,11 +1,11 @@
--- cause nic-queue: one CPU handles the packets of all
+-- cause nic-queue: one CPU handles most packets
 -- layer: io
 -- page: interrupts network
 -- needs: thread_time softirqs cpu
 -- specific: 5
 -- says: CPU {subject} handles {share:ratio} of all received packets
--- evidence: packets received in soft interrupts there: {rate:1/s}
--- evidence: interrupted and waited per unit of work: {slow:s}, against {against:s}
+-- evidence: packets received in softirqs there: {rate:1/s}
+-- evidence: time interrupted and waiting per unit of work: {slow:s} (baseline {against:s})
 -- check: grep NET_RX /proc/softirqs; mpstat -P ALL 1: %soft; ethtool -l IFACE
 -- try: more queues (ethtool -L IFACE combined N), RPS (/sys/class/net/IFACE/queues/rx-0/rps_cpus), irqbalance
 -- see: Documentation/networking/scaling.rst

@@ -3,8 +3,8 @@
 -- page: processes cpu
 -- needs: thread_time cpu process
 -- specific: 5
--- says: other programs use {slow_others} CPUs, against {against_others}{who}
--- evidence: waited for CPUs that they had per unit of work: {slow:s}, against {against:s}
+-- says: other programs use {slow_others} CPUs (baseline {against_others}){who}
+-- evidence: run-queue wait behind them per unit of work: {slow:s} (baseline {against:s})
 -- check: pidstat -u 1; top
 -- try: give the workload CPUs of its own (cpusets, taskset), or more weight (cpu.weight, nice); move the neighbour
 -- experiment: with and without the neighbour; cpu.weight

@@ -1,10 +1,10 @@
--- cause numa: memory of another node is used
+-- cause numa: remote NUMA memory is allocated
 -- layer: code
 -- page: memory
 -- needs: thread_time numastat
 -- specific: 3
--- says: {slow_remote:1/s} pages taken from another node than wanted, against {against_remote:1/s}
--- evidence: CPU time per unit of work: {slow:s}, against {against:s}
+-- says: {slow_remote:1/s} pages allocated on a remote NUMA node (baseline {against_remote:1/s})
+-- evidence: CPU time per unit of work: {slow:s} (baseline {against:s})
 -- check: numastat -p PID; perf c2c; twinscope doctor --only memory
 -- try: numactl --cpunodebind --membind, or one process per node; kernel.numa_balancing
 -- see: numa(7)

@@ -1,14 +1,17 @@
--- cause page-faults: memory that is mapped anew again and again
+-- cause page-faults: memory is repeatedly unmapped and faulted in again
 -- layer: kernel
 -- page: memory profiles
 -- needs: thread_time
 -- specific: 7
--- says: {slow_faults} page faults per unit of work, against {against_faults}{where_from}: memory is given back and asked for again
--- evidence: page faults and giving memory back per unit of work: {slow:s}, against {against:s}
--- evidence: most of the time in page faults was caused in {top}
+-- says: {slow_faults} page faults per unit of work (baseline {against_faults})[[, mostly in {top:fn}]]: memory is
+--   unmapped and faulted in again and again
+-- evidence: page faults and unmapping per unit of work: {slow:s} (baseline {against:s})
+-- evidence: most time in page faults is below {top:fn}
 -- check: twinscope flame SLOW.twin --state faults; perf stat -e minor-faults
--- try: keep memory instead of giving it back: a pool, or for glibc MALLOC_TRIM_THRESHOLD_=-1 MALLOC_MMAP_THRESHOLD_=1073741824 MALLOC_TOP_PAD_=67108864
--- try: larger pages: THP (madvise(MADV_HUGEPAGE), GLIBC_TUNABLES=glibc.malloc.hugetlb=1), MAP_POPULATE for what will be used anyway
+-- try: keep memory instead of returning it: a pool, or for glibc MALLOC_TRIM_THRESHOLD_=-1
+--   MALLOC_MMAP_THRESHOLD_=1073741824 MALLOC_TOP_PAD_=67108864
+-- try: larger pages: THP (madvise(MADV_HUGEPAGE), GLIBC_TUNABLES=glibc.malloc.hugetlb=1), MAP_POPULATE for what will be
+--   used anyway
 -- experiment: environment MALLOC_TRIM_THRESHOLD_, MALLOC_TOP_PAD_; /sys/kernel/mm/transparent_hugepage/enabled
 -- see: mallopt(3), madvise(2)
 with faults as materialized (

@@ -1,10 +1,10 @@
--- cause priority: threads have a lower priority than their neighbours
+-- cause priority: threads run at a lower priority than others
 -- layer: scheduling
 -- page: processes scheduler
 -- needs: thread_time process cpu
 -- specific: 7
--- says: the threads run at nice {slow_nice}, against {against_nice}: others go first
--- evidence: waited for CPUs per unit of work: {slow:s}, against {against:s}
+-- says: threads run at nice {slow_nice} (baseline {against_nice}) and yield the CPUs to others
+-- evidence: run-queue wait per unit of work: {slow:s} (baseline {against:s})
 -- check: ps -eo ni,cls,comm; cat cpu.weight in the control group
 -- try: renice, chrt, or a higher cpu.weight
 -- see: sched(7), nice(1)

@@ -1,12 +1,14 @@
--- cause process-creation: processes are started for small pieces of work
+-- cause process-creation: a process is started for each small piece of work
 -- layer: scheduling
 -- page: processes
 -- needs: thread_time process_exit
 -- specific: 8
--- says: {slow_ended} processes started and ended per unit of work, against {against_ended}{who}
--- evidence: starting, loading and ending them per unit of work: {slow:s}, against {against:s}
--- check: execsnoop; perf trace -e execve; twinscope sql SLOW.twin "select comm, parent, sum(ended) from process_exit_rate group by comm, parent order by 3 desc"
--- try: use what the shell or the language has built in, one long-lived helper, or one process for many pieces of work (xargs, a loop inside awk)
+-- says: {slow_ended} processes started and ended per unit of work (baseline {against_ended}){who}
+-- evidence: fork, exec, loading and exit per unit of work: {slow:s} (baseline {against:s})
+-- check: execsnoop; perf trace -e execve; twinscope sql SLOW.twin "select comm, parent, sum(ended) from
+--   process_exit_rate group by comm, parent order by 3 desc"
+-- try: use built-ins of the shell or the language, one long-lived helper, or one process for many pieces of work
+--   (xargs, a loop inside awk)
 -- see: fork(2), execve(2)
 with ended as materialized (select slow as slow_ended, coalesce(against, 0) as against_ended from total where metric = 'process_exit.ended' and slow > 1.5 * coalesce(against, 0) and slow_rate > 20),
 most as materialized (

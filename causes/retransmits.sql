@@ -1,14 +1,15 @@
--- cause retransmits: packets are lost and sent again
+-- cause retransmits: packets are lost and retransmitted
 -- layer: io
 -- page: network
 -- needs: thread_time
 -- specific: 6
--- says: {slow_retransmits:1/s} segments sent again, against {against_retransmits:1/s}: connections wait for what was lost
--- evidence: waited per unit of work: {slow:s}, against {against:s}
--- evidence: share of the segments sent that were sent again: {rate:ratio}
+-- says: {slow_retransmits:1/s} segments retransmitted (baseline {against_retransmits:1/s}): connections stall
+-- evidence: wait time per unit of work: {slow:s} (baseline {against:s})
+-- evidence: share of sent segments that were retransmissions: {rate:ratio}
 -- evidence: retransmission timeouts: {timeouts:1/s}
 -- check: nstat TcpRetransSegs TcpExtTCPTimeouts; ss -tni
--- try: find who drops: the NIC's and the switch's counters (ethtool -S), a cloud allowance, a full queue (tc -s qdisc), policers
+-- try: find where packets are dropped: counters of NIC and switch (ethtool -S), a cloud allowance, a full queue (tc -s
+--   qdisc), policers
 -- see: RFC 6298, tcp(7)
 with lost as materialized (
     select t.slow_rate as slow_retransmits, coalesce(t.against_rate, 0) as against_retransmits, t.slow_rate / nullif(o.slow_rate, 0) as rate,

@@ -1,13 +1,13 @@
--- cause run-queue-wait: too many threads want the CPUs
+-- cause run-queue-wait: more runnable threads than CPUs
 -- layer: scheduling
 -- page: scheduler cpu
 -- needs: thread_time cpu
 -- specific: 5
--- says: {waiting} threads of the workload wait for a CPU at any time, against {against_waiting}
--- evidence: waited behind threads of their own per unit of work: {slow:s}, against {against:s}
--- evidence: threads that were there: {threads}, against {against_threads}
+-- says: {waiting} threads of the workload are in run-queue wait on average (baseline {against_waiting})
+-- evidence: run-queue wait behind the workload's own threads per unit of work: {slow:s} (baseline {against:s})
+-- evidence: threads: {threads} (baseline {against_threads})
 -- check: vmstat 1: r; twinscope sql SLOW.twin "select * from run_queue"
--- try: as many busy threads as CPUs; background work in a pool of its own at a lower priority (nice, SCHED_IDLE, cpu.weight)
+-- try: as many busy threads as CPUs; background work in its own pool at a lower priority (nice, SCHED_IDLE, cpu.weight)
 -- experiment: number of threads
 -- see: sched(7)
 with

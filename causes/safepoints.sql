@@ -1,12 +1,13 @@
--- cause safepoints: all threads of the JVM are stopped, and not for garbage collection
+-- cause safepoints: safepoints other than for garbage collection stop the JVM
 -- layer: jvm
 -- page: profiles
 -- needs: thread_time
 -- specific: 6
--- says: threads of the JVM wait at safepoints: {slow:s} per unit of work, against {against:s}
--- evidence: the VM thread worked for {vm:s} per unit of work, against {against_vm:s}
+-- says: threads of the JVM wait at safepoints: {slow:s} per unit of work (baseline {against:s})
+-- evidence: VM thread busy for {vm:s} per unit of work (baseline {against_vm:s})
 -- check: -Xlog:safepoint: total time and the operation
--- try: stop what asks for them: thread dumps (jstack, monitoring), heap walks, revoked biased locks (-XX:-UseBiasedLocking on JDK 8 to 17), deoptimisation
+-- try: stop what triggers them: thread dumps (jstack, monitoring), heap walks, biased-lock revocation
+--   (-XX:-UseBiasedLocking on JDK 8 to 17), deoptimisation
 -- see: https://openjdk.org/groups/hotspot/docs/HotSpotGlossary.html
 with vm as materialized (
     -- The work of the VM thread while all others stand still, and its waits for those that do not stand still yet.

@@ -1,12 +1,12 @@
--- cause serial-phase: one thread works while the others wait for it
+-- cause serial-phase: a single thread works while the others wait for it
 -- layer: scheduling
 -- page: time-budget
 -- needs: thread_time running wait
 -- specific: 5
--- says: one thread runs alone for {slow_serial:ratio} of the time, against {against_serial:ratio}
--- evidence: the others waited per unit of work: {slow:s}, against {against:s}
+-- says: a single thread runs for {slow_serial:ratio} of the time (baseline {against_serial:ratio})
+-- evidence: wait time of the other threads per unit of work: {slow:s} (baseline {against:s})
 -- check: twinscope report: threads at once; twinscope flame SLOW.twin --window of the phase
--- try: divide that part among threads too, overlap it with the rest, or start it earlier
+-- try: parallelise that part, overlap it with the rest, or start it earlier
 -- see: Amdahl, Validity of the single processor approach, 1967
 with serial as materialized (select slow as slow_serial, coalesce(against, 0) as against_serial from measure where name = 'serial' and slow > 0.08 and slow > coalesce(against, 0) + 0.05),
 idle as (select slow, coalesce(against, 0) as against from state where state = 'idle'),

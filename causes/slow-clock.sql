@@ -1,14 +1,16 @@
--- cause slow-clock: asking for the time is slow, or done too often
+-- cause slow-clock: reading the clock is slow, or done too often
 -- layer: kernel
 -- page: calls profiles
 -- needs: thread_time sample syscall
 -- specific: 7
--- says: {subject} takes {slow:s} per unit of work, against {against:s}{how}
--- evidence: calls of the kernel for it per unit of work: {slow_count}, against {against_count}
+-- says: reading the clock takes {slow:s} per unit of work (baseline {against:s})
+-- evidence: system calls to read the clock per unit of work: {slow_count} (baseline {against_count})
 -- evidence: clock source: {source}
 -- check: cat /sys/devices/system/clocksource/clocksource0/current_clocksource; twinscope doctor --only clock
--- try: clock source tsc where the machine has a stable one (echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource)
--- try: CLOCK_MONOTONIC_COARSE where a millisecond is enough; ask once per batch; clocks other than REALTIME, MONOTONIC and TAI are always system calls
+-- try: clock source tsc if the machine has a stable one (echo tsc >
+--   /sys/devices/system/clocksource/clocksource0/current_clocksource)
+-- try: CLOCK_MONOTONIC_COARSE if a millisecond is enough; read it once per batch; clocks other than REALTIME, MONOTONIC
+--   and TAI are always system calls
 -- experiment: clock source
 -- see: vdso(7), clock_gettime(2)
 with calls as materialized (

@@ -4,10 +4,10 @@
 -- needs: thread_time sample
 -- specific: 2
 -- against: yes
--- says: {subject} takes {slow:s} of CPU time per unit of work, against {against:s}
+-- says: {subject:fn} takes {slow:s} of CPU time per unit of work (baseline {against:s})
 -- evidence: mostly called through {way:path}
 -- check: twinscope flame SLOW.twin --against FAST.twin -o differs.html
--- try: see whether it is called more often or does more in each call: its callers and its input, then its source
+-- try: check whether it is called more often or does more per call: its callers and its input, then its source
 -- see: https://www.brendangregg.com/blog/2014-11-09/differential-flame-graphs.html
 with own as materialized (
     select cell, slow, against, samples, share, path, focus as subject from budget where state in ('user', 'kernel') and aside = 0 and focus is not null and fresh = 0

@@ -1,12 +1,13 @@
--- cause steal: the hypervisor gives the CPUs to other machines
+-- cause steal: the hypervisor runs other machines on the CPUs (steal)
 -- layer: scheduling
 -- page: cpu
 -- needs: thread_time cpu
 -- specific: 6
--- says: the hypervisor took {slow_steal} CPUs, against {against_steal}
--- evidence: taken from running threads per unit of work: {slow:s}, against {against:s}
+-- says: steal takes {slow_steal} CPUs (baseline {against_steal})
+-- evidence: steal from running threads per unit of work: {slow:s} (baseline {against:s})
 -- check: vmstat 1: st; mpstat -P ALL 1: %steal
--- try: a machine of another type or size: burstable types (AWS T, Azure B, GCP shared-core) run out of credits; dedicated hosts
+-- try: another instance type or size: burstable types (AWS T, Azure B, GCP shared-core) run out of credits; dedicated
+--   hosts
 -- see: Documentation/filesystems/proc.rst (/proc/stat)
 with steal as materialized (
     select t.slow_rate as slow_steal, coalesce(t.against_rate, 0) as against_steal,

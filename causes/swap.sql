@@ -1,14 +1,14 @@
--- cause swap: memory is swapped out and read back
+-- cause swap: memory is swapped out and in again
 -- layer: kernel
 -- page: memory disks
 -- needs: thread_time vmstat
 -- specific: 8
--- says: threads wait for memory that was swapped out: {slow_in:1/s} pages read back, against {against_in:1/s}
--- evidence: waited for it per unit of work: {slow:s}, against {against:s}
--- evidence: pages swapped out: {slow_out:1/s}, against {against_out:1/s}
+-- says: threads wait for swap-in: {slow_in:1/s} pages (baseline {against_in:1/s})
+-- evidence: wait time per unit of work: {slow:s} (baseline {against:s})
+-- evidence: pages swapped out: {slow_out:1/s} (baseline {against_out:1/s})
 -- check: vmstat 1: si and so; twinscope flame SLOW.twin --state fault
--- try: more memory or less use of it: heap sizes, caches, memory.max and memory.high of the control group
--- try: vm.swappiness lower where only file data should go
+-- try: more memory, or use less: heap sizes, caches, memory.max and memory.high of the control group
+-- try: a lower vm.swappiness if only file pages should be reclaimed
 -- see: Documentation/admin-guide/sysctl/vm.rst (swappiness)
 with pages as materialized (
     select i.slow_rate as slow_in, coalesce(i.against_rate, 0) as against_in, o.slow_rate as slow_out, o.against_rate as against_out

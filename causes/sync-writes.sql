@@ -1,14 +1,16 @@
--- cause sync-writes: each operation waits until its data is on the disk
+-- cause sync-writes: operations wait until their data is on disk
 -- layer: io
 -- page: disks calls
 -- needs: thread_time syscall
 -- specific: 6
--- says: {slow_count} calls of {subject} per unit of work, against {against_count}: each waits for the disk for {mean:s}
--- evidence: waited and worked for it per unit of work: {slow:s}, against {against:s}
--- evidence: cache flushes of the disks per unit of work: {slow_flushes}, against {against_flushes}
+-- says: {slow_count} calls of {subject:fn} per unit of work (baseline {against_count}): each waits for the disk for
+--   {mean:s}
+-- evidence: time in syncs per unit of work: {slow:s} (baseline {against:s})
+-- evidence: cache flushes of the disks per unit of work: {slow_flushes} (baseline {against_flushes})
 -- check: strace -f -T -e trace=fsync,fdatasync,msync,sync_file_range -p PID; twinscope flame SLOW.twin --state disk
--- try: one sync for many operations (group commit, batches), or none where data may be lost: PostgreSQL synchronous_commit=off or commit_delay, Redis appendfsync everysec, SQLite journal_mode=WAL with synchronous=NORMAL
--- try: a disk with a cache that survives a power cut
+-- try: one sync for many operations (group commit, batches), or none where data may be lost: PostgreSQL
+--   synchronous_commit=off or commit_delay, Redis appendfsync everysec, SQLite journal_mode=WAL with synchronous=NORMAL
+-- try: a disk with power-loss protection
 -- experiment: operations per sync
 -- see: fsync(2)
 with syncs as materialized (

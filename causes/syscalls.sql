@@ -1,15 +1,16 @@
--- cause syscalls: a storm of small system calls
+-- cause syscalls: many small system calls
 -- layer: kernel
 -- page: calls
 -- needs: thread_time syscall
 -- specific: 4
--- says: {slow_count} calls of {subject} per unit of work, against {against_count}{each}
--- evidence: time in the call and on the way to it per unit of work: {slow:s}, against {against:s}
--- evidence: bytes per call: {slow_size:B}, against {against_size:B}
--- evidence: called most in {top}
--- check: strace -c -f -p PID; twinscope sql SLOW.twin "select comm, call, sum(count) from syscall_rate group by comm, call order by 3 desc"
--- try: fewer and larger calls: buffer reads and writes, readv/writev, sendmmsg, io_uring, or keep the answer
--- experiment: size of the buffer
+-- says: {slow_count} calls of {subject:fn} per unit of work (baseline {against_count}){each}
+-- evidence: time in the call, entry and exit included, per unit of work: {slow:s} (baseline {against:s})
+-- evidence: bytes per call: {slow_size:B} (baseline {against_size:B})
+-- evidence: most calls from {top:fn}
+-- check: strace -c -f -p PID; twinscope sql SLOW.twin "select comm, call, sum(count) from syscall_rate group by comm,
+--   call order by 3 desc"
+-- try: fewer and larger calls: buffer reads and writes, readv/writev, sendmmsg, io_uring, or cache the result
+-- experiment: buffer size
 -- see: syscalls(2)
 with grown as materialized (
     select call, iif(call glob '*64', substr(call, 1, length(call) - 2), call) as name, slow_count, against_count, slow_bytes, against_bytes from syscall_use

@@ -3,11 +3,12 @@
 -- page: scheduler profiles
 -- needs: thread_time wait syscall
 -- specific: 7
--- says: {slow_wakeups} threads are woken per unit of work, against {against_wakeups}: most find nothing to do
--- evidence: waking them and their fight for the lock or the queue per unit of work: {slow:s}, against {against:s}
--- evidence: woken at once in {subject}
--- check: pidstat -wt 1: many voluntary switches in all workers at once; strace shows EAGAIN or a futex wait soon after each wake-up
--- try: wake one: pthread_cond_signal, notify, EPOLLEXCLUSIVE, SO_REUSEPORT, accept_mutex; a queue per thread
+-- says: {slow_wakeups} threads are woken per unit of work (baseline {against_wakeups}): most find nothing to do
+-- evidence: waking them and contention for the lock or queue per unit of work: {slow:s} (baseline {against:s})
+-- evidence: woken at once in {subject:fn}
+-- check: pidstat -wt 1: many voluntary switches in all workers at once; strace shows EAGAIN or a futex wait soon after
+--   each wake-up
+-- try: wake one thread: pthread_cond_signal, notify, EPOLLEXCLUSIVE, SO_REUSEPORT, accept_mutex; a queue per thread
 -- see: epoll_ctl(2) (EPOLLEXCLUSIVE), pthread_cond_signal(3)
 with woken as materialized (
     select slow as slow_wakeups, coalesce(against, 0) as against_wakeups from total where metric = 'thread_time.wakeups' and slow > 2.5 * coalesce(against, 0) and slow > 2

@@ -1,15 +1,19 @@
--- cause timed-polling: threads sleep for a fixed time instead of being woken
+-- cause timed-polling: threads poll with a timer instead of being woken
 -- layer: scheduling
 -- page: profiles
 -- needs: thread_time wait
 -- specific: 5
--- says: {who} sleep in {subject}: {slow:s} per unit of work, against {against:s}
--- evidence: sleeps per unit of work, and waits that ended because their time was over: {slow_count}, against {against_count}; each {mean:s}
--- evidence: seen in the memory of the Go program: {goroutines} goroutines asleep on average, against {against_goroutines}
--- check: strace -f -e trace=nanosleep,clock_nanosleep,poll,epoll_wait,select,futex -p PID; twinscope flame SLOW.twin --state sleep (goroutines: --state goroutines)
--- try: wait for the event itself: a condition variable or channel that is signalled, eventfd, epoll without a timeout; shorter sleeps cost CPU time
--- try: where a batch waits to be filled, do not let it wait for what cannot come: no more than there are clients, and no longer than a request may take
--- experiment: length of the sleep
+-- says: {who} sleep in {subject:fn}: {slow:s} per unit of work (baseline {against:s})
+-- evidence: sleeps and timed-out waits per unit of work: {slow_count} (baseline {against_count}); {mean:s} each
+-- evidence: seen in the memory of the Go program: {goroutines} goroutines asleep on average (baseline
+--   {against_goroutines})
+-- check: strace -f -e trace=nanosleep,clock_nanosleep,poll,epoll_wait,select,futex -p PID; twinscope flame SLOW.twin
+--   --state sleep (goroutines: --state goroutines)
+-- try: wait for the event itself: a condition variable or channel that is signalled, eventfd, epoll without a timeout;
+--   shorter sleeps cost CPU time
+-- try: if a batch waits to be filled, do not wait for more than can arrive: no more than there are clients, and no
+--   longer than a request may take
+-- experiment: sleep time
 -- see: nanosleep(2); pthread_cond_timedwait(3)
 with
 cells as materialized (select cell, comm, what, slow, against, coalesce(nullif(caller, ''), what, 'sleep') as subject from budget where state = 'sleep'),

@@ -3,10 +3,12 @@
 -- page: interrupts
 -- needs: thread_time interrupt_time
 -- specific: 6
--- says: timers and their signals take {slow:s} per unit of work, against {against:s}
--- evidence: timer functions run per second: {slow_rate}, against {against_rate}
--- check: grep LOC /proc/interrupts; cat /proc/timer_list; strace -e trace=timer_settime,setitimer,timerfd_settime -f -p PID
--- try: a longer period: profilers (setitimer, perf -F), heartbeats, timer slack (prctl PR_SET_TIMERSLACK); nohz_full for CPUs of their own
+-- says: timers and their signals take {slow:s} per unit of work (baseline {against:s})
+-- evidence: timer expirations per second: {slow_rate} (baseline {against_rate})
+-- check: grep LOC /proc/interrupts; cat /proc/timer_list; strace -e trace=timer_settime,setitimer,timerfd_settime -f -p
+--   PID
+-- try: a longer period: profilers (setitimer, perf -F), heartbeats, timer slack (prctl PR_SET_TIMERSLACK); nohz_full
+--   for dedicated CPUs
 -- see: timer_create(2), Documentation/timers/no_hz.rst
 with runs as materialized (
     select sum(iif(side = 'slow', count * per_second, 0)) as slow_rate, sum(iif(side = 'against', count * per_second, 0)) as against_rate

@@ -1,13 +1,14 @@
--- cause tlb-shootdown: CPUs make one another forget translations of addresses
+-- cause tlb-shootdown: TLB shootdowns: CPUs interrupt each other to flush stale mappings
 -- layer: kernel
 -- page: interrupts memory
 -- needs: thread_time ipi
 -- specific: 8
--- says: {subject} makes other CPUs flush their TLB: {slow_ipis} interrupts per unit of work, against {against_ipis}
--- evidence: sending them and waiting for the answers per unit of work: {slow:s}, against {against:s}
+-- says: {subject:fn} causes TLB shootdowns: {slow_ipis} IPIs per unit of work (baseline {against_ipis})
+-- evidence: sending IPIs and waiting for acknowledgement per unit of work: {slow:s} (baseline {against:s})
 -- check: twinscope flame SLOW.twin --state ipis; grep TLB /proc/interrupts
--- try: change mappings less often and in larger pieces: mprotect, munmap, madvise and mremap on memory that several threads use
--- try: garbage collectors and sandboxes: batch changes of protection; processes instead of threads
+-- try: change mappings less often and in larger pieces: mprotect, munmap, madvise and mremap on memory shared by
+--   threads
+-- try: garbage collectors and sandboxes: batch protection changes; processes instead of threads
 -- see: arch/x86/mm/tlb.c
 with ipis as materialized (
     select sum(iif(side = 'slow', targets * per_unit, 0)) as slow_ipis, sum(iif(side = 'against', targets * per_unit, 0)) as against_ipis

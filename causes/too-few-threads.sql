@@ -1,12 +1,13 @@
--- cause too-few-threads: too few threads work at once
+-- cause too-few-threads: lower concurrency: too few threads work at once
 -- layer: scheduling
 -- page: time-budget
 -- needs: thread_time
 -- specific: 4
--- says: {slow_busy} threads work at once, against {against_busy}: too little is under way at a time
--- evidence: threads that were there: {threads}, against {against_threads}; CPUs idle on average: {idle}, against {against_idle}
+-- says: {slow_busy} threads work at once (baseline {against_busy}): concurrency is too low
+-- evidence: threads: {threads} (baseline {against_threads}); idle CPUs on average: {idle} (baseline {against_idle})
 -- check: twinscope report: threads at once
--- try: more workers: size of the pool, worker_processes, GOMAXPROCS, parallelism of the query or build; more requests in flight
+-- try: more workers: size of the pool, worker_processes, GOMAXPROCS, parallelism of the query or build; more requests
+--   in flight
 -- experiment: number of threads
 -- see: Little, A proof for the queuing formula L = λW, 1961
 with busy as materialized (

@@ -15,12 +15,12 @@ pub struct Choose {
     #[arg(required = true, value_name = "NAME.twin")]
     pub(crate) recordings: Vec<PathBuf>,
 
-    /// The stretch to compare: auto, whole, busy, or FROM..TO with times (10s..50s) or marks ('warm-up over..').
-    /// auto is the life of the command, or the busy stretch that is found
+    /// The window to compare: auto, whole, busy, or FROM..TO with times (10s..50s) or marks ('warm-up over..'). auto is
+    /// the lifetime of the command, or else the busy stretch
     #[arg(long, value_name = "WINDOW", default_value = "auto", value_parser = window)]
     pub(crate) window: Choice,
 
-    /// List changes of at least so many per cent
+    /// Smallest change to list, in per cent
     #[arg(long, value_name = "PERCENT", default_value_t = 5.0)]
     pub(crate) least: f64,
 }
@@ -36,7 +36,8 @@ pub(crate) fn window(text: &str) -> Result<Choice, String> {
 }
 
 impl Choose {
-    /// Opens the recordings and compares them: each with the first, or, where there are `repeats`, all of the recordings as one side with
+    /// Opens the recordings and compares them: each with the first, or, where there are `repeats`, all of the
+    /// recordings as one side with
     /// all of those as the other. Damage is said on standard error; the flag says whether there was any.
     pub(crate) fn compare(&self, repeats: &[PathBuf]) -> Result<(Vec<Run>, Comparison, bool)> {
         let all: Vec<&PathBuf> = self.recordings.iter().chain(repeats).collect();
@@ -53,13 +54,13 @@ impl Choose {
     }
 }
 
-/// Say what differs between recordings.
+/// Show what differs between recordings.
 #[derive(Args, Debug)]
 pub struct Compare {
     #[command(flatten)]
     choose: Choose,
 
-    /// Repeated recordings of the other side; those before -- are then all repeats of the baseline
+    /// Repeats of the candidate; the recordings before -- are then repeats of the baseline
     #[arg(last = true, value_name = "REPEAT.twin")]
     repeats: Vec<PathBuf>,
 
@@ -71,7 +72,7 @@ pub struct Compare {
     #[arg(short, long)]
     all: bool,
 
-    /// Exit with 4 where this holds: 'METRIC +N%', 'METRIC{label=value} -N%', or any; may be given several times
+    /// Exit with 4 if this holds: 'METRIC +N%', 'METRIC{label=value} -N%', or any; may be given several times
     #[arg(long, value_name = "CONDITION", value_parser = Condition::parse)]
     fail_on: Vec<Condition>,
 }
@@ -128,22 +129,9 @@ fn name(d: &Difference) -> String {
     text::clean(&format!("{}{labels}{per}", d.metric))
 }
 
-/// A change as a factor beyond twofold, else in per cent.
-pub(crate) fn factor(change: f64) -> String {
-    match 1.0 + change {
-        f if f >= 1000.0 => format!("×{}", query::human(f, "")),
-        f if f >= 2.0 => format!("×{f:.1}"),
-        // The normal interval of a count that cannot fall below zero may.
-        f if f <= 0.0 => "to 0".into(),
-        f if f <= 1e-3 => format!("÷{}", query::human(1.0 / f, "")),
-        f if f <= 0.5 => format!("÷{:.1}", 1.0 / f),
-        _ => format!("{:+.0} %", change * 100.0),
-    }
-}
-
 fn change(d: &Difference) -> String {
     match d.change {
-        Some(change) => factor(change),
+        Some(change) => query::ratio(1.0 + change),
         None if d.difference > 0.0 => "new".into(),
         None => "gone".into(),
     }
@@ -151,7 +139,7 @@ fn change(d: &Difference) -> String {
 
 fn interval(d: &Difference) -> String {
     match (d.low, d.high) {
-        (Some(low), Some(high)) => format!("{} … {}", factor(low), factor(high)),
+        (Some(low), Some(high)) => query::times_interval(1.0 + low, 1.0 + high),
         _ => String::new(),
     }
 }
@@ -192,7 +180,7 @@ fn print(unfinished: &[String], comparison: &Comparison, all: bool) {
         let baseline = repeated(0, comparison.repeats);
         let other = repeated(index, comparison.runs.len() - comparison.repeats);
         let mut table = text::table(
-            &["differs", &baseline, &other, "change", "95 % interval", "what it is"],
+            &["differs", &baseline, &other, "change", "95 % CI", "what it is"],
             &[false, true, true, true, false, false],
         );
         let shown = if all { found.len() } else { FIRST };
@@ -218,7 +206,7 @@ fn print(unfinished: &[String], comparison: &Comparison, all: bool) {
     };
     print_locks(comparison, &names, all);
     if !comparison.facts.is_empty() {
-        println!("\nSet-up that differs:");
+        println!("\nConfiguration that differs:");
         let known = comparison.facts.iter().filter(|f| f.why.is_some()).count();
         let shown = if all { comparison.facts.len() } else { known.max(10).min(comparison.facts.len()) };
         for fact in comparison.facts.iter().take(shown) {
@@ -266,10 +254,10 @@ fn print_locks(comparison: &Comparison, names: &[String], all: bool) {
     let waits = |lock: &Lock, side: &Range<usize>| -> Vec<Waited> {
         lock.of.get(side.clone()).unwrap_or_default().iter().flatten().cloned().collect()
     };
-    let mut header = vec!["waited for a lock"];
+    let mut header = vec!["contended lock"];
     header.extend(names.iter().map(String::as_str));
-    header.extend(["change", "blocked", "longest", "at once", "held by"]);
-    let right: Vec<bool> = header.iter().map(|title| !["waited for a lock", "held by"].contains(title)).collect();
+    header.extend(["change", "waits", "longest", "at once", "held by"]);
+    let right: Vec<bool> = header.iter().map(|title| !["contended lock", "held by"].contains(title)).collect();
     let mut table = text::table(&header, &right);
     let shown = if all { listed.len() } else { LOCKS };
     for lock in listed.iter().take(shown) {
@@ -282,7 +270,7 @@ fn print_locks(comparison: &Comparison, names: &[String], all: bool) {
         let mut row = vec![text::clean(&format!("{} ({}, {})", lock.name, lock.kind, lock.process))];
         row.extend(times.iter().map(|time| query::human(*time, "s/s")));
         row.push(match times[..] {
-            [a, b] if a > 0.0 => factor(b / a - 1.0),
+            [a, b] if a > 0.0 => query::ratio(b / a),
             [_, b] if b > 0.0 => "new".into(),
             _ => String::new(),
         });
@@ -325,14 +313,5 @@ mod tests {
         }
         let mark = |text: &str| Choice::Between(Bound::Mark(text.into()), Bound::Open);
         assert_eq!((window("0 done.."), window("load..")), (Ok(mark("0 done")), Ok(mark("load"))));
-    }
-
-    #[test]
-    fn factors_are_short() {
-        for (change, words) in
-            [(0.1, "+10 %"), (1.0, "×2.0"), (4999.0, "×5 k"), (-0.75, "÷4.0"), (-0.9999, "÷10 k"), (-1.0, "to 0")]
-        {
-            assert_eq!(factor(change), words);
-        }
     }
 }

@@ -28,7 +28,7 @@ pub struct Doctor {
     #[arg(long, value_name = "IDS", value_delimiter = ',')]
     skip: Vec<String>,
 
-    /// Fewer rounds: wider spreads, in a third of the time
+    /// Fewer rounds: a third of the time, wider spreads
     #[arg(long)]
     quick: bool,
 
@@ -36,11 +36,11 @@ pub struct Doctor {
     #[arg(long)]
     json: bool,
 
-    /// List the checks, with how they measure, and do none
+    /// List the checks and how they measure, without running them
     #[arg(long, conflicts_with_all = ["only", "skip", "apply", "undo"])]
     list: bool,
 
-    /// Make the changes that these checks advise, where they are writes of settings; asks first
+    /// Make the changes of settings that these checks advise; asks first
     #[arg(long, value_name = "IDS", value_delimiter = ',', num_args = 1.., conflicts_with_all = ["only", "skip", "undo", "json"])]
     apply: Vec<String>,
 
@@ -48,7 +48,7 @@ pub struct Doctor {
     #[arg(long, requires = "apply")]
     yes: bool,
 
-    /// Put all settings back that --apply has changed
+    /// Restore all settings that --apply has changed
     #[arg(long, conflicts_with_all = ["only", "skip", "json"])]
     undo: bool,
 }
@@ -62,7 +62,8 @@ extern "C" fn stop(signal: libc::c_int) {
     STOP.store(true, Ordering::Relaxed);
 }
 
-/// Ctrl-C and its like end the measurement, not the program: files and threads are cleaned up first. A second one ends it at once.
+/// Ctrl-C and its like end the measurement, not the program: files and threads are cleaned up first. A second one ends
+/// it at once.
 fn heed_signals() {
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
         // SAFETY: the handler stores two numbers only.

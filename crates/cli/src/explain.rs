@@ -12,7 +12,7 @@ use std::path::PathBuf;
 /// Which causes are looked for, beside those that come with the program.
 #[derive(Args, Debug)]
 pub(crate) struct Own {
-    /// Causes of your own: a folder of files like those that `twinscope causes NAME` shows, each of which is checked; may be given several times
+    /// Your own causes: a folder of files like those that `twinscope causes NAME` shows; may be given several times
     #[arg(long, value_name = "DIR")]
     causes: Vec<PathBuf>,
 }
@@ -28,23 +28,23 @@ impl Own {
     }
 }
 
-/// Say why a run is slower than another, or what limits one.
+/// Explain why a run is slower than a baseline, or what limits a single run.
 #[derive(Args, Debug)]
 pub struct Explain {
     /// The slow recording, or several repeats of it
     #[arg(required = true, value_name = "SLOW.twin")]
     slow: Vec<PathBuf>,
 
-    /// The good recording to hold it against, or several repeats of it
+    /// The baseline, or several repeats of it
     #[arg(long, value_name = "FAST.twin", num_args = 1..)]
     against: Vec<PathBuf>,
 
-    /// The stretch to explain: auto, whole, busy, or FROM..TO with times (10s..50s) or marks ('warm-up over..').
-    /// auto is the life of the command, or the busy stretch that is found
+    /// The window to explain: auto, whole, busy, or FROM..TO with times (10s..50s) or marks ('warm-up over..'). auto is
+    /// the lifetime of the command, or else the busy stretch
     #[arg(long, value_name = "WINDOW", default_value = "auto", value_parser = crate::compare::window)]
     window: Choice,
 
-    /// Explain what is slower by at least so many per cent; 10 by default, 5 with three repeats or more a side
+    /// Smallest slowdown to explain, in per cent; 10 by default, 5 with at least three repeats per side
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     least: Option<f64>,
 
@@ -59,11 +59,11 @@ pub struct Explain {
     #[arg(long)]
     markdown: bool,
 
-    /// Instead of explaining, answer this question to the tables that causes ask (docs/explain.md), as `sql` does
+    /// Instead of explaining, run this SQL statement on the tables that causes query (docs/explain.md)
     #[arg(long, value_name = "STATEMENT", conflicts_with_all = ["json", "markdown", "fail_on"])]
     ask: Option<String>,
 
-    /// Exit with 4 where this holds: any (a finding), slower, or CAUSE, CAUSE 20% (explains that much); may be given several times
+    /// Exit with 4 if this holds: any (a finding), slower, CAUSE, or CAUSE 20% (its share); may be given several times
     #[arg(long, value_name = "CONDITION", value_parser = Condition::parse)]
     fail_on: Vec<Condition>,
 }
@@ -71,7 +71,7 @@ pub struct Explain {
 /// List the causes that `explain` looks for, or show one
 #[derive(Args, Debug)]
 pub struct Causes {
-    /// Show this one, with its question
+    /// Show this one, with its query
     #[arg(value_name = "CAUSE")]
     name: Option<String>,
 
@@ -174,10 +174,10 @@ pub fn explain(options: &Explain) -> Result<u8> {
     Ok(if explanation.damage.is_empty() { 0 } else { 3 })
 }
 
-/// A part with its interval: "71 % (64 to 78)".
+/// A share with its interval: "71 % (95 % CI 64–78 %)".
 fn part(finding: &Finding) -> String {
     let p = |x: f64| format!("{:.0}", x * 100.0);
-    format!("{} % ({} to {})", p(finding.share.value), p(finding.share.low), p(finding.share.high))
+    format!("{} % (95 % CI {}–{} %)", p(finding.share.value), p(finding.share.low), p(finding.share.high))
 }
 
 /// Characters of a bar.
@@ -200,14 +200,15 @@ fn print(e: &Explanation) {
     let mut table = match alone {
         true => text::table(&["time of the threads", "per unit", "share", ""], &[false, true, true, false]),
         false => text::table(
-            &["time of the threads", "slow", "against", "of the loss", ""],
+            &["time of the threads", "slow", "baseline", "of the slowdown", ""],
             &[false, true, true, true, false],
         ),
     };
     for (state, PerSide { slow, baseline: fast }, share) in shown(e) {
         let bar =
             |time: f64, ink: &str| ink.repeat(if most > 0.0 { (time / most * BAR as f64).round() as usize } else { 0 });
-        let lost = if share.abs() < 0.005 { String::new() } else { format!("{:.0} %", share * 100.0) };
+        let lost =
+            if share.abs() < 0.005 { "–".into() } else { format!("{:.0} %", share * 100.0).replace('-', "−") };
         if alone {
             table.add_row([state.name(), &human(slow, "s"), &lost, &bar(slow, "█")]);
         } else {
@@ -218,11 +219,14 @@ fn print(e: &Explanation) {
         }
     }
     println!("{}", text::trimmed(&table));
+    if !alone && shown(e).iter().any(|(.., share)| share.abs() < 0.005) {
+        println!("–: no share of its own, such as run-queue wait behind the workload's own threads");
+    }
     let done = |side: Side| format!("{} in {}", human(e.done[side].work, ""), human(e.done[side].seconds, "s"));
     match alone {
         true => println!("\nper {unit}: {} elapsed ({})", e.per_unit(Side::Slow), done(Side::Slow)),
         false => println!(
-            "\nper {unit}: {} elapsed, against {} ({}, against {})",
+            "\nper {unit}: {} elapsed (baseline {}); {} (baseline {})",
             e.per_unit(Side::Slow),
             e.per_unit(Side::Baseline),
             done(Side::Slow),
@@ -259,7 +263,7 @@ fn print(e: &Explanation) {
     }
     let known: Vec<_> = e.facts.iter().filter(|f| f.why.is_some()).collect();
     if !known.is_empty() {
-        println!("\nSet-up that differs and is known to matter:");
+        println!("\nConfiguration that differs and is known to matter:");
     }
     for fact in known {
         let values: Vec<String> = fact
@@ -267,7 +271,8 @@ fn print(e: &Explanation) {
             .iter()
             .map(|v| v.as_deref().map_or("not read".into(), |v| text::cut(&text::clean(v), 60)))
             .collect();
-        println!("  {}: {}", text::clean(&fact.full_name()), values.join(" against "));
+        let (slow, baseline) = values.split_at(e.slow.min(values.len()));
+        println!("  {}: {} (baseline {})", text::clean(&fact.full_name()), slow.join(", "), baseline.join(", "));
     }
     if !e.not_evaluated.is_empty() {
         println!("\nNot evaluated:");
@@ -289,11 +294,19 @@ fn gathered(e: &Explanation) -> Vec<(String, Vec<String>)> {
     found
 }
 
-/// Characters that mean something in Markdown, made harmless.
+/// Characters that mean something in Markdown, made harmless; code in backticks stays code.
 fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text::clean(text).chars() {
+    let text = text::clean(text);
+    // One that is left over begins no code.
+    let are_paired = text.matches('`').count().is_multiple_of(2);
+    let (mut out, mut is_code) = (String::with_capacity(text.len()), false);
+    for c in text.chars() {
         match c {
+            '`' if are_paired => {
+                is_code = !is_code;
+                out.push(c);
+            }
+            _ if is_code => out.push(c),
             '<' => out.push_str("&lt;"),
             '\\' | '`' | '*' | '_' | '|' | '[' | ']' | '#' => out.extend(['\\', c]),
             _ => out.push(c),
@@ -311,7 +324,7 @@ fn markdown(e: &Explanation) -> String {
     } else {
         let _ = writeln!(
             out,
-            "\n| time of the threads, per {} | slow | against | of the loss |\n|---|---:|---:|---:|",
+            "\n| time of the threads, per {} | slow | baseline | of the slowdown |\n|---|---:|---:|---:|",
             escaped(e.unit.name())
         );
     }
@@ -377,7 +390,7 @@ pub fn causes(options: &Causes) -> Result<u8> {
         }
         println!("  {:width$}  {}", cause.id, text::clean(&cause.title));
     }
-    println!("\n`twinscope causes CAUSE` shows one: what it looks at, how to check it by hand, what to try.");
+    println!("\n`twinscope causes CAUSE` shows one: its query, how to check it by hand, what to try.");
     Ok(0)
 }
 
@@ -392,8 +405,8 @@ fn json(cause: &Cause) -> serde_json::Value {
 fn show(cause: &Cause) {
     println!("{}: {} ({})", cause.id, text::clean(&cause.title), cause.layer);
     println!("\nsays   {}", text::clean(&cause.says));
-    let needs = if cause.needs.is_empty() { "nothing but the budget".to_owned() } else { cause.needs.join(", ") };
-    println!("needs  {needs}{}", if cause.against { ", and a run to compare with" } else { "" });
+    let needs = if cause.needs.is_empty() { "only the thread ledger".to_owned() } else { cause.needs.join(", ") };
+    println!("needs  {needs}{}", if cause.against { ", and a baseline" } else { "" });
     for (word, lines) in
         [("check", &cause.check), ("try", &cause.advice), ("vary", &cause.experiment), ("see", &cause.see)]
     {
@@ -421,5 +434,7 @@ mod tests {
     #[test]
     fn names_are_text_in_markdown() {
         assert_eq!(escaped("a_b|<script>"), "a\\_b\\|&lt;script>");
+        assert_eq!(escaped("in `do_it<T>()` of a_b"), "in `do_it<T>()` of a\\_b");
+        assert_eq!(escaped("a`<b>"), "a\\`&lt;b>");
     }
 }

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 enum Format {
     /// Parquet in folders that pandas, DuckDB, Spark and Trino read as partitions
     Parquet,
-    /// One CSV file a table and run
+    /// One CSV file per table and run
     Csv,
 }
 
@@ -26,7 +26,7 @@ pub struct Export {
     #[arg(required = true, value_name = "NAME.twin")]
     recordings: Vec<PathBuf>,
 
-    /// The folder to write into; made if it is not there
+    /// The folder to write into; created if needed
     #[arg(short, long, value_name = "DIR", default_value = "export")]
     output: PathBuf,
 
@@ -34,7 +34,7 @@ pub struct Export {
     #[arg(long, value_name = "TABLES", value_delimiter = ',')]
     only: Vec<String>,
 
-    /// Write only rows in which something changed, as the recording stores them
+    /// Write only rows that changed, as the recording stores them
     #[arg(long)]
     stored: bool,
 }

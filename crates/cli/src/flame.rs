@@ -18,20 +18,21 @@ use std::path::{Path, PathBuf};
 /// Draw flame graphs.
 #[derive(Args, Debug)]
 pub struct Flame {
-    /// Recordings; several are added up
+    /// Recordings; several are merged
     #[arg(required = true, value_name = "NAME.twin")]
     recordings: Vec<PathBuf>,
 
-    /// Show how they differ from this one, per operation where both count operations, else per second; may be given several times
+    /// The baseline: show the difference from it, per operation if both count operations, else per second; may be given
+    /// several times
     #[arg(long, value_name = "NAME.twin")]
     against: Vec<PathBuf>,
 
-    /// What is weighed: cpu, blocked, all (both, by state), a state that threads wait in (lock, disk, network, sleep, idle …),
-    /// contended (by lock), goroutines (what those of Go programs wait for), faults, ipis
+    /// What to measure: cpu, blocked, all (both, by state), a state of blocked threads (lock, disk, network, sleep,
+    /// idle …), contended (by lock), goroutines (what they wait for), faults, ipis
     #[arg(long, value_name = "STATE", default_value = "cpu", value_parser = state)]
     state: String,
 
-    /// The stretch that counts, as in `compare`: auto, whole, busy, or FROM..TO with times (10s..50s) or marks ('warm-up over..')
+    /// The window, as in `compare`: auto, whole, busy, or FROM..TO with times (10s..50s) or marks ('warm-up over..')
     #[arg(long, value_name = "WINDOW", default_value = "auto", value_parser = window)]
     window: Choice,
 
@@ -43,15 +44,15 @@ pub struct Flame {
     #[arg(long, value_name = "NAME")]
     thread: Option<String>,
 
-    /// Levels above the code
+    /// Levels above the functions
     #[arg(long, value_name = "LEVELS", value_delimiter = ',', default_value = "process")]
     levels: Vec<Level>,
 
-    /// Callers: the functions that used it first, who called them below
+    /// Inverted: leaf functions first, their callers below
     #[arg(long)]
     reverse: bool,
 
-    /// The stacks of the others: of who ended the wait, of who held the lock
+    /// The stacks of the other thread: of the waker, or of the lock's holder
     #[arg(long)]
     others: bool,
 
@@ -63,7 +64,7 @@ pub struct Flame {
     #[arg(long, conflicts_with = "output")]
     json: bool,
 
-    /// On the terminal, leave out what is less than so many per cent
+    /// On the terminal, leave out functions below this share, in per cent
     #[arg(long, value_name = "PERCENT", default_value_t = 1.0)]
     least: f64,
 }
@@ -250,7 +251,7 @@ fn draw(options: &Flame, runs: &[Run]) -> Result<Drawn> {
     let mut capital = what.chars();
     let what: String = capital.next().into_iter().flat_map(char::to_uppercase).chain(capital).collect();
     let title = match names.as_slice() {
-        [before, after] => format!("{what}: {after} against {before}"),
+        [before, after] => format!("{what}: {after}, baseline {before}"),
         _ => format!("{what}: {}", names.concat()),
     };
     for (run, window) in runs.iter().zip(&windows) {
@@ -303,7 +304,7 @@ fn change(before: f64, after: f64) -> String {
         (false, false) => String::new(),
         (false, true) => "new".into(),
         (true, false) => "gone".into(),
-        (true, true) => crate::compare::factor(after / before - 1.0),
+        (true, true) => query::ratio(after / before),
     }
 }
 
@@ -483,7 +484,7 @@ mod tests {
     fn changes_are_short() {
         assert_eq!(
             [change(0.0, 1.0), change(1.0, 0.0), change(1.0, 3.0), change(1.0, 1.1)],
-            ["new", "gone", "×3.0", "+10 %"]
+            ["new", "gone", "3.0×", "1.10× (+10 %)"]
         );
     }
 }

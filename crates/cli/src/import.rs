@@ -8,7 +8,7 @@ use std::path::PathBuf;
 /// Make a recording of what another profiler wrote.
 #[derive(Args, Debug)]
 pub struct Import {
-    /// perf.data, the text of perf script, collapsed stacks, or pprof; which it is, its content says
+    /// perf.data, the output of perf script, collapsed stacks, or pprof; recognised by content
     #[arg(value_name = "FILE")]
     input: PathBuf,
 
@@ -16,15 +16,16 @@ pub struct Import {
     #[arg(short, long, value_name = "NAME.twin")]
     output: Option<PathBuf>,
 
-    /// The event (of pprof: the kind of value) to take where the file has several; by default CPU time, else cycles, else the first
+    /// The event (for pprof: the kind of value) to take if the file has several; default: CPU time, else cycles, else
+    /// the first
     #[arg(long, value_name = "NAME")]
     event: Option<String>,
 
-    /// CPU time that one sample or count stands for, where the file does not say
+    /// CPU time of one sample or count, if the file does not say
     #[arg(long, value_name = "TIME", default_value = "1ms", value_parser = recorder::duration)]
     count: std::time::Duration,
 
-    /// Leave addresses as they are; by default they are looked up in the programs and the kernel of this machine, where build ids agree
+    /// Keep addresses; by default they are looked up in the programs and the kernel of this machine, if build ids match
     #[arg(long)]
     no_symbols: bool,
 

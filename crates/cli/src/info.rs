@@ -139,7 +139,10 @@ fn print(recording: &Recording) {
         line("command", format!("{} ({exit}{wall})", shortened(command)));
     }
     if !manifest.scope.is_empty() {
-        line("threads of", manifest.scope.clone());
+        match manifest.scope.as_str() {
+            model::whose::NOBODY => line("threads", "none traced; system-wide data only".into()),
+            scope => line("threads of", scope.to_owned()),
+        }
     }
     if let Some(work) = &manifest.work {
         line("work", format!("{} {}", query::human(work.total, ""), work.unit));

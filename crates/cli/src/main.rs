@@ -21,8 +21,8 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// The comparison microscope for Linux performance: records a whole system at almost no cost, lays a slow run beside a good one,
-/// and says what differs.
+/// The comparison microscope for Linux performance: records a whole system at low cost, compares a slow run with a
+/// baseline, and names the cause.
 #[derive(Debug, Parser)]
 #[command(name = "twinscope", version, max_term_width = 110, after_help = EXAMPLES)]
 struct Arguments {
@@ -33,10 +33,10 @@ struct Arguments {
 const EXAMPLES: &str = "Examples:
   twinscope record -o fast.twin -- ./server --threads 8     record a run
   twinscope explain slow.twin --against fast.twin           why it is slower, cause first
-  twinscope compare fast.twin slow.twin                     all that differs, in the terminal
+  twinscope compare fast.twin slow.twin                     everything that differs, in the terminal
   twinscope report fast.twin slow.twin -o report.html       the same as a page
 
-Exit codes: 0 done; 1 failed; 2 wrong usage; 3 done, but something that was asked for by name is missing;
+Exit codes: 0 done; 1 failed; 2 wrong usage; 3 done, but something named on the command line is missing;
 4 a --fail-on condition holds. `record` passes on the exit code of its command.";
 
 #[derive(Debug, Subcommand)]
@@ -44,57 +44,57 @@ enum Command {
     /// Record this system, and a command if one is given
     #[command(after_help = "Examples:
   twinscope record -- make -j8                        until the command exits; writes make.twin
-  twinscope record -o night.twin -d 8h                the system as a whole, for eight hours
+  twinscope record -o night.twin -d 8h                system-wide data, for eight hours
   twinscope record --keep 10m -o flight.twin          a flight recorder; `twinscope snapshot` saves it
   twinscope record --throughput 'done (\\d+)' -- ./bench    compare per operation, not only per second
-  twinscope record -i 10ms --only cpu,kernel -d 5s    a close look
-  twinscope record --pid 4711 -d 30s -o db.twin       threads, waits and stacks of one process that runs already
-  twinscope record --cgroup system.slice/nginx.service -d 30s     of one service
-  twinscope record --all -d 30s                       of everything
+  twinscope record -i 10ms --only cpu,kernel -d 5s    short intervals
+  twinscope record --pid 4711 -d 30s -o db.twin       trace the threads of a running process
+  twinscope record --cgroup system.slice/nginx.service -d 30s     of a service
+  twinscope record --all -d 30s                       all threads of the system
 
-The command may put marks into the recording itself:  echo \"warm-up over\" > \"$TWINSCOPE_MARK\"")]
+The command can add marks to the recording itself:  echo \"warm-up over\" > \"$TWINSCOPE_MARK\"")]
     Record(Box<recorder::Record>),
 
-    /// Put a mark into a running recording
+    /// Add a mark to a running recording
     #[command(after_help = "Examples:
   twinscope mark warm-up over
   twinscope mark --pid 4711 'release 1.4 deployed'")]
     Mark(recorder::Mark),
 
-    /// Save what a running recorder holds to a file; it goes on recording
+    /// Save what a running recorder holds to a file; recording continues
     #[command(after_help = "Examples:
   twinscope snapshot -o incident.twin")]
     Snapshot(recorder::Snapshot),
 
-    /// Say what differs between recordings, most sure and largest first
+    /// Show what differs between recordings, most significant and largest first
     #[command(after_help = "Examples:
   twinscope compare fast.twin slow.twin
   twinscope compare fast.twin slow.twin --window 'warm-up over..' --json
-  twinscope compare a1.twin a2.twin a3.twin -- b1.twin b2.twin b3.twin   repeats: only what holds from run to run
-  twinscope compare before.twin after.twin --fail-on 'cpu.busy +10%'    exits 4 if CPU use grew by 10 % or more
+  twinscope compare a1.twin a2.twin a3.twin -- b1.twin b2.twin b3.twin   repeats: only what holds across runs
+  twinscope compare before.twin after.twin --fail-on 'cpu.busy +10%'    exits with 4 if CPU use grew by 10 % or more
 
 The first recording is the baseline. docs/method.md says how it decides; docs/compare-json.md describes the JSON.")]
     Compare(compare::Compare),
 
-    /// Say why a run is slower than another, cause first, or what limits one
+    /// Explain why a run is slower than a baseline, cause first, or what limits a single run
     #[command(after_help = "Examples:
   twinscope explain slow.twin --against fast.twin
   twinscope explain slow.twin                                            what limits it
   twinscope explain s1.twin s2.twin s3.twin --against f1.twin f2.twin f3.twin     repeats of both sides
   twinscope explain slow.twin --against fast.twin --markdown >> ticket.md
-  twinscope explain new.twin --against old.twin --fail-on slower         exits 4 if it is
+  twinscope explain new.twin --against old.twin --fail-on slower         exits with 4 if it is
 
-docs/explain.md says how the lost time is divided; docs/explain-json.md describes the JSON.")]
+docs/explain.md says how the slowdown is divided; docs/explain-json.md describes the JSON.")]
     Explain(explain::Explain),
 
     /// List the causes that `explain` looks for, or show one
     #[command(after_help = "Examples:
   twinscope causes
-  twinscope causes lock-contention                     what it looks at, how to check it by hand, what to try
-  twinscope causes --causes ours/                      checks your own, and lists them with the others")]
+  twinscope causes lock-contention                     its query, how to check it by hand, what to try
+  twinscope causes --causes ours/                      checks your own causes, and lists them with the others")]
     Causes(explain::Causes),
 
-    /// Write a page that lays recordings side by side
+    /// Write a report page that shows recordings side by side
     #[command(after_help = "Examples:
   twinscope report fast.twin slow.twin -o report.html --open
   twinscope report one.twin
@@ -106,29 +106,29 @@ The first recording is the baseline. The page is one file that needs no network;
     #[command(after_help = "Examples:
   twinscope flame slow.twin                                          the heaviest paths, on the terminal
   twinscope flame slow.twin -o slow.html                             an interactive page
-  twinscope flame slow.twin --against fast.twin -o differs.html      what slow does more of, and less
-  twinscope flame slow.twin --state lock --reverse                   which functions wait for locks, and who called them
+  twinscope flame slow.twin --against fast.twin -o differs.html      differential: what takes more time, and less
+  twinscope flame slow.twin --state lock --reverse                   which functions wait for locks, and their callers
   twinscope flame slow.twin --window 10s..12s --process nginx -o nginx.svg
   twinscope flame slow.twin -o slow.pb.gz && go tool pprof slow.pb.gz")]
     Flame(flame::Flame),
 
-    /// Make a recording of what perf or another profiler wrote
+    /// Convert a profile of perf or another profiler to a recording
     #[command(after_help = "Examples:
   twinscope import perf.data                            writes perf.twin; then: twinscope flame perf.twin
   perf script | gzip > s.gz && twinscope import s.gz -o there.twin
-  twinscope import cpu.pb.gz -o go.twin                 pprof, of Go and others
+  twinscope import cpu.pb.gz -o go.twin                 pprof, from Go and others
   twinscope import stacks.folded --count 10.1ms         collapsed stacks, sampled at 99 Hz")]
     Import(import::Import),
 
-    /// Name code that had no names where it was recorded, by the programs and debug files of this machine
+    /// Add function names that were missing where it was recorded, from programs and debug files of this machine
     #[command(after_help = "Examples:
-  twinscope resolve slow.twin                           by the programs, /usr/lib/debug and the debuginfod cache of this machine
+  twinscope resolve slow.twin                           from the programs, /usr/lib/debug and the debuginfod cache of this machine
   twinscope resolve slow.twin --debug build/ --debug libfoo.so.debug
-A recording keeps the build id of each file and the address in it: where the file, or the one with its debug information, is at hand, its
-functions get their names. The recording is changed in place; nothing else of it changes.")]
+A recording keeps the build id of each file and the addresses in it. If the file, or its debug file, is available, the
+functions get their names. The recording is changed in place; nothing else in it changes.")]
     Resolve(resolve::Resolve),
 
-    /// Ask recordings in SQL
+    /// Query recordings with SQL
     #[command(after_help = "Examples:
   twinscope sql slow.twin .schema
   twinscope sql slow.twin '.schema cpu_rate'
@@ -151,7 +151,7 @@ In Python:  pandas.read_parquet('lake/cpu')    In DuckDB:  select * from read_pa
   twinscope info --json fast.twin slow.twin")]
     Info(info::Info),
 
-    /// Show what can be read here, what can't, and why
+    /// Show what can be read on this machine, what cannot, and why
     #[command(after_help = "Examples:
   twinscope sources
   sudo twinscope sources --json")]
@@ -166,13 +166,13 @@ In Python:  pandas.read_parquet('lake/cpu')    In DuckDB:  select * from read_pa
   sudo twinscope top --json | jq .locks")]
     Top(top::Top),
 
-    /// Say whether this machine is set up right, with what it costs measured here
+    /// Check whether this machine is configured well, with costs measured on it
     #[command(after_help = "Examples:
   sudo twinscope doctor                                  all checks, in half a minute at most
   twinscope doctor --dir /var/lib/mysql --only fsync,small-read
   twinscope doctor --list                                what is checked, and how
-  sudo twinscope doctor --apply clock-source,thp         make the changes that these advise; asks first
-  sudo twinscope doctor --undo                           put back what was there before
+  sudo twinscope doctor --apply clock-source,thp         make the changes that these checks advise; asks first
+  sudo twinscope doctor --undo                           restore the previous settings
 
 Nothing is changed without --apply. docs/doctor.md describes each check.")]
     Doctor(doctor::Doctor),
@@ -190,14 +190,14 @@ Nothing is changed without --apply. docs/doctor.md describes each check.")]
     #[command(after_help = "Examples:
   twinscope man /usr/local/share/man/man1")]
     Man {
-        /// The folder; made if it is not there
+        /// The folder; created if needed
         folder: PathBuf,
     },
 
     /// Write the reference of commands, sources and tables as Markdown
     #[command(hide = true)]
     Reference {
-        /// The folder; made if it is not there
+        /// The folder; created if needed
         folder: PathBuf,
     },
 }

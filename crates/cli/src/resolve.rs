@@ -9,11 +9,11 @@ use std::path::PathBuf;
 /// Name code that had no names where it was recorded, by the programs and debug files of this machine.
 #[derive(Args, Debug)]
 pub struct Resolve {
-    /// Recordings, which are changed in place
+    /// Recordings; they are changed in place
     #[arg(required = true, value_name = "NAME.twin")]
     recordings: Vec<PathBuf>,
 
-    /// Look here too: a program, a debug file, or a folder that holds such; which is which, their build ids say
+    /// Also look here: a program, a debug file, or a folder of them; they are matched by build id
     #[arg(long, value_name = "PATH")]
     debug: Vec<PathBuf>,
 

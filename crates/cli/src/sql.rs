@@ -22,11 +22,12 @@ pub(crate) enum Format {
 /// Ask recordings in SQL.
 #[derive(Args, Debug)]
 pub struct Sql {
-    /// Recordings, then a statement or one of .schema [TABLE], .functions; without one, statements are read from standard input
+    /// Recordings, then a statement or one of .schema [TABLE], .functions; without one, statements are read from
+    /// standard input
     #[arg(required = true, value_name = "NAME.twin… STATEMENT")]
     words: Vec<String>,
 
-    /// How the answer is printed
+    /// Output format
     #[arg(short, long, value_enum, default_value_t = Format::Table)]
     format: Format,
 

@@ -63,7 +63,7 @@ pub struct Caution {
 /// That the kernel's division of CPU time of a side, named `of`, was not believed: its own part by its ticks, and by the samples.
 pub(crate) fn divided_by_samples(of: &str, run: Option<usize>, [ticked, sampled]: [f64; 2]) -> Caution {
     let text = format!(
-        "The kernel counts {:.0} % of the CPU time of {of} as its own, and the samples say {:.0} %: its timer ticks miss what is short, and what is in step with them. Samples were believed; what tables and charts say of user and system time there is wrong.",
+        "The kernel accounts {:.0} % of the CPU time of {of} as system time, the samples say {:.0} %: timer ticks miss short bursts and work that is in step with them. The samples were used; user and system time in tables and charts are wrong there.",
         ticked * 100.0,
         sampled * 100.0
     );
@@ -79,7 +79,7 @@ pub(crate) fn sampled_ledgers(runs: &[Run]) -> Vec<Caution> {
         let remedy = found.remedy.map(|remedy| format!(" To change that: {remedy}.")).unwrap_or_default();
         missing.then(|| {
             format!(
-                "The threads of {} were sampled, so that what they waited for is mostly `other`: {}.{remedy}",
+                "The thread ledger of {} was sampled from /proc, so most waits are in state `other`: {}.{remedy}",
                 run.name, found.why
             )
         })
@@ -102,7 +102,7 @@ pub(crate) fn failed(runs: &[Run]) -> Vec<Caution> {
             Exit::Code(code) if code == 0 || ASKED.contains(&code) => None,
             Exit::Signal(SIGINT | SIGTERM) => None,
             Exit::Code(code) => Some(format!("The command of {} failed: it ended with exit code {code}.", run.name)),
-            Exit::Signal(signal) => Some(format!("The command of {} was ended by signal {signal}.", run.name)),
+            Exit::Signal(signal) => Some(format!("The command of {} was killed by signal {signal}.", run.name)),
         }
     };
     let caution = |(index, text)| Caution { kind: CautionKind::Failed, run: Some(index), text };
@@ -115,7 +115,7 @@ fn disturbances(run: &Run, index: usize, window: &Window, names: &BTreeSet<Strin
     let cpus = run.recording.manifest().cpus.max(1) as f64;
     let one = |table: &str, name: &str| means::means(run, table, name, &[], window).first().map(|m| m.1);
     if let Some(stolen) = one("cpu", "steal").map(|s| s / cpus).filter(|s| *s >= STOLEN) {
-        let text = format!("The hypervisor took {:.0} % of the CPU time from {} (steal).", stolen * 100.0, run.name);
+        let text = format!("Steal: the hypervisor took {:.0} % of the CPU time from {}.", stolen * 100.0, run.name);
         found.push(Caution { kind: CautionKind::Steal, run: Some(index), text });
     }
     if run.recording.manifest().command.is_none() {
@@ -174,8 +174,8 @@ pub(crate) fn of(
         if ratio > 1.0 + least_change && ratio < BY_CHANCE {
             let by = (other / one - 1.0).abs() * 100.0;
             let text = format!(
-                "The pace of the two runs differs by {by:.0} %, and each side was recorded once: that cannot tell chance from cause. \
-                 Record each side again, five times if you can, and compare them all: compare a1 a2 a3 -- b1 b2 b3."
+                "The throughput of the two runs differs by {by:.0} %, and each side was recorded once, which cannot tell chance from cause. \
+                 Record repeats of each side, five if possible, and compare them all: compare a1 a2 a3 -- b1 b2 b3."
             );
             found.push(Caution { kind: CautionKind::Once, run: None, text });
         }

@@ -31,7 +31,7 @@ pub struct Turns {
 /// A swing in words.
 fn swing(s: &Sawtooth) -> String {
     let p = if s.p < 0.001 { "p < 0.001".to_owned() } else { format!("p = {:.3}", s.p) };
-    format!("the number of running threads swings every {} by {:.1} ({p})", human(s.period, "s"), s.swing)
+    format!("the number of running threads oscillates every {} by {:.1} ({p})", human(s.period, "s"), s.swing)
 }
 
 /// The thread and the code of a serial phase, after a colon; empty where there are no samples.
@@ -41,7 +41,7 @@ fn code(s: &Serial) -> String {
         false => format!("{thread} of {process}"),
     });
     match (thread, &s.function) {
-        (Some(thread), Some(function)) => format!(": {thread}, mostly in {function}"),
+        (Some(thread), Some(function)) => format!(": {thread}, mostly in `{function}`"),
         (Some(thread), None) => format!(": {thread}"),
         _ => String::new(),
     }
@@ -50,7 +50,7 @@ fn code(s: &Serial) -> String {
 /// Serial phases in words.
 fn serial(found: &[&Serial], share: f64, window: &Window) -> Option<String> {
     let longest = found.iter().max_by(|a, b| a.within(window).total_cmp(&b.within(window)))?;
-    let share = format!("one thread ran alone for {:.0} % of the time", share * 100.0);
+    let share = format!("a single thread ran for {:.0} % of the time", share * 100.0);
     let stretches = match found.len() {
         1 => String::new(),
         n => format!(", in {n} stretches, the longest {}", human(longest.within(window), "s")),
@@ -139,7 +139,7 @@ fn swings_differ([a, b]: &[Vec<Option<Sawtooth>>; 2]) -> bool {
 impl Phase {
     /// Who ran in it, in a sentence after a blank; empty where it was not one thread alone.
     pub(crate) fn who(&self) -> String {
-        self.alone.as_ref().map_or_else(String::new, |s| format!(" One thread ran there alone{}.", code(s)))
+        self.alone.as_ref().map_or_else(String::new, |s| format!(" A single thread ran there{}.", code(s)))
     }
 }
 
@@ -165,7 +165,7 @@ mod tests {
     #[test]
     fn words() {
         let s = Sawtooth { period: 0.24, swing: 1.84, share: 0.5, p: 1e-9 };
-        assert_eq!(swing(&s), "the number of running threads swings every 240 ms by 1.8 (p < 0.001)");
+        assert_eq!(swing(&s), "the number of running threads oscillates every 240 ms by 1.8 (p < 0.001)");
         let named = |thread: &str| Serial {
             from: 3.0,
             to: 5.4,
@@ -176,11 +176,13 @@ mod tests {
         let (one, two) = (named("worker"), named("job"));
         assert_eq!(
             serial(&[&one], 0.4, &w).as_deref(),
-            Some("one thread ran alone for 40 % of the time: worker of job, mostly in merge")
+            Some("a single thread ran for 40 % of the time: worker of job, mostly in `merge`")
         );
         assert_eq!(
             serial(&[&two, &two], 0.8, &w).as_deref(),
-            Some("one thread ran alone for 80 % of the time, in 2 stretches, the longest 2.40 s: job, mostly in merge")
+            Some(
+                "a single thread ran for 80 % of the time, in 2 stretches, the longest 2.40 s: job, mostly in `merge`"
+            )
         );
     }
 }

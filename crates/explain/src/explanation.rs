@@ -327,7 +327,7 @@ fn hottest(budget: &Budget) -> Option<(String, f64)> {
 /// Why a cause cannot be looked for in these runs.
 fn lacks(runs: &[Run], cause: &Cause, single: bool) -> Option<String> {
     if cause.against && single {
-        return Some("a recording to compare with (--against)".into());
+        return Some("a baseline (--against)".into());
     }
     let mut lacking = Vec::new();
     for need in &cause.needs {

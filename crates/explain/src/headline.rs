@@ -2,7 +2,7 @@
 
 use crate::compare::DONE;
 use crate::{Comparison, Difference, Pace, Per};
-use query::Run;
+use query::{Run, percent, ratio, times};
 
 /// What kind of answer it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,17 +29,7 @@ pub struct Headline {
     pub level: Level,
 }
 
-/// How many times, in words: "2.9× as long", "12 % longer".
-fn times(ratio: f64, more: &str, less: &str) -> String {
-    match ratio {
-        r if r >= 1.5 => format!("{r:.1}× {more}"),
-        r if r >= 1.0 => format!("{:.0} % {more}", (r - 1.0) * 100.0),
-        r if r > 1.0 / 1.5 => format!("{:.0} % {less}", (1.0 - r) * 100.0),
-        r => format!("{:.1}× {less}", 1.0 / r),
-    }
-}
-
-/// The pace of the other side against the baseline's: by the work done, else by the time taken where the windows are whole runs.
+/// The throughput of the other side as a ratio to the baseline's: by the work done, else by the time taken where the windows are whole runs.
 fn pace(runs: &[Run], comparison: &Comparison, paces: &[Option<Pace>], other: usize) -> Option<String> {
     // Of repeats, all that belong to the side.
     let side = |first: usize| match comparison.repeats {
@@ -54,7 +44,7 @@ fn pace(runs: &[Run], comparison: &Comparison, paces: &[Option<Pace>], other: us
         let ratio = of(other)? / of(0)?;
         return Some(match ratio {
             0.98..=1.02 => format!("{b} does as many {unit} per second as {a}."),
-            _ => format!("{b} does {} {unit} per second than {a}.", times(ratio, "more", "fewer")),
+            _ => format!("{b} does {} as many {unit} per second as {a}{}.", times(ratio), change(ratio)),
         });
     }
     let whole = |run: usize| Pace::of_whole(runs.get(run)?, comparison.windows.get(run)?);
@@ -64,8 +54,13 @@ fn pace(runs: &[Run], comparison: &Comparison, paces: &[Option<Pace>], other: us
     Some(if (0.98..=1.02).contains(&ratio) {
         format!("{b} takes as long as {a} ({wb:.1} s).")
     } else {
-        format!("{b} takes {} than {a} ({wb:.1} s against {wa:.1} s).", times(ratio, "longer", "less time"))
+        format!("{b} takes {} as long as {a} ({wb:.1} s, baseline {wa:.1} s).", times(ratio))
     })
+}
+
+/// A change in per cent after a blank, where it is below twofold.
+fn change(ratio: f64) -> String {
+    if ratio < 1.995 { format!(" ({})", percent(ratio - 1.0)) } else { String::new() }
 }
 
 /// A difference in words: what it is, of what, and by how much.
@@ -74,10 +69,9 @@ fn phrase(d: &Difference) -> String {
     let of = if labels.is_empty() { String::new() } else { format!(" of {}", labels.join(", ")) };
     let per = if d.per == Per::Operation { " per operation" } else { "" };
     let by = match d.change {
-        Some(c) if c >= 1000.0 => format!("{} times as many", query::human(c + 1.0, "")),
-        Some(c) if c > -1.0 => times(1.0 + c, "more", "less"),
-        Some(_) => "none any more".into(),
-        None => "none before".into(),
+        Some(c) if c > -1.0 => ratio(1.0 + c),
+        Some(_) => "gone".into(),
+        None => "new".into(),
     };
     let what = d.help.split([';', ',', ':']).next().unwrap_or(&d.metric);
     format!("{what}{of}{per} ({}: {by})", d.metric)
@@ -91,7 +85,7 @@ pub(crate) fn of(runs: &[Run], comparison: &Comparison, paces: &[Option<Pace>]) 
         let headline = format!("{} was recorded for {seconds:.1} s.", baseline.name);
         return Headline {
             headline,
-            detail: "With a second recording its differences are shown here.".into(),
+            detail: "Name a second recording to see the differences.".into(),
             level: Level::Single,
         };
     }
@@ -103,9 +97,10 @@ pub(crate) fn of(runs: &[Run], comparison: &Comparison, paces: &[Option<Pace>]) 
     let found = comparison.differences.len();
     if comparison.compared == 0 {
         if runs.iter().all(|r| r.recording.manifest().labels.contains_key("imported")) {
-            let detail = "Imported profiles hold stacks alone: `twinscope flame A --against B` compares those.".into();
+            let detail =
+                "Imported profiles contain only stacks: `twinscope flame A --against B` compares those.".into();
             return Headline {
-                headline: "There is nothing to compare but stacks.".into(),
+                headline: "There is nothing to compare except stacks.".into(),
                 detail,
                 level: Level::Unsure,
             };
@@ -119,7 +114,7 @@ pub(crate) fn of(runs: &[Run], comparison: &Comparison, paces: &[Option<Pace>]) 
     if found == 0 {
         let headline = if paces.is_empty() { "No difference was found.".into() } else { paces.join(" ") };
         let detail = format!(
-            "None of {} comparisons shows a difference that is both sure and large enough to matter.{}",
+            "None of {} comparisons shows a difference that is both significant and large enough to matter.{}",
             comparison.compared,
             phases(runs, comparison)
         );
@@ -136,9 +131,9 @@ pub(crate) fn of(runs: &[Run], comparison: &Comparison, paces: &[Option<Pace>]) 
     }
     let named: Vec<String> = named.into_iter().map(phrase).collect();
     let several =
-        if found == 1 { "One difference is sure".to_owned() } else { format!("{found} differences are sure") };
+        if found == 1 { "One significant difference".to_owned() } else { format!("{found} significant differences") };
     let detail = format!(
-        "{several}, out of {} comparisons; first of all {}.{}",
+        "{several} in {} comparisons, first of all {}.{}",
         comparison.compared,
         named.join(", "),
         phases(runs, comparison)
@@ -160,13 +155,13 @@ fn phases(runs: &[Run], comparison: &Comparison) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::times;
+    use super::{change, times};
 
     #[test]
     fn ratios_in_words() {
-        assert_eq!(times(2.94, "longer", "less"), "2.9× longer");
-        assert_eq!(times(1.12, "longer", "less"), "12 % longer");
-        assert_eq!(times(0.9, "longer", "less"), "10 % less");
-        assert_eq!(times(0.25, "longer", "less"), "4.0× less");
+        let words = |ratio| format!("does {} as many{}", times(ratio), change(ratio));
+        assert_eq!(words(2.94), "does 2.9× as many");
+        assert_eq!(words(1.12), "does 1.12× as many (+12 %)");
+        assert_eq!(words(0.25), "does 0.25× as many (−75 %)");
     }
 }

@@ -20,7 +20,7 @@ pub(crate) struct Metrics<'a> {
     sides: &'a [[Vec<usize>; 2]],
     /// Names of processes that belong to the workloads.
     own: &'a BTreeSet<String>,
-    /// Whether only the threads of the workloads were looked at one by one.
+    /// Whether only the threads of the workloads were traced.
     scoped: bool,
     windows: &'a [Window],
     progress: &'a [Option<Progress>],

@@ -45,7 +45,7 @@ pub(crate) fn why_missing(run: &Run, table: &str) -> String {
     };
     match coverage.iter().filter(|c| source.is_some() || c.item == table).find(matching) {
         Some(c) => format!("{}: {}", c.status.as_str(), c.why),
-        None if source.is_none() => "its source was left out, or could not be read there (see `twinscope info`)".into(),
-        None => "no read of it falls into the window".into(),
+        None if source.is_none() => "its source was skipped, or could not be read there (see `twinscope info`)".into(),
+        None => "it was not read within the window".into(),
     }
 }

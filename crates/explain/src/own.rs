@@ -28,7 +28,7 @@ fn command(run: &Run) -> Option<String> {
     Some(program.rsplit('/').next()?.chars().take(15).collect())
 }
 
-/// The processes whose threads were looked at one by one, where that was not done for all of the system.
+/// The processes whose threads were traced, where that was not done for all of the system.
 pub(crate) fn looked_at(run: &Run) -> HashSet<i64> {
     if !run.recording.manifest().has_scope() {
         return HashSet::new();

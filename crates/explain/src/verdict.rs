@@ -4,7 +4,7 @@ use crate::Explanation;
 use crate::budget::{State, Unit};
 use crate::explanation::Outcome;
 use crate::side::Side;
-use query::human;
+use query::{human, percent, times, times_interval};
 
 /// "a, b and c" of names.
 fn names(all: &[String]) -> String {
@@ -15,13 +15,8 @@ fn names(all: &[String]) -> String {
     }
 }
 
-/// A number of times: "2.9×".
-fn times(ratio: f64) -> String {
-    if ratio >= 10.0 { format!("{ratio:.0}×") } else { format!("{ratio:.1}×") }
-}
-
-/// A part: "71 %".
-fn percent(part: f64) -> String {
+/// A share: "71 %".
+fn share_of(part: f64) -> String {
     format!("{:.0} %", part * 100.0)
 }
 
@@ -42,31 +37,34 @@ pub(crate) fn of(e: &Explanation) -> String {
         },
         Outcome::MoreTime => {
             format!(
-                "The threads of {slow} spend more time on their work in each second than those of {fast}; how much of it they did is not known."
+                "The threads of {slow} spend more time per second than those of {fast}; how much work they did is not known."
             )
         }
         Outcome::Alone => String::new(),
         Outcome::Evenly => {
             return format!(
-                "{slow} takes {} as long per {unit} as {fast}, in all of its code alike and in the kernel's too: slower CPUs, or more of the same work in each {unit}.",
+                "{slow} takes {} as long per {unit} as {fast}, in all of its code and in the kernel alike: slower CPUs, or more of the same work per {unit}.",
                 times(e.ratio.value)
             );
         }
         Outcome::NoSlower => {
-            let change = e.ratio.value - 1.0;
+            let ratio = e.ratio.value;
             let text = match e.unit {
                 Unit::Second => format!(
-                    "The threads of {slow} spend no more time on their work in each second than those of {fast}. How much they did is not known: record \
+                    "The threads of {slow} spend no more time per second than those of {fast}. How much work they did is not known: record \
                      with --throughput, or a command that does the same work in both."
                 ),
-                _ if change < -0.05 => {
-                    format!("{slow} is not slower than {fast}: it takes {} less time per {unit}.", percent(-change))
+                _ if ratio < 0.95 => {
+                    format!(
+                        "{slow} is not slower than {fast}: it takes {} as long per {unit} ({}).",
+                        times(ratio),
+                        percent(ratio - 1.0)
+                    )
                 }
-                _ if e.ratio.value > 1.0 => format!(
-                    "{slow} is not slower than {fast} beyond what chance can do: {} more time per {unit} (95 % interval {} to {}).",
-                    percent(change),
-                    signed(e.ratio.low),
-                    signed(e.ratio.high)
+                _ if ratio > 1.0 => format!(
+                    "{slow} is not significantly slower than {fast}: it takes {} as long per {unit} (95 % CI {}).",
+                    times(ratio),
+                    times_interval(e.ratio.low, e.ratio.high)
                 ),
                 _ => format!("{slow} is not slower than {fast}."),
             };
@@ -74,21 +72,21 @@ pub(crate) fn of(e: &Explanation) -> String {
         }
     };
     let whose = if e.outcome == Outcome::Alone {
-        format!("of the time of {slow}'s threads")
+        format!("of the thread time of {slow}")
     } else {
-        "of the lost time".to_owned()
+        "of the slowdown".to_owned()
     };
     let user = e.ledger.iter().find(|(state, ..)| *state == State::User).map_or(0.0, |(.., share)| share.value);
     match e.findings.first() {
         // Code that runs is what a program is there for: it comes first where nothing takes more.
         first if e.outcome == Outcome::Alone && user > 0.1 && first.is_none_or(|f| f.share.value < user) => {
-            out.push_str(&format!("{} {whose} is their own code", percent(user)));
+            out.push_str(&format!("{} {whose} is user code", share_of(user)));
             if let Some((function, part)) = &e.hottest {
-                out.push_str(&format!(", first of all {function} with {}", percent(*part)));
+                out.push_str(&format!(", most of it in `{function}` ({})", share_of(*part)));
             }
             out.push('.');
             if let Some(first) = first {
-                out.push_str(&format!(" {}: {}", percent(first.share.value), first.says));
+                out.push_str(&format!(" {}: {}", share_of(first.share.value), first.says));
                 if !out.ends_with('.') {
                     out.push('.');
                 }
@@ -98,26 +96,21 @@ pub(crate) fn of(e: &Explanation) -> String {
             if !out.is_empty() {
                 out.push(' ');
             }
-            out.push_str(&format!("{} {whose}: {}", percent(first.share.value), first.says));
+            out.push_str(&format!("{} {whose}: {}", share_of(first.share.value), first.says));
             if !out.ends_with('.') {
                 out.push('.');
             }
         }
         None => {
             if let Some((state, share)) = worst(e) {
-                let text = format!("{} {whose} is threads {}", percent(share), state.words());
+                let text = format!("{} {whose} is threads {}", share_of(share), state.words());
                 out.push_str(&format!("{}{text}; no known cause explains it.", if out.is_empty() { "" } else { " " }));
             } else if e.outcome == Outcome::Alone {
-                out.push_str(&format!("Nothing limits {slow} that is known to Twinscope."));
+                out.push_str(&format!("No known bottleneck found in {slow}."));
             }
         }
     }
     out
-}
-
-/// A ratio as a change: "+3 %".
-fn signed(ratio: f64) -> String {
-    format!("{:+.0} %", (ratio - 1.0) * 100.0)
 }
 
 impl Explanation {

@@ -14,7 +14,7 @@ mod unit;
 
 pub use chart::{Chart, ChartKind, Page};
 pub use coverage::{Coverage, Status, Unavailable};
-pub use human::human;
+pub use human::{count, human, percent, ratio, times, times_interval};
 pub use intern::intern;
 pub use known::{Known, WELL_KNOWN, why_it_matters};
 pub use manifest::{DURATION_OVER, Exit, Fact, Manifest, Mark, Output, Usage, Window, Work, whose};

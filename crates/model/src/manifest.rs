@@ -164,7 +164,7 @@ pub struct Manifest {
     pub duration: Option<i64>,
     /// The command, when one was started; values that look like secrets are masked.
     pub command: Option<Vec<String>>,
-    /// Whose threads were looked at one by one, in the words of [`whose`]; empty where nobody said.
+    /// Which threads were traced, in the words of [`whose`]; empty where nobody said.
     #[serde(default)]
     pub scope: String,
     /// Process id of the command.
@@ -192,12 +192,12 @@ pub struct Manifest {
 }
 
 impl Manifest {
-    /// Whether a process or a control group was chosen, whose threads were looked at one by one.
+    /// Whether a process or a control group was chosen, whose threads were traced.
     pub fn is_chosen(&self) -> bool {
         self.scope.starts_with(whose::PROCESS) || self.scope.starts_with(whose::CGROUP)
     }
 
-    /// Whether some of the system's threads were looked at one by one, and not all: those of the command, or those that were chosen.
+    /// Whether some of the system's threads were traced, and not all: those of the command, or those that were chosen.
     pub fn has_scope(&self) -> bool {
         !matches!(self.scope.as_str(), "" | whose::EVERYTHING | whose::NOBODY)
     }

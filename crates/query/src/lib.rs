@@ -15,6 +15,6 @@ pub mod testing;
 
 pub use error::Error;
 pub use metric::{Metric, fields, metric, metrics};
-pub use model::human;
+pub use model::{count, human, percent, ratio, times, times_interval};
 pub use runs::{Run, open, short_names};
 pub use sql::Session;

@@ -46,7 +46,10 @@ fn unique(base: &str, taken: &mut HashSet<String>) -> String {
 /// What each run is called where there is little room: its labels, where each run has others; else what its name has that the others do not, whole words
 /// of it. Names that leave nothing over are shown whole.
 pub fn short_names(runs: &[Run]) -> Vec<String> {
-    let labels: Vec<String> = runs.iter().map(|run| run.recording.manifest().labels.values().cloned().collect::<Vec<_>>().join(" ")).collect();
+    let labels: Vec<String> = runs
+        .iter()
+        .map(|run| run.recording.manifest().labels.values().cloned().collect::<Vec<_>>().join(" "))
+        .collect();
     let telling = |names: &[String]| {
         let different: HashSet<&String> = names.iter().filter(|name| !name.is_empty()).collect();
         different.len() == runs.len()
@@ -67,7 +70,8 @@ fn apart<'a>(names: &[&'a str]) -> Vec<&'a str> {
     let Some((first, rest)) = names.split_first().filter(|(_, rest)| !rest.is_empty()) else { return names.to_vec() };
     let words = |name: &'a str, from_end: bool| -> Vec<usize> {
         // Lengths of beginnings, or ends, that end after a break, or before one.
-        let at = name.match_indices(BREAKS).map(|(at, found)| if from_end { name.len() - at } else { at + found.len() });
+        let at =
+            name.match_indices(BREAKS).map(|(at, found)| if from_end { name.len() - at } else { at + found.len() });
         at.collect()
     };
     let begin = |length: &usize| rest.iter().all(|name| name.get(..*length) == first.get(..*length));
@@ -75,7 +79,9 @@ fn apart<'a>(names: &[&'a str]) -> Vec<&'a str> {
     let names: Vec<&'a str> = names.iter().map(|name| name.get(prefix..).unwrap_or(name)).collect();
     let (Some(first), rest) = (names.first().copied(), names.get(1..).unwrap_or_default()) else { return names };
     let tail = |name: &'a str, length: usize| name.len().checked_sub(length).and_then(|at| name.get(at..));
-    let end = |length: &usize| rest.iter().all(|name| tail(name, *length).is_some() && tail(name, *length) == tail(first, *length));
+    let end = |length: &usize| {
+        rest.iter().all(|name| tail(name, *length).is_some() && tail(name, *length) == tail(first, *length))
+    };
     let suffix = words(first, true).into_iter().filter(end).max().unwrap_or(0);
     names.iter().map(|name| name.get(..name.len() - suffix).unwrap_or(name)).collect()
 }

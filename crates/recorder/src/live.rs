@@ -49,7 +49,7 @@ impl Live {
         Ok(Live { host, start, target, sources: opened, symbols: Symbols::default(), missing })
     }
 
-    /// Whose threads are looked at, in words.
+    /// Which threads are traced, in words.
     pub fn target(&self) -> &str {
         &self.target
     }

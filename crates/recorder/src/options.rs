@@ -84,12 +84,12 @@ pub struct Record {
     #[arg(short, long, value_name = "NAME.twin")]
     pub output: Option<PathBuf>,
 
-    /// Stop after this time; a command that still runs then is ended
+    /// Stop after this time; a command that is still running is terminated
     #[arg(short, long, value_name = "TIME", value_parser = duration)]
     pub duration: Option<Duration>,
 
-    /// Read every so often, 10ms to 1h; costly sources keep their slower pace (see --every). Default: 1s; with a command,
-    /// 200ms for its first 20s
+    /// Interval between reads, 10ms to 1h; expensive sources keep longer intervals (see --every). Default: 1s; with a
+    /// command, 200ms for its first 20s
     #[arg(short, long, value_name = "TIME", value_parser = interval)]
     pub interval: Option<Duration>,
 
@@ -113,19 +113,20 @@ pub struct Record {
     #[arg(long, value_name = "KEY=VALUE", value_parser = label)]
     pub label: Vec<(String, String)>,
 
-    /// Read the work done so far from the command's output: the first group of the regular expression is the running total
+    /// Read the work done so far from the command's output: the first group of the regular expression is the running
+    /// total
     #[arg(long, value_name = "REGEX", value_parser = total)]
     pub throughput: Option<regex_lite::Regex>,
 
-    /// Read work from the command's output where each match adds: its first group, or 1 without a group
+    /// Add up work from the command's output: each match adds its first group, or 1 without a group
     #[arg(long, value_name = "REGEX", value_parser = pattern, conflicts_with = "throughput")]
     pub throughput_each: Option<regex_lite::Regex>,
 
-    /// Look for work in this file as it grows, not in the command's output
+    /// Read work from this growing file instead of the command's output
     #[arg(long, value_name = "FILE")]
     pub throughput_file: Option<PathBuf>,
 
-    /// What the work is counted in
+    /// What a unit of work is called
     #[arg(long, value_name = "WORD", default_value = "operations")]
     pub unit: String,
 
@@ -137,18 +138,18 @@ pub struct Record {
     #[arg(short, long)]
     pub force: bool,
 
-    /// Whose threads are looked at one by one.
+    /// Which threads are traced.
     #[command(flatten)]
     pub whose: Whose,
 
-    /// Sample what the CPUs run, with stacks: so often a second on each CPU. Default: 99 where threads are looked at
-    /// one by one, else 0, which is none
+    /// Sample what the CPUs run, with stacks, at this frequency on each CPU. Default: 99 if threads are traced, else 0
+    /// (no samples)
     #[arg(long, value_name = "HZ", num_args = 0..=1, require_equals = true, default_missing_value = "99",
           value_parser = clap::value_parser!(u32).range(0..=1000))]
     pub stacks: Option<u32>,
 
-    /// No collector thins itself out: exact counts, whatever they cost. Otherwise one that would take more than 0.5 % of a
-    /// CPU (system calls, page faults, interrupts) counts in a part of the time and scales up, and says so
+    /// Exact counts, whatever they cost. Otherwise a collector that would take more than 0.5 % of a CPU (system calls,
+    /// page faults, interrupts) counts for part of the time (duty cycle), scales up, and says so
     #[arg(long)]
     pub exact: bool,
 
@@ -160,11 +161,11 @@ pub struct Record {
     #[arg(long)]
     pub unmasked: bool,
 
-    /// Ask the cloud's metadata service what machine this is
+    /// Ask the cloud's metadata service for the instance type
     #[arg(long)]
     pub cloud_metadata: bool,
 
-    /// Leave the command's output alone: a program that needs a terminal keeps it, and no tail of it is recorded
+    /// Leave the command on its terminal: its output is neither read nor recorded
     #[arg(long, conflicts_with_all = ["throughput", "throughput_each"])]
     pub tty: bool,
 
@@ -182,7 +183,8 @@ pub struct Record {
 }
 
 impl Record {
-    /// Whether the options ask by name for this part of a source, "" being the source as a whole: `--only` for sources, `--stacks` for samples,
+    /// Whether the options ask by name for this part of a source, "" being the source as a whole: `--only` for sources,
+    /// `--stacks` for samples,
     /// `--pid`, `--cgroup` and `--all` for the times of threads.
     pub(crate) fn names(&self, source: &str, item: &str) -> bool {
         let has_target = self.whose.pid.is_some() || self.whose.cgroup.is_some() || self.whose.all;
@@ -194,7 +196,7 @@ impl Record {
         }
     }
 
-    /// Whose threads are looked at one by one: as asked for, else the command's, else nobody's.
+    /// Which threads are traced: as asked for, else the command's, else none.
     ///
     /// # Errors
     /// [`Usage`] where there is no such process or control group.
@@ -203,19 +205,19 @@ impl Record {
     }
 }
 
-/// Whose threads are looked at one by one.
+/// Which threads are traced.
 #[derive(Args, Clone, Debug, Default)]
 pub struct Whose {
-    /// Whose threads are looked at one by one (states, waits, locks, stacks): this process and its descendants.
-    /// Default: the command; without one, nobody's, only the system as a whole
+    /// Trace the threads of this process and its descendants (states, waits, locks, system calls, stacks). Default: the
+    /// command. Without a command no threads are traced; only system-wide data is recorded
     #[arg(long, value_name = "PID", group = "target")]
     pub pid: Option<u32>,
 
-    /// As --pid, for the processes in a control group and below it, such as /sys/fs/cgroup/system.slice/nginx.service
+    /// Trace the threads of a control group and its children, such as /sys/fs/cgroup/system.slice/nginx.service
     #[arg(long, value_name = "PATH", group = "target")]
     pub cgroup: Option<PathBuf>,
 
-    /// As --pid, for every thread of the system
+    /// Trace all threads of the system
     #[arg(long, group = "target")]
     pub all: bool,
 }

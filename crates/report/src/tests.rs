@@ -454,7 +454,7 @@ fn without_a_ledger_the_comparison_stays_and_says_why() {
     let samples = "t pid comm thread at stack weight\n 1 7 app app 500000000 3 10000000";
     let (head, _) = report(&[of_ledger("a", 20, true), run("b", samples, &[])]);
     assert_eq!(head["explanation"], Value::Null);
-    assert!(head["not_explained"].as_str().unwrap().contains("thread_time"), "{}", head["not_explained"]);
+    assert!(head["not_explained"].as_str().unwrap().contains("no per-thread data"), "{}", head["not_explained"]);
     assert_eq!(head["verdict"]["headline"], head["comparison"]["headline"]);
     assert_ne!(head["budget"]["source"], "ledger");
 }

@@ -24,7 +24,7 @@ pub struct Scope {
     pub cloud_metadata: bool,
     /// Keep the time series of each thread, not only of each process.
     pub threads: bool,
-    /// Whose threads are looked at, by the sources that look at threads one by one.
+    /// Which threads are traced, for the sources that trace threads.
     pub target: Target,
     /// When the recording began: CLOCK_MONOTONIC, nanoseconds. Columns called `at` count from here.
     pub start: u64,

@@ -16,7 +16,7 @@ const NAMES: [&str; BUCKETS] = [
 
 /// The columns of a latency histogram. They are compared together, as a distribution, never one by one.
 const fn buckets() -> [Column; BUCKETS] {
-    const HELP: &str = "how many took from 2^n to 2^(n+1) ns, n being the number in the name; the last is open";
+    const HELP: &str = "number that took 2^n to 2^(n+1) ns, n being the number in the name; the last is open";
     let mut all = [Column::counter("", Unit::None, HELP).histogram(); BUCKETS];
     let mut at = 0;
     while at < BUCKETS {
@@ -58,12 +58,12 @@ pub const fn collector(name: &'static str) -> Table {
     const COLUMNS: &[Column] = &[
         Column::label("collector", "which of the source's collectors"),
         Column::counter("events", Unit::None, "events seen, each counted once").compared(Compare::Never),
-        Column::counter("lost", Unit::None, "events that found no room and are missing in the tables")
+        Column::counter("lost", Unit::None, "events lost because buffers were full; missing in the tables")
             .compared(Compare::Never),
         Column::gauge(
             "sampled_1_in",
             Unit::None,
-            "of stacks: so many events share one. Of what is counted: in one of so many parts of the time, and scaled up; 1 where all of it is. Empty where it does not apply",
+            "stacks: one in so many events has one. Counts: the inverse of the share of time that was counted (duty cycle), 1 if exact. Empty if neither applies",
         )
         .compared(Compare::Never),
         Column::counter(
@@ -73,7 +73,7 @@ pub const fn collector(name: &'static str) -> Table {
         )
         .compared(Compare::Never),
     ];
-    Table::wide(name, "what an eBPF program of the source counted, lost and left out", COLUMNS).grouped(&[])
+    Table::wide(name, "what an eBPF collector counted, lost and left out", COLUMNS).grouped(&[])
 }
 
 /// Reads the fields of a record one after the other, as a program lays them out; zero beyond its end.

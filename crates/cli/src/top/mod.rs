@@ -21,19 +21,19 @@ pub struct Top {
     #[command(flatten)]
     whose: recorder::Whose,
 
-    /// How often the ledger is read; the CPUs' bars are drawn five times as often
+    /// Interval between reads of the thread ledger; CPU bars are redrawn five times as often
     #[arg(short, long, value_name = "TIME", default_value = "1s", value_parser = recorder::duration)]
     interval: Duration,
 
-    /// Add up processes of one name
+    /// Merge processes of the same name
     #[arg(long)]
     by_name: bool,
 
-    /// Print one screen after one interval and end
+    /// Print one screen after one interval and exit
     #[arg(long)]
     once: bool,
 
-    /// Print one screen as JSON and end
+    /// Print one screen as JSON and exit
     #[arg(long, conflicts_with = "once")]
     json: bool,
 }

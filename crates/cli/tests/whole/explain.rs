@@ -49,7 +49,7 @@ fn causes_are_listed_shown_and_checked() {
     prints(&folder.expect(0, ["causes"]), "lock-contention");
     prints(&folder.expect(0, ["causes", "sync-writes"]), "fsync");
     let all = folder.expect(0, ["causes", "--json"]).json();
-    assert!(all.as_array().is_some_and(|all| all.len() > 50 && all.iter().all(|c| c["advice"][0].is_string())));
+    assert!(all.as_array().is_some_and(|all| all.len() > 40 && all.iter().all(|c| c["advice"][0].is_string())));
     std::fs::create_dir(folder.path("ours")).expect("a folder");
     std::fs::write(folder.path("ours/mine.sql"), "-- cause mine: ours\n-- layer: nowhere\nselect 1").expect("a file");
     folder.expect(1, ["causes", "--causes", "ours"]).says("mine.sql").says("no layer");

@@ -81,7 +81,7 @@ fn a_difference_is_per_second() {
     for name in ["a", "b"] {
         prints(&folder, &["import", &format!("{name}.folded")], &[&format!("{name}.twin")]);
     }
-    prints(&folder, &["flame", "b.twin", "--against", "a.twin"], &["b against a", "new", "gone", "per second"]);
+    prints(&folder, &["flame", "b.twin", "--against", "a.twin"], &["b, baseline a", "new", "gone", "per second"]);
     folder.expect(0, ["flame", "b.twin", "--against", "a.twin", "-o", "d.folded"]);
     assert_eq!(
         read(&folder, "d.folded"),

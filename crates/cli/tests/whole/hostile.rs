@@ -46,8 +46,8 @@ fn a_recording_from_elsewhere_cannot_drive_the_terminal() {
     write(&folder.path("a.twin"), 1_000_000);
     write(&folder.path("b.twin"), 9_000_000);
     let compared = folder.expect(0, ["compare", "a.twin", "b.twin", "--all"]);
-    assert!(compared.stdout.contains("Set-up that differs"), "{compared}");
-    assert!(compared.stdout.contains("×9.0"), "{compared}");
+    assert!(compared.stdout.contains("Configuration that differs"), "{compared}");
+    assert!(compared.stdout.contains("9.0×"), "{compared}");
     let failed = folder.expect(4, ["compare", "a.twin", "b.twin", "--fail-on", "any"]);
     let reported = folder.expect(0, ["report", "a.twin", "b.twin"]);
     let info = folder.expect(0, ["info", "a.twin"]);

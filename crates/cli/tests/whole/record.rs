@@ -68,7 +68,7 @@ fn a_comparison_says_that_a_command_failed() {
             .collect::<Vec<_>>()
     };
     assert_eq!(said("broken.twin"), ["The command of broken failed: it ended with exit code 7."]);
-    assert_eq!(said("killed.twin"), ["The command of killed was ended by signal 9."]);
+    assert_eq!(said("killed.twin"), ["The command of killed was killed by signal 9."]);
     assert!(said("stopped.twin").is_empty() && said("late.twin").is_empty());
     let shown = folder.expect(0, ["compare", "good.twin", "broken.twin"]);
     assert!(shown.stdout.contains("The command of broken failed: it ended with exit code 7."), "{shown}");

@@ -111,7 +111,7 @@ fn swings_and_serial_phases_are_found() {
     assert!((number("period") / PERIOD.as_secs_f64() - 1.0).abs() < 0.03, "{found}");
     assert!(number("p") < 0.001 && number("share") > 0.3, "{found}");
     let cpus = std::thread::available_parallelism().map_or(1, usize::from).min(2) as f64;
-    assert!(text.contains("running threads swings every"), "{text}");
+    assert!(text.contains("running threads oscillates every"), "{text}");
     // Programs that take the CPUs away swing as they like.
     if others <= QUIET {
         assert!(steady["sawtooth"].is_null(), "{steady:#}");

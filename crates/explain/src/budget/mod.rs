@@ -195,7 +195,12 @@ impl Budget {
             };
             let ledger = Ledger::load((index, run), window, own, working, (&work, pace), &moves[of_side as usize])
                 .filter(|ledger| ledger.sums().time.iter().sum::<f64>() > 0.0)
-                .ok_or_else(|| format!("{}: it holds no ledger of the workload's threads (table thread_time): record with a command, --pid, --cgroup or --all", run.name))?;
+                .ok_or_else(|| {
+                    format!(
+                        "{}: no per-thread data in this recording: record a command, or use --pid, --cgroup or --all",
+                        run.name
+                    )
+                })?;
             ledgers[of_side].push(ledger);
             paces[of_side].push(pace);
         }

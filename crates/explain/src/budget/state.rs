@@ -108,21 +108,21 @@ impl State {
     /// In a sentence: what threads were doing.
     pub fn words(self) -> &'static str {
         match self {
-            State::User => "running their own code",
+            State::User => "running user code",
             State::Kernel => "running in the kernel",
-            State::Stolen => "interrupted on their CPU, by interrupts or the hypervisor",
-            State::Crowded => "waiting for a CPU that others of their own had",
-            State::Neighbours => "waiting for a CPU that other programs had",
-            State::Throttled => "held back by the CPU quota of their control group",
+            State::Stolen => "interrupted on their CPU (interrupts, steal)",
+            State::Crowded => "in run-queue wait behind the workload's own threads",
+            State::Neighbours => "in run-queue wait behind other programs",
+            State::Throttled => "throttled by the CPU quota of their control group",
             State::Lock => "waiting for locks",
-            State::Disk => "waiting for disks and file systems",
+            State::Disk => "waiting for disks or file systems",
             State::Network => "waiting for sockets",
             State::Pipe => "waiting for pipes",
-            State::Fault => "waiting for memory, in page faults",
+            State::Fault => "waiting in page faults (disk, swap-in, reclaim)",
             State::Sleep => "sleeping",
             State::Idle => "waiting for work",
-            State::Other => "blocked, by what is not known",
-            State::Fewer => "not there: fewer threads worked",
+            State::Other => "blocked for an unknown reason",
+            State::Fewer => "missing: lower concurrency than in the baseline",
         }
     }
 

@@ -7,7 +7,9 @@
 //! -- needs: tables that it cannot do without, or columns of them (table.column)
 //! -- against: whether it needs a run to compare with (yes, no)
 //! -- specific: 1 to 9; of two causes that claim the same time the more specific one gets it
-//! -- says: one sentence; {name} and {name:unit} stand for columns of the answer
+//! -- says: one sentence; {name} and {name:unit} stand for columns of the answer, {name:fn} for a function, {name:lock} for a lock,
+//! --   {name:path} for a path; [[a part]] is left out where one of its columns is null;
+//! --   lines that begin with further spaces go on with the one before
 //! -- evidence: a line, left out where one of its columns is null; may be repeated, as those below
 //! -- check: how to see it by hand
 //! -- try: what to do about it
@@ -132,7 +134,15 @@ pub fn parse(text: &str) -> Result<Cause, String> {
         return Err(format!("{id:?} is no identifier: small letters, digits and - are allowed"));
     }
     let mut cause = Cause { id: id.to_owned(), title: title.to_owned(), ..Cause::default() };
-    while let Some(line) = lines.peek().and_then(|l| l.strip_prefix("-- ")) {
+    let mut header: Vec<String> = Vec::new();
+    while let Some(line) = lines.next_if(|l| l.starts_with("-- ")) {
+        match (line.strip_prefix("--   "), header.last_mut()) {
+            (Some(more), Some(before)) => *before = format!("{} {}", before.trim_end(), more.trim()),
+            (Some(more), None) => return Err(format!("{more:?} goes on with nothing")),
+            (None, _) => header.push(line.trim_start_matches("-- ").to_owned()),
+        }
+    }
+    for line in &header {
         let (key, value) = line.split_once(": ").ok_or_else(|| format!("no \": \" in {line:?}"))?;
         let value = value.trim().to_owned();
         match key {
@@ -164,7 +174,6 @@ pub fn parse(text: &str) -> Result<Cause, String> {
                 ));
             }
         }
-        lines.next();
     }
     // The cases that test it follow, see `tests/cases.rs`.
     cause.sql = lines

@@ -28,10 +28,20 @@ fn faults_of_a_file_are_named() {
         (good.replace("-- check: look\n", ""), "check is missing"),
         (good.replace("-- try: that", "-- hint: that"), "not known"),
         (good.replace("select 1", "delete from x"), "not followed by a select"),
+        (good.replace("-- layer: io", "--   on\n-- layer: io"), "goes on with nothing"),
     ] {
         let said = parse(&bad).expect_err(&bad);
         assert!(said.contains(why), "{said}");
     }
+}
+
+#[test]
+fn lines_of_a_header_may_go_on() {
+    let text = "-- cause mine: title\n-- layer: io\n-- specific: 3\n-- says: {subject} is\n--   here:\n--    there\n-- check: look\n\
+                -- try: that\n-- try: this,\n--   or this\nselect 1";
+    let cause = parse(text).unwrap();
+    assert_eq!((cause.says.as_str(), cause.sql.as_str()), ("{subject} is here: there", "select 1"));
+    assert_eq!(cause.advice, ["that", "this, or this"]);
 }
 
 #[test]

@@ -18,20 +18,18 @@ use model::{Chart, ChartKind, Column, Compare, Den, Derived, Page, Polarity, Tab
 static COLUMNS: [Column; 39] = with_histogram(
     &[
         Column::label("device", "the disk, as in /sys/block"),
-        Column::label("comm", "name of the process that asked; kworker: writeback of what others wrote"),
+        Column::label("comm", "name of the process that issued it; kworker: writeback of what others wrote"),
         Column::label("op", "read, write, flush, discard, or another operation of include/linux/blk_types.h by number"),
         Column::counter("count", Unit::None, "requests that ended"),
         Column::counter("bytes", Unit::Bytes, "bytes moved"),
         Column::counter(
             "time",
             Unit::Nanoseconds,
-            "time that the device took, from hand-over to end; of a flush all of it",
+            "time in the device, from dispatch to completion; of a flush all of it",
         )
         .worse()
         .floor(1e-3),
-        Column::counter("queued", Unit::Nanoseconds, "time that the kernel kept requests before it handed them over")
-            .worse()
-            .floor(1e-3),
+        Column::counter("queued", Unit::Nanoseconds, "time in the kernel's queue, before dispatch").worse().floor(1e-3),
     ],
     &[],
 );
@@ -51,8 +49,8 @@ const fn mean(name: &'static str, help: &'static str, num: &'static [(&'static s
 
 static BLOCK_IO: Table = Table::wide("block_io", "requests of one process and kind to one disk", &COLUMNS)
     .derived(&[
-        mean("latency", "mean time that the device took for a request", &[("time", 1.0)]),
-        mean("mean_queued", "mean time that the kernel kept a request", &[("queued", 1.0)]),
+        mean("latency", "mean device time of a request", &[("time", 1.0)]),
+        mean("mean_queued", "mean queue time of a request", &[("queued", 1.0)]),
         Derived {
             name: "mean_size",
             unit: "B",

@@ -16,25 +16,24 @@ use model::{Column, Table, Unavailable, Unit};
 
 static IPI: Table = Table::wide(
     "ipi",
-    "interrupts that one CPU sent to others since the read before, for one sender, function and stack",
+    "IPIs that one CPU sent since the read before, for one sender, function and stack",
     &[
         Column::number("cpu", "the CPU that sent them"),
         Column::label(
             "kind",
-            "call: run a function there; tlb: forget translations of pages that were unmapped or protected; reschedule: look for a \
-             thread to run; irq_work: of a CPU to itself, to go on outside of what it is in",
+            "call: run a function there; tlb: flush stale mappings (TLB shootdown); reschedule: run the scheduler; irq_work: deferred work of a CPU for itself",
         ),
-        Column::label("function", "the function of the kernel that is run there; empty for reschedule"),
+        Column::label("function", "the kernel function that is run there; empty for reschedule"),
         Column::number("pid", "the process that sent them; 0: an interrupt or the kernel"),
         Column::label("comm", "its name; (interrupt) for what is done in interrupts, whatever they interrupt"),
         Column::label("thread", "the thread that sent them; empty for an interrupt"),
         Column::number("stack", "the sender's stack; empty for those of which none was taken"),
         Column::gauge("targets", Unit::None, "CPUs that were interrupted, summed"),
-        Column::gauge("count", Unit::None, "times that interrupts were sent, to one CPU or many"),
+        Column::gauge("count", Unit::None, "IPI operations, each to one CPU or many"),
         Column::gauge(
             "pages",
             Unit::None,
-            "pages to forget, summed; for tlb only. Those told to forget all, because the pages were many, are not in it",
+            "pages to flush, summed; for tlb only. Full flushes, of many pages, are not in it",
         ),
     ],
 )
@@ -45,7 +44,7 @@ static COLLECTOR: Table = collector("ipis_collector");
 /// Interrupts between CPUs.
 pub static SOURCE: Source = Source {
     name: "ipis",
-    title: "Interrupts between CPUs by cause",
+    title: "IPIs (interrupts between CPUs) by cause",
     documented: "include/trace/events/ipi.h, csd.h, tlb.h (Linux 6.4 and later); kernel/smp.c; arch/x86/mm/tlb.c",
     reads: &[],
     needs: "CAP_BPF and CAP_PERFMON; Linux 6.4 or newer",

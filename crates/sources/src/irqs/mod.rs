@@ -17,19 +17,19 @@ use model::{Chart, ChartKind, Column, Table, Unavailable, Unit};
 
 static INTERRUPT_TIME: Table = Table::wide(
     "interrupt_time",
-    "time on one CPU in one handler, soft interrupt or timer function",
+    "time on one CPU in one interrupt handler, softirq or timer function",
     &[
         Column::number("cpu", "CPU number"),
         Column::label(
             "kind",
-            "irq: the handler of a device; softirq: work put off from handlers; timer: a function that a timer called",
+            "irq: the handler of a device; softirq: work deferred by handlers; timer: a function that a timer called",
         ),
-        Column::label("name", "of a handler its device, of a soft interrupt its kind, of a timer its function"),
+        Column::label("name", "of a handler its device, of a softirq its kind, of a timer its function"),
         Column::counter("count", Unit::None, "runs; an estimate where irqs_collector.sampled_1_in is more than 1"),
         Column::counter(
             "time",
             Unit::Nanoseconds,
-            "time in it; of soft interrupts and timers without the handlers that came between",
+            "time in the handler; of softirqs and timers without the handlers that interrupted them",
         )
         .worse()
         .floor(1e-4),

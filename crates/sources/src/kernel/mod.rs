@@ -13,21 +13,16 @@ static KERNEL: Table = Table::wide(
         Column::counter("ctxt", Unit::None, "context switches"),
         Column::counter("processes", Unit::None, "threads and processes created (forks and clones)"),
         Column::counter("intr", Unit::None, "interrupts served, those that no line is counted for included"),
-        Column::counter("softirq", Unit::None, "soft interrupts run"),
-        Column::gauge("procs_running", Unit::None, "threads that run or want to run, at the moment of the read")
-            .floor(0.5),
-        Column::gauge("procs_blocked", Unit::None, "threads that wait for disk I/O, at the moment of the read")
+        Column::counter("softirq", Unit::None, "softirqs run"),
+        Column::gauge("procs_running", Unit::None, "running and runnable threads at the moment of the read").floor(0.5),
+        Column::gauge("procs_blocked", Unit::None, "threads that wait for disk I/O at the moment of the read")
             .worse()
             .floor(0.5),
-        Column::real(
-            "load1",
-            Unit::None,
-            "threads that run, want to run or wait uninterruptibly, decaying mean of 1 minute",
-        )
-        .compared(Compare::Never),
+        Column::real("load1", Unit::None, "running, runnable and uninterruptible threads, decaying mean of 1 minute")
+            .compared(Compare::Never),
         Column::real("load5", Unit::None, "the same over 5 minutes").compared(Compare::Never),
         Column::real("load15", Unit::None, "the same over 15 minutes").compared(Compare::Never),
-        Column::gauge("threads", Unit::None, "threads that exist, those of the kernel included").floor(5.0),
+        Column::gauge("threads", Unit::None, "threads, kernel threads included").floor(5.0),
     ],
 );
 

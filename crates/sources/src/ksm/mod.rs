@@ -16,12 +16,12 @@ static KSM: Table = Table::wide(
         Column::gauge("run", Unit::None, "0: stopped, 1: merging, 2: stopped and taking merged pages apart")
             .compared(Compare::Never),
         Column::counter("full_scans", Unit::None, "passes over all memory that may be merged").floor(0.01),
-        Column::counter("pages_scanned", Unit::None, "pages looked at").worse().floor(500.0),
+        Column::counter("pages_scanned", Unit::None, "pages scanned").worse().floor(500.0),
         Column::counter("pages_skipped", Unit::None, "pages passed over, because they were seldom equal to others")
             .floor(500.0),
         pages("pages_shared", "merged pages that exist"),
         pages("pages_sharing", "pages that were merged into them: what is saved").better(),
-        pages("pages_unshared", "pages looked at again and again that are equal to no other"),
+        pages("pages_unshared", "pages scanned repeatedly that are equal to no other"),
         pages("pages_volatile", "pages that change too fast to be merged"),
         pages("ksm_zero_pages", "pages of zeros that were merged"),
         Column::gauge("general_profit", Unit::Bytes, "memory saved, less what merging itself takes").better(),

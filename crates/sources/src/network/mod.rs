@@ -42,7 +42,7 @@ static NETWORK: Table = Table::wide(
         bad("tx_dropped", "dropped before they were sent, such as for want of room in the ring"),
         bad("tx_fifo", "lost because the adapter's buffer ran empty"),
         bad("tx_collisions", "collisions; none on a full-duplex link"),
-        bad("tx_carrier", "lost for want of a carrier, or aborted, or late"),
+        bad("tx_carrier", "lost because there was no carrier, or aborted, or late"),
         Column::counter("tx_compressed", Unit::None, "compressed packets sent (PPP, SLIP)"),
     ],
 )
@@ -63,7 +63,7 @@ static ERRORS: Table = Table::wide(
         bad("rx_crc_errors", "with a wrong checksum: a bad cable, connector or port; part of rx_frame"),
         bad("rx_frame_errors", "misaligned; part of rx_frame"),
         bad("tx_aborted_errors", "aborted, such as after too many collisions; part of tx_carrier"),
-        bad("tx_carrier_errors", "lost for want of a carrier; part of tx_carrier"),
+        bad("tx_carrier_errors", "lost because there was no carrier; part of tx_carrier"),
         bad("tx_window_errors", "late collisions; part of tx_carrier"),
         bad("tx_heartbeat_errors", "failed heartbeat tests; part of tx_carrier"),
     ],

@@ -22,13 +22,13 @@ static NUMASTAT: Table = Table::wide(
         pages("numa_foreign", "wanted here, and allocated on another node").worse(),
         pages("interleave_hit", "allocated here, as interleaving wanted"),
         pages("local_node", "allocated here by a thread on this node"),
-        pages("other_node", "allocated here by a thread on another node").worse(),
+        pages("other_node", "allocated here by a thread on another node (remote)").worse(),
     ],
 )
 .derived(&[Derived {
     name: "remote_share",
     unit: "ratio",
-    help: "share of the allocations that a thread on another node made",
+    help: "share of remote allocations, by threads on another node",
     num: &[("other_node", 1.0)],
     den: Den::Columns(&[("local_node", 1.0), ("other_node", 1.0)]),
     polarity: Polarity::Worse,

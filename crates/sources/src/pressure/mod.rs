@@ -7,13 +7,13 @@ use model::{Chart, ChartKind, Column, Compare, NULL, Out, Page, Table, Unavailab
 
 static PRESSURE: Table = Table::wide(
     "pressure",
-    "time in which threads stalled for want of one resource",
+    "time in which threads stalled because of one resource",
     &[
         Column::label("resource", "cpu, memory, io, or irq (CPU time lost to interrupts and the hypervisor)"),
         Column::counter("some_total", Unit::Microseconds, "time in which at least one thread stalled")
             .worse()
             .floor(0.02),
-        Column::counter("full_total", Unit::Microseconds, "time in which every thread that could work stalled")
+        Column::counter("full_total", Unit::Microseconds, "time in which all non-idle threads stalled")
             .worse()
             .floor(0.02),
         Column::real(

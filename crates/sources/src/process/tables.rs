@@ -68,19 +68,15 @@ const CHILDREN_SYSTEM: Column =
     Column::counter("children_system", Unit::Nanoseconds, "system time of children that ended and were waited for")
         .compared(Compare::Never);
 const MINOR_FAULTS: Column =
-    Column::counter("minor_faults", Unit::None, "page faults served without I/O").worse().floor(200.0);
+    Column::counter("minor_faults", Unit::None, "minor page faults, served without I/O").worse().floor(200.0);
 const MAJOR_FAULTS: Column =
-    Column::counter("major_faults", Unit::None, "page faults that needed I/O").worse().floor(5.0);
-const VOLUNTARY: Column =
-    Column::counter("voluntary_switches", Unit::None, "times it gave up the CPU because it had to wait");
-const INVOLUNTARY: Column =
-    Column::counter("involuntary_switches", Unit::None, "times the CPU was taken from it for another").worse();
+    Column::counter("major_faults", Unit::None, "major page faults, which needed I/O").worse().floor(5.0);
+const VOLUNTARY: Column = Column::counter("voluntary_switches", Unit::None, "voluntary context switches");
+const INVOLUNTARY: Column = Column::counter("involuntary_switches", Unit::None, "involuntary context switches").worse();
 const RUN_WAIT: Column =
-    Column::counter("run_wait", Unit::Nanoseconds, "time in which its threads wanted a CPU and waited for one")
-        .worse()
-        .floor(0.02);
+    Column::counter("run_wait", Unit::Nanoseconds, "run-queue wait of its threads").worse().floor(0.02);
 const SLICES: Column =
-    Column::counter("slices", Unit::None, "times its threads were put on a CPU").compared(Compare::Never);
+    Column::counter("slices", Unit::None, "times its threads were scheduled onto a CPU").compared(Compare::Never);
 const READ_BYTES: Column = Column::counter(
     "read_bytes",
     Unit::Bytes,
@@ -110,7 +106,7 @@ const fn unlike(column: Column) -> Column {
 
 const STATE: Column = unlike(Column::fact(
     "state",
-    "of its first thread: R running or runnable, S sleeping, D waiting without a signal being able to end it, I idle kernel \
+    "of its first thread: R running or runnable, S sleeping, D uninterruptible sleep, I idle kernel \
      thread, T stopped, t traced, Z ended and not yet waited for, X gone",
 ));
 const CPU: Column = unlike(Column::gauge("cpu", Unit::None, "CPU on which it last ran"));
@@ -160,7 +156,7 @@ static PROCESS_TABLE: Table = Table::wide(
         Column::gauge("threads", Unit::None, "threads").floor(2.0),
         CPU,
         unlike(Column::gauge("priority", Unit::None, "kernel priority: 20 + nice, or below 0 for real time")),
-        unlike(Column::gauge("nice", Unit::None, "nice value: -20 greedy to 19 modest")),
+        unlike(Column::gauge("nice", Unit::None, "nice value: -20 (highest priority) to 19 (lowest)")),
         STATE,
     ],
 )
@@ -191,8 +187,7 @@ static INFO_TABLE: Table = Table::wide(
 
 static EXIT_TABLE: Table = Table::wide(
     "process_exit",
-    "processes that ended, by name and name of the parent: what they used since the last row of table process, so that both \
-     tables together are all that was used. Read from /proc, it is what waited-for children used, and their names are not known",
+    "processes that ended, by name and name of the parent: what they used since the last row of table process, so that both tables together are the total. Read from /proc, it is what waited-for children used, and their names are not known",
     &[
         Column::label("comm", "name it had at its end, as in table process; \"(not known)\" where only /proc can be read"),
         Column::label("parent", "name of its parent when it ended"),

@@ -16,16 +16,14 @@ static SCHEDSTAT: Table = Table::wide(
         Column::counter("ttwu_count", Unit::None, "wake-ups of threads"),
         Column::counter("ttwu_local", Unit::None, "wake-ups of threads on the CPU that woke them"),
         Column::counter("rq_cpu_time", Unit::Nanoseconds, "time that threads ran").floor(0.02),
-        Column::counter("run_delay", Unit::Nanoseconds, "time that threads could run and waited for the CPU")
-            .worse()
-            .floor(0.02),
+        Column::counter("run_delay", Unit::Nanoseconds, "run-queue wait of threads").worse().floor(0.02),
         Column::counter("pcount", Unit::None, "timeslices that were run"),
     ],
 )
 .derived(&[Derived {
     name: "delay_per_slice",
     unit: "s",
-    help: "mean wait in the run queue before each timeslice",
+    help: "mean run-queue wait before each timeslice",
     num: &[("run_delay", 1.0)],
     den: Den::Columns(&[("pcount", 1.0)]),
     polarity: Polarity::Worse,

@@ -7,7 +7,7 @@ use model::{Chart, ChartKind, Column, NULL, Out, Page, Table, Unavailable, Unit}
 
 static SOFTIRQS: Table = Table::wide(
     "softirqs",
-    "runs of one kind of soft interrupt on one CPU, since boot; pairs that never ran are left out",
+    "runs of one kind of softirq on one CPU, since boot; pairs that never ran are left out",
     &[
         Column::label(
             "kind",
@@ -47,7 +47,7 @@ static CHARTS: &[Chart] = &[
 /// Soft interrupts.
 pub static SOURCE: Source = Source {
     name: "softirqs",
-    title: "soft interrupts by kind and CPU",
+    title: "softirqs by kind and CPU",
     documented: "proc_softirqs(5); fs/proc/softirqs.c",
     reads: &["/proc/softirqs"],
     needs: "",

@@ -7,7 +7,7 @@ use model::{Chart, ChartKind, Column, Compare, Fold, NULL, Out, Page, Table, Una
 /// One row per online CPU. All counters are 32 bits wide in the kernel and start again at 0 after 4,294,967,295.
 static SOFTNET: Table = Table::wide(
     "softnet",
-    "packet processing of each CPU in soft interrupts",
+    "packet processing of each CPU in softirqs",
     &[
         Column::number("cpu", "CPU number"),
         Column::counter("processed", Unit::None, "packets taken in from drivers, or from other CPUs by RPS"),

@@ -48,7 +48,7 @@ use unwind::DEEPEST;
 
 static FRAME: Table = Table::wide(
     "frame",
-    "a place in code: what stacks are made of",
+    "a code location, the element of stacks",
     &[
         Column::number("number", "its number in this recording"),
         Column::fact("function", "the function; NULL where it was not resolved"),
@@ -63,7 +63,7 @@ static FRAME: Table = Table::wide(
         Column::fact_number(
             "spins",
             Unit::None,
-            "1 where its code lies in a loop that waits: one that pauses the CPU (x86 pause, Arm yield, wfe, isb)",
+            "1 if its code is in a busy-wait loop, one that pauses the CPU (x86 pause, Arm yield, wfe, isb)",
         ),
     ],
 )
@@ -91,7 +91,7 @@ static SAMPLE: Table = Table::wide(
         Column::gauge("at", Unit::Nanoseconds, "when, since the start of the recording; rounded to a millisecond"),
         Column::gauge("cpu", Unit::None, "CPU"),
         Column::gauge("stack", Unit::None, "number of its stack"),
-        Column::gauge("weight", Unit::Nanoseconds, "CPU time that it stands for"),
+        Column::gauge("weight", Unit::Nanoseconds, "CPU time it represents"),
     ],
 )
 .of_events();
@@ -102,13 +102,9 @@ static COLLECTOR: Table = Table::wide(
     &[
         Column::label("collector", "its name"),
         Column::counter("events", Unit::None, "samples of threads in scope"),
-        Column::counter("lost", Unit::None, "records that found no room").worse(),
-        Column::counter(
-            "truncated",
-            Unit::None,
-            "samples whose stack could not be followed to the start of its thread",
-        )
-        .worse(),
+        Column::counter("lost", Unit::None, "records lost because buffers were full").worse(),
+        Column::counter("truncated", Unit::None, "samples whose stack could not be unwound to the start of its thread")
+            .worse(),
         Column::gauge("sampled_1_in", Unit::None, "every so many events has a stack").compared(Compare::Never),
         Column::counter("cost_ns", Unit::Nanoseconds, "CPU time of the thread that reads and unwinds them").worse(),
     ],
@@ -116,7 +112,7 @@ static COLLECTOR: Table = Table::wide(
 .derived(&[Derived {
     name: "unwound_to_start",
     unit: "ratio",
-    help: "share of the samples whose stack was followed to the start of its thread",
+    help: "share of the samples whose stack was unwound to the start of its thread",
     num: &[("events", 1.0), ("truncated", -1.0)],
     den: Den::Columns(&[("events", 1.0)]),
     polarity: Polarity::Better,

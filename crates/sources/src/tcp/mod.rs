@@ -23,26 +23,18 @@ static TCP: Table = Table::wide(
     "TCP connections of the processes of one name",
     &[
         Column::label("comm", "name of the process; (unknown): sockets of which it is not known"),
-        Column::counter("retransmits", Unit::None, "segments sent again").worse().floor(0.1),
+        Column::counter("retransmits", Unit::None, "retransmitted segments").worse().floor(0.1),
         Column::counter("connects", Unit::None, "connections that the process made"),
         Column::counter("connect_time", Unit::Nanoseconds, "time from connect(2) until these were established")
             .worse()
             .floor(1e-3),
-        Column::counter(
-            "listen_overflows",
-            Unit::None,
-            "connections thrown away at the last step of their making because the queue of the listening socket was full",
-        )
-        .worse()
-        .floor(0.1),
-        Column::counter(
-            "delayed_ack_stalls",
-            Unit::None,
-            "writes kept back for 35 ms or more until the other side acknowledged an earlier small one",
-        )
-        .worse()
-        .floor(0.1),
-        Column::counter("stall_time", Unit::Nanoseconds, "time that these were kept back").worse().floor(1e-3),
+        Column::counter("listen_overflows", Unit::None, "connections dropped because the listen queue was full")
+            .worse()
+            .floor(0.1),
+        Column::counter("delayed_ack_stalls", Unit::None, "small writes held back for at least 35 ms by a delayed ACK")
+            .worse()
+            .floor(0.1),
+        Column::counter("stall_time", Unit::Nanoseconds, "time of these stalls").worse().floor(1e-3),
     ],
 )
 .derived(&[Derived {
@@ -96,7 +88,7 @@ static CHARTS: &[Chart] = &[
 /// TCP by process.
 pub static SOURCE: Source = Source {
     name: "tcp",
-    title: "TCP by process: retransmits, connecting, stalls",
+    title: "TCP by process: retransmits, connection time, stalls",
     documented: "include/trace/events/tcp.h, sock.h; tcp(7); RFC 896, RFC 1122 4.2.3",
     reads: &[],
     needs: "CAP_BPF and CAP_PERFMON; Linux 6.4 or newer for stalls, 6.15 for listen overflows",

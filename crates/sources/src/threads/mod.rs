@@ -48,7 +48,7 @@ pub static SOURCE: Source = Source {
     title: "Threads: states, waits, locks",
     documented: "sched(7), futex(2), include/trace/events/sched.h, include/trace/events/lock.h, kernel/sched/cputime.c",
     reads: &["/proc/*/task/*/stat", "/proc/*/task/*/schedstat", "/proc/*/task/*/wchan"],
-    needs: "CAP_BPF and CAP_PERFMON, Linux 5.15 (locks of the kernel: 5.19); without them a coarse ledger of processes that may be looked at is sampled. Classes of Java monitors, goroutines: CAP_SYS_PTRACE, or the same user",
+    needs: "CAP_BPF and CAP_PERFMON, Linux 5.15 (locks of the kernel: 5.19); without them a coarse ledger of processes that may be read is sampled. Classes of Java monitors, goroutines: CAP_SYS_PTRACE, or the same user",
     pace: Pace::Tick,
     tables: tables::TABLES,
     charts: tables::CHARTS,

@@ -51,7 +51,7 @@ const fn event(name: &'static str, help: &'static str) -> Column {
 
 static THREAD_TIME_TABLE: Table = Table::wide(
     "thread_time",
-    "where the time of a thread went: each nanosecond from its start (or that of the recording) to its end in one state",
+    "the thread ledger: each nanosecond of a thread, from its start (or that of the recording) to its end, in one state",
     &[
         PID,
         Column::number("tid", "thread id; 0 for the threads that began and ended between two reads, taken together"),
@@ -62,26 +62,25 @@ static THREAD_TIME_TABLE: Table = Table::wide(
         time("kernel", "on a CPU, in the kernel on its behalf"),
         time(
             "stolen",
-            "on a CPU by the clock, but not by the kernel's accounts: taken by the hypervisor, and by interrupts where the kernel \
-             accounts for them (CONFIG_IRQ_TIME_ACCOUNTING)",
+            "on a CPU, but descheduled by the hypervisor (steal) or interrupted, as far as the kernel accounts for it (CONFIG_IRQ_TIME_ACCOUNTING)",
         )
         .worse(),
-        time("runnable", "wanted a CPU and waited for one").worse(),
-        time("throttled", "wanted a CPU and was held back by the quota of its control group").worse(),
+        time("runnable", "run-queue wait: runnable, but not on a CPU").worse(),
+        time("throttled", "throttled by the CPU quota of its control group").worse(),
         time("lock", "blocked on a contended lock, of the program or of the kernel").worse(),
         time("disk", "blocked on a disk or a file system").worse(),
         time("network", "blocked on a socket"),
         time("pipe", "blocked on a pipe"),
-        time("fault", "blocked in a page fault: memory that was read from disk, swapped in, or had to be found").worse(),
-        time("sleep", "asked to sleep: timers, polls with a timeout"),
+        time("fault", "blocked in a page fault (disk, swap-in, reclaim)").worse(),
+        time("sleep", "sleeping: timers, polls with a timeout"),
         // Threads that wait for work wait longer for each operation of a slower run: that says nothing more.
-        time("idle", "waited for work: condition variables, queues, epoll, accept, children, threads to be joined")
+        time("idle", "waiting for work: condition variables, queues, epoll, accept, children, joins")
             .compared(Compare::Never),
-        time("other", "blocked, by what is not known; the table `wait` has the kernel function"),
-        event("switches_voluntary", "times it gave up the CPU because it had to wait"),
-        event("switches_involuntary", "times the CPU was taken from it"),
-        event("migrations", "times it went on on another CPU"),
-        event("wakeups", "times it was woken"),
+        time("other", "blocked for an unknown reason; table `wait` has the kernel function"),
+        event("switches_voluntary", "voluntary context switches"),
+        event("switches_involuntary", "involuntary context switches"),
+        event("migrations", "migrations to another CPU"),
+        event("wakeups", "wake-ups"),
     ],
 )
 .derived(&[Derived {
@@ -117,28 +116,25 @@ const fn stack(name: &'static str, help: &'static str) -> Column {
 
 static WAIT_TABLE: Table = Table::wide(
     "wait",
-    "what threads waited for since the read before, and who ended it; waits alike are taken together",
+    "what threads waited for since the read before, and the waker; equal waits are merged",
     &[
         PID,
         COMM,
         THREAD,
         Column::label("state", "as in thread_time: lock, disk, network, pipe, fault, sleep, idle, other"),
-        Column::label("what", "the kernel function that it waited in, of short waits the system call"),
-        stack("stack", "where it waited; NULL where no stack could be taken"),
-        Column::label(
-            "waker",
-            "the process that ended the wait; NULL for interrupts, timers and waits that are not over",
-        ),
-        stack("waker_stack", "where the waker was; NULL where it was not looked at"),
-        Column::gauge("count", Unit::None, "waits that ended; 0 for one that goes on"),
+        Column::label("what", "the kernel function that it waited in; for short waits the system call"),
+        stack("stack", "the stack that waited; NULL if none could be taken"),
+        Column::label("waker", "the waking process; NULL for interrupts, timers and waits that are not over"),
+        stack("waker_stack", "stack of the waker; NULL if it was not taken"),
+        Column::gauge("count", Unit::None, "waits that ended; 0 for one still going on"),
         Column::gauge("time", Unit::Nanoseconds, "time waited since the read before"),
-        Column::gauge("longest", Unit::Nanoseconds, "the longest of them, from its beginning").folded(model::Fold::Max),
+        Column::gauge("longest", Unit::Nanoseconds, "the longest of them, from its start").folded(model::Fold::Max),
         Column::gauge(
             "timed_out",
             Unit::None,
-            "waits that ended because the time they were given was over: all sleeps, and timed waits in vain",
+            "waits that ended by their timeout: all sleeps, and timed waits without an event",
         ),
-        Column::gauge("timed_out_time", Unit::Nanoseconds, "how long those were, from their beginnings"),
+        Column::gauge("timed_out_time", Unit::Nanoseconds, "their total length, from their start"),
     ],
 )
 .of_events();
@@ -149,7 +145,7 @@ const fn bucket(name: &'static str, help: &'static str) -> Column {
 
 static RUN_QUEUE_TABLE: Table = Table::wide(
     "run_queue",
-    "how long threads waited for a CPU, each time: a histogram",
+    "histogram of run-queue waits",
     &[
         COMM,
         bucket("b0", "waits of shorter than 2 µs"),
