@@ -12,10 +12,13 @@
 -- see: pipe(7), tcp(7)
 with cells as materialized (
     select cell, slow, against, iif(state = 'pipe', 'a pipe', 'a socket') as subject from budget
-    where state in ('pipe', 'network') and (coalesce(what, '') glob '*write*' or coalesce(what, '') glob '*send*' or coalesce(what, '') in ('sk_stream_wait_memory', 'sock_wait_for_wmem', 'unix_stream_sendmsg')
-          or path glob '*pipe_write*' or path glob '*sk_stream_wait_memory*' or path glob '*sock_alloc_send_pskb*' or request in ('write', 'writev', 'send', 'sendto', 'sendmsg', 'sendfile'))
+    where state in ('pipe', 'network') and (coalesce(what, '') glob '*write*' or coalesce(what, '') glob '*send*'
+        or coalesce(what, '') in ('sk_stream_wait_memory', 'sock_wait_for_wmem', 'unix_stream_sendmsg')
+          or path glob '*pipe_write*' or path glob '*sk_stream_wait_memory*' or path glob '*sock_alloc_send_pskb*'
+              or request in ('write', 'writev', 'send', 'sendto', 'sendmsg', 'sendfile'))
 )
-select subject, cell, 1.0 as part, sum(slow) over (partition by subject) as slow, sum(against) over (partition by subject) as against from cells
+select subject, cell, 1.0 as part, sum(slow) over (partition by subject) as slow,
+    sum(against) over (partition by subject) as against from cells
 -- test claims: a pipe is full
 -- budget* state=pipe what=pipe_write request=write slow=4 against=1
 -- budget state=pipe what=pipe_read request=read slow=4 against=1

@@ -13,18 +13,23 @@
 -- experiment: with and without drop_caches
 -- see: Documentation/admin-guide/sysctl/vm.rst (drop_caches)
 with reads as materialized (
-    select r.slow as slow_bytes, coalesce(r.against, 0) as against_bytes, c.slow as slow_chars, c.against as against_chars
+    select r.slow as slow_bytes, coalesce(r.against, 0) as against_bytes, c.slow as slow_chars,
+        c.against as against_chars
     from total r left join total c on c.metric = 'process.read_chars'
     where r.metric = 'process.read_bytes' and r.slow > 2 * coalesce(r.against, 0) and r.slow_rate > 262144
       and coalesce(c.slow < 1.5 * c.against or c.slow < 0.5 * r.slow, 1)
 ),
-faults as (select slow_rate as slow_faults, against_rate as against_faults from total where metric = 'process.major_faults'),
+faults as (select slow_rate as slow_faults, against_rate as against_faults from total
+    where metric = 'process.major_faults'),
 swap as (select coalesce(max(slow_rate), 0) as pages from total where metric = 'vmstat.pswpin')
-select 'page cache' as subject, b.cell, 1.0 as part, r.slow_bytes, r.against_bytes, r.slow_chars, r.against_chars, f.slow_faults, f.against_faults,
+select 'page cache' as subject, b.cell, 1.0 as part, r.slow_bytes, r.against_bytes, r.slow_chars, r.against_chars,
+    f.slow_faults, f.against_faults,
        sum(b.slow) over () as slow, sum(b.against) over () as against
 from budget b, reads r left join faults f, swap
 where swap.pages * 4096 < 0.5 * (select slow_rate from total where metric = 'process.read_bytes')
-  and (b.state in ('disk', 'fault') and b.path not glob '*sync*' or (b.state in ('kernel', 'lock') and (b.path glob '*;filemap_read;*' or b.path glob '*;filemap_get_pages;*' or b.path glob '*;filemap_fault;*' or b.path glob '*;page_cache_ra*'
+  and (b.state in ('disk', 'fault') and b.path not glob '*sync*'
+      or (b.state in ('kernel', 'lock') and (b.path glob '*;filemap_read;*' or b.path glob '*;filemap_get_pages;*'
+      or b.path glob '*;filemap_fault;*' or b.path glob '*;page_cache_ra*'
        or b.path glob '*;read_pages;*' or b.path glob '*;filemap_update_page*')))
 -- test claims: the same reads, from the disk
 -- total metric=process.read_bytes slow=1e6 against=1e3 slow_rate=1e7

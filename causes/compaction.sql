@@ -10,9 +10,12 @@
 --   (vm.nr_hugepages)
 -- experiment: /sys/kernel/mm/transparent_hugepage/defrag
 -- see: Documentation/admin-guide/mm/transhuge.rst
-with stalls as materialized (select slow_rate as slow_stalls, coalesce(against_rate, 0) as against_stalls from total where metric = 'vmstat.compact_stall' and slow_rate > 1)
-select 'huge pages' as subject, b.cell, 1.0 as part, s.slow_stalls, s.against_stalls, sum(b.slow) over () as slow, sum(b.against) over () as against
-from budget b, stalls s where b.path glob '*compact_zone*' or b.path glob '*try_to_compact_pages*' or b.path glob '*;migrate_pages*'
+with stalls as materialized (select slow_rate as slow_stalls, coalesce(against_rate, 0) as against_stalls from total
+    where metric = 'vmstat.compact_stall' and slow_rate > 1)
+select 'huge pages' as subject, b.cell, 1.0 as part, s.slow_stalls, s.against_stalls, sum(b.slow) over () as slow,
+    sum(b.against) over () as against
+from budget b, stalls s where b.path glob '*compact_zone*' or b.path glob '*try_to_compact_pages*'
+    or b.path glob '*;migrate_pages*'
 -- test claims: huge pages are put together
 -- total metric=vmstat.compact_stall slow_rate=50
 -- budget* state=kernel path=;main;alloc;try_to_compact_pages;compact_zone; slow=2

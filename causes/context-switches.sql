@@ -13,12 +13,15 @@
 -- see: sched(7), pipe(7)
 with switches as materialized (
     select sum(slow) as slow_switches, coalesce(sum(against), 0) as against_switches from total
-    where metric in ('thread_time.switches_voluntary') having sum(slow) > 1.5 * coalesce(sum(against), 0) and sum(slow_rate) > 2000
+    where metric in ('thread_time.switches_voluntary') having sum(slow) > 1.5 * coalesce(sum(against), 0)
+        and sum(slow_rate) > 2000
 ),
 -- Waits that another thread of the workload ends soon are for that thread.
 mutual as materialized (
-    select state, sum(slow_time) / nullif(sum(slow_count), 0) as mean, sum(slow_count - against_count) as more from wait_use
-    where state in ('pipe', 'network', 'idle', 'other', 'lock', 'sleep') and waker in (select distinct comm from budget where comm is not null)
+    select state, sum(slow_time) / nullif(sum(slow_count), 0) as mean, sum(slow_count - against_count) as more
+        from wait_use
+    where state in ('pipe', 'network', 'idle', 'other', 'lock', 'sleep')
+        and waker in (select distinct comm from budget where comm is not null)
     group by state having mean < 0.0005
 ),
 cells as materialized (
@@ -26,12 +29,19 @@ cells as materialized (
     -- Who is woken waits until who woke it is gone from that CPU.
     where ((b.state in ('idle', 'fewer_threads') and b.share > 0 and exists (select 1 from mutual where state <> 'lock')
             -- Of one run alone, where all CPUs have something to do, nothing is lost by who waits.
-            and ((select is_pair from pair) or (select slow from measure where name = 'idle_cpus') > 0.2 * (select slow from measure where name = 'cpus'))) or (b.state = 'runnable' and b.share > 0) or b.state in ('pipe', 'network', 'other')) and exists (select 1 from mutual) and coalesce(b.request, b.what, '') not in ('fsync', 'fdatasync')
-       or (b.state in ('kernel', 'user') and (b.path glob '*;schedule;*' or b.path glob '*;__schedule;*' or b.path glob '*try_to_wake_up*' or b.path glob '*;wake_up_*' or b.request in ('switch', 'futex', 'sched_yield')
-           or (b.request in ('read', 'write', 'recvfrom', 'sendto', 'recvmsg', 'sendmsg', 'recv', 'send', 'readv', 'writev') and exists (select 1 from mutual where state in ('pipe', 'network'))
+            and ((select is_pair from pair) or (select slow from measure where name = 'idle_cpus') > 0.2 * (select slow
+                from measure where name = 'cpus'))) or (b.state = 'runnable' and b.share > 0)
+                or b.state in ('pipe', 'network', 'other')) and exists (select 1 from mutual)
+                and coalesce(b.request, b.what, '') not in ('fsync', 'fdatasync')
+       or (b.state in ('kernel', 'user') and (b.path glob '*;schedule;*' or b.path glob '*;__schedule;*'
+           or b.path glob '*try_to_wake_up*' or b.path glob '*;wake_up_*'
+           or b.request in ('switch', 'futex', 'sched_yield')
+           or (b.request in ('read', 'write', 'recvfrom', 'sendto', 'recvmsg', 'sendmsg', 'recv', 'send', 'readv',
+               'writev') and exists (select 1 from mutual where state in ('pipe', 'network'))
                and b.path not glob '*filemap*' and b.path not glob '*;ext4*')))
 )
-select coalesce((select state from mutual order by more desc, state limit 1), 'the kernel') as subject, c.cell, 1.0 as part, s.slow_switches, s.against_switches, (select min(mean) from mutual) as mean,
+select coalesce((select state from mutual order by more desc, state limit 1), 'the kernel') as subject, c.cell,
+    1.0 as part, s.slow_switches, s.against_switches, (select min(mean) from mutual) as mean,
        sum(c.slow) over () as slow, sum(c.against) over () as against
 from cells c, switches s
 -- test claims: a message for each item

@@ -12,15 +12,21 @@
 --   -XX:ActiveProcessorCount
 -- experiment: CPU mask
 -- see: sched_setaffinity(2), cpuset(7)
-with idle as materialized (select slow as idle, against as against_idle from measure where name = 'idle_cpus' and slow > 0.25),
+with idle as materialized (select slow as idle, against as against_idle from measure where name = 'idle_cpus'
+    and slow > 0.25),
 waiting as materialized (select slow_threads as waiting from state where state = 'runnable' and slow_threads > 0.25),
--- Without a mask, threads that wait beside an idle CPU were woken where their waker still ran: that is no matter of a mask.
+-- Without a mask, threads that wait beside an idle CPU were woken where their waker still ran: that is no matter of a
+-- mask.
 masked as materialized (
-    select p.name as comm, min(p.cpus_allowed) as allowed, m.slow as cpus from process_info p join side s on s.run = p.run and s.side = 'slow', measure m
-    where m.name = 'cpus' and p.name in (select distinct comm from budget where comm is not null and aside = 0) and p.cpus_allowed < m.slow group by p.name order by 2 limit 1
+    select p.name as comm, min(p.cpus_allowed) as allowed, m.slow as cpus from process_info p
+        join side s on s.run = p.run and s.side = 'slow', measure m
+    where m.name = 'cpus' and p.name in (select distinct comm from budget where comm is not null and aside = 0)
+        and p.cpus_allowed < m.slow group by p.name order by 2 limit 1
 )
-select 'CPU mask' as subject, b.cell, 1.0 as part, i.idle, i.against_idle, w.waiting, b.slow, b.against, m.comm, m.allowed, m.cpus
-from budget b, idle i, waiting w, masked m where b.state in ('runnable', 'fewer_threads') or (b.state = 'idle' and b.share > 0)
+select 'CPU mask' as subject, b.cell, 1.0 as part, i.idle, i.against_idle, w.waiting, b.slow, b.against, m.comm,
+    m.allowed, m.cpus
+from budget b, idle i, waiting w, masked m where b.state in ('runnable', 'fewer_threads')
+    or (b.state = 'idle' and b.share > 0)
 -- test claims: one CPU of two
 -- measure name=idle_cpus slow=1 against=0
 -- process_info run=slow name=app cpus_allowed=1

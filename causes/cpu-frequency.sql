@@ -10,10 +10,13 @@
 -- try: governor performance; cooling and power limits; fewer busy siblings and vector units if turbo depends on them
 -- see: Documentation/admin-guide/pm/cpufreq.rst
 with frequency as materialized (
-    select slow_rate as slow_frequency, against_rate as against_frequency, (against_rate - slow_rate) / against_rate as lack from total where metric = 'cpufreq.frequency' and slow_rate < 0.95 * against_rate
+    select slow_rate as slow_frequency, against_rate as against_frequency,
+        (against_rate - slow_rate) / against_rate as lack from total where metric = 'cpufreq.frequency'
+        and slow_rate < 0.95 * against_rate
 )
 -- A CPU second at a lower frequency does less by that much; what CPU time grew by beyond that is another cause's.
-select 'frequency' as subject, b.cell, min(1.0, f.lack * b.slow / nullif(b.slow - b.against, 0)) as part, f.slow_frequency, f.against_frequency, sum(b.slow) over () as slow, sum(b.against) over () as against
+select 'frequency' as subject, b.cell, min(1.0, f.lack * b.slow / nullif(b.slow - b.against, 0)) as part,
+    f.slow_frequency, f.against_frequency, sum(b.slow) over () as slow, sum(b.against) over () as against
 from budget b, frequency f where b.state in ('user', 'kernel') and b.slow > b.against
 -- test claims: a third of the frequency
 -- total metric=cpufreq.frequency slow_rate=1e9 against_rate=3e9

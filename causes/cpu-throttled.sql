@@ -14,12 +14,14 @@
 with
 -- Of the groups that the workload is in, and those above them: a parent's quota holds its children back, too.
 groups as materialized (
-    select w.path as path, sum(w.nr_throttled * w.seconds) / nullif(sum(w.nr_periods * w.seconds), 0) as periods, max(w."limit") as cpus,
+    select w.path as path, sum(w.nr_throttled * w.seconds) / nullif(sum(w.nr_periods * w.seconds), 0) as periods,
+        max(w."limit") as cpus,
            sum(w.throttled * w.seconds) as time
     from w_cgroup_cpu w join own_cgroup o on o.run = w.run and o.path = w.path where w.side = 'slow'
     group by w.path having sum(w.nr_throttled) > 0 order by time desc, max(o.above) limit 1
 )
-select coalesce((select path from groups), 'the control group') as subject, cell, 1.0 as part, slow, against, (select periods from groups) as periods,
+select coalesce((select path from groups), 'the control group') as subject, cell, 1.0 as part, slow, against,
+    (select periods from groups) as periods,
        coalesce(', worth ' || human((select cpus from groups), '') || ' CPUs', '') as worth
 from budget where state = 'throttled'
 -- test claims: its own group, though another of the host is held back more

@@ -20,15 +20,19 @@ with each as materialized (
     from w_disks where kind in ('disk', 'stacked', 'loop') group by side, device
 ),
 worse as materialized (
-    select a.device as device, a.time / a.requests as slow_await, b.time / b.requests as against_await, a.requests / a.seconds as slow_rate, b.requests / b.seconds as against_rate,
+    select a.device as device, a.time / a.requests as slow_await, b.time / b.requests as against_await,
+        a.requests / a.seconds as slow_rate, b.requests / b.seconds as against_rate,
            a.queued / a.seconds as slow_depth, b.queued / b.seconds as against_depth, a.time / a.seconds as load
     from each a join each b on b.device = a.device and b.side = 'against'
-    where a.side = 'slow' and a.requests >= 20 and b.requests >= 20 and a.time / a.requests > 1.5 * (b.time / b.requests) and a.time / a.requests > 0.0002
+    where a.side = 'slow' and a.requests >= 20 and b.requests >= 20
+        and a.time / a.requests > 1.5 * (b.time / b.requests) and a.time / a.requests > 0.0002
     order by load desc limit 1
 ),
 -- More bytes, not slower requests, are another cause.
-bytes as (select max(coalesce(slow > 1.5 * against, 0)) as more from total where metric in ('process.read_bytes', 'process.write_bytes'))
-select w.device as subject, w.device, b.cell, 1.0 as part, w.slow_await, w.against_await, w.slow_rate, w.against_rate, w.slow_depth, w.against_depth,
+bytes as (select max(coalesce(slow > 1.5 * against, 0)) as more from total
+    where metric in ('process.read_bytes', 'process.write_bytes'))
+select w.device as subject, w.device, b.cell, 1.0 as part, w.slow_await, w.against_await, w.slow_rate, w.against_rate,
+    w.slow_depth, w.against_depth,
        sum(b.slow) over () as slow, sum(b.against) over () as against
 from budget b, worse w, bytes
 where coalesce(bytes.more, 0) = 0 and (b.state = 'disk' or b.state = 'fault')

@@ -11,16 +11,22 @@
 -- see: https://docs.oracle.com/en/java/javase/21/docs/api/java.base/java/lang/System.html#gc()
 with asked as materialized (
     select caller, sum(slow) as slow, sum(against) as against from budget
-    where path glob '*JVM_GC*' or path glob '*java.lang.Runtime.gc*' or path glob '*java.lang.System.gc*' or path glob '*;runtime.GC;*'
+    where path glob '*JVM_GC*' or path glob '*java.lang.Runtime.gc*' or path glob '*java.lang.System.gc*'
+        or path glob '*;runtime.GC;*'
 ),
 collector as materialized (
     select cell, slow, against from budget
-    where (state in ('user', 'kernel', 'lock', 'fault', 'runnable') and (thread glob 'GC Thread#*' or thread glob 'G#*' or thread glob 'ParGC*' or thread = 'VM Thread' or thread glob 'Concurrent Mark*' or path glob '*runtime.gcBgMarkWorker*'))
-       or path glob '*JVM_GC*' or path glob '*java.lang.Runtime.gc*' or path glob '*java.lang.System.gc*' or path glob '*;runtime.GC;*'
+    where (state in ('user', 'kernel', 'lock', 'fault', 'runnable')
+        and (thread glob 'GC Thread#*' or thread glob 'G#*' or thread glob 'ParGC*' or thread = 'VM Thread'
+        or thread glob 'Concurrent Mark*' or path glob '*runtime.gcBgMarkWorker*'))
+       or path glob '*JVM_GC*' or path glob '*java.lang.Runtime.gc*' or path glob '*java.lang.System.gc*'
+           or path glob '*;runtime.GC;*'
        -- While it runs the others wait; then it lets them go all at once, and they wait behind one another.
-       or (state in ('idle', 'other', 'lock') and path glob '*VMThread::execute*') or (state in ('idle', 'fewer_threads', 'runnable') and share > 0)
+       or (state in ('idle', 'other', 'lock') and path glob '*VMThread::execute*')
+           or (state in ('idle', 'fewer_threads', 'runnable') and share > 0)
 )
-select 'System.gc' as subject, c.cell, 1.0 as part, sum(c.slow) over () as slow, sum(c.against) over () as against, a.caller as asker
+select 'System.gc' as subject, c.cell, 1.0 as part, sum(c.slow) over () as slow, sum(c.against) over () as against,
+    a.caller as asker
 from collector c, asked a where a.slow > 3 * a.against and a.slow > 0
 -- test claims: the program asks for it
 -- budget* state=kernel path=;Main.run;java.lang.System.gc;JVM_GC; caller=Main.run slow=1

@@ -10,25 +10,33 @@
 --   queues; or keep the work off that CPU
 -- see: Documentation/core-api/irq/irq-affinity.rst, Documentation/networking/scaling.rst
 with each as materialized (
-    select n.cpu as cpu, coalesce(sum(r.time * r.per_second), 0.0) as busy from (select distinct cpu from w_cpu where side = 'slow') n
-        left join w_interrupt_time r on r.side = 'slow' and r.cpu = n.cpu and r.kind in ('irq', 'softirq') group by n.cpu
+    select n.cpu as cpu, coalesce(sum(r.time * r.per_second), 0.0) as busy
+        from (select distinct cpu from w_cpu where side = 'slow') n
+        left join w_interrupt_time r on r.side = 'slow' and r.cpu = n.cpu and r.kind in ('irq', 'softirq')
+            group by n.cpu
 ),
-one as materialized (select cpu, busy, (sum(busy) over () - busy) / nullif(count(*) over () - 1, 0) as rest from each order by busy desc limit 1),
--- Some kernels count interrupts' time apart from that of threads (CONFIG_IRQ_TIME_ACCOUNTING), as what the hypervisor takes: there it is stolen.
+one as materialized (select cpu, busy, (sum(busy) over () - busy) / nullif(count(*) over () - 1, 0) as rest from each
+    order by busy desc limit 1),
+-- Some kernels count interrupts' time apart from that of threads (CONFIG_IRQ_TIME_ACCOUNTING), as what the hypervisor
+-- takes: there it is stolen.
 taken as materialized (
     select coalesce(sum(iif(metric = 'cpu.steal', 0.0, slow_rate)) / nullif(sum(slow_rate), 0), 0.0) as part
     from total where metric in ('cpu.steal', 'cpu.irq', 'cpu.softirq')
 ),
--- What is too much for an interrupt's end is left to a thread of the kernel, for which others wait: no longer than it runs. Those of all CPUs have one
+-- What is too much for an interrupt's end is left to a thread of the kernel, for which others wait: no longer than it
+-- runs. Those of all CPUs have one
 -- name, and the others have little to do.
 left_over as materialized (
-    select coalesce(sum(cpu_time * per_second), 0.0) / nullif((select sum(slow_threads) from state where state in ('runnable', 'neighbours')), 0) as part
+    select coalesce(sum(cpu_time * per_second), 0.0) / nullif((select sum(slow_threads) from state
+        where state in ('runnable', 'neighbours')), 0) as part
     from w_process where side = 'slow' and comm = 'ksoftirqd'
 )
-select cast(o.cpu as text) as subject, b.cell, case when b.state = 'stolen' then t.part when b.state in ('runnable', 'neighbours') then min(1.0, l.part) else 1.0 end as part,
+select cast(o.cpu as text) as subject, b.cell, case when b.state = 'stolen' then t.part
+    when b.state in ('runnable', 'neighbours') then min(1.0, l.part) else 1.0 end as part,
        o.busy, o.rest, sum(b.slow) over () as slow, sum(b.against) over () as against
 from budget b, one o, taken t, left_over l
-where (b.state = 'stolen' or b.request = 'interrupt' or (b.state in ('runnable', 'neighbours') and l.part > 0.05)) and o.busy > 0.1 and o.busy > 3 * o.rest
+where (b.state = 'stolen' or b.request = 'interrupt' or (b.state in ('runnable', 'neighbours') and l.part > 0.05))
+    and o.busy > 0.1 and o.busy > 3 * o.rest
 -- test claims: all on one CPU
 -- w_cpu side=slow cpu=0
 -- w_cpu side=slow cpu=1

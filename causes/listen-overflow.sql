@@ -12,13 +12,18 @@
 -- experiment: backlog; net.core.somaxconn
 -- see: listen(2), tcp(7)
 with overflows as materialized (
-    select max(slow_rate) as slow_overflows, max(coalesce(against_rate, 0)) as against_overflows, max(slow) as slow, max(coalesce(against, 0)) as against
-    from total where metric in ('protocols.ListenOverflows', 'protocols.ListenDrops', 'tcp.listen_overflows', 'protocols.TCPReqQFullDrop')
+    select max(slow_rate) as slow_overflows, max(coalesce(against_rate, 0)) as against_overflows, max(slow) as slow,
+        max(coalesce(against, 0)) as against
+    from total where metric in ('protocols.ListenOverflows', 'protocols.ListenDrops', 'tcp.listen_overflows',
+        'protocols.TCPReqQFullDrop')
 ),
-connects as (select t.slow / nullif(c.slow, 0) as connect from total t join total c on c.metric = 'tcp.connects' where t.metric = 'tcp.connect_time')
-select 'listening socket' as subject, b.cell, 1.0 as part, o.slow_overflows, o.against_overflows, (select connect from connects) as connect, sum(b.slow) over () as slow, sum(b.against) over () as against
+connects as (select t.slow / nullif(c.slow, 0) as connect from total t join total c on c.metric = 'tcp.connects'
+    where t.metric = 'tcp.connect_time')
+select 'listening socket' as subject, b.cell, 1.0 as part, o.slow_overflows, o.against_overflows,
+    (select connect from connects) as connect, sum(b.slow) over () as slow, sum(b.against) over () as against
 from budget b, overflows o
-where o.slow_overflows > 0.2 and o.slow > 1.5 * o.against and (b.state in ('network', 'other') or (b.state in ('idle', 'fewer_threads', 'sleep') and b.share > 0))
+where o.slow_overflows > 0.2 and o.slow > 1.5 * o.against
+    and (b.state in ('network', 'other') or (b.state in ('idle', 'fewer_threads', 'sleep') and b.share > 0))
 -- test claims: the queue is full
 -- total metric=protocols.ListenOverflows slow=5 against=0 slow_rate=3 against_rate=0
 -- budget* state=network slow=5

@@ -17,7 +17,8 @@
 -- experiment: number of threads; number of shards of the lock
 -- see: futex(2); Gregg, Systems Performance, 2nd edition, chapter 5
 with
--- A lock of java.util.concurrent is known by the code that takes it only, and of that not all can be seen: what is little
+-- A lock of java.util.concurrent is known by the code that takes it only, and of that not all can be seen: what is
+-- little
 -- or not known goes with the most.
 java as materialized (
     select comm, nullif(caller, '') as caller, sum(slow) as slow
@@ -55,7 +56,8 @@ holders as materialized (
     from (select distinct subject, lock from waits where lock is not null) w join lock_use u on u.lock = w.lock
     where u.holder is not null
 ),
--- Goroutines that wait for a sync.Mutex leave their threads without work: they were seen waiting, or the way into and out
+-- Goroutines that wait for a sync.Mutex leave their threads without work: they were seen waiting, or the way into and
+-- out
 -- of the wait is busy.
 seen as materialized (
     select coalesce('taken in ' || function, 'sync.Mutex') as subject, sum(slow_time) as slow,
@@ -96,7 +98,8 @@ grew as materialized (
     select t.subject, (t.slow - t.against) / w.grown as part from total t, whole w
     where t.slow - t.against > 0.005 * w.grown
 ),
--- What is spent on the way into and out of waits belongs to the locks, and to each by its part of the waiting. Of system
+-- What is spent on the way into and out of waits belongs to the locks, and to each by its part of the waiting. Of
+-- system
 -- calls that are made for locks and for other things, as far as it was locks that were waited for.
 futexes as materialized (
     select max(sum(iif(state = 'lock', slow_count - against_count, 0)), 0) * 1.0
@@ -156,7 +159,8 @@ from claims c left join total t on t.subject = c.subject left join used u on u.s
 -- lock_use lock='pthread mutex 0x20' slow_count=4 against_count=3
 -- says 'the lock taken in Cache::get'
 -- test claims: goroutines wait for it
--- goroutine_use reason=sync.Mutex.Lock function=Table.Get slow_time=8 against_time=1 slow_number=8 against_number=1 most=9
+-- goroutine_use reason=sync.Mutex.Lock function=Table.Get slow_time=8 against_time=1 slow_number=8 against_number=1
+-- most=9
 -- budget* state=idle slow=6 against=1
 -- budget state=user path=;main.main; slow=1 against=1
 -- says 'goroutines wait for the lock taken in Table.Get'

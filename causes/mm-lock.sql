@@ -37,11 +37,13 @@ cells as materialized (
            or path glob '*;mmap_*lock*' or path glob '*;lock_mm_and_find_vma;*' or path glob '*;vm_mmap_pgoff;*'
            or path glob '*;*vm_munmap;*')
 ),
--- Where those who wait ask for more changes than before, they wait because they ask: that part of the wait belongs to whatever
+-- Where those who wait ask for more changes than before, they wait because they ask: that part of the wait belongs to
+-- whatever
 -- makes them ask. It counts in full once they spend a quarter as much more on the changes themselves as on waiting.
 asked_more as (
     select max(0.0, 1 - own.against / max(own.slow, 1e-12))
-           * min(1.0, max(0.0, own.slow - own.against) / max(0.25 * (select sum(slow - against) from cells), 1e-12)) as part
+           * min(1.0, max(0.0, own.slow - own.against) / max(0.25 * (select sum(slow - against) from cells),
+               1e-12)) as part
     from own
 )
 select 'mmap_lock' as subject, cell, 1 - asked_more.part as part, sum(slow) over () as slow,

@@ -12,10 +12,12 @@
 -- experiment: TCP_NODELAY
 -- see: RFC 896, RFC 1122 4.2.3.2, tcp(7)
 with stalls as materialized (
-    select t.slow as slow_stalls, coalesce(t.against, 0) as against_stalls, s.slow as stall from total t left join total s on s.metric = 'tcp.stall_time'
+    select t.slow as slow_stalls, coalesce(t.against, 0) as against_stalls, s.slow as stall from total t
+        left join total s on s.metric = 'tcp.stall_time'
     where t.metric = 'tcp.delayed_ack_stalls' and t.slow_rate > 0.5 and t.slow > 1.5 * coalesce(t.against, 0)
 )
-select 'small writes' as subject, b.cell, 1.0 as part, s.slow_stalls, s.against_stalls, s.stall, sum(b.slow) over () as slow, sum(b.against) over () as against
+select 'small writes' as subject, b.cell, 1.0 as part, s.slow_stalls, s.against_stalls, s.stall,
+    sum(b.slow) over () as slow, sum(b.against) over () as against
 from budget b, stalls s where b.state = 'network' or (b.state in ('idle', 'fewer_threads', 'sleep') and b.share > 0)
 -- test claims: small writes wait for an acknowledgement
 -- total metric=tcp.delayed_ack_stalls slow=1 against=0 slow_rate=20

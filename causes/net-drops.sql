@@ -11,12 +11,17 @@
 -- see: Documentation/networking/statistics.rst
 with drops as materialized (
     select metric, slow_rate as slow_drops, coalesce(against_rate, 0) as against_drops from total
-    where metric in ('network.rx_dropped', 'network.tx_dropped', 'network.rx_errors', 'network.tx_errors', 'softnet.dropped', 'protocols.RcvbufErrors', 'protocols.SndbufErrors', 'protocols.TCPBacklogDrop', 'protocols.TCPRcvQDrop',
-                     'ethtool.bw_in_allowance_exceeded', 'ethtool.bw_out_allowance_exceeded', 'ethtool.pps_allowance_exceeded', 'ethtool.conntrack_allowance_exceeded', 'ethtool.linklocal_allowance_exceeded')
+    where metric in ('network.rx_dropped', 'network.tx_dropped', 'network.rx_errors', 'network.tx_errors',
+        'softnet.dropped', 'protocols.RcvbufErrors', 'protocols.SndbufErrors', 'protocols.TCPBacklogDrop',
+        'protocols.TCPRcvQDrop',
+                     'ethtool.bw_in_allowance_exceeded', 'ethtool.bw_out_allowance_exceeded',
+                         'ethtool.pps_allowance_exceeded', 'ethtool.conntrack_allowance_exceeded',
+                         'ethtool.linklocal_allowance_exceeded')
       and slow_rate > 1 and slow > 1.5 * coalesce(against, 0)
 ),
 most as materialized (select * from drops order by slow_drops - against_drops desc limit 1)
-select m.metric as subject, b.cell, 1.0 as part, m.slow_drops, m.against_drops, sum(b.slow) over () as slow, sum(b.against) over () as against
+select m.metric as subject, b.cell, 1.0 as part, m.slow_drops, m.against_drops, sum(b.slow) over () as slow,
+    sum(b.against) over () as against
 from budget b, most m where b.state = 'network' or (b.state in ('idle', 'sleep') and b.share > 0)
 -- test claims: a full backlog
 -- total metric=softnet.dropped slow=5 against=0 slow_rate=50

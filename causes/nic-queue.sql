@@ -13,10 +13,13 @@ with each as materialized (
     select side, cpu, sum(count * per_second) as rate from w_softirqs where kind = 'NET_RX' group by side, cpu
 ),
 one as materialized (
-    select cpu, rate, rate / sum(rate) over () as share, count(*) over () as cpus from each where side = 'slow' order by rate desc limit 1
+    select cpu, rate, rate / sum(rate) over () as share, count(*) over () as cpus from each where side = 'slow'
+        order by rate desc limit 1
 ),
-softirq as materialized (select cpu, sum(softirq * seconds) / sum(seconds) as busy from w_cpu where side = 'slow' group by cpu)
-select cast(o.cpu as text) as subject, b.cell, 1.0 as part, o.rate, o.share, sum(b.slow) over () as slow, sum(b.against) over () as against
+softirq as materialized (select cpu, sum(softirq * seconds) / sum(seconds) as busy from w_cpu where side = 'slow'
+    group by cpu)
+select cast(o.cpu as text) as subject, b.cell, 1.0 as part, o.rate, o.share, sum(b.slow) over () as slow,
+    sum(b.against) over () as against
 from budget b, one o join softirq q on q.cpu = o.cpu
 where o.cpus > 1 and o.rate > 20000 and o.share > 0.8 and q.busy > 0.6 and b.state in ('stolen', 'network')
 -- test claims: one queue

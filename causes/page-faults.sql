@@ -15,18 +15,22 @@
 -- experiment: environment MALLOC_TRIM_THRESHOLD_, MALLOC_TOP_PAD_; /sys/kernel/mm/transparent_hugepage/enabled
 -- see: mallopt(3), madvise(2)
 with faults as materialized (
-    select slow as slow_faults, against as against_faults from total where metric = 'process.minor_faults' and slow > 1.5 * coalesce(against, 0) and slow_rate > 1000
+    select slow as slow_faults, against as against_faults from total where metric = 'process.minor_faults'
+        and slow > 1.5 * coalesce(against, 0) and slow_rate > 1000
 ),
 cells as materialized (
     select cell, slow, against, caller from budget
-    where (state in ('kernel', 'lock') and (request in ('page fault', 'munmap', 'madvise', 'mmap', 'brk', 'mremap') or path glob '*;asm_exc_page_fault;*') and path not glob '*filemap*'
-           and path not glob '*swap*' and path not glob '*try_to_free*' and coalesce(lock, 'kernel rwsem') glob 'kernel rwsem*'
+    where (state in ('kernel', 'lock') and (request in ('page fault', 'munmap', 'madvise', 'mmap', 'brk', 'mremap')
+        or path glob '*;asm_exc_page_fault;*') and path not glob '*filemap*'
+           and path not glob '*swap*' and path not glob '*try_to_free*'
+               and coalesce(lock, 'kernel rwsem') glob 'kernel rwsem*'
            -- A collector's are the collector's.
            and coalesce(thread, '') not glob 'GC Thread#*' and coalesce(thread, '') not glob 'G# *')
        or (state = 'user' and request in ('munmap', 'madvise', 'mmap', 'brk', 'mremap'))
 ),
 top as (select caller from cells where caller is not null group by caller order by sum(slow - against) desc limit 1)
-select 'page faults' as subject, cell, 1.0 as part, slow_faults, against_faults, sum(slow) over () as slow, sum(against) over () as against,
+select 'page faults' as subject, cell, 1.0 as part, slow_faults, against_faults, sum(slow) over () as slow,
+    sum(against) over () as against,
        (select caller from top) as top, coalesce(' in ' || (select caller from top), '') as where_from
 from cells, faults
 -- test claims: memory that is given back

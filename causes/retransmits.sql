@@ -12,13 +12,16 @@
 --   qdisc), policers
 -- see: RFC 6298, tcp(7)
 with lost as materialized (
-    select t.slow_rate as slow_retransmits, coalesce(t.against_rate, 0) as against_retransmits, t.slow_rate / nullif(o.slow_rate, 0) as rate,
+    select t.slow_rate as slow_retransmits, coalesce(t.against_rate, 0) as against_retransmits,
+        t.slow_rate / nullif(o.slow_rate, 0) as rate,
            (select slow_rate from total where metric = 'protocols.TCPTimeouts') as timeouts
     from total t left join total o on o.metric = 'protocols.OutSegs'
-    where t.metric in ('protocols.RetransSegs', 'tcp.retransmits') and t.slow_rate > 0.5 and t.slow > 1.5 * coalesce(t.against, 0)
+    where t.metric in ('protocols.RetransSegs', 'tcp.retransmits') and t.slow_rate > 0.5
+        and t.slow > 1.5 * coalesce(t.against, 0)
     order by t.slow_rate desc limit 1
 )
-select 'TCP' as subject, b.cell, 1.0 as part, l.slow_retransmits, l.against_retransmits, l.rate, l.timeouts, sum(b.slow) over () as slow, sum(b.against) over () as against
+select 'TCP' as subject, b.cell, 1.0 as part, l.slow_retransmits, l.against_retransmits, l.rate, l.timeouts,
+    sum(b.slow) over () as slow, sum(b.against) over () as against
 from budget b, lost l where b.state = 'network' or (b.state in ('idle', 'fewer_threads', 'sleep') and b.share > 0)
 -- test claims: packets are lost
 -- total metric=protocols.RetransSegs slow=5 against=0 slow_rate=10

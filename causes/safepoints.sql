@@ -31,7 +31,8 @@ cells as materialized (
           and (path glob '*;SafepointSynchronize::*' or path glob '*;VM_ThreadDump::*'
                or path glob '*;VM_GetAllStackTraces::*' or path glob '*ThreadDump*' or path glob '*;VM_Op*')
        -- Who needs a collection holds the lock of the heap until all stand still, and those who allocate wait for it.
-       or state in ('idle', 'lock', 'other') and (path glob '*Heap::mem_allocate;*' or path glob '*;VMThread::execute;*')
+       or state in ('idle', 'lock', 'other') and (path glob '*Heap::mem_allocate;*'
+           or path glob '*;VMThread::execute;*')
        -- Others wait for those that are stopped; let go all at once, they wait behind one another.
        or state in ('idle', 'fewer_threads', 'runnable') and share > 0
           and (select vm - against_vm from vm) > 0.03 * (select slow from measure where name = 'elapsed')

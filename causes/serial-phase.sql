@@ -8,12 +8,14 @@
 -- check: twinscope report: threads at once; twinscope flame SLOW.twin --window of the phase
 -- try: parallelise that part, overlap it with the rest, or start it earlier
 -- see: Amdahl, Validity of the single processor approach, 1967
-with serial as materialized (select slow as slow_serial, coalesce(against, 0) as against_serial from measure where name = 'serial' and slow > 0.08 and slow > coalesce(against, 0) + 0.05),
+with serial as materialized (select slow as slow_serial, coalesce(against, 0) as against_serial from measure
+    where name = 'serial' and slow > 0.08 and slow > coalesce(against, 0) + 0.05),
 idle as (select slow, coalesce(against, 0) as against from state where state = 'idle'),
 -- Threads that take turns run alone too; none of their waits lasts.
 turns as (
     select coalesce(sum(max(slow_time - coalesce(against_time, 0), 0)), 0) as time from wait_use
-    where state in ('idle', 'pipe', 'network', 'other') and slow_time < 0.0005 * slow_count and waker in (select distinct comm from budget where comm is not null)
+    where state in ('idle', 'pipe', 'network', 'other') and slow_time < 0.0005 * slow_count
+        and waker in (select distinct comm from budget where comm is not null)
 )
 select 'serial phase' as subject, b.cell, 1.0 as part, s.slow_serial, s.against_serial,
        i.slow, i.against

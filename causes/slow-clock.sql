@@ -14,17 +14,24 @@
 -- experiment: clock source
 -- see: vdso(7), clock_gettime(2)
 with calls as materialized (
-    select sum(slow_count) as slow_count, sum(against_count) as against_count from syscall_use where call in ('clock_gettime', 'gettimeofday', 'time')
+    select sum(slow_count) as slow_count, sum(against_count) as against_count from syscall_use
+        where call in ('clock_gettime', 'gettimeofday', 'time')
 ),
 cells as materialized (
     select cell, slow, against from budget
     where state in ('user', 'kernel')
-      and (request in ('clock_gettime', 'gettimeofday', 'time') or function in ('read_hpet', 'acpi_pm_read', 'xen_clocksource_read', 'kvm_clock_get_cycles', '__vdso_clock_gettime', '__vdso_gettimeofday', '__vdso_time')
-           or path glob '*;__vdso_clock_gettime;*' or path glob '*;__vdso_gettimeofday;*' or path glob '*clock_gettime*' or module = '[vdso]')
+      and (request in ('clock_gettime', 'gettimeofday', 'time')
+          or function in ('read_hpet', 'acpi_pm_read', 'xen_clocksource_read', 'kvm_clock_get_cycles',
+          '__vdso_clock_gettime', '__vdso_gettimeofday', '__vdso_time')
+           or path glob '*;__vdso_clock_gettime;*' or path glob '*;__vdso_gettimeofday;*'
+               or path glob '*clock_gettime*' or module = '[vdso]')
 ),
-facts as (select max(iif(name glob '*clocksource*' and name not glob '*available*', value, null)) as source from fact where run in (select run from side where side = 'slow'))
-select 'asking for the time' as subject, c.cell, 1.0 as part, sum(c.slow) over () as slow, sum(c.against) over () as against, k.slow_count, k.against_count, f.source,
-       iif(k.slow_count > 0.5 and k.slow_count > 1.3 * k.against_count, ', in ' || human(k.slow_count, '') || ' system calls against ' || human(k.against_count, ''), '') as how
+facts as (select max(iif(name glob '*clocksource*' and name not glob '*available*', value, null)) as source from fact
+    where run in (select run from side where side = 'slow'))
+select 'asking for the time' as subject, c.cell, 1.0 as part, sum(c.slow) over () as slow,
+    sum(c.against) over () as against, k.slow_count, k.against_count, f.source,
+       iif(k.slow_count > 0.5 and k.slow_count > 1.3 * k.against_count, ', in ' || human(k.slow_count, '')
+           || ' system calls against ' || human(k.against_count, ''), '') as how
 from cells c, calls k, facts f
 -- test claims: a call of the kernel for each look
 -- syscall_use call=clock_gettime slow_count=100 against_count=1

@@ -11,10 +11,13 @@
 -- see: Documentation/filesystems/proc.rst (/proc/stat)
 with steal as materialized (
     select t.slow_rate as slow_steal, coalesce(t.against_rate, 0) as against_steal,
-           t.slow_rate / nullif(t.slow_rate + (select coalesce(sum(slow_rate), 0) from total where metric in ('cpu.irq', 'cpu.softirq')), 0) as part
-    from total t where t.metric = 'cpu.steal' and t.slow_rate > 0.05 and t.slow_rate > 1.25 * coalesce(t.against_rate, 0)
+           t.slow_rate / nullif(t.slow_rate + (select coalesce(sum(slow_rate), 0) from total
+               where metric in ('cpu.irq', 'cpu.softirq')), 0) as part
+    from total t where t.metric = 'cpu.steal' and t.slow_rate > 0.05
+        and t.slow_rate > 1.25 * coalesce(t.against_rate, 0)
 )
-select 'hypervisor' as subject, cell, coalesce(s.part, 1.0) as part, slow, against, s.slow_steal, s.against_steal from budget, steal s where state = 'stolen'
+select 'hypervisor' as subject, cell, coalesce(s.part, 1.0) as part, slow, against, s.slow_steal, s.against_steal
+    from budget, steal s where state = 'stolen'
 -- test claims: another machine takes the CPUs
 -- total metric=cpu.steal slow_rate=0.5 against_rate=0.01
 -- budget* state=stolen slow=2

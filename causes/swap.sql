@@ -11,11 +11,13 @@
 -- try: a lower vm.swappiness if only file pages should be reclaimed
 -- see: Documentation/admin-guide/sysctl/vm.rst (swappiness)
 with pages as materialized (
-    select i.slow_rate as slow_in, coalesce(i.against_rate, 0) as against_in, o.slow_rate as slow_out, o.against_rate as against_out
+    select i.slow_rate as slow_in, coalesce(i.against_rate, 0) as against_in, o.slow_rate as slow_out,
+        o.against_rate as against_out
     from total i left join total o on o.metric = 'vmstat.pswpout'
     where i.metric = 'vmstat.pswpin' and i.slow_rate > 50 and i.slow > 1.5 * coalesce(i.against, 0)
 )
-select 'swap' as subject, b.cell, 1.0 as part, p.slow_in, p.against_in, p.slow_out, p.against_out, sum(b.slow) over () as slow, sum(b.against) over () as against
+select 'swap' as subject, b.cell, 1.0 as part, p.slow_in, p.against_in, p.slow_out, p.against_out,
+    sum(b.slow) over () as slow, sum(b.against) over () as against
 from budget b, pages p
 where b.state = 'fault' or b.path glob '*swap*' or (b.state in ('disk', 'lock', 'other') and b.request = 'page fault')
    or (b.state = 'kernel' and (b.request = 'page fault' or b.path glob '*try_to_free*' or b.path glob '*shrink_*'))

@@ -13,18 +13,24 @@
 -- experiment: buffer size
 -- see: syscalls(2)
 with grown as materialized (
-    select call, iif(call glob '*64', substr(call, 1, length(call) - 2), call) as name, slow_count, against_count, slow_bytes, against_bytes from syscall_use
-    where slow_count > 1.3 * against_count and call not in ('futex', 'exit', 'exit_group', 'execve', 'clone', 'clone3', 'fork', 'vfork', 'wait4', 'waitid')
+    select call, iif(call glob '*64', substr(call, 1, length(call) - 2), call) as name, slow_count, against_count,
+        slow_bytes, against_bytes from syscall_use
+    where slow_count > 1.3 * against_count and call not in ('futex', 'exit', 'exit_group', 'execve', 'clone', 'clone3',
+        'fork', 'vfork', 'wait4', 'waitid')
 ),
 cells as materialized (
     select b.cell, b.slow, b.against, b.caller, g.name, g.slow_count, g.against_count, g.slow_bytes, g.against_bytes
-    from budget b join grown g on b.request = g.name where b.state in ('user', 'kernel') and b.path not glob '*;schedule;*'
+    from budget b join grown g on b.request = g.name where b.state in ('user', 'kernel')
+        and b.path not glob '*;schedule;*'
 ),
 top as materialized (
-    select name, caller, row_number() over (partition by name order by sum(slow - against) desc) as place from cells where caller is not null group by name, caller
+    select name, caller, row_number() over (partition by name order by sum(slow - against) desc) as place from cells
+        where caller is not null group by name, caller
 )
-select c.name as subject, c.cell, 1.0 as part, c.slow_count, c.against_count, sum(c.slow) over (partition by c.name) as slow, sum(c.against) over (partition by c.name) as against,
-       iif(c.slow_bytes > 0, c.slow_bytes / c.slow_count, null) as slow_size, iif(c.against_bytes > 0, c.against_bytes / c.against_count, null) as against_size,
+select c.name as subject, c.cell, 1.0 as part, c.slow_count, c.against_count,
+    sum(c.slow) over (partition by c.name) as slow, sum(c.against) over (partition by c.name) as against,
+       iif(c.slow_bytes > 0, c.slow_bytes / c.slow_count, null) as slow_size,
+           iif(c.against_bytes > 0, c.against_bytes / c.against_count, null) as against_size,
        iif(c.slow_bytes > 0, ', of ' || human(c.slow_bytes / c.slow_count, 'B') || ' each', '') as each, t.caller as top
 from cells c left join top t on t.name = c.name and t.place = 1
 -- test claims: byte by byte

@@ -16,33 +16,45 @@
 -- experiment: sleep time
 -- see: nanosleep(2); pthread_cond_timedwait(3)
 with
-cells as materialized (select cell, comm, what, slow, against, coalesce(nullif(caller, ''), what, 'sleep') as subject from budget where state = 'sleep'),
+cells as materialized (select cell, comm, what, slow, against, coalesce(nullif(caller, ''), what, 'sleep') as subject
+    from budget where state = 'sleep'),
 slept as materialized (
-    select sum(slow_count) as slow_count, sum(against_count) as against_count, sum(slow_time) / nullif(sum(slow_count), 0) as mean from timeout_use
+    select sum(slow_count) as slow_count, sum(against_count) as against_count,
+        sum(slow_time) / nullif(sum(slow_count), 0) as mean from timeout_use
     where (comm, what) in (select comm, what from cells)
 ),
 -- As older recordings have it.
-sleeps as materialized (select sum(slow_count) as slow_count, sum(against_count) as against_count, sum(slow_time) / nullif(sum(slow_count), 0) as mean from wait_use where state = 'sleep'),
+sleeps as materialized (select sum(slow_count) as slow_count, sum(against_count) as against_count,
+    sum(slow_time) / nullif(sum(slow_count), 0) as mean from wait_use where state = 'sleep'),
 counts as materialized (
-    select coalesce(t.slow_count, s.slow_count) as slow_count, coalesce(t.against_count, s.against_count) as against_count, coalesce(t.mean, s.mean) as mean from slept t, sleeps s
+    select coalesce(t.slow_count, s.slow_count) as slow_count,
+        coalesce(t.against_count, s.against_count) as against_count, coalesce(t.mean, s.mean) as mean from slept t,
+        sleeps s
 ),
--- Goroutines that sleep leave their threads without work. Some always do; where more of them do than before, CPUs that have nothing to do wait for those.
+-- Goroutines that sleep leave their threads without work. Some always do; where more of them do than before, CPUs that
+-- have nothing to do wait for those.
 go as materialized (
-    select function, sum(slow_time) as slow, sum(against_time) as against, sum(slow_number) as number, sum(against_number) as against_number
-    from goroutine_use where reason = 'sleep' and function is not null group by function having sum(slow_number) > sum(against_number) + 0.2
+    select function, sum(slow_time) as slow, sum(against_time) as against, sum(slow_number) as number,
+        sum(against_number) as against_number
+    from goroutine_use where reason = 'sleep' and function is not null group by function
+        having sum(slow_number) > sum(against_number) + 0.2
 ),
 more as materialized (
-    select sum(number - against_number) as more, (select max(slow - coalesce(against, 0), 0.1) from measure where name = 'idle_cpus') as idle from go
+    select sum(number - against_number) as more, (select max(slow - coalesce(against, 0), 0.1) from measure
+        where name = 'idle_cpus') as idle from go
 ),
 goes as materialized (
-    select b.cell, g.function as subject, (g.number - g.against_number) / m.more * min(m.more / m.idle, 1.0) as part, g.slow, g.against, g.number, g.against_number
+    select b.cell, g.function as subject, (g.number - g.against_number) / m.more * min(m.more / m.idle, 1.0) as part,
+        g.slow, g.against, g.number, g.against_number
     from budget b, go g, more m
     -- Of one run alone, as many as would keep the CPUs busy.
     where (m.more > 0.8 * m.idle or (select is_pair from pair))
       and ((b.state in ('idle', 'fewer_threads') and b.share > 0)
-           or b.path glob '*;runtime.findRunnable*' or b.path glob '*;runtime.mcall*' or b.path glob '*;runtime.schedule*' or b.path glob '*;time.Sleep;*')
+           or b.path glob '*;runtime.findRunnable*' or b.path glob '*;runtime.mcall*'
+               or b.path glob '*;runtime.schedule*' or b.path glob '*;time.Sleep;*')
 )
-select c.subject, c.cell, 1.0 as part, sum(c.slow) over (partition by c.subject) as slow, sum(c.against) over (partition by c.subject) as against, s.slow_count, s.against_count, s.mean,
+select c.subject, c.cell, 1.0 as part, sum(c.slow) over (partition by c.subject) as slow,
+    sum(c.against) over (partition by c.subject) as against, s.slow_count, s.against_count, s.mean,
        null as goroutines, null as against_goroutines, 'threads' as who
 from cells c, counts s
 union all

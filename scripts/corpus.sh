@@ -19,7 +19,7 @@ while [[ $# -gt 0 ]]; do
     esac
     shift
 done
-[[ -n ${NO_BUILD:-} ]] || cargo build --release --quiet -p twinscope-corpus
+cargo build --release --quiet -p twinscope-corpus
 machine="VM with $(nproc) CPUs ($(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)), Linux $(uname -r | cut -d- -f1)"
 
 # The last number after WHAT in a program's output FILE.

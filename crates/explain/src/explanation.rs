@@ -258,7 +258,14 @@ fn tables<'a>(
         cgroups: runs.iter().zip(side).flat_map(|(run, side)| own::cgroups(run, *side, &names)).collect(),
         runs: runs.iter().zip(side).zip(windows).map(of_run).collect(),
         measures: measures(runs, side, windows, budget),
-        totals: totals::load(&totals::asked(causes), runs, side, windows, PerSide::of(|side| budget.pace(side)), &names),
+        totals: totals::load(
+            &totals::asked(causes),
+            runs,
+            side,
+            windows,
+            PerSide::of(|side| budget.pace(side)),
+            &names,
+        ),
         facts: facts.iter().map(|f| (f.full_name(), side_values(f, side), f.why)).collect(),
     }
 }
