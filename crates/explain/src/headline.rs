@@ -1,8 +1,9 @@
 //! The comparison in a sentence or two that a manager can read.
 
+use crate::budget::Unit;
 use crate::compare::DONE;
 use crate::{Comparison, Difference, Pace, Per};
-use query::{Run, percent, ratio, times};
+use query::{Run, ratio, times};
 
 /// What kind of answer it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,7 +30,7 @@ pub struct Headline {
     pub level: Level,
 }
 
-/// The throughput of the other side as a ratio to the baseline's: by the work done, else by the time taken where the windows are whole runs.
+/// How long the other side takes as a ratio to the baseline: per unit of the work done, else for whole runs where the windows are such.
 fn pace(runs: &[Run], comparison: &Comparison, paces: &[Option<Pace>], other: usize) -> Option<String> {
     // Of repeats, all that belong to the side.
     let side = |first: usize| match comparison.repeats {
@@ -41,10 +42,17 @@ fn pace(runs: &[Run], comparison: &Comparison, paces: &[Option<Pace>], other: us
     let unit = |i: usize| runs.get(i)?.recording.manifest().work.as_ref().map(|w| w.unit.clone());
     if let (Some(unit), true) = (unit(0), unit(0) == unit(other)) {
         let of = |first: usize| Pace::sum(side(first).map(|run| paces.get(run).copied().flatten())).map(Pace::rate);
-        let ratio = of(other)? / of(0)?;
-        return Some(match ratio {
-            0.98..=1.02 => format!("{b} does as many {unit} per second as {a}."),
-            _ => format!("{b} does {} as many {unit} per second as {a}{}.", times(ratio), change(ratio)),
+        // As `explain` says it, so that both print one number; and what is known of it as a rate.
+        let throughput = of(other)? / of(0)?;
+        let unit = Unit::Operation(unit);
+        return Some(match throughput {
+            0.98..=1.02 => format!("{b} takes as long per {} as {a}.", unit.name()),
+            _ => format!(
+                "{b} takes {} as long per {} as {a}: throughput {}.",
+                times(1.0 / throughput),
+                unit.name(),
+                ratio(throughput)
+            ),
         });
     }
     let whole = |run: usize| Pace::of_whole(runs.get(run)?, comparison.windows.get(run)?);
@@ -56,11 +64,6 @@ fn pace(runs: &[Run], comparison: &Comparison, paces: &[Option<Pace>], other: us
     } else {
         format!("{b} takes {} as long as {a} ({wb:.1} s, baseline {wa:.1} s).", times(ratio))
     })
-}
-
-/// A change in per cent after a blank, where it is below twofold.
-fn change(ratio: f64) -> String {
-    if ratio < 1.995 { format!(" ({})", percent(ratio - 1.0)) } else { String::new() }
 }
 
 /// A difference in words: what it is, of what, and by how much.
@@ -151,17 +154,4 @@ pub(crate) fn of(runs: &[Run], comparison: &Comparison, paces: &[Option<Pace>]) 
 fn phases(runs: &[Run], comparison: &Comparison) -> String {
     let name = |i: usize| runs.get(i).map_or_else(String::new, |r| r.name.clone());
     comparison.phases.iter().map(|p| format!(" {}", p.words(name))).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{change, times};
-
-    #[test]
-    fn ratios_in_words() {
-        let words = |ratio| format!("does {} as many{}", times(ratio), change(ratio));
-        assert_eq!(words(2.94), "does 2.9× as many");
-        assert_eq!(words(1.12), "does 1.12× as many (+12 %)");
-        assert_eq!(words(0.25), "does 0.25× as many (−75 %)");
-    }
 }

@@ -135,5 +135,5 @@ fn so_has_a_command_that_is_the_unit_itself() {
     let (comparison, explanation) = both(dir.path(), false, Choice::Auto);
     assert!(near(explanation.elapsed[Side::Slow], 29.3) && near(explanation.elapsed[Side::Baseline], 11.3));
     assert_eq!(times(&explanation.verdict), "2.6×", "{}", explanation.verdict);
-    assert_eq!(comparison.headline.headline, "slow takes 2.6× longer than fast (29.3 s against 11.3 s).");
+    assert_eq!(comparison.headline.headline, "slow takes 2.6× as long as fast (29.3 s, baseline 11.3 s).");
 }
