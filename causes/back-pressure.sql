@@ -22,10 +22,10 @@ select subject, cell, 1.0 as part, sum(slow) over (partition by subject) as slow
 -- test claims: a pipe is full
 -- budget* state=pipe what=pipe_write request=write slow=4 against=1
 -- budget state=pipe what=pipe_read request=read slow=4 against=1
--- says 'room in a pipe'
+-- says 'threads wait for buffer space in a pipe: the receiver takes the data too slowly'
 -- test claims: the other side of a connection does not read
 -- budget* state=network what=sk_stream_wait_memory request=sendto slow=4
--- says 'room in a socket'
+-- says 'threads wait for buffer space in a socket: the receiver takes the data too slowly'
 -- test refuses: readers wait for data
 -- budget state=pipe what=pipe_read request=read slow=4
 -- budget state=network request=recvfrom slow=3

@@ -57,7 +57,7 @@ from cells c, preempted p, waiting w
 -- budget* state=user function=worker kind=spin slow=5
 -- budget state=user function=parse slow=1 against=1
 -- total metric=thread_time.switches_involuntary slow=5 against=1
--- says 'spin in worker'
+-- says 'busy waiting in `worker()`: 5 s of CPU time per operation (baseline 0 s)'
 -- test claims: the CPU is given up again and again
 -- syscall_use call=sched_yield slow_count=50 against_count=1
 -- budget* state=kernel request=sched_yield caller=get_job slow=3

@@ -51,7 +51,7 @@ from cells c, switches s
 -- budget* state=kernel request=switch slow=2
 -- budget* state=idle slow=2
 -- budget state=user slow=1 against=1
--- says 'wait for one another in pipe'
+-- says '10 context switches per operation (baseline 2): threads hand off work (waits in state'
 -- test refuses: waits that last
 -- total metric=thread_time.switches_voluntary slow=10 against=2 slow_rate=20000
 -- wait_use state=pipe waker=app slow_count=10 against_count=2 slow_time=1

@@ -32,7 +32,7 @@ from budget b, idle i, waiting w, masked m where b.state in ('runnable', 'fewer_
 -- process_info run=slow name=app cpus_allowed=1
 -- budget* state=runnable slow=3
 -- budget state=user slow=1 against=1
--- says 'app may use 1 CPUs of 2'
+-- says '3 threads are in run-queue wait while 1 CPUs are idle: a CPU mask or cpuset; app may use'
 -- test refuses: all CPUs are allowed
 -- measure name=idle_cpus slow=1 against=0
 -- process_info run=slow name=app cpus_allowed=2

@@ -23,7 +23,7 @@ from budget b, frequency f where b.state in ('user', 'kernel') and b.slow > b.ag
 -- budget* state=user slow=3 against=1
 -- budget state=user path=;main;other; slow=1 against=1
 -- budget state=lock slow=2
--- says '1 GHz, against 3 GHz'
+-- says 'the CPUs ran at 1 GHz (baseline 3 GHz)'
 -- test refuses: nearly the same
 -- total metric=cpufreq.frequency slow_rate=2.95e9 against_rate=3e9
 -- budget state=user slow=3 against=1

@@ -42,7 +42,7 @@ where coalesce(bytes.more, 0) = 0 and (b.state = 'disk' or b.state = 'fault')
 -- total metric=process.read_bytes slow=1 against=1
 -- budget* state=disk slow=5
 -- budget state=user slow=1 against=1
--- says 'vda takes 10 ms for a request, against 500 µs'
+-- says 'vda takes 10 ms per request (baseline 500 µs)'
 -- test refuses: there is more to read
 -- w_disks side=slow device=vda kind=disk seconds=1 reads=100 read_time=1 queue_time=1
 -- w_disks side=against device=vda kind=disk seconds=1 reads=100 read_time=0.05 queue_time=0.05

@@ -47,7 +47,7 @@ from all_cells, ipis
 -- budget* state=kernel request=membarrier path=;main;membarrier;smp_call_function_many_cond; slow=2
 -- budget* state=user slow=5 against=1
 -- budget state=lock slow=1
--- says 'membarrier interrupts other CPUs'
+-- says '`membarrier()` interrupts other CPUs: 1 k IPIs per operation (baseline 10)'
 -- test refuses: as many interrupts
 -- w_ipi side=slow kind=call comm=app targets=10 per_unit=1
 -- w_ipi side=against kind=call comm=app targets=10 per_unit=1

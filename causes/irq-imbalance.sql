@@ -24,8 +24,7 @@ taken as materialized (
     from total where metric in ('cpu.steal', 'cpu.irq', 'cpu.softirq')
 ),
 -- What is too much for an interrupt's end is left to a thread of the kernel, for which others wait: no longer than it
--- runs. Those of all CPUs have one
--- name, and the others have little to do.
+-- runs. Those of all CPUs have one name, and the others have little to do.
 left_over as materialized (
     select coalesce(sum(cpu_time * per_second), 0.0) / nullif((select sum(slow_threads) from state
         where state in ('runnable', 'neighbours')), 0) as part

@@ -26,6 +26,6 @@ select subject, cell, 1.0 as part, sum(slow) over (partition by subject) as slow
 -- budget* state=lock lock='kernel mutex' request=openat slow=3
 -- budget* state=kernel function=osq_lock request=openat slow=1
 -- budget state=lock lock='pthread mutex 0x10' slow=2
--- says 'asked for by openat'
+-- says 'threads contend for a kernel lock in `openat()`'
 -- test refuses: the program's own lock
 -- budget state=lock lock='pthread mutex 0x10' path=;main;pthread_mutex_lock;futex_wait; slow=3

@@ -18,8 +18,7 @@
 -- see: futex(2); Gregg, Systems Performance, 2nd edition, chapter 5
 with
 -- A lock of java.util.concurrent is known by the code that takes it only, and of that not all can be seen: what is
--- little
--- or not known goes with the most.
+-- little or not known goes with the most.
 java as materialized (
     select comm, nullif(caller, '') as caller, sum(slow) as slow
     from budget where state = 'lock' and path glob '*;Parker::park;*' group by 1, 2
@@ -57,8 +56,7 @@ holders as materialized (
     where u.holder is not null
 ),
 -- Goroutines that wait for a sync.Mutex leave their threads without work: they were seen waiting, or the way into and
--- out
--- of the wait is busy.
+-- out of the wait is busy.
 seen as materialized (
     select coalesce('taken in ' || function, 'sync.Mutex') as subject, sum(slow_time) as slow,
            sum(against_time) as against, max(most) as waiters
@@ -99,8 +97,7 @@ grew as materialized (
     where t.slow - t.against > 0.005 * w.grown
 ),
 -- What is spent on the way into and out of waits belongs to the locks, and to each by its part of the waiting. Of
--- system
--- calls that are made for locks and for other things, as far as it was locks that were waited for.
+-- system calls that are made for locks and for other things, as far as it was locks that were waited for.
 futexes as materialized (
     select max(sum(iif(state = 'lock', slow_count - against_count, 0)), 0) * 1.0
            / nullif(sum(max(slow_count - against_count, 0)), 0) as locks
@@ -151,19 +148,18 @@ from claims c left join total t on t.subject = c.subject left join used u on u.s
 -- budget* state=kernel request=futex path=;main;get;futex; slow=1
 -- budget state=user path=;main;work; slow=1 against=1
 -- lock_use lock=table slow_count=10 slow_time=5 longest=1 holder=worker holder_function=load
--- says 'the lock table, held by worker in load'
+-- says 'threads wait for the lock table, held by thread worker in `load()`'
 -- test claims: a lock without a name is called by the code that takes it
 -- budget* state=lock lock='pthread mutex 0x10' caller=Cache::get slow=3
 -- budget* state=lock lock='pthread mutex 0x20' caller=Cache::get slow=2 against=1
 -- lock_use lock='pthread mutex 0x10' slow_count=6 against_count=0
 -- lock_use lock='pthread mutex 0x20' slow_count=4 against_count=3
--- says 'the lock taken in Cache::get'
+-- says 'threads wait for the lock taken in `Cache::get()`'
 -- test claims: goroutines wait for it
--- goroutine_use reason=sync.Mutex.Lock function=Table.Get slow_time=8 against_time=1 slow_number=8 against_number=1
--- most=9
+-- goroutine_use reason=sync.Mutex.Lock function=Table.Get slow_time=8 against_time=1 slow_number=8 against_number=1 most=9
 -- budget* state=idle slow=6 against=1
 -- budget state=user path=;main.main; slow=1 against=1
--- says 'goroutines wait for the lock taken in Table.Get'
+-- says 'goroutines wait for the lock taken in `Table.Get()`'
 -- test refuses: a lock of the kernel
 -- budget state=lock lock='kernel rwsem (write)' slow=5
 -- budget state=kernel request=futex slow=1

@@ -60,7 +60,7 @@ from cells c, most m
 -- budget* state=kernel request=write slow=3 against=0.3
 -- budget* state=user function=vfprintf path=;main;log;vfprintf; slow=1
 -- budget state=user path=;main;work; slow=1 against=1
--- says 'in 100 calls of write'
+-- says '9.77 KiB written per operation (baseline 1000 B), in 100 calls of `write()`'
 -- test refuses: the same in smaller pieces
 -- syscall_use call=write slow_count=1000 against_count=10 slow_bytes=2000 against_bytes=1000
 -- budget state=kernel request=write slow=3 against=0.3

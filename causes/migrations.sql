@@ -51,7 +51,7 @@ select 'threads' as subject, c.cell, c.part, m.slow_moves, m.against_moves, sum(
 -- budget* state=kernel request=sched_setaffinity slow=2
 -- budget* state=user slow=3 against=1
 -- budget state=lock slow=1
--- says 'threads change the CPU 10 times'
+-- says '10 migrations per operation (baseline 1)'
 -- test refuses: moves that come with wake-ups
 -- total metric=thread_time.migrations slow=10 against=1 slow_rate=5000
 -- total metric=thread_time.wakeups slow=100 against=5

@@ -38,8 +38,8 @@ cells as materialized (
            or path glob '*;*vm_munmap;*')
 ),
 -- Where those who wait ask for more changes than before, they wait because they ask: that part of the wait belongs to
--- whatever
--- makes them ask. It counts in full once they spend a quarter as much more on the changes themselves as on waiting.
+-- whatever makes them ask. It counts in full once they spend a quarter as much more on the changes themselves as on
+-- waiting.
 asked_more as (
     select max(0.0, 1 - own.against / max(own.slow, 1e-12))
            * min(1.0, max(0.0, own.slow - own.against) / max(0.25 * (select sum(slow - against) from cells),
@@ -55,7 +55,7 @@ from cells, faults, asked_more where asked_more.part < 1
 -- budget* state=lock lock='kernel rwsem (write)' request='page fault' slow=5 against=0.5
 -- budget state=lock lock='pthread mutex 0x10' slow=1
 -- total metric=process.minor_faults slow=10 against=10
--- says 'asked for by page fault'
+-- says 'threads of one process contend for the lock of its address space (mmap_lock), taken for'
 -- test refuses: those who wait ask for as much more themselves
 -- budget state=lock lock='kernel rwsem (write)' request='page fault' slow=2
 -- budget state=kernel request='page fault' path=;main;asm_exc_page_fault; slow=5

@@ -23,7 +23,7 @@ from own o join fresh f on f.subject = o.subject left join inner i on i.subject 
 -- test claims: a check that the other run does not make
 -- budget* state=user focus=check fresh=1 function=hash slow=5
 -- budget state=user focus=work slow=1 against=1
--- says 'check takes 5 s'
+-- says '`check()` takes 5 s of CPU time per operation (baseline 0 s)'
 -- test refuses: too few samples to tell
 -- budget state=user focus=check fresh=1 function=hash slow=5 samples=5
 -- test refuses: code that both run

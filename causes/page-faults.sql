@@ -38,7 +38,7 @@ from cells, faults
 -- budget* state=kernel request='page fault' caller=work slow=4
 -- budget state=kernel request='page fault' thread='GC Thread#' slow=2
 -- budget state=user slow=1 against=1
--- says '100 page faults per operation, against 2 in work'
+-- says '100 page faults per operation (baseline 2), mostly in `work()`: memory is unmapped and'
 -- test refuses: what is read back was swapped out
 -- total metric=process.minor_faults slow=100 against=2 slow_rate=50000
 -- budget state=kernel request='page fault' path=;main;asm_exc_page_fault;do_swap_page; slow=4

@@ -44,7 +44,7 @@ from budget b, nice n, waited w where b.state = 'neighbours'
 -- w_process side=against comm=app nice=0 seconds=1
 -- budget* state=neighbours slow=4
 -- budget state=user slow=1 against=1
--- says 'nice 10, against 0'
+-- says 'threads run at nice 10 (baseline 0) and yield the CPUs to others'
 -- test refuses: only a helper that hardly runs is
 -- w_process side=slow comm=helper nice=10 seconds=1
 -- w_process side=against comm=helper nice=0 seconds=1

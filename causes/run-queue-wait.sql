@@ -53,7 +53,7 @@ from budget b, waiting w, threads t where b.state = 'runnable'
 -- measure name=threads slow=8 against=2
 -- budget* state=runnable slow=6 against=1
 -- budget state=user slow=1 against=1
--- says '6 threads of the workload wait for a CPU at any time, against 1'
+-- says '6 threads of the workload are in run-queue wait on average (baseline 1)'
 -- test refuses: CPUs are idle beside them
 -- measure name=threads slow=8 against=2
 -- measure name=idle_cpus slow=1 against=0

@@ -28,7 +28,7 @@ where b.state in ('idle', 'fewer_threads') and b.share > 0
 -- measure name=serial slow=0.5 against=0.1
 -- budget* state=idle slow=5 against=1
 -- budget state=user slow=1 against=1
--- says 'one thread runs alone for 50 % of the time'
+-- says 'a single thread runs for 50 % of the time (baseline 10 %)'
 -- test refuses: threads that take turns
 -- measure name=serial slow=0.5 against=0.1
 -- wait_use state=idle waker=app slow_count=1e5 slow_time=3 against_time=0

@@ -9,6 +9,6 @@
 select name as subject, null as cell, null as part, slow, against, why from fact_change where why is not null
 -- test claims: a setting that matters
 -- fact_change name=vm.swappiness slow='60' against='10' why='it decides what is swapped out.'
--- says 'vm.swappiness differs: 60 against 10'
+-- says 'vm.swappiness differs: 60 (baseline 10). it decides what is swapped out.'
 -- test refuses: one of which that is not known
 -- fact_change name=kernel.hostname slow=a against=b

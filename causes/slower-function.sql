@@ -23,7 +23,7 @@ from own o join grown g on g.subject = o.subject left join way w on w.subject = 
 -- test claims: a function that takes longer
 -- budget* state=user focus=sort slow=5 against=2
 -- budget state=user focus=parse slow=1 against=1
--- says 'sort takes 5 s of CPU time'
+-- says '`sort()` takes 5 s of CPU time per operation (baseline 2 s)'
 -- test refuses: by as little as runs differ
 -- budget state=user focus=sort slow=2.1 against=2
 -- test refuses: code that is new

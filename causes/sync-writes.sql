@@ -20,8 +20,7 @@ with syncs as materialized (
 ),
 most as materialized (select * from syncs order by slow_time desc limit 1),
 -- What is written or removed for each sync as before, some pages at most, is done for it: a journal for each commit.
--- More syncs of megabytes
--- follow from more data.
+-- More syncs of megabytes follow from more data.
 each as materialized (
     select sum(slow_count) as slow, sum(against_count) as against from syncs
 ),
@@ -51,7 +50,7 @@ from cells c, most m
 -- syscall_use call=fsync slow_count=1 against_count=0.01 slow_time=0.005
 -- budget* state=disk request=fsync slow=4
 -- budget state=disk request=read slow=1
--- says 'calls of fsync'
+-- says '1 calls of `fsync()` per operation (baseline 0.0100): each waits for the disk for 5 ms'
 -- test refuses: as many, which take longer
 -- syscall_use call=fsync slow_count=1 against_count=1 slow_time=0.005
 -- budget state=disk request=fsync slow=4 against=1

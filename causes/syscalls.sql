@@ -37,7 +37,7 @@ from cells c left join top t on t.name = c.name and t.place = 1
 -- syscall_use call=read slow_count=1000 against_count=10 slow_bytes=1000 against_bytes=1000
 -- budget* state=kernel request=read caller=get slow=3
 -- budget state=kernel request=write slow=1
--- says 'calls of read'
+-- says '1 k calls of `read()` per operation (baseline 10), of 1 B each'
 -- test refuses: as many calls, which do more
 -- syscall_use call=read slow_count=10 against_count=10 slow_bytes=100000 against_bytes=1000
 -- budget state=kernel request=read caller=get slow=3

@@ -63,13 +63,13 @@ select subject, cell, part, slow, against, null, null, null, number, against_num
 -- timeout_use comm=app what=hrtimer_nanosleep slow_count=40 slow_time=4
 -- budget* state=sleep caller=look what=hrtimer_nanosleep slow=4
 -- budget state=idle slow=1
--- says 'threads sleep in look'
+-- says 'threads sleep in `look()`: 4 s per operation (baseline 0 s)'
 -- test claims: goroutines that try again after a while
 -- goroutine_use reason=sleep function=retry slow_time=4 against_time=0 slow_number=3 against_number=0
 -- measure name=idle_cpus slow=1 against=0
 -- budget* state=idle slow=4
 -- budget state=user path=;main.main; slow=1 against=1
--- says 'goroutines sleep in retry'
+-- says 'goroutines sleep in `retry()`: 4 s per operation (baseline 0 s)'
 -- test refuses: threads wait for work
 -- budget state=idle what=futex_do_wait caller=look slow=4
 -- test refuses: as many goroutines as before sleep

@@ -25,9 +25,8 @@ cells as materialized (
        or state = 'stolen'
 ),
 -- An interrupt, its exit from a virtual machine and a signal cost some 5 µs, most of which the kernel books as the
--- program's own time; where the machine's exits
--- are slow (one virtual machine in another), what the kernel does for a timer takes longer, too, and the way there
--- about as long.
+-- program's own time; where the machine's exits are slow (one virtual machine in another), what the kernel does for a
+-- timer takes longer, too, and the way there about as long.
 hidden as materialized (
     select min(1.0, max(5e-6 * (r.slow_rate - r.against_rate) * (select slow from measure where name = 'elapsed'),
         (select coalesce(sum(slow - against), 0) from cells

@@ -22,8 +22,8 @@ top as materialized (
         'mremap')) and request is not null group by request order by sum(slow - against) desc limit 1
 ),
 -- After a flush each page costs a walk of the tables again: some 2 µs until the working set is back, after 5 µs for the
--- interrupt in a
--- virtual machine, which the kernel books as the program's own time; at most what the threads' own code got slower by.
+-- interrupt in a virtual machine, which the kernel books as the program's own time; at most what the threads' own code
+-- got slower by.
 walks as materialized (
     select min(1.0, 7e-6 * max(slow_ipis - against_ipis, 0) / nullif((select sum(slow - against) from budget
         where state = 'user' and fresh = 0), 0)) as part from ipis
@@ -49,7 +49,7 @@ from cells, ipis
 -- budget* state=kernel request=mprotect slow=2
 -- budget* state=user slow=3 against=1
 -- budget state=disk slow=1
--- says 'mprotect makes other CPUs flush their TLB'
+-- says '`mprotect()` causes TLB shootdowns: 1 k IPIs per operation (baseline 10)'
 -- test refuses: as many
 -- w_ipi side=slow kind=tlb comm=app targets=10 per_unit=1
 -- w_ipi side=against kind=tlb comm=app targets=10 per_unit=1

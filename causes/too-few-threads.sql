@@ -25,7 +25,7 @@ from budget b, few f, threads t, idle i where b.state in ('idle', 'fewer_threads
 -- test claims: one worker instead of three
 -- budget* state=idle slow=4 against=0.5
 -- budget state=user slow=1 against=3
--- says '1 threads work at once, against 3'
+-- says '1 threads work at once (baseline 3): concurrency is too low'
 -- test refuses: as many at work
 -- budget state=idle slow=4 against=0.5
 -- budget state=user slow=3 against=3

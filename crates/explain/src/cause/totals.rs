@@ -12,7 +12,9 @@ use std::collections::{BTreeSet, HashSet};
 /// The metrics that causes name in their questions, `table.metric` between quotes.
 pub(crate) fn asked(causes: &[Cause]) -> BTreeSet<(&str, &str)> {
     let is_name = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
-    let named = causes.iter().flat_map(|cause| cause.sql.split('\'').skip(1).step_by(2));
+    // Comments hold apostrophes.
+    let lines = causes.iter().flat_map(|cause| cause.sql.lines()).map(|line| line.split("--").next().unwrap_or(""));
+    let named = lines.flat_map(|line| line.split('\'').skip(1).step_by(2));
     named.filter_map(|text| text.split_once('.').filter(|(table, metric)| is_name(table) && is_name(metric))).collect()
 }
 
@@ -89,7 +91,7 @@ mod tests {
 
     #[test]
     fn what_is_asked_for_is_what_causes_name() {
-        let sql = "select slow from total where metric in ('vmstat.pswpin', 'disks.flushes') and x glob '*;a.b;*' or y = 'it''s 1.5 of all'";
+        let sql = "-- a parent's limit\nselect slow from total where metric in ('vmstat.pswpin', 'disks.flushes') and x glob '*;a.b;*' or y = 'it''s 1.5 of all'";
         let cause = Cause { sql: sql.into(), ..Cause::default() };
         assert_eq!(asked(&[cause]), BTreeSet::from([("vmstat", "pswpin"), ("disks", "flushes")]));
         // Every metric that a cause which comes with the program names is one that a table has: what it is called is tested in tests.rs.
