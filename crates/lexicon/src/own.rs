@@ -48,16 +48,18 @@ pub fn nearness(roles: Roles, kind: &str) -> Nearness {
 }
 
 /// Which frame, of those from the innermost on, is the function that waits: the innermost one of the program itself; where there is none, of its language.
-pub fn waiting(frames: impl IntoIterator<Item = Nearness>) -> Option<usize> {
-    let mut language = None;
-    for (at, nearness) in frames.into_iter().enumerate() {
-        match nearness {
-            Nearness::Own => return Some(at),
+/// What the slow path of a lock calls is a part of it, whoever wrote it.
+pub fn waiting<'f>(frames: impl IntoIterator<Item = (Roles, &'f str)>) -> Option<usize> {
+    let (mut own, mut language) = (None, None);
+    for (at, (roles, kind)) in frames.into_iter().enumerate() {
+        match nearness(roles, kind) {
+            Nearness::Machinery if roles.has(Role::LockWait) => (own, language) = (None, None),
+            Nearness::Own if own.is_none() => own = Some(at),
             Nearness::Language if language.is_none() => language = Some(at),
             _ => {}
         }
     }
-    language
+    own.or(language)
 }
 
 /// Which frame, of those from the innermost on, is the code that runs: the innermost one that is not of a library of the system or of the kernel, else the
@@ -80,11 +82,11 @@ mod tests {
 
     fn waits(stack: &str) -> &str {
         let frames: Vec<&str> = stack.rsplit(';').collect();
-        let near = frames.iter().map(|frame| {
+        let all = frames.iter().map(|frame| {
             let (module, function) = frame.rsplit_once('!').unwrap_or(("/bin/app", frame));
-            nearness(roles(function, module, "native"), if module == "[kernel]" { "kernel" } else { "native" })
+            (roles(function, module, "native"), if module == "[kernel]" { "kernel" } else { "native" })
         });
-        waiting(near).map_or("-", |at| frames[at])
+        waiting(all).map_or("-", |at| frames[at])
     }
 
     #[test]
@@ -102,6 +104,10 @@ mod tests {
             ("main;MutexMap::get;std::mutex::lock", "MutexMap::get"),
             ("ParkingService::park_car;___pthread_mutex_lock", "ParkingService::park_car"),
             ("runtime.mcall;runtime.schedule;runtime.lock2;runtime.futexsleep", "runtime.schedule"),
+            (
+                "main;heap_update;XactLockTableWait;LockAcquireExtended;[postgres];ProcSleep;WaitLatch;epoll_wait",
+                "XactLockTableWait",
+            ),
             ("main.work;sync.(*Mutex).Lock;internal/sync.(*Mutex).lockSlow", "main.work"),
             ("/lib/libc.so.6!start_thread;/lib/libc.so.6!__lll_lock_wait", "-"),
             (

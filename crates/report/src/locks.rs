@@ -28,7 +28,7 @@ fn taken_in(stack: u32, making: &Making, of_kernel: bool) -> Option<u32> {
     if of_kernel {
         return frames.iter().find(|(_, roles, kind)| *kind == "kernel" && !roles.any(ABOUT)).map(|frame| frame.0);
     }
-    let at = lexicon::waiting(frames.iter().map(|(_, roles, kind)| lexicon::nearness(*roles, kind)))?;
+    let at = lexicon::waiting(frames.iter().map(|(_, roles, kind)| (*roles, *kind)))?;
     frames.get(at).map(|frame| frame.0)
 }
 

@@ -8,7 +8,7 @@ use super::timed::TimedOut;
 use super::waits::{Waiting, seen_closer};
 use crate::side::{PerSide, Side};
 use lexicon::wait::{JAVA_LOCK, Wait};
-use lexicon::{Found, Nearness, Role, Roles, call};
+use lexicon::{Found, Nearness, Role, Roles, call, nearness};
 use model::Window;
 use query::Run;
 use query::profile::{self, Frame, Levels, Measure, Part, Request, Tree};
@@ -138,19 +138,18 @@ fn cell(tree: &Tree, found: &[Found], node: u32, state: State) -> Cell {
 /// The function to name for a cell, by its frames outside of the kernel, innermost first: of who waits for a lock, for a time or for work the
 /// program's own, of others the innermost one that is no library of the system.
 fn caller(cell: &Cell, user: &[(&Frame, Found)]) -> String {
-    let near = |(frame, found): &(&Frame, Found)| lexicon::nearness(found.roles, &frame.kind);
+    let frames = || user.iter().map(|(frame, found)| (found.roles, &*frame.kind));
     let waits = match cell.state {
-        Some(State::Lock | State::Sleep | State::Idle) => lexicon::waiting(user.iter().map(near)),
+        Some(State::Lock | State::Sleep | State::Idle) => lexicon::waiting(frames()),
         _ => None,
     };
     let name = |at: usize| user.get(at).map(|(frame, _)| steady(&frame.name));
     // Whose lock of java.util.concurrent it is, methods tell that have names, or nobody.
     if cell.waits.on == Wait::Lock(JAVA_LOCK) {
-        let is_own = |at: &usize| user.get(*at).is_some_and(|frame| near(frame) == Nearness::Own);
-        return lexicon::waiting(user.iter().map(near)).filter(is_own).and_then(name).unwrap_or_default();
+        let is_own = |at: &usize| frames().nth(*at).is_some_and(|(roles, kind)| nearness(roles, kind) == Nearness::Own);
+        return lexicon::waiting(frames()).filter(is_own).and_then(name).unwrap_or_default();
     }
-    let runs = || lexicon::running(user.iter().map(|(frame, found)| (found.roles, &*frame.kind)));
-    waits.or_else(runs).and_then(name).unwrap_or_default()
+    waits.or_else(|| lexicon::running(frames())).and_then(name).unwrap_or_default()
 }
 
 /// The trees of one measure as cells, with the weights of each side.

@@ -262,12 +262,16 @@ macro_rules! own_code {
          ),
          place as materialized (
              select w.run as run, w.stack as stack, function_name(f.function, f.module) as function, w.depth as depth,
-                    nearness(f.function, f.module, f.kind) as near
+                    nearness(f.function, f.module, f.kind) as near,
+                    iif(has_role(roles(f.function, f.module, f.kind), 'lock.wait'), w.depth, -1) as slow
              from way w join frame f on f.run = w.run and f.number = w.frame
          ),
+         slow as materialized (select run, stack, max(slow) as depth from place group by run, stack),
          own as materialized (
-             select run, stack, function, near, min(1000 * near + depth) from place where near is not null
-             group by run, stack
+             select p.run as run, p.stack as stack, p.function as function, p.near as near, min(1000 * p.near + p.depth)
+             from place p join slow s on s.run = p.run and s.stack = p.stack
+             where p.near is not null and p.depth > s.depth
+             group by p.run, p.stack
          )"
     };
 }
