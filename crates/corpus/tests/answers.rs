@@ -2,9 +2,10 @@
 
 use corpus::{Set, answers};
 
-/// The least that each set must reach: what it reached when the corpus or a rule last changed. `scripts/corpus.sh` says how to see the answers.
-const HELD_OUT: [f64; 4] = [0.0, 0.0, 0.0, 0.0];
-const TUNED: [f64; 4] = [0.95, 0.97, 0.85, 0.95];
+/// The least that each set must reach: a little less than what it reached when the corpus or a rule last changed; first, among the first three, shares
+/// near the truth, equal runs without a finding.
+const HELD_OUT: [f64; 4] = [0.59, 0.66, 0.39, 1.0];
+const TUNED: [f64; 4] = [0.90, 0.92, 0.85, 0.95];
 
 #[test]
 fn the_cause_comes_first() {
@@ -44,5 +45,5 @@ fn pairs_are_small_and_say_where_they_are_from() {
         assert!(expected.share.is_none_or(|share| (0.0..=1.0).contains(&share)), "{}", pair.name);
     }
     let mean = pairs.iter().map(corpus::Pair::bytes).sum::<u64>() as f64 / pairs.len().max(1) as f64;
-    assert!(mean < 90_000.0, "{mean} bytes a pair");
+    assert!(mean < 100_000.0, "{mean} bytes a pair");
 }

@@ -367,7 +367,7 @@ fn roles_are_those_of_the_lexicon() {
     assert!(wrong("select has_role(';lock.wait;')").contains("at least one role"));
     assert!(wrong("select has_role(1, 'log')").contains("texts"));
     assert_eq!(
-        one("select nearness('work', '/bin/app', 'native'), nearness('runtime.main', '/bin/app', 'native')"),
+        one("select nearness('work', '/bin/app', 'native'), nearness('runtime.schedule', '/bin/app', 'native')"),
         "0 1"
     );
     assert_eq!(
