@@ -61,3 +61,9 @@ from cells c, switches s
 -- total metric=thread_time.switches_voluntary slow=10 against=2 slow_rate=200
 -- wait_use state=pipe waker=app slow_count=10 against_count=2 slow_time=0.0001
 -- budget state=pipe slow=3
+-- test claims: mostly through a pipe, whatever comes last in the alphabet
+-- total metric=thread_time.switches_voluntary slow=10 against=2 slow_rate=20000
+-- wait_use state=pipe waker=app slow_count=10 against_count=2 slow_time=0.0001
+-- wait_use state=sleep waker=app slow_count=3 against_count=2 slow_time=0.0001
+-- budget* state=pipe slow=3
+-- says 'waits in state pipe'

@@ -48,3 +48,11 @@ from cells c, vm v, collecting g where v.vm > 2 * v.against_vm and v.vm > g.slow
 -- budget thread='VM Thread' state=user path=;VMThread::run; slow=2 against=0.1
 -- budget thread='GC Thread#' state=user slow=5
 -- budget state=idle path=;Main.run;SafepointSynchronize::block; slow=3
+-- test claims: all wait for one loop without a poll
+-- budget* thread='VM Thread' state=sleep path=;VMThread::run;SafepointSynchronize::begin;os::naked_short_nanosleep; slow=4
+-- budget* state=lock path=;_new_instance_Java;ParallelScavengeHeap::mem_allocate;__lll_lock_wait; slow=3
+-- budget thread='GC Thread#' state=user slow=1 against=1
+-- budget state=user path=;Main.rank; slow=1 against=1
+-- test refuses: an operation of G1
+-- budget thread='VM Thread' state=user path=;VMThread::run;VM_G1Concurrent::doit; slow=2 against=0.1
+-- budget state=idle path=;Main.run;SafepointSynchronize::block; slow=3

@@ -64,7 +64,7 @@ fn causes_are_listed_shown_and_checked() {
         folder.expect(0, ["report", "a.twin", "--causes", "ours", "-o", "ours.html"]);
         std::fs::write(folder.path("ours/mine.sql"), good.replace("from budget", "from no_such_table"))
             .expect("a file");
-        folder.expect(1, ["explain", "a.twin", "--causes", "ours"]).says("cause mine").says("no_such_table");
+        folder.expect(1, ["explain", "a.twin", "--causes", "ours"]).says("ours/mine.sql").says("no_such_table");
         folder.expect(1, ["report", "a.twin", "--causes", "nowhere"]).says("nowhere");
     } else {
         skipped("causes of a user", "the threads of a command cannot be looked at here");
