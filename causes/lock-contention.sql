@@ -139,8 +139,7 @@ claims as (
 )
 select c.subject, c.cell, c.part, coalesce(t.slow, s.slow) as slow_wait, coalesce(t.against, s.against) as against_wait,
        u.slow_count, u.against_count, u.longest, u.waiters, s.waiters as goroutines,
-       iif(s.subject is null, 'threads', 'goroutines') as who, h.holder, h.holder_function,
-       coalesce(', held by ' || h.holder || coalesce(' in ' || h.holder_function, ''), '') as held
+       iif(s.subject is null, 'threads', 'goroutines') as who, h.holder, h.holder_function
 from claims c left join total t on t.subject = c.subject left join used u on u.subject = c.subject
      left join holders h on h.subject = c.subject and h.place = 1 left join seen s on s.subject = c.subject
 -- test claims: a lock with a name, and the way into it

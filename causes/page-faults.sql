@@ -31,7 +31,7 @@ cells as materialized (
 top as (select caller from cells where caller is not null group by caller order by sum(slow - against) desc limit 1)
 select 'page faults' as subject, cell, 1.0 as part, slow_faults, against_faults, sum(slow) over () as slow,
     sum(against) over () as against,
-       (select caller from top) as top, coalesce(' in ' || (select caller from top), '') as where_from
+    (select caller from top) as top
 from cells, faults
 -- test claims: memory that is given back
 -- total metric=process.minor_faults slow=100 against=2 slow_rate=50000

@@ -29,9 +29,7 @@ cells as materialized (
 facts as (select max(iif(name glob '*clocksource*' and name not glob '*available*', value, null)) as source from fact
     where run in (select run from side where side = 'slow'))
 select 'asking for the time' as subject, c.cell, 1.0 as part, sum(c.slow) over () as slow,
-    sum(c.against) over () as against, k.slow_count, k.against_count, f.source,
-       iif(k.slow_count > 0.5 and k.slow_count > 1.3 * k.against_count, ', in ' || human(k.slow_count, '')
-           || ' system calls against ' || human(k.against_count, ''), '') as how
+    sum(c.against) over () as against, k.slow_count, k.against_count, f.source
 from cells c, calls k, facts f
 -- test claims: a call of the kernel for each look
 -- syscall_use call=clock_gettime slow_count=100 against_count=1
