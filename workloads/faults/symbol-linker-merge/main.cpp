@@ -11,7 +11,7 @@
 
 namespace {
 
-constexpr unsigned workers = 2, objects = 16, symbols_each = 1200, shards = 16;
+constexpr unsigned workers = 2, objects = 16, symbols_each = 4000, shards = 16;
 
 struct Symbol {
     std::string_view name;

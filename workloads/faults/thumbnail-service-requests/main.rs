@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread::Builder;
 
-const SIDE: usize = 48;
+const SIDE: usize = 96;
 
 struct Request {
     picture: u32,
