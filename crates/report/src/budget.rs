@@ -1,7 +1,7 @@
 //! Where the time of the CPUs went: one bar a run, on one scale per unit of work. What is shown where nothing can be explained, for want of a
 //! ledger of the threads.
 
-use explain::Comparison;
+use compare::Comparison;
 use model::Manifest;
 use query::series::Grid;
 use query::{Run, metric};

@@ -1,8 +1,9 @@
 //! What the first screen says: which recording is explained against which, why it is slower, and where each finding points.
 
-use explain::budget::{Estimate, State, Unit};
+use compare::{Pace, PerSide, Side, Unit};
+use explain::budget::{Estimate, State};
 use explain::cause::Cause;
-use explain::{Explain, Explanation, Finding, Outcome, Pace, PerSide, Side, explain};
+use explain::{Explain, Explanation, Finding, Outcome, explain};
 use model::Page;
 use query::Run;
 use serde_json::{Value, json};

@@ -3,7 +3,8 @@
 use crate::charts::{PageData, place_of};
 use crate::explained::{self, Explained};
 use crate::{Error, budget};
-use explain::{Comparison, Difference, Level, Outcome, Pace, Per};
+use compare::{Comparison, Difference, Level, Pace, Per};
+use explain::Outcome;
 use model::{Exit, Polarity, Status};
 use query::series::Grid;
 use query::{Run, metric};
@@ -166,7 +167,7 @@ fn spark(values: &[f64]) -> Vec<Option<f64>> {
     values.chunks(size).map(mean).collect()
 }
 
-fn fact(f: &explain::FactDifference) -> Value {
+fn fact(f: &compare::FactDifference) -> Value {
     let mut values = f.values.iter();
     json!({
         "fact": f.full_name(), "category": f.category, "baseline": values.next().cloned().flatten(), "others": values.cloned().collect::<Vec<_>>(),
@@ -200,7 +201,7 @@ fn missing(runs: &[Run], comparison: &Comparison) -> Vec<Value> {
 
 /// All properties of all runs.
 pub(crate) fn set_up(runs: &[Run]) -> Value {
-    let facts: Vec<Value> = explain::all_facts(runs)
+    let facts: Vec<Value> = compare::all_facts(runs)
         .into_iter()
         .map(|((category, name), values)| {
             let why = model::why_it_matters(&category, &name);

@@ -5,7 +5,7 @@ use crate::events::{Event, Shape, merge};
 use crate::profile::{Making, at};
 use crate::rows::Rows;
 use crate::{Error, events};
-use explain::Comparison;
+use compare::Comparison;
 use explain::budget::State;
 use query::concurrency::{Concurrency, SLOT, Serial};
 use query::series::Grid;

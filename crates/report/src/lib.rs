@@ -24,7 +24,8 @@ mod words;
 pub use explained::Explained;
 pub use flame::{Graph, flame_html, svg};
 
-use explain::{Comparison, Explain};
+use compare::Comparison;
+use explain::Explain;
 use model::Page;
 use query::Run;
 use std::path::PathBuf;

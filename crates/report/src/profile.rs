@@ -6,7 +6,7 @@ use crate::events::{Event, Shape, Ticks, merge, write};
 use crate::rows::Rows;
 use crate::stacks::Stacks;
 use crate::{ledger, locks};
-use explain::Comparison;
+use compare::Comparison;
 use model::NULL;
 use query::Run;
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! Where CPU time grew: the function below which it did. From the outermost function on, the way of the growth is followed as long as most of it goes
 //! one way; where it parts, or where code begins that hardly ran on the fast side, is the place to name. The rest is looked at in the same way.
 
-use super::cells::Cell;
+use super::cell::Cell;
 use super::state::State;
 use lexicon::Role;
 use std::collections::{HashMap, HashSet};

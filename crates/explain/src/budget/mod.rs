@@ -1,26 +1,27 @@
 //! The budget of lost time: what a unit of work takes longer on the slow side, divided among states and, within them, among the places where the
 //! time was spent. Every claim on it is in one currency, the part of the lost time, with an interval.
 
+mod cell;
 mod cells;
 mod divide;
 mod evenly;
 mod focus;
 mod free;
 mod ledger;
+mod locks;
 mod request;
 mod sampled;
 mod state;
 mod timed;
 mod waits;
 
-pub use cells::Cell;
+pub use cell::Cell;
 pub(crate) use state::WAITS;
 pub use state::{ALL as STATES, State};
 
-use crate::side::{PerSide, Side};
-use crate::work::Progress;
-use crate::{Pace, own, window};
-use cells::Sides;
+use cell::Sides;
+use compare::work::Progress;
+use compare::{Pace, PerSide, Side, Unit, own, window};
 use divide::{Division, alone, divide};
 use ledger::{Group, Ledger, Work, Working};
 use model::Window;
@@ -41,29 +42,6 @@ const NEARBY: usize = 2;
 
 /// Runs that did the same job differ by no more of it: the window ends between two lines of progress.
 const ALIKE: f64 = 0.1;
-
-/// What a unit of work is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Unit {
-    /// Operations that the workload reported, by their name.
-    Operation(String),
-    /// One run of the command.
-    Run,
-    /// A second: nothing is known of the work, so that no time is known to be lost either.
-    Second,
-}
-
-impl Unit {
-    /// In words, singular.
-    pub fn name(&self) -> &str {
-        match self {
-            Unit::Operation(name) if name.is_empty() => "operation",
-            Unit::Operation(name) => name.strip_suffix('s').filter(|one| !one.ends_with('s')).unwrap_or(name),
-            Unit::Run => "run",
-            Unit::Second => "second",
-        }
-    }
-}
 
 /// A value with the 95 % interval of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -236,6 +214,7 @@ impl Budget {
         let mut budget = Budget { unit, single, cells, groups, by_samples, paces, measured, resampled };
         let times: Vec<[f64; 2]> = (0..budget.cells.len()).map(|cell| budget.times(cell).both()).collect();
         focus::find(&mut budget.cells, &times);
+        locks::name(&mut budget.cells, &times);
         if single {
             // Nothing is new where nothing was before.
             budget.cells.iter_mut().for_each(|cell| cell.fresh = false);

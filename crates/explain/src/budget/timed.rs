@@ -2,7 +2,7 @@
 //! every few milliseconds, a batch that waits for what cannot come, a notice that was never sent. And who waits with a limit for something that
 //! comes does not sleep, whatever the system call is called.
 
-use super::cells::{Cell, Seen, Sides};
+use super::cell::{Cell, Seen, Sides};
 use super::ledger::{Group, group};
 use super::state::State;
 use lexicon::{Role, Roles};
@@ -316,13 +316,8 @@ mod tests {
         let run = query::testing::run("run", &[(&WAIT, &rows)]);
         let window = Window { from: 4_200_000_000, to: 6_200_000_000, why: String::new() };
         let (own, working) = (BTreeSet::new(), Working::default());
-        let sides = Sides {
-            runs: &[&run],
-            windows: &[&window],
-            side: &[crate::side::Side::Slow],
-            own: &own,
-            working: &working,
-        };
+        let sides =
+            Sides { runs: &[&run], windows: &[&window], side: &[compare::Side::Slow], own: &own, working: &working };
         let timed = TimedOut::load(&sides).unwrap();
         let sums = timed.waits[&key("pool", "idle", "futex_do_wait")][0];
         assert_eq!((sums.all, sums.count, sums.out, timed.seconds[0]), (2.0, 2.0, 1.0, 2.0));
