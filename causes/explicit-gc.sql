@@ -12,7 +12,7 @@
 select ramp(sum(slow), 0.0, 0.01 * (select slow from measure where name = 'elapsed'))
        * grown(sum(slow), sum(against), 2, 4) as score,
        max(caller) as asker
-from budget where has_role(roles, 'gc.ask')
+from budget where has_role(roles, 'gc.ask') and not has_role(roles, 'interpreter') or path glob '*.gc;JVM_GC*'
 -- claims:
 select 'System.gc' as subject, cell, 1.0 as part from budget
 where state in ('user', 'kernel', 'lock', 'fault', 'runnable') and has_role(roles, 'gc.work') or has_role(roles, 'gc.ask')

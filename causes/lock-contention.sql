@@ -43,6 +43,12 @@ ways as materialized (
            or function glob 'runtime.procyield*' as is_futex
     from budget where state in ('user', 'kernel') and aside = 0
 ),
+-- Where next to nothing is waited for, locks are taken more often, and are not contended.
+contended as materialized (
+    select ramp((select sum(slow - against) from budget where state = 'lock' and lock_name is not null)
+                / max(slow - coalesce(against, 0), 1e-12), 0.005, 0.02) as part
+    from measure where name = 'elapsed'
+),
 -- Whoever got the lock waits for a CPU, though there are as many as threads: it was woken on the CPU of who woke it.
 woken as materialized (
     select max(sum(iif(state = 'lock', slow_count - against_count, 0)), 0) * 1.0
@@ -53,10 +59,11 @@ woken as materialized (
 )
 select lock_name as subject, cell, 1.0 as part from budget where state = 'lock' and lock_name is not null
 union all
-select g.subject, w.cell, g.part * iif(w.is_lock, 1.0, coalesce(f.locks, 1.0)) from ways w, grew g, futexes f
-where w.is_lock or w.is_futex
+select g.subject, w.cell, g.part * iif(w.is_lock, 1.0, coalesce(f.locks, 1.0)) * c.part
+from ways w, grew g, futexes f, contended c where w.is_lock or w.is_futex
 union all
-select g.subject, b.cell, g.part * w.locks from budget b, grew g, woken w where b.state = 'runnable' and w.locks > 0
+select g.subject, b.cell, g.part * w.locks * c.part from budget b, grew g, woken w, contended c
+where b.state = 'runnable' and w.locks > 0
 -- tells:
 with
 -- What was counted of a subject is counted of all of its locks; who holds it, of that which was waited for most.

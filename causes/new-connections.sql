@@ -13,12 +13,18 @@
 -- experiment: parameter keep-alive: off on
 -- see: tcp(7), RFC 9112, section 9.3
 -- when:
-select grown(t.slow, t.against, 1.5, 2.5) * ramp(t.slow_rate, 20, 60) as score, t.slow as slow_connects,
+select grown(t.slow, t.against, 1.5, 2.5) * ramp(t.slow_rate, 50, 150) as score, t.slow as slow_connects,
        coalesce(t.against, 0) as against_connects,
        (select e.slow / nullif(t.slow, 0) from total e where e.metric = 'tcp.connect_time') as each
 from total t where t.metric = 'tcp.connects'
 -- claims:
-with places as materialized (
+with
+-- Waits are for connections as far as these are much of what the CPUs do more.
+calls as materialized (
+    select ramp(sum(share), 0.05, 0.2) as much from budget
+    where state in ('user', 'kernel') and request in ('connect', 'accept', 'accept4', 'socket', 'close', 'shutdown')
+),
+places as materialized (
     select focus, ramp(sum(iif(request in ('connect', 'accept', 'accept4', 'socket', 'close', 'shutdown'), share, 0))
                        / sum(share), 0.1, 0.3) as score
     from budget where state in ('user', 'kernel') and focus is not null and fresh = 1
@@ -27,8 +33,8 @@ with places as materialized (
 select 'connections' as subject, cell,
        iif(b.request in ('connect', 'accept', 'accept4', 'socket', 'close', 'shutdown', 'setsockopt', 'getsockopt',
                          'getsockname', 'getpeername', 'bind', 'listen'), 1.0,
-           iif(b.state in ('idle', 'network', 'fewer_threads'), 1.0, p.score)) as part
-from budget b left join places p on p.focus = b.focus
+           iif(b.state in ('idle', 'network', 'fewer_threads'), calls.much, p.score)) as part
+from budget b left join places p on p.focus = b.focus, calls
 where b.state in ('user', 'kernel', 'network', 'other')
       and b.request in ('connect', 'accept', 'accept4', 'socket', 'close', 'shutdown', 'setsockopt', 'getsockopt',
                         'getsockname', 'getpeername', 'bind', 'listen')

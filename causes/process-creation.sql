@@ -3,11 +3,13 @@
 -- page: processes
 -- needs: thread_time process_exit
 -- says: {slow_ended} processes started and ended per unit of work (baseline {against_ended})[[: mostly {who}]]
+-- evidence: CPU time of fork, exec and exit per process: {slow_each:s} (baseline {against_each:s})
 -- evidence: fork, exec, loading and exit per unit of work: {slow:s} (baseline {against:s})
 -- check: execsnoop; perf trace -e execve; twinscope sql SLOW.twin "select comm, parent, sum(ended) from
 --   process_exit_rate group by comm, parent order by 3 desc"
 -- try: use built-ins of the shell or the language, one long-lived helper, or one process for many pieces of work
 --   (xargs, a loop inside awk)
+-- try: from a process with much memory, vfork or posix_spawn: fork copies its page tables
 -- see: fork(2), execve(2)
 -- when:
 with most as materialized (
@@ -15,10 +17,16 @@ with most as materialized (
     where side = 'slow' and parent in (select comm from budget where comm is not null) group by comm
     order by 2 desc limit 4
 )
-select grown(slow, against, 1.3, 1.7) * ramp(slow_rate, 14, 26) as score, slow as slow_ended,
-       coalesce(against, 0) as against_ended,
+-- More of them, or each costs more: a fork copies the tables of all memory that its process has.
+select max(grown(t.slow, t.against, 1.3, 1.7), grown(c.slow, c.against, 1.3, 1.7) * ramp(c.share, 0.05, 0.15))
+       * ramp(t.slow_rate, 14, 26) as score,
+       t.slow as slow_ended, coalesce(t.against, 0) as against_ended,
+       c.slow / nullif(t.slow, 0) as slow_each, c.against / nullif(t.against, 0) as against_each,
        (select group_concat(comm, ', ') from (select comm from most order by ended desc limit 3)) as who
-from total where metric = 'process_exit.ended'
+from total t, (select coalesce(sum(slow), 0) as slow, coalesce(sum(against), 0) as against,
+                      coalesce(sum(share), 0) as share
+               from budget where state = 'kernel' and call_group(request) = 'process') c
+where t.metric = 'process_exit.ended'
 -- claims:
 with
 -- What short-lived processes do apart from being started is work as well, and their starting is what others would not

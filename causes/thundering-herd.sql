@@ -21,6 +21,12 @@ herd as materialized (
       and path not glob '*;ObjectMonitor::enter*'
       and (path not glob '*;Parker::park;*' or path glob '*ConditionObject*')
 ),
+-- Who wakes all with one call makes fewer calls than there are waits; who wakes one for each piece of work makes one for
+-- each wait, beside that of the wait itself.
+calls as (
+    select ramp(-c.slow_count / nullif(sum(w.slow_count), 0), -1.9, -1.7) as at_once
+    from syscall_use c, wait_use w where c.call = 'futex' and w.what glob '*futex*'
+),
 -- Who reads until there is nothing more is told so once for each piece of work; only more of that than before says
 -- something.
 again as (
@@ -28,7 +34,8 @@ again as (
     where call in ('accept', 'accept4') or is_pair and call_group(call) in ('read', 'receive')
 )
 select grown(w.slow, w.against, 2.2, 2.8) * ramp(w.slow, 1.5, 2.5)
-       * max(ramp(h.lost / nullif((select max(slow - against, 0) from state where state = 'lock'), 0), 0.15, 0.25),
+       * max(ramp(h.lost / nullif((select max(slow - against, 0) from state where state = 'lock'), 0), 0.15, 0.25)
+                 * coalesce((select at_once from calls), 0),
              ramp(a.slow, 0.7, 1.3) * grown(a.slow, a.against, 2.5, 3.5)) as score,
        w.slow as slow_wakeups, coalesce(w.against, 0) as against_wakeups, h.lost > 0 as by_condvar
 from total w, herd h, again a where w.metric = 'thread_time.wakeups'
@@ -43,6 +50,8 @@ where state = 'lock' and (has_role(roles, 'condvar') or by_condvar)
            or has_role(own_roles, 'lock.take', 'lock.wait', 'lock.release'))
    or state = 'idle' and share > 0
 -- test claims: all are woken for one
+-- syscall_use call=futex slow_count=50 against_count=20
+-- wait_use state=idle what=futex_do_wait slow_count=40 against_count=10
 -- total metric=thread_time.wakeups slow=10 against=1
 -- budget* state=lock path=;work;pthread_cond_wait;__lll_lock_wait; caller=take slow=4
 -- budget* state=kernel request=futex slow=1
