@@ -22,7 +22,10 @@ select max(ramp(-b.slow / b.against, -0.9, -0.8),
        i.slow as idle, i.against as against_idle
 from busy b, measure t, measure i where t.name = 'threads' and i.name = 'idle_cpus'
 -- claims:
-select 'threads' as subject, cell, 1.0 as part from budget where state in ('idle', 'fewer_threads') and share > 0
+select 'threads' as subject, cell, 1.0 as part from budget
+where state in ('idle', 'fewer_threads') and share > 0
+      -- Threads that do no work any more, and wait for data: for them the others wait.
+   or state in ('pipe', 'network') and aside = 1 and share > 0
 -- test claims: one worker instead of three
 -- budget* state=idle slow=4 against=0.5
 -- budget state=user slow=1 against=3
