@@ -33,7 +33,7 @@ looks as materialized (
 waiters as materialized (
     select distinct caller from budget where caller is not null and (state = 'lock' or request = 'futex')
 )
-select b.function as subject, b.cell,
+select coalesce(b.focus, b.function) as subject, b.cell,
        iif(b.kind = 'spin' or has_role(b.own_roles, 'spin') or lower(b.function) glob '*spin*'
            or lower(b.function) glob '*busy*wait*' or lower(b.function) glob '*backoff*'
            or has_role(b.own_roles, 'lock.try') and coalesce(b.caller, '') not in (select caller from waiters),

@@ -20,7 +20,7 @@ turns as (
 asleep as (
     select coalesce(max(slow_number - against_number), 0) as more from goroutine_use where reason = 'sleep'
 )
-select ramp(m.slow, 0.06, 0.1) * ramp(m.slow - coalesce(m.against, 0), 0.03, 0.07) * ramp(-a.more, -0.7, -0.3)
+select ramp(m.slow, 0.06, 0.1) * ramp(-m.slow, -0.95, -0.9) * ramp(m.slow - coalesce(m.against, 0), 0.03, 0.07) * ramp(-a.more, -0.7, -0.3)
        * ramp(coalesce(-t.time / nullif(max(i.slow - i.against, 0), 0), 1e9), -0.6, -0.4) as score,
        m.slow as slow_serial, coalesce(m.against, 0) as against_serial, i.slow as waited, i.against as against_waited
 from measure m, state i, turns t, asleep a where m.name = 'serial' and i.state = 'idle'

@@ -26,6 +26,7 @@ use divide::{Division, alone, divide};
 use ledger::{Group, Ledger, Work, Working};
 use model::Window;
 use query::Run;
+use query::concurrency::Concurrency;
 use query::stats::quantile::quantile;
 use query::stats::rng::Rng;
 use state::Sums;
@@ -69,8 +70,13 @@ struct Outcome {
 }
 
 impl Outcome {
-    fn of(sums: PerSide<Sums>, cpus: f64, single: bool) -> Outcome {
-        let division = if single { alone(&sums.slow, cpus) } else { divide(&sums.slow, &sums.baseline, cpus) };
+    /// `serial`: of one run alone, the part of the time in which one thread ran alone.
+    fn of(sums: PerSide<Sums>, cpus: f64, serial: Option<f64>) -> Outcome {
+        let division = if let Some(serial) = serial {
+            alone(&sums.slow, cpus, serial)
+        } else {
+            divide(&sums.slow, &sums.baseline, cpus)
+        };
         Outcome { sums, division }
     }
 
@@ -190,14 +196,16 @@ impl Budget {
         });
         let single = ledgers.baseline.is_empty();
         let cpus = runs.iter().map(|run| run.recording.manifest().cpus as f64).fold(1.0, f64::max);
+        let serial_in = |(run, window): (&Run, &Window)| Some(Concurrency::load(run, window)?.serial_in(window).1);
+        let serial = single.then(|| runs.iter().zip(windows).find_map(serial_in).unwrap_or(0.0));
         let whole = |side: &[Ledger]| side.iter().fold(Sums::default(), |sum, ledger| sum + ledger.sums());
-        let measured = Outcome::of(ledgers.each_ref().map(|of| whole(of)), cpus, single);
+        let measured = Outcome::of(ledgers.each_ref().map(|of| whole(of)), cpus, serial);
         let phases = unit == Unit::Run || windows.iter().all(window::is_life) && did_the_same(&ledgers);
         let mut rng = Rng::new(0x7477_696e);
         let resampled = (0..RESAMPLED)
             .map(|_| {
                 let sums = ledgers.each_ref().map(|of| resample(of, phases, &mut rng));
-                Outcome::of(sums, cpus, single)
+                Outcome::of(sums, cpus, serial)
             })
             .collect();
         let mut groups: BTreeMap<Group, PerSide<[f64; state::STATES]>> = BTreeMap::new();
@@ -335,7 +343,7 @@ impl Budget {
         };
         let cells = times.into_iter().map(|(cell, times)| Cell { fraction: fraction(&cell, times), ..cell }).collect();
         let unit = Unit::Operation(String::new());
-        let (measured, resampled) = (Outcome::of(sums, 1.0, false), vec![Outcome::of(sums, 1.0, false)]);
+        let (measured, resampled) = (Outcome::of(sums, 1.0, None), vec![Outcome::of(sums, 1.0, None)]);
         let (groups, by_samples, paces) = (BTreeMap::new(), PerSide::default(), PerSide::default());
         Budget { unit, single: false, cells, groups, by_samples, paces, measured, resampled }
     }
