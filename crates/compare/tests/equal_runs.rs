@@ -128,8 +128,8 @@ fn repeats_that_differ_from_run_to_run_list_nothing_in_20_of_20() {
         let (_, comparison) = compared(seed, &[wild; 6], &options);
         assert!(listed(&comparison).is_empty(), "seed {seed}: {:?}", listed(&comparison));
         let (_, single) = compared(seed, &[wild; 2], &Options::default());
-        once += usize::from(single.cautions.iter().any(|c| c.kind == explain::CautionKind::Once));
-        let known = single.cautions.iter().all(|c| c.kind == explain::CautionKind::Once);
+        once += usize::from(single.cautions.iter().any(|c| c.kind == compare::CautionKind::Once));
+        let known = single.cautions.iter().all(|c| c.kind == compare::CautionKind::Once);
         assert!(known, "{:?}", single.cautions);
     }
     // One run a side is told apart from repeats where its pace differs.
@@ -150,7 +150,7 @@ fn a_quarter_of_the_pace_is_found_in_six_seconds() {
         assert!(found.change.is_some_and(|c| (-0.8..-0.7).contains(&c)), "{found:?}");
         assert_eq!(comparison.differences[0].metric, "work.done", "it stands first");
         // What the system does by itself is no more per operation because there are fewer operations; what the program uses is.
-        let per_second = |d: &explain::Difference| {
+        let per_second = |d: &compare::Difference| {
             comparison.differences.iter().any(|o| o.per == Per::Second && o.metric == d.metric && o.labels == d.labels)
         };
         for d in &comparison.differences[1..] {
@@ -201,7 +201,7 @@ fn an_end_on_one_cpu_is_named() {
 
 #[test]
 fn a_window_with_too_little_says_so() {
-    let at = |s: f64| explain::Bound::At(s);
+    let at = |s: f64| compare::Bound::At(s);
     let options = Options { window: Choice::Between(at(1.0), at(1.5)), ..Options::default() };
     let (_, comparison) = compared(500, &[PROGRAM, PROGRAM], &options);
     assert_eq!(comparison.compared, 0);
