@@ -1,5 +1,6 @@
 //! The thread ledger: what threads did with their time, by process and thread over time, the names of their states, and how many ran at once.
 
+use crate::bundle::{self, BudgetState, Sawtooth, Turns};
 use crate::columns::Column;
 use crate::events::{Event, Shape, merge};
 use crate::profile::{Making, at};
@@ -10,7 +11,6 @@ use explain::budget::State;
 use query::concurrency::{Concurrency, SLOT, Serial};
 use query::series::Grid;
 use query::{Run, metric};
-use serde_json::{Value, json};
 use std::collections::HashMap;
 use store::{Frame, Select};
 
@@ -85,15 +85,20 @@ fn metric_of(id: &str) -> String {
 }
 
 /// The states as the head tells them.
-pub(crate) fn states() -> Value {
-    STATES
-        .iter()
-        .map(|(id, title, help, quiet)| json!({"id": id, "title": title, "help": help, "quiet": quiet, "metrics": [metric_of(id)]}))
-        .collect()
+pub(crate) fn states() -> Vec<BudgetState> {
+    let state = |&(id, title, help, quiet): &(&str, &str, &str, bool)| BudgetState {
+        id: id.into(),
+        title: title.into(),
+        help: help.into(),
+        metrics: vec![metric_of(id)],
+        quiet: Some(quiet),
+        ledger: None,
+    };
+    STATES.iter().map(state).collect()
 }
 
 /// A state of an explanation as the head tells it. `ledger`: the state that pages of threads and stacks show it under.
-pub(crate) fn state(state: State, quiet: bool) -> Value {
+pub(crate) fn state(state: State, quiet: bool) -> BudgetState {
     let id = state.name();
     let (title, help, ledger) = match FINER.iter().find(|(name, ..)| *name == id) {
         Some((_, title, help, ledger)) => (*title, *help, *ledger),
@@ -102,8 +107,14 @@ pub(crate) fn state(state: State, quiet: bool) -> Value {
             None => (id, state.words(), None),
         },
     };
-    let metrics: Vec<String> = ledger.into_iter().map(metric_of).collect();
-    json!({"id": id, "title": title, "help": help, "quiet": quiet, "metrics": metrics, "ledger": ledger})
+    BudgetState {
+        id: id.into(),
+        title: title.into(),
+        help: help.into(),
+        metrics: ledger.into_iter().map(metric_of).collect(),
+        quiet: Some(quiet),
+        ledger: Some(ledger.map(str::to_owned)),
+    }
 }
 
 fn load(run: &Run) -> Option<Frame> {
@@ -160,16 +171,16 @@ pub(crate) fn write(runs: &[Run], making: &mut Making) -> Result<(), Error> {
 }
 
 /// Serial phases and regular swings, run by run.
-pub(crate) fn turns(comparison: &Comparison) -> Vec<Value> {
-    let one = |c: &Concurrency| {
-        let serial = |s: &Serial| {
-            let (process, thread) = s.thread.clone().unzip();
-            json!({"from": s.from, "to": s.to, "process": process, "thread": thread, "function": s.function})
-        };
-        let sawtooth = c.sawtooth.map(|s| json!({"period": s.period, "swing": s.swing, "share": s.share, "p": s.p}));
-        json!({"serial": c.serial.iter().map(serial).collect::<Vec<_>>(), "sawtooth": sawtooth})
+pub(crate) fn turns(comparison: &Comparison) -> Vec<Option<Turns>> {
+    let serial = |s: &Serial| {
+        let (process, thread) = s.thread.clone().unzip();
+        bundle::Serial { from: s.from, to: s.to, process, thread, function: s.function.clone() }
     };
-    comparison.concurrency.iter().map(|c| c.as_ref().map_or(Value::Null, one)).collect()
+    let one = |c: &Concurrency| Turns {
+        serial: c.serial.iter().map(serial).collect(),
+        sawtooth: c.sawtooth.map(|s| Sawtooth { period: s.period, swing: s.swing, share: s.share, p: s.p }),
+    };
+    comparison.concurrency.iter().map(|c| c.as_ref().map(one)).collect()
 }
 
 /// How many threads ran, and how many waited for a CPU, slot by slot; in hundredths of a thread.
@@ -212,9 +223,9 @@ mod tests {
     fn every_state_of_an_explanation_has_its_words() {
         for known in explain::budget::STATES {
             let told = state(known, false);
-            assert_ne!(told["title"], known.name(), "{}", known.name());
+            assert_ne!(told.title, known.name(), "{}", known.name());
         }
-        assert_eq!(state(State::Neighbours, false)["metrics"][0], "thread_time.runnable");
-        assert_eq!(state(State::Fewer, false)["ledger"], Value::Null);
+        assert_eq!(state(State::Neighbours, false).metrics, ["thread_time.runnable"]);
+        assert_eq!(state(State::Fewer, false).ledger, Some(None));
     }
 }

@@ -1,6 +1,7 @@
 //! The block `profile`: stacks on and off the CPU, locks, interrupts sent, faults, the thread ledger and how many threads ran at once, all
 //! over time, so that the page can add them up for any window. See docs/report-bundle.md, "Block of columns".
 
+use crate::bundle::{Measure, MeasureUnit, PerWhat, ProfileSpec, WeightPer};
 use crate::columns::{Column, Columns};
 use crate::events::{Event, Shape, Ticks, merge, write};
 use crate::rows::Rows;
@@ -9,7 +10,6 @@ use crate::{ledger, locks};
 use explain::Comparison;
 use model::NULL;
 use query::Run;
-use serde_json::{Value, json};
 use std::collections::HashMap;
 
 /// The name of the block.
@@ -80,7 +80,7 @@ pub(crate) const EVENTS: [&Shape; 6] = [&SAMPLE, &WAIT, &LOCK, &GOROUTINE, &FAUL
 /// What is in the block, and what is told of it in the head.
 pub(crate) struct Profile {
     pub(crate) block: Columns,
-    pub(crate) head: Value,
+    pub(crate) spec: ProfileSpec,
 }
 
 /// Threads by process and thread name: numbers mean nothing in another run.
@@ -145,14 +145,16 @@ pub(crate) fn profile(runs: &[Run], comparison: &Comparison) -> Result<Option<Pr
     ticks.finish(&mut columns);
     let part = |of: fn(&(u32, u32)) -> u32| threads.list.iter().map(of).collect::<Vec<u32>>();
     columns.table("thread", &[Column::text("process", part(|t| t.0)), Column::text("thread", part(|t| t.1))]);
-    let measures: Vec<Value> =
-        measures().into_iter().filter(|m| columns.has(m["table"].as_str().unwrap_or(""))).collect();
-    let head = json!({
-        "block": BLOCK, "per": per(runs), "states": ledger::states(), "measures": measures, "tables": tables,
-        "turns": ledger::turns(comparison),
-        "notes": runs.iter().map(notes).collect::<Vec<_>>(),
-    });
-    Ok(Some(Profile { block: columns, head }))
+    let spec = ProfileSpec {
+        block: BLOCK.into(),
+        per: per(runs),
+        states: ledger::states(),
+        measures: measures().into_iter().filter(|m| columns.has(&m.table)).collect(),
+        tables: tables.into_iter().map(str::to_owned).collect(),
+        turns: ledger::turns(comparison),
+        notes: runs.iter().map(notes).collect(),
+    };
+    Ok(Some(Profile { block: columns, spec }))
 }
 
 /// Length of a part of a recording that is read at a time, nanoseconds.
@@ -175,25 +177,45 @@ fn parts(run: &Run, shape: &Shape) -> Vec<(i64, i64)> {
 }
 
 /// What a stack can be weighed by.
-fn measures() -> [Value; 6] {
+fn measures() -> [Measure; 6] {
+    let of = |id: &str, title: &str, table: &str, weight: &str, unit: MeasureUnit, help: &str| Measure {
+        id: id.into(),
+        title: title.into(),
+        help: help.into(),
+        table: table.into(),
+        weight: weight.into(),
+        unit,
+        state: None,
+        other: None,
+        other_title: None,
+    };
+    let other = |measure: Measure, column: &str, title: &str| Measure {
+        other: Some(column.into()),
+        other_title: Some(title.into()),
+        ..measure
+    };
+    let by_state = |measure: Measure, column: &str| Measure { state: Some(column.into()), ..measure };
+    use MeasureUnit::{Counts, Seconds};
+    let wait = "time that threads were blocked, by the stack that waited";
+    let lock = "time blocked on contended locks, by the stack that waited";
+    let goroutine =
+        "time that goroutines of Go programs waited, most of them without a thread, by the stack that waited";
+    let ipi = "interrupts that CPUs send to each other, by the stack that sends; each CPU hit counts once";
     [
-        json!({"id": "cpu", "title": "On CPU", "table": "sample", "weight": "weight", "unit": "s", "state": null, "other": null, "other_title": null,
-            "help": "CPU time by stack, from samples in equal intervals"}),
-        json!({"id": "wait", "title": "Off CPU", "table": "wait", "weight": "time", "unit": "s", "state": "state", "other": "waker_stack", "other_title": "who ended the wait",
-            "help": "time that threads were blocked, by the stack that waited"}),
-        json!({"id": "locks", "title": "Lock waits", "table": "lock", "weight": "time", "unit": "s", "state": null, "other": "holder_stack", "other_title": "who held the lock",
-            "help": "time blocked on contended locks, by the stack that waited"}),
-        json!({"id": "goroutines", "title": "Goroutines", "table": "goroutine_wait", "weight": "time", "unit": "s", "state": "reason", "other": null, "other_title": null,
-            "help": "time that goroutines of Go programs waited, most of them without a thread, by the stack that waited"}),
-        json!({"id": "faults", "title": "Page faults", "table": "page_fault", "weight": "count", "unit": "", "state": null, "other": null, "other_title": null,
-            "help": "page faults by the stack that touched the page"}),
-        json!({"id": "ipis", "title": "Interrupts sent", "table": "ipi", "weight": "targets", "unit": "", "state": null, "other": null, "other_title": null,
-            "help": "interrupts that CPUs send to each other, by the stack that sends; each CPU hit counts once"}),
+        of("cpu", "On CPU", "sample", "weight", Seconds, "CPU time by stack, from samples in equal intervals"),
+        by_state(
+            other(of("wait", "Off CPU", "wait", "time", Seconds, wait), "waker_stack", "who ended the wait"),
+            "state",
+        ),
+        other(of("locks", "Lock waits", "lock", "time", Seconds, lock), "holder_stack", "who held the lock"),
+        by_state(of("goroutines", "Goroutines", "goroutine_wait", "time", Seconds, goroutine), "reason"),
+        of("faults", "Page faults", "page_fault", "count", Counts, "page faults by the stack that touched the page"),
+        of("ipis", "Interrupts sent", "ipi", "targets", Counts, ipi),
     ]
 }
 
 /// What the weights are divided by: operations or runs of the command, each as so many per second, or nothing.
-pub(crate) fn per(runs: &[Run]) -> Value {
+fn per(runs: &[Run]) -> WeightPer {
     let manifests: Vec<_> = runs.iter().map(|r| r.recording.manifest()).collect();
     let wall = |m: &&model::Manifest| m.wall.filter(|w| *w > 0).map(|w| w as f64 / 1e9);
     let walls: Option<Vec<f64>> = manifests.iter().map(wall).collect();
@@ -201,10 +223,10 @@ pub(crate) fn per(runs: &[Run]) -> Value {
         manifests.iter().map(|m| m.work.as_ref().map(|w| w.total).filter(|t| *t > 0.0)).collect();
     match (walls, work) {
         (Some(walls), Some(work)) => {
-            json!({"what": "operation", "rate": work.iter().zip(&walls).map(|(w, s)| w / s).collect::<Vec<_>>()})
+            WeightPer { what: PerWhat::Operation, rate: work.iter().zip(&walls).map(|(w, s)| w / s).collect() }
         }
-        (Some(walls), None) => json!({"what": "run", "rate": walls.iter().map(|s| 1.0 / s).collect::<Vec<_>>()}),
-        (None, _) => json!({"what": "second", "rate": runs.iter().map(|_| 1.0).collect::<Vec<_>>()}),
+        (Some(walls), None) => WeightPer { what: PerWhat::Run, rate: walls.iter().map(|s| 1.0 / s).collect() },
+        (None, _) => WeightPer { what: PerWhat::Second, rate: vec![1.0; runs.len()] },
     }
 }
 

@@ -2,6 +2,7 @@
 //! I/O, which have histogram columns, and those of the block `profile`, whose rows are events (locks, interrupts sent).
 
 use crate::Error;
+use crate::bundle::{Bucket, EventKey, EventTable, EventValue, How, Only, PageTable, StackColumn};
 use crate::charts::PageData;
 use crate::columns::{Column, Columns};
 use crate::events::Ticks;
@@ -10,7 +11,6 @@ use crate::words::spelled;
 use model::{Kind, Page, Table, Type};
 use query::series::Grid;
 use query::{Metric, Run, metric};
-use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 use store::{Frame, Select};
 
@@ -57,7 +57,7 @@ pub(crate) fn add(runs: &[Run], pages: &mut Vec<PageData>) -> Result<Vec<(String
             done.push(table.name);
             if let Some((columns, spec)) = build(runs, table)? {
                 let charted = pages.iter().find(|p| p.drawn.iter().any(|(_, t, _)| *t == table.name)).map(|p| p.page);
-                page(pages, charted.unwrap_or_else(|| page_of(table.name))).tables.push(spec);
+                page(pages, charted.unwrap_or_else(|| page_of(table.name))).tables.push(PageTable::Events(spec));
                 blocks.push((block_id(table), columns));
             }
         }
@@ -116,7 +116,7 @@ impl Parts {
     }
 }
 
-fn build(runs: &[Run], table: &'static Table) -> Result<Option<(Columns, Value)>, Error> {
+fn build(runs: &[Run], table: &'static Table) -> Result<Option<(Columns, EventTable)>, Error> {
     let parts = Parts::of(table);
     let mut columns = Columns::default();
     let mut ticks = Ticks::default();
@@ -149,7 +149,7 @@ fn build(runs: &[Run], table: &'static Table) -> Result<Option<(Columns, Value)>
         out.push(amount(metric, &values(at)));
         at += 1;
     }
-    let mut buckets: Vec<Value> = Vec::new();
+    let mut buckets: Vec<Bucket> = Vec::new();
     for (metric, from, to) in &parts.buckets {
         let counts = values(at);
         at += 1;
@@ -157,7 +157,7 @@ fn build(runs: &[Run], table: &'static Table) -> Result<Option<(Columns, Value)>
         if counts.iter().any(|c| *c > 0.0) {
             total.iter_mut().zip(&counts).for_each(|(sum, count)| *sum += count);
             out.push(Column::amount(metric.name, &counts, 1.0));
-            buckets.push(json!([metric.name, from, to]));
+            buckets.push(Bucket(metric.name.into(), *from, *to));
         }
     }
     if uncounted && !buckets.is_empty() {
@@ -225,50 +225,66 @@ fn read(frame: &Frame, parts: &Parts, width: usize) -> Result<(Found, usize), Er
     Ok((found, left_out))
 }
 
+fn value(id: &str, title: &str, unit: &str, help: &str, how: How) -> EventValue {
+    EventValue { id: id.into(), title: title.into(), unit: unit.into(), help: help.into(), how }
+}
+
+fn key(id: &str, title: &str, help: &str) -> EventKey {
+    EventKey { id: id.into(), title: title.into(), help: help.into(), key: true }
+}
+
+/// A key that does not tell lines apart.
+fn loose(id: &str, title: &str, help: &str) -> EventKey {
+    EventKey { key: false, ..key(id, title, help) }
+}
+
+fn stacks(column: &str, title: &str) -> StackColumn {
+    StackColumn { column: column.into(), title: title.into() }
+}
+
 /// What the head says of the table.
-fn spec(table: &'static Table, parts: &Parts, buckets: Vec<Value>, cut: usize) -> Value {
-    let mut values: Vec<Value> = Vec::new();
+fn spec(table: &'static Table, parts: &Parts, buckets: Vec<Bucket>, cut: usize) -> EventTable {
+    let mut values: Vec<EventValue> = Vec::new();
+    let of = |m: &Metric, how: How| value(m.name, &spelled(m.name), m.unit, m.help, how);
     let timed = parts.has("count") && parts.has("time");
     for metric in &parts.counters {
-        values.push(json!({"id": metric.name, "title": spelled(metric.name), "unit": metric.unit, "help": metric.help, "how": {"rate": metric.name}}));
+        values.push(of(metric, How::rate(metric.name)));
         if metric.name == "time" && timed {
-            values.push(json!({"id": "mean", "title": "mean time", "unit": "s", "help": "time over count", "how": {"mean": ["time", "count"]}}));
+            values.push(value("mean", "mean time", "s", "time over count", How::mean("time", "count")));
         }
         if metric.name == "bytes" && parts.has("count") {
-            values.push(json!({"id": "size", "title": "bytes each", "unit": "B", "help": "bytes over count", "how": {"mean": ["bytes", "count"]}}));
+            values.push(value("size", "bytes each", "B", "bytes over count", How::mean("bytes", "count")));
         }
     }
     if !buckets.is_empty() {
         if !parts.has("count") {
-            values.push(json!({"id": COUNT, "title": "times", "unit": "1/s", "help": "all buckets of the histogram together", "how": {"rate": COUNT}}));
+            values.push(value(COUNT, "times", "1/s", "all buckets of the histogram together", How::rate(COUNT)));
         }
-        for (id, q) in [("p50", 0.5), ("p99", 0.99)] {
-            let help = format!("{:.0} % took no longer; from a histogram whose buckets double", q * 100.0);
-            values.push(
-                json!({"id": id, "title": id, "unit": "s", "help": help, "how": {"quantile": q, "buckets": buckets}}),
-            );
+        for (id, quantile) in [("p50", 0.5), ("p99", 0.99)] {
+            let help = format!("{:.0} % took no longer; from a histogram whose buckets double", quantile * 100.0);
+            values.push(value(id, id, "s", &help, How::Quantile { quantile, buckets: buckets.clone() }));
         }
     }
-    for metric in &parts.gauges {
-        values.push(json!({"id": metric.name, "title": spelled(metric.name), "unit": metric.unit, "help": metric.help, "how": {"max": metric.name}}));
-    }
-    let keys: Vec<Value> = parts
-        .by
-        .iter()
-        .filter_map(|name| table.column(name))
-        .map(|c| json!({"id": c.name, "title": spelled(c.name), "help": c.help, "key": true}))
-        .collect();
+    values.extend(parts.gauges.iter().map(|metric| of(metric, How::max(metric.name))));
+    let keys = parts.by.iter().filter_map(|name| table.column(name)).map(|c| key(c.name, &spelled(c.name), c.help));
     let mut help = table.help.to_owned();
     if cut > 0 {
         help = format!("{help}; the {ENTITIES} that do most are listed, {cut} are not");
     }
     let by: String = parts.by.iter().map(|l| format!(", \"{l}\"")).collect();
     let sums: Vec<String> = parts.counters.iter().map(|m| format!("avg(\"{0}\") as \"{0}\"", m.name)).collect();
-    json!({
-        "id": format!("{}-table", table.name), "title": heading(table.name), "help": help, "kind": "events", "block": block_id(table), "table": table.name,
-        "query": format!("select run{by}, {} from {}_rate group by run{by}", sums.join(", "), table.name),
-        "keys": keys, "values": values, "stacks": [],
-    })
+    EventTable {
+        id: format!("{}-table", table.name),
+        title: heading(table.name),
+        help,
+        query: format!("select run{by}, {} from {}_rate group by run{by}", sums.join(", "), table.name),
+        block: block_id(table),
+        table: table.name.into(),
+        only: None,
+        keys: keys.collect(),
+        values,
+        stacks: Vec::new(),
+    }
 }
 
 /// What a table is called on its page.
@@ -283,25 +299,33 @@ fn heading(table: &str) -> String {
 }
 
 /// The table of contended locks.
-pub(crate) fn locks() -> Value {
-    json!({
-        "id": "lock-table", "title": "Contended locks", "help": "locks that threads had to wait for, by name or by the function that takes them", "kind": "events",
-        "block": profile::BLOCK, "table": "lock",
-        "query": "select run, kind, name, address, sum(time) as time, sum(count) as count, max(longest) as longest, max(waiters) as waiters\nfrom lock group by run, kind, name, address order by time desc",
-        "keys": [
-            {"id": "lock", "title": "lock", "help": "its name, else the function that takes it", "key": true},
-            {"id": "kind", "title": "kind", "help": "what kind of lock", "key": true},
-            {"id": "process", "title": "process", "help": "the process whose threads waited", "key": true},
-            {"id": "address", "title": "address", "help": "where the lock is; several are counted", "key": false},
-            {"id": "holder", "title": "held by", "help": "threads that held it while others waited", "key": false}],
-        "values": [
-            {"id": "time", "title": "waited", "unit": "s/s", "help": "time that threads were blocked on it, per second", "how": {"rate": "time"}},
-            {"id": "share", "title": "share", "unit": "ratio", "help": "share of all time blocked on locks", "how": {"share": "time"}},
-            {"id": "count", "title": "blocked", "unit": "1/s", "help": "times that a thread had to wait, per second", "how": {"rate": "count"}},
-            {"id": "mean", "title": "mean wait", "unit": "s", "help": "time over times blocked", "how": {"mean": ["time", "count"]}},
-            {"id": "longest", "title": "longest", "unit": "s", "help": "the longest single wait", "how": {"max": "longest"}},
-            {"id": "waiters", "title": "at once", "unit": "", "help": "the most threads that waited at the same time", "how": {"max": "waiters"}}],
-        "stacks": [{"column": "stack", "title": "Waiting"}, {"column": "holder_stack", "title": "Holding, while others waited"}],
+pub(crate) fn locks() -> PageTable {
+    PageTable::Events(EventTable {
+        id: "lock-table".into(),
+        title: "Contended locks".into(),
+        help: "locks that threads had to wait for, by name or by the function that takes them".into(),
+        query: "select run, kind, name, address, sum(time) as time, sum(count) as count, max(longest) as longest, \
+                max(waiters) as waiters\nfrom lock group by run, kind, name, address order by time desc"
+            .into(),
+        block: profile::BLOCK.into(),
+        table: "lock".into(),
+        only: None,
+        keys: vec![
+            key("lock", "lock", "its name, else the function that takes it"),
+            key("kind", "kind", "what kind of lock"),
+            key("process", "process", "the process whose threads waited"),
+            loose("address", "address", "where the lock is; several are counted"),
+            loose("holder", "held by", "threads that held it while others waited"),
+        ],
+        values: vec![
+            value("time", "waited", "s/s", "time that threads were blocked on it, per second", How::rate("time")),
+            value("share", "share", "ratio", "share of all time blocked on locks", How::share("time")),
+            value("count", "blocked", "1/s", "times that a thread had to wait, per second", How::rate("count")),
+            value("mean", "mean wait", "s", "time over times blocked", How::mean("time", "count")),
+            value("longest", "longest", "s", "the longest single wait", How::max("longest")),
+            value("waiters", "at once", "", "the most threads that waited at the same time", How::max("waiters")),
+        ],
+        stacks: vec![stacks("stack", "Waiting"), stacks("holder_stack", "Holding, while others waited")],
     })
 }
 
@@ -309,39 +333,69 @@ pub(crate) fn locks() -> Value {
 const GO_LOCKS: [&str; 3] = ["sync.Mutex.Lock", "sync.RWMutex.Lock", "sync.RWMutex.RLock"];
 
 /// The table of the locks that goroutines wait for.
-pub(crate) fn goroutine_locks() -> Value {
+pub(crate) fn goroutine_locks() -> PageTable {
     let reasons: Vec<String> = GO_LOCKS.iter().map(|reason| format!("'{reason}'")).collect();
-    json!({
-        "id": "goroutine-table", "title": "Locks that goroutines wait for", "help": "Go parks a goroutine that waits for a lock without any thread: these waits are not among those of threads. From looks at the program's memory", "kind": "events",
-        "block": profile::BLOCK, "table": "goroutine_wait", "only": {"column": "reason", "texts": GO_LOCKS},
-        "query": format!("select run, comm, reason, stack, sum(time) as time, max(most) as most\nfrom goroutine_wait where reason in ({}) group by run, comm, reason, stack order by time desc", reasons.join(", ")),
-        "keys": [
-            {"id": "lock", "title": "lock", "help": "the function that takes it", "key": true},
-            {"id": "reason", "title": "kind", "help": "what Go says that they wait for", "key": true},
-            {"id": "process", "title": "process", "help": "the program", "key": true}],
-        "values": [
-            {"id": "time", "title": "waited", "unit": "s/s", "help": "time that goroutines waited for it, per second: as many waited, on average", "how": {"rate": "time"}},
-            {"id": "share", "title": "share", "unit": "ratio", "help": "share of all time that goroutines waited for locks", "how": {"share": "time"}},
-            {"id": "most", "title": "at once", "unit": "", "help": "the most goroutines that waited at one place at the same time", "how": {"max": "most"}}],
-        "stacks": [{"column": "stack", "title": "Waiting"}],
+    let waited = "time that goroutines waited for it, per second: as many waited, on average";
+    let most = "the most goroutines that waited at one place at the same time";
+    PageTable::Events(EventTable {
+        id: "goroutine-table".into(),
+        title: "Locks that goroutines wait for".into(),
+        help: "Go parks a goroutine that waits for a lock without any thread: these waits are not among those of \
+               threads. From looks at the program's memory"
+            .into(),
+        query: format!(
+            "select run, comm, reason, stack, sum(time) as time, max(most) as most\nfrom goroutine_wait where \
+             reason in ({}) group by run, comm, reason, stack order by time desc",
+            reasons.join(", ")
+        ),
+        block: profile::BLOCK.into(),
+        table: "goroutine_wait".into(),
+        only: Some(Only { column: "reason".into(), texts: GO_LOCKS.map(str::to_owned).into() }),
+        keys: vec![
+            key("lock", "lock", "the function that takes it"),
+            key("reason", "kind", "what Go says that they wait for"),
+            key("process", "process", "the program"),
+        ],
+        values: vec![
+            value("time", "waited", "s/s", waited, How::rate("time")),
+            value("share", "share", "ratio", "share of all time that goroutines waited for locks", How::share("time")),
+            value("most", "at once", "", most, How::max("most")),
+        ],
+        stacks: vec![stacks("stack", "Waiting")],
     })
 }
 
 /// The table of interrupts that CPUs send to each other.
-pub(crate) fn ipis() -> Value {
-    json!({
-        "id": "ipi-table", "title": "Interrupts sent, by cause", "help": "interrupts that CPUs send to each other: who sends them, and from which function of the kernel", "kind": "events",
-        "block": profile::BLOCK, "table": "ipi",
-        "query": "select run, kind, \"function\", comm, sum(count) as count, sum(targets) as targets\nfrom ipi group by run, kind, \"function\", comm order by targets desc",
-        "keys": [
-            {"id": "kind", "title": "kind", "help": "call: run a function elsewhere; reschedule: look at the run queue; tlb: forget translations of memory", "key": true},
-            {"id": "function", "title": "function", "help": "the function of the kernel that sends it, or that it runs", "key": true},
-            {"id": "process", "title": "process", "help": "who sent it", "key": true}],
-        "values": [
-            {"id": "count", "title": "sent", "unit": "1/s", "help": "times sent, per second", "how": {"rate": "count"}},
-            {"id": "targets", "title": "CPUs hit", "unit": "1/s", "help": "interrupts taken: each CPU hit counts once, per second", "how": {"rate": "targets"}},
-            {"id": "each", "title": "CPUs each", "unit": "", "help": "CPUs hit by one", "how": {"mean": ["targets", "count"]}},
-            {"id": "pages", "title": "pages", "unit": "1/s", "help": "pages whose translation was forgotten, per second", "how": {"rate": "pages"}}],
-        "stacks": [{"column": "stack", "title": "Sent from"}],
+pub(crate) fn ipis() -> PageTable {
+    let kinds = "call: run a function elsewhere; reschedule: look at the run queue; tlb: forget translations of memory";
+    let pages = "pages whose translation was forgotten, per second";
+    PageTable::Events(EventTable {
+        id: "ipi-table".into(),
+        title: "Interrupts sent, by cause".into(),
+        help: "interrupts that CPUs send to each other: who sends them, and from which function of the kernel".into(),
+        query: "select run, kind, \"function\", comm, sum(count) as count, sum(targets) as targets\n\
+                from ipi group by run, kind, \"function\", comm order by targets desc"
+            .into(),
+        block: profile::BLOCK.into(),
+        table: "ipi".into(),
+        only: None,
+        keys: vec![
+            key("kind", "kind", kinds),
+            key("function", "function", "the function of the kernel that sends it, or that it runs"),
+            key("process", "process", "who sent it"),
+        ],
+        values: vec![
+            value("count", "sent", "1/s", "times sent, per second", How::rate("count")),
+            value(
+                "targets",
+                "CPUs hit",
+                "1/s",
+                "interrupts taken: each CPU hit counts once, per second",
+                How::rate("targets"),
+            ),
+            value("each", "CPUs each", "", "CPUs hit by one", How::mean("targets", "count")),
+            value("pages", "pages", "1/s", pages, How::rate("pages")),
+        ],
+        stacks: vec![stacks("stack", "Sent from")],
     })
 }

@@ -10,7 +10,7 @@ import { encodeColumns } from "../bundle/encode";
 
 const CPU: Measure = { id: "cpu", title: "On CPU", help: "", table: "sample", weight: "weight", unit: "s", state: null, other: null, other_title: null };
 const WAIT: Measure = { id: "wait", title: "Off CPU", help: "", table: "wait", weight: "time", unit: "s", state: "state", other: "waker_stack", other_title: "who ended the wait" };
-const SPEC: ProfileSpec = { block: "profile", per: { what: "second", rate: [1, 1] }, states: [{ id: "lock", title: "Lock", help: "" }], measures: [CPU, WAIT], tables: ["sample", "wait"], turns: [], notes: [] };
+const SPEC: ProfileSpec = { block: "profile", per: { what: "second", rate: [1, 1] }, states: [{ id: "lock", title: "Lock", help: "", metrics: [] }], measures: [CPU, WAIT], tables: ["sample", "wait"], turns: [], notes: [] };
 
 /** main → work → hash; two runs, one sample each at 0.5 s, and a wait from 0 s to 1 s. */
 function block(): Columns {
