@@ -83,5 +83,8 @@ fn the_page_knows_these_types() {
         std::fs::write(&file, &now).unwrap();
     }
     let there = std::fs::read_to_string(&file).unwrap_or_default().replace("\r\n", "\n");
-    assert!(there == now, "ui/src/bundle/generated.ts is not current: run `make reference` and commit the result");
+    assert!(
+        there == now,
+        "ui/src/bundle/generated.ts is not current: run `make reference`, or this test with {WRITE}=yes, and commit the result"
+    );
 }
