@@ -206,7 +206,7 @@ pub(crate) fn head(runs: &[Run], e: &Explained, has: &dyn Fn(&str) -> bool) -> V
 const WORTH: f64 = 0.1;
 
 /// Where the time went: the same states and numbers as `twinscope explain` prints.
-pub(crate) fn budget(e: &Explained) -> Value {
+pub(crate) fn budget(runs: &[Run], e: &Explained) -> Value {
     let x = &e.explanation;
     let unit = match x.unit {
         Unit::Operation(_) => "s/op",
@@ -214,9 +214,10 @@ pub(crate) fn budget(e: &Explained) -> Value {
         Unit::Second => "s/s",
     };
     let lost = is_slower(x);
+    let ledger = crate::ledger::table(runs);
     let states = x.ledger.iter().map(|(state, _, share)| {
         let quiet = *state == State::Idle && !(lost && share.value >= WORTH);
-        crate::ledger::state(*state, quiet)
+        crate::ledger::state(ledger, *state, quiet)
     });
     let values = e.bars.iter().map(|bar| match bar {
         Some(bar) => json!(bar.times.iter().map(|(_, time)| time).collect::<Vec<_>>()),

@@ -38,7 +38,7 @@ pub(crate) fn head(
     let (verdict, budget, explanation, not_explained) = match explained {
         Ok(e) => {
             let verdict = json!({"headline": e.explanation.verdict, "detail": "", "level": level});
-            (verdict, explained::budget(e), explained::head(runs, e, &has), None)
+            (verdict, explained::budget(runs, e), explained::head(runs, e, &has), None)
         }
         Err(why) => {
             let verdict = json!({"headline": words.headline, "detail": words.detail, "level": level});

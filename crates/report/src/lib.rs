@@ -72,7 +72,7 @@ pub fn report(runs: &[Run], comparison: &Comparison, options: &Explain) -> Resul
         let mut columns = summed::add(runs, &mut pages)?;
         let profile = profile::profile(runs, comparison)?;
         if let Some(profile) = &profile {
-            show(&mut pages, &profile.block);
+            show(&mut pages, profile);
         }
         let mut blocks = Vec::with_capacity(pages.len() + columns.len() + 2);
         let told = profile.as_ref().map(|p| p.head.clone());
@@ -90,21 +90,17 @@ pub fn report(runs: &[Run], comparison: &Comparison, options: &Explain) -> Resul
     })
 }
 
-/// Puts what the block `profile` holds onto its pages.
-fn show(pages: &mut Vec<charts::PageData>, block: &columns::Columns) {
-    if ledger::TABLES.iter().any(|t| block.has(t)) {
+/// Puts what the block `profile` holds onto its pages, each table that declares one before those that are there.
+fn show(pages: &mut Vec<charts::PageData>, profile: &profile::Profile) {
+    if ledger::TABLES.iter().any(|t| profile.block.has(t)) {
         summed::page(pages, Page::TimeBudget).view = Some("time-budget");
     }
-    if profile::EVENTS.iter().any(|shape| block.has(shape.table)) {
+    if !profile.measured.is_empty() {
         summed::page(pages, Page::Profiles).view = Some("profiles");
     }
-    if block.has("lock") {
-        summed::page(pages, Page::Locks).tables.insert(0, summed::locks());
-    }
-    if block.has("goroutine_wait") {
-        summed::page(pages, Page::Locks).tables.push(summed::goroutine_locks());
-    }
-    if block.has("ipi") {
-        summed::page(pages, Page::Interrupts).tables.insert(0, summed::ipis());
+    for measured in profile.measured.iter().rev() {
+        if let Some(page) = measured.table.page {
+            summed::page(pages, page).tables.insert(0, summed::events(measured));
+        }
     }
 }

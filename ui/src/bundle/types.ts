@@ -43,6 +43,22 @@ export interface Caution {
   text: string;
 }
 
+/** A state of threads, as the recorder declares it; of CPUs, without kind and colours. */
+export interface State {
+  id: string;
+  title: string;
+  help: string;
+  metrics?: string[];
+  /** No lost time, left out unless asked for. */
+  quiet?: boolean;
+  /** The state that pages of threads and stacks show it under; null: none. */
+  ledger?: string | null;
+  /** How it bears on the work; absent in older reports. */
+  kind?: "on-cpu" | "stretch" | "wait" | "sleep" | "rest";
+  /** What it is drawn in, on a light page and on a dark one; absent in older reports. */
+  color?: [light: string, dark: string];
+}
+
 export interface Budget {
   title: string;
   unit: Unit;
@@ -51,8 +67,7 @@ export interface Budget {
   source?: "ledger" | "cpu";
   /** What a unit of work is, in the singular. */
   per?: string;
-  /** `quiet`: no lost time, left out unless asked for. `ledger`: the state that pages of threads and stacks show it under. */
-  states: { id: string; title: string; help: string; metrics?: string[]; quiet?: boolean; ledger?: string | null }[];
+  states: State[];
   values: (number | null)[][];
   /** By state: its part of the lost time, or of all time for one recording alone; null where none was lost. */
   shares?: { share: number; low: number; high: number }[] | null;
@@ -223,8 +238,13 @@ export interface Measure {
   help: string;
   table: string;
   weight: string;
-  unit: "s" | "";
+  unit: Unit;
+  /** Whether it divides the time of the ledger: that on a CPU, or with `state` that in its states. */
+  ledger: boolean;
+  /** The text column that is a level above the stacks. */
   state: string | null;
+  /** Whose stack it is, in words. */
+  who: string;
   other: string | null;
   other_title: string | null;
 }
@@ -251,7 +271,7 @@ export interface ProfileSpec {
   block: string;
   /** What weights are divided by, and how many of those there were in a second of each run. */
   per: { what: "operation" | "run" | "second"; rate: number[] };
-  states: Budget["states"];
+  states: State[];
   measures: Measure[];
   tables: string[];
   /** By run; null where it was not recorded. */
