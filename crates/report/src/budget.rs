@@ -1,7 +1,7 @@
 //! Where the time of the CPUs went: one bar a run, on one scale per unit of work. What is shown where nothing can be explained, for want of a
 //! ledger of the threads.
 
-use crate::bundle::{Budget, BudgetSource, BudgetState};
+use crate::bundle::{Budget, BudgetSource, State};
 use explain::Comparison;
 use model::Manifest;
 use query::series::Grid;
@@ -53,13 +53,15 @@ pub(crate) fn budget(runs: &[Run], comparison: &Comparison) -> Option<Budget> {
             sums.iter().map(|s| s.map(|s| s / per)).collect()
         }
     });
-    let states = STATES.iter().map(|&(id, title, help)| BudgetState {
+    let states = STATES.iter().map(|&(id, title, help)| State {
         id: id.into(),
         title: title.into(),
         help: help.into(),
         metrics: vec![format!("cpu.{id}")],
         quiet: None,
         ledger: None,
+        kind: None,
+        color: None,
     });
     Some(Budget {
         title: title.into(),

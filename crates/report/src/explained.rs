@@ -216,7 +216,7 @@ pub(crate) fn head(runs: &[Run], e: &Explained, has: &dyn Fn(&str) -> bool) -> b
 const WORTH: f64 = 0.1;
 
 /// Where the time went: the same states and numbers as `twinscope explain` prints.
-pub(crate) fn budget(e: &Explained) -> bundle::Budget {
+pub(crate) fn budget(runs: &[Run], e: &Explained) -> bundle::Budget {
     let x = &e.explanation;
     let unit = match x.unit {
         Unit::Operation(_) => "s/op",
@@ -224,9 +224,10 @@ pub(crate) fn budget(e: &Explained) -> bundle::Budget {
         Unit::Second => "s/s",
     };
     let lost = is_slower(x);
+    let ledger = crate::ledger::table(runs);
     let states = x.ledger.iter().map(|(state, _, share)| {
         let quiet = *state == State::Idle && !(lost && share.value >= WORTH);
-        crate::ledger::state(*state, quiet)
+        crate::ledger::state(ledger, *state, quiet)
     });
     let values = e.bars.iter().map(|bar| match bar {
         Some(bar) => bar.times.iter().map(|(_, time)| Some(*time)).collect(),

@@ -45,7 +45,7 @@ pub(crate) fn head(
     let (verdict, budget, explanation) = match explained {
         Ok(e) => {
             let verdict = Verdict { headline: e.explanation.verdict.clone(), detail: String::new(), level };
-            (verdict, Some(explained::budget(e)), Some(explained::head(runs, e, &has)))
+            (verdict, Some(explained::budget(runs, e)), Some(explained::head(runs, e, &has)))
         }
         Err(_) => {
             let verdict = Verdict { headline: words.headline.clone(), detail: words.detail.clone(), level };

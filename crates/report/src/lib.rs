@@ -25,7 +25,7 @@ mod words;
 pub use explained::Explained;
 pub use flame::{Graph, flame_html, svg};
 
-use bundle::View;
+use bundle::{PageTable, View};
 use explain::{Comparison, Explain};
 use model::Page;
 use query::Run;
@@ -77,7 +77,7 @@ pub fn report(runs: &[Run], comparison: &Comparison, options: &Explain) -> Resul
         let mut columns = summed::add(runs, &mut pages)?;
         let profile = profile::profile(runs, comparison)?;
         if let Some(profile) = &profile {
-            show(&mut pages, &profile.block);
+            show(&mut pages, profile);
         }
         let mut blocks = Vec::with_capacity(pages.len() + columns.len() + 2);
         let (spec, block) = profile.map(|p| (p.spec, (profile::BLOCK.to_owned(), p.block))).unzip();
@@ -95,21 +95,17 @@ pub fn report(runs: &[Run], comparison: &Comparison, options: &Explain) -> Resul
     })
 }
 
-/// Puts what the block `profile` holds onto its pages.
-fn show(pages: &mut Vec<charts::PageData>, block: &columns::Columns) {
-    if ledger::TABLES.iter().any(|t| block.has(t)) {
+/// Puts what the block `profile` holds onto its pages, each table that declares one before those that are there.
+fn show(pages: &mut Vec<charts::PageData>, profile: &profile::Profile) {
+    if ledger::TABLES.iter().any(|t| profile.block.has(t)) {
         summed::page(pages, Page::TimeBudget).view = Some(View::TimeBudget);
     }
-    if profile::EVENTS.iter().any(|shape| block.has(shape.table)) {
+    if !profile.measured.is_empty() {
         summed::page(pages, Page::Profiles).view = Some(View::Profiles);
     }
-    if block.has("lock") {
-        summed::page(pages, Page::Locks).tables.insert(0, summed::locks());
-    }
-    if block.has("goroutine_wait") {
-        summed::page(pages, Page::Locks).tables.push(summed::goroutine_locks());
-    }
-    if block.has("ipi") {
-        summed::page(pages, Page::Interrupts).tables.insert(0, summed::ipis());
+    for measured in profile.measured.iter().rev() {
+        if let Some(page) = measured.table.page {
+            summed::page(pages, page).tables.insert(0, PageTable::Events(summed::events(measured)));
+        }
     }
 }

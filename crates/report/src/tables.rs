@@ -6,8 +6,8 @@ use crate::block::Coding;
 use crate::bundle::{self, PageTable, WindowTable};
 use crate::charts::{PageData, window};
 use crate::profile::at;
+use crate::summed;
 use crate::words::spelled;
-use crate::{ledger, summed};
 use explain::Comparison;
 use model::{Compare, Kind, Table, Type};
 use query::series::Grid;
@@ -39,7 +39,7 @@ pub(crate) fn add(runs: &[Run], comparison: &Comparison, pages: &mut [PageData])
                 && !table.is_long()
                 && !table.events
                 && !summed::has_histogram(table)
-                && table.name != ledger::TABLE;
+                && table.states().next().is_none();
             if !is_named || done.contains(&table.name) {
                 continue;
             }

@@ -28,7 +28,7 @@ export type Budget = {
   /** What is shown. */
   title: string,
   /** Unit of the values: `s/op`, `s` or `s/s`. */
-  unit: string,
+  unit: Unit,
   /** What a reader must know of it. */
   note: string | null,
   /** What was measured. */
@@ -36,7 +36,7 @@ export type Budget = {
   /** What a unit of work is, in the singular; absent for the CPUs. */
   per?: string,
   /** The states, in the order in which they are stacked. */
-  states: Array<BudgetState>,
+  states: Array<State>,
   /** By run and state: thread-seconds or CPU-seconds in `unit`; null where they were not measured. */
   values: Array<Array<number | null>>,
   /**
@@ -52,25 +52,6 @@ export type Budget = {
 
 /** What a budget was measured of. */
 export type BudgetSource = "ledger" | "cpu";
-
-/** A state that time is spent in. */
-export type BudgetState = {
-  /** Its identifier. */
-  id: string,
-  /** What it is called. */
-  title: string,
-  /** What it means. */
-  help: string,
-  /** Full names of its metrics: choosing the state shows their differences. */
-  metrics: Array<string>,
-  /** True for no lost time (idle), which is left out unless asked for. Absent for the CPUs. */
-  quiet?: boolean,
-  /**
-   * The state of the thread ledger that it is a part of: what pages of threads and stacks show it under. Null for none, absent where it
-   * is one itself or of the CPUs.
-   */
-  ledger?: string | null,
-};
 
 /** A reason not to believe a comparison too readily. */
 export type Caution = {
@@ -100,7 +81,7 @@ export type Chart = {
   /** How it is drawn. */
   kind: ChartKind,
   /** Unit of the values. */
-  unit: string,
+  unit: Unit,
   /** A natural upper bound of the axis. */
   max: number | null,
   /** SQL that gives what it shows. */
@@ -127,7 +108,7 @@ export type Column = {
   /** Its heading. */
   title: string,
   /** Unit of its values; empty for texts. */
-  unit: string,
+  unit: Unit,
   /** What it means. */
   help: string,
   /** Whether it holds texts. */
@@ -171,7 +152,7 @@ export type Difference = {
   /** What it is of, as far as that is told apart, such as `device: vda`. */
   labels: { [key in string]: string },
   /** Unit of the values. */
-  unit: string,
+  unit: Unit,
   /** What it is, in a few words. */
   title: string,
   /** The run that differs. */
@@ -254,7 +235,7 @@ export type EventValue = {
   /** Its heading. */
   title: string,
   /** Its unit. */
-  unit: string,
+  unit: Unit,
   /** What it means. */
   help: string,
   /** How it is computed. */
@@ -354,8 +335,8 @@ export type FlameData = {
   title: string,
   /** Sentences under the title: windows, filters, what is missing. */
   notes: Array<string>,
-  /** Unit of the weights: `s`, `s/op`, `s/s`, `1/s` … */
-  unit: string,
+  /** Unit of the weights. */
+  unit: Unit,
   /** Whether it opens with callers below the functions. */
   reverse: boolean,
   /** The runs; with two, the graph shows how the second differs from the first. */
@@ -477,17 +458,18 @@ export type Measure = {
   /** The column of weights. */
   weight: string,
   /** Unit of the weights. */
-  unit: MeasureUnit,
-  /** The text column that tells states apart. */
+  unit: Unit,
+  /** Whether it divides the time of the thread ledger: that on a CPU, or with `state` that in the states which the column names. */
+  ledger: boolean,
+  /** The text column that is a level above the stacks. */
   state: string | null,
+  /** Whose stack it is, in words: "who waited". */
+  who: string,
   /** A column of other stacks of the same rows. */
   other: string | null,
   /** What the other stacks are. */
   other_title: string | null,
 };
-
-/** Unit of weights. */
-export type MeasureUnit = "s" | "";
 
 /** Something that was not measured in a run. */
 export type Missing = {
@@ -581,7 +563,7 @@ export type ProfileSpec = {
   /** What weights are given per. */
   per: WeightPer,
   /** The states of the thread ledger. */
-  states: Array<BudgetState>,
+  states: Array<State>,
   /** What a stack can be weighed by. */
   measures: Array<Measure>,
   /** The tables of events that the block holds. */
@@ -731,6 +713,32 @@ export type StackColumn = {
   title: string,
 };
 
+/** A state that time is spent in: of threads, as the recorder declares it; or of the CPUs. */
+export type State = {
+  /** Its identifier. */
+  id: string,
+  /** What it is called. */
+  title: string,
+  /** What it means. */
+  help: string,
+  /** Full names of its metrics: choosing the state shows their differences. */
+  metrics: Array<string>,
+  /** True for no lost time (idle), which is left out unless asked for. Absent for the CPUs. */
+  quiet?: boolean,
+  /**
+   * The state of the thread ledger that it is a part of: what pages of threads and stacks show it under. Null for none, absent where it
+   * is one itself or of the CPUs.
+   */
+  ledger?: string | null,
+  /** How time in it bears on the work. Absent for the CPUs. */
+  kind?: StateKind,
+  /** What it is drawn in, on a light page and on a dark one: `#rrggbb`. Absent for the CPUs. */
+  color?: [string, string],
+};
+
+/** How time in a state bears on the work. */
+export type StateKind = "on-cpu" | "stretch" | "wait" | "sleep" | "rest";
+
 /** A state, and the part of the lost time that was in it. */
 export type StateShare = {
   /** Identifier of a state of the budget. */
@@ -780,6 +788,12 @@ export type Turns = {
   /** A regular swing of the number of running threads in the compared window. */
   sawtooth: Sawtooth | null,
 };
+
+/**
+ * A unit of values: `""` (a plain number), `1/s`, `B`, `B/s`, `s`, `s/s` (CPU-seconds per second, or time share per second), `Hz`, `%` (0
+ * to 100), `ratio` (0 to 1, drawn as per cent), `°C`, `W`, `J`, `1/op`, `B/op`, `s/op`, `J/op`. The page formats them (MiB/s, µs, k/s).
+ */
+export type Unit = string;
 
 /** The answer in words. */
 export type Verdict = {

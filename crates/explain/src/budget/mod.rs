@@ -15,7 +15,7 @@ mod waits;
 
 pub use cells::Cell;
 pub(crate) use state::WAITS;
-pub use state::{ALL as STATES, State};
+pub use state::{ALL as STATES, FINER, State};
 
 use crate::side::{PerSide, Side};
 use crate::work::Progress;

@@ -1,5 +1,6 @@
 //! Where the time went: one bar for each run, all on one scale.
 
+use super::Unit;
 use serde::Serialize;
 
 /// The time of each run by state.
@@ -9,7 +10,7 @@ pub struct Budget {
     /// What is shown.
     pub title: String,
     /// Unit of the values: `s/op`, `s` or `s/s`.
-    pub unit: String,
+    pub unit: Unit,
     /// What a reader must know of it.
     pub note: Option<String>,
     /// What was measured.
@@ -19,7 +20,7 @@ pub struct Budget {
     #[cfg_attr(test, ts(optional))]
     pub per: Option<String>,
     /// The states, in the order in which they are stacked.
-    pub states: Vec<BudgetState>,
+    pub states: Vec<State>,
     /// By run and state: thread-seconds or CPU-seconds in `unit`; null where they were not measured.
     pub values: Vec<Vec<Option<f64>>>,
     /// By state: its part of the lost time (of all time, for one run alone), below 0 where it fell; null where no time was lost, absent for
@@ -48,10 +49,10 @@ pub enum BudgetSource {
     Cpu,
 }
 
-/// A state that time is spent in.
+/// A state that time is spent in: of threads, as the recorder declares it; or of the CPUs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
-pub struct BudgetState {
+pub struct State {
     /// Its identifier.
     pub id: String,
     /// What it is called.
@@ -69,6 +70,31 @@ pub struct BudgetState {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub ledger: Option<Option<String>>,
+    /// How time in it bears on the work. Absent for the CPUs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub kind: Option<StateKind>,
+    /// What it is drawn in, on a light page and on a dark one: `#rrggbb`. Absent for the CPUs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub color: Option<[String; 2]>,
+}
+
+/// How time in a state bears on the work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "kebab-case")]
+pub enum StateKind {
+    /// On a CPU.
+    OnCpu,
+    /// Kept from a CPU, or from the use of one: run queue, quota, steal.
+    Stretch,
+    /// Blocked on something that the work needs.
+    Wait,
+    /// Blocked for a time that the thread asked for.
+    Sleep,
+    /// Waiting for work: no lost time.
+    Rest,
 }
 
 /// A part of a whole, with its 95 % interval; 1 is all of it.

@@ -1,6 +1,6 @@
 //! The pages and their charts. The numbers of a chart are in the block of its page.
 
-use super::PageTable;
+use super::{PageTable, Unit};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -52,7 +52,7 @@ pub struct Chart {
     /// How it is drawn.
     pub kind: ChartKind,
     /// Unit of the values.
-    pub unit: String,
+    pub unit: Unit,
     /// A natural upper bound of the axis.
     pub max: Option<f64>,
     /// SQL that gives what it shows.

@@ -1,5 +1,6 @@
 //! The data of the page that `twinscope flame -o x.html` writes: one flame graph, apart from any report.
 
+use super::Unit;
 use serde::Serialize;
 
 /// The version of the flame page's data. A page draws data of its own version only.
@@ -15,8 +16,8 @@ pub struct FlameData {
     pub title: String,
     /// Sentences under the title: windows, filters, what is missing.
     pub notes: Vec<String>,
-    /// Unit of the weights: `s`, `s/op`, `s/s`, `1/s` …
-    pub unit: String,
+    /// Unit of the weights.
+    pub unit: Unit,
     /// Whether it opens with callers below the functions.
     pub reverse: bool,
     /// The runs; with two, the graph shows how the second differs from the first.

@@ -1,6 +1,6 @@
 //! The head: the recordings, what is said of them, what differs, what was not measured. And the block `set-up`.
 
-use super::{Budget, Explanation, PageSpec, ProfileSpec};
+use super::{Budget, Explanation, PageSpec, ProfileSpec, Unit};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -257,7 +257,7 @@ pub struct Difference {
     /// What it is of, as far as that is told apart, such as `device: vda`.
     pub labels: BTreeMap<String, String>,
     /// Unit of the values.
-    pub unit: String,
+    pub unit: Unit,
     /// What it is, in a few words.
     pub title: String,
     /// The run that differs.

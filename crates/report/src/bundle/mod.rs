@@ -14,9 +14,10 @@ mod profile;
 mod tables;
 #[cfg(test)]
 mod typescript;
+mod unit;
 
 pub use blocks::{BlockIndex, Coding, ColumnIndex, ColumnsIndex, LevelIndex, SeriesIndex, TableIndex, TimeIndex};
-pub use budget::{Budget, BudgetSource, BudgetState, Share};
+pub use budget::{Budget, BudgetSource, Share, State, StateKind};
 pub use charts::{Chart, ChartKind, PageSpec, SeriesRef, View};
 pub use explanation::{Explanation, Finding, NotEvaluated, Note, Outcome, StateShare};
 pub use flame::{FLAME_FORMAT, FlameData, FlameFrames, FlameRun};
@@ -24,10 +25,11 @@ pub use head::{
     BlockRef, Caution, Comparison, Difference, DifferencePer, Exit, Fact, FactDifference, Head, Level, Mark, Missing,
     MissingStatus, Output, Polarity, Role, Run, SetUp, Sprint, Strip, Tool, Verdict, Window, Work,
 };
-pub use profile::{Measure, MeasureUnit, PerWhat, ProfileSpec, Sawtooth, Serial, Turns, WeightPer};
+pub use profile::{Measure, PerWhat, ProfileSpec, Sawtooth, Serial, Turns, WeightPer};
 pub use tables::{
     Bucket, Column, EventKey, EventTable, EventValue, How, Only, PageTable, Row, StackColumn, WindowTable,
 };
+pub use unit::Unit;
 
 /// The version of the contract. A page draws reports of its own version only.
 pub const FORMAT: u32 = 2;

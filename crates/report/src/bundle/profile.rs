@@ -1,6 +1,6 @@
 //! Stacks on and off the CPU, locks and the thread ledger: what the block `profile` holds.
 
-use super::BudgetState;
+use super::{State, Unit};
 use serde::Serialize;
 
 /// What is in the block `profile`, and how it is read.
@@ -12,7 +12,7 @@ pub struct ProfileSpec {
     /// What weights are given per.
     pub per: WeightPer,
     /// The states of the thread ledger.
-    pub states: Vec<BudgetState>,
+    pub states: Vec<State>,
     /// What a stack can be weighed by.
     pub measures: Vec<Measure>,
     /// The tables of events that the block holds.
@@ -61,25 +61,17 @@ pub struct Measure {
     /// The column of weights.
     pub weight: String,
     /// Unit of the weights.
-    pub unit: MeasureUnit,
-    /// The text column that tells states apart.
+    pub unit: Unit,
+    /// Whether it divides the time of the thread ledger: that on a CPU, or with `state` that in the states which the column names.
+    pub ledger: bool,
+    /// The text column that is a level above the stacks.
     pub state: Option<String>,
+    /// Whose stack it is, in words: "who waited".
+    pub who: String,
     /// A column of other stacks of the same rows.
     pub other: Option<String>,
     /// What the other stacks are.
     pub other_title: Option<String>,
-}
-
-/// Unit of weights.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
-pub enum MeasureUnit {
-    /// Seconds.
-    #[serde(rename = "s")]
-    Seconds,
-    /// Counts.
-    #[serde(rename = "")]
-    Counts,
 }
 
 /// How the threads of a run take turns.

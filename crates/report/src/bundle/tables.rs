@@ -1,5 +1,6 @@
 //! The tables of the pages. Their values are computed by the page, for the window that its reader chooses.
 
+use super::Unit;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -44,7 +45,7 @@ pub struct Column {
     /// Its heading.
     pub title: String,
     /// Unit of its values; empty for texts.
-    pub unit: String,
+    pub unit: Unit,
     /// What it means.
     pub help: String,
     /// Whether it holds texts.
@@ -128,7 +129,7 @@ pub struct EventValue {
     /// Its heading.
     pub title: String,
     /// Its unit.
-    pub unit: String,
+    pub unit: Unit,
     /// What it means.
     pub help: String,
     /// How it is computed.
