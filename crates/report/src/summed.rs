@@ -331,7 +331,7 @@ pub(crate) fn events(measured: &Measured) -> EventTable {
         .iter()
         .copied()
         .chain(locks)
-        .chain(loose.iter().copied().filter(|l| !measure.other.is_some_and(|o| o.name == *l)));
+        .chain(loose.iter().copied().filter(|l| measure.other.is_none_or(|o| o.name != *l)));
     let by: String = std::iter::once("comm")
         .chain(told)
         .filter(|name| column(name).is_some())

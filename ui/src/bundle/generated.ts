@@ -562,11 +562,11 @@ export type ProfileSpec = {
   block: string,
   /** What weights are given per. */
   per: WeightPer,
-  /** The states of the thread ledger. */
+  /** The states of the thread ledger, as its table declares them. */
   states: Array<State>,
-  /** What a stack can be weighed by. */
+  /** What a stack can be weighed by, as tables declare it; what divides the time of the ledger first. */
   measures: Array<Measure>,
-  /** The tables of events that the block holds. */
+  /** The tables that the block holds: those of the measures, `ledger` and `running`. */
   tables: Array<string>,
   /** By run: how its threads take turns; null where that was not recorded. */
   turns: Array<Turns | null>,

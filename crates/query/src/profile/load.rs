@@ -280,7 +280,7 @@ fn further(rows: &Rows) -> impl Iterator<Item = &'static str> + use<> {
     let measure = rows.measure;
     let locks = measure.locks.map_or([""; 3], |locks| [locks.name, locks.kind, locks.address]);
     let is_further = move |label: &&'static str| {
-        *label != measure.level && !measure.other.is_some_and(|other| other.name == *label) && !locks.contains(label)
+        *label != measure.level && measure.other.is_none_or(|other| other.name != *label) && !locks.contains(label)
     };
     measure.labels.iter().copied().filter(is_further).take(FURTHER)
 }

@@ -11,11 +11,11 @@ pub struct ProfileSpec {
     pub block: String,
     /// What weights are given per.
     pub per: WeightPer,
-    /// The states of the thread ledger.
+    /// The states of the thread ledger, as its table declares them.
     pub states: Vec<State>,
-    /// What a stack can be weighed by.
+    /// What a stack can be weighed by, as tables declare it; what divides the time of the ledger first.
     pub measures: Vec<Measure>,
-    /// The tables of events that the block holds.
+    /// The tables that the block holds: those of the measures, `ledger` and `running`.
     pub tables: Vec<String>,
     /// By run: how its threads take turns; null where that was not recorded.
     pub turns: Vec<Option<Turns>>,

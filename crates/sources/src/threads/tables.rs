@@ -178,7 +178,7 @@ static WAIT_TABLE: Table = Table::wide(
         PID,
         COMM,
         THREAD,
-        Column::label("state", "the state of thread_time that it was in"),
+        Column::label("state", "the state, as in thread_time: one of those from `lock` on"),
         Column::label("what", "the kernel function that it waited in; for short waits the system call"),
         stack("stack", "the stack that waited; NULL if none could be taken"),
         Column::label("waker", "the waking process; NULL for interrupts, timers and waits that are not over"),
@@ -426,3 +426,19 @@ pub(super) static CHARTS: &[Chart] = &[
         &["b0", "b3", "b5", "b7", "b8", "b9", "b10", "b11", "b12", "b13", "b14", "b15", "b16"],
     ),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernels_states_are_those_of_the_ledger() {
+        let header = include_str!("ledger.h");
+        let list = header.split_once("enum state {").expect("the states").1.split_once("};").expect("their end").0;
+        let names = list.lines().filter_map(|line| line.trim().strip_suffix(','));
+        let names: Vec<String> = names.filter(|name| !name.contains(' ')).map(str::to_lowercase).collect();
+        let blocked = names.iter().skip_while(|name| *name != "lock").take_while(|name| *name != "undecided");
+        assert_eq!(blocked.collect::<Vec<_>>(), WORDS);
+        assert!(names.starts_with(&["running", "runnable", "throttled"].map(String::from)), "{names:?}");
+    }
+}
