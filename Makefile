@@ -33,8 +33,9 @@ ui: ui/dist/index.html ## Build the page that the report crate embeds
 workloads: ## Build the programs with a slow and a fast variant
 	@$(MAKE) --no-print-directory -C workloads
 
-reference: build ## Write docs/reference anew from the program
+reference: build ## Write docs/reference, and the types of the page, anew from the program
 	target/release/twinscope reference docs/reference
+	TWINSCOPE_WRITE_TYPES=yes cargo test --quiet -p twinscope-report --lib the_page_knows_these_types
 
 bench: build workloads ## Measure the budgets and write docs/benchmarks.md
 	@scripts/install-deps.sh bench

@@ -37,6 +37,7 @@ STEPS=(
     "no-bpf      busy   lint            cargo clippy -p twinscope-sources --no-default-features --quiet -- -D warnings"
     "recorder    busy   build           scripts/check-recorder.sh"
     "browser     busy   build           npm --prefix ui run test:page"
+    "a-report    busy   build,rust-built scripts/check-report.sh"
     "rust        busy   rust-built      scripts/rust-tests.sh units"
     "reference   busy   build           scripts/check-reference.sh"
     "program     quiet  rust-built      scripts/rust-tests.sh whole"

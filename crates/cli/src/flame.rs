@@ -6,8 +6,8 @@ use crate::text::{self, cut};
 use anyhow::Result;
 use clap::Args;
 use compare::Choice;
-use model::{Status, Window};
-use query::profile::{self, Filter, Levels, Measure, Part, ROOT, Request, Tree};
+use model::{Measure, Status, Table, Window};
+use query::profile::{self, Filter, Known, Levels, Part, ROOT, Request, Tree};
 use query::{Run, human};
 use report::Graph;
 use serde_json::json;
@@ -28,8 +28,8 @@ pub struct Flame {
     against: Vec<PathBuf>,
 
     /// What to measure: cpu, blocked, all (both, by state), a state of blocked threads (lock, disk, network, sleep,
-    /// idle …), contended (by lock), goroutines (what they wait for), faults, ipis
-    #[arg(long, value_name = "STATE", default_value = "cpu", value_parser = state)]
+    /// idle …), contended (by lock), goroutines (what they wait for), faults, ipis, or what else the recording declares
+    #[arg(long, value_name = "STATE", default_value = "cpu")]
     state: String,
 
     /// The window, as in `compare`: auto, whole, busy, or FROM..TO with times (10s..50s) or marks ('warm-up over..')
@@ -103,28 +103,58 @@ fn format(path: &Path) -> Option<Format> {
     }
 }
 
-/// States of threads that have stacks.
-const WAITS: [&str; 8] = ["lock", "disk", "network", "pipe", "fault", "sleep", "idle", "other"];
-
-fn state(word: &str) -> Result<String, String> {
-    if matches!(Measure::parse(word), Measure::Wait(_)) && !WAITS.contains(&word) {
-        return Err(format!("there are cpu, blocked, all, contended, goroutines, faults, ipis, {}", WAITS.join(", ")));
-    }
-    Ok(word.to_owned())
+/// The tables with stacks that this program can record, each with its source.
+fn recordable() -> impl Iterator<Item = (&'static str, &'static Table, &'static Measure)> {
+    let tables = sources::ALL.iter().flat_map(|source| source.tables.iter().map(|table| (source.name, *table)));
+    tables.filter_map(|(source, table)| Some((source, table, table.measure?)))
 }
 
-/// Why a run may hold nothing of what was asked for: what its recording says of the source.
-fn why_nothing(run: &Run, measure: &Measure) -> Vec<String> {
-    let sources: &[&str] = match measure {
-        Measure::Cpu => &["stacks"],
-        Measure::Wait(_) | Measure::Blocked | Measure::Contended | Measure::Goroutines => &["threads"],
-        Measure::All => &["stacks", "threads"],
-        Measure::Faults => &["faults"],
-        Measure::Interrupts => &["ipis"],
+/// The states in which threads are blocked that this program can record.
+fn blocked() -> impl Iterator<Item = &'static str> {
+    let states = sources::ALL.iter().flat_map(|source| source.tables).flat_map(|table| table.states());
+    states.filter(|(_, state)| state.kind.is_blocked()).map(|(column, _)| column.name)
+}
+
+/// What a word stands for in the first of the runs that has it. One that none of them has and that cannot be recorded is a wrong word.
+fn known(runs: &[Run], word: &str) -> Result<Option<Known>> {
+    let found = runs.iter().find_map(|run| profile::known(run, word));
+    let can_be = recordable().any(|(_, _, measure)| measure.id == word)
+        || word == profile::ALL
+        || blocked().any(|state| state == word);
+    if found.is_none() && !can_be {
+        let mut words: Vec<String> = Vec::new();
+        let recordable = recordable().map(|(_, _, measure)| measure.id).chain([profile::ALL]).chain(blocked());
+        for word in runs.iter().flat_map(profile::words).chain(recordable.map(str::to_owned)) {
+            if !words.contains(&word) {
+                words.push(word);
+            }
+        }
+        return Err(recorder::Usage(format!("there is no --state {word}; there are: {}", words.join(", "))).into());
+    }
+    Ok(found)
+}
+
+/// Why a run may hold nothing of what was asked for: what its recording says of the sources.
+fn why_nothing(run: &Run, word: &str) -> Vec<String> {
+    let of_run = run.recording.tables().filter_map(|(source, table)| Some((source, table, table.measure?)));
+    let all: Vec<_> = of_run.chain(recordable()).collect();
+    let is_measure = all.iter().any(|(_, _, measure)| measure.id == word);
+    let asked = |measure: &Measure| match is_measure {
+        true => measure.id == word,
+        false => measure.ledger && (word == profile::ALL || !measure.level.is_empty()),
+    };
+    let asked: Vec<_> = all.into_iter().filter(|(_, _, measure)| asked(measure)).collect();
+    // A gap in another table of the source says nothing of this one.
+    let is_of = |c: &model::Coverage| {
+        let table = c.item.split('.').next().unwrap_or_default();
+        asked.iter().any(|(source, of, _)| {
+            let is_other = run.recording.tables().any(|(_, t)| t.name == table && t.name != of.name);
+            *source == c.source && !is_other
+        })
     };
     let found = run.recording.coverage().into_iter().filter(|c| c.status != Status::Read);
     found
-        .filter(|c| sources.contains(&c.source.as_str()) && c.item != "thread_time.stolen")
+        .filter(is_of)
         .map(|c| {
             let item = if c.item.is_empty() { c.source } else { format!("{} {}", c.source, c.item) };
             let remedy = c.remedy.map_or(String::new(), |r| format!("; to change that: {r}"));
@@ -184,8 +214,9 @@ fn draw(options: &Flame, runs: &[Run]) -> Result<Drawn> {
     let windows: Vec<Window> =
         runs.iter().map(|run| compare::choose(run, &options.window)).collect::<Result<_, _>>()?;
     let parts: Vec<Part<'_>> = runs.iter().zip(&windows).map(|(run, window)| Part { run, window }).collect();
+    let known = known(runs, &options.state)?;
     let request = Request {
-        measure: Measure::parse(&options.state),
+        measure: options.state.clone(),
         filter: Filter { process: options.process.clone(), thread: options.thread.clone() },
         levels: Levels {
             what: false,
@@ -207,7 +238,7 @@ fn draw(options: &Flame, runs: &[Run]) -> Result<Drawn> {
             return Err(error.into());
         }
     };
-    let mut unit = request.measure.unit().to_owned();
+    let mut unit = known.as_ref().map_or("s", |known| known.unit).to_owned();
     let mut notes = Vec::new();
     if sides == 2 {
         let sum = |side: usize, of: &dyn Fn(usize) -> Option<f64>| {
@@ -232,13 +263,9 @@ fn draw(options: &Flame, runs: &[Run]) -> Result<Drawn> {
         })
         .collect();
     let what = {
-        let mut what = request.measure.title();
-        if options.others {
-            what.push_str(if request.measure == Measure::Contended {
-                ", by who held them"
-            } else {
-                ", by who ended it"
-            });
+        let mut what = known.as_ref().map_or(&*options.state, |known| &*known.title).to_owned();
+        if let Some(other) = known.as_ref().and_then(|known| known.other).filter(|_| options.others) {
+            what.push_str(&format!(", by {other}"));
         }
         if let Some(process) = &options.process {
             what.push_str(&format!(" of {process}"));
@@ -248,8 +275,6 @@ fn draw(options: &Flame, runs: &[Run]) -> Result<Drawn> {
         }
         what
     };
-    let mut capital = what.chars();
-    let what: String = capital.next().into_iter().flat_map(char::to_uppercase).chain(capital).collect();
     let title = match names.as_slice() {
         [before, after] => format!("{what}: {after}, baseline {before}"),
         _ => format!("{what}: {}", names.concat()),
@@ -460,9 +485,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn states_are_known() {
-        assert!(["cpu", "lock", "all", "contended"].iter().all(|word| state(word).is_ok()));
-        assert!(state("locks").unwrap_err().contains("lock, disk"));
+    fn words_are_those_that_are_declared() {
+        assert!(["cpu", "lock", "all", "contended"].iter().all(|word| known(&[], word).is_ok()));
+        assert!(known(&[], "locks").unwrap_err().to_string().contains("lock, disk"));
+        assert!(known(&[], "runnable").is_err(), "nobody's stack is taken while it waits for a CPU");
     }
 
     #[test]

@@ -101,6 +101,9 @@ fn describe_table(page: &mut String, table: &Table) -> Result<()> {
     if table.events {
         writeln!(page, "Rows are events.")?;
     }
+    if let Some(measure) = table.measure {
+        writeln!(page, "Call trees: `twinscope flame --state {}`, {}.", measure.id, cell(measure.help))?;
+    }
     writeln!(
         page,
         "\n| {} | kind | unit | compared by | what it is |\n|---|---|---|---|---|",

@@ -86,14 +86,14 @@ pub fn compare(runs: &[Run], options: &Options) -> Result<Comparison, Error> {
     let windows = runs.iter().map(|run| window::choose(run, &options.window)).collect::<Result<Vec<_>, _>>()?;
     let progress: Vec<Option<Progress>> = runs.iter().map(Progress::of).collect();
     let own = own::names(runs);
-    let scoped = runs.iter().all(|run| run.recording.manifest().has_scope());
+    let scoped = own::scoped(runs);
     let repeats = if options.repeats < runs.len() { options.repeats } else { 0 };
     // The sides that are compared, each a list of runs.
     let sides: Vec<[Vec<usize>; 2]> = match repeats {
         0 => (1..runs.len()).map(|run| [vec![0], vec![run]]).collect(),
         repeats => vec![[(0..repeats).collect(), (repeats..runs.len()).collect()]],
     };
-    let mut metrics = Metrics::new(runs, &sides, (&own, scoped), &windows, &progress);
+    let mut metrics = Metrics::new(runs, &sides, (&own, &scoped), &windows, &progress);
     // One run alone has nothing to be compared with, and its tables can be large.
     if runs.len() > 1 {
         metrics.tables()?;
@@ -108,9 +108,9 @@ pub fn compare(runs: &[Run], options: &Options) -> Result<Comparison, Error> {
         metrics.insert(DONE.to_owned());
     }
     let compared = found.len() + throughput.len();
-    let mut differences = listed(found, options, &own, scoped);
+    let mut differences = listed(found, options, &own, &scoped);
     // The pace is a family of its own, and what all others explain: it stands first.
-    differences.extend(listed(throughput, options, &own, scoped).into_iter().map(|mut d| {
+    differences.extend(listed(throughput, options, &own, &scoped).into_iter().map(|mut d| {
         d.weight += 1e3;
         d
     }));

@@ -1,6 +1,6 @@
 //! One difference: what is said of it, how sure and how large it is, and which of all that were found are listed, in which order.
 
-use crate::{Options, own};
+use crate::Options;
 use model::Polarity;
 use query::stats;
 use query::stats::separation::Separation;
@@ -107,7 +107,7 @@ pub(crate) fn listed(
     found: Vec<Candidate>,
     options: &Options,
     own: &BTreeSet<String>,
-    scoped: bool,
+    scoped: &BTreeSet<&'static str>,
 ) -> Vec<Difference> {
     // Whether the same per second went the same way, by as much as matters.
     let is_driven = |c: &Candidate| {
@@ -148,7 +148,7 @@ pub(crate) fn listed(
 
 /// How far up a difference belongs: the change that is sure, in powers of e and up to sixteenfold, times how many times it passes the floor.
 /// What is said of the command itself comes before what is said of the system, and that before what is said of its neighbours.
-fn weight(c: &Candidate, own: &BTreeSet<String>, scoped: bool) -> f64 {
+fn weight(c: &Candidate, own: &BTreeSet<String>, scoped: &BTreeSet<&'static str>) -> f64 {
     const MOST: f64 = 2.77;
     let d = &c.difference;
     let sure = match (d.low, d.high) {
@@ -165,7 +165,7 @@ fn weight(c: &Candidate, own: &BTreeSet<String>, scoped: bool) -> f64 {
     let times = (least / c.floor).ln_1p();
     let polarity = if d.polarity == Polarity::Neutral { 1.0 } else { 1.25 };
     let (whose, tier) = match d.labels.get("comm") {
-        Some(name) if own.contains(name) || own::is_scoped(d.table, scoped) => (1.5, 0.0),
+        Some(name) if own.contains(name) || scoped.contains(d.table) => (1.5, 0.0),
         // However much they changed.
         Some(_) if !own.is_empty() => (1.0, -1e3),
         _ => (1.0, 0.0),

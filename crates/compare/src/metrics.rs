@@ -20,8 +20,8 @@ pub(crate) struct Metrics<'a> {
     sides: &'a [[Vec<usize>; 2]],
     /// Names of processes that belong to the workloads.
     own: &'a BTreeSet<String>,
-    /// Whether only the threads of the workloads were traced.
-    scoped: bool,
+    /// Tables with the workload's threads only.
+    scoped: &'a BTreeSet<&'static str>,
     windows: &'a [Window],
     progress: &'a [Option<Progress>],
     comparer: Comparer,
@@ -35,7 +35,7 @@ impl<'a> Metrics<'a> {
     pub(crate) fn new(
         runs: &'a [Run],
         sides: &'a [[Vec<usize>; 2]],
-        (own, scoped): (&'a BTreeSet<String>, bool),
+        (own, scoped): (&'a BTreeSet<String>, &'a BTreeSet<&'static str>),
         windows: &'a [Window],
         progress: &'a [Option<Progress>],
     ) -> Self {
@@ -151,7 +151,7 @@ impl<'a> Metrics<'a> {
                 // What a neighbour uses is not for the workload's operations, and what the system does is only where it grows by itself.
                 let process = by.iter().position(|&l| l == "comm").and_then(|at| labels.get(at));
                 if metric.per_operation.is_none()
-                    || process.is_some_and(|name| !self.own.contains(name) && !own::is_scoped(table.name, self.scoped))
+                    || process.is_some_and(|name| !self.own.contains(name) && !self.scoped.contains(table.name))
                 {
                     continue;
                 }

@@ -153,10 +153,14 @@ fn paths(run: &Run, table: &str) -> Vec<String> {
     frame.entities.iter().filter_map(text).collect()
 }
 
-/// Tables that hold nothing but the threads in scope, whatever they are called: a compiler of the workload has the name of a neighbour's.
-pub fn is_scoped(table: &str, scoped: bool) -> bool {
-    const TABLES: [&str; 4] = ["page_fault", "run_queue", "syscall", "thread_time"];
-    scoped && TABLES.contains(&table)
+/// The names of tables that hold nothing but the workload's threads in all of these runs, whatever the threads are called: a compiler of the workload
+/// has the name of a neighbour's.
+pub fn scoped(runs: &[Run]) -> BTreeSet<&'static str> {
+    if !runs.iter().all(|run| run.recording.manifest().has_scope()) {
+        return BTreeSet::new();
+    }
+    let tables = runs.iter().flat_map(|run| run.recording.tables());
+    tables.filter(|(_, table)| table.scoped).map(|(_, table)| table.name).collect()
 }
 
 /// System calls that wait for something to do. The time in them, per operation, grows by the mere fact that the pace falls.
@@ -188,7 +192,7 @@ pub(crate) fn is_waiting(metric: &str, by: &[&str], labels: &[String]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{InGroup, cgroups, is_scoped, is_waiting};
+    use super::{InGroup, cgroups, is_waiting, scoped};
     use crate::side::Side;
     use model::{Column, Table, Unit};
     use std::collections::BTreeSet;
@@ -237,7 +241,16 @@ mod tests {
 
     #[test]
     fn what_was_looked_at_is_the_workloads() {
-        assert!(is_scoped("thread_time", true) && !is_scoped("thread_time", false) && !is_scoped("process", true));
+        static CALLS: Table = Table::wide("calls", "calls", &[Column::label("comm", "process")]).scoped();
+        let of = |scope: &str| {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("run.twin");
+            let manifest = model::Manifest { scope: scope.into(), ..model::Manifest::default() };
+            query::testing::write(&path, &manifest, &[(&CALLS, "t comm\n0 app")]);
+            scoped(&[query::Run { name: "run".into(), recording: store::Recording::open(&path).unwrap() }])
+        };
+        assert_eq!(of(model::whose::COMMAND), BTreeSet::from(["calls"]));
+        assert_eq!(of(""), BTreeSet::new());
     }
 
     #[test]

@@ -73,11 +73,20 @@ impl Pair {
     /// Where the archive is damaged or the disk is full.
     pub fn unpack(&self) -> anyhow::Result<tempfile::TempDir> {
         let folder = tempfile::tempdir()?;
+        self.unpack_into(folder.path())?;
+        Ok(folder)
+    }
+
+    /// Unpacks its recordings into a folder that is there: `slow.twin` and `fast.twin`.
+    ///
+    /// # Errors
+    /// Where the archive is damaged or the disk is full.
+    pub fn unpack_into(&self, folder: &Path) -> anyhow::Result<()> {
         let (runs, common) = (std::fs::read(self.folder.join(RUNS))?, keep::common(&self.folder)?);
         let mut decoder = zstd::stream::Decoder::with_ref_prefix(runs.as_slice(), &common)?;
         decoder.window_log_max(keep::WINDOW)?;
-        tar::Archive::new(decoder).unpack(folder.path())?;
-        Ok(folder)
+        tar::Archive::new(decoder).unpack(folder)?;
+        Ok(())
     }
 
     /// Size of its archive in bytes.

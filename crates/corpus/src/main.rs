@@ -23,6 +23,8 @@ enum Command {
     Keep { name: String, slow: PathBuf, fast: PathBuf },
     /// Take these recordings for what all have in common; pairs that are there must be written anew
     Common { recordings: Vec<PathBuf> },
+    /// Unpack the recordings of a pair, slow.twin and fast.twin, into a folder
+    Unpack { name: String, into: PathBuf },
     /// Ask about all pairs (or those named) and print a table of the answers and how often they are right
     Report {
         names: Vec<String>,
@@ -52,6 +54,12 @@ fn main() -> anyhow::Result<()> {
                 .with_context(|| format!("pair {name}"))
         }
         Command::Common { recordings } => corpus::keep::set_common(&arguments.folder, recordings),
+        Command::Unpack { name, into } => {
+            for pair in some(std::slice::from_ref(name))? {
+                pair.unpack_into(into).with_context(|| format!("pair {name}, into {}", into.display()))?;
+            }
+            Ok(())
+        }
         Command::Report { names, blind } => {
             let pairs = some(names)?;
             print!("{}", report(&pairs, &answers::all(&pairs)?, *blind));

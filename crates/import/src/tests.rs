@@ -4,7 +4,7 @@ use super::*;
 use model::{NULL, Window};
 use proptest::prelude::*;
 use query::Run;
-use query::profile::{Measure, Part, Request, folded, load};
+use query::profile::{Part, Request, folded, load};
 
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/profiles").join(name)
@@ -18,7 +18,7 @@ fn imported(input: &Path, options: &Options) -> (Format, Profile, Vec<String>) {
     let run = Run { name: "x".into(), recording: store::Recording::open(&output).unwrap() };
     assert_eq!(run.recording.damage(), []);
     let window = Window { from: 0, to: run.recording.duration(), why: String::new() };
-    let tree = load(&[Part { run: &run, window: &window }], &Request::new(Measure::Cpu)).unwrap();
+    let tree = load(&[Part { run: &run, window: &window }], &Request::new("cpu")).unwrap();
     let total: i64 = profile.samples.iter().map(|s| s.weight).sum();
     assert!((tree.whole(0) - total as f64 / 1e9).abs() < 1e-6, "nothing is lost on the way");
     (format, profile, folded(&tree, 1e3).lines().map(str::to_owned).collect())
@@ -137,7 +137,7 @@ fn perf_data_is_what_perf_says() {
         import(&fixture(input), &output, false, &options).unwrap();
         let run = Run { name: "x".into(), recording: store::Recording::open(&output).unwrap() };
         let window = Window { from: 0, to: run.recording.duration(), why: String::new() };
-        let tree = load(&[Part { run: &run, window: &window }], &Request::new(Measure::Cpu)).unwrap();
+        let tree = load(&[Part { run: &run, window: &window }], &Request::new("cpu")).unwrap();
         let mut by_module = std::collections::BTreeMap::new();
         for (node, weight) in tree.own(0).iter().enumerate().filter(|(_, w)| **w > 0.0) {
             let module = tree.frame(node as u32).map_or(String::new(), |f| f.module.to_string());

@@ -1,7 +1,7 @@
 //! Tables, columns and derived metrics: what a source declares and what a recording carries along, so that a
 //! reader of any age knows what each number means.
 
-use crate::Unit;
+use crate::{Bucket, Measure, Page, State, Unit};
 use serde::{Deserialize, Serialize};
 
 /// How a cell is stored.
@@ -85,6 +85,8 @@ pub struct Column {
     pub kind: Kind,
     /// The unit of the stored value.
     pub unit: Unit,
+    /// A heading, where the name is none; empty: the name, spelled out.
+    pub title: &'static str,
     /// One line: what it counts or measures.
     pub help: &'static str,
     /// Whether more of it is better.
@@ -96,6 +98,10 @@ pub struct Column {
     /// The least absolute difference that anyone would care about, in base units (per second for counters). 0 leaves
     /// the choice to the default of the unit.
     pub floor: f64,
+    /// Where it ends, if it is a bucket of a histogram.
+    pub bucket: Option<Bucket>,
+    /// What it is as a state of threads, if it holds the time in one.
+    pub state: Option<&'static State>,
 }
 
 impl Column {
@@ -106,7 +112,20 @@ impl Column {
             Kind::Histogram | Kind::Duration => Compare::Distribution,
             Kind::Counter | Kind::Gauge => Compare::Ratio,
         };
-        Column { name, ty, kind, unit, help, polarity: Polarity::Neutral, compare, fold: Fold::Sum, floor: 0.0 }
+        Column {
+            name,
+            ty,
+            kind,
+            unit,
+            title: "",
+            help,
+            polarity: Polarity::Neutral,
+            compare,
+            fold: Fold::Sum,
+            floor: 0.0,
+            bucket: None,
+            state: None,
+        }
     }
 
     /// A text that says what the row is about.
@@ -162,10 +181,24 @@ impl Column {
         self
     }
 
-    /// Makes a counter one bucket of a histogram. Buckets mean something together only: they are not compared one by one.
-    pub const fn histogram(mut self) -> Self {
+    /// Makes a counter one bucket of a histogram, which ends at `end` in `unit` (see [`Bucket`]). Buckets mean something together only: they are not
+    /// compared one by one.
+    pub const fn histogram(mut self, end: f64, unit: Unit) -> Self {
         self.kind = Kind::Histogram;
         self.compare = Compare::Never;
+        self.bucket = Some(Bucket { end, unit });
+        self
+    }
+
+    /// Makes a counter of time the time in one state of threads.
+    pub const fn state(mut self, state: &'static State) -> Self {
+        self.state = Some(state);
+        self
+    }
+
+    /// Gives it a heading other than its name.
+    pub const fn titled(mut self, title: &'static str) -> Self {
+        self.title = title;
         self
     }
 
@@ -263,37 +296,43 @@ pub struct Table {
     /// Rows are entries of a dictionary that other tables refer to by number: true from then on and for the whole recording, before it too.
     /// They are events that no window cuts and that a flight recorder never forgets. Of several rows with the same labels the last counts.
     pub dictionary: bool,
+    /// A heading, where the name is none; empty: the name, spelled out.
+    pub title: &'static str,
+    /// The page of the report that shows its rows, where no chart says so.
+    pub page: Option<Page>,
+    /// Rows are about the traced threads only, where a recording traces some: a compiler of the workload has the name of a neighbour's.
+    pub scoped: bool,
+    /// What its rows weigh, if they have stacks and can be drawn as call trees.
+    pub measure: Option<&'static Measure>,
 }
 
 impl Table {
-    /// A wide table, compared as one total over all its entities.
-    pub const fn wide(name: &'static str, help: &'static str, columns: &'static [Column]) -> Self {
+    const fn new(name: &'static str, help: &'static str, shape: Shape, columns: &'static [Column]) -> Self {
         Table {
             name,
             help,
-            shape: Shape::Wide,
+            shape,
             columns,
             derived: &[],
             groups: &[&[]],
             events: false,
             from_zero: false,
             dictionary: false,
+            title: "",
+            page: None,
+            scoped: false,
+            measure: None,
         }
+    }
+
+    /// A wide table, compared as one total over all its entities.
+    pub const fn wide(name: &'static str, help: &'static str, columns: &'static [Column]) -> Self {
+        Table::new(name, help, Shape::Wide, columns)
     }
 
     /// A long table (see [`Shape::Long`]), compared as one total for each field.
     pub const fn long(name: &'static str, help: &'static str, unknown: Kind, columns: &'static [Column]) -> Self {
-        Table {
-            name,
-            help,
-            shape: Shape::Long { unknown },
-            columns,
-            derived: &[],
-            groups: &[&[]],
-            events: false,
-            from_zero: false,
-            dictionary: false,
-        }
+        Table::new(name, help, Shape::Long { unknown }, columns)
     }
 
     /// Adds derived metrics.
@@ -326,6 +365,35 @@ impl Table {
     pub const fn of_entries(mut self) -> Self {
         self.dictionary = true;
         self.of_events()
+    }
+
+    /// Gives it a heading other than its name.
+    pub const fn titled(mut self, title: &'static str) -> Self {
+        self.title = title;
+        self
+    }
+
+    /// Shows its rows on this page of the report.
+    pub const fn on(mut self, page: Page) -> Self {
+        self.page = Some(page);
+        self
+    }
+
+    /// Says that rows are about the traced threads only, see [`Table::scoped`].
+    pub const fn scoped(mut self) -> Self {
+        self.scoped = true;
+        self
+    }
+
+    /// Says what its rows weigh.
+    pub const fn measured(mut self, measure: &'static Measure) -> Self {
+        self.measure = Some(measure);
+        self
+    }
+
+    /// The states that its columns are, in order; none unless it is a ledger.
+    pub fn states(&self) -> impl Iterator<Item = (&'static Column, &'static State)> + use<> {
+        self.columns.iter().filter_map(|c| Some((c, c.state?)))
     }
 
     /// The label columns, in order.

@@ -4,7 +4,7 @@
 
 use model::{Manifest, NULL, Rows, Symbols, Window};
 use query::Run;
-use query::profile::{Measure, Part, Request, load};
+use query::profile::{Part, Request, load};
 use query::testing::{FRAME, SAMPLE, STACK};
 use std::time::Instant;
 use store::{Recording, Writer};
@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let window = Window { from: 0, to: i64::MAX, why: String::new() };
     for _ in 0..3 {
         let start = Instant::now();
-        let tree = load(&[Part { run: &run, window: &window }], &Request::new(Measure::Cpu))?;
+        let tree = load(&[Part { run: &run, window: &window }], &Request::new("cpu"))?;
         println!("{samples} samples: {:.2} s, {} nodes", start.elapsed().as_secs_f64(), tree.len());
     }
     std::fs::remove_file(path)?;

@@ -44,11 +44,11 @@ pub enum Error {
         tables: String,
     },
     /// A recording holds nothing of what a profile was asked of.
-    #[error("{run} holds no {what}; {known}")]
+    #[error("{run} holds no stacks for `{what}`; {known}")]
     NoProfile {
         /// The run.
         run: String,
-        /// What was asked for.
+        /// The word that was asked for.
         what: String,
         /// What it has.
         known: String,

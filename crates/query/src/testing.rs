@@ -9,7 +9,7 @@
 //! ```
 
 use crate::Run;
-use model::{Column, Compare, Den, Derived, Kind, Manifest, NULL, Polarity, Rows, Symbols, Table, Type, Unit};
+use model::{Column, Compare, Den, Derived, Fold, Kind, Manifest, NULL, Polarity, Rows, Symbols, Table, Type, Unit};
 use std::path::Path;
 use store::{Frame, Recording, Select, Writer};
 
@@ -188,7 +188,7 @@ pub static WAIT: Table = Table::wide(
         Column::fact_number("waker_stack", Unit::None, "the waker's stack"),
         Column::gauge("count", Unit::None, "number"),
         Column::gauge("time", Unit::Nanoseconds, "time"),
-        Column::gauge("longest", Unit::Nanoseconds, "longest"),
+        Column::gauge("longest", Unit::Nanoseconds, "longest").folded(Fold::Max),
     ],
 )
 .of_events();
@@ -207,8 +207,8 @@ pub static LOCK: Table = Table::wide(
         Column::fact("holder", "thread that held it"),
         Column::gauge("count", Unit::None, "number"),
         Column::gauge("time", Unit::Nanoseconds, "time"),
-        Column::gauge("longest", Unit::Nanoseconds, "longest"),
-        Column::gauge("waiters", Unit::None, "at once"),
+        Column::gauge("longest", Unit::Nanoseconds, "longest").folded(Fold::Max),
+        Column::gauge("waiters", Unit::None, "at once").folded(Fold::Max),
     ],
 )
 .of_events();

@@ -1,7 +1,8 @@
 //! The binary block of a page: time axes and series at several resolutions. See docs/report-bundle.md, "Block of a page".
 
+use crate::Error;
+use crate::bundle::{BlockIndex, Coding as Stored, LevelIndex, SeriesIndex, TimeIndex};
 use query::series::{Grid, Series};
-use serde_json::{Value, json};
 use std::collections::HashMap;
 
 /// Points of the coarse level.
@@ -26,9 +27,8 @@ pub(crate) enum Coding {
 #[derive(Debug, Default)]
 pub(crate) struct Block {
     data: Vec<u8>,
-    times: Vec<Value>,
+    index: BlockIndex,
     by_time: HashMap<(Vec<u64>, Vec<u64>), usize>,
-    series: Vec<Value>,
 }
 
 impl Block {
@@ -50,26 +50,20 @@ impl Block {
             // A level stands for a moment: it has no width.
             let widths: Vec<f64> = buckets.ranges.iter().filter_map(width).collect();
             let time = self.time(&buckets.time, if widths.len() == buckets.time.len() { &widths } else { &[] });
-            let mut level = json!({"time": time, "n": buckets.time.len(), "offset": self.values(&points.mean, coding), "min": null, "max": null});
-            if let Value::Object(fields) = &mut level {
-                match coding {
-                    Coding::Float => {
-                        fields.insert("coding".into(), "f32".into());
-                        if !exact {
-                            fields.insert("min".into(), self.values(&points.min, coding).into());
-                            fields.insert("max".into(), self.values(&points.max, coding).into());
-                        }
-                    }
-                    Coding::Byte(scale) => {
-                        fields.insert("coding".into(), "u8".into());
-                        fields.insert("scale".into(), scale.into());
-                    }
-                }
-            }
-            levels.push(level);
+            let offset = self.values(&points.mean, coding);
+            let (stored, scale) = match coding {
+                Coding::Float => (Stored::F32, None),
+                Coding::Byte(scale) => (Stored::U8, Some(scale)),
+            };
+            let (min, max) = if coding == Coding::Float && !exact {
+                (Some(self.values(&points.min, coding)), Some(self.values(&points.max, coding)))
+            } else {
+                (None, None)
+            };
+            levels.push(LevelIndex { time, n: buckets.time.len(), offset, coding: stored, scale, min, max });
         }
-        self.series.push(json!({"levels": levels}));
-        self.series.len() - 1
+        self.index.series.push(SeriesIndex { levels });
+        self.index.series.len() - 1
     }
 
     fn align(&mut self) -> usize {
@@ -85,10 +79,10 @@ impl Block {
             return index;
         }
         let offset = self.doubles(times);
-        let widths = if widths.is_empty() { Value::Null } else { self.doubles(widths).into() };
-        self.times.push(json!({"n": times.len(), "offset": offset, "widths": widths}));
-        self.by_time.insert(key, self.times.len() - 1);
-        self.times.len() - 1
+        let widths = (!widths.is_empty()).then(|| self.doubles(widths));
+        self.index.times.push(TimeIndex { n: times.len(), offset, widths });
+        self.by_time.insert(key, self.index.times.len() - 1);
+        self.index.times.len() - 1
     }
 
     fn doubles(&mut self, values: &[f64]) -> usize {
@@ -116,15 +110,15 @@ impl Block {
     }
 
     /// The bytes.
-    pub(crate) fn finish(self) -> Vec<u8> {
-        let index = json!({"times": self.times, "series": self.series}).to_string();
+    pub(crate) fn finish(self) -> Result<Vec<u8>, Error> {
+        let index = serde_json::to_vec(&self.index)?;
         let mut bytes = Vec::with_capacity(self.data.len() + index.len() + 16);
         bytes.extend(b"TWB1");
         bytes.extend((index.len() as u32).to_le_bytes());
-        bytes.extend(index.as_bytes());
+        bytes.extend(&index);
         bytes.resize(bytes.len().next_multiple_of(8), 0);
         bytes.extend(self.data);
-        bytes
+        Ok(bytes)
     }
 }
 

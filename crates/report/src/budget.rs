@@ -1,11 +1,11 @@
 //! Where the time of the CPUs went: one bar a run, on one scale per unit of work. What is shown where nothing can be explained, for want of a
 //! ledger of the threads.
 
+use crate::bundle::{Budget, BudgetSource, State};
 use compare::Comparison;
 use model::Manifest;
 use query::series::Grid;
 use query::{Run, metric};
-use serde_json::{Value, json};
 use store::Select;
 
 /// The states of CPU time: column, title, help.
@@ -20,13 +20,13 @@ const STATES: [(&str, &str, &str); 8] = [
     ("idle", "Idle", "nothing to run"),
 ];
 
-/// The budget of the CPUs; null where they were not looked at.
-pub(crate) fn budget(runs: &[Run], comparison: &Comparison) -> Value {
+/// The budget of the CPUs; `None` where they were not looked at.
+pub(crate) fn budget(runs: &[Run], comparison: &Comparison) -> Option<Budget> {
     // CPU-seconds of each state in the window, and the length of the window.
     let sums: Vec<Option<(Vec<Option<f64>>, f64)>> =
         runs.iter().enumerate().map(|(i, run)| sums(run, i, comparison)).collect();
     if sums.iter().all(Option::is_none) {
-        return Value::Null;
+        return None;
     }
     let manifests: Vec<_> = runs.iter().map(|r| r.recording.manifest()).collect();
     let work = manifests.iter().all(|m| m.work.as_ref().is_some_and(|w| w.total > 0.0));
@@ -46,22 +46,35 @@ pub(crate) fn budget(runs: &[Run], comparison: &Comparison) -> Value {
     } else {
         ("CPU time per second", "s/s", "All CPUs of the machine, per second of the window.")
     };
-    let values: Vec<Value> = sums
-        .iter()
-        .zip(&manifests)
-        .map(|(sums, manifest)| match sums {
-            None => json!(vec![Value::Null; STATES.len()]),
-            Some((sums, seconds)) => {
-                let per = units(manifest, *seconds, work, commands);
-                json!(sums.iter().map(|s| s.map(|s| s / per)).collect::<Vec<_>>())
-            }
-        })
-        .collect();
-    let states: Vec<Value> = STATES
-        .iter()
-        .map(|(id, title, help)| json!({"id": id, "title": title, "help": help, "metrics": [format!("cpu.{id}")]}))
-        .collect();
-    json!({"title": title, "unit": unit, "note": note, "source": "cpu", "states": states, "values": values})
+    let values = sums.iter().zip(&manifests).map(|(sums, manifest)| match sums {
+        None => vec![None; STATES.len()],
+        Some((sums, seconds)) => {
+            let per = units(manifest, *seconds, work, commands);
+            sums.iter().map(|s| s.map(|s| s / per)).collect()
+        }
+    });
+    let states = STATES.iter().map(|&(id, title, help)| State {
+        id: id.into(),
+        title: title.into(),
+        help: help.into(),
+        metrics: vec![format!("cpu.{id}")],
+        quiet: None,
+        ledger: None,
+        kind: None,
+        color: None,
+    });
+    Some(Budget {
+        title: title.into(),
+        unit: unit.into(),
+        note: Some(note.into()),
+        source: BudgetSource::Cpu,
+        per: None,
+        states: states.collect(),
+        values: values.collect(),
+        shares: None,
+        elapsed: None,
+        done: None,
+    })
 }
 
 /// What the time of so many seconds is divided by: the operations, or the part of the run, that fell into them at the run's pace; else the

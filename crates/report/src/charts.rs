@@ -2,11 +2,11 @@
 
 use crate::Error;
 use crate::block::{Block, Coding};
+use crate::bundle::{self, PageTable, SeriesRef, View};
 use compare::{Comparison, Difference};
 use model::{Chart, ChartKind, Page, Type, Window};
 use query::series::Grid;
 use query::{Metric, Run, metric};
-use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 use store::{Frame, Select};
 
@@ -19,13 +19,13 @@ const EXTRA: usize = 40;
 /// A page of the report.
 pub(crate) struct PageData {
     pub(crate) page: Page,
-    pub(crate) charts: Vec<Value>,
-    pub(crate) tables: Vec<Value>,
+    pub(crate) charts: Vec<bundle::Chart>,
+    pub(crate) tables: Vec<PageTable>,
     pub(crate) block: Block,
     /// For each chart, what a difference finds it by.
     pub(crate) drawn: Vec<Link>,
     /// What the page draws above its charts from the block `profile`.
-    pub(crate) view: Option<&'static str>,
+    pub(crate) view: Option<View>,
 }
 
 /// What a chart shows: its id, table and columns.
@@ -41,6 +41,11 @@ impl PageData {
             drawn: Vec::new(),
             view: None,
         }
+    }
+
+    /// Whether there is nothing to be seen on it.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.charts.is_empty() && self.tables.is_empty() && self.view.is_none()
     }
 
     pub(crate) fn block_id(&self) -> String {
@@ -86,21 +91,21 @@ pub(crate) fn pages(runs: &[Run], comparison: &Comparison) -> Result<Vec<PageDat
     for (order, chart) in charts.into_iter().enumerate() {
         by_table.entry(chart.table).or_default().push((order, chart));
     }
-    let mut drawn: Vec<(usize, Page, Value, Link)> = Vec::new();
+    let mut drawn: Vec<(usize, Page, bundle::Chart, Link)> = Vec::new();
     for charts in by_table.values() {
         let mut frames = Frames { runs, loaded: HashMap::new() };
         for (order, chart) in charts {
             let page = pages.entry(chart.page).or_insert_with(|| PageData::new(chart.page));
-            if let Some(value) = draw(runs, comparison, chart, &mut frames, &mut page.block)? {
+            if let Some(done) = draw(runs, comparison, chart, &mut frames, &mut page.block)? {
                 let columns = chart.columns.iter().map(|&c| c.to_owned()).collect();
-                drawn.push((*order, chart.page, value, (chart.id.to_owned(), chart.table, columns)));
+                drawn.push((*order, chart.page, done, (chart.id.to_owned(), chart.table, columns)));
             }
         }
     }
     drawn.sort_by_key(|(order, ..)| *order);
-    for (_, page, value, link) in drawn {
+    for (_, page, chart, link) in drawn {
         if let Some(page) = pages.get_mut(&page) {
-            page.charts.push(value);
+            page.charts.push(chart);
             page.drawn.push(link);
         }
     }
@@ -159,7 +164,7 @@ fn draw(
     chart: &Chart,
     frames: &mut Frames<'_>,
     block: &mut Block,
-) -> Result<Option<Value>, Error> {
+) -> Result<Option<bundle::Chart>, Error> {
     // For each run and column: the grid.
     let mut grids: Vec<(usize, Metric, Grid)> = Vec::new();
     for run in 0..runs.len() {
@@ -188,11 +193,11 @@ fn draw(
         }
     }
     let count = groups.len();
-    let mut note = Value::Null;
+    let mut note = None;
     if chart.top > 0 && count > chart.top {
         groups.sort_by(|a, b| b.1.total_cmp(&a.1));
         groups.truncate(chart.top);
-        note = format!("the {} largest of {count} are drawn", chart.top).into();
+        note = Some(format!("the {} largest of {count} are drawn", chart.top));
     }
     let coding = match chart.kind {
         ChartKind::Heat => Coding::Byte(scale(chart, &grids)),
@@ -204,11 +209,13 @@ fn draw(
             if !groups.iter().any(|(labels, _)| *labels == one.labels.as_slice()) {
                 continue;
             }
-            let labels: BTreeMap<&str, &str> =
-                grid.by.iter().copied().zip(one.labels.iter().map(String::as_str)).collect();
-            let title = title(chart.kind, metric.name, metric.help);
-            let data = block.add(grid, one, coding);
-            series.push(json!({"run": run, "name": metric.name, "title": title, "labels": labels, "data": data}));
+            series.push(SeriesRef {
+                run: *run,
+                name: metric.name.into(),
+                title: title(chart.kind, metric.name, metric.help).into(),
+                labels: grid.by.iter().map(|&label| label.to_owned()).zip(one.labels.iter().cloned()).collect(),
+                data: block.add(grid, one, coding),
+            });
         }
     }
     let help: Vec<String> = chart
@@ -221,15 +228,23 @@ fn draw(
     let extra = chart.title == difference_title(first.help);
     let kernel = extra.then(|| format!("{}.{}", table.name, first.name));
     let kind = match chart.kind {
-        ChartKind::Line => "line",
-        ChartKind::Stack => "stack",
-        ChartKind::Heat => "heat",
+        ChartKind::Line => bundle::ChartKind::Line,
+        ChartKind::Stack => bundle::ChartKind::Stack,
+        ChartKind::Heat => bundle::ChartKind::Heat,
     };
-    Ok(Some(json!({
-        "id": chart.id, "title": chart.title, "kernel": kernel, "help": help.join("; "), "read": chart.read, "kind": kind, "unit": unit,
-        "max": if chart.max > 0.0 { json!(chart.max) } else { Value::Null },
-        "query": sql(chart, table), "note": note, "series": series,
-    })))
+    Ok(Some(bundle::Chart {
+        id: chart.id.into(),
+        title: chart.title.into(),
+        kernel,
+        help: help.join("; "),
+        read: chart.read.into(),
+        kind,
+        unit: unit.into(),
+        max: (chart.max > 0.0).then_some(chart.max),
+        query: sql(chart, table),
+        note,
+        series,
+    }))
 }
 
 /// Longer ones are no titles.

@@ -1,8 +1,9 @@
 //! The block of columns: tables of whole numbers that the page adds up over the window that its reader chooses. See docs/report-bundle.md,
 //! "Block of columns".
 
-use serde_json::{Map, Value, json};
-use std::collections::HashMap;
+use crate::Error;
+use crate::bundle::{ColumnIndex, ColumnsIndex, TableIndex};
+use std::collections::{BTreeMap, HashMap};
 
 /// Bits of a rounded amount that are kept: an error of one part in 4,000 at most, and bytes that repeat.
 const KEPT_BITS: u32 = 12;
@@ -73,10 +74,9 @@ fn round(value: u32) -> u32 {
 /// A block that is being filled.
 #[derive(Debug, Default)]
 pub(crate) struct Columns {
-    strings: Vec<String>,
+    index: ColumnsIndex,
     numbers: HashMap<String, u32>,
     data: Vec<u8>,
-    tables: Map<String, Value>,
 }
 
 impl Columns {
@@ -88,21 +88,21 @@ impl Columns {
         if let Some(&number) = self.numbers.get(text) {
             return number;
         }
-        self.strings.push(text.to_owned());
-        let number = self.strings.len() as u32;
+        self.index.strings.push(text.to_owned());
+        let number = self.index.strings.len() as u32;
         self.numbers.insert(text.to_owned(), number);
         number
     }
 
     /// The text of a number.
     pub(crate) fn text_of(&self, number: u32) -> Option<&str> {
-        self.strings.get((number as usize).checked_sub(1)?).map(String::as_str)
+        self.index.strings.get((number as usize).checked_sub(1)?).map(String::as_str)
     }
 
     /// Adds a table of columns of equal length.
     pub(crate) fn table(&mut self, name: &str, columns: &[Column]) {
         let rows = columns.first().map_or(0, |c| c.values.len());
-        let mut index = Map::new();
+        let mut index = BTreeMap::new();
         for column in columns {
             let offset = self.data.len();
             let mut last = 0u32;
@@ -115,28 +115,26 @@ impl Columns {
             for plane in 0..4 {
                 self.data.extend(cells.iter().filter_map(|bytes| bytes.get(plane)));
             }
-            index.insert(
-                column.name.into(),
-                json!({"offset": offset, "scale": column.scale, "text": column.text, "delta": column.delta}),
-            );
+            let Column { scale, text, delta, .. } = *column;
+            index.insert(column.name.to_owned(), ColumnIndex { offset, scale, text, delta });
         }
-        self.tables.insert(name.to_owned(), json!({"rows": rows, "columns": index}));
+        self.index.tables.insert(name.to_owned(), TableIndex { rows, columns: index });
     }
 
     /// Whether a table of this name was added, and has rows.
     pub(crate) fn has(&self, name: &str) -> bool {
-        self.tables.get(name).and_then(|t| t.get("rows")).and_then(Value::as_u64).is_some_and(|n| n > 0)
+        self.index.tables.get(name).is_some_and(|table| table.rows > 0)
     }
 
     /// The bytes.
-    pub(crate) fn finish(self) -> Vec<u8> {
-        let index = json!({"strings": self.strings, "tables": self.tables}).to_string();
+    pub(crate) fn finish(self) -> Result<Vec<u8>, Error> {
+        let index = serde_json::to_vec(&self.index)?;
         let mut bytes = Vec::with_capacity(self.data.len() + index.len() + 8);
         bytes.extend(b"TWC1");
         bytes.extend((index.len() as u32).to_le_bytes());
-        bytes.extend(index.as_bytes());
+        bytes.extend(&index);
         bytes.extend(self.data);
-        bytes
+        Ok(bytes)
     }
 }
 
@@ -162,7 +160,7 @@ mod tests {
         assert_eq!(["", "a", "b", "a"].map(|t| columns.string(t)), [0, 1, 2, 1]);
         columns.table("t", &[Column::rising("at", vec![3, 5, 4])]);
         assert!(columns.has("t") && !columns.has("u"));
-        let bytes = columns.finish();
+        let bytes = columns.finish().unwrap();
         assert!(bytes.starts_with(b"TWC1"));
         let data = &bytes[bytes.len() - 12..];
         assert_eq!(data, [3, 2, 255, 0, 0, 255, 0, 0, 255, 0, 0, 255]);

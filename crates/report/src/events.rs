@@ -5,9 +5,9 @@ use crate::columns::{Column, Columns};
 use std::collections::HashMap;
 
 /// Most keys, sums and greatest values of a row.
-const KEYS: usize = 8;
-const SUMS: usize = 3;
-const MOSTS: usize = 2;
+pub(crate) const KEYS: usize = 8;
+pub(crate) const SUMS: usize = 3;
+pub(crate) const MOSTS: usize = 2;
 
 /// Lengths of the stretches that rows are merged over, nanoseconds, until few enough are left; each is a multiple of the one before, so that
 /// merging twice is merging once. 10 ms is two samples at the usual rate.
@@ -39,10 +39,10 @@ pub(crate) struct Event {
 /// What the places of an [`Event`] are called, in order. Keys that are texts have `true`.
 pub(crate) struct Shape {
     pub(crate) table: &'static str,
-    pub(crate) keys: &'static [(&'static str, bool)],
+    pub(crate) keys: Vec<(&'static str, bool)>,
     /// `true` for nanoseconds, `false` for counts.
-    pub(crate) sums: &'static [(&'static str, bool)],
-    pub(crate) most: &'static [(&'static str, bool)],
+    pub(crate) sums: Vec<(&'static str, bool)>,
+    pub(crate) most: Vec<(&'static str, bool)>,
     /// At most about so many rows.
     pub(crate) limit: usize,
 }

@@ -1,12 +1,13 @@
 //! What the first screen says: which recording is explained against which, why it is slower, and where each finding points.
 
-use compare::{Pace, PerSide, Side, Unit};
+use crate::bundle;
+use compare::Unit;
+use compare::{Pace, PerSide, Side};
 use explain::budget::{Estimate, State};
 use explain::cause::Cause;
-use explain::{Explain, Explanation, Finding, Outcome, explain};
+use explain::{Explain, Explanation, Finding, Note, Outcome, explain};
 use model::Page;
 use query::Run;
-use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use store::Recording;
@@ -136,15 +137,11 @@ fn pages(causes: &[Cause]) -> HashMap<String, Vec<String>> {
 }
 
 /// Those of a cause's pages that this report has; all of it is on that of the time budget, where no other holds data.
-fn places<'a>(pages: &'a HashMap<String, Vec<String>>, cause: &str, has: &dyn Fn(&str) -> bool) -> Vec<&'a str> {
+fn places(pages: &HashMap<String, Vec<String>>, cause: &str, has: &dyn Fn(&str) -> bool) -> Vec<String> {
     let named = pages.get(cause).map_or(&[][..], Vec::as_slice);
-    let found: Vec<&str> = named.iter().map(String::as_str).filter(|page| has(page)).collect();
+    let found: Vec<String> = named.iter().filter(|page| has(page)).cloned().collect();
     let fallback = Page::TimeBudget.id();
-    if found.is_empty() && has(fallback) { vec![fallback] } else { found }
-}
-
-fn estimate(e: &Estimate) -> Value {
-    json!({"share": e.value, "low": e.low, "high": e.high})
+    if found.is_empty() && has(fallback) { vec![fallback.to_owned()] } else { found }
 }
 
 /// Which recording is explained, where that is not the plain case of a baseline and a slower recording.
@@ -168,46 +165,60 @@ fn which(runs: &[Run], e: &Explained) -> Option<String> {
 }
 
 /// The explanation as the head tells it. `has`: whether the report holds a page.
-pub(crate) fn head(runs: &[Run], e: &Explained, has: &dyn Fn(&str) -> bool) -> Value {
+pub(crate) fn head(runs: &[Run], e: &Explained, has: &dyn Fn(&str) -> bool) -> bundle::Explanation {
     let x = &e.explanation;
-    let finding = |f: &Finding| {
-        json!({
-            "cause": f.cause, "title": f.title, "share": f.share.value, "low": f.share.low, "high": f.share.high, "subject": f.subject, "says": f.says,
-            "evidence": f.evidence, "advice": f.advice, "check": f.check, "experiment": f.experiment, "references": f.see, "query": f.query,
-            "states": f.states.iter().map(|(s, share)| json!({"state": s.name(), "share": share})).collect::<Vec<_>>(),
-            "pages": places(&e.pages, &f.cause, has),
-        })
+    let finding = |f: &Finding| bundle::Finding {
+        cause: f.cause.clone(),
+        title: f.title.clone(),
+        share: f.share.value,
+        low: f.share.low,
+        high: f.share.high,
+        subject: f.subject.clone(),
+        says: f.says.clone(),
+        evidence: f.evidence.clone(),
+        advice: f.advice.clone(),
+        check: f.check.clone(),
+        experiment: f.experiment.clone(),
+        references: f.see.clone(),
+        query: f.query.clone(),
+        states: f.states.iter().map(|&(s, share)| bundle::StateShare { state: s.name().into(), share }).collect(),
+        pages: places(&e.pages, &f.cause, has),
     };
-    let mut missing: Vec<(&str, Vec<&str>)> = Vec::new();
+    let note = |n: &Note| bundle::Note {
+        cause: n.cause.clone(),
+        text: n.text.clone(),
+        pages: places(&e.pages, &n.cause, has),
+    };
+    let mut missing: Vec<bundle::NotEvaluated> = Vec::new();
     for n in &x.not_evaluated {
-        match missing.iter_mut().find(|(needs, _)| *needs == n.needs) {
-            Some((_, causes)) => causes.push(&n.cause),
-            None => missing.push((&n.needs, vec![&n.cause])),
+        match missing.iter_mut().find(|m| m.needs == n.needs) {
+            Some(known) => known.causes.push(n.cause.clone()),
+            None => missing.push(bundle::NotEvaluated { causes: vec![n.cause.clone()], needs: n.needs.clone() }),
         }
     }
-    json!({
-        "run": e.run,
-        "against": e.against,
-        "outcome": match x.outcome {
-            Outcome::Slower => "slower",
-            Outcome::NoSlower => "no slower",
-            Outcome::Evenly => "evenly slower",
-            Outcome::MoreTime => "more time",
-            Outcome::Alone => "alone",
+    bundle::Explanation {
+        run: e.run,
+        against: e.against,
+        outcome: match x.outcome {
+            Outcome::Slower => bundle::Outcome::Slower,
+            Outcome::NoSlower => bundle::Outcome::NoSlower,
+            Outcome::Evenly => bundle::Outcome::EvenlySlower,
+            Outcome::MoreTime => bundle::Outcome::MoreTime,
+            Outcome::Alone => bundle::Outcome::Alone,
         },
-        "which": which(runs, e),
-        "findings": x.findings.iter().map(finding).collect::<Vec<_>>(),
-        "unexplained": x.unexplained,
-        "notes": x.notes.iter().map(|n| json!({"cause": n.cause, "text": n.text, "pages": places(&e.pages, &n.cause, has)})).collect::<Vec<_>>(),
-        "not_evaluated": missing.iter().map(|(needs, causes)| json!({"causes": causes, "needs": needs})).collect::<Vec<_>>(),
-    })
+        which: which(runs, e),
+        findings: x.findings.iter().map(finding).collect(),
+        unexplained: x.unexplained,
+        notes: x.notes.iter().map(note).collect(),
+        not_evaluated: missing,
+    }
 }
 
 /// Waiting for work is shown unasked where so much of the lost time is in it.
 const WORTH: f64 = 0.1;
 
 /// Where the time went: the same states and numbers as `twinscope explain` prints.
-pub(crate) fn budget(e: &Explained) -> Value {
+pub(crate) fn budget(runs: &[Run], e: &Explained) -> bundle::Budget {
     let x = &e.explanation;
     let unit = match x.unit {
         Unit::Operation(_) => "s/op",
@@ -215,32 +226,30 @@ pub(crate) fn budget(e: &Explained) -> Value {
         Unit::Second => "s/s",
     };
     let lost = is_slower(x);
+    let ledger = crate::ledger::table(runs);
     let states = x.ledger.iter().map(|(state, _, share)| {
         let quiet = *state == State::Idle && !(lost && share.value >= WORTH);
-        crate::ledger::state(*state, quiet)
+        crate::ledger::state(ledger, *state, quiet)
     });
     let values = e.bars.iter().map(|bar| match bar {
-        Some(bar) => json!(bar.times.iter().map(|(_, time)| time).collect::<Vec<_>>()),
-        None => json!(vec![Value::Null; x.ledger.len()]),
+        Some(bar) => bar.times.iter().map(|(_, time)| Some(*time)).collect(),
+        None => vec![None; x.ledger.len()],
     });
-    let share = |(_, _, share): &(State, PerSide<f64>, Estimate)| estimate(share);
-    let part = if lost || x.outcome == Outcome::Alone {
-        json!(x.ledger.iter().map(share).collect::<Vec<_>>())
-    } else {
-        Value::Null
-    };
-    json!({
-        "title": format!("Time of the threads that do the work, per {}", x.unit.name()),
-        "unit": unit,
-        "note": null,
-        "source": "ledger",
-        "per": x.unit.name(),
-        "states": states.collect::<Vec<_>>(),
-        "values": values.collect::<Vec<_>>(),
-        "shares": part,
-        "elapsed": e.bars.iter().map(|b| b.as_ref().map(|b| b.elapsed)).collect::<Vec<_>>(),
-        "done": e.bars.iter().map(|b| b.as_ref().map(|b| [b.done.work, b.done.seconds])).collect::<Vec<_>>(),
-    })
+    let share =
+        |(_, _, e): &(State, PerSide<f64>, Estimate)| bundle::Share { share: e.value, low: e.low, high: e.high };
+    let whole = lost || x.outcome == Outcome::Alone;
+    bundle::Budget {
+        title: format!("Time of the threads that do the work, per {}", x.unit.name()),
+        unit: unit.into(),
+        note: None,
+        source: bundle::BudgetSource::Ledger,
+        per: Some(x.unit.name().into()),
+        states: states.collect(),
+        values: values.collect(),
+        shares: Some(whole.then(|| x.ledger.iter().map(share).collect())),
+        elapsed: Some(e.bars.iter().map(|b| b.as_ref().map(|b| b.elapsed)).collect()),
+        done: Some(e.bars.iter().map(|b| b.as_ref().map(|b| [b.done.work, b.done.seconds])).collect()),
+    }
 }
 
 #[cfg(test)]

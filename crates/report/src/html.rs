@@ -5,7 +5,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use serde_json::Value;
+use serde::Serialize;
 use std::io::Write;
 
 /// The page as `ui/` builds it.
@@ -22,9 +22,9 @@ pub(crate) fn pack(bytes: &[u8]) -> Result<String, Error> {
 }
 
 /// The whole file.
-pub(crate) fn assemble(head: &Value, blocks: &[(String, String)]) -> String {
+pub(crate) fn assemble(head: &impl Serialize, blocks: &[(String, String)]) -> Result<String, Error> {
     // Names from outside cannot end the script element.
-    let head = head.to_string().replace('<', "\\u003c");
+    let head = serde_json::to_string(head)?.replace('<', "\\u003c");
     let size: usize = blocks.iter().map(|(_, data)| data.len() + 100).sum();
     let (before, after) = PAGE.split_once(PLACE).unwrap_or((PAGE, ""));
     let mut html = String::with_capacity(PAGE.len() + head.len() + size + 200);
@@ -38,7 +38,7 @@ pub(crate) fn assemble(head: &Value, blocks: &[(String, String)]) -> String {
         html.push_str("</script>\n");
     }
     html.push_str(after);
-    html
+    Ok(html)
 }
 
 #[cfg(test)]
@@ -48,8 +48,8 @@ mod tests {
 
     #[test]
     fn names_cannot_break_out() {
-        let html =
-            assemble(&json!({"name": "</script><img onerror=x>"}), &[("page-cpu".into(), pack(b"data").unwrap())]);
+        let blocks = [("page-cpu".into(), pack(b"data").unwrap())];
+        let html = assemble(&json!({"name": "</script><img onerror=x>"}), &blocks).unwrap();
         assert!(!html.contains("</script><img"));
         assert!(html.contains("\\u003c/script>\\u003cimg") || html.contains("\\u003c/script\\u003e"), "escaped");
         assert!(html.contains("id=\"block-page-cpu\""));

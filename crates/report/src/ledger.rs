@@ -1,21 +1,20 @@
 //! The thread ledger: what threads did with their time, by process and thread over time, the names of their states, and how many ran at once.
 
-use crate::columns::Column;
+use crate::bundle;
+use crate::columns::Column as Numbers;
 use crate::events::{Event, Shape, merge};
 use crate::profile::{Making, at};
 use crate::rows::Rows;
+use crate::words::titled;
 use crate::{Error, events};
 use compare::Comparison;
-use explain::budget::State;
+use explain::budget;
+use model::{Column, State, StateKind, Table};
 use query::concurrency::{Concurrency, SLOT, Serial};
 use query::series::Grid;
 use query::{Run, metric};
-use serde_json::{Value, json};
 use std::collections::HashMap;
 use store::{Frame, Select};
-
-/// The table.
-pub(crate) const TABLE: &str = "thread_time";
 
 /// Ticks that are kept of it.
 const MOST_TICKS: usize = 600;
@@ -26,89 +25,93 @@ const THREADS: usize = 400;
 /// Slots of the number of threads that ran at once that are kept, of all runs.
 const SLOTS: usize = 60_000;
 
-/// The name of the table of threads running at once.
-const RUNNING: &str = "running";
+/// The tables of the block that are made here: the time of threads by state, and threads running at once.
+pub(crate) const LEDGER: &str = "ledger";
+pub(crate) const RUNNING: &str = "running";
+pub(crate) const TABLES: [&str; 2] = [LEDGER, RUNNING];
 
-/// The tables of the block that are made here.
-pub(crate) const TABLES: [&str; 2] = [LEDGER.table, RUNNING];
+/// Rows of the ledger in the block, about.
+const ROWS: usize = 150_000;
 
-const LEDGER: Shape = Shape {
-    table: "ledger",
-    keys: &[("thread", false), ("state", true)],
-    sums: &[("time", true)],
-    most: &[],
-    limit: 150_000,
-};
-
-/// The states: column, title, help, and whether it is no lost time.
-const STATES: [(&str, &str, &str, bool); 13] = [
-    ("user", "Running, user code", "on a CPU, in the program's own code and its libraries", false),
-    (
-        "kernel",
-        "Running, kernel",
-        "on a CPU, in system calls, faults and other work of the kernel for the thread",
-        false,
-    ),
-    ("stolen", "Stolen", "on a CPU but interrupted by devices, timers or the hypervisor", false),
-    ("runnable", "Waiting for a CPU", "ready to run while all CPUs it may use were taken", false),
-    ("throttled", "Throttled", "ready to run, held back by the CPU quota of a control group", false),
-    ("lock", "Lock", "blocked on a lock that another thread held", false),
-    ("disk", "Disk", "blocked on reads, writes or syncs of a disk", false),
-    ("network", "Network", "blocked on a socket", false),
-    ("pipe", "Pipe", "blocked on a pipe", false),
-    ("fault", "Page fault", "blocked on memory: a page to be read in, swap, reclaim", false),
-    ("sleep", "Sleep", "asked to sleep: timers, polls with a timeout", false),
-    ("idle", "Idle", "waiting for work: an empty queue, a condition variable, a listening socket", true),
-    (
-        "other",
-        "Other",
-        "blocked on what could not be told apart; the function that it waited in is in its stack",
-        false,
-    ),
-];
-
-/// The states that an explanation tells apart and the ledger does not, or not so finely: column, title, help, and the state of the ledger
-/// that it is a part of.
-const FINER: [(&str, &str, &str, Option<&str>); 3] = [
-    (
-        "runnable",
-        "CPU taken by own threads",
-        "ready to run while other threads of the workload had the CPUs",
-        Some("runnable"),
-    ),
-    ("neighbours", "CPU taken by others", "ready to run while other programs had the CPUs", Some("runnable")),
-    ("fewer_threads", "Fewer threads", "threads that the other recording had, and that were not there", None),
-];
-
-fn metric_of(id: &str) -> String {
-    format!("{TABLE}.{id}")
+/// The table whose columns are the states of threads.
+fn table_of(run: &Run) -> Option<&'static Table> {
+    run.recording.tables().map(|(_, table)| table).find(|table| table.states().next().is_some())
 }
 
-/// The states as the head tells them.
-pub(crate) fn states() -> Value {
-    STATES
-        .iter()
-        .map(|(id, title, help, quiet)| json!({"id": id, "title": title, "help": help, "quiet": quiet, "metrics": [metric_of(id)]}))
-        .collect()
+/// That of the first of these runs that has one.
+pub(crate) fn table(runs: &[Run]) -> Option<&'static Table> {
+    runs.iter().find_map(table_of)
 }
 
-/// A state of an explanation as the head tells it. `ledger`: the state that pages of threads and stacks show it under.
-pub(crate) fn state(state: State, quiet: bool) -> Value {
+/// A state as the head tells it: what its column declares, the metrics that it is in, and whether it is no lost time.
+fn told(column: &Column, state: &State, metrics: Vec<String>, quiet: bool) -> bundle::State {
+    bundle::State {
+        id: column.name.into(),
+        title: titled(column),
+        help: column.help.into(),
+        metrics,
+        quiet: Some(quiet),
+        ledger: None,
+        kind: Some(match state.kind {
+            StateKind::OnCpu => bundle::StateKind::OnCpu,
+            StateKind::Stretch => bundle::StateKind::Stretch,
+            StateKind::Wait => bundle::StateKind::Wait,
+            StateKind::Sleep => bundle::StateKind::Sleep,
+            StateKind::Rest => bundle::StateKind::Rest,
+        }),
+        color: Some(state.color.map(str::to_owned)),
+    }
+}
+
+fn metric_of(table: &Table, id: &str) -> String {
+    format!("{}.{id}", table.name)
+}
+
+/// The states of these runs as the head tells them, in the order in which they are declared.
+pub(crate) fn states(runs: &[Run]) -> Vec<bundle::State> {
+    let mut known: Vec<&str> = Vec::new();
+    let mut all = Vec::new();
+    for table in runs.iter().filter_map(table_of) {
+        for (column, state) in table.states() {
+            if !known.contains(&column.name) {
+                known.push(column.name);
+                let quiet = state.kind == StateKind::Rest;
+                all.push(told(column, state, vec![metric_of(table, column.name)], quiet));
+            }
+        }
+    }
+    all
+}
+
+/// A state of an explanation as the head tells it, `table` being the ledger; `ledger`: the state that pages of threads and stacks show it under.
+pub(crate) fn state(table: Option<&'static Table>, state: budget::State, quiet: bool) -> bundle::State {
     let id = state.name();
-    let (title, help, ledger) = match FINER.iter().find(|(name, ..)| *name == id) {
-        Some((_, title, help, ledger)) => (*title, *help, *ledger),
-        None => match STATES.iter().find(|(name, ..)| *name == id) {
-            Some((_, title, help, _)) => (*title, *help, Some(id)),
-            None => (id, state.words(), None),
+    let declared = || table?.states().find(|(column, _)| column.name == id).map(|(column, state)| (*column, *state));
+    let finer = budget::FINER.iter().find(|(finer, ..)| *finer == state);
+    let (found, ledger) = match finer {
+        Some((_, column, ledger)) => (column.state.map(|state| (*column, *state)), *ledger),
+        None => (declared(), Some(id)),
+    };
+    let metrics: Vec<String> = table.zip(ledger).map(|(table, id)| metric_of(table, id)).into_iter().collect();
+    let told = match found {
+        Some((column, state)) => told(&column, &state, metrics, quiet),
+        None => bundle::State {
+            id: id.into(),
+            title: id.into(),
+            help: state.words().into(),
+            metrics,
+            quiet: Some(quiet),
+            ledger: None,
+            kind: None,
+            color: None,
         },
     };
-    let metrics: Vec<String> = ledger.into_iter().map(metric_of).collect();
-    json!({"id": id, "title": title, "help": help, "quiet": quiet, "metrics": metrics, "ledger": ledger})
+    bundle::State { ledger: Some(ledger.map(str::to_owned)), ..told }
 }
 
 fn load(run: &Run) -> Option<Frame> {
     run.recording
-        .load(TABLE, &Select { most_ticks: MOST_TICKS, ..Select::default() })
+        .load(table_of(run)?.name, &Select { most_ticks: MOST_TICKS, ..Select::default() })
         .filter(|f| f.ticks.len() > 1 && !f.entities.is_empty())
 }
 
@@ -119,11 +122,12 @@ pub(crate) fn write(runs: &[Run], making: &mut Making) -> Result<(), Error> {
         let Some(frame) = load(run) else { continue };
         let mut found: Vec<(Vec<String>, u32, Event)> = Vec::new();
         let mut busy: HashMap<Vec<String>, f64> = HashMap::new();
-        for (id, _, _, quiet) in STATES {
-            let Some(metric) = metric(frame.table, id) else { continue };
+        let states: Vec<_> = frame.table.states().collect();
+        for (column, declared) in &states {
+            let Some(metric) = metric(frame.table, column.name) else { continue };
             let by: Vec<&str> = ["comm", "thread"].into_iter().filter(|l| frame.table.column(l).is_some()).collect();
             let grid = Grid::new(&frame, &metric, &by, None)?;
-            let state = making.columns.string(id);
+            let state = making.columns.string(column.name);
             for series in &grid.series {
                 for (i, time, _) in series.measured(grid.all()).filter(|(_, time, _)| *time > 0.0) {
                     let ns = |seconds: &[f64]| (at(seconds, i) * 1e9) as i64;
@@ -134,7 +138,7 @@ pub(crate) fn write(runs: &[Run], making: &mut Making) -> Result<(), Error> {
                         state,
                         Event { run: index as u32, from, to, sum, ..Event::default() },
                     ));
-                    if !quiet {
+                    if declared.kind != StateKind::Rest {
                         *busy.entry(series.labels.clone()).or_default() += time;
                     }
                 }
@@ -143,7 +147,7 @@ pub(crate) fn write(runs: &[Run], making: &mut Making) -> Result<(), Error> {
         // Beyond so many threads the least busy are added up by process.
         let mut order: Vec<(&Vec<String>, f64)> = busy.iter().map(|(labels, time)| (labels, *time)).collect();
         order.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(b.0)));
-        let few = found.len() / STATES.len() <= THREADS;
+        let few = found.len() / states.len().max(1) <= THREADS;
         let named: HashMap<&Vec<String>, ()> = order.iter().take(THREADS).map(|(labels, _)| (*labels, ())).collect();
         for (labels, state, mut event) in found {
             let text = |i: usize| labels.get(i).map_or("", String::as_str);
@@ -154,22 +158,29 @@ pub(crate) fn write(runs: &[Run], making: &mut Making) -> Result<(), Error> {
             all.push(event);
         }
     }
-    events::write(&LEDGER, all, &mut making.ticks, &mut making.columns);
+    let shape = Shape {
+        table: LEDGER,
+        keys: vec![("thread", false), ("state", true)],
+        sums: vec![("time", true)],
+        most: Vec::new(),
+        limit: ROWS,
+    };
+    events::write(&shape, all, &mut making.ticks, &mut making.columns);
     running(runs, making);
     Ok(())
 }
 
 /// Serial phases and regular swings, run by run.
-pub(crate) fn turns(comparison: &Comparison) -> Vec<Value> {
-    let one = |c: &Concurrency| {
-        let serial = |s: &Serial| {
-            let (process, thread) = s.thread.clone().unzip();
-            json!({"from": s.from, "to": s.to, "process": process, "thread": thread, "function": s.function})
-        };
-        let sawtooth = c.sawtooth.map(|s| json!({"period": s.period, "swing": s.swing, "share": s.share, "p": s.p}));
-        json!({"serial": c.serial.iter().map(serial).collect::<Vec<_>>(), "sawtooth": sawtooth})
+pub(crate) fn turns(comparison: &Comparison) -> Vec<Option<bundle::Turns>> {
+    let serial = |s: &Serial| {
+        let (process, thread) = s.thread.clone().unzip();
+        bundle::Serial { from: s.from, to: s.to, process, thread, function: s.function.clone() }
     };
-    comparison.concurrency.iter().map(|c| c.as_ref().map_or(Value::Null, one)).collect()
+    let one = |c: &Concurrency| bundle::Turns {
+        serial: c.serial.iter().map(serial).collect(),
+        sawtooth: c.sawtooth.map(|s| bundle::Sawtooth { period: s.period, swing: s.swing, share: s.share, p: s.p }),
+    };
+    comparison.concurrency.iter().map(|c| c.as_ref().map(one)).collect()
 }
 
 /// How many threads ran, and how many waited for a CPU, slot by slot; in hundredths of a thread.
@@ -195,11 +206,11 @@ fn running(runs: &[Run], making: &mut Making) {
     making.columns.table(
         RUNNING,
         &[
-            Column::exact("run", slots.iter().map(|e| e.run).collect()),
-            Column::rising("slot", slots.iter().map(|e| u32::try_from(e.from / width).unwrap_or(0)).collect())
+            Numbers::exact("run", slots.iter().map(|e| e.run).collect()),
+            Numbers::rising("slot", slots.iter().map(|e| u32::try_from(e.from / width).unwrap_or(0)).collect())
                 .scaled(width as f64 / 1e9),
-            Column::amount("running", &of(0), 100.0),
-            Column::amount("runnable", &of(1), 100.0),
+            Numbers::amount("running", &of(0), 100.0),
+            Numbers::amount("runnable", &of(1), 100.0),
         ],
     );
 }
@@ -208,13 +219,28 @@ fn running(runs: &[Run], making: &mut Making) {
 mod tests {
     use super::*;
 
+    static THREADS: Table = Table::wide(
+        "thread_time",
+        "threads",
+        &[Column::counter("lock", model::Unit::Nanoseconds, "blocked").titled("Lock").state(&State {
+            words: "waiting for locks",
+            kind: StateKind::Wait,
+            color: ["#000000", "#ffffff"],
+        })],
+    );
+
     #[test]
-    fn every_state_of_an_explanation_has_its_words() {
-        for known in explain::budget::STATES {
-            let told = state(known, false);
-            assert_ne!(told["title"], known.name(), "{}", known.name());
-        }
-        assert_eq!(state(State::Neighbours, false)["metrics"][0], "thread_time.runnable");
-        assert_eq!(state(State::Fewer, false)["ledger"], Value::Null);
+    fn states_of_an_explanation_are_told_as_they_are_declared() {
+        let lock = state(Some(&THREADS), budget::State::Lock, false);
+        assert_eq!((&*lock.title, &*lock.help, lock.kind), ("Lock", "blocked", Some(bundle::StateKind::Wait)));
+        assert_eq!(
+            (&*lock.metrics, lock.color),
+            (&["thread_time.lock".to_owned()][..], Some(["#000000", "#ffffff"].map(str::to_owned)))
+        );
+        let neighbours = state(Some(&THREADS), budget::State::Neighbours, false);
+        assert_eq!(neighbours.title, "CPU taken by others");
+        assert_eq!(neighbours.metrics, ["thread_time.runnable"]);
+        assert_eq!(state(Some(&THREADS), budget::State::Fewer, false).ledger, Some(None));
+        assert_eq!(state(None, budget::State::Disk, false).help, budget::State::Disk.words());
     }
 }

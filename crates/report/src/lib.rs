@@ -3,6 +3,7 @@
 
 mod block;
 mod budget;
+mod bundle;
 mod charts;
 mod columns;
 mod events;
@@ -24,6 +25,7 @@ mod words;
 pub use explained::Explained;
 pub use flame::{Graph, flame_html, svg};
 
+use bundle::{PageTable, View};
 use compare::Comparison;
 use explain::Explain;
 use model::Page;
@@ -37,6 +39,9 @@ pub enum Error {
     /// The tables could not be asked.
     #[error(transparent)]
     Query(#[from] query::Error),
+    /// Data could not be written as JSON.
+    #[error("the report's data could not be written as JSON: {0}")]
+    Json(#[from] serde_json::Error),
     /// Data could not be compressed.
     #[error("the report's data could not be compressed: {0}")]
     Compress(std::io::Error),
@@ -73,39 +78,35 @@ pub fn report(runs: &[Run], comparison: &Comparison, options: &Explain) -> Resul
         let mut columns = summed::add(runs, &mut pages)?;
         let profile = profile::profile(runs, comparison)?;
         if let Some(profile) = &profile {
-            show(&mut pages, &profile.block);
+            show(&mut pages, profile);
         }
         let mut blocks = Vec::with_capacity(pages.len() + columns.len() + 2);
-        let told = profile.as_ref().map(|p| p.head.clone());
-        columns.extend(profile.map(|p| (profile::BLOCK.to_owned(), p.block)));
+        let (spec, block) = profile.map(|p| (p.spec, (profile::BLOCK.to_owned(), p.block))).unzip();
+        columns.extend(block);
         for (id, block) in columns {
-            blocks.push((id, html::pack(&block.finish())?));
+            blocks.push((id, html::pack(&block.finish()?)?));
         }
         for page in &mut pages {
-            blocks.push((page.block_id(), html::pack(&std::mem::take(&mut page.block).finish())?));
+            blocks.push((page.block_id(), html::pack(&std::mem::take(&mut page.block).finish()?)?));
         }
-        blocks.push(("set-up".to_owned(), html::pack(head::set_up(runs).to_string().as_bytes())?));
+        blocks.push((head::SET_UP.to_owned(), html::pack(&serde_json::to_vec(&head::set_up(runs))?)?));
         let explained = explained.join().unwrap_or_else(|_| Err("looking for causes failed".into()));
-        let head = head::head(runs, comparison, &explained, &pages, told.as_ref())?;
-        Ok(Report { html: html::assemble(&head, &blocks), explained })
+        let head = head::head(runs, comparison, &explained, &mut pages, spec)?;
+        Ok(Report { html: html::assemble(&head, &blocks)?, explained })
     })
 }
 
-/// Puts what the block `profile` holds onto its pages.
-fn show(pages: &mut Vec<charts::PageData>, block: &columns::Columns) {
-    if ledger::TABLES.iter().any(|t| block.has(t)) {
-        summed::page(pages, Page::TimeBudget).view = Some("time-budget");
+/// Puts what the block `profile` holds onto its pages, each table that declares one before those that are there.
+fn show(pages: &mut Vec<charts::PageData>, profile: &profile::Profile) {
+    if ledger::TABLES.iter().any(|t| profile.block.has(t)) {
+        summed::page(pages, Page::TimeBudget).view = Some(View::TimeBudget);
     }
-    if profile::EVENTS.iter().any(|shape| block.has(shape.table)) {
-        summed::page(pages, Page::Profiles).view = Some("profiles");
+    if !profile.measured.is_empty() {
+        summed::page(pages, Page::Profiles).view = Some(View::Profiles);
     }
-    if block.has("lock") {
-        summed::page(pages, Page::Locks).tables.insert(0, summed::locks());
-    }
-    if block.has("goroutine_wait") {
-        summed::page(pages, Page::Locks).tables.push(summed::goroutine_locks());
-    }
-    if block.has("ipi") {
-        summed::page(pages, Page::Interrupts).tables.insert(0, summed::ipis());
+    for measured in profile.measured.iter().rev() {
+        if let Some(page) = measured.table.page {
+            summed::page(pages, page).tables.insert(0, PageTable::Events(summed::events(measured)));
+        }
     }
 }

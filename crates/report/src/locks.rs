@@ -1,11 +1,11 @@
-//! Rows of contended locks. A lock without a name of its own is called after the function that takes it, so that it can be found again in
-//! another run: addresses mean nothing there.
+//! What locks are called. One without a name of its own is called after the function that takes it, so that it can be found again in another run:
+//! addresses mean nothing there.
 
-use crate::events::Event;
-use crate::profile::{Making, at, nodes, threads};
+use crate::profile::{Making, at};
 use crate::rows::Rows;
 use lexicon::{Role, Roles};
-use std::collections::{HashMap, HashSet};
+use model::Locks;
+use std::collections::{BTreeMap, HashMap};
 
 /// The function that takes a lock: that of the program itself which waits, as `explain` and `compare` have it; of locks of the kernel the innermost of
 /// its functions that is not about locks.
@@ -46,37 +46,33 @@ fn unseen(kind: Option<&str>, process: Option<&str>) -> String {
     }
 }
 
-/// For each of these stacks of user code what the lock is called that it waits for; none where only the locking itself is on it.
-pub(crate) fn places(stacks: &[u32], making: &mut Making) -> HashMap<u32, u32> {
-    let different: HashSet<u32> = stacks.iter().copied().collect();
-    let name = |stack: u32| {
-        let function = taken_in(stack, making, false)?;
-        let name = called_after(making.columns.text_of(function)?);
-        Some((stack, making.columns.string(&name)))
+/// For each row what the lock is called that it is about; 0 for rows about no lock. `stacks` and `processes` are those of the rows.
+pub(crate) fn names(
+    rows: &Rows,
+    locks: &Locks,
+    (stacks, processes): (&[u32], &[u32]),
+    weight: &str,
+    making: &mut Making,
+) -> Vec<u32> {
+    let texts = [locks.kind, locks.name, locks.address].map(|c| rows.texts(c, &mut making.columns));
+    let [kinds, names, addresses] = &texts;
+    let times = rows.numbers(weight);
+    let is_lock = |i: usize| {
+        let kind = || making.columns.text_of(at(kinds, i)).unwrap_or_default();
+        locks.only.is_empty() || locks.only.contains(&kind())
     };
-    different.into_iter().filter_map(name).collect()
-}
-
-/// The rows of table `lock`, in the order of the keys of its shape.
-pub(crate) fn rows(rows: &Rows, run: u32, making: &mut Making) -> Vec<Event> {
-    let (threads, processes) = threads(rows, making);
-    let stacks = nodes(rows, "stack", run, making);
-    let holder_stacks = nodes(rows, "holder_stack", run, making);
-    let texts = ["kind", "name", "address", "holder"].map(|c| rows.texts(c, &mut making.columns));
-    let [kinds, names, addresses, holders] = &texts;
-    let (times, counts) = (rows.numbers("time"), rows.numbers("count"));
-    let (longest, waiters) = (rows.numbers("longest"), rows.numbers("waiters"));
+    let of_lock: Vec<bool> = (0..rows.len()).map(is_lock).collect();
+    let nameless = || (0..rows.len()).filter(|&i| at(names, i) == 0 && at(&of_lock, i));
     // A lock without a name: by process and address, the stack that waited longest. Where not even its address is known, each stack for itself.
     let unnamed = |i: usize| {
         let address = at(addresses, i);
-        (at(&processes, i), address, if address == 0 { at(&stacks, i) } else { 0 })
+        (at(processes, i), address, if address == 0 { at(stacks, i) } else { 0 })
     };
-    let mut waited: HashMap<(u32, u32, u32), HashMap<u32, i64>> = HashMap::new();
-    for i in 0..rows.len() {
-        if at(names, i) == 0 {
-            let of_lock = waited.entry(unnamed(i)).or_default();
-            *of_lock.entry(at(&stacks, i)).or_default() += at(&times, i);
-        }
+    // In order, so that a report of the same recordings has its texts in the same order.
+    let mut waited: BTreeMap<(u32, u32, u32), HashMap<u32, i64>> = BTreeMap::new();
+    for i in nameless() {
+        let of_lock = waited.entry(unnamed(i)).or_default();
+        *of_lock.entry(at(stacks, i)).or_default() += at(&times, i);
     }
     let kernel = making.columns.string("kernel");
     let mut called: HashMap<(u32, u32, u32), u32> = HashMap::new();
@@ -93,42 +89,22 @@ pub(crate) fn rows(rows: &Rows, run: u32, making: &mut Making) -> Vec<Event> {
     }
     // The others by kind and process.
     let mut placeless: HashMap<(u32, u32), u32> = HashMap::new();
-    for i in (0..rows.len()).filter(|&i| at(names, i) == 0 && !called.contains_key(&unnamed(i))) {
-        let known = (at(kinds, i), at(&processes, i));
+    for i in nameless().filter(|&i| !called.contains_key(&unnamed(i))) {
+        let known = (at(kinds, i), at(processes, i));
         placeless.entry(known).or_insert_with(|| {
             let name = unseen(making.columns.text_of(known.0), making.columns.text_of(known.1));
             making.columns.string(&name)
         });
     }
-    let stretches = rows.stretches();
-    let event = |i: usize| {
-        let (from, to) = at(&stretches, i);
-        let name = match at(names, i) {
-            0 => {
-                let known = (at(kinds, i), at(&processes, i));
-                called.get(&unnamed(i)).or_else(|| placeless.get(&known)).copied().unwrap_or(0)
-            }
-            name => name,
-        };
-        Event {
-            run,
-            from,
-            to,
-            key: [
-                at(&stacks, i),
-                at(&threads, i),
-                at(kinds, i),
-                name,
-                at(addresses, i),
-                at(holders, i),
-                at(&holder_stacks, i),
-                at(&processes, i),
-            ],
-            sum: [at(&times, i), at(&counts, i), 0],
-            most: [at(&longest, i), at(&waiters, i)],
+    let name = |i: usize| match at(names, i) {
+        _ if !at(&of_lock, i) => 0,
+        0 => {
+            let known = (at(kinds, i), at(processes, i));
+            called.get(&unnamed(i)).or_else(|| placeless.get(&known)).copied().unwrap_or(0)
         }
+        name => name,
     };
-    rows.indices().map(event).collect()
+    (0..rows.len()).map(name).collect()
 }
 
 #[cfg(test)]

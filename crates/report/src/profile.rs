@@ -1,86 +1,181 @@
-//! The block `profile`: stacks on and off the CPU, locks, interrupts sent, faults, the thread ledger and how many threads ran at once, all
-//! over time, so that the page can add them up for any window. See docs/report-bundle.md, "Block of columns".
+//! The block `profile`: the rows of all tables that declare a measure, the thread ledger and how many threads ran at once, all over time, so that the
+//! page can add them up for any window. See docs/report-bundle.md, "Block of columns".
 
+use crate::bundle::{self, PerWhat, ProfileSpec, WeightPer};
 use crate::columns::{Column, Columns};
-use crate::events::{Event, Shape, Ticks, merge, write};
+use crate::events::{Event, KEYS, MOSTS, SUMS, Shape, Ticks, merge, write};
 use crate::rows::Rows;
 use crate::stacks::Stacks;
 use crate::{ledger, locks};
 use compare::Comparison;
-use model::NULL;
+use model::{Fold, Measure, NULL, Table, Unit};
 use query::Run;
-use serde_json::{Value, json};
 use std::collections::HashMap;
 
 /// The name of the block.
 pub(crate) const BLOCK: &str = "profile";
 
-const SAMPLE: Shape = Shape {
-    table: "sample",
-    keys: &[("stack", false), ("thread", false)],
-    sums: &[("weight", true), ("count", false)],
-    most: &[],
-    limit: 120_000,
-};
-const WAIT: Shape = Shape {
-    table: "wait",
-    keys: &[
-        ("stack", false),
-        ("thread", false),
-        ("state", true),
-        ("what", true),
-        ("waker", true),
-        ("waker_stack", false),
-    ],
-    sums: &[("time", true), ("count", false)],
-    most: &[("longest", true)],
-    limit: 100_000,
-};
-const GOROUTINE: Shape = Shape {
-    table: "goroutine_wait",
-    keys: &[("stack", false), ("thread", false), ("reason", true), ("lock", true), ("process", true)],
-    sums: &[("time", true)],
-    most: &[("most", false)],
-    limit: 40_000,
-};
-const FAULT: Shape = Shape {
-    table: "page_fault",
-    keys: &[("stack", false), ("thread", false), ("kind", true), ("access", true)],
-    sums: &[("count", false)],
-    most: &[],
-    limit: 40_000,
-};
-const IPI: Shape = Shape {
-    table: "ipi",
-    keys: &[("stack", false), ("thread", false), ("kind", true), ("function", true), ("process", true)],
-    sums: &[("count", false), ("targets", false), ("pages", false)],
-    most: &[],
-    limit: 40_000,
-};
-const LOCK: Shape = Shape {
-    table: "lock",
-    keys: &[
-        ("stack", false),
-        ("thread", false),
-        ("kind", true),
-        ("lock", true),
-        ("address", true),
-        ("holder", true),
-        ("holder_stack", false),
-        ("process", true),
-    ],
-    sums: &[("time", true), ("count", false)],
-    most: &[("longest", true), ("waiters", false)],
-    limit: 60_000,
-};
+/// Rows of one table in the block, about: of one whose weights divide the ledger's time, and of another.
+const OF_LEDGER: usize = 110_000;
+const OF_OTHERS: usize = 50_000;
 
-/// The tables of events with stacks.
-pub(crate) const EVENTS: [&Shape; 6] = [&SAMPLE, &WAIT, &LOCK, &GOROUTINE, &FAULT, &IPI];
+/// The block's own tables: none that is recorded goes by these names.
+const OWN: [&str; 6] = ["frame", "stack", "thread", "tick", ledger::LEDGER, ledger::RUNNING];
+
+/// A table with a measure, as its rows go into the block.
+pub(crate) struct Measured {
+    pub(crate) table: &'static Table,
+    pub(crate) measure: &'static Measure,
+    shape: Shape,
+    /// Of the shape's keys, those that are columns of the table.
+    labels: Vec<&'static str>,
+}
+
+/// The column of the block that says how many events with a time of their own a row stands for.
+const COUNT: &str = "count";
+
+impl Measured {
+    fn new(table: &'static Table, measure: &'static Measure) -> Measured {
+        let mut keys = vec![("stack", false), ("thread", false)];
+        keys.extend(measure.other.map(|other| (other.stack, false)));
+        keys.extend(measure.locks.map(|_| ("lock", true)));
+        keys.extend(table.page.map(|_| ("process", true)));
+        let own = keys.len();
+        for label in measure.labels.iter().filter(|label| **label != "tick") {
+            if keys.len() < KEYS && keys.iter().all(|(name, _)| name != label) {
+                keys.push((label, true));
+            }
+        }
+        let labels = keys.iter().skip(own).map(|(name, _)| *name).collect();
+        let (mut sums, mut most) = (vec![(measure.weight, is_time(table, measure.weight))], Vec::new());
+        for &name in measure.more.iter().filter(|name| **name != measure.weight) {
+            let column = table.stored().into_iter().find(|c| c.name == name);
+            let amount = (name, is_time(table, name));
+            match column.map(|c| c.fold) {
+                Some(Fold::Sum) if sums.len() < SUMS => sums.push(amount),
+                Some(Fold::Max) if most.len() < MOSTS => most.push(amount),
+                _ => {}
+            }
+        }
+        if !measure.at.is_empty() && sums.len() < SUMS && sums.iter().all(|(name, _)| *name != COUNT) {
+            sums.push((COUNT, false));
+        }
+        let limit = if measure.ledger { OF_LEDGER } else { OF_OTHERS };
+        Measured { table, measure, shape: Shape { table: table.name, keys, sums, most, limit }, labels }
+    }
+
+    /// Those of all runs: what divides the ledger's time first.
+    fn of(runs: &[Run]) -> Vec<Measured> {
+        let mut found: Vec<Measured> = Vec::new();
+        for (table, measure) in runs.iter().flat_map(query::profile::measured) {
+            let known = |m: &Measured| m.table.name == table.name || m.measure.id == measure.id;
+            if !OWN.contains(&table.name) && !found.iter().any(known) {
+                found.push(Measured::new(table, measure));
+            }
+        }
+        found.sort_by_key(|m| (!m.measure.ledger, !m.measure.level.is_empty()));
+        found
+    }
+
+    /// Its numbers that add up, and those of which the greatest counts.
+    pub(crate) fn has(&self, column: &str) -> bool {
+        self.shape.sums.iter().chain(&self.shape.most).any(|(name, _)| *name == column)
+    }
+
+    /// The labels by which its rows are told apart.
+    pub(crate) fn labels(&self) -> &[&'static str] {
+        &self.labels
+    }
+
+    /// What a stack can be weighed by, as the head tells it.
+    fn spec(&self) -> bundle::Measure {
+        let m = self.measure;
+        bundle::Measure {
+            id: m.id.into(),
+            title: m.title.into(),
+            help: m.help.into(),
+            table: self.table.name.into(),
+            weight: m.weight.into(),
+            unit: m.unit(self.table).base().into(),
+            ledger: m.ledger,
+            state: (!m.level.is_empty()).then(|| m.level.into()),
+            who: m.who.into(),
+            other: m.other.map(|o| o.stack.into()),
+            other_title: m.other.map(|o| o.who.into()),
+        }
+    }
+
+    /// The stretches in which it is read: a long recording's samples and waits would not all fit into memory. Locks are looked at as a whole, for
+    /// their names; there are few of them.
+    fn parts(&self, run: &Run) -> Vec<(i64, i64)> {
+        let duration = run.recording.duration();
+        if duration <= PART * 2 || self.measure.locks.is_some() {
+            return vec![(i64::MIN, i64::MAX)];
+        }
+        let count = (duration + PART - 1) / PART;
+        let edge = |i: i64| match i {
+            0 => i64::MIN,
+            _ if i == count => i64::MAX,
+            _ => i * PART,
+        };
+        (0..count).map(|i| (edge(i), edge(i + 1))).collect()
+    }
+
+    /// Rows as they are merged and written.
+    fn events(&self, rows: &Rows, run: u32, making: &mut Making) -> Vec<Event> {
+        let m = self.measure;
+        let (threads, processes) = threads(rows, making);
+        let stacks = nodes(rows, m.stack, run, making);
+        let mut keys = vec![stacks, threads];
+        keys.extend(m.other.map(|other| nodes(rows, other.stack, run, making)));
+        if let Some(locks) = &m.locks {
+            let places = (keys.first().map_or(&[][..], Vec::as_slice), &*processes);
+            keys.push(locks::names(rows, locks, places, m.weight, making));
+        }
+        keys.extend(self.table.page.map(|_| processes));
+        keys.extend(self.labels.iter().map(|label| rows.texts(label, &mut making.columns)));
+        let amount = |(name, time): &(&'static str, bool)| {
+            let unit = self.table.stored().into_iter().find(|c| c.name == *name).map(|c| c.unit);
+            match unit {
+                // It is not there: so many events with a time of their own.
+                None => vec![1; rows.len()],
+                Some(Unit::None | Unit::Nanoseconds) => rows.numbers(name),
+                Some(unit) => {
+                    let factor = unit.factor() * if *time { 1e9 } else { 1.0 };
+                    rows.numbers(name).into_iter().map(|n| (n as f64 * factor) as i64).collect()
+                }
+            }
+        };
+        let sums: Vec<Vec<i64>> = self.shape.sums.iter().map(amount).collect();
+        let most: Vec<Vec<i64>> = self.shape.most.iter().map(amount).collect();
+        let moments = (!m.at.is_empty()).then(|| rows.numbers(m.at));
+        let stretches = if moments.is_none() { rows.stretches() } else { Vec::new() };
+        let event = |i: usize| {
+            let (from, to) = match &moments {
+                Some(moments) => (at(moments, i).max(0), at(moments, i).max(0)),
+                None => at(&stretches, i),
+            };
+            let mut event = Event { run, from, to, ..Event::default() };
+            event.key.iter_mut().zip(&keys).for_each(|(cell, column)| *cell = at(column, i));
+            event.sum.iter_mut().zip(&sums).for_each(|(cell, column)| *cell = at(column, i));
+            event.most.iter_mut().zip(&most).for_each(|(cell, column)| *cell = at(column, i));
+            event
+        };
+        rows.indices().map(event).collect()
+    }
+}
+
+/// Whether a column is an amount of time.
+fn is_time(table: &Table, column: &str) -> bool {
+    table.stored().iter().any(|c| c.name == column && c.unit.base() == "s")
+}
 
 /// What is in the block, and what is told of it in the head.
 pub(crate) struct Profile {
     pub(crate) block: Columns,
-    pub(crate) head: Value,
+    pub(crate) spec: ProfileSpec,
+    /// The tables with a measure that are in it.
+    pub(crate) measured: Vec<Measured>,
 }
 
 /// Threads by process and thread name: numbers mean nothing in another run.
@@ -114,30 +209,27 @@ pub(crate) fn profile(runs: &[Run], comparison: &Comparison) -> Result<Option<Pr
     let mut columns = Columns::default();
     let stacks = Stacks::load(runs, &mut columns);
     let mut making = Making { columns, stacks, threads: Threads::default(), ticks: Ticks::default() };
-    let mut of = |shape: &Shape, read: &dyn Fn(&Rows, u32, &mut Making) -> Vec<Event>| {
+    let mut measured = Measured::of(runs);
+    for one in &measured {
+        let limit = one.shape.limit;
         let mut events = Vec::new();
         for (index, run) in runs.iter().enumerate() {
-            for part in parts(run, shape) {
-                if let Some(rows) = Rows::load_part(run, shape.table, None, part) {
-                    events.append(&mut read(&rows, index as u32, &mut making));
+            for part in one.parts(run) {
+                if let Some(rows) = Rows::load_part(run, one.table.name, None, part) {
+                    events.append(&mut one.events(&rows, index as u32, &mut making));
                 }
-                if events.len() > shape.limit * 4 {
-                    events = merge(events, shape.limit);
+                if events.len() > limit * 4 {
+                    events = merge(events, limit);
                 }
             }
         }
-        write(shape, events, &mut making.ticks, &mut making.columns);
-    };
-    of(&SAMPLE, &samples);
-    of(&WAIT, &waits);
-    of(&LOCK, &locks::rows);
-    of(&GOROUTINE, &goroutines);
-    of(&FAULT, &faults);
-    of(&IPI, &ipis);
+        write(&one.shape, events, &mut making.ticks, &mut making.columns);
+    }
     ledger::write(runs, &mut making)?;
     let Making { mut columns, stacks, threads, ticks } = making;
-    let named = EVENTS.iter().map(|shape| shape.table).chain(ledger::TABLES);
-    let tables: Vec<&str> = named.filter(|t| columns.has(t)).collect();
+    measured.retain(|one| columns.has(one.table.name));
+    let own = ledger::TABLES.into_iter().filter(|t| columns.has(t));
+    let tables: Vec<&str> = measured.iter().map(|one| one.table.name).chain(own).collect();
     if tables.is_empty() {
         return Ok(None);
     }
@@ -145,55 +237,23 @@ pub(crate) fn profile(runs: &[Run], comparison: &Comparison) -> Result<Option<Pr
     ticks.finish(&mut columns);
     let part = |of: fn(&(u32, u32)) -> u32| threads.list.iter().map(of).collect::<Vec<u32>>();
     columns.table("thread", &[Column::text("process", part(|t| t.0)), Column::text("thread", part(|t| t.1))]);
-    let measures: Vec<Value> =
-        measures().into_iter().filter(|m| columns.has(m["table"].as_str().unwrap_or(""))).collect();
-    let head = json!({
-        "block": BLOCK, "per": per(runs), "states": ledger::states(), "measures": measures, "tables": tables,
-        "turns": ledger::turns(comparison),
-        "notes": runs.iter().map(notes).collect::<Vec<_>>(),
-    });
-    Ok(Some(Profile { block: columns, head }))
+    let spec = ProfileSpec {
+        block: BLOCK.into(),
+        per: per(runs),
+        states: ledger::states(runs),
+        measures: measured.iter().map(Measured::spec).collect(),
+        tables: tables.into_iter().map(str::to_owned).collect(),
+        turns: ledger::turns(comparison),
+        notes: runs.iter().map(notes).collect(),
+    };
+    Ok(Some(Profile { block: columns, spec, measured }))
 }
 
 /// Length of a part of a recording that is read at a time, nanoseconds.
 const PART: i64 = 120_000_000_000;
 
-/// The stretches in which a table is read: a long recording's samples and waits would not all fit into memory. Locks are looked at as a whole,
-/// for their names; there are few of them.
-fn parts(run: &Run, shape: &Shape) -> Vec<(i64, i64)> {
-    let duration = run.recording.duration();
-    if duration <= PART * 2 || shape.table == LOCK.table {
-        return vec![(i64::MIN, i64::MAX)];
-    }
-    let count = (duration + PART - 1) / PART;
-    let edge = |i: i64| match i {
-        0 => i64::MIN,
-        _ if i == count => i64::MAX,
-        _ => i * PART,
-    };
-    (0..count).map(|i| (edge(i), edge(i + 1))).collect()
-}
-
-/// What a stack can be weighed by.
-fn measures() -> [Value; 6] {
-    [
-        json!({"id": "cpu", "title": "On CPU", "table": "sample", "weight": "weight", "unit": "s", "state": null, "other": null, "other_title": null,
-            "help": "CPU time by stack, from samples in equal intervals"}),
-        json!({"id": "wait", "title": "Off CPU", "table": "wait", "weight": "time", "unit": "s", "state": "state", "other": "waker_stack", "other_title": "who ended the wait",
-            "help": "time that threads were blocked, by the stack that waited"}),
-        json!({"id": "locks", "title": "Lock waits", "table": "lock", "weight": "time", "unit": "s", "state": null, "other": "holder_stack", "other_title": "who held the lock",
-            "help": "time blocked on contended locks, by the stack that waited"}),
-        json!({"id": "goroutines", "title": "Goroutines", "table": "goroutine_wait", "weight": "time", "unit": "s", "state": "reason", "other": null, "other_title": null,
-            "help": "time that goroutines of Go programs waited, most of them without a thread, by the stack that waited"}),
-        json!({"id": "faults", "title": "Page faults", "table": "page_fault", "weight": "count", "unit": "", "state": null, "other": null, "other_title": null,
-            "help": "page faults by the stack that touched the page"}),
-        json!({"id": "ipis", "title": "Interrupts sent", "table": "ipi", "weight": "targets", "unit": "", "state": null, "other": null, "other_title": null,
-            "help": "interrupts that CPUs send to each other, by the stack that sends; each CPU hit counts once"}),
-    ]
-}
-
 /// What the weights are divided by: operations or runs of the command, each as so many per second, or nothing.
-pub(crate) fn per(runs: &[Run]) -> Value {
+fn per(runs: &[Run]) -> WeightPer {
     let manifests: Vec<_> = runs.iter().map(|r| r.recording.manifest()).collect();
     let wall = |m: &&model::Manifest| m.wall.filter(|w| *w > 0).map(|w| w as f64 / 1e9);
     let walls: Option<Vec<f64>> = manifests.iter().map(wall).collect();
@@ -201,10 +261,10 @@ pub(crate) fn per(runs: &[Run]) -> Value {
         manifests.iter().map(|m| m.work.as_ref().map(|w| w.total).filter(|t| *t > 0.0)).collect();
     match (walls, work) {
         (Some(walls), Some(work)) => {
-            json!({"what": "operation", "rate": work.iter().zip(&walls).map(|(w, s)| w / s).collect::<Vec<_>>()})
+            WeightPer { what: PerWhat::Operation, rate: work.iter().zip(&walls).map(|(w, s)| w / s).collect() }
         }
-        (Some(walls), None) => json!({"what": "run", "rate": walls.iter().map(|s| 1.0 / s).collect::<Vec<_>>()}),
-        (None, _) => json!({"what": "second", "rate": runs.iter().map(|_| 1.0).collect::<Vec<_>>()}),
+        (Some(walls), None) => WeightPer { what: PerWhat::Run, rate: walls.iter().map(|s| 1.0 / s).collect() },
+        (None, _) => WeightPer { what: PerWhat::Second, rate: vec![1.0; runs.len()] },
     }
 }
 
@@ -240,7 +300,7 @@ fn notes(run: &Run) -> Vec<String> {
 }
 
 /// Threads of rows that name their process `comm` and their thread `thread`.
-pub(crate) fn threads(rows: &Rows, making: &mut Making) -> (Vec<u32>, Vec<u32>) {
+fn threads(rows: &Rows, making: &mut Making) -> (Vec<u32>, Vec<u32>) {
     let processes = rows.texts("comm", &mut making.columns);
     let names = rows.texts("thread", &mut making.columns);
     let threads = processes.iter().zip(&names).map(|(&p, &t)| making.threads.number(p, t)).collect();
@@ -248,107 +308,10 @@ pub(crate) fn threads(rows: &Rows, making: &mut Making) -> (Vec<u32>, Vec<u32>) 
 }
 
 /// The tree nodes of a column of stacks.
-pub(crate) fn nodes(rows: &Rows, column: &str, run: u32, making: &mut Making) -> Vec<u32> {
+fn nodes(rows: &Rows, column: &str, run: u32, making: &mut Making) -> Vec<u32> {
     rows.cells(column).into_iter().map(|s| if s == NULL { 0 } else { making.stacks.node(run as usize, s) }).collect()
 }
 
 pub(crate) fn at<T: Copy + Default>(cells: &[T], row: usize) -> T {
     cells.get(row).copied().unwrap_or_default()
-}
-
-fn samples(rows: &Rows, run: u32, making: &mut Making) -> Vec<Event> {
-    let (threads, _) = threads(rows, making);
-    let stacks = nodes(rows, "stack", run, making);
-    let (times, weights) = (rows.numbers("at"), rows.numbers("weight"));
-    let event = |i: usize| {
-        let t = at(&times, i).max(0);
-        Event {
-            run,
-            from: t,
-            to: t,
-            key: [at(&stacks, i), at(&threads, i), 0, 0, 0, 0, 0, 0],
-            sum: [at(&weights, i), 1, 0],
-            most: [0; 2],
-        }
-    };
-    rows.indices().map(event).collect()
-}
-
-fn waits(rows: &Rows, run: u32, making: &mut Making) -> Vec<Event> {
-    let (threads, _) = threads(rows, making);
-    let stacks = nodes(rows, "stack", run, making);
-    let wakers = nodes(rows, "waker_stack", run, making);
-    let texts = ["state", "what", "waker"].map(|c| rows.texts(c, &mut making.columns));
-    let [states, whats, waker_names] = &texts;
-    let (times, counts, longest) = (rows.numbers("time"), rows.numbers("count"), rows.numbers("longest"));
-    let stretches = rows.stretches();
-    let event = |i: usize| {
-        let (from, to) = at(&stretches, i);
-        Event {
-            run,
-            from,
-            to,
-            key: [
-                at(&stacks, i),
-                at(&threads, i),
-                at(states, i),
-                at(whats, i),
-                at(waker_names, i),
-                at(&wakers, i),
-                0,
-                0,
-            ],
-            sum: [at(&times, i), at(&counts, i), 0],
-            most: [at(&longest, i), 0],
-        }
-    };
-    rows.indices().map(event).collect()
-}
-
-fn goroutines(rows: &Rows, run: u32, making: &mut Making) -> Vec<Event> {
-    let processes = rows.texts("comm", &mut making.columns);
-    let stacks = nodes(rows, "stack", run, making);
-    let reasons = rows.texts("reason", &mut making.columns);
-    let (times, most) = (rows.numbers("time"), rows.numbers("most"));
-    let stretches = rows.stretches();
-    let threads: Vec<u32> = processes.iter().map(|&p| making.threads.number(p, 0)).collect();
-    let places = locks::places(&stacks, making);
-    let event = |i: usize| {
-        let (from, to) = at(&stretches, i);
-        let place = places.get(&at(&stacks, i)).copied().unwrap_or(0);
-        let key = [at(&stacks, i), at(&threads, i), at(&reasons, i), place, at(&processes, i), 0, 0, 0];
-        Event { run, from, to, key, sum: [at(&times, i), 0, 0], most: [at(&most, i), 0] }
-    };
-    rows.indices().map(event).collect()
-}
-
-fn faults(rows: &Rows, run: u32, making: &mut Making) -> Vec<Event> {
-    let processes = rows.texts("comm", &mut making.columns);
-    let stacks = nodes(rows, "stack", run, making);
-    let texts = ["kind", "access"].map(|c| rows.texts(c, &mut making.columns));
-    let [kinds, accesses] = &texts;
-    let counts = rows.numbers("count");
-    let stretches = rows.stretches();
-    let threads: Vec<u32> = processes.iter().map(|&p| making.threads.number(p, 0)).collect();
-    let event = |i: usize| {
-        let (from, to) = at(&stretches, i);
-        let key = [at(&stacks, i), at(&threads, i), at(kinds, i), at(accesses, i), 0, 0, 0, 0];
-        Event { run, from, to, key, sum: [at(&counts, i), 0, 0], most: [0; 2] }
-    };
-    rows.indices().map(event).collect()
-}
-
-fn ipis(rows: &Rows, run: u32, making: &mut Making) -> Vec<Event> {
-    let (threads, processes) = threads(rows, making);
-    let stacks = nodes(rows, "stack", run, making);
-    let texts = ["kind", "function"].map(|c| rows.texts(c, &mut making.columns));
-    let [kinds, functions] = &texts;
-    let (counts, targets, pages) = (rows.numbers("count"), rows.numbers("targets"), rows.numbers("pages"));
-    let stretches = rows.stretches();
-    let event = |i: usize| {
-        let (from, to) = at(&stretches, i);
-        let key = [at(&stacks, i), at(&threads, i), at(kinds, i), at(functions, i), at(&processes, i), 0, 0, 0];
-        Event { run, from, to, key, sum: [at(&counts, i), at(&targets, i), at(&pages, i)], most: [0; 2] }
-    };
-    rows.indices().map(event).collect()
 }

@@ -1,16 +1,16 @@
-//! Tables that the page adds up over the window that its reader chooses, with the distribution of latencies: those of system calls and block
-//! I/O, which have histogram columns, and those of the block `profile`, whose rows are events (locks, interrupts sent).
+//! Tables that the page adds up over the window that its reader chooses: those with columns that are buckets of a histogram (system calls, block I/O),
+//! and those of the block `profile` that declare a page, whose rows are events (locks, IPIs).
 
 use crate::Error;
+use crate::bundle::{Bucket, EventKey, EventTable, EventValue, How, Only, PageTable, StackColumn};
 use crate::charts::PageData;
 use crate::columns::{Column, Columns};
 use crate::events::Ticks;
-use crate::profile;
-use crate::words::spelled;
-use model::{Kind, Page, Table, Type};
+use crate::profile::{self, Measured};
+use crate::words::{capital, spelled, titled};
+use model::{Fold, Kind, Page, Table, Type};
 use query::series::Grid;
 use query::{Metric, Run, metric};
-use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 use store::{Frame, Select};
 
@@ -28,23 +28,6 @@ pub(crate) fn has_histogram(table: &Table) -> bool {
     !table.events && table.columns.iter().any(|c| c.kind == Kind::Histogram)
 }
 
-/// Nanoseconds at the upper end of the first bucket of a table's histogram: bucket `i` ends at this times 2^i.
-fn first_bucket(table: &str) -> f64 {
-    // Run-queue latencies are counted in steps of 1,024 ns, all else in steps of 1 ns.
-    if table == "run_queue" { 2048.0 } else { 2.0 }
-}
-
-/// The page of a table that no chart draws.
-fn page_of(table: &str) -> Page {
-    match table {
-        "block_io" => Page::Disks,
-        "run_queue" => Page::Scheduler,
-        "interrupt_time" => Page::Interrupts,
-        "tcp" => Page::Network,
-        _ => Page::Calls,
-    }
-}
-
 /// Adds the tables with histograms; returns their blocks.
 pub(crate) fn add(runs: &[Run], pages: &mut Vec<PageData>) -> Result<Vec<(String, Columns)>, Error> {
     let mut blocks = Vec::new();
@@ -57,7 +40,7 @@ pub(crate) fn add(runs: &[Run], pages: &mut Vec<PageData>) -> Result<Vec<(String
             done.push(table.name);
             if let Some((columns, spec)) = build(runs, table)? {
                 let charted = pages.iter().find(|p| p.drawn.iter().any(|(_, t, _)| *t == table.name)).map(|p| p.page);
-                page(pages, charted.unwrap_or_else(|| page_of(table.name))).tables.push(spec);
+                page(pages, charted.or(table.page).unwrap_or(Page::Calls)).tables.push(PageTable::Events(spec));
                 blocks.push((block_id(table), columns));
             }
         }
@@ -87,7 +70,10 @@ struct Parts {
     by: Vec<&'static str>,
     counters: Vec<Metric>,
     gauges: Vec<Metric>,
-    buckets: Vec<(Metric, f64, f64)>,
+    /// With their bounds in the base unit, as far as they are declared.
+    buckets: Vec<(Metric, Option<(f64, f64)>)>,
+    /// The base unit of what is counted in buckets.
+    bucket_unit: &'static str,
 }
 
 impl Parts {
@@ -97,18 +83,17 @@ impl Parts {
         let of = |kind: Kind| -> Vec<Metric> {
             table.values().filter(|c| c.kind == kind).filter_map(|c| metric(table, c.name)).collect()
         };
-        let first = first_bucket(table.name) / 1e9;
-        let histogram = of(Kind::Histogram);
-        let last = histogram.len().saturating_sub(1);
-        let bound = |i: usize| first * 2f64.powi(i as i32);
-        // The last bucket is open: it is taken for as wide as the others.
-        let buckets = histogram
-            .into_iter()
-            .enumerate()
-            .map(|(i, m)| (m, if i == 0 { 0.0 } else { bound(i - 1) }, bound(i.min(last))))
-            .collect();
+        let mut from = 0.0;
+        let bounded = |metric: Metric| {
+            let bucket = table.column(metric.name).and_then(|c| c.bucket);
+            let end = bucket.map(|b| b.end * b.unit.factor()).filter(|end| end.is_finite() && *end > from);
+            let bounds = end.map(|end| (std::mem::replace(&mut from, end), end));
+            (metric, bounds)
+        };
+        let buckets = of(Kind::Histogram).into_iter().map(bounded).collect();
+        let bucket_unit = table.columns.iter().find_map(|c| c.bucket).map_or("", |b| b.unit.base());
         let gauges = of(Kind::Gauge).into_iter().chain(of(Kind::Duration)).collect();
-        Parts { by, counters: of(Kind::Counter), gauges, buckets }
+        Parts { by, counters: of(Kind::Counter), gauges, buckets, bucket_unit }
     }
 
     fn has(&self, counter: &str) -> bool {
@@ -116,7 +101,7 @@ impl Parts {
     }
 }
 
-fn build(runs: &[Run], table: &'static Table) -> Result<Option<(Columns, Value)>, Error> {
+fn build(runs: &[Run], table: &'static Table) -> Result<Option<(Columns, EventTable)>, Error> {
     let parts = Parts::of(table);
     let mut columns = Columns::default();
     let mut ticks = Ticks::default();
@@ -149,18 +134,18 @@ fn build(runs: &[Run], table: &'static Table) -> Result<Option<(Columns, Value)>
         out.push(amount(metric, &values(at)));
         at += 1;
     }
-    let mut buckets: Vec<Value> = Vec::new();
-    for (metric, from, to) in &parts.buckets {
+    let mut buckets: Vec<Bucket> = Vec::new();
+    for (metric, bounds) in &parts.buckets {
         let counts = values(at);
         at += 1;
         // Buckets in which nothing ever was are left out.
         if counts.iter().any(|c| *c > 0.0) {
             total.iter_mut().zip(&counts).for_each(|(sum, count)| *sum += count);
             out.push(Column::amount(metric.name, &counts, 1.0));
-            buckets.push(json!([metric.name, from, to]));
+            buckets.extend(bounds.map(|(from, to)| Bucket(metric.name.into(), from, to)));
         }
     }
-    if uncounted && !buckets.is_empty() {
+    if uncounted && total.iter().any(|count| *count > 0.0) {
         out.push(Column::amount(COUNT, &total, 1.0));
     }
     columns.table(table.name, &out);
@@ -225,123 +210,156 @@ fn read(frame: &Frame, parts: &Parts, width: usize) -> Result<(Found, usize), Er
     Ok((found, left_out))
 }
 
-/// What the head says of the table.
-fn spec(table: &'static Table, parts: &Parts, buckets: Vec<Value>, cut: usize) -> Value {
-    let mut values: Vec<Value> = Vec::new();
+/// What a table is called on its page.
+fn heading(table: &Table) -> String {
+    if table.title.is_empty() { spelled(table.name) } else { table.title.to_owned() }
+}
+
+fn value(id: &str, title: &str, unit: &str, help: &str, how: How) -> EventValue {
+    EventValue { id: id.into(), title: title.into(), unit: unit.into(), help: help.into(), how }
+}
+
+fn key(id: &str, title: &str, help: &str, key: bool) -> EventKey {
+    EventKey { id: id.into(), title: title.into(), help: help.into(), key }
+}
+
+/// What the head says of a table with a histogram.
+fn spec(table: &'static Table, parts: &Parts, buckets: Vec<Bucket>, cut: usize) -> EventTable {
+    let mut values: Vec<EventValue> = Vec::new();
     let timed = parts.has("count") && parts.has("time");
+    let of = |metric: &Metric, how: How| {
+        let title = table.column(metric.name).map_or_else(|| spelled(metric.name), titled);
+        value(metric.name, &title, metric.unit, metric.help, how)
+    };
     for metric in &parts.counters {
-        values.push(json!({"id": metric.name, "title": spelled(metric.name), "unit": metric.unit, "help": metric.help, "how": {"rate": metric.name}}));
+        values.push(of(metric, How::rate(metric.name)));
         if metric.name == "time" && timed {
-            values.push(json!({"id": "mean", "title": "mean time", "unit": "s", "help": "time over count", "how": {"mean": ["time", "count"]}}));
+            values.push(value("mean", "mean time", "s", "time over count", How::mean("time", "count")));
         }
         if metric.name == "bytes" && parts.has("count") {
-            values.push(json!({"id": "size", "title": "bytes each", "unit": "B", "help": "bytes over count", "how": {"mean": ["bytes", "count"]}}));
+            values.push(value("size", "bytes each", "B", "bytes over count", How::mean("bytes", "count")));
         }
     }
     if !buckets.is_empty() {
         if !parts.has("count") {
-            values.push(json!({"id": COUNT, "title": "times", "unit": "1/s", "help": "all buckets of the histogram together", "how": {"rate": COUNT}}));
+            values.push(value(COUNT, "times", "1/s", "all buckets of the histogram together", How::rate(COUNT)));
         }
-        for (id, q) in [("p50", 0.5), ("p99", 0.99)] {
-            let help = format!("{:.0} % took no longer; from a histogram whose buckets double", q * 100.0);
-            values.push(
-                json!({"id": id, "title": id, "unit": "s", "help": help, "how": {"quantile": q, "buckets": buckets}}),
-            );
+        for (id, quantile) in [("p50", 0.5), ("p99", 0.99)] {
+            let help =
+                format!("{:.0} % were no greater; within a bucket of the histogram, estimated", quantile * 100.0);
+            let how = How::Quantile { quantile, buckets: buckets.clone() };
+            values.push(value(id, id, parts.bucket_unit, &help, how));
         }
     }
-    for metric in &parts.gauges {
-        values.push(json!({"id": metric.name, "title": spelled(metric.name), "unit": metric.unit, "help": metric.help, "how": {"max": metric.name}}));
-    }
-    let keys: Vec<Value> = parts
-        .by
-        .iter()
-        .filter_map(|name| table.column(name))
-        .map(|c| json!({"id": c.name, "title": spelled(c.name), "help": c.help, "key": true}))
-        .collect();
+    values.extend(parts.gauges.iter().map(|metric| of(metric, How::max(metric.name))));
+    let keys = parts.by.iter().filter_map(|name| table.column(name)).map(|c| key(c.name, &titled(c), c.help, true));
     let mut help = table.help.to_owned();
     if cut > 0 {
         help = format!("{help}; the {ENTITIES} that do most are listed, {cut} are not");
     }
     let by: String = parts.by.iter().map(|l| format!(", \"{l}\"")).collect();
     let sums: Vec<String> = parts.counters.iter().map(|m| format!("avg(\"{0}\") as \"{0}\"", m.name)).collect();
-    json!({
-        "id": format!("{}-table", table.name), "title": heading(table.name), "help": help, "kind": "events", "block": block_id(table), "table": table.name,
-        "query": format!("select run{by}, {} from {}_rate group by run{by}", sums.join(", "), table.name),
-        "keys": keys, "values": values, "stacks": [],
-    })
-}
-
-/// What a table is called on its page.
-fn heading(table: &str) -> String {
-    match table {
-        "syscall" => "System calls".to_owned(),
-        "block_io" => "Block I/O".to_owned(),
-        "run_queue" => "Waits for a CPU".to_owned(),
-        "tcp" => "TCP".to_owned(),
-        other => spelled(other),
+    EventTable {
+        id: table_id(table),
+        title: heading(table),
+        help,
+        query: format!("select run{by}, {} from {}_rate group by run{by}", sums.join(", "), table.name),
+        block: block_id(table),
+        table: table.name.into(),
+        only: None,
+        keys: keys.collect(),
+        values,
+        stacks: Vec::new(),
     }
 }
 
-/// The table of contended locks.
-pub(crate) fn locks() -> Value {
-    json!({
-        "id": "lock-table", "title": "Contended locks", "help": "locks that threads had to wait for, by name or by the function that takes them", "kind": "events",
-        "block": profile::BLOCK, "table": "lock",
-        "query": "select run, kind, name, address, sum(time) as time, sum(count) as count, max(longest) as longest, max(waiters) as waiters\nfrom lock group by run, kind, name, address order by time desc",
-        "keys": [
-            {"id": "lock", "title": "lock", "help": "its name, else the function that takes it", "key": true},
-            {"id": "kind", "title": "kind", "help": "what kind of lock", "key": true},
-            {"id": "process", "title": "process", "help": "the process whose threads waited", "key": true},
-            {"id": "address", "title": "address", "help": "where the lock is; several are counted", "key": false},
-            {"id": "holder", "title": "held by", "help": "threads that held it while others waited", "key": false}],
-        "values": [
-            {"id": "time", "title": "waited", "unit": "s/s", "help": "time that threads were blocked on it, per second", "how": {"rate": "time"}},
-            {"id": "share", "title": "share", "unit": "ratio", "help": "share of all time blocked on locks", "how": {"share": "time"}},
-            {"id": "count", "title": "blocked", "unit": "1/s", "help": "times that a thread had to wait, per second", "how": {"rate": "count"}},
-            {"id": "mean", "title": "mean wait", "unit": "s", "help": "time over times blocked", "how": {"mean": ["time", "count"]}},
-            {"id": "longest", "title": "longest", "unit": "s", "help": "the longest single wait", "how": {"max": "longest"}},
-            {"id": "waiters", "title": "at once", "unit": "", "help": "the most threads that waited at the same time", "how": {"max": "waiters"}}],
-        "stacks": [{"column": "stack", "title": "Waiting"}, {"column": "holder_stack", "title": "Holding, while others waited"}],
-    })
+fn table_id(table: &Table) -> String {
+    format!("{}-table", table.name)
 }
 
-/// What Go says that a goroutine waits for where that is a lock.
-const GO_LOCKS: [&str; 3] = ["sync.Mutex.Lock", "sync.RWMutex.Lock", "sync.RWMutex.RLock"];
+/// What the head says of a table of the block `profile`.
+pub(crate) fn events(measured: &Measured) -> EventTable {
+    let (table, measure) = (measured.table, measured.measure);
+    let stored = table.stored();
+    let column = |name: &str| stored.iter().find(|c| c.name == name);
+    let key_of = |name: &str, tells: bool| {
+        let (title, help) = column(name).map_or((spelled(name), ""), |c| (titled(c), c.help));
+        key(name, &title, help, tells)
+    };
+    let mut keys = Vec::new();
+    if measure.locks.is_some() {
+        keys.push(key("lock", "lock", "its name, else the function that takes it", true));
+    }
+    // An address means nothing in another run, and the other party is another's.
+    let is_loose = |label: &str| {
+        measure.locks.is_some_and(|locks| locks.address == label)
+            || measure.other.is_some_and(|other| other.name == label)
+    };
+    let (loose, own): (Vec<&str>, Vec<&str>) = measured.labels().iter().partition(|label| is_loose(label));
+    keys.extend(own.iter().map(|label| key_of(label, true)));
+    let process = column("comm").map_or("the process", |c| c.help);
+    keys.push(key("process", "process", process, true));
+    keys.extend(loose.iter().map(|label| key_of(label, false)));
 
-/// The table of the locks that goroutines wait for.
-pub(crate) fn goroutine_locks() -> Value {
-    let reasons: Vec<String> = GO_LOCKS.iter().map(|reason| format!("'{reason}'")).collect();
-    json!({
-        "id": "goroutine-table", "title": "Locks that goroutines wait for", "help": "Go parks a goroutine that waits for a lock without any thread: these waits are not among those of threads. From looks at the program's memory", "kind": "events",
-        "block": profile::BLOCK, "table": "goroutine_wait", "only": {"column": "reason", "texts": GO_LOCKS},
-        "query": format!("select run, comm, reason, stack, sum(time) as time, max(most) as most\nfrom goroutine_wait where reason in ({}) group by run, comm, reason, stack order by time desc", reasons.join(", ")),
-        "keys": [
-            {"id": "lock", "title": "lock", "help": "the function that takes it", "key": true},
-            {"id": "reason", "title": "kind", "help": "what Go says that they wait for", "key": true},
-            {"id": "process", "title": "process", "help": "the program", "key": true}],
-        "values": [
-            {"id": "time", "title": "waited", "unit": "s/s", "help": "time that goroutines waited for it, per second: as many waited, on average", "how": {"rate": "time"}},
-            {"id": "share", "title": "share", "unit": "ratio", "help": "share of all time that goroutines waited for locks", "how": {"share": "time"}},
-            {"id": "most", "title": "at once", "unit": "", "help": "the most goroutines that waited at one place at the same time", "how": {"max": "most"}}],
-        "stacks": [{"column": "stack", "title": "Waiting"}],
-    })
-}
+    let mut values = Vec::new();
+    let mut select = Vec::new();
+    let weight = column(measure.weight).map_or_else(|| spelled(measure.weight), titled);
+    for &name in std::iter::once(&measure.weight).chain(measure.more).filter(|name| measured.has(name)) {
+        let Some(c) = column(name) else { continue };
+        let (title, is_most) = (titled(c), c.fold == Fold::Max);
+        let (unit, how) = match is_most {
+            true => (c.unit.base(), How::max(name)),
+            false => (c.unit.per_second(), How::rate(name)),
+        };
+        values.push(value(name, &title, unit, c.help, how));
+        select.push(format!("{}(\"{name}\") as \"{name}\"", if is_most { "max" } else { "sum" }));
+        if name == measure.weight {
+            let help = format!("its part of all that is listed as {title}");
+            values.push(value("share", "share", "ratio", &help, How::share(name)));
+        } else if name == "count" && !is_most {
+            let help = format!("{weight} over {title}");
+            let unit = measure.unit(table).base();
+            values.push(value("mean", "mean", unit, &help, How::mean(measure.weight, name)));
+        }
+    }
+    let mut stacks = vec![StackColumn { column: "stack".into(), title: capital(measure.who) }];
+    stacks.extend(measure.other.map(|o| StackColumn { column: o.stack.into(), title: capital(o.who) }));
 
-/// The table of interrupts that CPUs send to each other.
-pub(crate) fn ipis() -> Value {
-    json!({
-        "id": "ipi-table", "title": "Interrupts sent, by cause", "help": "interrupts that CPUs send to each other: who sends them, and from which function of the kernel", "kind": "events",
-        "block": profile::BLOCK, "table": "ipi",
-        "query": "select run, kind, \"function\", comm, sum(count) as count, sum(targets) as targets\nfrom ipi group by run, kind, \"function\", comm order by targets desc",
-        "keys": [
-            {"id": "kind", "title": "kind", "help": "call: run a function elsewhere; reschedule: look at the run queue; tlb: forget translations of memory", "key": true},
-            {"id": "function", "title": "function", "help": "the function of the kernel that sends it, or that it runs", "key": true},
-            {"id": "process", "title": "process", "help": "who sent it", "key": true}],
-        "values": [
-            {"id": "count", "title": "sent", "unit": "1/s", "help": "times sent, per second", "how": {"rate": "count"}},
-            {"id": "targets", "title": "CPUs hit", "unit": "1/s", "help": "interrupts taken: each CPU hit counts once, per second", "how": {"rate": "targets"}},
-            {"id": "each", "title": "CPUs each", "unit": "", "help": "CPUs hit by one", "how": {"mean": ["targets", "count"]}},
-            {"id": "pages", "title": "pages", "unit": "1/s", "help": "pages whose translation was forgotten, per second", "how": {"rate": "pages"}}],
-        "stacks": [{"column": "stack", "title": "Sent from"}],
-    })
+    let locks =
+        measure.locks.map_or([""; 2], |locks| [locks.name, if locks.name.is_empty() { measure.stack } else { "" }]);
+    let told = own
+        .iter()
+        .copied()
+        .chain(locks)
+        .chain(loose.iter().copied().filter(|l| measure.other.is_none_or(|o| o.name != *l)));
+    let by: String = std::iter::once("comm")
+        .chain(told)
+        .filter(|name| column(name).is_some())
+        .map(|name| format!(", \"{name}\""))
+        .collect();
+    let only = measure.locks.filter(|locks| !locks.only.is_empty());
+    let filter = only.map_or_else(String::new, |locks| {
+        let list: Vec<String> = locks.only.iter().map(|text| format!("'{}'", text.replace('\'', "''"))).collect();
+        format!(" where \"{}\" in ({})", locks.kind, list.join(", "))
+    });
+    EventTable {
+        id: table_id(table),
+        title: heading(table),
+        help: measure.help.into(),
+        query: format!(
+            "select run{by}, {}\nfrom {}{filter} group by run{by} order by \"{}\" desc",
+            select.join(", "),
+            table.name,
+            measure.weight
+        ),
+        block: profile::BLOCK.into(),
+        table: table.name.into(),
+        only: only.map(|locks| Only {
+            column: locks.kind.into(),
+            texts: locks.only.iter().map(|&text| text.to_owned()).collect(),
+        }),
+        keys,
+        values,
+        stacks,
+    }
 }

@@ -3,16 +3,16 @@
 
 use crate::Error;
 use crate::block::Coding;
+use crate::bundle::{self, PageTable, WindowTable};
 use crate::charts::{PageData, window};
 use crate::profile::at;
+use crate::summed;
 use crate::words::spelled;
-use crate::{ledger, summed};
 use compare::Comparison;
 use model::{Compare, Kind, Table, Type};
 use query::series::Grid;
 use query::{Metric, Run, metrics};
-use serde_json::{Map, Value, json};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use store::{Frame, Select};
 
 /// At most so many rows a run: those that use the most in the window, or at any moment of the recording.
@@ -27,6 +27,9 @@ const SINGLE: usize = 2000;
 /// Ticks that a table is computed from.
 const MOST_TICKS: usize = 600;
 
+/// The column of command lines.
+const COMMAND: &str = "command";
+
 /// Adds the tables to the pages on which their charts are.
 pub(crate) fn add(runs: &[Run], comparison: &Comparison, pages: &mut [PageData]) -> Result<(), Error> {
     let mut done: Vec<&'static str> = Vec::new();
@@ -36,7 +39,7 @@ pub(crate) fn add(runs: &[Run], comparison: &Comparison, pages: &mut [PageData])
                 && !table.is_long()
                 && !table.events
                 && !summed::has_histogram(table)
-                && table.name != ledger::TABLE;
+                && table.states().next().is_none();
             if !is_named || done.contains(&table.name) {
                 continue;
             }
@@ -44,8 +47,8 @@ pub(crate) fn add(runs: &[Run], comparison: &Comparison, pages: &mut [PageData])
             let Some(page) = pages.iter_mut().find(|p| p.drawn.iter().any(|(_, t, _)| *t == table.name)) else {
                 continue;
             };
-            if let Some(value) = build(runs, comparison, table, page)? {
-                page.tables.push(value);
+            if let Some(table) = build(runs, comparison, table, page)? {
+                page.tables.push(PageTable::Window(table));
             }
         }
     }
@@ -57,7 +60,7 @@ fn build(
     comparison: &Comparison,
     table: &'static Table,
     page: &mut PageData,
-) -> Result<Option<Value>, Error> {
+) -> Result<Option<WindowTable>, Error> {
     let wanted: Vec<Metric> = metrics(table).into_iter().filter(|m| m.compare != Compare::Never).collect();
     // Derived metrics say more than what they are made of.
     let mut wanted: Vec<Metric> = wanted
@@ -72,7 +75,7 @@ fn build(
     if wanted.is_empty() {
         return Ok(None);
     }
-    let mut rows: Vec<Value> = Vec::new();
+    let mut rows: Vec<bundle::Row> = Vec::new();
     let mut by: Vec<&'static str> = Vec::new();
     let mut cut = 0;
     for (index, run) in runs.iter().enumerate() {
@@ -95,22 +98,23 @@ fn build(
     if rows.is_empty() {
         return Ok(None);
     }
-    let mut columns: Vec<Value> = by
+    let column = |id: &str, unit: &str, help: &str, key: Option<bool>| bundle::Column {
+        id: id.into(),
+        title: spelled(id),
+        unit: unit.into(),
+        help: help.into(),
+        text: true,
+        key,
+    };
+    let mut columns: Vec<bundle::Column> = by
         .iter()
         .filter_map(|name| table.column(name))
-        .map(|c| {
-            let key = table.groups.iter().any(|g| g.contains(&c.name));
-            json!({"id": c.name, "title": spelled(c.name), "unit": "", "help": c.help, "text": true, "key": key})
-        })
+        .map(|c| column(c.name, "", c.help, Some(table.groups.iter().any(|g| g.contains(&c.name)))))
         .collect();
-    if rows.iter().any(|r| r.pointer("/text/command").is_some()) {
-        columns.push(json!({"id": "command", "title": "command", "unit": "", "help": "command line; values that look like secrets are masked", "text": true}));
+    if rows.iter().any(|row| row.text.contains_key(COMMAND)) {
+        columns.push(column(COMMAND, "", "command line; values that look like secrets are masked", None));
     }
-    columns.extend(
-        wanted
-            .iter()
-            .map(|m| json!({"id": m.name, "title": spelled(m.name), "unit": m.unit, "help": m.help, "text": false})),
-    );
+    columns.extend(wanted.iter().map(|m| bundle::Column { text: false, ..column(m.name, m.unit, m.help, None) }));
     let labels: String = by.iter().map(|l| format!(", \"{l}\"")).collect();
     let values: Vec<String> = wanted.iter().map(|m| format!("avg(\"{0}\") as \"{0}\"", m.name)).collect();
     let help = if cut > 0 {
@@ -118,15 +122,14 @@ fn build(
     } else {
         table.help.to_owned()
     };
-    Ok(Some(json!({
-        "id": format!("{}-table", table.name),
-        "title": spelled(table.name),
-        "help": help,
-        "kind": "window",
-        "query": format!("select run{labels}, {} from {}_rate group by run{labels}", values.join(", "), table.name),
-        "columns": columns,
-        "rows": rows,
-    })))
+    Ok(Some(WindowTable {
+        id: format!("{}-table", table.name),
+        title: spelled(table.name),
+        help,
+        query: format!("select run{labels}, {} from {}_rate group by run{labels}", values.join(", "), table.name),
+        columns,
+        rows,
+    }))
 }
 
 /// Adds the rows of one run; returns how many were left out.
@@ -139,7 +142,7 @@ fn fill(
     run: &Run,
     comparison: &Comparison,
     page: &mut PageData,
-    rows: &mut Vec<Value>,
+    rows: &mut Vec<bundle::Row>,
 ) -> Result<usize, Error> {
     let grids = wanted.iter().map(|m| Grid::new(frame, m, by, None)).collect::<Result<Vec<_>, _>>()?;
     // How much of everything an entity uses: its share of each metric, at its largest of the window and of any single interval.
@@ -169,20 +172,20 @@ fn fill(
     let commands = commands(run, by);
     let lengths: Vec<Vec<f64>> = grids.iter().map(lengths).collect();
     for (labels, _) in order {
-        let mut text: Map<String, Value> =
-            by.iter().map(|l| (*l).to_owned()).zip(labels.iter().map(|v| v.as_str().into())).collect();
+        let mut text: BTreeMap<String, String> =
+            by.iter().map(|l| (*l).to_owned()).zip(labels.iter().cloned()).collect();
         if let Some(command) = commands.get(labels.first().map_or("", String::as_str)) {
-            text.insert("command".into(), command.as_str().into());
+            text.insert(COMMAND.into(), command.clone());
         }
-        let mut data = Map::new();
+        let mut data = BTreeMap::new();
         for (grid, lengths) in grids.iter().zip(&lengths) {
             if let Some(series) = grid.series.iter().find(|s| s.labels == labels) {
                 // One that was not there used nothing: it has no row while others of the same read have one. A level stays unmeasured.
                 let series = if grid.metric.is_rate() { &series.or_zero(lengths) } else { series };
-                data.insert(grid.metric.name.into(), page.block.add(grid, series, Coding::Float).into());
+                data.insert(grid.metric.name.to_owned(), page.block.add(grid, series, Coding::Float));
             }
         }
-        rows.push(json!({"run": index, "text": text, "data": data}));
+        rows.push(bundle::Row { run: index, text, data });
     }
     Ok(left_out)
 }

@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use compare::{Options, compare};
 use explain::Explain;
 use flate2::read::GzDecoder;
-use model::{Column, Kind, Manifest, Table, Unit, Work};
+use model::{Column, Fold, Kind, Manifest, Table, Unit, Work};
 use query::{Run, testing};
 use serde_json::Value;
 use std::cell::RefCell;
@@ -63,8 +63,8 @@ static LOCK: Table = Table::wide(
         Column::gauge("holder_stack", Unit::None, "holder's stack"),
         Column::gauge("count", Unit::None, "times"),
         Column::gauge("time", Unit::Nanoseconds, "blocked"),
-        Column::gauge("longest", Unit::Nanoseconds, "longest"),
-        Column::gauge("waiters", Unit::None, "at once"),
+        Column::gauge("longest", Unit::Nanoseconds, "longest").folded(Fold::Max),
+        Column::gauge("waiters", Unit::None, "at once").folded(Fold::Max),
     ],
 )
 .of_events();
@@ -77,7 +77,7 @@ static GOROUTINE_WAIT: Table = Table::wide(
         Column::label("reason", "what for"),
         Column::gauge("stack", Unit::None, "where"),
         Column::gauge("time", Unit::Nanoseconds, "waited"),
-        Column::gauge("most", Unit::None, "at once"),
+        Column::gauge("most", Unit::None, "at once").folded(Fold::Max),
     ],
 )
 .of_events();
@@ -118,7 +118,7 @@ static SYSCALL: Table = Table::wide(
         Column { kind: Kind::Histogram, ..Column::counter("b0", Unit::None, "up to 2 ns") },
         Column { kind: Kind::Histogram, ..Column::counter("b1", Unit::None, "up to 4 ns") },
         Column { kind: Kind::Histogram, ..Column::counter("b2", Unit::None, "longer") },
-        Column::gauge("longest", Unit::Nanoseconds, "longest"),
+        Column::gauge("longest", Unit::Nanoseconds, "longest").folded(Fold::Max),
     ],
 )
 .from_zero()

@@ -34,6 +34,11 @@ pub(crate) fn spelled(name: &str) -> String {
     if words.is_empty() { name.to_owned() } else { words.join(" ") }
 }
 
+/// What a column is called in a heading.
+pub(crate) fn titled(column: &model::Column) -> String {
+    if column.title.is_empty() { spelled(column.name) } else { column.title.to_owned() }
+}
+
 /// A help without what only makes sense after the help before it: "of these, those that failed" is "those that failed".
 pub(crate) fn alone(help: &str) -> &str {
     POINTING.iter().find_map(|pointing| help.strip_prefix(pointing)).map_or(help, str::trim_start)

@@ -9,7 +9,7 @@ use model::{Column, Compare, Fold, NULL, Out, Table, Unavailable, Unit};
 pub const BUCKETS: usize = 32;
 
 /// The names of the buckets.
-const NAMES: [&str; BUCKETS] = [
+pub const NAMES: [&str; BUCKETS] = [
     "b0", "b1", "b2", "b3", "b4", "b5", "b6", "b7", "b8", "b9", "b10", "b11", "b12", "b13", "b14", "b15", "b16", "b17",
     "b18", "b19", "b20", "b21", "b22", "b23", "b24", "b25", "b26", "b27", "b28", "b29", "b30", "b31",
 ];
@@ -17,10 +17,10 @@ const NAMES: [&str; BUCKETS] = [
 /// The columns of a latency histogram. They are compared together, as a distribution, never one by one.
 const fn buckets() -> [Column; BUCKETS] {
     const HELP: &str = "number that took 2^n to 2^(n+1) ns, n being the number in the name; the last is open";
-    let mut all = [Column::counter("", Unit::None, HELP).histogram(); BUCKETS];
+    let mut all = [Column::counter("", Unit::None, HELP); BUCKETS];
     let mut at = 0;
     while at < BUCKETS {
-        all[at].name = NAMES[at];
+        all[at] = Column::counter(NAMES[at], Unit::None, HELP).histogram((2_u64 << at) as f64, Unit::Nanoseconds);
         at += 1;
     }
     all
@@ -31,20 +31,25 @@ const fn buckets() -> [Column; BUCKETS] {
 /// # Panics
 /// Where `N` is not their number. Tables are constants: the build says so.
 pub const fn with_histogram<const N: usize>(before: &[Column], after: &[Column]) -> [Column; N] {
-    assert!(N == before.len() + BUCKETS + after.len(), "the number of columns");
+    join(&[before, &buckets(), after])
+}
+
+/// Columns that are declared in parts, as one list.
+///
+/// # Panics
+/// Where `N` is not their number. Tables are constants: the build says so.
+pub const fn join<const N: usize>(parts: &[&[Column]]) -> [Column; N] {
     let mut all = [Column::gauge("", Unit::None, ""); N];
-    let buckets = buckets();
-    let mut at = 0;
-    while at < N {
-        all[at] = if at < before.len() {
-            before[at]
-        } else if at < before.len() + BUCKETS {
-            buckets[at - before.len()]
-        } else {
-            after[at - before.len() - BUCKETS]
-        };
-        at += 1;
+    let (mut part, mut place) = (0, 0);
+    while part < parts.len() {
+        let mut at = 0;
+        while at < parts[part].len() {
+            all[place] = parts[part][at];
+            (place, at) = (place + 1, at + 1);
+        }
+        part += 1;
     }
+    assert!(place == N, "the number of columns");
     all
 }
 

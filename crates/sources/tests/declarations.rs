@@ -1,7 +1,7 @@
 //! Whether the declarations of all sources hold together: names are unique, and what charts, groups and derived metrics refer to
 //! is there.
 
-use model::{Chart, Den, Kind, Table};
+use model::{Chart, Den, Kind, Table, Type};
 use sources::{ALL, Source};
 use std::collections::HashSet;
 
@@ -95,4 +95,46 @@ fn charts_refer_to_what_is_there_and_draw_one_unit() {
             assert!(!chart.title.is_empty() && chart.read.len() > 20, "{id} does not say how to read it");
         }
     }
+}
+
+#[test]
+fn measures_refer_to_columns_and_have_words_of_their_own() {
+    let mut words: HashSet<&str> = HashSet::new();
+    every(|_, table| words.extend(table.states().map(|(column, _)| column.name)));
+    every(|_, table| {
+        let Some(m) = table.measure else { return };
+        assert!(words.insert(m.id), "{}: {} is the word for something else too", table.name, m.id);
+        assert!(table.events, "{}: only events have stacks of their own", table.name);
+        for text in [m.title, m.help, m.who] {
+            assert!(!text.is_empty(), "{} is not explained", m.id);
+        }
+        let stacks = std::iter::once(m.stack).chain(m.other.map(|other| other.stack));
+        let numbers = [m.weight].into_iter().chain(m.more.iter().copied()).chain((!m.at.is_empty()).then_some(m.at));
+        for name in stacks.chain(numbers) {
+            assert!(table.column(name).is_some_and(|c| c.ty == Type::Int), "{}.{name}", table.name);
+        }
+        let locks = m.locks.map_or([""; 3], |locks| [locks.name, locks.kind, locks.address]);
+        let texts = m.labels.iter().copied().chain(m.other.map(|o| o.name)).chain(locks).chain([m.level, "comm"]);
+        for name in texts.filter(|name| !name.is_empty()) {
+            assert!(table.column(name).is_some_and(|c| c.ty == Type::Text), "{}.{name}", table.name);
+        }
+        assert!(m.level.is_empty() || m.labels.contains(&m.level), "{}: the level is a label", table.name);
+    });
+}
+
+#[test]
+fn buckets_rise_and_states_have_words_and_colours() {
+    every(|_, table| {
+        let mut end = 0.0;
+        for column in table.columns.iter().filter(|c| c.kind == Kind::Histogram) {
+            let bucket = column.bucket.unwrap_or_else(|| panic!("{}.{} has no bounds", table.name, column.name));
+            assert!(bucket.end > end, "{}.{} ends before it begins", table.name, column.name);
+            end = bucket.end;
+        }
+        for (column, state) in table.states() {
+            assert!(!state.words.is_empty() && !column.title.is_empty(), "{}.{}", table.name, column.name);
+            let is_color = |color: &&str| color.len() == 7 && u32::from_str_radix(&color[1..], 16).is_ok();
+            assert!(state.color.iter().all(is_color), "{}.{}", table.name, column.name);
+        }
+    });
 }

@@ -1,8 +1,9 @@
 //! The declarations of tables and charts as a recording carries them: JSON, compressed, so that a reader of any age knows what each
 //! number means.
 
-use crate::pack;
-use model::{Chart, ChartKind, Column, Den, Derived, Kind, Page, Shape, Table, Type, intern};
+use crate::declared::{MeasureText, StateText, is_empty};
+use crate::{declared, pack};
+use model::{Bucket, Chart, ChartKind, Column, Den, Derived, Kind, Page, Shape, Table, Type, intern};
 use rusqlite::Connection;
 use serde::{Deserialize, Serialize};
 
@@ -61,6 +62,12 @@ struct ColumnText {
     compare: model::Compare,
     fold: model::Fold,
     floor: f64,
+    #[serde(default, skip_serializing_if = "is_empty")]
+    title: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    bucket: Option<Bucket>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    state: Option<StateText>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -89,6 +96,14 @@ struct TableText {
     from_zero: bool,
     #[serde(default)]
     dictionary: bool,
+    #[serde(default, skip_serializing_if = "is_empty")]
+    title: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    page: Option<Page>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    scoped: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    measure: Option<MeasureText>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -106,11 +121,11 @@ struct ChartText {
     max: f64,
 }
 
-fn leak(list: &[String]) -> &'static [&'static str] {
+pub(crate) fn leak(list: &[String]) -> &'static [&'static str] {
     list.iter().map(|text| intern(text)).collect::<Vec<_>>().leak()
 }
 
-fn owned(list: &[&str]) -> Vec<String> {
+pub(crate) fn owned(list: &[&str]) -> Vec<String> {
     list.iter().map(|&text| text.to_owned()).collect()
 }
 
@@ -183,6 +198,9 @@ pub(crate) fn encode(table: &Table) -> Vec<u8> {
                 compare: c.compare,
                 fold: c.fold,
                 floor: c.floor,
+                title: c.title.into(),
+                bucket: c.bucket,
+                state: c.state.map(StateText::of),
             })
             .collect(),
         derived: table
@@ -206,6 +224,10 @@ pub(crate) fn encode(table: &Table) -> Vec<u8> {
         events: table.events,
         from_zero: table.from_zero,
         dictionary: table.dictionary,
+        title: table.title.into(),
+        page: table.page,
+        scoped: table.scoped,
+        measure: table.measure.map(MeasureText::of),
     };
     serde_json::to_vec(&text).unwrap_or_default()
 }
@@ -236,6 +258,9 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<&'static Table, String> {
             compare: c.compare,
             fold: c.fold,
             floor: c.floor,
+            title: intern(&c.title),
+            bucket: c.bucket,
+            state: c.state.map(StateText::leak),
         })
         .collect();
     let derived: Vec<Derived> = text
@@ -253,7 +278,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<&'static Table, String> {
         })
         .collect();
     let groups: Vec<&'static [&'static str]> = text.groups.iter().map(|g| leak(g)).collect();
-    Ok(Box::leak(Box::new(Table {
+    let mut table = Table {
         name: intern(&text.name),
         help: intern(&text.help),
         shape: text.shape,
@@ -264,13 +289,19 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<&'static Table, String> {
         from_zero: text.from_zero,
         // Entries are events, whatever else is said.
         dictionary: text.dictionary && text.events,
-    })))
+        title: intern(&text.title),
+        page: text.page,
+        scoped: text.scoped,
+        measure: text.measure.map(MeasureText::leak),
+    };
+    declared::complete(&mut table);
+    Ok(Box::leak(Box::new(table)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{Compare, Polarity, Unit};
+    use model::{Compare, Locks, Measure, Polarity, State, StateKind, Unit};
 
     static TABLE: Table = Table::wide(
         "t",
@@ -289,9 +320,39 @@ mod tests {
     }])
     .grouped(&[&[], &["cpu"]]);
 
+    static ALL: Table = Table::wide(
+        "everything",
+        "help",
+        &[
+            Column::label("kind", "k").titled("sort"),
+            Column::number("stack", "s"),
+            Column::counter("b0", Unit::None, "b").histogram(8.0, Unit::Microseconds),
+            Column::counter("user", Unit::Nanoseconds, "u").state(&State {
+                words: "running",
+                kind: StateKind::OnCpu,
+                color: ["#000000", "#ffffff"],
+            }),
+        ],
+    )
+    .titled("Everything")
+    .on(Page::TimeBudget)
+    .scoped()
+    .measured(
+        &Measure::new("all-of-it", "All of it", "user", "help")
+            .of("who")
+            .of_ledger()
+            .at("user")
+            .level("kind")
+            .labels(&["kind"])
+            .more(&["b0"])
+            .other("stack", "kind", "who else")
+            .locks(Locks { name: "", kind: "kind", address: "", only: &["mutex"] }),
+    );
+
     #[test]
     fn a_declaration_comes_back() {
         assert_eq!(decode(&encode(&TABLE)).unwrap(), &TABLE);
+        assert_eq!(decode(&encode(&ALL)).unwrap(), &ALL);
     }
 
     #[test]

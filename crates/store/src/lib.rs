@@ -8,6 +8,7 @@ mod amend;
 mod catalogue;
 mod close;
 mod coarsen;
+mod declared;
 mod error;
 mod extract;
 mod frame;

@@ -1,18 +1,7 @@
 // Decodes a block of columns (docs/report-bundle.md, "Block of columns"): tables of whole numbers that the page adds up over its window.
 // Every offset and length is checked before it is used, as in the blocks of pages.
 import { BlockError, indexOf } from "./container";
-
-interface ColumnIndex {
-  offset: number;
-  scale: number;
-  text: boolean;
-  delta: boolean;
-}
-
-interface TableIndex {
-  rows: number;
-  columns: Record<string, ColumnIndex>;
-}
+import type { ColumnIndex, ColumnsIndex } from "./types";
 
 /** One table of a block. Columns are unpacked when first asked for. */
 export class ColumnTable {
@@ -83,11 +72,11 @@ export class Columns {
 
   constructor(bytes: Uint8Array) {
     const { index, end } = indexOf(bytes, "TWC1");
-    const { strings, tables } = (index ?? {}) as { strings?: unknown; tables?: unknown };
-    if (!Array.isArray(strings) || tables === null || typeof tables !== "object") throw new BlockError("its index has no strings or no tables");
+    const { strings, tables } = (index ?? {}) as Partial<ColumnsIndex>;
+    if (!Array.isArray(strings) || !tables || typeof tables !== "object") throw new BlockError("its index has no strings or no tables");
     this.strings = strings.map(String);
     const data = bytes.subarray(end);
-    for (const [name, spec] of Object.entries(tables as Record<string, TableIndex>)) {
+    for (const [name, spec] of Object.entries(tables)) {
       if (!Number.isInteger(spec.rows) || spec.rows < 0 || spec.rows * 4 > data.length) throw new BlockError(`table ${name} has more rows than the block`);
       this.tables.set(name, new ColumnTable(name, spec.rows, spec.columns ?? {}, data, this.strings));
     }

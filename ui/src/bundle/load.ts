@@ -2,10 +2,8 @@
 import { Block } from "./block";
 import { BlockError } from "./container";
 import { Columns } from "./columns";
+import { FORMAT } from "./generated";
 import type { Head, SetUp } from "./types";
-
-/** The format of docs/report-bundle.md that this page draws. */
-export const FORMAT = 2;
 
 /** Reads the head. The error says plainly what is wrong with the file. */
 export function readHead(doc: Document): Head {

@@ -31,8 +31,8 @@ function namesOf(series: SeriesRef[]): Map<string, string> {
   const all = [...byKey.values()];
   const names = new Set(all.map((s) => s.name));
   // Titles that two metrics share do not tell them apart.
-  const titled = new Set(all.map((s) => s.title ?? s.name)).size === names.size;
-  const called = (s: SeriesRef) => (titled ? (s.title ?? s.name) : s.name);
+  const titled = new Set(all.map((s) => s.title)).size === names.size;
+  const called = (s: SeriesRef) => (titled ? s.title : s.name);
   if (names.size === all.length && (all.length > 1 || !names.has(""))) return new Map([...byKey].map(([k, s]) => [k, called(s)]));
   const values = new Map<string, Set<string>>();
   for (const s of all) for (const [k, v] of Object.entries(s.labels)) values.set(k, (values.get(k) ?? new Set()).add(v));
@@ -47,7 +47,7 @@ export function linesOf(chart: Chart): Line[] {
   for (const s of chart.series) {
     const key = keyOf(s);
     const name = names.get(key) ?? s.name;
-    const kernel = s.title !== undefined && s.title !== s.name && name.startsWith(s.title) ? s.name : null;
+    const kernel = s.title !== s.name && name.startsWith(s.title) ? s.name : null;
     const line = lines.get(key) ?? { key, name, kernel, metric: s.name, runs: new Map<number, number>() };
     line.runs.set(s.run, s.data);
     lines.set(key, line);

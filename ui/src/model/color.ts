@@ -1,6 +1,7 @@
 // Colours of recordings, of lines and of heat maps, for the light and the dark page. Chosen so that neighbours differ in
 // lightness too, for readers who do not tell hues apart; recordings keep their colour everywhere, the baseline always blue.
 import { signal } from "@preact/signals";
+import type { State } from "../bundle/types";
 import { printing } from "../state";
 
 export type Theme = "light" | "dark";
@@ -66,21 +67,9 @@ export function lineColor(n: number, name = ""): string {
   return colors[n % colors.length] as string;
 }
 
-// Running is blue, wanting to run violet, blocked warm, I/O green; neighbours in the bar differ in lightness.
-const LEDGER: Record<Theme, Record<string, string>> = {
-  light: {
-    user: "#2f6fb3", kernel: "#8db8de", stolen: "#5b6b7b", runnable: "#7d5ba6", neighbours: "#a8438f", throttled: "#b9a2d8", lock: "#c25a1c", disk: "#2f8f73", network: "#8fcbb4",
-    pipe: "#55702a", fault: "#d99a3d", sleep: "#d6c98a", idle: "#c9cfd6", other: "#9aa4af",
-  },
-  dark: {
-    user: "#6fa8e6", kernel: "#3b6ea5", stolen: "#8c9aa8", runnable: "#b79be6", neighbours: "#dd82c9", throttled: "#725a9c", lock: "#f08a4b", disk: "#57c7a3", network: "#2f7f66",
-    pipe: "#a5c46a", fault: "#b8802f", sleep: "#857a45", idle: "#48515c", other: "#66717d",
-  },
-};
-
-/** The colour of a state of the thread ledger. */
-export function ledgerColor(state: string): string {
-  return LEDGER[theme()][state] ?? QUIET[theme()];
+/** The colour of a state of the thread ledger, which comes with it. */
+export function stateColor(state: State | undefined): string {
+  return state?.color?.[theme() === "light" ? 0 : 1] ?? QUIET[theme()];
 }
 
 /** Whether the nth line of a chart is dashed: the colours start again after the tenth. */

@@ -1,5 +1,6 @@
 // The heat map of samples: columns of equal length in time, and where in that length the samples lie. Arithmetic only.
 import type { Columns } from "../bundle/columns";
+import type { Measure } from "../bundle/types";
 
 /** Cells of a heat map of one run: column by column, each with its rows from the start of its stretch of time to the end. */
 export interface Offsets {
@@ -28,15 +29,15 @@ const COLUMNS = 240;
 const ROWS = 50;
 
 /** Weight of the samples of each run, cell by cell, in CPUs; all runs have the same cells. */
-export function offsetsOf(columns: Columns, durations: number[], process: string, thread: string): Offsets[] {
+export function offsetsOf(columns: Columns, measure: Measure, durations: number[], process: string, thread: string): Offsets[] {
   const longest = Math.max(0.1, ...durations);
   const fits = LENGTHS.filter((l) => longest / l <= COLUMNS && (l >= 1 ? true : longest / l >= FEW || l === 0.1));
   // A second, where there are enough of them.
   const column = (longest >= FEW ? fits.find((l) => l >= 1) : fits.findLast((l) => l < 1)) ?? Math.ceil(longest / COLUMNS);
   const ticks = columns.table("tick");
   const [run, from, length] = [ticks.raw("run"), ticks.numbers("from"), ticks.numbers("length")];
-  const t = columns.table("sample");
-  const [tick, weight, of] = [t.raw("tick"), t.numbers("weight"), t.raw("thread")];
+  const t = columns.table(measure.table);
+  const [tick, weight, of] = [t.raw("tick"), t.numbers(measure.weight), t.raw("thread")];
   // Samples that were put together over stretches cannot be told apart within them.
   let slot = 0;
   for (let i = 0; i < t.rows; i++) slot = Math.max(slot, length[tick[i] as number] as number);

@@ -1,6 +1,6 @@
 // Adds up the rows of a block of columns over the windows of the recordings: call trees, ledgers, tables. Arithmetic only, no page.
 import type { Columns, ColumnTable } from "../bundle/columns";
-import type { EventsTable, How, Measure, ProfileSpec } from "../bundle/types";
+import type { EventsTable, How, Measure, ProfileSpec, Unit } from "../bundle/types";
 import { kindOf, TreeBuilder, type Frames, type Tree } from "../view/flame/tree";
 
 /** A stretch of a run in its own time, seconds. */
@@ -61,9 +61,9 @@ export function divisors(spec: ProfileSpec, windows: Span[]): number[] {
 }
 
 /** Unit of weights that were divided. */
-export function unitOf(spec: ProfileSpec, unit: "s" | ""): string {
-  const units = { operation: ["s/op", "1/op"], run: ["s", ""], second: ["s/s", "1/s"] } as const;
-  return units[spec.per.what][unit === "s" ? 0 : 1];
+export function unitOf(spec: ProfileSpec, unit: Unit): string {
+  const per = { operation: "/op", run: "", second: "/s" }[spec.per.what];
+  return per === "" ? unit : `${unit || "1"}${per}`;
 }
 
 /** The call tree of what is asked for, with a weight for each run. */
@@ -167,12 +167,12 @@ export function ofRun(tree: Tree, run: number): Tree {
 }
 
 /** Processes and their threads that a measure names, those with the most weight first. */
-export function threadsOf(columns: Columns, tables: string[]): { process: string; thread: string; weight: number }[] {
+export function threadsOf(columns: Columns, measures: Measure[]): { process: string; thread: string; weight: number }[] {
   const threads = columns.table("thread");
   const sums = new Float64Array(threads.rows);
-  for (const name of tables) {
-    const t = columns.table(name);
-    const weight = t.numbers(t.has("weight") ? "weight" : t.has("time") ? "time" : "count");
+  for (const measure of measures) {
+    const t = columns.table(measure.table);
+    const weight = t.numbers(measure.weight);
     const thread = t.raw("thread");
     for (let i = 0; i < t.rows; i++) sums[thread[i] as number] = (sums[thread[i] as number] ?? 0) + (weight[i] as number);
   }

@@ -1,15 +1,15 @@
 // Where the time went: one bar for each recording, on the same scale, so that the eye sees which state grew.
 import { useState } from "preact/hooks";
 import type { Budget as Data } from "../bundle/types";
-import { ledgerColor, lineColor } from "../model/color";
+import { lineColor, stateColor } from "../model/color";
 import { partInWords } from "../model/explained";
 import { columnScale, human, inScale } from "../model/units";
 import { go, param, report, setParam } from "../state";
 import { RunName, nameOf } from "./parts";
 
-/** Colours of the ledger's states: running in the colours of CPU time, waits by what is waited for, lost time stronger than what is none. */
-export function stateColor(budget: Pick<Data, "source">, n: number, id: string): string {
-  return budget.source === "ledger" ? ledgerColor(id) : lineColor(n, id);
+/** The colour of a state: the ledger's bring theirs, those of CPUs are lines of a chart. */
+export function budgetColor(budget: Pick<Data, "source" | "states">, n: number, id: string): string {
+  return budget.source === "ledger" ? stateColor(budget.states.find((s) => s.id === id)) : lineColor(n, id);
 }
 
 /** "3.27 k in 7.80 s". */
@@ -88,7 +88,7 @@ export function Budget({ budget: whole, heading = "Where the time went", about }
                     <span
                       key={s.id}
                       class={`segment${(over ?? picked) !== null && (over ?? picked) !== i ? " dim" : ""}`}
-                      style={{ width: `${share}%`, background: stateColor(budget, i, s.id) }}
+                      style={{ width: `${share}%`, background: budgetColor(budget, i, s.id) }}
                       title={`${s.title}: ${human(v, budget.unit)}. Click: only what is in this state.`}
                       onPointerEnter={() => setOver(i)}
                       onClick={() => setParam("state", picked === i ? "" : s.id)}
@@ -116,7 +116,7 @@ export function Budget({ budget: whole, heading = "Where the time went", about }
             <tr key={s.id} class={over === i ? "hover" : ""} onPointerEnter={() => setOver(i)} onPointerLeave={() => setOver(null)}>
               <th scope="row" title={s.help}>
                 <button type="button" class="line-name" onFocus={() => setOver(i)} onBlur={() => setOver(null)} aria-pressed={picked === i} title={`${s.help}. Click: only what is in this state.`} onClick={() => setParam("state", picked === i ? "" : s.id)}>
-                  <span class="swatch" style={{ background: stateColor(budget, i, s.id) }} aria-hidden="true" />
+                  <span class="swatch" style={{ background: budgetColor(budget, i, s.id) }} aria-hidden="true" />
                   {s.title}
                 </button>
               </th>

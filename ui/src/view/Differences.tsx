@@ -185,8 +185,7 @@ export function Differences({ differences, compared, about }: { differences: Dif
     return differences.filter((d) => {
       if (onPage && d.page !== onPage) return false;
       if (run && String(d.run) !== run) return false;
-      // A state of the ledger names its metrics; one that names none is looked for by name.
-      if (stateOf && !(stateOf.metrics ? stateOf.metrics.includes(d.metric) : `${d.metric} ${d.title}`.toLowerCase().includes(stateOf.id.toLowerCase()))) return false;
+      if (stateOf && !stateOf.metrics.includes(d.metric)) return false;
       const text = `${d.title} ${d.metric} ${labelsInWords(d.labels)}`.toLowerCase();
       return words.every((w) => text.includes(w));
     });
@@ -196,7 +195,7 @@ export function Differences({ differences, compared, about }: { differences: Dif
     return Math.min(5, Math.max(1, Math.ceil(Math.max(0, ...sizes))));
   }, [differences]);
   const counts = new Map<string, number>();
-  for (const d of differences) counts.set(d.page, (counts.get(d.page) ?? 0) + 1);
+  for (const d of differences) if (d.page !== null) counts.set(d.page, (counts.get(d.page) ?? 0) + 1);
   const shown = all ? kept : once(kept).slice(0, FIRST);
   const edge = 2 ** limit;
   return (

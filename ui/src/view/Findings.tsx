@@ -5,7 +5,7 @@ import { runColor } from "../model/color";
 import { findingAsMarkdown, findingInWords, shareInWords, whole, wholeOf } from "../model/explained";
 import { human } from "../model/units";
 import { go, param, report, setParam } from "../state";
-import { stateColor } from "./Budget";
+import { budgetColor } from "./Budget";
 import { CopyButton, Query, nameOf } from "./parts";
 
 const W = 148;
@@ -48,7 +48,7 @@ function States({ finding, budget, explanation }: { finding: Finding; budget: Bu
     <figure class="finding-states" role="img" aria-label={`Time per ${budget.per ?? "unit"} in its states. ${said}`}>
       {rows.map(({ s, i, values }) => (
         <div key={s.id}>
-          <span class="small"><span class="swatch" style={{ background: stateColor(budget, i, s.id) }} /> {s.title}</span>
+          <span class="small"><span class="swatch" style={{ background: budgetColor(budget, i, s.id) }} /> {s.title}</span>
           {sides.map((run, k) => (
             <span key={run} class="finding-bar" title={`${nameOf(run)}: ${human(values[k], budget.unit)}`}>
               <span class="finding-track"><span class={(values[k] ?? 0) > 0 ? "" : "nothing"} style={{ width: `${((values[k] ?? 0) / most) * 100}%`, background: runColor(run) }} /></span>

@@ -1,6 +1,7 @@
 // Samples as a heat map: time from left to right, where in the second from top to bottom. A drag from one moment to another sets the window.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Columns } from "../bundle/columns";
+import type { Measure } from "../bundle/types";
 import { cssColor, heatRamp, rampGradient, theme } from "../model/color";
 import { type Offsets, offsetsOf } from "../model/offsets";
 import { clock, human, timeStep } from "../model/units";
@@ -165,9 +166,9 @@ function Panel({ data, run, most, offset }: { data: Offsets; run: number; most: 
 }
 
 /** The heat maps of all runs, on one scale of colours. */
-export function OffsetHeats({ columns, process, thread }: { columns: Columns; process: string; thread: string }) {
+export function OffsetHeats({ columns, measure, process, thread }: { columns: Columns; measure: Measure; process: string; thread: string }) {
   const { runs } = report();
-  const all = useMemo(() => offsetsOf(columns, runs.map((r) => r.duration), process, thread), [columns, process, thread]);
+  const all = useMemo(() => offsetsOf(columns, measure, runs.map((r) => r.duration), process, thread), [columns, measure, process, thread]);
   const most = Math.max(0, ...all.map((o) => o.most));
   return (
     <section class="offset-heats" aria-label="When it ran">

@@ -12,8 +12,9 @@ import { useState } from "preact/hooks";
 
 /** How the command ended, where it did not end well or was asked to end. */
 function ended(exit: Run["exit"]): string {
-  if (exit?.signal) return ` · ended by signal ${exit.signal}`;
-  return exit?.code ? ` · exit code ${exit.code}` : "";
+  if (exit === null) return "";
+  if ("signal" in exit) return ` · ended by signal ${exit.signal}`;
+  return exit.code === 0 ? "" : ` · exit code ${exit.code}`;
 }
 
 /** A sentence in which no line ends between a number and its unit. */

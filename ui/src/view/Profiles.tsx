@@ -11,9 +11,6 @@ import type { Tree } from "./flame/tree";
 import { OffsetHeats } from "./OffsetHeat";
 import { Guard, nameOf, RunName, useWidth } from "./parts";
 
-/** States of the ledger that are on a CPU. */
-const ON_CPU = ["user", "kernel", "stolen"];
-
 interface Choice {
   id: string;
   title: string;
@@ -21,26 +18,33 @@ interface Choice {
   byState: boolean;
 }
 
+/** Of what divides the time of the ledger: that on a CPU, and that in its other states. */
+function ofLedger(spec: ProfileSpec): { cpu: Measure | undefined; blocked: Measure | undefined } {
+  const ledger = spec.measures.filter((m) => m.ledger);
+  return { cpu: ledger.find((m) => !m.state), blocked: ledger.find((m) => m.state) };
+}
+
 /** What a reader can choose to see: on CPU, off CPU, each state, and the other measures. */
 function choices(columns: Columns, spec: ProfileSpec): Choice[] {
-  const of = (id: string): Measure | undefined => spec.measures.find((m) => m.id === id);
-  const [cpu, wait] = [of("cpu"), of("wait")];
+  const { cpu, blocked } = ofLedger(spec);
   const out: Choice[] = [];
-  if (cpu) out.push({ id: "cpu", title: "On CPU", measures: [{ measure: cpu, states: null }], byState: false });
-  if (wait) {
-    const t = columns.table(wait.table);
-    const there = new Set(Array.from(new Set(t.raw(wait.state ?? "state")), (n) => t.word(n)));
+  if (cpu) out.push({ id: cpu.id, title: cpu.title, measures: [{ measure: cpu, states: null }], byState: false });
+  if (blocked) {
+    const t = columns.table(blocked.table);
+    const there = new Set(Array.from(new Set(t.raw(blocked.state ?? "")), (n) => t.word(n)));
     const known = spec.states.filter((s) => there.has(s.id));
     const unknown = [...there].filter((id) => id !== "" && !spec.states.some((s) => s.id === id));
+    const resting = known.filter((s) => s.quiet);
     const lost = new Set([...known.filter((s) => !s.quiet).map((s) => s.id), ...unknown]);
-    out.push({ id: "off", title: "Off CPU, all but idle", measures: [{ measure: wait, states: lost }], byState: true });
-    if (cpu) out.push({ id: "all", title: "On and off CPU", measures: [{ measure: cpu, states: null }, { measure: wait, states: lost }], byState: true });
+    const but = resting.length > 0 ? `, all but ${resting.map((s) => s.title.toLowerCase()).join(", ")}` : "";
+    out.push({ id: blocked.id, title: `${blocked.title}${but}`, measures: [{ measure: blocked, states: lost }], byState: true });
+    if (cpu) out.push({ id: "all", title: `${cpu.title} and ${blocked.title.toLowerCase()}`, measures: [{ measure: cpu, states: null }, { measure: blocked, states: lost }], byState: true });
     for (const s of [...known, ...unknown.map((id) => ({ id, title: id }))]) {
-      out.push({ id: s.id, title: `Off CPU: ${s.title}`, measures: [{ measure: wait, states: new Set([s.id]) }], byState: false });
+      out.push({ id: s.id, title: `${blocked.title}: ${s.title}`, measures: [{ measure: blocked, states: new Set([s.id]) }], byState: false });
     }
   }
   for (const m of spec.measures) {
-    if (m.id !== "cpu" && m.id !== "wait") out.push({ id: m.id, title: m.title, measures: [{ measure: m, states: null }], byState: false });
+    if (m !== cpu && m !== blocked) out.push({ id: m.id, title: m.title, measures: [{ measure: m, states: null }], byState: false });
   }
   return out;
 }
@@ -94,7 +98,8 @@ export function Profiles({ columns, spec }: { columns: Columns; spec: ProfileSpe
   const all = windows.value;
   const list = useMemo(() => choices(columns, spec), [columns, spec]);
   const state = ledgerState();
-  const asked = ON_CPU.includes(state) ? "cpu" : state;
+  const { cpu } = ofLedger(spec);
+  const asked = cpu && spec.states.some((s) => s.id === state && s.kind === "on-cpu") ? cpu.id : state;
   const choice = list.find((c) => c.id === asked) ?? list[0];
   const process = param("process");
   const thread = param("thread");
@@ -116,13 +121,12 @@ export function Profiles({ columns, spec }: { columns: Columns; spec: ProfileSpe
   // What the table of functions is about: two runs, or the first of one or many.
   const two = runs.length === 2 || difference;
   const pair = useMemo(() => (tree && two ? { ...tree, self: [0, against].map((r) => tree.self[r] ?? new Float64Array(tree.parent.length)) } : null), [tree, two, against]);
-  const names = useMemo(() => threadsOf(columns, spec.measures.map((m) => m.table)), [columns, spec]);
+  const names = useMemo(() => threadsOf(columns, spec.measures), [columns, spec]);
   if (!choice || !tree) return <p class="none">No stacks were recorded.</p>;
   const unit = unitOf(spec, choice.measures[0]?.measure.unit ?? "s");
   const withData = runs.flatMap((_, r) => (tree.self[r]?.some((x) => x > 0) ? [r] : []));
   const processes = [...new Set(names.map((n) => n.process))].filter(Boolean);
   const threads = [...new Set(names.filter((n) => process === "" || n.process === process).map((n) => n.thread))].filter(Boolean);
-  const hasSamples = spec.tables.includes("sample");
   const notes = spec.notes.flatMap((n, r) => n.map((text) => (runs.length > 1 ? `${nameOf(r)}: ${text}` : text)));
   const pick = (name: string) => setParam("flame.search", param("flame.search") === name ? "" : name);
   const table: { tree: Tree; runs: string[] } = pair ? { tree: pair, runs: [nameOf(0), nameOf(against)] } : { tree: single[0] ?? tree, runs: [nameOf(0)] };
@@ -139,7 +143,7 @@ export function Profiles({ columns, spec }: { columns: Columns; spec: ProfileSpe
           <label class="field">
             Stack of{" "}
             <select value={other ? "other" : "own"} onChange={(e) => setParam("flame.stack", e.currentTarget.value === "other" ? "other" : "")}>
-              <option value="own">who waited</option>
+              <option value="own">{choice.measures[0]?.measure.who}</option>
               <option value="other">{choice.measures[0]?.measure.other_title}</option>
             </select>
           </label>
@@ -199,7 +203,7 @@ export function Profiles({ columns, spec }: { columns: Columns; spec: ProfileSpe
           ))}
         </div>
       )}
-      {hasSamples && <OffsetHeats columns={columns} process={process} thread={thread} />}
+      {cpu && <OffsetHeats columns={columns} measure={cpu} process={process} thread={thread} />}
       {withData.length > 0 && (
         <section aria-label="Functions">
           <h2>Functions</h2>

@@ -2,7 +2,7 @@
 import { useMemo } from "preact/hooks";
 import type { Columns } from "../bundle/columns";
 import type { Budget as Data, ProfileSpec } from "../bundle/types";
-import { ledgerColor } from "../model/color";
+import { stateColor } from "../model/color";
 import { divisors, ledgerOf, unitOf } from "../model/profile";
 import { human } from "../model/units";
 import { chosen, ledgerState, param, report, setParam, windows } from "../state";
@@ -28,7 +28,7 @@ function Bar({ row, run, states, most, unit }: { row: ThreadRow; run: number; st
   const said = parts.map(({ s, v }) => `${s.title} ${human(v, unit)}`).join(", ");
   return (
     <span class="mini-bar" role="img" aria-label={said} title={said}>
-      {parts.map(({ s, v }) => <span key={s.id} style={{ width: `${(v / most) * 100}%`, background: ledgerColor(s.id) }} />)}
+      {parts.map(({ s, v }) => <span key={s.id} style={{ width: `${(v / most) * 100}%`, background: stateColor(s) }} />)}
     </span>
   );
 }

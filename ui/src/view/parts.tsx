@@ -30,7 +30,7 @@ export function Words({ text }: { text: string }) {
 /** What a recording is called beside the others: by what its name has that theirs have not. */
 export function nameOf(run: number): string {
   const r = report().runs[run];
-  return r?.short ?? r?.name ?? `run ${run}`;
+  return r?.short ?? `run ${run}`;
 }
 
 async function copy(text: string): Promise<boolean> {

@@ -1,6 +1,6 @@
 // Writes blocks and reports as docs/report-bundle.md says: the test's own reading of the contract, apart from the page's.
 import { gzipSync } from "node:zlib";
-import type { Head } from "../../src/bundle/types";
+import type { BlockIndex, ColumnsIndex, Head } from "../../src/bundle/types";
 
 /** Values of one resolution; NaN or null is "not measured". */
 export interface LevelSpec {
@@ -44,7 +44,7 @@ export function encodeBlock(times: TimeSpec[], series: LevelSpec[][]): Uint8Arra
     offset += pad(bytes.length);
     return at;
   };
-  const index = {
+  const index: BlockIndex = {
     times: times.map((t) => ({ n: t.t.length, offset: put(f64(t.t)), widths: t.widths ? put(f64(t.widths)) : null })),
     series: series.map((levels) => ({
       levels: levels.map((l) => {
@@ -97,7 +97,7 @@ export function encodeColumns(tables: Record<string, Record<string, ColumnSpec>>
   };
   const parts: Uint8Array[] = [];
   let offset = 0;
-  const index = Object.fromEntries(
+  const index: ColumnsIndex["tables"] = Object.fromEntries(
     Object.entries(tables).map(([name, columns]) => {
       const rows = Object.values(columns)[0]?.values.length ?? 0;
       const specs = Object.fromEntries(

@@ -1,17 +1,19 @@
 // A synthetic block `profile` and its pages: a program with a hot lock, a serial phase, and threads that sleep and wait for a disk.
-import type { Budget, EventsTable, Explanation, Finding, PageSpec, ProfileSpec, Run } from "../../src/bundle/types";
+import type { Budget, EventsTable, Explanation, Finding, PageSpec, ProfileSpec, Run, State } from "../../src/bundle/types";
 import { type ColumnSpec, encodeColumns } from "./encode";
 import { random } from "./samples";
 
-const STATES: Budget["states"] = [
-  ["user", "Running, user code"], ["kernel", "Running, kernel"], ["stolen", "Stolen"], ["runnable", "Waiting for a CPU"], ["throttled", "Throttled"], ["lock", "Lock"], ["disk", "Disk"],
-  ["network", "Network"], ["pipe", "Pipe"], ["fault", "Page fault"], ["sleep", "Sleep"], ["idle", "Idle"], ["other", "Other"],
-].map(([id, title]) => ({ id: id as string, title: title as string, help: `${title}: what threads did.`, quiet: id === "idle", metrics: [`thread_time.${id}`] }));
+const STATES: State[] = ([
+  ["user", "Running, user code", "on-cpu", "#2f6fb3", "#6fa8e6"], ["kernel", "Running, kernel", "on-cpu", "#8db8de", "#3b6ea5"], ["stolen", "Stolen", "stretch", "#5b6b7b", "#8c9aa8"],
+  ["runnable", "Run-queue wait", "stretch", "#7d5ba6", "#b79be6"], ["throttled", "Throttled", "stretch", "#b9a2d8", "#725a9c"], ["lock", "Lock", "wait", "#c25a1c", "#f08a4b"],
+  ["disk", "Disk", "wait", "#2f8f73", "#57c7a3"], ["network", "Network", "wait", "#8fcbb4", "#2f7f66"], ["pipe", "Pipe", "wait", "#55702a", "#a5c46a"],
+  ["fault", "Page fault", "wait", "#d99a3d", "#b8802f"], ["sleep", "Sleep", "sleep", "#d6c98a", "#857a45"], ["idle", "Idle", "rest", "#c9cfd6", "#48515c"], ["other", "Other", "wait", "#9aa4af", "#66717d"],
+] as const).map(([id, title, kind, light, dark]): State => ({ id, title, help: `${title}: what threads did.`, quiet: kind === "rest", metrics: [`thread_time.${id}`], kind, color: [light, dark] }));
 
 /** The states of an explanation: two ways to wait for a CPU, and threads that were not there. */
-const EXPLAINED: Budget["states"] = [
+const EXPLAINED: State[] = [
   ...STATES.map((s) => ({ ...s, ledger: s.id })).flatMap((s) => (s.id !== "runnable" ? [s] : [
-    { ...s, title: "CPU taken by own threads" }, { ...s, id: "neighbours", title: "CPU taken by others" },
+    { ...s, title: "CPU taken by own threads" }, { ...s, id: "neighbours", title: "CPU taken by others", color: ["#a8438f", "#dd82c9"] as [string, string] },
   ])),
   { id: "fewer_threads", title: "Fewer threads", help: "threads that were not there", metrics: [], quiet: false, ledger: null },
 ];
@@ -143,16 +145,16 @@ export function profileOf(runs: Run[], bad: (name: string) => string): ProfileSa
     frame: frames.columns, stack: stacks.columns, thread: threads.columns, tick: ticks.columns, sample: sample.columns, wait: wait.columns, lock: lock.columns, ipi: ipi.columns,
     ledger: ledger.columns, running: running.columns,
   });
-  const measure = (id: string, title: string, table: string, weight: string, more: object = {}) => ({ id, title, help: `${title} by stack`, table, weight, unit: weight === "targets" ? "" as const : "s" as const, state: null, other: null, other_title: null, ...more });
+  const measure = (id: string, title: string, table: string, weight: string, more: object = {}) => ({ id, title, help: `${title} by stack`, table, weight, unit: weight === "targets" ? "" : "s", ledger: false, who: "who waited", state: null, other: null, other_title: null, ...more });
   const spec: ProfileSpec = {
     block: "profile",
     per: { what: "operation", rate: runs.map((run) => run.work?.per_second ?? 1) },
     states: STATES,
     measures: [
-      measure("cpu", "On CPU", "sample", "weight"),
-      measure("wait", "Off CPU", "wait", "time", { state: "state", other: "waker_stack", other_title: "who ended the wait" }),
-      measure("locks", "Lock waits", "lock", "time", { other: "holder_stack", other_title: "who held the lock" }),
-      measure("ipis", "Interrupts sent", "ipi", "targets"),
+      measure("cpu", "CPU time", "sample", "weight", { ledger: true, who: "who ran" }),
+      measure("blocked", "Off-CPU time", "wait", "time", { ledger: true, state: "state", other: "waker_stack", other_title: "who ended the wait" }),
+      measure("contended", "Lock waits", "lock", "time", { other: "holder_stack", other_title: "who held the lock" }),
+      measure("ipis", "IPIs", "ipi", "targets"),
     ],
     tables: ["sample", "wait", "lock", "ipi", "ledger", "running"],
     turns: runs.map((run, r) => ({

@@ -1,5 +1,5 @@
 // Synthetic reports that look like real ones, by name. Values follow from a seed, so that tests can say what the page must show.
-import type { Chart, Column, Difference, Head, PageSpec, Row, Run } from "../../src/bundle/types";
+import type { Chart, Column, Difference, Head, PageSpec, Row, Run, SeriesRef, SetUp } from "../../src/bundle/types";
 import { IPI_TABLE, profileOf } from "./profile";
 import { encodeBlock, type Blocks, type LevelSpec, type TimeSpec } from "./encode";
 
@@ -46,6 +46,7 @@ function run(i: number, name: string, seconds: number, cpus: number, load: (t: n
   const t = Array.from({ length: n }, (_, k) => (k + 0.5) * step);
   return {
     name,
+    short: name,
     role: i === 0 ? "baseline" : "other",
     host: `db-${i + 1}`,
     kernel: i === 0 ? "6.1.0-28-amd64" : "6.12.48+deb13-amd64",
@@ -55,6 +56,7 @@ function run(i: number, name: string, seconds: number, cpus: number, load: (t: n
     start: 1795000000 + i * 600,
     duration: seconds,
     interval: 1,
+    sprint: null,
     command: ["./counter", "--threads", "8", "--mode", name],
     exit: { code: 0 },
     wall: seconds - 2.8 + i,
@@ -81,8 +83,10 @@ function difference(page: string, title: string, unit: string, a: number, b: num
   };
 }
 
+const line = (run: number, name: string, data: number, labels: Record<string, string> = {}): SeriesRef => ({ run, name, title: name, labels, data });
+
 const chart = (id: string, title: string, kind: Chart["kind"], unit: string, series: Chart["series"], more: Partial<Chart> = {}): Chart => ({
-  id, title, kind, unit, series, help: `${title}, from the kernel's own counters`, max: null, note: null,
+  id, title, kernel: null, kind, unit, series, help: `${title}, from the kernel's own counters`, max: null, note: null,
   read: "A rise that the other recording does not have is where to look. Read it together with the run queue.",
   query: `select run, t, name, value from chart('${id}')`, ...more,
 });
@@ -126,10 +130,10 @@ export function sample(o: Options): Sample {
     const b = new BlockMaker();
     const made = make(b, all.map(() => b.time(t)));
     blocks[`page-${id}`] = b.bytes();
-    pages.push({ id, title, block: `page-${id}`, differences: o.same || runs.length < 2 ? 0 : differences, charts: made.charts, tables: made.tables ?? [] });
+    pages.push({ id, title, block: `page-${id}`, differences: o.same || runs.length < 2 ? 0 : differences, view: null, charts: made.charts, tables: made.tables ?? [] });
   };
   const lines = (b: BlockMaker, times: number[], of: [string, number][]) =>
-    all.flatMap((_, i) => of.map(([name, base]) => ({ run: i, name: bad(name), labels: {}, data: b.add(times[i] as number, noisy(i, base)) })));
+    all.flatMap((_, i) => of.map(([name, base]) => line(i, bad(name), b.add(times[i] as number, noisy(i, base)))));
 
   page("cpu", "CPU", 3, (b, times) => {
     const states: [string, number][] = [["user", 0.5 * cpus], ["system", 0.2 * cpus], ["softirq", 0.04 * cpus], ["steal", 0.02 * cpus]];
@@ -139,12 +143,13 @@ export function sample(o: Options): Sample {
         const v = b.value(stack[i * states.length + s]?.data ?? 0, k);
         return a === null || v === null ? null : a + v;
       }, 0));
-      stack.push({ run: i, name: "idle", labels: {}, data: b.add(times[i] as number, used.map((v) => (v === null ? null : Math.max(0, cpus - v)))) });
+      stack.push(line(i, "idle", b.add(times[i] as number, used.map((v) => (v === null ? null : Math.max(0, cpus - v))))));
     });
-    const heat = all.flatMap((_, i) => Array.from({ length: cpus }, (_c, c) => ({
-      run: i, name: `cpu ${c}`, labels: { cpu: String(c) },
-      data: b.add(times[i] as number, t.map((x) => (hole(x) || (o.holes && c === 1) ? null : Math.min(1, Math.max(0, level(i) * (0.5 + 0.5 * Math.sin(x / (6 + c % 7) + c)) + 0.25 * next() + (c % 16 === 0 ? 0.3 : 0))))), { coding: "u8", scale: 1 }),
-    })));
+    const heat = all.flatMap((_, i) => Array.from({ length: cpus }, (_c, c) => line(
+      i, `cpu ${c}`,
+      b.add(times[i] as number, t.map((x) => (hole(x) || (o.holes && c === 1) ? null : Math.min(1, Math.max(0, level(i) * (0.5 + 0.5 * Math.sin(x / (6 + c % 7) + c)) + 0.25 * next() + (c % 16 === 0 ? 0.3 : 0))))), { coding: "u8", scale: 1 }),
+      { cpu: String(c) },
+    )));
     const clockRate = lines(b, times, [["scaling_cur_freq", 1]]).map((s, i) => ({ ...s, data: b.add(times[i] as number, t.map(() => 3.1e9 + next() * 1e8 - i * 2e8)) }));
     return {
       charts: [
@@ -168,7 +173,7 @@ export function sample(o: Options): Sample {
   page("memory", "Memory", 0, (b, times) => ({
     charts: [
       chart("mem-use", "Memory by use", "stack", "B", lines(b, times, [["anonymous", 4.1e9], ["page cache", 6.2e9], ["slab", 4e8]])),
-      chart("mem-free", "Free memory", "line", "B", all.map((_, i) => ({ run: i, name: "MemFree", labels: {}, data: b.add(times[i] as number, t.map((x) => (hole(x) ? null : 9.1e9 + 4e8 * Math.sin(x / 9 + i)))) }))),
+      chart("mem-free", "Free memory", "line", "B", all.map((_, i) => line(i, "MemFree", b.add(times[i] as number, t.map((x) => (hole(x) ? null : 9.1e9 + 4e8 * Math.sin(x / 9 + i))))))),
       chart("mem-faults", "Page faults", "line", "1/s", lines(b, times, [["minor", 22_000], ["major", 3]])),
     ],
   }));
@@ -195,7 +200,7 @@ export function sample(o: Options): Sample {
       },
     }))));
     return {
-      charts: [chart("proc-cpu", "CPU time of the busiest processes", "stack", "s/s", all.flatMap((_, i) => names.slice(0, 5).map((name, p) => ({ run: i, name: bad(name), labels: {}, data: rows.find((r) => r.run === i && r.text["name"] === bad(name))?.data["cpu"] ?? p }))))],
+      charts: [chart("proc-cpu", "CPU time of the busiest processes", "stack", "s/s", all.flatMap((_, i) => names.slice(0, 5).map((name, p) => line(i, bad(name), rows.find((r) => r.run === i && r.text["name"] === bad(name))?.data["cpu"] ?? p))))],
       tables: [{ id: "process-top", title: "Processes", help: "Every process seen, with means over the window.", kind: "window", query: "select * from processes",
         columns: [{ ...col("name", "Process", "", true), key: true }, col("pid", "PID", "", true), col("command", "Command", "", true), col("cpu", "CPU", "s/s"), col("rss", "Resident memory", "B"), col("switches", "Switches", "1/s"), col("read", "Read", "B/s")], rows }],
     };
@@ -224,11 +229,11 @@ export function sample(o: Options): Sample {
   ];
   blocks["set-up"] = {
     facts: [
-      ...facts.map((f) => ({ fact: f.fact, category: f.category, values: [f.baseline, ...f.others] })),
-      ...Array.from({ length: 900 }, (_, i) => ({ fact: `net.ipv4.conf.all.option_${i}`, category: "sysctl", values: runs.map(() => String(i % 5)) })),
-      ...Array.from({ length: 20 }, (_, i) => ({ fact: `cache.L${i}`, category: "cpu", values: runs.map((_r, r) => (o.holes && r === 0 && i === 3 ? null : `${i * 32} KiB`)) })),
+      ...facts.map((f) => ({ fact: f.fact, category: f.category, values: [f.baseline, ...f.others], why: f.why })),
+      ...Array.from({ length: 900 }, (_, i) => ({ fact: `net.ipv4.conf.all.option_${i}`, category: "sysctl", values: runs.map(() => String(i % 5)), why: null })),
+      ...Array.from({ length: 20 }, (_, i) => ({ fact: `cache.L${i}`, category: "cpu", values: runs.map((_r, r) => (o.holes && r === 0 && i === 3 ? null : `${i * 32} KiB`)), why: null })),
     ],
-  };
+  } satisfies SetUp;
   const head: Head = {
     format: 2,
     tool: { name: "twinscope", version: "0.1.0" },
@@ -239,10 +244,13 @@ export function sample(o: Options): Sample {
       : o.same
         ? { level: "same", headline: `“${all[1]?.name}” and “${all[0]?.name}” do not differ by more than chance`, detail: "412 metrics were compared; none changed beyond what two equal runs show." }
         : { level: "differs", headline: `“${all[1]?.name}” does 1.9× less work per second than “${all[0]?.name}”`, detail: "Context switches are 12.6 times as many, and system time is 4.7 times as much. The kernel, the governor and huge pages differ." },
+    explanation: null,
+    not_explained: null,
+    comparison: { headline: "", detail: "" },
     cautions: runs.length < 2 || o.same ? [] : [{ what: "others", run: 1, text: `Other programs used 34 % of the CPUs while ${all[1]?.name} ran, first of all rustc.` }],
     budget: {
-      title: "CPU time", unit: "s/s", note: null,
-      states: [["user", "User code"], ["system", "Kernel"], ["softirq", "Soft interrupts"], ["steal", "Stolen by the hypervisor"], ["wait", "Waiting for a CPU"], ["idle", "Idle"]].map(([id, title]) => ({ id: id as string, title: title as string, help: `${title}: CPU-seconds in each second.`, ...(id === "system" || id === "user" ? { metrics: [`cpu.${id}`] } : {}) })),
+      title: "CPU time", unit: "s/s", note: null, source: "cpu",
+      states: [["user", "User code"], ["system", "Kernel"], ["softirq", "Soft interrupts"], ["steal", "Stolen by the hypervisor"], ["wait", "Waiting for a CPU"], ["idle", "Idle"]].map(([id, title]) => ({ id: id as string, title: title as string, help: `${title}: CPU-seconds in each second.`, metrics: [`cpu.${id}`] })),
       values: all.map((_, i) => [1.31 - i * 0.19, 0.11 + i * 0.41, 0.03, i === 0 && o.holes ? null : 0.02 * i, 0.02 + 0.29 * i, Math.max(0.1, 0.55 - i * 0.3)]),
     },
     differences,
@@ -254,6 +262,7 @@ export function sample(o: Options): Sample {
       ...all.map((_, i) => ({ run: i, source: "pagetypeinfo", item: "/proc/pagetypeinfo", status: "denied" as const, why: "only root may read it", remedy: "sudo twinscope record", matters: false })),
       ...(o.holes ? [{ run: 0, source: "schedstat", item: "run-queue wait", status: "failed" as const, why: bad("the file ended in the middle of a line"), remedy: null, matters: true }] : []),
     ],
+    profile: null,
     pages,
   };
   if (o.threads) {
@@ -261,7 +270,7 @@ export function sample(o: Options): Sample {
     head.profile = made.spec;
     head.budget = made.budget;
     head.explanation = made.explanation;
-    head.comparison = head.verdict;
+    head.comparison = { headline: head.verdict.headline, detail: head.verdict.detail };
     head.verdict = { ...head.verdict, detail: "", headline: runs.length > 1 ? bad("slow takes 1.9× as long per operation as fast. 71 % of the lost time: threads wait for the lock taken in Table::insert.") : "71 % of the time: threads wait for the lock taken in Table::insert." };
     blocks["profile"] = made.bytes;
     blocks["sums-syscall"] = made.calls;

@@ -30,6 +30,11 @@ describe(path, () => {
         await shot(page, `report-${id}-${theme}`);
         expect(await page.locator("main .trouble[role=alert]").allTextContents(), id).toEqual([]);
         expect((await page.locator("main").innerText()).length, id).toBeGreaterThan(40);
+        if (id === "overview") {
+          const explained = ["slower", "more time", "alone"].includes(head.explanation?.outcome ?? "");
+          expect(await page.locator("[data-cause]").count()).toBe(explained ? head.explanation?.findings.length : 0);
+          expect(await page.locator("main .bar").count()).toBe(head.budget?.values.length ?? 0);
+        }
         const spec = head.pages.find((p) => p.id === id);
         if (spec) {
           // Charts out of view are not drawn; each is looked at in turn.

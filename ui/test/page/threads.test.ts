@@ -106,7 +106,7 @@ describe("flame graphs", () => {
     });
   });
   it("show the difference of two runs, the waker's stacks, and reach all by keyboard", async () => {
-    await on("threads", "profiles?.state=off", async (page) => {
+    await on("threads", "profiles?.state=blocked", async (page) => {
       await page.getByRole("button", { name: "Difference", exact: true }).click();
       await settled(page);
       expect(await page.locator("[aria-roledescription='flame graph']").count()).toBe(1);

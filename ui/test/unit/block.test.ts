@@ -2,7 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { gzipSync } from "node:zlib";
 import { Block } from "../../src/bundle/block";
-import { FORMAT, fromBase64, gunzip, readHead } from "../../src/bundle/load";
+import { FORMAT } from "../../src/bundle/generated";
+import { fromBase64, gunzip, readHead } from "../../src/bundle/load";
 import { encodeBlock } from "../bundle/encode";
 
 const times = [{ t: [0.5, 1.5, 2.5] }, { t: [1, 2], widths: [2, 1] }];

@@ -166,15 +166,15 @@ describe("charts", () => {
     expect([...heatColumns(level([0.5, 1.5], [1, 1]), 10, 12, 2)]).toEqual([Number.NaN, Number.NaN]);
   });
   it("matches lines over runs by name and labels, rows in natural order", () => {
-    const s = (run: number, cpu: string, data: number) => ({ run, name: `cpu ${cpu}`, labels: { cpu }, data });
+    const s = (run: number, cpu: string, data: number) => ({ run, name: `cpu ${cpu}`, title: `cpu ${cpu}`, labels: { cpu }, data });
     const lines = linesOf({ kind: "heat", series: [s(0, "10", 0), s(0, "2", 1), s(1, "2", 2)] } as unknown as Chart);
     expect(lines.map((l) => l.name)).toEqual(["cpu 2", "cpu 10"]);
     expect([...(lines[0]?.runs ?? [])]).toEqual([[0, 1], [1, 2]]);
-    const same = linesOf({ kind: "line", series: [{ run: 0, name: "read", labels: { device: "a" }, data: 0 }, { run: 0, name: "read", labels: { device: "b" }, data: 1 }] } as unknown as Chart);
+    const same = linesOf({ kind: "line", series: [{ run: 0, name: "read", title: "read", labels: { device: "a" }, data: 0 }, { run: 0, name: "read", title: "read", labels: { device: "b" }, data: 1 }] } as unknown as Chart);
     expect(same.map((l) => l.name)).toEqual(["a", "b"]);
-    const two = ["read", "write"].flatMap((name) => ["a", "b"].map((device, data) => ({ run: 0, name, labels: { kind: "disk", device }, data })));
+    const two = ["read", "write"].flatMap((name) => ["a", "b"].map((device, data) => ({ run: 0, name, title: name, labels: { kind: "disk", device }, data })));
     expect(linesOf({ kind: "line", series: two } as unknown as Chart).map((l) => l.name)).toEqual(["read · a", "read · b", "write · a", "write · b"]);
-    const cpus = ["1", "0"].map((cpu, data) => ({ run: 0, name: "count", labels: { cpu }, data }));
+    const cpus = ["1", "0"].map((cpu, data) => ({ run: 0, name: "count", title: "count", labels: { cpu }, data }));
     expect(linesOf({ kind: "heat", series: cpus } as unknown as Chart).map((l) => l.name)).toEqual(["cpu 0", "cpu 1"]);
   });
 });

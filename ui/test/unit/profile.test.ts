@@ -8,9 +8,9 @@ import { linesOf, quantile, sharesOf, treeOf } from "../../src/model/profile";
 import { pathOf, totals } from "../../src/view/flame/tree";
 import { encodeColumns } from "../bundle/encode";
 
-const CPU: Measure = { id: "cpu", title: "On CPU", help: "", table: "sample", weight: "weight", unit: "s", state: null, other: null, other_title: null };
-const WAIT: Measure = { id: "wait", title: "Off CPU", help: "", table: "wait", weight: "time", unit: "s", state: "state", other: "waker_stack", other_title: "who ended the wait" };
-const SPEC: ProfileSpec = { block: "profile", per: { what: "second", rate: [1, 1] }, states: [{ id: "lock", title: "Lock", help: "" }], measures: [CPU, WAIT], tables: ["sample", "wait"], turns: [], notes: [] };
+const CPU: Measure = { id: "cpu", title: "CPU time", help: "", table: "sample", weight: "weight", unit: "s", ledger: true, who: "who ran", state: null, other: null, other_title: null };
+const WAIT: Measure = { id: "blocked", title: "Off-CPU time", help: "", table: "wait", weight: "time", unit: "s", ledger: true, who: "who waited", state: "state", other: "waker_stack", other_title: "who ended the wait" };
+const SPEC: ProfileSpec = { block: "profile", per: { what: "second", rate: [1, 1] }, states: [{ id: "lock", title: "Lock", help: "", metrics: [] }], measures: [CPU, WAIT], tables: ["sample", "wait"], turns: [], notes: [] };
 
 /** main → work → hash; two runs, one sample each at 0.5 s, and a wait from 0 s to 1 s. */
 function block(): Columns {
@@ -119,10 +119,10 @@ describe("statistics", () => {
     expect(quantile([], 0.5)).toBeNaN();
   });
   it("the heat map of samples is in CPUs, and keeps all weight", () => {
-    const [a] = offsetsOf(block(), [2, 2], "", "");
+    const [a] = offsetsOf(block(), CPU, [2, 2], "", "");
     expect([a?.column, a?.columns, a?.rows]).toEqual([0.1, 20, 10]);
-    expect(offsetsOf(block(), [60, 30], "", "").map((o) => [o.column, o.columns, o.rows])).toEqual([[1, 60, 50], [1, 30, 50]]);
-    expect(offsetsOf(block(), [3600, 30], "", "")[0]?.columns).toBe(120);
+    expect(offsetsOf(block(), CPU, [60, 30], "", "").map((o) => [o.column, o.columns, o.rows])).toEqual([[1, 60, 50], [1, 30, 50]]);
+    expect(offsetsOf(block(), CPU, [3600, 30], "", "")[0]?.columns).toBe(120);
     // 30 ms of CPU time at 0.5 s, in a cell of 20 ms or 1 s as the stretches allow.
     expect((a?.values.reduce((x, y) => x + y, 0) ?? 0) * (a?.cell ?? 0)).toBeCloseTo(0.03);
     expect(a?.values[Math.floor(0.5 / (a?.cell ?? 1))]).toBeGreaterThan(0);

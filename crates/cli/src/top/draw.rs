@@ -1,6 +1,7 @@
 //! The screen of `top` as lines of text: the terminal shows them with colours, `--once` prints them without.
 
-use super::state::{Cpu, Group, STATES, State};
+use super::state::{Cpu, Group, Known, State};
+use model::StateKind;
 use query::human;
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
@@ -47,8 +48,8 @@ impl Sort {
 
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// Colours of the states, in their order: those on a CPU green and blue, waiting in warm colours, the harmless grey.
-const COLOURS: [Color; STATES.len()] = [
+/// Colours of states that matter, in the order of the ledger: those on a CPU green and blue, waits in warm colours. The harmless are grey.
+const COLOURS: [Color; 11] = [
     Color::Green,
     Color::Blue,
     Color::Magenta,
@@ -59,10 +60,21 @@ const COLOURS: [Color; STATES.len()] = [
     Color::LightCyan,
     Color::LightBlue,
     Color::LightMagenta,
-    Color::DarkGray,
     Color::Gray,
-    Color::DarkGray,
 ];
+
+/// Whether threads do nothing in it that is worth a place in a bar: they rest, or sleep as they asked to.
+fn is_harmless(state: &Known) -> bool {
+    matches!(state.kind, StateKind::Sleep | StateKind::Rest)
+}
+
+/// States with their colours.
+fn coloured(states: &[(Known, f64)]) -> Vec<(Known, f64, Color)> {
+    let mut colours = COLOURS.into_iter().cycle();
+    let mut of =
+        |state: &Known| if is_harmless(state) { Color::DarkGray } else { colours.next().unwrap_or(Color::Gray) };
+    states.iter().map(|(state, seconds)| (*state, *seconds, of(state))).collect()
+}
 
 fn quiet(text: impl Into<String>) -> Span<'static> {
     Span::styled(text.into(), Style::new().fg(Color::DarkGray))
@@ -194,15 +206,16 @@ fn cpus(state: &State, width: usize, rows: usize, lines: &mut Vec<Line<'static>>
 
 /// One bar of all states but idle and sleep, and the numbers.
 fn totals(state: &State, width: usize, lines: &mut Vec<Line<'static>>) {
-    let busy: f64 = state.total.iter().take(10).sum::<f64>() + state.total.get(11).copied().unwrap_or(0.0);
+    let total = coloured(&state.total);
+    let busy: f64 = total.iter().filter(|(state, ..)| !is_harmless(state)).map(|(_, seconds, _)| seconds).sum();
     lines.push(Line::default());
     lines.push(heading("Where the threads' time goes, seconds a second"));
     let (mut bar, mut legend) = (Vec::new(), Vec::new());
-    for ((name, seconds), colour) in STATES.into_iter().zip(state.total).zip(COLOURS) {
+    for (known, seconds, colour) in total {
         if seconds < 0.0005 {
             continue;
         }
-        let is_lost_or_used = !matches!(name, "idle" | "sleep");
+        let (name, is_lost_or_used) = (known.name, !is_harmless(&known));
         if is_lost_or_used && busy > 0.0 {
             let cells = (seconds / busy * width as f64).round() as usize;
             bar.push(Span::styled("█".repeat(cells), Style::new().fg(colour)));
@@ -226,9 +239,21 @@ fn totals(state: &State, width: usize, lines: &mut Vec<Line<'static>>) {
     lines.push(Line::from(line));
 }
 
+/// Width of the names of processes, least and most.
+const NAME_WIDTH: (usize, usize) = (8, 40);
+
 fn processes(state: &State, view: &View, width: usize, most: usize, lines: &mut Vec<Line<'static>>) {
-    const SHOWN: [&str; 10] =
-        ["user", "kernel", "runnable", "lock", "disk", "network", "pipe", "fault", "sleep", "idle"];
+    // As many states as there is room for, those with the most time; in their order.
+    let room = (width.saturating_sub(NAME_WIDTH.0 + 25) / 9).max(1);
+    let mut by_time = state.total.clone();
+    by_time.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let left_out: Vec<Known> = by_time.into_iter().skip(room).map(|(state, _)| state).collect();
+    let shown: Vec<(usize, Known, Color)> = coloured(&state.total)
+        .into_iter()
+        .enumerate()
+        .filter(|(_, (state, ..))| !left_out.contains(state))
+        .map(|(at, (state, _, colour))| (at, state, colour))
+        .collect();
     let mut groups: Vec<&Group> = state.groups.iter().filter(|g| g.name.contains(&view.filter)).collect();
     let key = |g: &Group| match view.sort {
         Sort::Running => g.running(),
@@ -240,18 +265,16 @@ fn processes(state: &State, view: &View, width: usize, most: usize, lines: &mut 
     lines.push(Line::default());
     let filter = if view.filter.is_empty() { String::new() } else { format!(", names with \"{}\"", view.filter) };
     lines.push(heading(&format!("Processes by {}{filter}", view.sort.name())));
-    let name_width = width.saturating_sub(15 + SHOWN.len() * 9 + 10).clamp(8, 40);
+    let name_width = width.saturating_sub(25 + shown.len() * 9).clamp(NAME_WIDTH.0, NAME_WIDTH.1);
     let mut header = format!("{} {:>7} {:>5}", fit("name", name_width), "pid", "thr");
-    SHOWN.iter().for_each(|name| header.push_str(&format!(" {name:>8}")));
+    shown.iter().for_each(|(_, state, _)| header.push_str(&format!(" {:>8}", fit(state.name, 8).trim_end())));
     header.push_str(&format!(" {:>9}", "switches"));
     lines.push(Line::from(quiet(fit(&header, width))));
     for group in groups.iter().take(most) {
         let pid = group.pid.map_or(String::new(), |pid| pid.to_string());
         let mut spans = vec![plain(format!("{} {pid:>7} {:>5}", fit(&group.name, name_width), group.threads))];
-        for name in SHOWN {
-            let at = STATES.iter().position(|s| *s == name);
-            let seconds = at.and_then(|at| group.states.get(at)).copied().unwrap_or(0.0);
-            let colour = at.and_then(|at| COLOURS.get(at)).copied().unwrap_or(Color::Reset);
+        for (at, _, colour) in &shown {
+            let (seconds, colour) = (group.states.get(*at).map_or(0.0, |(_, seconds)| *seconds), *colour);
             let text = if seconds < 0.0005 { format!(" {:>8}", "·") } else { format!(" {seconds:>8.3}") };
             let style = if seconds < 0.0005 { Style::new().fg(Color::DarkGray) } else { Style::new().fg(colour) };
             spans.push(Span::styled(text, style));

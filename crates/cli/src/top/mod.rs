@@ -11,7 +11,7 @@ use ratatui::text::Text;
 use ratatui::widgets::Paragraph;
 use recorder::live::Live;
 use serde_json::json;
-use state::{STATES, State};
+use state::{Known, State};
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
@@ -178,8 +178,8 @@ fn pressed(key: KeyEvent, view: &mut View, typing: &mut bool, help: &mut bool) -
 }
 
 fn as_json(state: &State, live: &Live) -> serde_json::Value {
-    let states = |values: &[f64; STATES.len()]| {
-        STATES.iter().zip(values).map(|(s, v)| ((*s).to_owned(), json!(v))).collect::<serde_json::Map<_, _>>()
+    let states = |values: &[(Known, f64)]| {
+        values.iter().map(|(state, v)| (state.name.to_owned(), json!(v))).collect::<serde_json::Map<_, _>>()
     };
     let mut groups: Vec<_> = state.groups.iter().collect();
     groups.sort_by(|a, b| b.running().total_cmp(&a.running()).then_with(|| a.name.cmp(&b.name)));

@@ -1,28 +1,11 @@
 //! What `top` shows, from the rows of the sources: differences of counters between two reads, and events of the last seconds.
 
-use model::{NULL, Rows, Symbols, Table, real_of};
+use model::{Locks, Measure, NULL, Rows, StateKind, Symbols, Table, real_of};
 use recorder::live::Read;
 use std::collections::{HashMap, VecDeque};
 
 /// Events are added up over so many seconds.
 pub(crate) const SPAN: f64 = 10.0;
-
-/// States of the ledger in the order in which they are drawn: columns of its table.
-pub(crate) const STATES: [&str; 13] = [
-    "user",
-    "kernel",
-    "stolen",
-    "runnable",
-    "throttled",
-    "lock",
-    "disk",
-    "network",
-    "pipe",
-    "fault",
-    "sleep",
-    "other",
-    "idle",
-];
 
 /// How many bars of a CPU's history are kept.
 const HISTORY: usize = 120;
@@ -44,20 +27,36 @@ pub(crate) struct Group {
     /// The process id where it is one process.
     pub(crate) pid: Option<i64>,
     pub(crate) threads: usize,
-    pub(crate) states: [f64; STATES.len()],
+    /// By state of the ledger, in its order.
+    pub(crate) states: Vec<(Known, f64)>,
     pub(crate) switches: f64,
 }
 
 impl Group {
+    fn sum(&self, of: impl Fn(StateKind) -> bool) -> f64 {
+        self.states.iter().filter(|(state, _)| of(state.kind)).map(|(_, seconds)| seconds).sum()
+    }
+
     /// Time on a CPU, seconds a second.
     pub(crate) fn running(&self) -> f64 {
-        self.states.iter().take(3).sum()
+        self.sum(|kind| kind == StateKind::OnCpu)
     }
 
     /// Time lost to something that could be otherwise: all but running, idle and sleep.
     pub(crate) fn waiting(&self) -> f64 {
-        self.states.iter().skip(3).take(7).sum()
+        self.sum(|kind| matches!(kind, StateKind::Stretch | StateKind::Wait))
     }
+}
+
+/// A state of the ledger: what its column is called, and how it bears on the work.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Known {
+    pub(crate) name: &'static str,
+    pub(crate) kind: StateKind,
+}
+
+fn states(table: &Table) -> Vec<Known> {
+    table.states().map(|(column, state)| Known { name: column.name, kind: state.kind }).collect()
 }
 
 /// A function and the share of the samples in which it was on top.
@@ -111,7 +110,9 @@ struct LockWait {
 type ByStack = HashMap<i64, i64>;
 
 /// The counters of one thread at the last read: states, then switches.
-type Counters = [i64; STATES.len() + 2];
+type Counters = Vec<i64>;
+
+const SWITCHES: [&str; 2] = ["switches_voluntary", "switches_involuntary"];
 
 /// All that is known.
 #[derive(Debug, Default)]
@@ -119,7 +120,7 @@ pub(crate) struct State {
     pub(crate) cpus: Vec<(i64, Cpu)>,
     pub(crate) groups: Vec<Group>,
     /// Seconds a second of all threads, by state.
-    pub(crate) total: [f64; STATES.len()],
+    pub(crate) total: Vec<(Known, f64)>,
     /// Whether the ledger was read twice, so that there are differences.
     pub(crate) has_ledger: bool,
     /// Mean number of threads on a CPU and waiting for one, of each of the last 10 ms slots.
@@ -162,16 +163,10 @@ impl State {
             self.now = self.now.max(read.t);
             self.first.get_or_insert(read.t);
             let columns = Columns { table: read.table, symbols };
+            let measure = read.table.measure;
             match read.table.name {
                 "cpu" => self.cpu(&columns, &read.rows),
-                "thread_time" => self.ledger(&columns, read, by_name),
                 "running" => self.slots(&columns, &read.rows),
-                "sample" => {
-                    for row in read.rows.iter() {
-                        self.samples.push_back((read.t, columns.number(row, "stack"), columns.number(row, "weight")));
-                    }
-                }
-                "lock" => self.locks_of(&columns, read),
                 "frame" => {
                     for row in read.rows.iter() {
                         let frame = Frame {
@@ -187,6 +182,19 @@ impl State {
                         let (parent, frame) = (columns.number(row, "parent"), columns.number(row, "frame"));
                         self.stacks.insert(columns.number(row, "number"), (parent, frame));
                     }
+                }
+                _ if read.table.states().next().is_some() => self.ledger(&columns, read, by_name),
+                _ => {}
+            }
+            match measure {
+                // Time on a CPU.
+                Some(m) if m.ledger && m.level.is_empty() => {
+                    for row in read.rows.iter() {
+                        self.samples.push_back((read.t, columns.number(row, m.stack), columns.number(row, m.weight)));
+                    }
+                }
+                Some(Measure { locks: Some(locks), .. }) if !locks.name.is_empty() => {
+                    self.locks_of(&columns, read, locks);
                 }
                 _ => {}
             }
@@ -244,30 +252,33 @@ impl State {
         self.ledger_at = Some(read.t);
         let mut now = HashMap::with_capacity(self.threads.len());
         let mut groups: HashMap<(String, Option<i64>), Group> = HashMap::new();
-        self.total = [0.0; STATES.len()];
+        let known = states(read.table);
+        let none = || known.iter().map(|state| (*state, 0.0)).collect::<Vec<_>>();
+        self.total = none();
         for row in read.rows.iter() {
             let (pid, tid) = (columns.number(row, "pid"), columns.number(row, "tid"));
-            let mut counters: Counters = [0; STATES.len() + 2];
-            let names = STATES.into_iter().chain(["switches_voluntary", "switches_involuntary"]);
-            for (counter, name) in counters.iter_mut().zip(names) {
-                *counter = columns.number(row, name);
-            }
+            let names = known.iter().map(|state| state.name).chain(SWITCHES);
+            let counters: Counters = names.map(|name| columns.number(row, name)).collect();
             let key = (pid, tid, columns.number(row, "start"));
             if let Some(seconds) = seconds.filter(|s| *s > 0.0) {
-                let before = self.threads.get(&key).copied().unwrap_or_default();
+                let new = vec![0; counters.len()];
+                let before = self.threads.get(&key).unwrap_or(&new);
                 let name = columns.text(row, "comm").unwrap_or_default();
                 let group = groups.entry((name.clone(), (!by_name).then_some(pid))).or_default();
                 group.name = name;
                 group.pid = (!by_name).then_some(pid);
                 group.threads += 1;
-                let rate = |(now, before): (&i64, i64)| (now - before).max(0) as f64 / seconds;
+                if group.states.is_empty() {
+                    group.states = none();
+                }
+                let rate = |(now, before): (&i64, &i64)| (now - before).max(0) as f64 / seconds;
                 for ((sum, total), rate) in
                     group.states.iter_mut().zip(&mut self.total).zip(counters.iter().zip(before).map(rate))
                 {
-                    *sum += rate / 1e9;
-                    *total += rate / 1e9;
+                    sum.1 += rate / 1e9;
+                    total.1 += rate / 1e9;
                 }
-                group.switches += counters.iter().zip(before).skip(STATES.len()).map(rate).sum::<f64>();
+                group.switches += counters.iter().zip(before).skip(known.len()).map(rate).sum::<f64>();
             }
             now.insert(key, counters);
         }
@@ -285,11 +296,11 @@ impl State {
         }
     }
 
-    fn locks_of(&mut self, columns: &Columns<'_>, read: &Read) {
+    fn locks_of(&mut self, columns: &Columns<'_>, read: &Read, locks: &Locks) {
         for row in read.rows.iter() {
             let comm = columns.text(row, "comm").unwrap_or_default();
-            let kind = columns.text(row, "kind").unwrap_or_default();
-            let name = columns.text(row, "name").or_else(|| columns.text(row, "address"));
+            let kind = columns.text(row, locks.kind).unwrap_or_default();
+            let name = columns.text(row, locks.name).or_else(|| columns.text(row, locks.address));
             self.lock_waits.push_back(LockWait {
                 t: read.t,
                 key: (comm, name.unwrap_or_else(|| "not named".to_owned())),
@@ -416,8 +427,16 @@ mod tests {
             Column::number("pid", ""),
             Column::number("tid", ""),
             Column::label("comm", ""),
-            Column::counter("user", Unit::Nanoseconds, ""),
-            Column::counter("lock", Unit::Nanoseconds, ""),
+            Column::counter("user", Unit::Nanoseconds, "").state(&model::State {
+                words: "",
+                kind: StateKind::OnCpu,
+                color: [""; 2],
+            }),
+            Column::counter("lock", Unit::Nanoseconds, "").state(&model::State {
+                words: "",
+                kind: StateKind::Wait,
+                color: [""; 2],
+            }),
         ],
     );
     static FRAME: Table = Table::wide(
@@ -435,7 +454,8 @@ mod tests {
         ],
     );
     static SAMPLE: Table =
-        Table::wide("sample", "", &[Column::number("stack", ""), Column::gauge("weight", Unit::Nanoseconds, "")]);
+        Table::wide("sample", "", &[Column::number("stack", ""), Column::gauge("weight", Unit::Nanoseconds, "")])
+            .measured(&Measure::new("cpu", "", "weight", "").of_ledger());
 
     fn read(table: &'static Table, t: i64, cells: &[i64]) -> Read {
         Read { table, t, rows: Rows { width: table.width(), cells: cells.to_vec() } }

@@ -103,6 +103,7 @@ fn mistakes_are_said() {
     folder.expect(0, ["import", "a.folded", "--force"]);
     folder.expect(2, ["flame", "a.twin", "-o", "x.png"]).says(".speedscope.json");
     folder.expect(1, ["flame", "a.twin", "--state", "lock"]).says("it has: cpu");
+    folder.expect(2, ["flame", "a.twin", "--state", "locks"]).says("there are: cpu, blocked");
     prints(&folder, &["flame", "a.twin", "--process", "nobody"], &["Nothing was measured"]);
 }
 

@@ -3,6 +3,7 @@
 
 mod common;
 mod damage;
+mod declared;
 mod disk;
 mod doctor;
 mod explain;

@@ -32,7 +32,6 @@ fn wrong_options_say_what_is_allowed() {
         (&["explain", "a", "--least=-1"], "per cent"),
         (&["explain", "a", "--json", "--markdown"], "cannot be used with"),
         (&["causes", "no-such-cause"], "there is no cause no-such-cause"),
-        (&["flame", "a", "--state", "locks"], "there are cpu, blocked, all"),
         (&["report"], "NAME.twin"),
         (&["sql"], "NAME.twin"),
         (&["sql", "--format", "xml", "a"], "possible values: table, csv, json"),

@@ -10,8 +10,7 @@ use super::waits::{Waiting, seen_closer};
 use compare::{PerSide, Side};
 use lexicon::wait::{JAVA_LOCK, Wait};
 use lexicon::{Found, Nearness, Role, Roles, call, nearness};
-use query::Run;
-use query::profile::{self, Frame, Levels, Measure, Part, Request, Tree};
+use query::profile::{self, Frame, Levels, Part, Request, Tree};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Time between two samples, seconds, where the recording does not say: 99 Hz.
@@ -96,14 +95,19 @@ fn caller(cell: &Cell, user: &[(&Frame, Found)]) -> String {
     waits.or_else(|| lexicon::running(frames())).and_then(name).unwrap_or_default()
 }
 
+/// The measures whose stacks divide the states of the ledger, by their words.
+const CPU: &str = "cpu";
+const BLOCKED: &str = "blocked";
+const CONTENDED: &str = "contended";
+
 /// The trees of one measure as cells, with the weights of each side.
-fn of_measure(sides: &Sides<'_>, measure: Measure, state: State) -> Vec<(Cell, [f64; 2])> {
+fn of_measure(sides: &Sides<'_>, measure: &str, state: State) -> Vec<(Cell, [f64; 2])> {
     // A run without such rows has nothing to say of it; the others do.
     let there: Vec<usize> =
-        (0..sides.runs.len()).filter(|&i| sides.runs.get(i).is_some_and(|run| has(run, &measure))).collect();
+        (0..sides.runs.len()).filter(|&i| sides.runs.get(i).is_some_and(|run| profile::has(run, measure))).collect();
     let parts: Vec<Part<'_>> =
         there.iter().filter_map(|&i| Some(Part { run: sides.runs.get(i)?, window: sides.windows.get(i)? })).collect();
-    let levels = Levels { process: true, thread: true, what: true };
+    let levels = Levels { process: true, thread: true, what: measure == BLOCKED };
     let request = Request { levels, spins: true, ..Request::new(measure) };
     let Ok(tree) = profile::load(&parts, &request) else { return Vec::new() };
     let found = known(&tree);
@@ -124,16 +128,6 @@ fn of_measure(sides: &Sides<'_>, measure: Measure, state: State) -> Vec<(Cell, [
     cells
 }
 
-/// Whether a run has rows for a measure.
-fn has(run: &Run, measure: &Measure) -> bool {
-    let table = match measure {
-        Measure::Cpu => "sample",
-        Measure::Contended => "lock",
-        _ => "wait",
-    };
-    run.recording.table(table).is_some()
-}
-
 /// What is known of each frame of a tree. Code in loops that wait, which their machine code tells, spins whatever it is called.
 fn known(tree: &Tree) -> Vec<Found> {
     let of = |frame: &Frame| {
@@ -152,14 +146,14 @@ pub(crate) type Moves = [[[f64; STATES]; STATES]; 2];
 /// All cells. For each state of each side the fractions of those of working threads add up to 1. And what of the ledger's states belongs to others.
 pub(crate) fn load(sides: &Sides<'_>) -> (Vec<Cell>, Moves) {
     let mut found: Vec<(Cell, [f64; 2])> = Vec::new();
-    for (mut cell, weights) in of_measure(sides, Measure::Cpu, State::User) {
+    for (mut cell, weights) in of_measure(sides, CPU, State::User) {
         cell.state = Some(if cell.kind == "kernel" { State::Kernel } else { State::User });
         cell.samples = PerSide::of(|side| weights[side as usize] / PERIOD);
         found.push((cell, weights));
     }
     request::infer(&mut found);
-    let locks = of_measure(sides, Measure::Contended, State::Lock);
-    let mut waits = of_measure(sides, Measure::Blocked, State::Other);
+    let locks = of_measure(sides, CONTENDED, State::Lock);
+    let mut waits = of_measure(sides, BLOCKED, State::Other);
     waits.retain(|(cell, _)| sides.runs.iter().any(|run| is_own(run, sides.own, &cell.comm)));
     let names: BTreeSet<String> = waits.iter().map(|(c, _)| c.comm.clone()).collect();
     let closer = |cell: &Cell| seen_closer(cell, &|name| names.contains(name));

@@ -17,7 +17,7 @@ mod waits;
 
 pub use cell::Cell;
 pub(crate) use state::WAITS;
-pub use state::{ALL as STATES, State};
+pub use state::{ALL as STATES, FINER, State};
 
 use cell::Sides;
 use compare::work::Progress;

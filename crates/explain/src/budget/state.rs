@@ -1,5 +1,6 @@
 //! The states of the budget: those of the ledger, with the run queue divided by whom a thread waits for; and sums over a stretch of time.
 
+use model::{Column, StateKind, Unit};
 use std::ops::Add;
 
 /// What a part of the time went to.
@@ -83,6 +84,57 @@ pub(crate) const WAITS: [State; 7] =
 /// What stretches each second on a CPU, without being work.
 pub(crate) const STRETCH: [State; 3] = [State::Neighbours, State::Throttled, State::Stolen];
 
+const fn finer(name: &'static str, title: &'static str, help: &'static str, state: &'static model::State) -> Column {
+    Column::counter(name, Unit::Nanoseconds, help).titled(title).state(state)
+}
+
+/// The states that the ledger does not tell apart, or not so finely, declared as it declares its own (`sources`); and the state of the ledger that each
+/// is a part of.
+pub const FINER: [(State, Column, Option<&str>); 3] = [
+    (
+        State::Crowded,
+        finer(
+            "runnable",
+            "CPU taken by own threads",
+            "runnable while other threads of the workload had the CPUs",
+            &model::State {
+                words: "in run-queue wait behind the workload's own threads",
+                kind: StateKind::Stretch,
+                color: ["#7d5ba6", "#b79be6"],
+            },
+        ),
+        Some("runnable"),
+    ),
+    (
+        State::Neighbours,
+        finer(
+            "neighbours",
+            "CPU taken by others",
+            "runnable while other programs had the CPUs",
+            &model::State {
+                words: "in run-queue wait behind other programs",
+                kind: StateKind::Stretch,
+                color: ["#a8438f", "#dd82c9"],
+            },
+        ),
+        Some("runnable"),
+    ),
+    (
+        State::Fewer,
+        finer(
+            "fewer_threads",
+            "Fewer threads",
+            "threads that the baseline had, and that were not there",
+            &model::State {
+                words: "missing: lower concurrency than in the baseline",
+                kind: StateKind::Wait,
+                color: ["#c9cfd6", "#48515c"],
+            },
+        ),
+        None,
+    ),
+];
+
 impl State {
     /// Its name, as in JSON, SQL and the report.
     pub fn name(self) -> &'static str {
@@ -111,8 +163,6 @@ impl State {
             State::User => "running user code",
             State::Kernel => "running in the kernel",
             State::Stolen => "interrupted on their CPU (interrupts, steal)",
-            State::Crowded => "in run-queue wait behind the workload's own threads",
-            State::Neighbours => "in run-queue wait behind other programs",
             State::Throttled => "throttled by the CPU quota of their control group",
             State::Lock => "waiting for locks",
             State::Disk => "waiting for disks or file systems",
@@ -122,7 +172,10 @@ impl State {
             State::Sleep => "sleeping",
             State::Idle => "waiting for work",
             State::Other => "blocked for an unknown reason",
-            State::Fewer => "missing: lower concurrency than in the baseline",
+            State::Crowded | State::Neighbours | State::Fewer => {
+                let own = FINER.iter().find(|(state, ..)| *state == self);
+                own.and_then(|(_, column, _)| column.state).map_or("", |state| state.words)
+            }
         }
     }
 
@@ -213,6 +266,27 @@ mod tests {
     fn states_have_their_names_and_places() {
         for (at, state) in ALL.into_iter().enumerate() {
             assert_eq!((state as usize, State::parse(state.name())), (at, Some(state)));
+        }
+    }
+
+    /// What the ledger declares of its states is what is said of them here.
+    #[test]
+    fn states_are_those_that_are_declared() {
+        let threads = sources::by_name("threads").expect("a source");
+        let declared: Vec<(&Column, &model::State)> = threads.tables.iter().flat_map(|table| table.states()).collect();
+        let names: Vec<&str> = declared.iter().map(|(column, _)| column.name).collect();
+        assert_eq!(names, LEDGER.map(|(_, name)| name));
+        for (column, declared) in declared {
+            let state = State::parse(column.name).expect("a state");
+            if state != State::Crowded {
+                assert_eq!(state.words(), declared.words, "{}", column.name);
+            }
+            assert_eq!(WAITS.contains(&state), matches!(declared.kind, StateKind::Wait | StateKind::Sleep));
+            assert_eq!(state == State::Idle, declared.kind == StateKind::Rest);
+            assert_eq!(STRETCH.contains(&state) || state == State::Crowded, declared.kind == StateKind::Stretch);
+        }
+        for (state, column, _) in FINER {
+            assert_eq!(state.name(), column.name);
         }
     }
 }

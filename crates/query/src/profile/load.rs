@@ -3,142 +3,10 @@
 
 use super::map::Map;
 use super::tree::{ROOT, Tree, file_name};
+use super::word::{self, Level, Rows};
 use crate::{Error, Run};
 use model::{NULL, Symbols, Window};
 use store::Batch;
-
-/// What is weighed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Measure {
-    /// Time on a CPU, by samples.
-    Cpu,
-    /// Time blocked in one state of the ledger: lock, disk, network, pipe, sleep, idle …
-    Wait(String),
-    /// Time blocked, whatever for, each state a level of its own.
-    Blocked,
-    /// Time on a CPU and time blocked, each state a level of its own.
-    All,
-    /// Time waited for contended locks, each lock a level of its own.
-    Contended,
-    /// Time that goroutines of Go programs waited, what for being a level of its own.
-    Goroutines,
-    /// Page faults.
-    Faults,
-    /// CPUs interrupted by other CPUs.
-    Interrupts,
-}
-
-impl Measure {
-    /// Reads a word: `cpu`, `blocked`, `all`, `contended`, `goroutines`, `faults`, `ipis`, or a state.
-    pub fn parse(word: &str) -> Self {
-        match word {
-            "cpu" => Measure::Cpu,
-            "blocked" => Measure::Blocked,
-            "all" => Measure::All,
-            "contended" => Measure::Contended,
-            "goroutines" => Measure::Goroutines,
-            "faults" => Measure::Faults,
-            "ipis" => Measure::Interrupts,
-            state => Measure::Wait(state.to_owned()),
-        }
-    }
-
-    /// The base unit of its weights.
-    pub fn unit(&self) -> &'static str {
-        match self {
-            Measure::Faults | Measure::Interrupts => "1",
-            _ => "s",
-        }
-    }
-
-    /// In words.
-    pub fn title(&self) -> String {
-        match self {
-            Measure::Cpu => "CPU time".into(),
-            Measure::Wait(state) => format!("time in state {state}"),
-            Measure::Blocked => "blocked time".into(),
-            Measure::All => "time".into(),
-            Measure::Contended => "time waited for locks".into(),
-            Measure::Goroutines => "time that goroutines waited".into(),
-            Measure::Faults => "page faults".into(),
-            Measure::Interrupts => "CPUs interrupted by others".into(),
-        }
-    }
-
-    fn parts(&self, others: bool) -> Vec<Rows> {
-        let (stack, process) = if others { ("waker_stack", "waker") } else { ("stack", "comm") };
-        let wait = Rows {
-            table: "wait",
-            weight: "time",
-            by: 1e-9,
-            stack,
-            process,
-            at: false,
-            level: Some("state"),
-            only: None,
-        };
-        let cpu = Rows {
-            table: "sample",
-            weight: "weight",
-            by: 1e-9,
-            stack: "stack",
-            process: "comm",
-            at: true,
-            level: None,
-            only: None,
-        };
-        match self {
-            Measure::Cpu => vec![cpu],
-            Measure::Wait(state) => vec![Rows { level: None, only: Some(("state", state.clone())), ..wait }],
-            Measure::Blocked => vec![wait],
-            Measure::All => vec![Rows { level: Some("cpu"), ..cpu }, wait],
-            Measure::Contended => {
-                let (stack, process) = if others { ("holder_stack", "holder") } else { ("stack", "comm") };
-                vec![Rows { table: "lock", stack, process, level: Some("lock"), ..wait }]
-            }
-            Measure::Goroutines => {
-                vec![Rows { table: "goroutine_wait", stack: "stack", process: "comm", level: Some("reason"), ..wait }]
-            }
-            Measure::Faults => vec![Rows {
-                table: "page_fault",
-                weight: "count",
-                by: 1.0,
-                stack: "stack",
-                process: "comm",
-                level: None,
-                ..wait
-            }],
-            Measure::Interrupts => {
-                vec![Rows {
-                    table: "ipi",
-                    weight: "targets",
-                    by: 1.0,
-                    stack: "stack",
-                    process: "comm",
-                    level: Some("kind"),
-                    ..wait
-                }]
-            }
-        }
-    }
-}
-
-/// Which rows of which table make a measure.
-#[derive(Clone, Debug)]
-struct Rows {
-    table: &'static str,
-    weight: &'static str,
-    /// From the stored unit to the base unit.
-    by: f64,
-    stack: &'static str,
-    process: &'static str,
-    /// Whether rows carry their own time (`at`); else they stand for the stretch up to their read.
-    at: bool,
-    /// The level above the processes: the column of that name, `lock` for what a lock is called, `cpu` for the word itself.
-    level: Option<&'static str>,
-    /// Only rows with this text in this column.
-    only: Option<(&'static str, String)>,
-}
 
 /// Which rows count.
 #[derive(Clone, Debug, Default)]
@@ -156,7 +24,8 @@ pub struct Levels {
     pub process: bool,
     /// A level for each thread name.
     pub thread: bool,
-    /// Of waits, a level for what they waited in, the kernel function or system call, and one for the process that ended them.
+    /// A level for each further label of the rows, of kind `what` (of waits what they waited in, the kernel function or system call), and one for the
+    /// other party's name, of kind `waker`.
     pub what: bool,
 }
 
@@ -169,8 +38,9 @@ impl Default for Levels {
 /// What is asked.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// What is weighed.
-    pub measure: Measure,
+    /// What is weighed: the word of a measure that a table declares (`cpu`, `blocked`, `contended`, `faults` …), a state of the ledger in which threads
+    /// are blocked, or [`super::ALL`].
+    pub measure: String,
     /// Which rows count.
     pub filter: Filter,
     /// Levels above the code.
@@ -183,8 +53,14 @@ pub struct Request {
 
 impl Request {
     /// All rows of a measure, by process.
-    pub fn new(measure: Measure) -> Self {
-        Request { measure, filter: Filter::default(), levels: Levels::default(), others: false, spins: false }
+    pub fn new(measure: &str) -> Self {
+        Request {
+            measure: measure.to_owned(),
+            filter: Filter::default(),
+            levels: Levels::default(),
+            others: false,
+            spins: false,
+        }
     }
 }
 
@@ -197,42 +73,6 @@ pub struct Part<'a> {
     pub window: &'a Window,
 }
 
-/// What can be asked of a recording, as words for [`Measure::parse`]: those for which it has rows.
-pub fn measures(run: &Run) -> Vec<String> {
-    let sizes = run.recording.sizes();
-    let rows = |table: &str| sizes.iter().any(|(name, _, rows, _)| *name == table && *rows > 0);
-    let mut found = Vec::new();
-    if rows("sample") {
-        found.push("cpu".to_owned());
-    }
-    if rows("wait") {
-        found.push("blocked".into());
-        let mut symbols = Symbols::default();
-        let mut states: Vec<i64> = Vec::new();
-        run.recording.scan("wait", &["state"], None, &mut symbols, |batch| {
-            for &cell in batch.column(0) {
-                if cell != NULL && !states.contains(&cell) {
-                    states.push(cell);
-                }
-            }
-        });
-        let mut states: Vec<String> = states.iter().filter_map(|&s| symbols.text(s).map(str::to_owned)).collect();
-        states.sort();
-        found.extend(states);
-    }
-    if rows("sample") && rows("wait") {
-        found.push("all".into());
-    }
-    for (table, word) in
-        [("lock", "contended"), ("goroutine_wait", "goroutines"), ("page_fault", "faults"), ("ipi", "ipis")]
-    {
-        if rows(table) {
-            found.push(word.into());
-        }
-    }
-    found
-}
-
 /// The rows of each part as one tree, with a weight for each part: seconds, or counts.
 ///
 /// # Errors
@@ -240,20 +80,20 @@ pub fn measures(run: &Run) -> Vec<String> {
 pub fn load(parts: &[Part<'_>], request: &Request) -> Result<Tree, Error> {
     let mut tree = Tree::new(parts.len());
     for (index, part) in parts.iter().enumerate() {
-        let wanted = request.measure.parts(request.others);
-        let there: Vec<&Rows> = wanted.iter().filter(|r| part.run.recording.table(r.table).is_some()).collect();
-        if there.is_empty() {
-            let known = measures(part.run);
+        let rows = word::rows(part.run, &request.measure);
+        if rows.is_empty() {
+            let known = word::words(part.run);
             return Err(Error::NoProfile {
                 run: part.run.name.clone(),
-                what: request.measure.title(),
+                what: request.measure.clone(),
                 known: if known.is_empty() { "it has none".into() } else { format!("it has: {}", known.join(", ")) },
             });
         }
         let mut dictionary = Dictionary::load(part.run, &mut tree, request.spins);
-        for rows in there {
-            let sums = sums(part, rows, request);
-            sums.into_tree(&mut tree, index, &mut dictionary, rows.by, request.levels);
+        for rows in rows {
+            let by = rows.measure.unit(rows.table).factor();
+            let sums = sums(part, &rows, request);
+            sums.into_tree(&mut tree, index, &mut dictionary, by, request.levels);
         }
     }
     Ok(tree)
@@ -389,16 +229,28 @@ pub(crate) fn unresolved(module: &str) -> String {
     }
 }
 
-/// Weights by group (level, process, thread, what, waker: strings of the table) and stack, as stored.
+/// Weights by group (strings of the table) and stack, as stored.
 struct Sums {
     symbols: Symbols,
     groups: Vec<Group>,
     weights: Map<(u32, u32), f64>,
-    level: Option<&'static str>,
+    level: Level,
 }
 
-/// Level, process, thread, what, waker: cells of the table.
-type Group = (i64, i64, i64, i64, i64);
+/// Labels beyond the level that rows are told apart by at most.
+const FURTHER: usize = 3;
+
+/// What rows are told apart by but for their stack: cells of the table.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Group {
+    level: i64,
+    process: i64,
+    thread: i64,
+    what: [i64; FURTHER],
+    waker: i64,
+}
+
+const NO_GROUP: Group = Group { level: NULL, process: NULL, thread: NULL, what: [NULL; FURTHER], waker: NULL };
 
 /// Which texts pass a filter, found out once for each.
 struct Passes<'a> {
@@ -423,35 +275,56 @@ impl<'a> Passes<'a> {
     }
 }
 
-fn sums(part: &Part<'_>, rows: &Rows, request: &Request) -> Sums {
-    let window = part.window;
-    let level = match rows.level {
-        Some("cpu") | None => "",
-        Some("lock") => "name",
-        Some(column) => column,
+/// The labels of rows beyond their level: neither that of the other party, nor those that say which lock it is.
+fn further(rows: &Rows) -> impl Iterator<Item = &'static str> + use<> {
+    let measure = rows.measure;
+    let locks = measure.locks.map_or([""; 3], |locks| [locks.name, locks.kind, locks.address]);
+    let is_further = move |label: &&'static str| {
+        *label != measure.level && measure.other.is_none_or(|other| other.name != *label) && !locks.contains(label)
     };
-    let only = rows.only.as_ref().map_or("", |(column, _)| column);
-    let thread = if rows.process == "comm" { "thread" } else { "" };
+    measure.labels.iter().copied().filter(is_further).take(FURTHER)
+}
+
+fn sums(part: &Part<'_>, rows: &Rows, request: &Request) -> Sums {
+    let (window, measure) = (part.window, rows.measure);
+    let locks = match rows.level {
+        Level::Lock(locks) => Some(locks),
+        _ => None,
+    };
+    let level = match rows.level {
+        Level::Column(column) => column,
+        Level::Lock(locks) => locks.name,
+        Level::None | Level::Word(_) => "",
+    };
+    let other = measure.other.filter(|_| request.others);
+    let (stack, process) = other.map_or((measure.stack, "comm"), |other| (other.stack, other.name));
+    let thread = if other.is_none() { "thread" } else { "" };
     // Columns that are not asked for are not decoded: an empty name is a column that no table has.
     let by_number = |wanted: &Option<String>, column: &'static str| match wanted {
         Some(w) if w.parse::<i64>().is_ok() => column,
         _ => "",
     };
+    let of_lock = |column: fn(&model::Locks) -> &'static str| locks.as_ref().map_or("", column);
+    let told = |column: &'static str| if request.levels.what { column } else { "" };
+    let mut what = [""; FURTHER];
+    what.iter_mut().zip(further(rows)).for_each(|(place, label)| *place = told(label));
     let names = [
-        rows.weight,
-        rows.stack,
-        rows.process,
+        measure.weight,
+        stack,
+        process,
         if request.levels.thread || request.filter.thread.is_some() { thread } else { "" },
         level,
-        only,
-        if rows.at { "at" } else { "" },
+        if rows.only.is_some() { measure.level } else { "" },
+        measure.at,
         by_number(&request.filter.process, "pid"),
         by_number(&request.filter.thread, "tid"),
         // A lock without a name is its kind and address.
-        if rows.level == Some("lock") { "kind" } else { "" },
-        if rows.level == Some("lock") { "address" } else { "" },
-        if request.levels.what && rows.table == "wait" { "what" } else { "" },
-        if request.levels.what && rows.table == "wait" { "waker" } else { "" },
+        of_lock(|locks| locks.kind),
+        of_lock(|locks| locks.address),
+        told(measure.other.map_or("", |other| other.name)),
+        what[0],
+        what[1],
+        what[2],
     ];
     // A row is put down at the read after it: that of the last ones comes after the window.
     let between = (window.from, i64::MAX);
@@ -460,21 +333,21 @@ fn sums(part: &Part<'_>, rows: &Rows, request: &Request) -> Sums {
     let mut sums = Sums { symbols: Symbols::default(), groups: Vec::new(), weights: Map::default(), level: rows.level };
     let mut symbols = Symbols::default();
     let mut groups: Map<Group, u32> = Map::default();
-    let mut last: (Group, u32) = ((NULL, NULL, NULL, NULL, NULL), NONE);
+    let mut last: (Group, u32) = (NO_GROUP, NONE);
     let (mut processes, mut threads) =
         (Passes::new(request.filter.process.as_deref()), Passes::new(request.filter.thread.as_deref()));
-    let mut states = Passes::new(rows.only.as_ref().map(|(_, text)| text.as_str()));
-    let mut locks: Vec<(i64, i64)> = Vec::new();
-    part.run.recording.scan(rows.table, &names, Some(between), &mut symbols, |batch: Batch<'_>| {
+    let mut states = Passes::new(rows.only.as_deref());
+    let mut unnamed: Vec<(i64, i64)> = Vec::new();
+    part.run.recording.scan(rows.table.name, &names, Some(between), &mut symbols, |batch: Batch<'_>| {
         for row in 0..batch.len() {
             let weight = batch.cell(0, row);
             if weight == NULL || weight <= 0 {
                 continue;
             }
-            let part = if rows.at {
-                window.part(batch.cell(6, row), batch.cell(6, row))
-            } else {
+            let part = if measure.at.is_empty() {
                 batch.part(row, interval, window)
+            } else {
+                window.part(batch.cell(6, row), batch.cell(6, row))
             };
             if part <= 0.0 {
                 continue;
@@ -489,15 +362,16 @@ fn sums(part: &Part<'_>, rows: &Rows, request: &Request) -> Sums {
             let thread = if request.levels.thread { thread } else { NULL };
             let process = if request.levels.process { process } else { NULL };
             let mut level = batch.cell(4, row);
-            if rows.level == Some("lock") && level == NULL {
+            if locks.is_some() && level == NULL {
                 let lock = (batch.cell(9, row), batch.cell(10, row));
-                let at = locks.iter().position(|l| *l == lock).unwrap_or_else(|| {
-                    locks.push(lock);
-                    locks.len() - 1
+                let at = unnamed.iter().position(|l| *l == lock).unwrap_or_else(|| {
+                    unnamed.push(lock);
+                    unnamed.len() - 1
                 });
                 level = -2 - at as i64;
             }
-            let group = (level, process, thread, batch.cell(11, row), batch.cell(12, row));
+            let what = [12, 13, 14].map(|column| batch.cell(column, row));
+            let group = Group { level, process, thread, what, waker: batch.cell(11, row) };
             if group != last.0 || last.1 == NONE {
                 let next = groups.len() as u32;
                 last = (group, *groups.entry(group).or_insert(next));
@@ -506,17 +380,21 @@ fn sums(part: &Part<'_>, rows: &Rows, request: &Request) -> Sums {
             *sums.weights.entry((last.1, stack)).or_insert(0.0) += weight as f64 * part;
         }
     });
-    sums.groups = vec![(NULL, NULL, NULL, NULL, NULL); groups.len()];
-    for ((level, process, thread, what, waker), at) in groups {
-        let level = match usize::try_from(-2 - level).ok().filter(|_| level != NULL).and_then(|at| locks.get(at)) {
-            Some(&(kind, address)) => {
-                let name = format!("{} {}", symbols.text(kind).unwrap_or("lock"), symbols.text(address).unwrap_or("?"));
-                symbols.cell(&name)
-            }
-            None => level,
-        };
-        if let Some(group) = sums.groups.get_mut(at as usize) {
-            *group = (level, process, thread, what, waker);
+    sums.groups = vec![NO_GROUP; groups.len()];
+    for (mut group, at) in groups {
+        let lock = usize::try_from(-2 - group.level).ok().filter(|_| group.level != NULL);
+        if let Some(&(kind, address)) = lock.and_then(|at| unnamed.get(at)) {
+            let kind = symbols.text(kind).unwrap_or("lock");
+            let has_address = locks.is_some_and(|locks| !locks.address.is_empty());
+            let name = match symbols.text(address) {
+                Some(address) => format!("{kind} {address}"),
+                None if has_address => format!("{kind} ?"),
+                None => kind.to_owned(),
+            };
+            group.level = symbols.cell(&name);
+        }
+        if let Some(place) = sums.groups.get_mut(at as usize) {
+            *place = group;
         }
     }
     sums.symbols = symbols;
@@ -530,29 +408,29 @@ impl Sums {
         let bases: Vec<u32> = self
             .groups
             .iter()
-            .map(|&(level, process, thread, what, waker)| {
+            .map(|group| {
                 let mut node = ROOT;
                 let mut step = |cell: i64, kind: &str, none: &str| {
                     let frame = tree.intern(self.symbols.text(cell).unwrap_or(none), "", "", kind);
                     node = tree.child(node, frame);
                 };
                 match self.level {
-                    Some("cpu") => step(NULL, "state", "cpu"),
-                    Some("lock") => step(level, "lock", "[unnamed lock]"),
-                    Some(_) => step(level, "state", "[unknown]"),
-                    None => {}
+                    Level::Word(word) => step(NULL, "state", word),
+                    Level::Lock(_) => step(group.level, "lock", "[unnamed lock]"),
+                    Level::Column(_) => step(group.level, "state", "[unknown]"),
+                    Level::None => {}
                 }
                 if levels.process {
-                    step(process, "process", "[unknown process]");
+                    step(group.process, "process", "[unknown process]");
                 }
                 if levels.thread {
-                    step(thread, "thread", "[unknown thread]");
+                    step(group.thread, "thread", "[unknown thread]");
                 }
-                if levels.what && what != NULL {
+                for what in group.what.into_iter().filter(|what| levels.what && *what != NULL) {
                     step(what, "what", "");
                 }
-                if levels.what && waker != NULL {
-                    step(waker, "waker", "");
+                if levels.what && group.waker != NULL {
+                    step(group.waker, "waker", "");
                 }
                 node
             })

@@ -7,14 +7,16 @@ mod map;
 mod pprof;
 mod speedscope;
 mod tree;
+mod word;
 
 pub use folded::folded;
 pub(crate) use load::unresolved;
-pub use load::{Filter, Levels, Measure, Part, Request, load, measures};
+pub use load::{Filter, Levels, Part, Request, load};
 pub use map::{Map, Mix};
 pub use pprof::pprof;
 pub use speedscope::speedscope;
 pub use tree::{Frame, ROOT, Top, Tree};
+pub use word::{ALL, Known, has, known, measured, words};
 
 #[cfg(test)]
 mod tests;

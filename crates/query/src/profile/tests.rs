@@ -62,7 +62,7 @@ fn text(tree: &Tree) -> Vec<String> {
 #[test]
 fn samples_become_a_tree() {
     assert_eq!(
-        text(&tree(&Request::new(Measure::Cpu), 0.0, 9.0)),
+        text(&tree(&Request::new("cpu"), 0.0, 9.0)),
         [
             "app;[no stack] 250000",
             "app;[unknown] 125000",
@@ -84,7 +84,7 @@ fn samples_become_a_tree() {
 
 #[test]
 fn rows_are_chosen() {
-    let cpu = Request::new(Measure::Cpu);
+    let cpu = Request::new("cpu");
     assert_eq!(text(&tree(&cpu, 0.55, 0.65)), ["app;main;work 1000000"], "by their own time");
     let of = |filter: Filter, levels: Levels| text(&tree(&Request { filter, levels, ..cpu.clone() }, 0.0, 9.0));
     let none = Levels { process: false, thread: false, what: false };
@@ -102,22 +102,22 @@ fn rows_are_chosen() {
 
 #[test]
 fn waits_are_told_by_state() {
-    let of = |measure: Measure| text(&tree(&Request::new(measure), 0.0, 9.0));
-    assert_eq!(of(Measure::Wait("lock".into())), ["app;main;work;[libc.so.6];do_futex 10000000"]);
+    let of = |measure: &str| text(&tree(&Request::new(measure), 0.0, 9.0));
+    assert_eq!(of("lock"), ["app;main;work;[libc.so.6];do_futex 10000000"]);
     assert_eq!(
-        of(Measure::Blocked),
+        of("blocked"),
         ["disk;app;main;work 1000000", "idle;app;main 9000000", "lock;app;main;work;[libc.so.6];do_futex 10000000"]
     );
-    assert_eq!(of(Measure::All).iter().filter(|l| l.starts_with("cpu;")).count(), 6);
-    assert_eq!(text(&tree(&Request::new(Measure::Wait("lock".into())), 1.5, 2.5)).len(), 1);
-    let wakers = Request { others: true, ..Request::new(Measure::Wait("lock".into())) };
+    assert_eq!(of(ALL).iter().filter(|l| l.starts_with("cpu;")).count(), 6);
+    assert_eq!(text(&tree(&Request::new("lock"), 1.5, 2.5)).len(), 1);
+    let wakers = Request { others: true, ..Request::new("lock") };
     assert_eq!(text(&tree(&wakers, 0.0, 9.0)), ["app;main;work 4000000", "other;idle_loop 6000000"]);
 }
 
 #[test]
 fn locks_are_told_apart() {
     assert_eq!(
-        text(&tree(&Request::new(Measure::Contended), 0.0, 9.0)),
+        text(&tree(&Request::new("contended"), 0.0, 9.0)),
         [
             "futex 0x7f20;app;main;work;[libc.so.6];do_futex 6000000",
             "queue_lock;app;main;work;[libc.so.6];do_futex 4000000"
@@ -128,9 +128,12 @@ fn locks_are_told_apart() {
 #[test]
 fn what_is_not_there_is_said() {
     let (run, window) = (run(), window(0.0, 9.0));
-    let error = load(&[Part { run: &run, window: &window }], &Request::new(Measure::Faults)).unwrap_err();
-    assert_eq!(error.to_string(), "app holds no page faults; it has: cpu, blocked, disk, idle, lock, all, contended");
-    assert!(text(&tree(&Request::new(Measure::Cpu), 5.0, 9.0)).is_empty(), "an empty window is no error");
+    let error = load(&[Part { run: &run, window: &window }], &Request::new("faults")).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "app holds no stacks for `faults`; it has: cpu, blocked, disk, idle, lock, all, contended"
+    );
+    assert!(text(&tree(&Request::new("cpu"), 5.0, 9.0)).is_empty(), "an empty window is no error");
 }
 
 #[test]
@@ -150,7 +153,7 @@ fn an_open_recording_is_read_too() {
     writer.manifest(&Manifest::default()).unwrap();
     let run = Run { name: "open".into(), recording: store::Recording::open(&path).unwrap() };
     let window = window(0.0, 9.0);
-    let tree = load(&[Part { run: &run, window: &window }], &Request::new(Measure::Cpu)).unwrap();
+    let tree = load(&[Part { run: &run, window: &window }], &Request::new("cpu")).unwrap();
     assert_eq!(text(&tree), ["app;main 3000000"]);
     assert_eq!(run.recording.damage(), []);
 }
@@ -159,8 +162,7 @@ fn an_open_recording_is_read_too() {
 fn a_difference_is_one_tree_with_two_weights() {
     let (run, early, late) = (run(), window(0.0, 1.0), window(1.0, 2.0));
     let mut tree =
-        load(&[Part { run: &run, window: &early }, Part { run: &run, window: &late }], &Request::new(Measure::Cpu))
-            .unwrap();
+        load(&[Part { run: &run, window: &early }, Part { run: &run, window: &late }], &Request::new("cpu")).unwrap();
     assert_eq!(tree.whole(0), 0.006);
     tree.scale(1, 2.0);
     let lines = text(&tree);
@@ -215,7 +217,7 @@ fn hostile_names_stay_one_frame() {
 fn speedscope_is_valid() {
     let (run, early, late) = (run(), window(0.0, 1.0), window(1.0, 2.0));
     let parts = [Part { run: &run, window: &early }, Part { run: &run, window: &late }];
-    let tree = load(&parts, &Request::new(Measure::Cpu)).unwrap();
+    let tree = load(&parts, &Request::new("cpu")).unwrap();
     let made = speedscope(&tree, &["a".into(), "b".into()], "title", "seconds");
     let frames = made["shared"]["frames"].as_array().unwrap().len() as u64;
     let profiles = made["profiles"].as_array().unwrap();

@@ -4,9 +4,9 @@ mod svg;
 
 pub use svg::svg;
 
+use crate::bundle::{FLAME_FORMAT, FlameData, FlameFrames, FlameRun};
 use crate::{Error, html};
 use query::profile::Tree;
-use serde_json::json;
 
 /// The page as `ui/` builds it.
 const PAGE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../ui/dist/flame.html"));
@@ -46,24 +46,27 @@ fn short(weight: f64) -> f64 {
 /// Where the data cannot be compressed.
 pub fn flame_html(graph: &Graph<'_>) -> Result<String, Error> {
     let tree = graph.tree;
-    let up: Vec<u32> = (0..tree.len() as u32).map(|node| node - tree.parent(node)).collect();
-    let frame: Vec<u32> = (0..tree.len() as u32).map(|node| tree.frame_index(node)).collect();
-    let own: Vec<Vec<f64>> = (0..tree.runs()).map(|run| tree.own(run).iter().map(|w| short(*w)).collect()).collect();
-    let column = |of: fn(&query::profile::Frame) -> &str| tree.frames().iter().map(of).collect::<Vec<_>>();
-    let data = json!({
-        "format": 1,
-        "title": graph.title,
-        "notes": graph.notes,
-        "unit": graph.unit,
-        "reverse": graph.reverse,
-        "runs": graph.runs.iter().map(|name| json!({ "name": name })).collect::<Vec<_>>(),
-        "frames": {
-            "name": column(|f| &f.name), "module": column(|f| &f.module), "source": column(|f| &f.source), "kind": column(|f| &f.kind),
+    let nodes = || 0..tree.len() as u32;
+    let column = |of: fn(&query::profile::Frame) -> &str| tree.frames().iter().map(|f| of(f).to_owned()).collect();
+    let data = FlameData {
+        format: FLAME_FORMAT,
+        title: graph.title.into(),
+        notes: graph.notes.to_vec(),
+        unit: graph.unit.into(),
+        reverse: graph.reverse,
+        runs: graph.runs.iter().map(|name| FlameRun { name: name.clone() }).collect(),
+        frames: FlameFrames {
+            name: column(|f| &f.name),
+            module: column(|f| &f.module),
+            source: column(|f| &f.source),
+            kind: column(|f| &f.kind),
         },
-        "up": up, "frame": frame, "self": own,
-    });
+        up: nodes().map(|node| node - tree.parent(node)).collect(),
+        frame: nodes().map(|node| tree.frame_index(node)).collect(),
+        own: (0..tree.runs()).map(|run| tree.own(run).iter().map(|w| short(*w)).collect()).collect(),
+    };
     // Names from outside are in compressed base64: no markup can come of them.
-    let packed = html::pack(data.to_string().as_bytes())?;
+    let packed = html::pack(&serde_json::to_vec(&data)?)?;
     let (before, after) = PAGE.split_once(PLACE).unwrap_or((PAGE, ""));
     Ok(format!("{before}<script type=\"text/plain\" id=\"twinscope-flame\">{packed}</script>\n{after}"))
 }

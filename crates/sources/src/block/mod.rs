@@ -63,7 +63,9 @@ static BLOCK_IO: Table = Table::wide("block_io", "requests of one process and ki
         },
     ])
     .grouped(&[&["device", "op"]])
-    .from_zero();
+    .from_zero()
+    .titled("Block I/O")
+    .on(Page::Disks);
 
 static COLLECTOR: Table = collector("block_collector");
 

@@ -13,7 +13,7 @@ mod tests;
 use crate::tally::collector;
 use crate::{Pace, Reader, Scope, Source};
 use host::Host;
-use model::{Column, Table, Unavailable, Unit};
+use model::{Column, Measure, Table, Unavailable, Unit};
 
 static PAGE_FAULT: Table = Table::wide(
     "page_fault",
@@ -34,7 +34,13 @@ static PAGE_FAULT: Table = Table::wide(
         ),
     ],
 )
-.of_events();
+.of_events()
+.scoped()
+.measured(
+    &Measure::new("faults", "Page faults", "count", "page faults by the stack that touched the page")
+        .of("who touched the page")
+        .labels(&["kind", "access"]),
+);
 
 static COLLECTOR: Table = collector("faults_collector");
 

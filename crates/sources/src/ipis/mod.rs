@@ -12,7 +12,7 @@ mod tests;
 use crate::tally::collector;
 use crate::{Pace, Reader, Scope, Source};
 use host::Host;
-use model::{Column, Table, Unavailable, Unit};
+use model::{Column, Measure, Page, Table, Unavailable, Unit};
 
 static IPI: Table = Table::wide(
     "ipi",
@@ -28,8 +28,8 @@ static IPI: Table = Table::wide(
         Column::label("comm", "its name; (interrupt) for what is done in interrupts, whatever they interrupt"),
         Column::label("thread", "the thread that sent them; empty for an interrupt"),
         Column::number("stack", "the sender's stack; empty for those of which none was taken"),
-        Column::gauge("targets", Unit::None, "CPUs that were interrupted, summed"),
-        Column::gauge("count", Unit::None, "IPI operations, each to one CPU or many"),
+        Column::gauge("targets", Unit::None, "CPUs that were interrupted, summed").titled("CPUs hit"),
+        Column::gauge("count", Unit::None, "IPI operations, each to one CPU or many").titled("sent"),
         Column::gauge(
             "pages",
             Unit::None,
@@ -37,7 +37,16 @@ static IPI: Table = Table::wide(
         ),
     ],
 )
-.of_events();
+.of_events()
+.titled("IPIs by cause")
+.on(Page::Interrupts)
+.measured(
+    &Measure::new("ipis", "IPIs", "targets", "IPIs by the stack that sends them; each CPU hit counts once")
+        .of("who sent them")
+        .labels(&["kind", "function"])
+        .level("kind")
+        .more(&["count", "pages"]),
+);
 
 static COLLECTOR: Table = collector("ipis_collector");
 

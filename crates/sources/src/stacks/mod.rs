@@ -31,7 +31,7 @@ use crate::{Pace, Reader, Source};
 use host::Host;
 use host::perf::Perf;
 use kernel::Kernel;
-use model::{Column, Compare, Den, Derived, NULL, Out, Polarity, Table, Unavailable, Unit};
+use model::{Column, Compare, Den, Derived, Measure, NULL, Out, Polarity, Table, Unavailable, Unit};
 use module::Module;
 use name::Row;
 use object::{ReadCache, SymbolKind};
@@ -94,7 +94,14 @@ static SAMPLE: Table = Table::wide(
         Column::gauge("weight", Unit::Nanoseconds, "CPU time it represents"),
     ],
 )
-.of_events();
+.of_events()
+.scoped()
+.measured(
+    &Measure::new("cpu", "CPU time", "weight", "CPU time by stack, from samples in equal intervals")
+        .of("who ran")
+        .of_ledger()
+        .at("at"),
+);
 
 static COLLECTOR: Table = Table::wide(
     "stacks_collector",

@@ -73,7 +73,10 @@ static SYSCALL: Table = Table::wide("syscall", "one system call of one process",
         },
     ])
     .grouped(&[&["comm", "call"]])
-    .from_zero();
+    .from_zero()
+    .titled("System calls")
+    .on(Page::Calls)
+    .scoped();
 
 /// What was counted and lost.
 static COLLECTOR: Table = collector("syscalls_collector");

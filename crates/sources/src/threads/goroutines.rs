@@ -9,7 +9,7 @@ use super::ledger::{Ledgers, text};
 use super::looking::{Look, Looker, Looking, Why};
 use super::memory::{Memory, Process, Trouble};
 use super::records::Name;
-use super::tables::{GOROUTINE, GOROUTINE_WAIT};
+use super::tables::{GO_LOCKS, GOROUTINE, GOROUTINE_WAIT};
 use crate::cputime::own_time;
 use crate::stacks::{GoRuntime, Stacks, User};
 use model::{Out, Unavailable};
@@ -320,7 +320,7 @@ fn not_as_expected() -> Why {
 
 /// Whether what is waited for is a lock.
 fn is_lock(reason: &str) -> bool {
-    matches!(reason, "sync.Mutex.Lock" | "sync.RWMutex.RLock" | "sync.RWMutex.Lock")
+    GO_LOCKS.contains(&reason)
 }
 
 /// The frames of a goroutine that does not run.

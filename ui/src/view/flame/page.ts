@@ -1,8 +1,6 @@
 // What `twinscope flame` puts into its page, read and checked.
+import { FLAME_FORMAT, type FlameData } from "../../bundle/generated";
 import { kindOf, type Frames, type Tree } from "./tree";
-
-/** The format of the data that this page draws. */
-export const FORMAT = 1;
 
 /** A flame graph with its title. */
 export interface FlamePage {
@@ -11,33 +9,19 @@ export interface FlamePage {
   notes: string[];
   /** Unit of the weights. */
   unit: string;
-  runs: { name: string }[];
+  runs: FlameData["runs"];
   /** Whether it opens with callers below the functions. */
   reverse: boolean;
   tree: Tree;
-}
-
-interface Raw {
-  format: number;
-  title: string;
-  notes: string[];
-  unit: string;
-  runs: { name: string }[];
-  reverse: boolean;
-  frames: { name: string[]; module: string[]; source: string[]; kind: string[] };
-  /** By node, how far before it its parent lies; 0 for the root. */
-  up: number[];
-  frame: number[];
-  self: number[][];
 }
 
 const numbers = (x: unknown): x is number[] => Array.isArray(x) && x.every((n) => typeof n === "number");
 
 /** Reads the data. The error says plainly what is wrong with the file. */
 export function fromPage(data: unknown): FlamePage {
-  const raw = data as Partial<Raw> | null;
-  if (raw === null || typeof raw !== "object" || raw.format !== FORMAT) {
-    throw new Error(`This file has format ${JSON.stringify(raw?.format ?? null)}; this page draws format ${FORMAT}. Make it again with one version of twinscope.`);
+  const raw = data as Partial<FlameData> | null;
+  if (raw === null || typeof raw !== "object" || raw.format !== FLAME_FORMAT) {
+    throw new Error(`This file has format ${JSON.stringify(raw?.format ?? null)}; this page draws format ${FLAME_FORMAT}. Make it again with one version of twinscope.`);
   }
   const { up, frame, self, frames, runs } = raw;
   if (!numbers(up) || !numbers(frame) || !Array.isArray(self) || !frames || !Array.isArray(runs) || runs.length === 0) {

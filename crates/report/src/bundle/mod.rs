@@ -1,0 +1,35 @@
+//! The report bundle as types: what this crate writes and the page reads. Binary layout and the idea of it are in docs/report-bundle.md;
+//! every field is described here, and nowhere else: the page's types, `ui/src/bundle/generated.ts`, are made from these.
+//!
+//! All times are seconds since the start of their recording, unless a field says otherwise; lists "by run" are in the order of [`Head::runs`];
+//! texts that come from a recorded host (names, paths, labels, commands) are data, never markup.
+
+mod blocks;
+mod budget;
+mod charts;
+mod explanation;
+mod flame;
+mod head;
+mod profile;
+mod tables;
+#[cfg(test)]
+mod typescript;
+mod unit;
+
+pub use blocks::{BlockIndex, Coding, ColumnIndex, ColumnsIndex, LevelIndex, SeriesIndex, TableIndex, TimeIndex};
+pub use budget::{Budget, BudgetSource, Share, State, StateKind};
+pub use charts::{Chart, ChartKind, PageSpec, SeriesRef, View};
+pub use explanation::{Explanation, Finding, NotEvaluated, Note, Outcome, StateShare};
+pub use flame::{FLAME_FORMAT, FlameData, FlameFrames, FlameRun};
+pub use head::{
+    BlockRef, Caution, Comparison, Difference, DifferencePer, Exit, Fact, FactDifference, Head, Level, Mark, Missing,
+    MissingStatus, Output, Polarity, Role, Run, SetUp, Sprint, Strip, Tool, Verdict, Window, Work,
+};
+pub use profile::{Measure, PerWhat, ProfileSpec, Sawtooth, Serial, Turns, WeightPer};
+pub use tables::{
+    Bucket, Column, EventKey, EventTable, EventValue, How, Only, PageTable, Row, StackColumn, WindowTable,
+};
+pub use unit::Unit;
+
+/// The version of the contract. A page draws reports of its own version only.
+pub const FORMAT: u32 = 2;

@@ -1,0 +1,858 @@
+// The report bundle as types. Made by `make reference` from crates/report/src/bundle; do not edit.
+
+/** The version of the contract that these types describe. */
+export const FORMAT = 2;
+
+/** The version of `FlameData`. */
+export const FLAME_FORMAT = 1;
+
+/** Index of the block of a page. */
+export type BlockIndex = {
+  /** Time axes. */
+  times: Array<TimeIndex>,
+  /** Series, which charts and tables name by their place. */
+  series: Array<SeriesIndex>,
+};
+
+/** A block of the file, by name. */
+export type BlockRef = {
+  /** The script with the identifier `block-…` holds it. */
+  block: string,
+};
+
+/** A bucket of a histogram: the column that counts it, and the least and the greatest value, in base units. */
+export type Bucket = [string, number, number];
+
+/** The time of each run by state. */
+export type Budget = {
+  /** What is shown. */
+  title: string,
+  /** Unit of the values: `s/op`, `s` or `s/s`. */
+  unit: Unit,
+  /** What a reader must know of it. */
+  note: string | null,
+  /** What was measured. */
+  source: BudgetSource,
+  /** What a unit of work is, in the singular; absent for the CPUs. */
+  per?: string,
+  /** The states, in the order in which they are stacked. */
+  states: Array<State>,
+  /** By run and state: thread-seconds or CPU-seconds in `unit`; null where they were not measured. */
+  values: Array<Array<number | null>>,
+  /**
+   * By state: its part of the lost time (of all time, for one run alone), below 0 where it fell; null where no time was lost, absent for
+   * the CPUs.
+   */
+  shares?: Array<Share> | null,
+  /** By run: elapsed seconds per unit of work; null where they are not known. Absent for the CPUs. */
+  elapsed?: Array<number | null>,
+  /** By run: units of work done, and in how many seconds. Absent for the CPUs. */
+  done?: Array<[number, number] | null>,
+};
+
+/** What a budget was measured of. */
+export type BudgetSource = "ledger" | "cpu";
+
+/** A reason not to believe a comparison too readily. */
+export type Caution = {
+  /**
+   * Its kind: `failed` (the command did), `once` (each side was recorded once), `steal`, `others` (other programs used the CPUs),
+   * `frequency`, `ticks` (the kernel divides CPU time otherwise than the samples do), `ledger` (it was only sampled).
+   */
+  what: string,
+  /** The run that it is about; null for all. */
+  run: number | null,
+  /** In a sentence. */
+  text: string,
+};
+
+/** A chart. One that is 0 at all times in all runs is collapsed to its title. */
+export type Chart = {
+  /** Its identifier. */
+  id: string,
+  /** What it shows, in a few words. */
+  title: string,
+  /** The metric by its name in the recording, where the title is what it counts, in words: a chart drawn because it differs. */
+  kernel: string | null,
+  /** What its lines are. */
+  help: string,
+  /** How to read it. */
+  read: string,
+  /** How it is drawn. */
+  kind: ChartKind,
+  /** Unit of the values. */
+  unit: Unit,
+  /** A natural upper bound of the axis. */
+  max: number | null,
+  /** SQL that gives what it shows. */
+  query: string,
+  /** What a reader must know of it: what is left out. */
+  note: string | null,
+  /**
+   * Its lines, in all runs. The order of first appearance is that of stacking and of the legend; the rows of a heat map are in natural
+   * order (`cpu 2` before `cpu 10`).
+   */
+  series: Array<SeriesRef>,
+};
+
+/** How a chart is drawn. */
+export type ChartKind = "line" | "stack" | "heat";
+
+/** How values are stored. */
+export type Coding = "f32" | "u8";
+
+/** A column of a table of series. */
+export type Column = {
+  /** Its identifier: the key in `text` or `data` of the rows. */
+  id: string,
+  /** Its heading. */
+  title: string,
+  /** Unit of its values; empty for texts. */
+  unit: Unit,
+  /** What it means. */
+  help: string,
+  /** Whether it holds texts. */
+  text: boolean,
+  /** Whether rows of several runs are matched by it; where no column says so, by all texts. Absent where that is no question. */
+  key?: boolean,
+};
+
+/** A column: `rows` unsigned 32-bit numbers, byte planes shuffled. */
+export type ColumnIndex = {
+  /** Where they are. */
+  offset: number,
+  /** What one is worth, in base units: seconds, bytes, counts. */
+  scale: number,
+  /** Whether they number texts; 0 is no text. */
+  text: boolean,
+  /** Whether each is the difference from the one before, wrapping around. */
+  delta: boolean,
+};
+
+/** Index of a block of columns. */
+export type ColumnsIndex = {
+  /** Texts, which text columns number from 1. */
+  strings: Array<string>,
+  /** Tables by name. One that is missing is empty. */
+  tables: { [key in string]: TableIndex },
+};
+
+/** What the comparison of metrics says. */
+export type Comparison = {
+  /** In a sentence. */
+  headline: string,
+  /** One or two more. */
+  detail: string,
+};
+
+/** A metric that differs from the baseline in one of the other runs. */
+export type Difference = {
+  /** Its full name, such as `cpu.busy`. */
+  metric: string,
+  /** What it is of, as far as that is told apart, such as `device: vda`. */
+  labels: { [key in string]: string },
+  /** Unit of the values. */
+  unit: Unit,
+  /** What it is, in a few words. */
+  title: string,
+  /** The run that differs. */
+  run: number,
+  /** Mean of the baseline over its window. */
+  baseline: number,
+  /** Mean of the other run over its window. */
+  other: number,
+  /** Change as a fraction of the baseline; null where that is 0. */
+  change: number | null,
+  /** Lower end of the 95 % interval of the change; null where it has no bound. */
+  low: number | null,
+  /** Upper end of it. */
+  high: number | null,
+  /** The other's value less the baseline's, in `unit`. */
+  difference: number,
+  /** False discovery rate: the part of false ones to expect among all that are at least as clear. */
+  q: number,
+  /** What the values are per. */
+  per: DifferencePer,
+  /** Whether more of it is better. */
+  polarity: Polarity,
+  /** The page whose charts or tables show it; null where none does. */
+  page: string | null,
+  /** The chart that shows it. */
+  chart: string | null,
+  /** Medians: of the baseline, of this run. */
+  median: [number | null, number | null],
+  /** 99th percentiles: of the baseline, of this run. */
+  p99: [number | null, number | null],
+  /** SQL that gives both means. */
+  query: string,
+  /** Values over the window, of the baseline and of this run: at most 60 points each, null where nothing was measured. */
+  spark: [Array<number | null>, Array<number | null>],
+};
+
+/** What values of a difference are per. */
+export type DifferencePer = "second" | "operation";
+
+/** A text column of a table of events. */
+export type EventKey = {
+  /** The column of the block. */
+  id: string,
+  /** Its heading. */
+  title: string,
+  /** What it means. */
+  help: string,
+  /** Whether it tells lines apart and matches them over the runs; of the others the texts that are found are listed. */
+  key: boolean,
+};
+
+/** A table whose rows are added up over the window, from a block of columns. */
+export type EventTable = {
+  /** Its identifier. */
+  id: string,
+  /** What it is called. */
+  title: string,
+  /** What its rows are, and what is left out. */
+  help: string,
+  /** SQL that gives it. */
+  query: string,
+  /** The block. */
+  block: string,
+  /** The table of the block. */
+  table: string,
+  /** Which rows of that table are its own, where others are made of the same; absent for all. */
+  only?: Only,
+  /** Text columns that tell its lines apart. */
+  keys: Array<EventKey>,
+  /** Its values. */
+  values: Array<EventValue>,
+  /** What a line opens to: stacks by their share of the first value. */
+  stacks: Array<StackColumn>,
+};
+
+/** A value of a table of events. */
+export type EventValue = {
+  /** Its identifier. */
+  id: string,
+  /** Its heading. */
+  title: string,
+  /** Its unit. */
+  unit: Unit,
+  /** What it means. */
+  help: string,
+  /** How it is computed. */
+  how: How,
+};
+
+/** How a command ended. */
+export type Exit = { "code": number } | { "signal": number };
+
+/** Why a run is slower than another, or what limits one. */
+export type Explanation = {
+  /** The run that is explained. */
+  run: number,
+  /** The run that it is held against; null for one run alone. */
+  against: number | null,
+  /** How the two compare. */
+  outcome: Outcome,
+  /** Which runs these are, where that has to be said: the baseline is the slower one, or there are several. */
+  which: string | null,
+  /** The causes that were found, largest first. */
+  findings: Array<Finding>,
+  /** Part of the lost time that no finding explains. */
+  unexplained: number,
+  /** What is worth knowing besides, without a cost that could be measured. */
+  notes: Array<Note>,
+  /** Causes that could not be looked for. */
+  not_evaluated: Array<NotEvaluated>,
+};
+
+/** A property of the hosts. */
+export type Fact = {
+  /** Its full name, such as `kernel.release`. */
+  fact: string,
+  /** Its group. */
+  category: string,
+  /** Its value by run; null where it was not read. */
+  values: Array<string | null>,
+  /** Why it matters for performance, where that is known. */
+  why: string | null,
+};
+
+/** A property of the hosts that is not the same in all runs. */
+export type FactDifference = {
+  /** Its full name, such as `kernel.release`. */
+  fact: string,
+  /** Its group: kernel, cpu, sysctl … */
+  category: string,
+  /** Its value in the baseline; null where it was not read. */
+  baseline: string | null,
+  /** Its values in the other runs, in their order. */
+  others: Array<string | null>,
+  /** Whether it is known to matter for performance. */
+  known: boolean,
+  /** Why it matters, where that is known. */
+  why: string | null,
+};
+
+/** A cause that was found. */
+export type Finding = {
+  /** Identifier of the cause. */
+  cause: string,
+  /** Its title. */
+  title: string,
+  /** Part of the lost time that it explains and no other finding does; of one run alone, of the time of its threads. */
+  share: number,
+  /** Lower end of the 95 % interval of the share. */
+  low: number,
+  /** Upper end of it. */
+  high: number,
+  /** What it is about: a lock, a function … */
+  subject: string,
+  /** What happens, in a sentence. */
+  says: string,
+  /** What shows it, line by line. */
+  evidence: Array<string>,
+  /** What to do about it, line by line. */
+  advice: Array<string>,
+  /** How to see it by hand, line by line. */
+  check: Array<string>,
+  /** What an experiment would vary, line by line. */
+  experiment: Array<string>,
+  /** References, line by line. */
+  references: Array<string>,
+  /** The question, in SQL, whose answer it is. */
+  query: string,
+  /** Where its time was, largest first. */
+  states: Array<StateShare>,
+  /** Pages of this report where more of it is seen, or `set-up`. */
+  pages: Array<string>,
+};
+
+/** A flame graph with its title. */
+export type FlameData = {
+  /** Version of these data. */
+  format: number,
+  /** What is shown, in a line. */
+  title: string,
+  /** Sentences under the title: windows, filters, what is missing. */
+  notes: Array<string>,
+  /** Unit of the weights. */
+  unit: Unit,
+  /** Whether it opens with callers below the functions. */
+  reverse: boolean,
+  /** The runs; with two, the graph shows how the second differs from the first. */
+  runs: Array<FlameRun>,
+  /** What nodes are of. */
+  frames: FlameFrames,
+  /** By node, how far before it its parent lies; 0 for the root. */
+  up: Array<number>,
+  /** By node, its place in the frames. */
+  frame: Array<number>,
+  /** By run and node, the node's own weight, to seven digits. */
+  self: Array<Array<number>>,
+};
+
+/** Functions, column by column. */
+export type FlameFrames = {
+  /** Names; code without a known function is named after its module, in brackets. */
+  name: Array<string>,
+  /** Paths of the files that hold the code. */
+  module: Array<string>,
+  /** Source files with lines; empty where they are not known. */
+  source: Array<string>,
+  /** Kinds: native, inlined, kernel, java … */
+  kind: Array<string>,
+};
+
+/** A run of a flame graph. */
+export type FlameRun = {
+  /** Its name. */
+  name: string,
+};
+
+/** Everything that the first screen shows, and what each page holds. */
+export type Head = {
+  /** Version of this contract. */
+  format: number,
+  /** What wrote the report. */
+  tool: Tool,
+  /** When it was written, Unix seconds. */
+  generated: number,
+  /** The recordings, at least one; the first is the baseline. */
+  runs: Array<Run>,
+  /** The answer in a sentence: of the explanation, else of the comparison. */
+  verdict: Verdict,
+  /** Why a recording is slower, or what limits one; null where nothing could be explained. */
+  explanation: Explanation | null,
+  /** Why there is no explanation. */
+  not_explained: string | null,
+  /** What the comparison of metrics says; the verdict says it where nothing was explained. */
+  comparison: Comparison,
+  /** What speaks against believing the comparison too readily. */
+  cautions: Array<Caution>,
+  /** Where the time went; null where nothing of it was measured. */
+  budget: Budget | null,
+  /** What differs, best first: one entry for each metric, labels and other run. */
+  differences: Array<Difference>,
+  /** How many metrics were compared: what the false discovery rate is about. */
+  compared: number,
+  /** Properties of the hosts that are not the same in all runs. */
+  facts: Array<FactDifference>,
+  /** Where all properties are: a block of JSON, see `SetUp`. */
+  set_up: BlockRef,
+  /** What was not measured, and why. */
+  missing: Array<Missing>,
+  /** Stacks, locks and the thread ledger; null where none of them was recorded. */
+  profile: ProfileSpec | null,
+  /** The pages, in the order of the left rail. Each has data. */
+  pages: Array<PageSpec>,
+};
+
+/**
+ * How a value follows from the rows of a line and run.
+ *
+ * `rate`: the sum of that column per second of the window. `share`: its sum over that of all lines of the run. `mean`: the sum of the first
+ * column over that of the second. `max`: the greatest of the rows. `quantile`: the value below which so much (0 to 1) of a histogram lies;
+ * within a bucket values are taken to be log-uniform.
+ */
+export type How = { rate: string } | { share: string } | { mean: [string, string] } | { max: string } | { quantile: number, buckets: Array<Bucket> };
+
+/** What kind of answer a verdict is. */
+export type Level = "differs" | "same" | "single" | "unsure";
+
+/** One resolution of a series. */
+export type LevelIndex = {
+  /** Its time axis. */
+  time: number,
+  /** How many values: the length of the time axis. */
+  n: number,
+  /** Where they are. */
+  offset: number,
+  /** How they are stored. */
+  coding: Coding,
+  /** With `u8`: the value of byte 254. */
+  scale?: number,
+  /** Where the least value of each interval is, stored alike; null where the level is exact. */
+  min: number | null,
+  /** Where the greatest value of each interval is; null where the level is exact. */
+  max: number | null,
+};
+
+/** A moment that someone named. */
+export type Mark = {
+  /** When, seconds. */
+  t: number,
+  /** Its name. */
+  text: string,
+};
+
+/** What a stack can be weighed by: a column of a table of the block. */
+export type Measure = {
+  /** Its identifier. */
+  id: string,
+  /** What it is called. */
+  title: string,
+  /** What it means. */
+  help: string,
+  /** The table. */
+  table: string,
+  /** The column of weights. */
+  weight: string,
+  /** Unit of the weights. */
+  unit: Unit,
+  /** Whether it divides the time of the thread ledger: that on a CPU, or with `state` that in the states which the column names. */
+  ledger: boolean,
+  /** The text column that is a level above the stacks. */
+  state: string | null,
+  /** Whose stack it is, in words: "who waited". */
+  who: string,
+  /** A column of other stacks of the same rows. */
+  other: string | null,
+  /** What the other stacks are. */
+  other_title: string | null,
+};
+
+/** Something that was not measured in a run. */
+export type Missing = {
+  /** The run. */
+  run: number,
+  /** The source that reads it; of what was not compared, its name. */
+  source: string,
+  /** What of the source: a file, a field; empty for all of it. */
+  item: string,
+  /** In which way it is missing. */
+  status: MissingStatus,
+  /** Why. */
+  why: string,
+  /** What would change that. */
+  remedy: string | null,
+  /** Whether something could not be compared or answered for want of it. */
+  matters: boolean,
+};
+
+/** In which way something was not measured. */
+export type MissingStatus = "absent" | "denied" | "not applicable" | "failed" | "estimated";
+
+/** Causes that could not be looked for, for one reason. */
+export type NotEvaluated = {
+  /** Identifiers of the causes. */
+  causes: Array<string>,
+  /** What is missing for them. */
+  needs: string,
+};
+
+/** Something that is worth knowing and has no cost that could be measured. */
+export type Note = {
+  /** Identifier of the cause. */
+  cause: string,
+  /** In a sentence. */
+  text: string,
+  /** Pages of this report where more of it is seen, or `set-up`. */
+  pages: Array<string>,
+};
+
+/** Rows with one of these texts. */
+export type Only = {
+  /** A text column. */
+  column: string,
+  /** The texts. */
+  texts: Array<string>,
+};
+
+/** How the run that is explained compares with the other. */
+export type Outcome = "slower" | "no slower" | "evenly slower" | "more time" | "alone";
+
+/** The last lines that a command wrote. */
+export type Output = {
+  /** To standard output. */
+  stdout: string,
+  /** To standard error. */
+  stderr: string,
+};
+
+/** A page. */
+export type PageSpec = {
+  /** Its identifier. */
+  id: string,
+  /** What it is called. */
+  title: string,
+  /** The block with the series of its charts and tables. */
+  block: string,
+  /** How many differences point here. */
+  differences: number,
+  /** What is drawn above the charts, from the block `profile`. */
+  view: View | null,
+  /** Its charts, in order. */
+  charts: Array<Chart>,
+  /** Its tables, in order. */
+  tables: Array<PageTable>,
+};
+
+/** A table of a page. */
+export type PageTable = { "kind": "window" } & WindowTable | { "kind": "events" } & EventTable;
+
+/** What weights of stacks are given per. */
+export type PerWhat = "operation" | "run" | "second";
+
+/** What more of a metric means. */
+export type Polarity = "better" | "worse" | "neutral";
+
+/** What is in the block `profile`, and how it is read. */
+export type ProfileSpec = {
+  /** The block. */
+  block: string,
+  /** What weights are given per. */
+  per: WeightPer,
+  /** The states of the thread ledger, as its table declares them. */
+  states: Array<State>,
+  /** What a stack can be weighed by, as tables declare it; what divides the time of the ledger first. */
+  measures: Array<Measure>,
+  /** The tables that the block holds: those of the measures, `ledger` and `running`. */
+  tables: Array<string>,
+  /** By run: how its threads take turns; null where that was not recorded. */
+  turns: Array<Turns | null>,
+  /** By run: what a reader of its stacks must know: losses, and what was counted in part. */
+  notes: Array<Array<string>>,
+};
+
+/** What a recording is in the comparison. */
+export type Role = "baseline" | "other";
+
+/** A row of a table of series: one thing in one run. */
+export type Row = {
+  /** The run. */
+  run: number,
+  /** Texts by column. */
+  text: { [key in string]: string },
+  /** Places in the series of the page's block, by column; a column that was not measured has none. */
+  data: { [key in string]: number },
+};
+
+/** A recording. */
+export type Run = {
+  /** Its name. */
+  name: string,
+  /** What tells it from the others, where there is little room: labels, or what its name has that theirs have not. */
+  short: string,
+  /** The first is the baseline. */
+  role: Role,
+  /** Host name. */
+  host: string,
+  /** Kernel release. */
+  kernel: string,
+  /** CPUs online at the start. */
+  cpus: number,
+  /** What the CPUs call themselves; null where that was not read. */
+  cpu_model: string | null,
+  /** Memory of the host, bytes. */
+  memory_bytes: number,
+  /** When the recording began, Unix seconds. */
+  start: number,
+  /** How long it is, seconds. */
+  duration: number,
+  /** Interval between reads, seconds. */
+  interval: number,
+  /** A shorter interval at the start. */
+  sprint: Sprint | null,
+  /** The command that was recorded, with its arguments; values that look like secrets are masked. */
+  command: Array<string> | null,
+  /** How the command ended. */
+  exit: Exit | null,
+  /** How long the command ran, seconds. */
+  wall: number | null,
+  /** The work that the workload counted. */
+  work: Work | null,
+  /** Labels that the user gave. */
+  labels: { [key in string]: string },
+  /** The window that is compared. */
+  window: Window,
+  /** Moments that someone named, in time. */
+  marks: Array<Mark>,
+  /** The last lines that the command wrote. */
+  output: Output | null,
+  /** What is missing of the recording, where it was cut off or is damaged. */
+  incomplete: string | null,
+  /** CPU use, for the time strip. */
+  strip: Strip,
+};
+
+/** A regular swing of the number of running threads. */
+export type Sawtooth = {
+  /** Seconds from one crest to the next. */
+  period: number,
+  /** Threads from trough to crest. */
+  swing: number,
+  /** Part of the variance that the period and its harmonics make up. */
+  share: number,
+  /** How likely chance shows such a swing. */
+  p: number,
+};
+
+/** A serial phase: a stretch in which one thread ran and no other could, after more did. */
+export type Serial = {
+  /** Where it begins, seconds. */
+  from: number,
+  /** Where it ends, seconds. */
+  to: number,
+  /** The process that had most of its samples; null without samples. */
+  process: string | null,
+  /** The thread that had most of them. */
+  thread: string | null,
+  /** The function of the program that ran in most of them. */
+  function: string | null,
+};
+
+/** A series at several resolutions. */
+export type SeriesIndex = {
+  /** From coarse to fine; statistics are computed from the finest. */
+  levels: Array<LevelIndex>,
+};
+
+/** A line of a chart in one run. Lines of several runs are matched by `name` and `labels`. */
+export type SeriesRef = {
+  /** The run. */
+  run: number,
+  /** The metric, as the kernel or the recording calls it. */
+  name: string,
+  /** The metric in words. Where titles or names do not tell lines apart, the labels that differ are shown with them. */
+  title: string,
+  /** What it is of. */
+  labels: { [key in string]: string },
+  /** Place in the series of the page's block. */
+  data: number,
+};
+
+/** The block `set-up`: all properties of all runs. */
+export type SetUp = {
+  /** By category and name. */
+  facts: Array<Fact>,
+};
+
+/** A part of a whole, with its 95 % interval; 1 is all of it. */
+export type Share = {
+  /** The part. */
+  share: number,
+  /** Lower end of the interval. */
+  low: number,
+  /** Upper end of it. */
+  high: number,
+};
+
+/** A shorter interval between reads at the start of a recording. */
+export type Sprint = {
+  /** The interval, seconds. */
+  interval: number,
+  /** Until when it held, seconds. */
+  until: number,
+};
+
+/** A column of stacks. */
+export type StackColumn = {
+  /** The column of the block. */
+  column: string,
+  /** What its stacks are. */
+  title: string,
+};
+
+/** A state that time is spent in: of threads, as the recorder declares it; or of the CPUs. */
+export type State = {
+  /** Its identifier. */
+  id: string,
+  /** What it is called. */
+  title: string,
+  /** What it means. */
+  help: string,
+  /** Full names of its metrics: choosing the state shows their differences. */
+  metrics: Array<string>,
+  /** True for no lost time (idle), which is left out unless asked for. Absent for the CPUs. */
+  quiet?: boolean,
+  /**
+   * The state of the thread ledger that it is a part of: what pages of threads and stacks show it under. Null for none, absent where it
+   * is one itself or of the CPUs.
+   */
+  ledger?: string | null,
+  /** How time in it bears on the work. Absent for the CPUs. */
+  kind?: StateKind,
+  /** What it is drawn in, on a light page and on a dark one: `#rrggbb`. Absent for the CPUs. */
+  color?: [string, string],
+};
+
+/** How time in a state bears on the work. */
+export type StateKind = "on-cpu" | "stretch" | "wait" | "sleep" | "rest";
+
+/** A state, and the part of the lost time that was in it. */
+export type StateShare = {
+  /** Identifier of a state of the budget. */
+  state: string,
+  /** The part. */
+  share: number,
+};
+
+/** CPU use over time: at most 600 points; none where it was not recorded. */
+export type Strip = {
+  /** The middle of each interval, seconds. */
+  t: Array<number>,
+  /** Part of all CPU time that was used, 0 to 1; null where it was not measured. */
+  busy: Array<number | null>,
+};
+
+/** A table of a block of columns. */
+export type TableIndex = {
+  /** How many rows. */
+  rows: number,
+  /** Columns by name. One that is missing is all 0. */
+  columns: { [key in string]: ColumnIndex },
+};
+
+/** A time axis: the middle of the interval that each value stands for, seconds, ascending. */
+export type TimeIndex = {
+  /** How many times. */
+  n: number,
+  /** Where they are: `n` f64. */
+  offset: number,
+  /** Where the lengths of the intervals are, `n` f64, seconds; null where each reaches half-way to its neighbours. */
+  widths: number | null,
+};
+
+/** The program that wrote a report. */
+export type Tool = {
+  /** Its name. */
+  name: string,
+  /** Its version. */
+  version: string,
+};
+
+/** How the threads of a run take turns. */
+export type Turns = {
+  /** The serial phases of the whole recording, in time. */
+  serial: Array<Serial>,
+  /** A regular swing of the number of running threads in the compared window. */
+  sawtooth: Sawtooth | null,
+};
+
+/**
+ * A unit of values: `""` (a plain number), `1/s`, `B`, `B/s`, `s`, `s/s` (CPU-seconds per second, or time share per second), `Hz`, `%` (0
+ * to 100), `ratio` (0 to 1, drawn as per cent), `°C`, `W`, `J`, `1/op`, `B/op`, `s/op`, `J/op`. The page formats them (MiB/s, µs, k/s).
+ */
+export type Unit = string;
+
+/** The answer in words. */
+export type Verdict = {
+  /** In a sentence or two. */
+  headline: string,
+  /** One or two more, or nothing. */
+  detail: string,
+  /** What kind of answer it is. */
+  level: Level,
+};
+
+/** What a page draws from the block `profile`. */
+export type View = "time-budget" | "profiles";
+
+/** What weights are divided by: the seconds of the window times the run's rate. */
+export type WeightPer = {
+  /** What they are given per. */
+  what: PerWhat,
+  /** By run: how many of these there were in a second. */
+  rate: Array<number>,
+};
+
+/** The stretch of a recording that is compared. */
+export type Window = {
+  /** Where it begins, seconds. */
+  from: number,
+  /** Where it ends, seconds. */
+  to: number,
+  /** Why this stretch, in words. */
+  why: string,
+};
+
+/**
+ * A table of things, whose values are means of series over the window.
+ *
+ * Side by side, rows of several runs with equal keys share a line, with the values of several rows of a run added up (of `Hz` and `°C`: their
+ * mean). Of a thing that did not exist for part of the window, what it used then counts as 0, what it held as not measured.
+ */
+export type WindowTable = {
+  /** Its identifier. */
+  id: string,
+  /** What it is called. */
+  title: string,
+  /** What its rows are, and what is left out. */
+  help: string,
+  /** SQL that gives it. */
+  query: string,
+  /** Its columns. */
+  columns: Array<Column>,
+  /** Its rows, those that use most first. */
+  rows: Array<Row>,
+};
+
+/** Work that the workload counted. */
+export type Work = {
+  /** What was counted, in the plural. */
+  unit: string,
+  /** How much was done in all. */
+  total: number,
+  /** Throughput in the window; null where that is not known. */
+  per_second: number | null,
+};
