@@ -1,6 +1,6 @@
 //! The answer of `explain`: what was found, with what it explains, and what stands beside it.
 
-use crate::budget::{Estimate, State};
+use crate::budget::{Estimate, Judged, State};
 use compare::{Caution, FactDifference, Pace, PerSide, Unit};
 use model::Window;
 
@@ -89,6 +89,8 @@ pub struct Explanation {
     pub verdict: String,
     /// Thread-seconds per unit by state, and the part of the lost time.
     pub ledger: Vec<(State, PerSide<f64>, Estimate)>,
+    /// What the workload's threads waited for: as recorded, and as it is taken to be.
+    pub waits: Vec<Judged>,
     /// The function of the program in which its threads' own code ran most, and the part of their time that it took.
     pub hottest: Option<(String, f64)>,
     /// What was found, largest first.

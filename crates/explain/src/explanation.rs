@@ -89,6 +89,7 @@ pub fn explain(runs: Vec<Run>, slow: usize, options: &Explain) -> Result<Explana
         outcome,
         verdict: String::new(),
         ledger,
+        waits: budget.judged.clone(),
         hottest: hottest(&budget),
         findings: Vec::new(),
         unexplained: 0.0,

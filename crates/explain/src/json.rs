@@ -37,6 +37,13 @@ impl Explanation {
                 "query": f.query,
             })
         });
+        // What was recorded as something else.
+        let waits = self.waits.iter().filter(|w| w.state != w.recorded).map(|w| {
+            json!({
+                "comm": w.comm, "thread": w.thread, "what": w.what, "waker": w.waker, "recorded": w.recorded.name(),
+                "state": w.state.name(), "why": w.why.to_string(), "slow": w.time.slow, "against": against(w.time.baseline),
+            })
+        });
         let windows =
             self.runs.iter().zip(&self.windows).map(
                 |(run, w)| json!({"run": run, "from": w.from as f64 / 1e9, "to": w.to as f64 / 1e9, "why": w.why}),
@@ -62,6 +69,7 @@ impl Explanation {
                 "high": against(self.ratio.high),
             },
             "ledger": ledger,
+            "waits": waits.collect::<Vec<_>>(),
             "findings": findings.collect::<Vec<_>>(),
             "unexplained": self.unexplained,
             "notes": self.notes.iter().map(|n| json!({"cause": n.cause, "text": n.text})).collect::<Vec<_>>(),

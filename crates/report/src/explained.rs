@@ -3,7 +3,7 @@
 use crate::bundle;
 use compare::Unit;
 use compare::{Pace, PerSide, Side};
-use explain::budget::{Estimate, State};
+use explain::budget::{Estimate, Group, Moved, State, moved};
 use explain::cause::Cause;
 use explain::{Explain, Explanation, Finding, Note, Outcome, explain};
 use model::Page;
@@ -115,6 +115,17 @@ pub(crate) fn explained(runs: &[Source], options: &Explain) -> Result<Explained,
         |index: usize| bars.iter().rev().find(|(i, unit, _)| *i == index && *unit == explanation.unit)?.2.clone();
     let bars = (0..runs.len()).map(of_run).collect();
     Ok(Explained { run, against: Some(against), explanation, bars, pages })
+}
+
+impl Explained {
+    /// What of the recorded states of the threads of a run belongs to other states.
+    pub(crate) fn moved(&self, run: usize) -> HashMap<Group, Moved> {
+        match run {
+            run if run == self.run => moved(&self.explanation.waits, Side::Slow),
+            run if Some(run) == self.against => moved(&self.explanation.waits, Side::Baseline),
+            _ => HashMap::new(),
+        }
+    }
 }
 
 /// Where to look for a cause that names no pages, by its layer.

@@ -3,6 +3,7 @@
 use crate::bundle;
 use crate::columns::Column as Numbers;
 use crate::events::{Event, Shape, merge};
+use crate::explained::Explained;
 use crate::profile::{Making, at};
 use crate::rows::Rows;
 use crate::words::titled;
@@ -115,13 +116,14 @@ fn load(run: &Run) -> Option<Frame> {
         .filter(|f| f.ticks.len() > 1 && !f.entities.is_empty())
 }
 
-/// Writes the tables `ledger` and `running`.
-pub(crate) fn write(runs: &[Run], making: &mut Making) -> Result<(), Error> {
+/// Writes the tables `ledger` and `running`. Waits are in the states that they are taken to be in, where that is known of a run.
+pub(crate) fn write(runs: &[Run], explained: Option<&Explained>, making: &mut Making) -> Result<(), Error> {
     let mut all: Vec<Event> = Vec::new();
     for (index, run) in runs.iter().enumerate() {
         let Some(frame) = load(run) else { continue };
         let mut found: Vec<(Vec<String>, u32, Event)> = Vec::new();
         let mut busy: HashMap<Vec<String>, f64> = HashMap::new();
+        let moved = explained.map(|e| e.moved(index)).unwrap_or_default();
         let states: Vec<_> = frame.table.states().collect();
         for (column, declared) in &states {
             let Some(metric) = metric(frame.table, column.name) else { continue };
@@ -129,15 +131,23 @@ pub(crate) fn write(runs: &[Run], making: &mut Making) -> Result<(), Error> {
             let grid = Grid::new(&frame, &metric, &by, None)?;
             let state = making.columns.string(column.name);
             for series in &grid.series {
+                let text = |i: usize| series.labels.get(i).map_or("", String::as_str);
+                let moved: Vec<(u32, f64)> = moved
+                    .get(&budget::group(text(0), text(1)))
+                    .into_iter()
+                    .flatten()
+                    .filter(|(from, ..)| from.name() == column.name)
+                    .map(|(_, to, part)| (making.columns.string(to.name()), *part))
+                    .collect();
+                let stays = 1.0 - moved.iter().map(|(_, part)| part).sum::<f64>();
                 for (i, time, _) in series.measured(grid.all()).filter(|(_, time, _)| *time > 0.0) {
                     let ns = |seconds: &[f64]| (at(seconds, i) * 1e9) as i64;
                     let (from, to) = (ns(&grid.from), ns(&grid.to));
-                    let sum = [(time * 1e9) as i64, 0, 0];
-                    found.push((
-                        series.labels.clone(),
-                        state,
-                        Event { run: index as u32, from, to, sum, ..Event::default() },
-                    ));
+                    for (state, part) in moved.iter().copied().chain([(state, stays)]).filter(|(_, part)| *part > 0.0) {
+                        let sum = [(part * time * 1e9) as i64, 0, 0];
+                        let event = Event { run: index as u32, from, to, sum, ..Event::default() };
+                        found.push((series.labels.clone(), state, event));
+                    }
                     if declared.kind != StateKind::Rest {
                         *busy.entry(series.labels.clone()).or_default() += time;
                     }

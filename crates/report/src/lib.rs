@@ -71,12 +71,13 @@ pub struct Report {
 pub fn report(runs: &[Run], comparison: &Comparison, options: &Explain) -> Result<Report, Error> {
     let sources = explained::sources(runs);
     std::thread::scope(|scope| {
-        // It takes about as long as the pages do.
+        // It takes about as long as the charts do. Its judgement of waits is that of the thread ledger, too.
         let explained = scope.spawn(|| explained::explained(&sources, options));
         let mut pages = charts::pages(runs, comparison)?;
         tables::add(runs, comparison, &mut pages)?;
         let mut columns = summed::add(runs, &mut pages)?;
-        let profile = profile::profile(runs, comparison)?;
+        let explained = explained.join().unwrap_or_else(|_| Err("looking for causes failed".into()));
+        let profile = profile::profile(runs, comparison, explained.as_ref().ok())?;
         if let Some(profile) = &profile {
             show(&mut pages, profile);
         }
@@ -90,7 +91,6 @@ pub fn report(runs: &[Run], comparison: &Comparison, options: &Explain) -> Resul
             blocks.push((page.block_id(), html::pack(&std::mem::take(&mut page.block).finish()?)?));
         }
         blocks.push((head::SET_UP.to_owned(), html::pack(&serde_json::to_vec(&head::set_up(runs))?)?));
-        let explained = explained.join().unwrap_or_else(|_| Err("looking for causes failed".into()));
         let head = head::head(runs, comparison, &explained, &mut pages, spec)?;
         Ok(Report { html: html::assemble(&head, &blocks)?, explained })
     })

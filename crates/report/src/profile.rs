@@ -4,6 +4,7 @@
 use crate::bundle::{self, PerWhat, ProfileSpec, WeightPer};
 use crate::columns::{Column, Columns};
 use crate::events::{Event, KEYS, MOSTS, SUMS, Shape, Ticks, merge, write};
+use crate::explained::Explained;
 use crate::rows::Rows;
 use crate::stacks::Stacks;
 use crate::{ledger, locks};
@@ -205,7 +206,11 @@ pub(crate) struct Making {
 }
 
 /// Makes the block; `None` where no recording has any of it.
-pub(crate) fn profile(runs: &[Run], comparison: &Comparison) -> Result<Option<Profile>, crate::Error> {
+pub(crate) fn profile(
+    runs: &[Run],
+    comparison: &Comparison,
+    explained: Option<&Explained>,
+) -> Result<Option<Profile>, crate::Error> {
     let mut columns = Columns::default();
     let stacks = Stacks::load(runs, &mut columns);
     let mut making = Making { columns, stacks, threads: Threads::default(), ticks: Ticks::default() };
@@ -225,7 +230,7 @@ pub(crate) fn profile(runs: &[Run], comparison: &Comparison) -> Result<Option<Pr
         }
         write(&one.shape, events, &mut making.ticks, &mut making.columns);
     }
-    ledger::write(runs, &mut making)?;
+    ledger::write(runs, explained, &mut making)?;
     let Making { mut columns, stacks, threads, ticks } = making;
     measured.retain(|one| columns.has(one.table.name));
     let own = ledger::TABLES.into_iter().filter(|t| columns.has(t));

@@ -1,5 +1,6 @@
 //! A cell of the budget, and what all that make and judge cells share: the two sides, and a wait with the state that it is taken to be.
 
+use super::judged::Why;
 use super::ledger::Working;
 use super::state::State;
 use super::waits::Waiting;
@@ -72,12 +73,12 @@ pub(crate) struct Sides<'a> {
 pub(super) struct Seen {
     pub(super) cell: Cell,
     pub(super) weights: [f64; 2],
-    pub(super) to: Option<State>,
+    pub(super) to: Option<(State, Why)>,
 }
 
 impl Seen {
     /// The state that it is taken to be.
     pub(super) fn state(&self) -> Option<State> {
-        self.to.or(self.cell.state)
+        self.to.map(|(state, _)| state).or(self.cell.state)
     }
 }

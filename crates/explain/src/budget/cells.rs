@@ -2,6 +2,7 @@
 //! state's time divides; how much there was says the ledger.
 
 use super::cell::{Cell, Seen, Sides};
+use super::judged::{self, Judged};
 use super::ledger::{group, is_own};
 use super::request;
 use super::state::{ALL, STATES, State};
@@ -140,11 +141,8 @@ fn known(tree: &Tree) -> Vec<Found> {
     tree.frames().iter().map(|frame| if frame.is_code() { of(frame) } else { Found::default() }).collect()
 }
 
-/// By side and state, the part of its time that belongs to each other state.
-pub(crate) type Moves = [[[f64; STATES]; STATES]; 2];
-
-/// All cells. For each state of each side the fractions of those of working threads add up to 1. And what of the ledger's states belongs to others.
-pub(crate) fn load(sides: &Sides<'_>) -> (Vec<Cell>, Moves) {
+/// All cells, and the judged waits. For each state of each side the fractions of cells of working threads add up to 1.
+pub(crate) fn load(sides: &Sides<'_>) -> (Vec<Cell>, Vec<Judged>) {
     let mut found: Vec<(Cell, [f64; 2])> = Vec::new();
     for (mut cell, weights) in of_measure(sides, CPU, State::User) {
         cell.state = Some(if cell.kind == "kernel" { State::Kernel } else { State::User });
@@ -162,30 +160,14 @@ pub(crate) fn load(sides: &Sides<'_>) -> (Vec<Cell>, Moves) {
     if let Some(timed) = TimedOut::load(sides) {
         waits = timed.divide(waits, &|group| sides.working.works(group));
     }
-    let mut moves: Moves = [[[0.0; STATES]; STATES]; 2];
-    let mut all = [[0.0f64; STATES]; 2];
+    let judged = judged::table(&waits);
     let waits: Vec<(Cell, [f64; 2])> = waits
         .into_iter()
         .filter_map(|Seen { mut cell, weights, to }| {
-            let from = cell.state?;
-            let to = to.unwrap_or(from);
-            // The ledger that they are parts of is that of the threads that work.
-            let works = sides.working.works(&group(&cell.comm, &cell.thread));
-            for (side, weight) in weights.iter().enumerate().filter(|_| works) {
-                all[side][from as usize] += weight;
-                moves[side][from as usize][to as usize] += weight;
-            }
-            cell.state = Some(to);
+            cell.state = Some(to.map_or(cell.state?, |(state, _)| state));
             Some((cell, weights))
         })
         .collect();
-    for (moves, all) in moves.iter_mut().zip(all) {
-        for (from, (row, all)) in moves.iter_mut().zip(all).enumerate() {
-            for (to, part) in row.iter_mut().enumerate() {
-                *part = if all > 0.0 && from != to { *part / all } else { 0.0 };
-            }
-        }
-    }
     // Locks have a table of their own, which knows their names; where it misses most of the time, the waits say more.
     let total = |of: &[(Cell, [f64; 2])], state: State| -> f64 {
         of.iter().filter(|(c, _)| c.state == Some(state)).map(|(_, w)| w.iter().sum::<f64>()).sum()
@@ -247,7 +229,7 @@ pub(crate) fn load(sides: &Sides<'_>) -> (Vec<Cell>, Moves) {
             cells.push(Cell { state: Some(state), path: ";".into(), fraction, ..Cell::default() });
         }
     }
-    (cells, moves)
+    (cells, judged)
 }
 
 #[cfg(test)]

@@ -44,10 +44,10 @@ pub(crate) enum Work<'a> {
 }
 
 /// Names of process and thread; digits of thread names are no part of them.
-pub(crate) type Group = (String, String);
+pub type Group = (String, String);
 
 /// What threads are called, without what numbers them.
-pub(crate) fn group(comm: &str, thread: &str) -> Group {
+pub fn group(comm: &str, thread: &str) -> Group {
     let numberless = |name: &str| {
         let mut out = String::with_capacity(name.len());
         for c in name.chars() {

@@ -7,6 +7,7 @@ mod divide;
 mod evenly;
 mod focus;
 mod free;
+mod judged;
 mod ledger;
 mod locks;
 mod request;
@@ -16,6 +17,8 @@ mod timed;
 mod waits;
 
 pub use cell::Cell;
+pub use judged::{Judged, Moved, Why, moved};
+pub use ledger::{Group, group};
 pub(crate) use state::WAITS;
 pub use state::{ALL as STATES, FINER, State};
 
@@ -23,7 +26,7 @@ use cell::Sides;
 use compare::work::Progress;
 use compare::{Pace, PerSide, Side, Unit, own, window};
 use divide::{Division, alone, divide};
-use ledger::{Group, Ledger, Work, Working};
+use ledger::{Ledger, Work, Working};
 use model::Window;
 use query::Run;
 use query::concurrency::Concurrency;
@@ -112,6 +115,8 @@ pub struct Budget {
     pub cells: Vec<Cell>,
     /// By group of threads that work, thread-seconds per unit in each state as they were read.
     pub(crate) groups: BTreeMap<Group, PerSide<[f64; state::STATES]>>,
+    /// The judged waits.
+    pub(crate) judged: Vec<Judged>,
     /// The kernel's part of CPU time by the kernel's ticks and by the samples, where the samples were believed.
     pub(crate) by_samples: PerSide<Option<[f64; 2]>>,
     /// Work done and time taken, where the work is known.
@@ -153,7 +158,9 @@ impl Budget {
         let all: Vec<&Run> = runs.iter().collect();
         let stretches: Vec<&Window> = windows.iter().collect();
         let sides = Sides { runs: &all, windows: &stretches, side, own, working };
-        let (cells, moves) = cells::load(&sides);
+        let (cells, judged) = cells::load(&sides);
+        // The ledger that they are parts of is that of the threads that work.
+        let moves = judged::moves(&judged, &|wait| working.works(&group(&wait.comm, &wait.thread)));
         let progress: Vec<Option<Progress>> = runs.iter().map(Progress::of).collect();
         let unit = if progress.iter().all(Option::is_some) {
             let name = runs.first().and_then(|r| r.recording.manifest().work.clone()).map_or(String::new(), |w| w.unit);
@@ -219,7 +226,7 @@ impl Budget {
             }
         }
         let paces = paces.map(Pace::sum);
-        let mut budget = Budget { unit, single, cells, groups, by_samples, paces, measured, resampled };
+        let mut budget = Budget { unit, single, cells, groups, judged, by_samples, paces, measured, resampled };
         let times: Vec<[f64; 2]> = (0..budget.cells.len()).map(|cell| budget.times(cell).both()).collect();
         focus::find(&mut budget.cells, &times);
         locks::name(&mut budget.cells, &times);
@@ -345,7 +352,7 @@ impl Budget {
         let unit = Unit::Operation(String::new());
         let (measured, resampled) = (Outcome::of(sums, 1.0, None), vec![Outcome::of(sums, 1.0, None)]);
         let (groups, by_samples, paces) = (BTreeMap::new(), PerSide::default(), PerSide::default());
-        Budget { unit, single: false, cells, groups, by_samples, paces, measured, resampled }
+        Budget { unit, single: false, cells, groups, judged: Vec::new(), by_samples, paces, measured, resampled }
     }
 }
 

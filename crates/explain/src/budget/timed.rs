@@ -3,6 +3,7 @@
 //! comes does not sleep, whatever the system call is called.
 
 use super::cell::{Cell, Seen, Sides};
+use super::judged::Why;
 use super::ledger::{Group, group};
 use super::state::State;
 use lexicon::{Role, Roles};
@@ -146,13 +147,13 @@ impl TimedOut {
         for mut wait in waits {
             if wait.to.is_none() {
                 let parts = self.part_that_goes_on(&wait.cell);
-                divided.push(Seen { to: Some(State::Idle), ..split(&mut wait, parts) });
+                divided.push(Seen { to: Some((State::Idle, Why::GoesOn)), ..split(&mut wait, parts) });
             }
             // Of polls with a limit the kernel does not say who ended them.
             if wait.to.is_none() && wait.cell.state == Some(State::Sleep) && wait.cell.waits.is_poll {
                 let parts = self.part(&wait.cell).map(|part| 1.0 - part);
                 let awoken = split(&mut wait, parts);
-                divided.push(Seen { to: Some(State::Idle), ..awoken });
+                divided.push(Seen { to: Some((State::Idle, Why::Timeout)), ..awoken });
             }
             divided.push(wait);
         }
@@ -160,7 +161,7 @@ impl TimedOut {
         let mut slept = Vec::new();
         for wait in divided.iter_mut().filter(|wait| is_for_work(wait) && sleepers.contains(&who(&wait.cell))) {
             let parts = self.part(&wait.cell);
-            slept.push(Seen { to: Some(State::Sleep), ..split(wait, parts) });
+            slept.push(Seen { to: Some((State::Sleep, Why::Timeout)), ..split(wait, parts) });
         }
         divided.extend(slept);
         match self.is_alone() {
@@ -183,7 +184,7 @@ impl TimedOut {
         let others: f64 = waits.iter().filter(blocked).map(|wait| self.rate(wait.weights[0], 0)).sum();
         for wait in waits.iter_mut().filter(|wait| others > MOSTLY && wait.state() == Some(State::Sleep)) {
             if is_long(wait) {
-                wait.to = Some(State::Idle);
+                wait.to = Some((State::Idle, Why::Steady));
             }
         }
     }
@@ -206,7 +207,7 @@ impl TimedOut {
             asleep.into_keys().map(|(group, path)| (group, path.to_owned())).collect();
         for wait in waits.iter_mut().filter(|wait| wait.state() == Some(State::Sleep)) {
             if steady.contains(&(who(&wait.cell), wait.cell.path.clone())) {
-                wait.to = Some(State::Idle);
+                wait.to = Some((State::Idle, Why::Steady));
             }
         }
     }

@@ -1,6 +1,7 @@
 //! What a wait is, where its code or who ended it say more than what it waited in: the ledger was written before names were known.
 
 use super::cell::Cell;
+use super::judged::Why;
 use super::state::State;
 use lexicon::wait::{Wait, is_for_lock, of_stack};
 use lexicon::{Found, Role, Roles};
@@ -42,20 +43,27 @@ impl Waiting {
 
 /// What a wait is rather than what the ledger took it for: a wait for another thread of the workload, over a pipe or a socket, is one for work; so is one
 /// for a condition with a limit to it, as pools of threads do.
-pub(super) fn seen_closer(cell: &Cell, is_own: &dyn Fn(&str) -> bool) -> Option<State> {
+pub(super) fn seen_closer(cell: &Cell, is_own: &dyn Fn(&str) -> bool) -> Option<(State, Why)> {
     let has = |roles: &[Role]| cell.roles.any(Roles::of(roles));
     let waits = &cell.waits;
+    let code = |state: State| Some((state, Why::Code));
     match cell.state? {
-        State::Idle | State::Sleep | State::Network | State::Other if waits.is_lock => Some(State::Lock),
+        State::Idle | State::Sleep | State::Network | State::Other if waits.is_lock => code(State::Lock),
         // Functions that were inlined have their names only after the ledger has told what the wait is for.
-        State::Other if waits.is_futex && waits.on == Wait::Idle => Some(State::Idle),
+        State::Other if waits.is_futex && waits.on == Wait::Idle => code(State::Idle),
         // Threads that are stopped wait for what they are stopped for.
-        State::Lock if has(&[Role::Safepoint]) => Some(State::Idle),
-        State::Sleep if has(&[Role::Housekeeping]) => Some(State::Idle),
+        State::Lock if has(&[Role::Safepoint]) => code(State::Idle),
+        State::Sleep if has(&[Role::Housekeeping]) => code(State::Idle),
         // Threads of a JVM are asked to sleep in this way.
-        State::Sleep if waits.is_futex || has(&[Role::Condvar]) => (!has(&[Role::Sleep])).then_some(State::Idle),
+        State::Sleep if waits.is_futex || has(&[Role::Condvar]) => {
+            if has(&[Role::Sleep]) {
+                None
+            } else {
+                code(State::Idle)
+            }
+        }
         State::Pipe | State::Network if !waits.is_room && !cell.waker.is_empty() && is_own(&cell.waker) => {
-            Some(State::Idle)
+            Some((State::Idle, Why::Waker))
         }
         _ => None,
     }
@@ -71,7 +79,7 @@ mod tests {
         let roles = found.iter().fold(Roles::NONE, |all, found| all.with(found.roles));
         let cell = Cell { state: Some(state), what: what.into(), waker: waker.into(), roles, ..Cell::default() };
         let cell = Cell { waits: Waiting::of(&cell, || found.iter().copied()), ..cell };
-        seen_closer(&cell, &|name| name == "app")
+        seen_closer(&cell, &|name| name == "app").map(|(state, _)| state)
     }
 
     #[test]

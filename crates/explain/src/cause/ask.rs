@@ -180,6 +180,25 @@ impl Tables<'_> {
         session.define("own_cgroup", &["run", "side", "path", "above"], groups)?;
         let is_pair = i64::from(!self.budget.single);
         session.define("pair", &["is_pair"], [vec![Value::Integer(is_pair)]])?;
+        let waits = self.budget.judged.iter().map(|wait| {
+            let time = |side: Side| match self.budget.pace(side).work {
+                work if work > 0.0 => Value::Real(wait.time[side] / work),
+                _ => Value::Real(0.0),
+            };
+            vec![
+                text(&wait.comm),
+                text(&wait.thread),
+                text(&wait.what),
+                text(&wait.waker),
+                text(wait.recorded.name()),
+                text(wait.state.name()),
+                text(&wait.why.to_string()),
+                time(Side::Slow),
+                time(Side::Baseline),
+            ]
+        });
+        let columns = ["comm", "thread", "what", "waker", "recorded", "state", "why", "slow", "against"];
+        session.define("judged_wait", &columns, waits)?;
         let real = |x: Option<f64>| x.filter(|x| x.is_finite()).map_or(Value::Null, Value::Real);
         let measures =
             self.measures.iter().map(|(name, of)| vec![Value::Text(name.clone()), real(of.slow), real(of.baseline)]);
