@@ -311,7 +311,8 @@ pub(crate) fn events(measured: &Measured) -> Value {
         } else if name == "count" && !is_most {
             let help = format!("{weight} over {title}");
             let unit = measure.unit(table).base();
-            values.push(json!({"id": "mean", "title": "mean", "unit": unit, "help": help, "how": {"mean": [measure.weight, name]}}));
+            let title = if unit == "s" { "mean time".to_owned() } else { format!("{weight} each") };
+            values.push(json!({"id": "mean", "title": title, "unit": unit, "help": help, "how": {"mean": [measure.weight, name]}}));
         }
     }
     let mut stacks = vec![json!({"column": "stack", "title": capital(measure.who)})];
