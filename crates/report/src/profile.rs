@@ -29,7 +29,12 @@ pub(crate) struct Measured {
     shape: Shape,
     /// Of the shape's keys, those that are columns of the table.
     labels: Vec<&'static str>,
+    /// Whether some of its rows belong into a table on its page: of those about locks, one that is about a lock.
+    pub(crate) is_listed: bool,
 }
+
+/// The key that says which lock a row is about.
+const LOCK: (&str, bool) = ("lock", true);
 
 /// The column of the block that says how many events with a time of their own a row stands for.
 const COUNT: &str = "count";
@@ -38,7 +43,7 @@ impl Measured {
     fn new(table: &'static Table, measure: &'static Measure) -> Measured {
         let mut keys = vec![("stack", false), ("thread", false)];
         keys.extend(measure.other.map(|other| (other.stack, false)));
-        keys.extend(measure.locks.map(|_| ("lock", true)));
+        keys.extend(measure.locks.map(|_| LOCK));
         keys.extend(table.page.map(|_| ("process", true)));
         let own = keys.len();
         for label in measure.labels.iter().filter(|label| **label != "tick") {
@@ -61,7 +66,13 @@ impl Measured {
             sums.push((COUNT, false));
         }
         let limit = if measure.ledger { OF_LEDGER } else { OF_OTHERS };
-        Measured { table, measure, shape: Shape { table: table.name, keys, sums, most, limit }, labels }
+        Measured {
+            table,
+            measure,
+            shape: Shape { table: table.name, keys, sums, most, limit },
+            labels,
+            is_listed: false,
+        }
     }
 
     /// Those of all runs: what divides the ledger's time first.
@@ -210,7 +221,9 @@ pub(crate) fn profile(runs: &[Run], comparison: &Comparison) -> Result<Option<Pr
     let stacks = Stacks::load(runs, &mut columns);
     let mut making = Making { columns, stacks, threads: Threads::default(), ticks: Ticks::default() };
     let mut measured = Measured::of(runs);
-    for one in &measured {
+    for one in &mut measured {
+        let lock = one.shape.keys.iter().position(|key| *key == LOCK).filter(|_| one.measure.locks.is_some());
+        let is_listed = |event: &Event| lock.is_none_or(|at| event.key.get(at).is_some_and(|lock| *lock != 0));
         let limit = one.shape.limit;
         let mut events = Vec::new();
         for (index, run) in runs.iter().enumerate() {
@@ -218,6 +231,7 @@ pub(crate) fn profile(runs: &[Run], comparison: &Comparison) -> Result<Option<Pr
                 if let Some(rows) = Rows::load_part(run, one.table.name, None, part) {
                     events.append(&mut one.events(&rows, index as u32, &mut making));
                 }
+                one.is_listed |= events.iter().any(is_listed);
                 if events.len() > limit * 4 {
                     events = merge(events, limit);
                 }
