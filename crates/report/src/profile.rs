@@ -148,9 +148,9 @@ impl Measured {
         let amount = |(name, time): &(&'static str, bool)| {
             let unit = self.table.stored().into_iter().find(|c| c.name == *name).map(|c| c.unit);
             match unit {
-                // It is not there: so many events with a time of their own.
-                None => vec![1; rows.len()],
-                Some(Unit::None | Unit::Nanoseconds) => rows.numbers(name),
+                // So many events with a time of their own, where the table does not count them.
+                None if *name == COUNT => vec![1; rows.len()],
+                None | Some(Unit::None | Unit::Nanoseconds) => rows.numbers(name),
                 Some(unit) => {
                     let factor = unit.factor() * if *time { 1e9 } else { 1.0 };
                     rows.numbers(name).into_iter().map(|n| (n as f64 * factor) as i64).collect()
