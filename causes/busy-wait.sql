@@ -2,57 +2,51 @@
 -- layer: scheduling
 -- page: profiles
 -- needs: thread_time sample syscall
--- specific: 6
+-- yields: compaction goroutine-lock heap-size ipi memory-limit page-faults priority slow-clock thundering-herd
 -- says: busy waiting in {subject:fn}: {slow:s} of CPU time per unit of work (baseline {against:s})
 -- evidence: involuntary context switches per unit of work: {slow_preempted} (baseline {against_preempted})
 -- evidence: threads of the workload in run-queue wait meanwhile: {waiting}
 -- check: perf annotate of the function: a short loop with pause, yield or repeated loads of one address
 -- try: block instead: a mutex, a condition variable, futex, epoll; spin only briefly, and only if the holder runs on
 --   another CPU
--- experiment: number of threads; spin limit
+-- experiment: parameter threads: x0.5 x1
+-- experiment: parameter spin-limit: x0 x1
 -- see: https://www.realworldtech.com/forum/?threadid=189711&curpostid=189723
-with preempted as (select slow as slow_preempted, coalesce(against, 0) as against_preempted from total
-    where metric = 'thread_time.switches_involuntary'),
-waiting as (select slow_threads as waiting from state where state = 'runnable'),
+-- claims:
+with
+-- Calls that ask again and again for what is not there.
 again as materialized (
-    -- Calls that ask again and again for what is not there.
-    select iif(call glob '*64', substr(call, 1, length(call) - 2), call) as name from syscall_use
-    where (call = 'sched_yield' and slow_count > 1.5 * against_count)
-        or (call in ('read', 'recvfrom', 'recvmsg', 'accept4', 'poll', 'epoll_wait', 'futex')
-        and slow_errors > 0.8 * slow_count and slow_count > 3 * against_count)
-       or (call in ('poll', 'epoll_wait', 'select') and slow_count > 10 * against_count and slow_count > 10
-           and slow_time / slow_count < 2e-5)
+    select call, max(iif(call = 'sched_yield', grown(slow_count, against_count, 1.3, 1.7), 0.0),
+                     iif(call in ('accept', 'accept4', 'futex') or call_group(call) in ('read', 'receive', 'poll'),
+                         ramp(slow_errors / slow_count, 0.7, 0.9) * grown(slow_count, against_count, 2, 4), 0.0),
+                     iif(call_group(call) = 'poll', grown(slow_count, against_count, 7, 13) * ramp(slow_count, 5, 15)
+                         * ramp(-slow_time / slow_count, -3e-5, -1e-5), 0.0)) as score
+    from syscall_use where slow_count > 0
 ),
 -- Code that does little but look at one word again and again.
-loads as materialized (
-    select focus from budget where state = 'user' and focus is not null group by focus
-    having sum(iif(path glob '*atomic*load;' or path glob '*atomic*bool;' or path glob '*atomic*compare_exchange*',
-        slow, 0)) > 0.1 * sum(slow) and sum(slow) > 2 * sum(against)
+looks as materialized (
+    select focus, ramp(sum(iif(path glob '*atomic*load;' or path glob '*atomic*bool;', slow, 0)) / sum(slow), 0.07, 0.13)
+           * grown(sum(slow), sum(against), 1.7, 2.3) as score
+    from budget where state = 'user' and focus is not null group by focus having sum(slow) > 0
 ),
 -- Who tries once, and waits where it is taken, does not spin.
-waiters as materialized (select distinct caller from budget where caller is not null
-    and (state = 'lock' or request = 'futex')),
-cells as materialized (
-    select cell, slow, against, caller, function, request from budget
-    where state = 'user' and aside = 0 and (kind = 'spin' or lower(function) glob '*spin*'
-        or lower(function) glob '*busy*wait*' or lower(function) glob '*_pause*' or lower(function) glob '*yield*'
-        or lower(function) glob '*cpu_relax*'
-             or lower(function) glob '*backoff*' or lower(function) glob '*wait_for*'
-                 or lower(function) glob '*wait_until*' or lower(function) glob '*poll*'
-                 or function glob 'runtime.procyield*'
-                 or ((lower(function) glob '*try_lock*' or lower(function) glob '*trylock*')
-                 and coalesce(caller, '') not in (select caller from waiters))
-             or lower(function) glob '*onspinwait*' or lower(function) glob '*try_pop*'
-                 or lower(function) glob '*try_recv*' or lower(function) glob '*try_dequeue*'
-                 or focus in (select focus from loads))
-       or (state in ('user', 'kernel') and request in (select name from again))
+waiters as materialized (
+    select distinct caller from budget where caller is not null and (state = 'lock' or request = 'futex')
 )
-select iif(c.request is null, c.function, c.request || ' asked again and again by '
-    || coalesce(c.caller, '?')) as subject, c.cell, 1.0 as part,
-       sum(c.slow) over (partition by iif(c.request is null, c.function, c.request)) as slow,
-           sum(c.against) over (partition by iif(c.request is null, c.function, c.request)) as against,
-       p.slow_preempted, p.against_preempted, w.waiting
-from cells c, preempted p, waiting w
+select coalesce(b.focus, b.function) as subject, b.cell,
+       iif(b.kind = 'spin' or has_role(b.own_roles, 'spin') or lower(b.function) glob '*spin*'
+           or lower(b.function) glob '*busy*wait*' or lower(b.function) glob '*backoff*'
+           or has_role(b.own_roles, 'lock.try') and coalesce(b.caller, '') not in (select caller from waiters),
+           1.0, l.score) as part
+from budget b left join looks l on l.focus = b.focus
+where b.state = 'user' and b.aside = 0 and b.request is null
+union all
+select b.request || ' called again and again in ' || coalesce(b.caller, '?'), b.cell, a.score
+from budget b join again a on a.call = b.request where b.state in ('user', 'kernel')
+-- tells:
+select (select slow from total where metric = 'thread_time.switches_involuntary') as slow_preempted,
+       (select coalesce(against, 0) from total where metric = 'thread_time.switches_involuntary') as against_preempted,
+       (select slow_threads from state where state = 'runnable') as waiting
 -- test claims: a loop that waits, by its machine code
 -- budget* state=user function=worker kind=spin slow=5
 -- budget state=user function=parse slow=1 against=1
@@ -62,7 +56,7 @@ from cells c, preempted p, waiting w
 -- syscall_use call=sched_yield slow_count=50 against_count=1
 -- budget* state=kernel request=sched_yield caller=get_job slow=3
 -- total metric=thread_time.switches_involuntary slow=5 against=1
--- says 'sched_yield asked again and again by get_job'
+-- says 'sched_yield called again and again in get_job'
 -- test refuses: a lock is tried once, and then waited for
 -- budget state=user function=try_lock caller=Table::get slow=5
 -- budget state=lock caller=Table::get slow=2

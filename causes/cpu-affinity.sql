@@ -2,7 +2,7 @@
 -- layer: scheduling
 -- page: scheduler cpu
 -- needs: thread_time cpu process_info.cpus_allowed
--- specific: 6
+-- yields: goroutine-lock heap-size irq-imbalance nagle priority thundering-herd
 -- says: {waiting} threads are in run-queue wait while {idle} CPUs are idle: a CPU mask or cpuset; {comm} may use
 --   {allowed} of {cpus} CPUs
 -- evidence: run-queue wait behind the workload's own threads per unit of work: {slow:s} (baseline {against:s})
@@ -10,23 +10,23 @@
 -- check: taskset -cp PID; cat cpuset.cpus.effective in the control group; grep Cpus_allowed_list /proc/PID/status
 -- try: a wider mask: taskset, sched_setaffinity, numactl, cpuset.cpus, docker --cpuset-cpus, GOMAXPROCS,
 --   -XX:ActiveProcessorCount
--- experiment: CPU mask
+-- experiment: cpus mask: x1 all
 -- see: sched_setaffinity(2), cpuset(7)
-with idle as materialized (select slow as idle, against as against_idle from measure where name = 'idle_cpus'
-    and slow > 0.25),
-waiting as materialized (select slow_threads as waiting from state where state = 'runnable' and slow_threads > 0.25),
--- Without a mask, threads that wait beside an idle CPU were woken where their waker still ran: that is no matter of a
--- mask.
-masked as materialized (
-    select p.name as comm, min(p.cpus_allowed) as allowed, m.slow as cpus from process_info p
-        join side s on s.run = p.run and s.side = 'slow', measure m
-    where m.name = 'cpus' and p.name in (select distinct comm from budget where comm is not null and aside = 0)
-        and p.cpus_allowed < m.slow group by p.name order by 2 limit 1
-)
-select 'CPU mask' as subject, b.cell, 1.0 as part, i.idle, i.against_idle, w.waiting, b.slow, b.against, m.comm,
-    m.allowed, m.cpus
-from budget b, idle i, waiting w, masked m where b.state in ('runnable', 'fewer_threads')
-    or (b.state = 'idle' and b.share > 0)
+-- when:
+select ramp(i.slow, 0.2, 0.3) * ramp(w.slow_threads, 0.2, 0.3) as score, i.slow as idle, i.against as against_idle,
+       w.slow_threads as waiting, m.comm, m.allowed, c.slow as cpus
+from measure i, state w, measure c,
+     -- Without a mask, threads that wait beside an idle CPU were woken where their waker still ran: that is no matter
+     -- of a mask.
+     (select p.name as comm, min(p.cpus_allowed) as allowed from process_info p
+          join side s on s.run = p.run and s.side = 'slow'
+      where p.name in (select distinct comm from budget where comm is not null and aside = 0)
+        and p.cpus_allowed < (select slow from measure where name = 'cpus')
+      group by p.name order by 2 limit 1) m
+where i.name = 'idle_cpus' and w.state = 'runnable' and c.name = 'cpus'
+-- claims:
+select 'CPU mask' as subject, cell, 1.0 as part from budget
+where state in ('runnable', 'fewer_threads') or state = 'idle' and share > 0
 -- test claims: one CPU of two
 -- measure name=idle_cpus slow=1 against=0
 -- process_info run=slow name=app cpus_allowed=1

@@ -2,28 +2,27 @@
 -- layer: scheduling
 -- page: containers
 -- needs: thread_time cgroup_cpu
--- specific: 8
--- says: threads are throttled by the CPU quota of {subject}{worth}
+-- says: threads are throttled by the CPU quota of {subject}[[, worth {cpus} CPUs]]
 -- evidence: throttled per unit of work: {slow:s} (baseline {against:s})
 -- evidence: periods with throttling: {periods:ratio}
 -- check: cat cpu.stat in the control group: nr_throttled, throttled_usec
 -- try: a higher quota (cpu.max, Kubernetes limits.cpu), none (requests only), or fewer threads, so that the quota lasts
 --   for the period
--- experiment: cpu.max; number of threads
+-- experiment: setting cpu.max: x1 x2 max
+-- experiment: parameter threads: x0.5 x1
 -- see: Documentation/scheduler/sched-bwc.rst
-with
--- Of the groups that the workload is in, and those above them: a parent's quota holds its children back, too.
-groups as materialized (
-    select w.path as path, sum(w.nr_throttled * w.seconds) / nullif(sum(w.nr_periods * w.seconds), 0) as periods,
-        max(w."limit") as cpus,
-           sum(w.throttled * w.seconds) as time
-    from w_cgroup_cpu w join own_cgroup o on o.run = w.run and o.path = w.path where w.side = 'slow'
-    group by w.path having sum(w.nr_throttled) > 0 order by time desc, max(o.above) limit 1
-)
-select coalesce((select path from groups), 'the control group') as subject, cell, 1.0 as part, slow, against,
-    (select periods from groups) as periods,
-       coalesce(', worth ' || human((select cpus from groups), '') || ' CPUs', '') as worth
+-- claims:
+select coalesce(
+           -- Of the groups that the workload is in, and those above them: a parent's quota holds its children back, too.
+           (select w.path from w_cgroup_cpu w join own_cgroup o on o.run = w.run and o.path = w.path
+            where w.side = 'slow' group by w.path having sum(w.nr_throttled) > 0
+            order by sum(w.throttled * w.seconds) desc, max(o.above) limit 1),
+           'the control group') as subject, cell, 1.0 as part
 from budget where state = 'throttled'
+-- tells:
+select path as subject, sum(nr_throttled * seconds) / nullif(sum(nr_periods * seconds), 0) as periods,
+       max("limit") as cpus
+from w_cgroup_cpu where side = 'slow' and path in (select subject from claimed) group by path
 -- test claims: its own group, though another of the host is held back more
 -- own_cgroup run=slow side=slow path=/pods/a above=0
 -- w_cgroup_cpu run=slow side=slow path=/pods/a seconds=1 nr_throttled=5 nr_periods=10 limit=0.5 throttled=0.4

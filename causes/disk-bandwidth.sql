@@ -2,33 +2,29 @@
 -- layer: io
 -- page: disks
 -- needs: thread_time disks
--- specific: 4
--- says: {slow_bytes:B} {way} per unit of work (baseline {against_bytes:B}){used}
+-- yields: cold-cache disk-latency kernel-lock log-volume migrations run-queue-wait
+-- says: {slow_bytes:B} {way} per unit of work (baseline {against_bytes:B})[[; the busiest disk was in
+--   use for {utilisation:ratio} of the time]]
 -- evidence: wait time per unit of work: {slow:s} (baseline {against:s})
 -- evidence: disk throughput: {rate:B/s} (baseline {against_rate:B/s})
 -- check: iostat -xm 1; pidstat -d 1
 -- try: read and write less: larger or fewer blocks, compression, an index, a cache, no read-ahead for random reads
 --   (posix_fadvise, blockdev --setra)
 -- try: a faster volume, or several
--- experiment: block size; read_ahead_kb
+-- experiment: parameter block-size: x1 x4
+-- experiment: setting /sys/block/DEVICE/queue/read_ahead_kb: x1 x4
 -- see: iostat(1)
-with moved as materialized (
-    select replace(replace(metric, 'process.', ''), '_bytes', '') as way, slow, coalesce(against, 0) as against,
-        slow_rate as rate, coalesce(against_rate, 0) as against_rate
-    from total where metric in ('process.read_bytes', 'process.write_bytes') and slow > 1.5 * coalesce(against, 0)
-        and slow_rate > 1048576 order by slow - coalesce(against, 0) desc limit 1
-),
-busy as (select slow_rate as utilisation from total where metric = 'disks.utilisation')
-select 'bytes ' || m.way as subject, iif(m.way = 'read', 'read', 'written') as way, b.cell, 1.0 as part,
-    m.slow as slow_bytes, m.against as against_bytes, m.rate, m.against_rate,
-       coalesce('; the busiest disk was in use for ' || human((select utilisation from busy), 'ratio')
-           || ' of the time', '') as used,
-       sum(b.slow) over () as slow, sum(b.against) over () as against
-from budget b, moved m
-where b.state in ('disk', 'fault') or (b.state = 'kernel' and (b.path glob '*;filemap_read;*'
-    or b.path glob '*;blkdev_*' or b.path glob '*;submit_bio*' or b.path glob '*;generic_perform_write;*'
-    or b.path glob '*iomap*'
-      or b.path glob '*;ext4_*' or b.path glob '*;xfs_*' or b.path glob '*;btrfs_*'))
+-- when:
+select grown(slow, against, 1.3, 1.7) * ramp(slow_rate, 7e5, 1.4e6) as score,
+       iif(metric = 'process.read_bytes', 'read', 'written') as way,
+       slow as slow_bytes, coalesce(against, 0) as against_bytes, slow_rate as rate,
+       coalesce(against_rate, 0) as against_rate,
+       (select slow_rate from total where metric = 'disks.utilisation') as utilisation
+from total where metric in ('process.read_bytes', 'process.write_bytes')
+order by grown(slow, against, 1.3, 1.7) * ramp(slow_rate, 7e5, 1.4e6) > 0 desc, slow - coalesce(against, 0) desc limit 1
+-- claims:
+select 'bytes ' || way as subject, cell, 1.0 as part from budget, given
+where state in ('disk', 'fault') or state = 'kernel' and has_role(roles, 'kernel.page-cache', 'kernel.disk')
 -- test claims: a hundred times as many bytes
 -- total metric=process.read_bytes slow=1e8 against=1e6 slow_rate=5e7
 -- total metric=disks.utilisation slow_rate=0.9

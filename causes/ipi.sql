@@ -2,45 +2,41 @@
 -- layer: kernel
 -- page: interrupts
 -- needs: thread_time ipi
--- specific: 7
+-- yields: explicit-gc mm-lock process-creation swap tlb-shootdown
 -- says: {subject:fn} interrupts other CPUs: {slow_ipis} IPIs per unit of work (baseline {against_ipis})
 -- evidence: sending IPIs and waiting for acknowledgement per unit of work: {slow:s} (baseline {against:s})
 -- check: twinscope flame SLOW.twin --state ipis; grep -E 'CAL|RES' /proc/interrupts
 -- try: call it less often (membarrier, timers on other CPUs, affinity changes, enabling and disabling perf events or
 --   BPF programs)
 -- see: kernel/smp.c
-with ipis as materialized (
-    select sum(iif(side = 'slow', targets * per_unit, 0)) as slow_ipis,
-        sum(iif(side = 'against', targets * per_unit, 0)) as against_ipis
-    from w_ipi where kind = 'call' and comm in (select distinct comm from budget)
+-- when:
+select grown(sum(iif(side = 'slow', targets * per_unit, 0)), sum(iif(side = 'against', targets * per_unit, 0)), 1.3, 1.7)
+           as score,
+       sum(iif(side = 'slow', targets * per_unit, 0)) as slow_ipis,
+       sum(iif(side = 'against', targets * per_unit, 0)) as against_ipis,
+       (select sum(slow - against) from budget where state = 'user' and fresh = 0) as own_grew
+from w_ipi where kind = 'call' and comm in (select distinct comm from budget) having count(*) > 0
+-- claims:
+with asked as materialized (
+    select request, grown(sum(slow), sum(against), 1.3, 1.7) as score, sum(slow - against) as more from budget
+    where has_role(roles, 'kernel.ipi') and not has_role(roles, 'kernel.tlb') and request is not null group by request
 ),
-asked as materialized (
-    select request from budget where path glob '*;smp_call_function*' and path not glob '*tlb*' and request is not null
-    group by request having sum(slow) > 1.5 * sum(against)
-),
-cells as materialized (
-    select b.cell, b.slow, b.against, coalesce(b.request, 'the kernel') as subject
-    from budget b, ipis
-    where slow_ipis > 1.5 * against_ipis and b.state in ('kernel', 'user', 'lock', 'other')
-      and ((b.path glob '*;smp_call_function*' and b.path not glob '*tlb*') or b.request in (select request from asked))
-      and coalesce(b.request, '') not in ('page fault', 'munmap', 'mmap', 'madvise', 'mprotect', 'brk')
-),
+sent as materialized (
+    select coalesce(b.request, 'the kernel') as subject, b.cell,
+           iif(has_role(b.roles, 'kernel.ipi') and not has_role(b.roles, 'kernel.tlb'), 1.0, a.score) as part
+    from budget b left join asked a on a.request = b.request
+    where b.state in ('kernel', 'user', 'lock', 'other')
+      and (has_role(b.roles, 'kernel.ipi') and not has_role(b.roles, 'kernel.tlb') or a.score > 0)
+      and coalesce(call_group(b.request), '') <> 'map' and coalesce(b.request, '') not in ('page fault', 'mprotect')
+)
+select subject, cell, part from sent
+union all
 -- Those who are interrupted pay some 5 µs each in a virtual machine, which the kernel books as their own time; at most
 -- what their code got slower by.
-interrupted as materialized (
-    select min(1.0, 5e-6 * max(slow_ipis - against_ipis, 0) / nullif((select sum(slow - against) from budget
-        where state = 'user' and fresh = 0), 0)) as part from ipis where slow_ipis > 1.5 * against_ipis
-),
-all_cells as materialized (
-    select subject, cell, slow, against, 1.0 as part from cells
-    union all select (select subject from cells group by subject order by sum(slow - against) desc limit 1), cell,
-        slow, against, part from budget, interrupted
-    where state = 'user' and request is null and fresh = 0 and part > 0 and exists (select 1 from cells)
-        and cell not in (select cell from cells)
-)
-select subject, cell, part, slow_ipis, against_ipis, sum(slow) over (partition by subject) as slow,
-    sum(against) over (partition by subject) as against
-from all_cells, ipis
+select (select request from asked order by more desc limit 1), cell,
+       min(1.0, 5e-6 * max(slow_ipis - against_ipis, 0) / own_grew)
+from budget, given
+where state = 'user' and request is null and fresh = 0 and own_grew > 0 and exists (select 1 from sent)
 -- test claims: a fence of all CPUs
 -- w_ipi side=slow kind=call comm=app targets=1000 per_unit=1
 -- w_ipi side=against kind=call comm=app targets=10 per_unit=1

@@ -2,26 +2,17 @@
 -- layer: kernel
 -- page: locks profiles
 -- needs: thread_time
--- specific: 5
+-- yields: busy-wait gc lock-contention memory-reclaim safepoints sync-writes timers
 -- says: threads contend for a kernel lock in {subject:fn}
 -- evidence: blocked or spinning per unit of work: {slow:s} (baseline {against:s})
 -- check: twinscope flame SLOW.twin --state lock; in the CPU profile look for native_queued_spin_lock_slowpath,
 --   osq_lock, rwsem_down_…
 -- try: give threads files, directories, sockets or mappings of their own; what they share has one lock in the kernel
 -- see: Documentation/locking/locktypes.rst
-with cells as materialized (
-    select cell, slow, against, coalesce(request, caller, 'other code') as subject
-    from budget
-    where (state = 'lock' and (lock glob 'kernel *' or (lock is null and path glob '*rwsem_down*')
-        or path glob '*;mutex_lock;*' or path glob '*;__mutex_lock*'))
-       or (state = 'kernel' and (function in ('native_queued_spin_lock_slowpath',
-           'pv_native_queued_spin_lock_slowpath', '__pv_queued_spin_lock_slowpath', 'osq_lock',
-           'queued_spin_lock_slowpath',
-           'queued_write_lock_slowpath', 'queued_read_lock_slowpath') or path glob '*;rwsem_down*'
-               or path glob '*;__mutex_lock*' or path glob '*;rwsem_optimistic_spin;*'))
-)
-select subject, cell, 1.0 as part, sum(slow) over (partition by subject) as slow,
-    sum(against) over (partition by subject) as against from cells
+-- claims:
+select coalesce(request, caller, 'other code') as subject, cell, 1.0 as part from budget
+where state = 'lock' and (lock glob 'kernel *' or has_role(roles, 'kernel.lock'))
+   or state = 'kernel' and has_role(roles, 'kernel.lock')
 -- test claims: a mutex of the kernel
 -- budget* state=lock lock='kernel mutex' request=openat slow=3
 -- budget* state=kernel function=osq_lock request=openat slow=1

@@ -2,59 +2,52 @@
 -- layer: io
 -- page: calls disks
 -- needs: thread_time syscall
--- specific: 5
+-- yields: busy-wait gc lock-contention memory-reclaim safepoints sync-writes timers
 -- says: {slow_bytes:B} written per unit of work (baseline {against_bytes:B}), in {slow_count} calls of {subject:fn}
 -- evidence: writing and formatting per unit of work: {slow:s} (baseline {against:s})
 -- evidence: most calls from {top:fn}
 -- check: strace -f -e trace=write -p PID; the configured log level
 -- try: if it is a log: a higher level, sampling, or a buffered, asynchronous one
--- experiment: log level
+-- experiment: parameter log-level: x1 warn
 -- see: write(2)
+-- when:
 with
 -- Where small syncs became more often and write as much each as before, they are the cause of what is written.
 syncs as materialized (
     select sum(slow_count) as slow, nullif(sum(against_count), 0) as against from syscall_use
-    where call in ('fsync', 'fdatasync', 'msync', 'sync_file_range', 'syncfs', 'sync')
-        and slow_count > 1.3 * against_count
+    where call_group(call) = 'sync' and slow_count > 1.3 * against_count
 ),
-grown as materialized (
-    select call, iif(call glob '*64', substr(call, 1, length(call) - 2), call) as name, slow_count, against_count,
-        slow_bytes, against_bytes from syscall_use, syncs, pair
-    -- Of one run alone, a few bytes at a time are no log.
-    where (is_pair or slow_bytes > 16 * slow_count)
-        and (call in ('write', 'writev', 'pwrite64', 'pwritev', 'pwritev2') and slow_bytes > 1.5 * against_bytes
-        and slow_bytes > 16
+writes as materialized (
+    select call, slow_count, against_count, slow_bytes, against_bytes,
+           grown(slow_bytes, against_bytes, 1.3, 1.7) * ramp(slow_bytes, 8, 24)
            -- The same in smaller pieces is no more to write; ten times as much is, whatever the pieces.
-           and (slow_bytes / nullif(against_bytes, 0) > 0.3 * slow_count / nullif(against_count, 0)
-               or slow_bytes > 10 * against_bytes)
-               or (call in ('write', 'writev', 'pwrite64') and against_bytes < 1 and slow_bytes > 16))
-      and coalesce(slow_bytes / syncs.slow > min(65536, 1.3 * against_bytes / syncs.against), 1)
-),
+           * max(ramp(coalesce((slow_bytes / against_bytes) / (slow_count / against_count), 1e9), 0.2, 0.4),
+                 grown(slow_bytes, against_bytes, 7, 13))
+           -- Of one run alone, a few bytes at a time are no log.
+           * iif(is_pair, 1.0, ramp(slow_bytes / slow_count, 12, 20))
+           * (coalesce(slow_bytes / syncs.slow > min(65536, 1.3 * against_bytes / syncs.against), 1)) as score
+    from syscall_use, syncs, pair where call_group(call) = 'write' and slow_count > 0
+)
+select w.score, w.call, w.slow_bytes, w.against_bytes, w.slow_count, p.is_pair
+from writes w, pair p where w.score > 0 order by w.score * (w.slow_bytes - w.against_bytes) desc limit 1
+-- claims:
+with
 -- New code that writes is there to write, unless it hardly does.
 writers as materialized (
-    select focus from budget where fresh = 1 group by focus
-        having sum(iif(request in (select name from grown), slow - against, 0)) > 0.05 * sum(slow - against)
-),
-most as materialized (select * from grown order by slow_bytes - against_bytes desc limit 1),
-cells as materialized (
-    select b.cell, b.slow, b.against, b.caller from budget b, most, pair
-    where (b.request in (select name from grown) and (b.state in ('user', 'kernel', 'disk', 'other')
-        or b.state = 'lock' and is_pair) and b.path not glob '*tcp*' and b.path not glob '*;sock_*'
-        and b.path not glob '*pipe_write*')
-       or (b.state in ('user', 'kernel') and b.fresh = 1 and b.focus in (select focus from writers))
-       or (b.state = 'user' and (b.function glob '*printf*' or b.function glob '*_IO_*' or b.function glob '*fputs*'
-           or b.function glob '*strftime*' or b.function glob '*localtime*'
-           or b.function glob '*itoa*' or b.path glob '*;*log_error_core;*' or b.path glob '*printf;*'
-               or b.path glob '*ostream*' or b.path glob '*num_put*' or b.path glob '*basic_filebuf*'
-               or b.path glob '*spdlog*' or b.path glob '*logger*' or b.path glob '*fmt::*' or b.path glob '*;logging*'
-               or b.path glob '*java.util.Formatter*' or b.path glob '*java.text.*Format*'
-               or b.path glob '*java.util.logging.*' or b.path glob '*log4j*' or b.path glob '*logback*'
-               or b.path glob '*;_IO_*'))
-),
-top as (select caller from cells where caller is not null group by caller order by sum(slow - against) desc limit 1)
-select m.name as subject, c.cell, 1.0 as part, m.slow_bytes, m.against_bytes, m.slow_count,
-    sum(c.slow) over () as slow, sum(c.against) over () as against, (select caller from top) as top
-from cells c, most m
+    select focus, ramp(sum(iif(call_group(request) = 'write', slow - against, 0)) / sum(slow - against), 0.03, 0.08)
+        as score
+    from budget where fresh = 1 group by focus having sum(slow - against) > 0
+)
+select call as subject, cell,
+       iif(call_group(request) = 'write' or has_role(roles, 'log', 'format', 'stdio'), 1.0, w.score) as part
+from budget b left join writers w on w.focus = b.focus, given
+where call_group(b.request) = 'write' and (b.state in ('user', 'kernel', 'disk', 'other') or b.state = 'lock' and is_pair)
+      and not has_role(b.roles, 'kernel.socket', 'kernel.pipe')
+   or b.state in ('user', 'kernel') and b.fresh = 1 and w.score > 0
+   or b.state = 'user' and has_role(b.roles, 'log', 'format', 'stdio')
+-- tells:
+select b.caller as top from claimed c join budget b on b.cell = c.cell where b.caller is not null
+group by b.caller order by sum(b.slow - b.against) desc limit 1
 -- test claims: ten times as many lines
 -- syscall_use call=write slow_count=100 against_count=10 slow_bytes=10000 against_bytes=1000
 -- budget* state=kernel request=write slow=3 against=0.3

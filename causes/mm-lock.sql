@@ -2,7 +2,6 @@
 -- layer: kernel
 -- page: locks memory
 -- needs: thread_time
--- specific: 8
 -- says: threads of one process contend for the lock of its address space (mmap_lock), taken for {asked}
 -- evidence: wait time per unit of work: {slow:s} (baseline {against:s})
 -- evidence: page faults per unit of work: {slow_faults} (baseline {against_faults})
@@ -10,11 +9,12 @@
 -- try: map, unmap and protect less often and in larger pieces: pools, MALLOC_TRIM_THRESHOLD_, MALLOC_MMAP_THRESHOLD_,
 --   jemalloc or tcmalloc with retained pages
 -- try: processes instead of threads if threads share little
--- experiment: environment MALLOC_ARENA_MAX, MALLOC_TRIM_THRESHOLD_, MALLOC_TOP_PAD_
+-- experiment: env MALLOC_ARENA_MAX: 1 2 8
+-- experiment: env MALLOC_TRIM_THRESHOLD_: 131072 1073741824
+-- experiment: env MALLOC_TOP_PAD_: 131072 67108864
 -- see: Documentation/mm/process_addrs.rst
-with faults as (
-    select max(slow) as slow_faults, max(against) as against_faults from total where metric = 'process.minor_faults'
-),
+-- claims:
+with
 waiting as materialized (
     select thread from thread_group
     where slow_lock - against_lock > 0.3 * (select max(slow_lock - against_lock) from thread_group)
@@ -23,17 +23,14 @@ waiting as materialized (
 own as materialized (
     select coalesce(sum(slow), 0) as slow, coalesce(sum(against), 0) as against
     from budget
-    where state = 'kernel' and thread in (select thread from waiting)
-      and request in ('page fault', 'mmap', 'munmap', 'mprotect', 'madvise', 'brk', 'mremap')
-      and path not glob '*;rwsem_down*'
+    where state = 'kernel' and thread in (select thread from waiting) and path not glob '*;rwsem_down*'
+      and (call_group(request) = 'map' or request in ('page fault', 'mprotect'))
 ),
-cells as materialized (
-    select cell, slow, against, share, coalesce(request, 'other code') as request
-    from budget
+waits as materialized (
+    select cell, slow, against from budget
     where (state = 'lock' and coalesce(lock, 'kernel rwsem') glob 'kernel rwsem*'
            or state = 'kernel' and path glob '*;rwsem_down*')
-      and (request in ('page fault', 'mmap', 'munmap', 'mprotect', 'madvise', 'brk', 'mremap', 'mlock', 'membarrier',
-                       'process_madvise')
+      and (call_group(request) = 'map' or request in ('page fault', 'mprotect', 'membarrier')
            or path glob '*;mmap_*lock*' or path glob '*;lock_mm_and_find_vma;*' or path glob '*;vm_mmap_pgoff;*'
            or path glob '*;*vm_munmap;*')
 ),
@@ -42,15 +39,17 @@ cells as materialized (
 -- waiting.
 asked_more as (
     select max(0.0, 1 - own.against / max(own.slow, 1e-12))
-           * min(1.0, max(0.0, own.slow - own.against) / max(0.25 * (select sum(slow - against) from cells),
-               1e-12)) as part
+           * min(1.0, max(0.0, own.slow - own.against)
+                      / max(0.25 * (select sum(slow - against) from waits), 1e-12)) as part
     from own
 )
-select 'mmap_lock' as subject, cell, 1 - asked_more.part as part, sum(slow) over () as slow,
-       sum(against) over () as against, slow_faults, against_faults,
+select 'mmap_lock' as subject, cell, 1 - asked_more.part as part from waits, asked_more
+-- tells:
+select (select max(slow) from total where metric = 'process.minor_faults') as slow_faults,
+       (select max(against) from total where metric = 'process.minor_faults') as against_faults,
        (select group_concat(request, ', ')
-        from (select request from cells group by request order by sum(share) desc limit 3)) as asked
-from cells, faults, asked_more where asked_more.part < 1
+        from (select coalesce(b.request, 'other code') as request from claimed c join budget b on b.cell = c.cell
+              group by 1 order by sum(b.share) desc limit 3)) as asked
 -- test claims: page faults wait for another thread
 -- budget* state=lock lock='kernel rwsem (write)' request='page fault' slow=5 against=0.5
 -- budget state=lock lock='pthread mutex 0x10' slow=1

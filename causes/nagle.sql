@@ -2,23 +2,22 @@
 -- layer: io
 -- page: network
 -- needs: thread_time tcp
--- specific: 7
+-- yields: explicit-gc listen-overflow process-creation
 -- says: {slow_stalls} small writes per unit of work waited for the ACK of the previous one, usually for 40 ms (baseline
 --   {against_stalls})
 -- evidence: held back for {stall:s} per unit of work
 -- evidence: wait time per unit of work: {slow:s} (baseline {against:s})
 -- check: tcpdump shows a second small segment 40 ms after the first, right after its ACK
 -- try: TCP_NODELAY on the sender; one write or writev for header and body; TCP_CORK or MSG_MORE around several writes
--- experiment: TCP_NODELAY
+-- experiment: parameter TCP_NODELAY: off on
 -- see: RFC 896, RFC 1122 4.2.3.2, tcp(7)
-with stalls as materialized (
-    select t.slow as slow_stalls, coalesce(t.against, 0) as against_stalls, s.slow as stall from total t
-        left join total s on s.metric = 'tcp.stall_time'
-    where t.metric = 'tcp.delayed_ack_stalls' and t.slow_rate > 0.5 and t.slow > 1.5 * coalesce(t.against, 0)
-)
-select 'small writes' as subject, b.cell, 1.0 as part, s.slow_stalls, s.against_stalls, s.stall,
-    sum(b.slow) over () as slow, sum(b.against) over () as against
-from budget b, stalls s where b.state = 'network' or (b.state in ('idle', 'fewer_threads', 'sleep') and b.share > 0)
+-- when:
+select ramp(t.slow_rate, 0.3, 0.7) * grown(t.slow, t.against, 1.3, 1.7) as score,
+       t.slow as slow_stalls, coalesce(t.against, 0) as against_stalls, s.slow as stall
+from total t left join total s on s.metric = 'tcp.stall_time' where t.metric = 'tcp.delayed_ack_stalls'
+-- claims:
+select 'small writes' as subject, cell, 1.0 as part from budget
+where state = 'network' or state in ('idle', 'fewer_threads', 'sleep') and share > 0
 -- test claims: small writes wait for an acknowledgement
 -- total metric=tcp.delayed_ack_stalls slow=1 against=0 slow_rate=20
 -- total metric=tcp.stall_time slow=0.04

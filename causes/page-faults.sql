@@ -2,7 +2,7 @@
 -- layer: kernel
 -- page: memory profiles
 -- needs: thread_time
--- specific: 7
+-- yields: explicit-gc mm-lock process-creation swap tlb-shootdown
 -- says: {slow_faults} page faults per unit of work (baseline {against_faults})[[, mostly in {top:fn}]]: memory is
 --   unmapped and faulted in again and again
 -- evidence: page faults and unmapping per unit of work: {slow:s} (baseline {against:s})
@@ -12,31 +12,27 @@
 --   MALLOC_MMAP_THRESHOLD_=1073741824 MALLOC_TOP_PAD_=67108864
 -- try: larger pages: THP (madvise(MADV_HUGEPAGE), GLIBC_TUNABLES=glibc.malloc.hugetlb=1), MAP_POPULATE for what will be
 --   used anyway
--- experiment: environment MALLOC_TRIM_THRESHOLD_, MALLOC_TOP_PAD_; /sys/kernel/mm/transparent_hugepage/enabled
+-- experiment: env MALLOC_TRIM_THRESHOLD_: 131072 1073741824
+-- experiment: env MALLOC_TOP_PAD_: 131072 67108864
+-- experiment: setting /sys/kernel/mm/transparent_hugepage/enabled: x1 always
 -- see: mallopt(3), madvise(2)
-with faults as materialized (
-    select slow as slow_faults, against as against_faults from total where metric = 'process.minor_faults'
-        and slow > 1.5 * coalesce(against, 0) and slow_rate > 1000
-),
-cells as materialized (
-    select cell, slow, against, caller from budget
-    where (state in ('kernel', 'lock') and (request in ('page fault', 'munmap', 'madvise', 'mmap', 'brk', 'mremap')
-        or path glob '*;asm_exc_page_fault;*') and path not glob '*filemap*'
-           and path not glob '*swap*' and path not glob '*try_to_free*'
-               and coalesce(lock, 'kernel rwsem') glob 'kernel rwsem*'
-           -- A collector's are the collector's.
-           and coalesce(thread, '') not glob 'GC Thread#*' and coalesce(thread, '') not glob 'G# *')
-       or (state = 'user' and request in ('munmap', 'madvise', 'mmap', 'brk', 'mremap'))
-),
-top as (select caller from cells where caller is not null group by caller order by sum(slow - against) desc limit 1)
-select 'page faults' as subject, cell, 1.0 as part, slow_faults, against_faults, sum(slow) over () as slow,
-    sum(against) over () as against,
-    (select caller from top) as top
-from cells, faults
+-- when:
+select grown(slow, against, 1.3, 1.7) * ramp(slow_rate, 700, 1300) as score, slow as slow_faults,
+       against as against_faults
+from total where metric = 'process.minor_faults'
+-- claims:
+select 'page faults' as subject, cell, 1.0 as part from budget
+where state in ('kernel', 'lock') and (request = 'page fault' or call_group(request) = 'map'
+                                       or has_role(roles, 'kernel.fault'))
+      and not has_role(roles, 'kernel.page-cache', 'kernel.swap', 'kernel.reclaim')
+      and coalesce(lock, 'kernel rwsem') glob 'kernel rwsem*'
+   or state = 'user' and call_group(request) = 'map'
+-- tells:
+select b.caller as top from claimed c join budget b on b.cell = c.cell where b.caller is not null
+group by b.caller order by sum(b.slow - b.against) desc limit 1
 -- test claims: memory that is given back
 -- total metric=process.minor_faults slow=100 against=2 slow_rate=50000
 -- budget* state=kernel request='page fault' caller=work slow=4
--- budget state=kernel request='page fault' thread='GC Thread#' slow=2
 -- budget state=user slow=1 against=1
 -- says '100 page faults per operation (baseline 2), mostly in `work()`: memory is unmapped and'
 -- test refuses: what is read back was swapped out

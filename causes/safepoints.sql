@@ -2,44 +2,35 @@
 -- layer: jvm
 -- page: profiles
 -- needs: thread_time
--- specific: 6
+-- yields: goroutine-lock heap-size ipi irq-imbalance memory-limit nagle page-faults priority slow-clock thundering-herd
 -- says: threads of the JVM wait at safepoints: {slow:s} per unit of work (baseline {against:s})
 -- evidence: VM thread busy for {vm:s} per unit of work (baseline {against_vm:s})
 -- check: -Xlog:safepoint: total time and the operation
 -- try: stop what triggers them: thread dumps (jstack, monitoring), heap walks, biased-lock revocation
 --   (-XX:-UseBiasedLocking on JDK 8 to 17), deoptimisation
 -- see: https://openjdk.org/groups/hotspot/docs/HotSpotGlossary.html
-with vm as materialized (
-    -- The work of the VM thread while all others stand still, and its waits for those that do not stand still yet.
-    select coalesce(sum(slow), 0) as vm, coalesce(sum(against), 0) as against_vm from budget
-    where thread = 'VM Thread' and (state in ('user', 'kernel') or path glob '*;SafepointSynchronize::*')
-),
-collecting as (
-    select coalesce(sum(slow), 0) as slow from budget
-    where state in ('user', 'kernel')
-      and (thread glob 'GC Thread#*' or thread glob 'G#*' or thread glob 'ParGC*' or path glob '*;VM_G1*'
-           or path glob '*;VM_Gen*' or path glob '*;VM_Parallel*' or path glob '*Collect*')
-),
-cells as materialized (
-    select cell, slow, against from budget
-    where state in ('idle', 'lock', 'other', 'sleep')
-          and (path glob '*;SafepointSynchronize::*' or path glob '*;SafepointMechanism::*'
-               or path glob '*;ThreadSafepointState::*' or path glob '*WaitBarrier::*'
-               or path glob '*process_if_requested*')
-       or thread = 'VM Thread' and state in ('user', 'kernel', 'lock')
-       or state in ('user', 'kernel')
-          and (path glob '*;SafepointSynchronize::*' or path glob '*;VM_ThreadDump::*'
-               or path glob '*;VM_GetAllStackTraces::*' or path glob '*ThreadDump*' or path glob '*;VM_Op*')
-       -- Who needs a collection holds the lock of the heap until all stand still, and those who allocate wait for it.
-       or state in ('idle', 'lock', 'other') and (path glob '*Heap::mem_allocate;*'
-           or path glob '*;VMThread::execute;*')
-       -- Others wait for those that are stopped; let go all at once, they wait behind one another.
-       or state in ('idle', 'fewer_threads', 'runnable') and share > 0
-          and (select vm - against_vm from vm) > 0.03 * (select slow from measure where name = 'elapsed')
-)
-select 'safepoints' as subject, c.cell, 1.0 as part, sum(c.slow) over () as slow, sum(c.against) over () as against,
-       v.vm, v.against_vm
-from cells c, vm v, collecting g where v.vm > 2 * v.against_vm and v.vm > g.slow
+-- when:
+-- The work of the VM thread while all others stand still, and its waits for those that do not stand still yet.
+select grown(v.slow, v.against, 1.6, 2.4) * ramp(coalesce(v.slow / nullif(g.slow, 0), 1e9), 1.0, 1.4) as score,
+       v.slow as vm, v.against as against_vm,
+       ramp((v.slow - v.against) / (select slow from measure where name = 'elapsed'), 0.02, 0.04) as of_waits
+from (select coalesce(sum(slow), 0) as slow, coalesce(sum(against), 0) as against from budget
+      where thread = 'VM Thread' and (state in ('user', 'kernel') or path glob '*;SafepointSynchronize::*')) v,
+     (select coalesce(sum(slow), 0) as slow from budget
+      where state in ('user', 'kernel') and has_role(roles, 'gc.work')
+        and (thread <> 'VM Thread' or path glob '*;VM_G1*' or path glob '*;VM_Gen*' or path glob '*;VM_Parallel*'
+             or path glob '*Collect*')) g
+-- claims:
+select 'safepoints' as subject, cell, iif(state in ('idle', 'fewer_threads', 'runnable')
+                                          and not has_role(roles, 'safepoint', 'gc.stop'), of_waits, 1.0) as part
+from budget, given
+where state in ('idle', 'lock', 'other', 'sleep') and has_role(roles, 'safepoint')
+   or thread = 'VM Thread' and state in ('user', 'kernel', 'lock')
+   or state in ('user', 'kernel') and has_role(roles, 'safepoint', 'vm.operation')
+      -- Who needs a collection holds the lock of the heap until all stand still, and those who allocate wait for it.
+   or state in ('idle', 'lock', 'other') and has_role(roles, 'gc.stop')
+      -- Others wait for those that are stopped; let go all at once, they wait behind one another.
+   or state in ('idle', 'fewer_threads', 'runnable') and share > 0
 -- test claims: dumps of all threads
 -- budget* thread='VM Thread' state=user path=;VMThread::run;VM_ThreadDump::doit; slow=2 against=0.1
 -- budget* state=idle path=;Main.run;SafepointSynchronize::block; slow=3

@@ -2,24 +2,22 @@
 -- layer: code
 -- page: profiles
 -- needs: thread_time sample
--- specific: 2
 -- against: yes
+-- yields: all cpu-frequency numa
 -- says: {subject:fn} takes {slow:s} of CPU time per unit of work (baseline {against:s})
 -- evidence: mostly called through {way:path}
 -- check: twinscope flame SLOW.twin --against FAST.twin -o differs.html
 -- try: check whether it is called more often or does more per call: its callers and its input, then its source
 -- see: https://www.brendangregg.com/blog/2014-11-09/differential-flame-graphs.html
-with own as materialized (
-    select cell, slow, against, samples, share, path, focus as subject from budget where state in ('user', 'kernel')
-        and aside = 0 and focus is not null and fresh = 0
-),
-named as materialized (select subject, sum(slow) as slow, sum(against) as against, sum(samples) as samples,
-    sum(share) as share from own group by subject),
-grown as materialized (select * from named where share > 0.03 and slow > 1.1 * against and samples >= 20),
-way as materialized (select subject, path, row_number() over (partition by subject
-    order by slow - against desc) as place from own)
-select o.subject, o.cell, 1.0 as part, g.slow, g.against, w.path as way
-from own o join grown g on g.subject = o.subject left join way w on w.subject = o.subject and w.place = 1
+-- claims:
+select focus as subject, cell,
+       ramp(sum(share) over w, 0.02, 0.04) * ramp(sum(samples) over w, 10, 30)
+       * grown(sum(slow) over w, sum(against) over w, 1.05, 1.15) as part
+from budget where state in ('user', 'kernel') and aside = 0 and focus is not null and fresh = 0
+window w as (partition by focus)
+-- tells:
+select c.subject, b.path as way, max(b.slow - b.against)
+from claimed c join budget b on b.cell = c.cell group by c.subject
 -- test claims: a function that takes longer
 -- budget* state=user focus=sort slow=5 against=2
 -- budget state=user focus=parse slow=1 against=1

@@ -2,7 +2,7 @@
 -- layer: scheduling
 -- page: scheduler profiles
 -- needs: thread_time wait syscall
--- specific: 7
+-- yields: explicit-gc listen-overflow mm-lock process-creation swap tlb-shootdown
 -- says: {slow_wakeups} threads are woken per unit of work (baseline {against_wakeups}): most find nothing to do
 -- evidence: waking them and contention for the lock or queue per unit of work: {slow:s} (baseline {against:s})
 -- evidence: woken at once in {subject:fn}
@@ -10,43 +10,48 @@
 --   each wake-up
 -- try: wake one thread: pthread_cond_signal, notify, EPOLLEXCLUSIVE, SO_REUSEPORT, accept_mutex; a queue per thread
 -- see: epoll_ctl(2) (EPOLLEXCLUSIVE), pthread_cond_signal(3)
-with woken as materialized (
-    select slow as slow_wakeups, coalesce(against, 0) as against_wakeups from total
-        where metric = 'thread_time.wakeups' and slow > 2.5 * coalesce(against, 0) and slow > 2
-),
+-- when:
+with
 -- Woken from a wait for work, only to wait for the lock that guards it, or for work again.
 herd as materialized (
-    select sum(slow - against) as lost from budget where state = 'lock'
-        and (path glob '*cond_wait*' or path glob '*cond_timedwait*' or path glob '*cond_lock*'
-        or path glob '*Object.wait*' or path glob '*ConditionObject*')
+    select coalesce(sum(slow - against), 0) as lost from budget
+    where state = 'lock' and has_role(roles, 'condvar') and not has_role(roles, 'runtime')
       -- Locks that are made of condition variables.
       and path not glob '*;take_gil;*' and path not glob '*;ObjectMonitor::EnterI;*'
-          and path not glob '*;ObjectMonitor::enter*'
-          and (path not glob '*;Parker::park;*' or path glob '*ConditionObject*')
+      and path not glob '*;ObjectMonitor::enter*'
+      and (path not glob '*;Parker::park;*' or path glob '*ConditionObject*')
+),
+-- Who wakes all with one call makes fewer calls than there are waits; who wakes one for each piece of work makes one for
+-- each wait, beside that of the wait itself.
+calls as (
+    select ramp(-c.slow_count / nullif(sum(w.slow_count), 0), -1.9, -1.7) as at_once
+    from syscall_use c, wait_use w where c.call = 'futex' and w.what glob '*futex*'
 ),
 -- Who reads until there is nothing more is told so once for each piece of work; only more of that than before says
 -- something.
 again as (
-    select sum(slow_errors) as slow, sum(against_errors) as against from syscall_use
-    where call in ('accept', 'accept4') or (call in ('read', 'recvfrom', 'recvmsg') and (select is_pair from pair))
-),
-cells as materialized (
-    select b.cell, b.slow, b.against from budget b, herd, again
-    where (coalesce(herd.lost, 0) > 0.2 * (select slow - against from state where state = 'lock') and herd.lost > 0
-        or (again.slow > 1 and again.slow > 3 * again.against))
-      and ((b.state = 'lock' and b.path glob '*cond*') or (b.state = 'lock' and coalesce(herd.lost, 0) > 0)
-           or (b.state in ('kernel', 'user') and (b.request in ('futex', 'epoll_wait', 'epoll_pwait', 'accept',
-               'accept4', 'poll', 'select', 'switch') or b.path glob '*cond_*' or b.path glob '*try_to_wake_up*'
-               or b.path glob '*;schedule;*'
-               or b.function glob '*lll_lock*' or b.function glob '*pthread_mutex*'))
-           or (b.state = 'idle' and b.share > 0))
+    select sum(slow_errors) as slow, sum(against_errors) as against from syscall_use, pair
+    where call in ('accept', 'accept4') or is_pair and call_group(call) in ('read', 'receive')
 )
-select coalesce((select caller from budget where state = 'lock' and path glob '*cond*'
-    order by slow - against desc limit 1), 'the kernel') as subject, c.cell, 1.0 as part, w.slow_wakeups,
-    w.against_wakeups,
-       sum(c.slow) over () as slow, sum(c.against) over () as against
-from cells c, woken w
+select grown(w.slow, w.against, 2.2, 2.8) * ramp(w.slow, 1.5, 2.5)
+       * max(ramp(h.lost / nullif((select max(slow - against, 0) from state where state = 'lock'), 0), 0.15, 0.25)
+                 * coalesce((select at_once from calls), 0),
+             ramp(a.slow, 0.7, 1.3) * grown(a.slow, a.against, 2.5, 3.5)) as score,
+       w.slow as slow_wakeups, coalesce(w.against, 0) as against_wakeups, h.lost > 0 as by_condvar
+from total w, herd h, again a where w.metric = 'thread_time.wakeups'
+-- claims:
+select coalesce((select caller from budget where state = 'lock' and has_role(roles, 'condvar')
+                 order by slow - against desc limit 1), 'the kernel') as subject, cell, 1.0 as part
+from budget, given
+where state = 'lock' and (has_role(roles, 'condvar') or by_condvar)
+   or state in ('kernel', 'user')
+      and (request in ('futex', 'accept', 'accept4', 'switch') or call_group(request) = 'poll'
+           or has_role(roles, 'condvar', 'kernel.wake', 'kernel.switch')
+           or has_role(own_roles, 'lock.take', 'lock.wait', 'lock.release'))
+   or state = 'idle' and share > 0
 -- test claims: all are woken for one
+-- syscall_use call=futex slow_count=50 against_count=20
+-- wait_use state=idle what=futex_do_wait slow_count=40 against_count=10
 -- total metric=thread_time.wakeups slow=10 against=1
 -- budget* state=lock path=;work;pthread_cond_wait;__lll_lock_wait; caller=take slow=4
 -- budget* state=kernel request=futex slow=1

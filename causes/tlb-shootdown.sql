@@ -2,7 +2,6 @@
 -- layer: kernel
 -- page: interrupts memory
 -- needs: thread_time ipi
--- specific: 8
 -- says: {subject:fn} causes TLB shootdowns: {slow_ipis} IPIs per unit of work (baseline {against_ipis})
 -- evidence: sending IPIs and waiting for acknowledgement per unit of work: {slow:s} (baseline {against:s})
 -- check: twinscope flame SLOW.twin --state ipis; grep TLB /proc/interrupts
@@ -10,39 +9,36 @@
 --   threads
 -- try: garbage collectors and sandboxes: batch protection changes; processes instead of threads
 -- see: arch/x86/mm/tlb.c
+-- when:
 with ipis as materialized (
-    select sum(iif(side = 'slow', targets * per_unit, 0)) as slow_ipis,
-        sum(iif(side = 'against', targets * per_unit, 0)) as against_ipis
-    from w_ipi where kind = 'tlb' and comm in (select distinct comm from budget)
-),
-faults as (select max(iif(slow > 1.5 * coalesce(against, 0) and slow_rate > 1000, 1, 0)) as more from total
-    where metric = 'process.minor_faults'),
-top as materialized (
-    select request from budget where (path glob '*;flush_tlb*' or request in ('mprotect', 'munmap', 'madvise',
-        'mremap')) and request is not null group by request order by sum(slow - against) desc limit 1
-),
--- After a flush each page costs a walk of the tables again: some 2 µs until the working set is back, after 5 µs for the
--- interrupt in a virtual machine, which the kernel books as the program's own time; at most what the threads' own code
--- got slower by.
-walks as materialized (
-    select min(1.0, 7e-6 * max(slow_ipis - against_ipis, 0) / nullif((select sum(slow - against) from budget
-        where state = 'user' and fresh = 0), 0)) as part from ipis
-),
-cells as materialized (
-    select b.cell, b.slow, b.against, coalesce((select request from top), 'the kernel') as subject,
-        iif(b.state = 'user' and b.request is null, w.part, 1.0) as part
-    from budget b, ipis, faults left join walks w
-    where slow_ipis > 1.5 * against_ipis and b.state in ('kernel', 'user', 'stolen', 'lock')
-      and (b.path glob '*;flush_tlb*' or b.path glob '*tlb_flush*' or b.path glob '*;tlb_finish_mmu;*smp_call*'
-          or b.path glob '*;arch_tlbbatch_flush;*'
-           -- To change a protection is to flush; so are calls without page faults beside them.
-           or b.request in ('mprotect', 'pkey_mprotect')
-               or (coalesce(faults.more, 0) = 0 and b.request in ('munmap', 'madvise', 'mremap'))
-           or (b.state = 'user' and b.request is null and b.fresh = 0 and w.part > 0))
+    select sum(iif(side = 'slow', targets * per_unit, 0)) as slow,
+           sum(iif(side = 'against', targets * per_unit, 0)) as against
+    from w_ipi where kind = 'tlb' and comm in (select distinct comm from budget) having count(*) > 0
 )
-select subject, cell, part, slow_ipis, against_ipis, sum(slow) over (partition by subject) as slow,
-    sum(against) over (partition by subject) as against
-from cells, ipis
+select grown(slow, against, 1.3, 1.7) as score, slow as slow_ipis, against as against_ipis,
+       (select sum(slow - against) from budget where state = 'user' and fresh = 0) as own_grew,
+       -- Where page faults grew as well, memory comes and goes: what unmaps is not there to flush.
+       (select coalesce(max(grown(slow, against, 1.3, 1.7) * ramp(slow_rate, 700, 1300)), 0) from total
+        where metric = 'process.minor_faults') as faults
+from ipis
+-- claims:
+with asked as materialized (
+    select request from budget
+    where (has_role(roles, 'kernel.tlb') or request = 'mprotect' or call_group(request) = 'map') and request is not null
+    group by request order by sum(slow - against) desc limit 1
+)
+select coalesce((select request from asked), 'the kernel') as subject, cell,
+       case
+           -- To change a protection is to flush; so are calls without page faults beside them.
+           when has_role(roles, 'kernel.tlb') or request in ('mprotect', 'pkey_mprotect') then 1.0
+           when request in ('munmap', 'madvise', 'mremap') then 1 - faults
+           -- After a flush each page costs a walk of the tables again: some 2 µs until the working set is back, after
+           -- 5 µs for the interrupt in a virtual machine, which the kernel books as the program's own time; at most
+           -- what the threads' own code got slower by.
+           when state = 'user' and request is null and fresh = 0 and own_grew > 0
+               then min(1.0, 7e-6 * max(slow_ipis - against_ipis, 0) / own_grew)
+           else 0.0 end as part
+from budget, given where state in ('kernel', 'user', 'stolen', 'lock')
 -- test claims: protections that change all the time
 -- w_ipi side=slow kind=tlb comm=app targets=1000 per_unit=1
 -- w_ipi side=against kind=tlb comm=app targets=10 per_unit=1

@@ -2,26 +2,30 @@
 -- layer: scheduling
 -- page: time-budget
 -- needs: thread_time
--- specific: 4
+-- yields: net-drops run-queue-wait serial-phase timed-polling
 -- says: {slow_busy} threads work at once (baseline {against_busy}): concurrency is too low
 -- evidence: threads: {threads} (baseline {against_threads}); idle CPUs on average: {idle} (baseline {against_idle})
 -- check: twinscope report: threads at once
 -- try: more workers: size of the pool, worker_processes, GOMAXPROCS, parallelism of the query or build; more requests
 --   in flight
--- experiment: number of threads
+-- experiment: parameter threads: x1 x2
 -- see: Little, A proof for the queuing formula L = λW, 1961
+-- when:
 with busy as materialized (
-    select sum(slow_threads) as slow_busy, sum(against_threads) as against_busy from state
-        where state not in ('idle', 'runnable', 'fewer_threads')
-),
+    select sum(slow_threads) as slow, sum(against_threads) as against from state
+    where state not in ('idle', 'runnable', 'fewer_threads')
+)
 -- Or next to nothing is done at any time: units wait one after another for something outside.
-few as materialized (select * from busy where slow_busy < 0.85 * against_busy
-    or (slow_busy < 0.5 and (select share from state where state = 'idle') > 0.3)),
-threads as (select slow as threads, against as against_threads from measure where name = 'threads'),
-idle as (select slow as idle, against as against_idle from measure where name = 'idle_cpus')
-select 'threads' as subject, b.cell, 1.0 as part, f.slow_busy, f.against_busy, t.threads, t.against_threads, i.idle,
-    i.against_idle
-from budget b, few f, threads t, idle i where b.state in ('idle', 'fewer_threads') and b.share > 0
+select max(ramp(-b.slow / b.against, -0.9, -0.8),
+           ramp(-b.slow, -0.6, -0.4) * ramp((select share from state where state = 'idle'), 0.25, 0.35)) as score,
+       b.slow as slow_busy, b.against as against_busy, t.slow as threads, t.against as against_threads,
+       i.slow as idle, i.against as against_idle
+from busy b, measure t, measure i where t.name = 'threads' and i.name = 'idle_cpus'
+-- claims:
+select 'threads' as subject, cell, 1.0 as part from budget
+where state in ('idle', 'fewer_threads') and share > 0
+      -- Threads that do no work any more, and wait for data: for them the others wait.
+   or state in ('pipe', 'network') and aside = 1 and share > 0
 -- test claims: one worker instead of three
 -- budget* state=idle slow=4 against=0.5
 -- budget state=user slow=1 against=3

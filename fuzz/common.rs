@@ -1,6 +1,6 @@
 //! What the fuzz targets share: a small recording to damage, and everything that a reader does with one.
 
-use explain::Options;
+use compare::Options;
 use model::{Chart, ChartKind, Coverage, Fact, Manifest, Page, Status};
 use query::testing::{CPU, ENDED, MEMINFO, NET, PROCESS, VMSTAT, write_with};
 use query::{Run, Session};
@@ -114,7 +114,7 @@ pub fn read_all(path: &Path) {
     }
     let sound = FOLDER.path().join("finished.twin");
     if let (Ok(a), Ok(b)) = (Recording::open(&sound), Recording::open(path)) {
-        let _ = explain::compare(&[run("sound", a), run("damaged", b)], &Options::default()).map(|c| c.to_json());
+        let _ = compare::compare(&[run("sound", a), run("damaged", b)], &Options::default()).map(|c| c.to_json());
     }
 }
 

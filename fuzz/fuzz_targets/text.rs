@@ -2,7 +2,7 @@
 //! chooses which.
 #![no_main]
 
-use explain::{Choice, Condition};
+use compare::{Choice, Condition};
 use libfuzzer_sys::fuzz_target;
 use sources::{mask, parse};
 

@@ -3,7 +3,7 @@
 use crate::text;
 use anyhow::Result;
 use clap::Args;
-use explain::{Choice, Comparison, Condition, Difference, Lock, Per, Waited};
+use compare::{Choice, Comparison, Condition, Difference, Lock, Per, Waited};
 use query::Run;
 use std::ops::{Add, Range};
 use std::path::PathBuf;
@@ -42,13 +42,13 @@ impl Choose {
     pub(crate) fn compare(&self, repeats: &[PathBuf]) -> Result<(Vec<Run>, Comparison, bool)> {
         let all: Vec<&PathBuf> = self.recordings.iter().chain(repeats).collect();
         let runs = query::open(&all)?;
-        let options = explain::Options {
+        let options = compare::Options {
             window: self.window.clone(),
             least_change: self.least / 100.0,
             repeats: if repeats.is_empty() { 0 } else { self.recordings.len() },
-            ..explain::Options::default()
+            ..compare::Options::default()
         };
-        let comparison = explain::compare(&runs, &options)?;
+        let comparison = compare::compare(&runs, &options)?;
         let damaged = text::say_damage(&runs);
         Ok((runs, comparison, damaged))
     }
@@ -303,7 +303,7 @@ fn once(found: Vec<&Difference>) -> Vec<&Difference> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use explain::Bound;
+    use compare::Bound;
 
     #[test]
     fn a_window_may_begin_at_zero() {

@@ -3,9 +3,10 @@
 use crate::text;
 use anyhow::Result;
 use clap::Args;
+use compare::{Choice, PerSide, Side};
 use explain::budget::State;
 use explain::cause::{self, Cause};
-use explain::{Choice, Explanation, Finding, Outcome, PerSide, Side};
+use explain::{Explanation, Finding, Outcome};
 use query::human;
 use std::path::PathBuf;
 
@@ -397,8 +398,9 @@ pub fn causes(options: &Causes) -> Result<u8> {
 fn json(cause: &Cause) -> serde_json::Value {
     serde_json::json!({
         "cause": cause.id, "title": cause.title, "layer": cause.layer, "needs": cause.needs, "against": cause.against,
-        "specific": cause.specific, "says": cause.says, "evidence": cause.evidence, "check": cause.check, "advice": cause.advice,
-        "experiment": cause.experiment, "references": cause.see, "query": cause.sql,
+        "yields": cause.yields, "before": cause.before, "last": cause.last, "says": cause.says, "evidence": cause.evidence, "check": cause.check, "advice": cause.advice,
+        "experiment": cause.experiment.iter().map(ToString::to_string).collect::<Vec<_>>(), "references": cause.see,
+        "when": cause.when, "claims": cause.claims, "tells": cause.tells, "query": cause.query(),
     })
 }
 
@@ -407,14 +409,23 @@ fn show(cause: &Cause) {
     println!("\nsays   {}", text::clean(&cause.says));
     let needs = if cause.needs.is_empty() { "only the thread ledger".to_owned() } else { cause.needs.join(", ") };
     println!("needs  {needs}{}", if cause.against { ", and a baseline" } else { "" });
-    for (word, lines) in
-        [("check", &cause.check), ("try", &cause.advice), ("vary", &cause.experiment), ("see", &cause.see)]
-    {
-        for line in lines {
+    let experiment = cause.experiment.iter().map(ToString::to_string).collect();
+    let yields = if cause.last { vec!["all others".to_owned()] } else { vec![cause.yields.join(" ")] };
+    for (word, lines) in [
+        ("yields", &yields),
+        ("check", &cause.check),
+        ("try", &cause.advice),
+        ("vary", &experiment),
+        ("see", &cause.see),
+    ] {
+        for line in lines.iter().filter(|line| !line.is_empty()) {
             println!("{word:6} {}", text::clean(line));
         }
     }
-    println!("\n{}", cause.sql);
+    println!("\n{}", cause.query());
+    if !cause.tells.is_empty() {
+        println!("\n-- What there is to say of what is claimed (table claimed):\n{}", cause.tells);
+    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use crate::output;
 use crate::text::{self, cut};
 use anyhow::Result;
 use clap::Args;
-use explain::Choice;
+use compare::Choice;
 use model::{Measure, Status, Table, Window};
 use query::profile::{self, Filter, Known, Levels, Part, ROOT, Request, Tree};
 use query::{Run, human};
@@ -213,7 +213,7 @@ pub fn flame(options: &Flame) -> Result<u8> {
 
 fn draw(options: &Flame, runs: &[Run]) -> Result<Drawn> {
     let windows: Vec<Window> =
-        runs.iter().map(|run| explain::choose(run, &options.window)).collect::<Result<_, _>>()?;
+        runs.iter().map(|run| compare::choose(run, &options.window)).collect::<Result<_, _>>()?;
     let parts: Vec<Part<'_>> = runs.iter().zip(&windows).map(|(run, window)| Part { run, window }).collect();
     let known = known(runs, &options.state)?;
     let request = Request {
@@ -245,7 +245,7 @@ fn draw(options: &Flame, runs: &[Run]) -> Result<Drawn> {
         let sum = |side: usize, of: &dyn Fn(usize) -> Option<f64>| {
             groups.iter().enumerate().filter(|(_, g)| **g == side).map(|(i, _)| of(i)).sum::<Option<f64>>()
         };
-        let work = |i: usize| Some(explain::Pace::of(runs.get(i)?, windows.get(i)?)?.work);
+        let work = |i: usize| Some(compare::Pace::of(runs.get(i)?, windows.get(i)?)?.work);
         let seconds = |i: usize| windows.get(i).map(|w| (w.to - w.from) as f64 / 1e9);
         let (divisors, per) = match [0, 1].map(|side| sum(side, &work)) {
             [Some(a), Some(b)] => ([a, b], "op"),

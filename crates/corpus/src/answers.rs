@@ -1,7 +1,8 @@
 //! What `explain` says of the pairs, and how often it is right.
 
 use crate::{Pair, Set};
-use explain::{Bound, Choice, Explain, Outcome};
+use compare::{Bound, Choice};
+use explain::{Explain, Outcome};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;

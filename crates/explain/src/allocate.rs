@@ -1,8 +1,9 @@
-//! Gives each part of the lost time to one finding: first to what claims it, the most specific cause before others; then what follows from that.
+//! Gives each part of the lost time to one finding: first to what claims it, causes that yield after those that they yield to; then what follows
+//! from that.
 
+use crate::answer::Finding;
 use crate::budget::{Budget, Cell, State, WAITS};
-use crate::cause::{Cause, Found};
-use crate::explanation::Finding;
+use crate::cause::{Cause, Found, Order};
 use std::collections::{BTreeMap, HashMap};
 
 /// Findings that explain less are not listed.
@@ -12,6 +13,9 @@ const LEAST_SHARE: f64 = 0.03;
 /// have more: it can be the cause itself.
 const MOST_OF_IT: f64 = 0.5;
 const MOST_OF_NEW: f64 = 0.67;
+
+/// The rest follows in part from so little below to so little above these: half of this.
+const SOFT: f64 = 0.2;
 
 /// What a cause was granted: parts of cells.
 type Granted = Vec<(usize, f64)>;
@@ -33,8 +37,8 @@ impl Left {
 }
 
 /// Divides the lost time among what was found; largest first.
-pub(crate) fn allocated(budget: &Budget, found: Vec<(&Cause, Found)>) -> Vec<Finding> {
-    let mut found: Vec<(&Cause, Found, f64)> = found
+pub(crate) fn allocated(budget: &Budget, order: &Order<'_>, found: Vec<(&Cause, Found)>) -> Vec<Finding> {
+    let found: Vec<(&Cause, Found, f64)> = found
         .into_iter()
         .filter(|(_, f)| !f.claims.is_empty())
         .map(|(cause, f)| {
@@ -43,21 +47,28 @@ pub(crate) fn allocated(budget: &Budget, found: Vec<(&Cause, Found)>) -> Vec<Fin
         })
         .filter(|(.., share)| *share >= LEAST_SHARE)
         .collect();
-    // What only says which code it is comes last.
-    let is_code = |cause: &Cause| cause.layer == "code";
-    found.sort_by(|(a, x, p), (b, y, q)| {
-        let (key, other) = ((is_code(a), std::cmp::Reverse(a.specific)), (is_code(b), std::cmp::Reverse(b.specific)));
-        key.cmp(&other).then(q.total_cmp(p)).then_with(|| (&a.id, &x.subject).cmp(&(&b.id, &y.subject)))
-    });
-    let code = found.iter().position(|(cause, ..)| is_code(cause)).unwrap_or(found.len());
-    let code = found.split_off(code);
+    let (last, found) = found.into_iter().partition(|(cause, ..)| cause.last);
     let mut left = Left::default();
     let mut findings = Vec::new();
-    grant(budget, found, &mut left, &mut findings);
+    grant(budget, in_turn(order, found), &mut left, &mut findings);
     follow(budget, &mut left, &mut findings);
     wake(budget, &mut left, &mut findings);
-    grant(budget, code, &mut left, &mut findings);
+    // What only says which code it is comes last.
+    grant(budget, in_turn(order, last), &mut left, &mut findings);
     finish(budget, findings)
+}
+
+/// In the order in which they are granted: who yields to another comes after it; else who claims more comes first.
+fn in_turn<'c>(order: &Order<'_>, mut found: Vec<(&'c Cause, Found, f64)>) -> Vec<(&'c Cause, Found, f64)> {
+    found.sort_by(|(a, x, p), (b, y, q)| q.total_cmp(p).then_with(|| (&a.id, &x.subject).cmp(&(&b.id, &y.subject))));
+    let mut turns = Vec::with_capacity(found.len());
+    while !found.is_empty() {
+        let waits = |(cause, ..): &(&Cause, Found, f64)| found.iter().any(|(b, ..)| order.yields(&cause.id, &b.id));
+        // There are no circles, so that one does not wait.
+        let next = found.iter().position(|one| !waits(one)).unwrap_or(0);
+        turns.push(found.remove(next));
+    }
+    turns
 }
 
 /// Grants what is left of their claims to causes, one after the other.
@@ -125,14 +136,19 @@ fn give(
     };
     let parts: Vec<f64> = findings.iter().map(|(.., granted)| has(granted)).collect();
     let explained: f64 = parts.iter().sum();
+    if explained >= grown || explained <= 0.0 {
+        return;
+    }
     let needed = if is_new { MOST_OF_NEW } else { MOST_OF_IT };
-    if explained < needed * grown || explained >= grown || explained <= 0.0 {
+    // A sample more or less must not move all of the rest.
+    let most = ((explained / grown - needed) / SOFT + 0.5).clamp(0.0, 1.0);
+    if most <= 0.0 {
         return;
     }
     for ((.., granted), part) in findings.iter_mut().zip(&parts).filter(|(_, part)| **part > 0.0) {
-        granted.extend(cells.iter().map(|&cell| (cell, left.of(cell) * part / explained)));
+        granted.extend(cells.iter().map(|&cell| (cell, most * left.of(cell) * part / explained)));
     }
-    left.take(&cells.iter().map(|&cell| (cell, left.of(cell))).collect());
+    left.take(&cells.iter().map(|&cell| (cell, most * left.of(cell))).collect());
 }
 
 fn finish(budget: &Budget, findings: Vec<(&Cause, Found, Granted)>) -> Vec<Finding> {
@@ -147,9 +163,9 @@ fn finish(budget: &Budget, findings: Vec<(&Cause, Found, Granted)>) -> Vec<Findi
             evidence: one.evidence,
             advice: cause.advice.clone(),
             check: cause.check.clone(),
-            experiment: cause.experiment.clone(),
+            experiment: cause.experiment.iter().map(ToString::to_string).collect(),
             see: cause.see.clone(),
-            query: cause.sql.clone(),
+            query: cause.query(),
             states: states(budget, &granted),
         })
         .collect();
@@ -191,12 +207,12 @@ mod tests {
     use crate::cause::Claim;
 
     fn cause(id: &str, layer: &str) -> Cause {
-        Cause { id: id.into(), layer: layer.into(), specific: 4, ..Cause::default() }
+        Cause { id: id.into(), last: layer == "code", ..Cause::default() }
     }
 
     fn claims(cells: &[usize]) -> Found {
         let claims = cells.iter().map(|&cell| Claim { cell, part: 1.0 }).collect();
-        Found { subject: String::new(), says: String::new(), evidence: Vec::new(), claims }
+        Found { claims, ..Found::default() }
     }
 
     /// The shares of `storm`, which claims the first cell, and of `slower`, which claims all; places are called by their callers' names and
@@ -210,7 +226,7 @@ mod tests {
         let budget = Budget::of_times(cells.iter().map(cell).collect());
         let (storm, slower) = (cause("storm", "kernel"), cause("slower", "code"));
         let all: Vec<usize> = (0..cells.len()).collect();
-        let findings = allocated(&budget, vec![(&slower, claims(&all)), (&storm, claims(&[0]))]);
+        let findings = allocated(&budget, &Order::default(), vec![(&slower, claims(&all)), (&storm, claims(&[0]))]);
         let of = |id: &str| findings.iter().find(|f| f.cause == id).map_or(0.0, |f| f.share.value);
         [of("storm"), of("slower")]
     }
@@ -244,8 +260,8 @@ mod tests {
 
     #[test]
     fn new_code_must_be_little_else() {
-        let of = shares(&[("check", true, [6.0, 0.0]), ("check", true, [4.0, 0.0]), ("", false, [1.0, 1.0])]);
-        assert!(near(of, [0.6, 0.4]), "{of:?}");
+        let of = shares(&[("check", true, [5.0, 0.0]), ("check", true, [5.0, 0.0]), ("", false, [1.0, 1.0])]);
+        assert!(near(of, [0.5, 0.5]), "{of:?}");
         let of = shares(&[("check", true, [8.0, 0.0]), ("check", true, [2.0, 0.0]), ("", false, [1.0, 1.0])]);
         assert!(near(of, [1.0, 0.0]), "{of:?}");
     }

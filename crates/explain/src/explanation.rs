@@ -1,10 +1,10 @@
 //! `explain`: why a run is slower than another, or what limits one; the causes ranked by the part of the lost time that they explain.
 
-use crate::budget::{Budget, Estimate, STATES, State, Unit};
-use crate::cause::{Cause, Found, Measure, OfRun, Tables, ask, totals};
-use crate::compare::LEAST_CHANGE;
-use crate::side::{PerSide, Side};
-use crate::{Caution, Choice, Error, FactDifference, Pace, allocate, cautions, facts, own, verdict, window};
+use crate::answer::{Explanation, NotEvaluated, Note, Outcome};
+use crate::budget::{Budget, STATES, State};
+use crate::cause::{Cause, Found, Measure, OfRun, Order, Tables, ask, totals};
+use crate::{Error, allocate, verdict};
+use compare::{Choice, FactDifference, LEAST_CHANGE, Pace, PerSide, Side, Unit, cautions, facts, own, window};
 use model::{Status, Window};
 use query::concurrency::Concurrency;
 use query::{Run, Session};
@@ -31,109 +31,6 @@ impl Default for Explain {
     fn default() -> Self {
         Explain { window: Choice::Auto, least: None, causes: crate::cause::built_in() }
     }
-}
-
-/// A cause that was found, with what it explains.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Finding {
-    /// Identifier of the cause.
-    pub cause: String,
-    /// Its title.
-    pub title: String,
-    /// Part of the lost time that it explains, and no other finding does; of one run alone, of the time of its threads.
-    pub share: Estimate,
-    /// What it is about: a lock, a function …
-    pub subject: String,
-    /// In a sentence.
-    pub says: String,
-    /// What shows it, line by line.
-    pub evidence: Vec<String>,
-    /// What to do about it.
-    pub advice: Vec<String>,
-    /// How to see it by hand.
-    pub check: Vec<String>,
-    /// What an experiment would vary.
-    pub experiment: Vec<String>,
-    /// References.
-    pub see: Vec<String>,
-    /// The question whose answer it is.
-    pub query: String,
-    /// Of the lost time that it explains, how much was in which state, largest first.
-    pub states: Vec<(State, f64)>,
-}
-
-/// Something that is worth knowing and has no cost that could be measured.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Note {
-    /// Identifier of the cause.
-    pub cause: String,
-    /// In a sentence.
-    pub text: String,
-}
-
-/// A cause that could not be looked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NotEvaluated {
-    /// Identifier of the cause.
-    pub cause: String,
-    /// What is missing.
-    pub needs: String,
-}
-
-/// How the sides compare.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// The slow side is slower, by enough.
-    Slower,
-    /// It is not, or not by enough: there is nothing to explain.
-    NoSlower,
-    /// It is, with one or two runs a side, and so is all of its code, the kernel's too: as on slower CPUs.
-    Evenly,
-    /// The work is not known, and the threads spent more time on it, by enough.
-    MoreTime,
-    /// There is one side only.
-    Alone,
-}
-
-/// The answer.
-#[derive(Debug)]
-pub struct Explanation {
-    /// Names of the runs, the slow ones first.
-    pub runs: Vec<String>,
-    /// How many of them are slow.
-    pub slow: usize,
-    /// The window of each run.
-    pub windows: Vec<Window>,
-    /// What a unit of work is.
-    pub unit: Unit,
-    /// Elapsed seconds per unit; equal for one side only.
-    pub elapsed: PerSide<f64>,
-    /// Units done, and in which time.
-    pub done: PerSide<Pace>,
-    /// Elapsed time per unit, slow over baseline.
-    pub ratio: Estimate,
-    /// How the sides compare.
-    pub outcome: Outcome,
-    /// In a sentence or two.
-    pub verdict: String,
-    /// Thread-seconds per unit by state, and the part of the lost time.
-    pub ledger: Vec<(State, PerSide<f64>, Estimate)>,
-    /// The function of the program in which its threads' own code ran most, and the part of their time that it took.
-    pub hottest: Option<(String, f64)>,
-    /// What was found, largest first.
-    pub findings: Vec<Finding>,
-    /// Part of the lost time that no finding explains.
-    pub unexplained: f64,
-    /// What is worth knowing besides.
-    pub notes: Vec<Note>,
-    /// What could not be looked for.
-    pub not_evaluated: Vec<NotEvaluated>,
-    /// Properties of the hosts that differ.
-    pub facts: Vec<FactDifference>,
-    /// What stands against believing all this too readily.
-    pub cautions: Vec<Caution>,
-    /// What could not be read of the recordings.
-    pub damage: Vec<String>,
 }
 
 /// Explains the first `slow` of the runs by the others; without others, what limits them.
@@ -282,12 +179,13 @@ fn find(
     let missing: Vec<Option<String>> = options.causes.iter().map(|cause| lacks(&runs, cause, budget.single)).collect();
     let mut session = Session::of(runs)?;
     let failed = tables.define(&mut session)?;
-    let (found, not_evaluated) = ask_all(&session, options.causes.iter().zip(missing), budget)?;
+    let order = Order::of(&options.causes)?;
+    let (found, not_evaluated) = ask_all(&mut session, options.causes.iter().zip(missing), budget)?;
     into.not_evaluated = not_evaluated;
     for (cause, note) in found.iter().filter(|(_, f)| f.claims.is_empty()) {
         into.notes.push(Note { cause: cause.id.clone(), text: note.says.clone() });
     }
-    into.findings = allocate::allocated(budget, found);
+    into.findings = allocate::allocated(budget, &order, found);
     let explained: f64 = into.findings.iter().map(|f| f.share.value).sum();
     into.unexplained = (1.0 - explained).max(0.0);
     Ok(session.damage().into_iter().map(|(run, damage)| format!("{run}: {damage}")).chain(failed).collect())
@@ -298,7 +196,7 @@ type Asked<'c> = (Vec<(&'c Cause, Found)>, Vec<NotEvaluated>);
 
 /// What causes find, and which could not be looked for. `causes`: each with what it lacks.
 fn ask_all<'c>(
-    session: &Session,
+    session: &mut Session,
     causes: impl Iterator<Item = (&'c Cause, Option<String>)>,
     budget: &Budget,
 ) -> Result<Asked<'c>, Error> {
@@ -403,24 +301,24 @@ mod tests {
     fn a_question_that_fails_ends_nothing_but_its_cause() {
         let cell = Cell { state: Some(State::Lock), ..Cell::default() };
         let budget = Budget::of_times(vec![(cell, [2.0, 1.0])]);
-        let session = Session::of(Vec::new()).unwrap();
+        let mut session = Session::of(Vec::new()).unwrap();
         let cause = |id: &str, sql: &str, built_in: bool| Cause {
             id: id.into(),
             says: "it".into(),
-            sql: sql.into(),
+            claims: sql.into(),
             built_in,
             ..Cause::default()
         };
         let good = cause("good", "select 'it' as subject, 0 as cell, 1.0 as part", true);
         let bad = cause("bad", "select x from nowhere", true);
         let asked = [(&bad, None), (&good, None), (&good, Some("table x".to_owned()))];
-        let (found, not) = ask_all(&session, asked.into_iter(), &budget).unwrap();
+        let (found, not) = ask_all(&mut session, asked.into_iter(), &budget).unwrap();
         assert_eq!(found.iter().map(|(c, _)| c.id.as_str()).collect::<Vec<_>>(), ["good"]);
         assert!(not[0].cause == "bad" && not[0].needs.contains("no such table: nowhere"), "{not:?}");
         assert_eq!((not[1].cause.as_str(), not[1].needs.as_str()), ("good", "table x"));
         // Who wrote a cause wants to know what is wrong with it.
         let own = Cause { built_in: false, ..bad.clone() };
-        let why = ask_all(&session, [(&own, None)].into_iter(), &budget).unwrap_err().to_string();
+        let why = ask_all(&mut session, [(&own, None)].into_iter(), &budget).unwrap_err().to_string();
         assert!(why.contains("cause bad"), "{why}");
     }
 }

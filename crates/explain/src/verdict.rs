@@ -1,9 +1,10 @@
 //! The answer in a sentence or two that a manager can read.
 
 use crate::Explanation;
-use crate::budget::{State, Unit};
-use crate::explanation::Outcome;
-use crate::side::Side;
+use crate::answer::Outcome;
+use crate::budget::State;
+use compare::Side;
+use compare::Unit;
 use query::{human, percent, times, times_interval};
 
 /// "a, b and c" of names.

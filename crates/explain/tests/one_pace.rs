@@ -1,7 +1,8 @@
 //! One pace, one window: `compare` and `explain` say the same of how much was done and how long it took, over the life of a command, over a stretch of it,
 //! and where the command is the unit.
 
-use explain::{Bound, Choice, Comparison, Explain, Explanation, Options, Side, compare, explain};
+use compare::{Bound, Choice, Comparison, Options, Side, compare};
+use explain::{Explain, Explanation, explain};
 use model::{Column, Manifest, Table, Unit, Work, whose};
 use query::testing::{CPU, write};
 use query::{Run, open};

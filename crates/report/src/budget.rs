@@ -2,7 +2,7 @@
 //! ledger of the threads.
 
 use crate::bundle::{Budget, BudgetSource, State};
-use explain::Comparison;
+use compare::Comparison;
 use model::Manifest;
 use query::series::Grid;
 use query::{Run, metric};

@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::block::{Block, Coding};
 use crate::bundle::{self, PageTable, SeriesRef, View};
-use explain::{Comparison, Difference};
+use compare::{Comparison, Difference};
 use model::{Chart, ChartKind, Page, Type, Window};
 use query::series::Grid;
 use query::{Metric, Run, metric};

@@ -1,9 +1,11 @@
 //! What the first screen says: which recording is explained against which, why it is slower, and where each finding points.
 
 use crate::bundle;
-use explain::budget::{Estimate, State, Unit};
+use compare::Unit;
+use compare::{Pace, PerSide, Side};
+use explain::budget::{Estimate, State};
 use explain::cause::Cause;
-use explain::{Explain, Explanation, Finding, Note, Outcome, Pace, PerSide, Side, explain};
+use explain::{Explain, Explanation, Finding, Note, Outcome, explain};
 use model::Page;
 use query::Run;
 use std::collections::HashMap;

@@ -4,7 +4,8 @@ use crate::bundle::{self, DifferencePer, Head, MissingStatus, PageSpec, ProfileS
 use crate::charts::{PageData, place_of};
 use crate::explained::{self, Explained};
 use crate::{Error, budget};
-use explain::{Comparison, Difference, Level, Outcome, Pace, Per};
+use compare::{Comparison, Difference, Level, Pace, Per};
+use explain::Outcome;
 use model::{Exit, Polarity, Status};
 use query::series::Grid;
 use query::{Run, metric};
@@ -215,7 +216,7 @@ fn spark(values: &[f64]) -> Vec<Option<f64>> {
     values.chunks(size).map(mean).collect()
 }
 
-fn fact(f: &explain::FactDifference) -> bundle::FactDifference {
+fn fact(f: &compare::FactDifference) -> bundle::FactDifference {
     let mut values = f.values.iter().cloned();
     bundle::FactDifference {
         fact: f.full_name(),
@@ -281,7 +282,7 @@ pub(crate) fn set_up(runs: &[Run]) -> bundle::SetUp {
         category,
         values,
     };
-    bundle::SetUp { facts: explain::all_facts(runs).into_iter().map(fact).collect() }
+    bundle::SetUp { facts: compare::all_facts(runs).into_iter().map(fact).collect() }
 }
 
 #[cfg(test)]

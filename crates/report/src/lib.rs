@@ -26,7 +26,8 @@ pub use explained::Explained;
 pub use flame::{Graph, flame_html, svg};
 
 use bundle::{PageTable, View};
-use explain::{Comparison, Explain};
+use compare::Comparison;
+use explain::Explain;
 use model::Page;
 use query::Run;
 use std::path::PathBuf;

@@ -7,7 +7,7 @@ use crate::events::{Event, KEYS, MOSTS, SUMS, Shape, Ticks, merge, write};
 use crate::rows::Rows;
 use crate::stacks::Stacks;
 use crate::{ledger, locks};
-use explain::Comparison;
+use compare::Comparison;
 use model::{Fold, Measure, NULL, Table, Unit};
 use query::Run;
 use std::collections::HashMap;

@@ -8,7 +8,7 @@ use crate::charts::{PageData, window};
 use crate::profile::at;
 use crate::summed;
 use crate::words::spelled;
-use explain::Comparison;
+use compare::Comparison;
 use model::{Compare, Kind, Table, Type};
 use query::series::Grid;
 use query::{Metric, Run, metrics};

@@ -3,7 +3,8 @@
 use super::Report;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use explain::{Explain, Options, compare};
+use compare::{Options, compare};
+use explain::Explain;
 use flate2::read::GzDecoder;
 use model::{Column, Fold, Kind, Manifest, Table, Unit, Work};
 use query::{Run, testing};
@@ -171,13 +172,13 @@ fn lasting(name: &str, seconds: i64, samples: &str, more: &[(&'static Table, &st
 const CAUSE: &str = "-- cause of-a-test: threads wait for a lock
 -- layer: scheduling
 -- needs: thread_time
--- specific: 5
 -- says: threads wait for {subject}
 -- evidence: waited {slow:s}
 -- check: look at it
 -- try: another lock
 -- see: futex(2)
-select '<the> lock' as subject, cell, 1.0 as part, slow from budget where state = 'lock'";
+-- claims:
+select '<the> lock' as subject, cell, 1.0 as part from budget where state = 'lock'";
 
 fn looked_for() -> Explain {
     Explain { causes: vec![explain::cause::parse(CAUSE).unwrap()], ..Explain::default() }
@@ -400,7 +401,7 @@ fn the_first_screen_says_what_the_engine_found() {
     assert_eq!((head["budget"]["unit"].as_str(), head["budget"]["source"].as_str()), (Some("s"), Some("ledger")));
     assert_eq!(head["budget"]["states"].as_array().unwrap().len(), explain::budget::STATES.len());
     let (fast, slow) = (bar(&head, 0), bar(&head, 1));
-    for (state, explain::PerSide { slow: of_slow, baseline: of_fast }, _) in &engine.explanation.ledger {
+    for (state, compare::PerSide { slow: of_slow, baseline: of_fast }, _) in &engine.explanation.ledger {
         assert!(
             (slow[state.name()] - of_slow).abs() < 1e-9 && (fast[state.name()] - of_fast).abs() < 1e-9,
             "{}",

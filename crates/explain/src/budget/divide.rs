@@ -33,6 +33,9 @@ const OUTSIDE: f64 = 0.02;
 /// So many more threads that sleep on average are a change.
 const AWAKE: f64 = 0.2;
 
+/// A phase of a run alone takes so much of its time: less is its beginning and end, more is all there is.
+const PHASE: std::ops::Range<f64> = 0.08..0.9;
+
 /// Divides what `slow` takes longer for a unit than `fast`. `cpus`: those of the machine with more of them.
 pub(crate) fn divide(slow: &Sums, fast: &Sums, cpus: f64) -> Division {
     let mut share = [0.0; STATES];
@@ -146,20 +149,28 @@ fn follow(slow: &Sums, fast: &Sums, k: f64, share: &mut [f64; STATES], factor: &
     aside
 }
 
-/// Where the time of one run alone went: the share of each state in the thread-seconds of those that do the work. Waiting behind threads of the
-/// workload is left out: it takes no time from the whole. So is waiting for work, beyond what would keep the CPUs busy: who waits for work waits for
-/// those that have some, whatever these do.
-pub(crate) fn alone(run: &Sums, cpus: f64) -> Division {
-    let idle = run.of(State::Idle);
-    let threads = run.time.iter().sum::<f64>() - run.of(State::Crowded);
+/// Where the time of one run alone went: the share of each state in the thread-seconds of those that do the work, and in those that CPUs were not used
+/// for. Waiting behind threads of the workload takes no time from the whole, but as far as CPUs are unused meanwhile: then threads may not run there.
+/// Nor does waiting for work, beyond what would keep the CPUs busy: who waits for work waits for those that have some, whatever these do. Where
+/// `serial`, the part of the time in which one thread ran alone, is a phase of a run that has others, the CPUs that threads used in those are missing
+/// in it.
+pub(crate) fn alone(run: &Sums, cpus: f64, serial: f64) -> Division {
+    let (idle, crowded) = (run.of(State::Idle), run.of(State::Crowded));
+    let spare = (cpus * run.seconds - run.cpu() - run.others).max(0.0);
+    let kept = crowded.min(spare);
+    let threads = run.time.iter().sum::<f64>() - crowded;
     let unused = ((cpus * run.seconds).min(threads) - run.engaged()).clamp(0.0, idle);
-    let whole = threads - idle + unused;
+    let alone = serial * run.seconds;
+    let together = over((run.cpu() - alone).max(0.0), run.seconds - alone).min(cpus);
+    let missing = if PHASE.contains(&serial) { (alone * (together - 1.0) - unused).max(0.0) } else { 0.0 };
+    let whole = threads - idle + unused + kept + missing;
     let mut share = ALL.map(|state| over(run.of(state), whole));
     let mut factor = [over(run.work, whole); STATES];
-    for (state, part) in [(State::Crowded, 0.0), (State::Idle, over(unused, idle))] {
+    for (state, part) in [(State::Crowded, over(kept, crowded)), (State::Idle, over(unused, idle))] {
         share[state as usize] *= part;
         factor[state as usize] *= part;
     }
+    share[State::Fewer as usize] = over(missing, whole);
     Division { ratio: 1.0, share, factor, aside: [0.0; STATES] }
 }
 
@@ -293,16 +304,32 @@ mod tests {
     fn nothing_is_nothing() {
         let d = divide(&Sums::default(), &Sums::default(), 2.0);
         assert!(d.share.iter().chain(&d.factor).all(|x| x.is_finite()), "{d:?}");
-        let d = alone(&Sums::default(), 2.0);
+        let d = alone(&Sums::default(), 2.0, 0.0);
         assert!(d.share.iter().chain(&d.factor).all(|x| x.is_finite()), "{d:?}");
     }
 
     #[test]
     fn who_waits_for_work_in_one_run_waits_for_those_that_have_some() {
-        let idle = |times: &[(State, f64)]| alone(&sums(10.0, 1.0, times), 2.0).share[State::Idle as usize];
+        let idle = |times: &[(State, f64)]| alone(&sums(10.0, 1.0, times), 2.0, 0.0).share[State::Idle as usize];
         assert!(near(idle(&[(State::User, 5.0), (State::Idle, 15.0)]), 0.75));
         // Eight wait for one that works and one that sleeps.
         assert!(near(idle(&[(State::User, 10.0), (State::Sleep, 10.0), (State::Idle, 80.0)]), 0.0));
         assert!(near(idle(&[(State::User, 10.0), (State::Idle, 990.0)]), 0.5), "one CPU of two");
+    }
+
+    #[test]
+    fn cpus_that_threads_may_not_use_and_that_are_missing_in_a_phase_count_in_one_run() {
+        let share = |times: &[(State, f64)], serial: f64, state: State| {
+            alone(&sums(10.0, 1.0, times), 2.0, serial).share[state as usize]
+        };
+        // Two threads on one of two CPUs.
+        let times = [(State::User, 10.0), (State::Crowded, 10.0)];
+        assert!(near(share(&times, 0.0, State::Crowded), 0.5));
+        let times = [(State::User, 20.0), (State::Crowded, 10.0)];
+        assert!(near(share(&times, 0.0, State::Crowded), 0.0), "both are busy");
+        // Two threads for five seconds, then one; what is missing is one CPU for five seconds.
+        let times = [(State::User, 15.0)];
+        assert!(near(share(&times, 0.5, State::Fewer), 0.25));
+        assert!(near(share(&[(State::User, 10.0)], 1.0, State::Fewer), 0.0), "one thread is all there is");
     }
 }

@@ -1,9 +1,9 @@
 //! Whether all code takes longer, and by as much: what a CPU does that runs slower, or that a neighbour on the core or the hypervisor slows down, and
 //! next to nothing that a program does, for the kernel's code is not the program's.
 
-use super::cells::Cell;
+use super::cell::Cell;
 use super::state::State;
-use crate::side::{PerSide, Side};
+use compare::{PerSide, Side};
 use std::collections::BTreeMap;
 
 /// Beyond this ratio of CPU times no machine's speed wavers as a rule.

@@ -1,7 +1,7 @@
 //! Where CPU time grew: the function below which it did. From the outermost function on, the way of the growth is followed as long as most of it goes
 //! one way; where it parts, or where code begins that hardly ran on the fast side, is the place to name. The rest is looked at in the same way.
 
-use super::cells::Cell;
+use super::cell::Cell;
 use super::state::State;
 use lexicon::Role;
 use std::collections::{HashMap, HashSet};
@@ -12,6 +12,9 @@ const MOST: f64 = 0.75;
 /// What has this share of the slow side's time on the fast side, or less, is new: of its part of the CPU time too, for where all takes long much
 /// hardly ran on the fast side.
 const NEW: f64 = 0.1;
+
+/// And if it had no more than this part of the CPU time there: what had more ran, and takes longer now.
+const SELDOM: f64 = 0.01;
 
 /// A callee that is new stands for others where so much of what its caller had is gone.
 const REPLACED: f64 = 0.5;
@@ -107,7 +110,7 @@ impl<'p> Totals<'p> {
     /// Whether what took so long hardly ran on the fast side.
     fn is_new(&self, [slow, fast]: [f64; 2]) -> bool {
         let [all_slow, all_fast] = self.all;
-        slow > 0.0 && fast <= NEW * slow && fast * all_slow <= NEW * slow * all_fast
+        slow > 0.0 && fast <= NEW * slow && fast * all_slow <= NEW * slow * all_fast && fast <= SELDOM * all_fast
     }
 }
 
@@ -385,7 +388,7 @@ mod tests {
     fn what_the_fast_side_did_most_of_its_time_is_not_new() {
         let places = found(&[(";main;work;match;", 190.0, 9.5), (";main;work;read;", 0.5, 0.5)]);
         assert_eq!(places[0], ("match".into(), false));
-        let places = found(&[(";main;work;match;", 190.0, 0.5), (";main;work;read;", 9.5, 9.5)]);
+        let places = found(&[(";main;work;match;", 190.0, 0.05), (";main;work;read;", 9.95, 9.95)]);
         assert_eq!(places[0], ("match".into(), true));
     }
 

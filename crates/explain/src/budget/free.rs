@@ -4,7 +4,7 @@
 
 use super::ledger::Group;
 use super::state::{STATES, State};
-use crate::side::{PerSide, Side};
+use compare::{PerSide, Side};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Thread-seconds per unit of work in each state.

@@ -2,9 +2,9 @@
 //! that others took.
 
 use super::state::{LEDGER, STATES, State, Sums};
-use crate::line::Line;
-use crate::work::Progress;
-use crate::{Pace, means, window};
+use compare::line::Line;
+use compare::work::Progress;
+use compare::{Pace, means, window};
 use model::Window;
 use query::Run;
 use query::series::{Cut, Grid};

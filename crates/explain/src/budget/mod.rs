@@ -1,30 +1,32 @@
 //! The budget of lost time: what a unit of work takes longer on the slow side, divided among states and, within them, among the places where the
 //! time was spent. Every claim on it is in one currency, the part of the lost time, with an interval.
 
+mod cell;
 mod cells;
 mod divide;
 mod evenly;
 mod focus;
 mod free;
 mod ledger;
+mod locks;
 mod request;
 mod sampled;
 mod state;
 mod timed;
 mod waits;
 
-pub use cells::Cell;
+pub use cell::Cell;
 pub(crate) use state::WAITS;
 pub use state::{ALL as STATES, FINER, State};
 
-use crate::side::{PerSide, Side};
-use crate::work::Progress;
-use crate::{Pace, own, window};
-use cells::Sides;
+use cell::Sides;
+use compare::work::Progress;
+use compare::{Pace, PerSide, Side, Unit, own, window};
 use divide::{Division, alone, divide};
 use ledger::{Group, Ledger, Work, Working};
 use model::Window;
 use query::Run;
+use query::concurrency::Concurrency;
 use query::stats::quantile::quantile;
 use query::stats::rng::Rng;
 use state::Sums;
@@ -41,29 +43,6 @@ const NEARBY: usize = 2;
 
 /// Runs that did the same job differ by no more of it: the window ends between two lines of progress.
 const ALIKE: f64 = 0.1;
-
-/// What a unit of work is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Unit {
-    /// Operations that the workload reported, by their name.
-    Operation(String),
-    /// One run of the command.
-    Run,
-    /// A second: nothing is known of the work, so that no time is known to be lost either.
-    Second,
-}
-
-impl Unit {
-    /// In words, singular.
-    pub fn name(&self) -> &str {
-        match self {
-            Unit::Operation(name) if name.is_empty() => "operation",
-            Unit::Operation(name) => name.strip_suffix('s').filter(|one| !one.ends_with('s')).unwrap_or(name),
-            Unit::Run => "run",
-            Unit::Second => "second",
-        }
-    }
-}
 
 /// A value with the 95 % interval of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -91,8 +70,13 @@ struct Outcome {
 }
 
 impl Outcome {
-    fn of(sums: PerSide<Sums>, cpus: f64, single: bool) -> Outcome {
-        let division = if single { alone(&sums.slow, cpus) } else { divide(&sums.slow, &sums.baseline, cpus) };
+    /// `serial`: of one run alone, the part of the time in which one thread ran alone.
+    fn of(sums: PerSide<Sums>, cpus: f64, serial: Option<f64>) -> Outcome {
+        let division = if let Some(serial) = serial {
+            alone(&sums.slow, cpus, serial)
+        } else {
+            divide(&sums.slow, &sums.baseline, cpus)
+        };
         Outcome { sums, division }
     }
 
@@ -212,14 +196,16 @@ impl Budget {
         });
         let single = ledgers.baseline.is_empty();
         let cpus = runs.iter().map(|run| run.recording.manifest().cpus as f64).fold(1.0, f64::max);
+        let serial_in = |(run, window): (&Run, &Window)| Some(Concurrency::load(run, window)?.serial_in(window).1);
+        let serial = single.then(|| runs.iter().zip(windows).find_map(serial_in).unwrap_or(0.0));
         let whole = |side: &[Ledger]| side.iter().fold(Sums::default(), |sum, ledger| sum + ledger.sums());
-        let measured = Outcome::of(ledgers.each_ref().map(|of| whole(of)), cpus, single);
+        let measured = Outcome::of(ledgers.each_ref().map(|of| whole(of)), cpus, serial);
         let phases = unit == Unit::Run || windows.iter().all(window::is_life) && did_the_same(&ledgers);
         let mut rng = Rng::new(0x7477_696e);
         let resampled = (0..RESAMPLED)
             .map(|_| {
                 let sums = ledgers.each_ref().map(|of| resample(of, phases, &mut rng));
-                Outcome::of(sums, cpus, single)
+                Outcome::of(sums, cpus, serial)
             })
             .collect();
         let mut groups: BTreeMap<Group, PerSide<[f64; state::STATES]>> = BTreeMap::new();
@@ -236,6 +222,7 @@ impl Budget {
         let mut budget = Budget { unit, single, cells, groups, by_samples, paces, measured, resampled };
         let times: Vec<[f64; 2]> = (0..budget.cells.len()).map(|cell| budget.times(cell).both()).collect();
         focus::find(&mut budget.cells, &times);
+        locks::name(&mut budget.cells, &times);
         if single {
             // Nothing is new where nothing was before.
             budget.cells.iter_mut().for_each(|cell| cell.fresh = false);
@@ -356,7 +343,7 @@ impl Budget {
         };
         let cells = times.into_iter().map(|(cell, times)| Cell { fraction: fraction(&cell, times), ..cell }).collect();
         let unit = Unit::Operation(String::new());
-        let (measured, resampled) = (Outcome::of(sums, 1.0, false), vec![Outcome::of(sums, 1.0, false)]);
+        let (measured, resampled) = (Outcome::of(sums, 1.0, None), vec![Outcome::of(sums, 1.0, None)]);
         let (groups, by_samples, paces) = (BTreeMap::new(), PerSide::default(), PerSide::default());
         Budget { unit, single: false, cells, groups, by_samples, paces, measured, resampled }
     }

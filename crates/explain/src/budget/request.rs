@@ -1,7 +1,7 @@
 //! What asked the kernel: a system call, a page fault, an interrupt. Its own functions tell; time on the way into a call and out of it, where they do
 //! not, belongs to the call that the same code makes.
 
-use super::cells::Cell;
+use super::cell::Cell;
 use super::state::State;
 use lexicon::{Role, Roles, call};
 use std::collections::HashMap;

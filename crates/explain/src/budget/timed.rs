@@ -2,7 +2,7 @@
 //! every few milliseconds, a batch that waits for what cannot come, a notice that was never sent. And who waits with a limit for something that
 //! comes does not sleep, whatever the system call is called.
 
-use super::cells::{Cell, Seen, Sides};
+use super::cell::{Cell, Seen, Sides};
 use super::ledger::{Group, group};
 use super::state::State;
 use lexicon::{Role, Roles};
@@ -30,7 +30,10 @@ const HELD_UP: f64 = 0.3;
 
 /// A wait that has gone on for so long, seconds, where those that end took less than so long since the read before, and so many ended, is for something
 /// else than they: who waits so has nothing to do. Of waits that are all long, what is left of them at the last read would be as long as that.
+///
+/// Beside many that end soon, a wait that outlasts all of them by so much tells already.
 const GOES_ON: f64 = 2.0;
+const OUTLASTS: f64 = 0.5;
 const SHORTLY: f64 = 0.04;
 const ENDED: f64 = 20.0;
 
@@ -40,8 +43,9 @@ struct Ended {
     /// How many ended, and how long they took since the read before.
     count: f64,
     last: f64,
-    /// Seconds of those that go on, and have for long.
+    /// Seconds of those that go on, and have for long; and of those that go on, and have for longer than short ones take.
     goes_on: f64,
+    outlasts: f64,
 }
 
 /// Waits of one kind of thread in one function of the kernel that no thread ended.
@@ -90,8 +94,9 @@ impl TimedOut {
                         let ended = &mut found.ended.entry(key.clone()).or_default()[*side as usize];
                         ended.count += count;
                         ended.last += if count > 0.0 { time } else { 0.0 };
-                        let goes_on = count == 0.0 && batch.cell(9, row) as f64 * 1e-9 > GOES_ON;
-                        ended.goes_on += if goes_on { time } else { 0.0 };
+                        let longest = if count == 0.0 { batch.cell(9, row) as f64 * 1e-9 } else { 0.0 };
+                        ended.goes_on += if longest > GOES_ON { time } else { 0.0 };
+                        ended.outlasts += if longest > OUTLASTS { time } else { 0.0 };
                     }
                     if batch.cell(4, row) != NULL {
                         continue;
@@ -125,9 +130,13 @@ impl TimedOut {
         };
         let all = self.of(cell);
         [0, 1].map(|side| {
-            let Ended { count, last, goes_on } = ended[side];
-            let soon = count == 0.0 || count >= ENDED && last < SHORTLY * count;
-            if soon && all[side].all > 0.0 { (goes_on / all[side].all).min(1.0) } else { 0.0 }
+            let Ended { count, last, goes_on, outlasts } = ended[side];
+            let idle = match count {
+                0.0 => goes_on,
+                count if count >= ENDED && last < SHORTLY * count => outlasts,
+                _ => 0.0,
+            };
+            if all[side].all > 0.0 { (idle / all[side].all).min(1.0) } else { 0.0 }
         })
     }
 
@@ -316,13 +325,8 @@ mod tests {
         let run = query::testing::run("run", &[(&WAIT, &rows)]);
         let window = Window { from: 4_200_000_000, to: 6_200_000_000, why: String::new() };
         let (own, working) = (BTreeSet::new(), Working::default());
-        let sides = Sides {
-            runs: &[&run],
-            windows: &[&window],
-            side: &[crate::side::Side::Slow],
-            own: &own,
-            working: &working,
-        };
+        let sides =
+            Sides { runs: &[&run], windows: &[&window], side: &[compare::Side::Slow], own: &own, working: &working };
         let timed = TimedOut::load(&sides).unwrap();
         let sums = timed.waits[&key("pool", "idle", "futex_do_wait")][0];
         assert_eq!((sums.all, sums.count, sums.out, timed.seconds[0]), (2.0, 2.0, 1.0, 2.0));
@@ -369,7 +373,7 @@ mod tests {
 
     #[test]
     fn who_waits_for_clients_that_ask_nothing_is_idle() {
-        let ended = |count: f64, last: f64, goes_on: f64| Ended { count, last, goes_on };
+        let ended = |count: f64, last: f64, goes_on: f64| Ended { count, last, goes_on, outlasts: goes_on };
         let wait = |thread: &str| Seen {
             cell: cell(State::Network, thread, "wait_woken", ""),
             weights: [100.0, 10.0],

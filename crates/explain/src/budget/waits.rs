@@ -1,6 +1,6 @@
 //! What a wait is, where its code or who ended it say more than what it waited in: the ledger was written before names were known.
 
-use super::cells::Cell;
+use super::cell::Cell;
 use super::state::State;
 use lexicon::wait::{Wait, is_for_lock, of_stack};
 use lexicon::{Found, Role, Roles};

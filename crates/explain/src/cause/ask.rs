@@ -4,10 +4,11 @@ use super::cut;
 use super::totals::Total;
 use super::words::{Columns, alone, fill};
 use super::{Cause, Faulty};
+use crate::Error;
 use crate::budget::{Budget, STATES, State};
-use crate::own::InGroup;
-use crate::side::{PerSide, Side};
-use crate::{Error, Pace};
+use compare::Pace;
+use compare::own::InGroup;
+use compare::{PerSide, Side};
 use query::Session;
 use query::sql::Value;
 use std::collections::{HashMap, HashSet};
@@ -22,7 +23,7 @@ pub struct Claim {
 }
 
 /// One finding of a cause, before it is known what is left for it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Found {
     /// What it is about: a lock, a function, a system call …
     pub subject: String,
@@ -66,13 +67,14 @@ pub(crate) struct Tables<'a> {
 }
 
 /// The columns of `budget`.
-const BUDGET: [&str; 21] = [
+const BUDGET: [&str; 22] = [
     "cell",
     "state",
     "comm",
     "thread",
     "what",
     "lock",
+    "lock_name",
     "request",
     "function",
     "module",
@@ -106,6 +108,7 @@ impl Tables<'_> {
                 text(&cell.thread),
                 text(&cell.what),
                 text(&cell.lock),
+                text(&cell.lock_name),
                 text(&cell.request),
                 text(&cell.function),
                 text(&cell.module),
@@ -248,42 +251,13 @@ struct Derived {
     sql: &'static str,
 }
 
-/// The table `own` of a question that has a table `asked` of `run` and `stack`: the function that takes or holds a lock, or waits. That is the innermost
-/// one of the program itself (`near` is 0), else of its language (`near` is 1); see `lexicon::waiting`. A damaged table may hold a circle, which ends
-/// somewhere.
-macro_rules! own_code {
-    () => {
-        "way (run, stack, parent, frame, depth) as (
-             select a.run, a.stack, k.parent, k.frame, 0
-             from asked a join stack k on k.run = a.run and k.number = a.stack
-             union all
-             select w.run, w.stack, k.parent, k.frame, w.depth + 1
-             from way w join stack k on k.run = w.run and k.number = w.parent where w.depth < 512
-         ),
-         place as materialized (
-             select w.run as run, w.stack as stack, function_name(f.function, f.module) as function, w.depth as depth,
-                    nearness(f.function, f.module, f.kind) as near,
-                    iif(has_role(roles(f.function, f.module, f.kind), 'lock.wait'), w.depth, -1) as slow
-             from way w join frame f on f.run = w.run and f.number = w.frame
-         ),
-         slow as materialized (select run, stack, max(slow) as depth from place group by run, stack),
-         own as materialized (
-             select p.run as run, p.stack as stack, p.function as function, p.near as near, min(1000 * p.near + p.depth)
-             from place p join slow s on s.run = p.run and s.stack = p.stack
-             where p.near is not null and p.depth > s.depth
-             group by p.run, p.stack
-         )"
-    };
-}
-pub(crate) use own_code;
-
 /// In the order in which they are made: later ones ask earlier ones.
 const DERIVED: [Derived; 6] = [
     Derived {
         name: "syscall_use",
         needs: &["syscall_rate"],
         columns: &[],
-        sql: "select call,
+        sql: "select call_name(call) as call,
                 sum(iif(side = 'slow', count * per_unit, 0)) as slow_count,
                 sum(iif(side = 'against', count * per_unit, 0)) as against_count,
                 sum(iif(side = 'slow', errors * per_unit, 0)) as slow_errors,
@@ -292,7 +266,7 @@ const DERIVED: [Derived; 6] = [
                 sum(iif(side = 'against', time * per_unit, 0)) as against_time,
                 sum(iif(side = 'slow', bytes * per_unit, 0)) as slow_bytes,
                 sum(iif(side = 'against', bytes * per_unit, 0)) as against_bytes
-         from w_syscall where count > 0 group by call",
+         from w_syscall where count > 0 group by 1",
     },
     Derived {
         name: "wait_use",
@@ -318,7 +292,7 @@ const DERIVED: [Derived; 6] = [
              from w_lock l group by 1, 2, 3, 4, 5, 6
          ),
          asked as (select distinct run, holder_stack as stack from part where holder_stack is not null and side = 'slow'), ",
-            own_code!(),
+            compare::own_code!(),
             ", held as materialized (
              select lock, holder, o.function as function, row_number() over (partition by lock order by sum(p.time) desc) as place
              from part p left join own o on o.run = p.run and o.stack = p.holder_stack
@@ -386,7 +360,7 @@ const GOROUTINE_USE: &str = concat!(
          from w_goroutine_wait group by 1, 2, 3, 4
      ),
      asked as (select distinct run, stack from part), ",
-    own_code!(),
+    compare::own_code!(),
     "
      select p.reason as reason, o.function as function,
             sum(iif(p.side = 'slow', p.time, 0)) as slow_time,
@@ -401,56 +375,116 @@ const GOROUTINE_USE: &str = concat!(
 /// What a cause finds.
 ///
 /// # Errors
-/// Where its question cannot be asked, or its answer is not of the form described in the module.
-pub(crate) fn ask(session: &Session, cause: &Cause, budget: &Budget) -> Result<Vec<Found>, Error> {
-    let cells = budget.cells.len();
+/// Where its questions cannot be asked, or its answers are not of the form described in the module.
+pub(crate) fn ask(session: &mut Session, cause: &Cause, budget: &Budget) -> Result<Vec<Found>, Error> {
+    let Some((score, given)) = given(session, cause)? else { return Ok(Vec::new()) };
+    let mut found = claimed(session, cause, budget, score)?;
+    if found.is_empty() {
+        return Ok(Vec::new());
+    }
+    let told = told(session, cause)?;
     // Causes speak of a unit of work; what it is is known here.
     let per = format!("per {}", budget.unit.name());
     let said = |template: &str, columns: &Columns| {
         let template = template.replace("per unit of work", &per);
         if budget.single { fill(&alone(&template), columns) } else { fill(&template, columns) }
     };
-    let (names, rows) = session.all(&cause.sql).map_err(|e| faulty(cause, e.to_string()))?;
+    for one in &mut found {
+        let time = |side: Side| {
+            let of = |claim: &Claim| claim.part * budget.times(claim.cell)[side];
+            Value::Real(one.claims.iter().map(of).sum())
+        };
+        let mut columns = given.clone();
+        columns.insert("subject".into(), Value::Text(one.subject.clone()));
+        columns.insert("slow".into(), time(Side::Slow));
+        columns.insert("against".into(), time(Side::Baseline));
+        for more in told.iter().filter(|(of, _)| of.as_ref().is_none_or(|of| *of == one.subject)).map(|(_, c)| c) {
+            columns.extend(more.clone());
+        }
+        one.says = said(&cause.says, &columns).unwrap_or_else(|| format!("{}: {}", cause.title, one.subject));
+        one.evidence = cause.evidence.iter().filter_map(|line| said(line, &columns)).collect();
+    }
+    Ok(found)
+}
+
+/// Asks `when`, and defines its answer as the table `given`: the score, and the columns. `None` where it is not met.
+fn given(session: &mut Session, cause: &Cause) -> Result<Option<(f64, Columns)>, Error> {
+    let sql = if cause.when.is_empty() { super::parse::ALWAYS } else { &cause.when };
+    let (names, mut rows) = session.all(sql).map_err(|e| faulty(cause, format!("when: {e}")))?;
+    let Some(at) = names.iter().position(|name| name == "score") else {
+        return Err(faulty(cause, "when: its answer has no column score".into()));
+    };
+    if rows.len() > 1 {
+        return Err(faulty(cause, format!("when: its answer has {} rows; one is expected, or none", rows.len())));
+    }
+    let Some(row) = rows.pop() else { return Ok(None) };
+    let score = number(row.get(at)).unwrap_or(0.0).clamp(0.0, 1.0);
+    let columns = names.iter().cloned().zip(row.iter().cloned()).collect();
+    define(session, "given", &names, vec![row])?;
+    Ok((score > 0.0).then_some((score, columns)))
+}
+
+/// Asks `claims`, and defines its answer as the table `claimed`: findings without words.
+fn claimed(session: &mut Session, cause: &Cause, budget: &Budget, score: f64) -> Result<Vec<Found>, Error> {
+    let (names, rows) = session.all(&cause.claims).map_err(|e| faulty(cause, format!("claims: {e}")))?;
     let place = |name: &str| names.iter().position(|n| n == name);
     let (Some(subject_at), Some(cell_at), Some(part_at)) = (place("subject"), place("cell"), place("part")) else {
-        return Err(faulty(cause, "its answer has no columns subject, cell and part".into()));
+        return Err(faulty(cause, "claims: its answer has no columns subject, cell and part".into()));
     };
-    let mut order: Vec<(String, Columns, Vec<Claim>)> = Vec::new();
+    let cells = budget.cells.len();
+    let mut found: Vec<Found> = Vec::new();
     let mut known: HashMap<String, usize> = HashMap::new();
-    for row in rows {
+    for row in &rows {
         let Some(Value::Text(subject)) = row.get(subject_at) else { continue };
-        let at = *known.entry(subject.clone()).or_insert_with(|| {
-            order.push((subject.clone(), Columns::new(), Vec::new()));
-            order.len() - 1
-        });
-        let Some((_, columns, claims)) = order.get_mut(at) else { continue };
-        let cell = match row.get(cell_at) {
-            Some(Value::Integer(n)) => usize::try_from(*n).ok().filter(|n| *n < cells),
-            _ => None,
-        };
-        let part = match row.get(part_at) {
-            Some(Value::Real(x)) => Some(*x),
-            Some(Value::Integer(n)) => Some(*n as f64),
-            _ => None,
-        };
-        if let (Some(cell), Some(part)) = (cell, part.filter(|p| *p > 0.0)) {
-            claims.push(Claim { cell, part: part.min(1.0) });
-        }
-        // The first row that says something is what is said.
-        for (name, value) in names.iter().zip(row) {
-            let slot = columns.entry(name.clone()).or_insert(Value::Null);
-            if *slot == Value::Null {
-                *slot = value;
+        let claim = match row.get(cell_at) {
+            Some(Value::Integer(n)) => {
+                let cell = usize::try_from(*n).ok().filter(|n| *n < cells);
+                let part = number(row.get(part_at)).map(|part| score * part.clamp(0.0, 1.0)).filter(|part| *part > 0.0);
+                let (Some(cell), Some(part)) = (cell, part) else { continue };
+                Some(Claim { cell, part })
             }
+            _ => None,
+        };
+        let at = *known.entry(subject.clone()).or_insert_with(|| {
+            found.push(Found { subject: subject.clone(), ..Found::default() });
+            found.len() - 1
+        });
+        if let Some(one) = found.get_mut(at) {
+            one.claims.extend(claim);
         }
     }
-    let found = |(subject, columns, claims): (String, Columns, Vec<Claim>)| Found {
-        says: said(&cause.says, &columns).unwrap_or_else(|| format!("{}: {subject}", cause.title)),
-        evidence: cause.evidence.iter().filter_map(|line| said(line, &columns)).collect(),
-        subject,
-        claims,
+    define(session, "claimed", &names, rows)?;
+    Ok(found)
+}
+
+/// Asks `tells`: columns for the words, each with the subject that they are about, or for all.
+fn told(session: &Session, cause: &Cause) -> Result<Vec<(Option<String>, Columns)>, Error> {
+    if cause.tells.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (names, rows) = session.all(&cause.tells).map_err(|e| faulty(cause, format!("tells: {e}")))?;
+    let subject = names.iter().position(|name| name == "subject");
+    let of = |row: Vec<Value>| {
+        let about = match subject.and_then(|at| row.get(at)) {
+            Some(Value::Text(subject)) => Some(subject.clone()),
+            _ => None,
+        };
+        (about, names.iter().cloned().zip(row).filter(|(name, _)| name != "subject").collect())
     };
-    Ok(order.into_iter().map(found).collect())
+    Ok(rows.into_iter().map(of).collect())
+}
+
+fn define(session: &mut Session, table: &str, names: &[String], rows: Vec<Vec<Value>>) -> Result<(), Error> {
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    Ok(session.define(table, &names, rows)?)
+}
+
+fn number(value: Option<&Value>) -> Option<f64> {
+    match value? {
+        Value::Real(x) => Some(*x).filter(|x| x.is_finite()),
+        Value::Integer(n) => Some(*n as f64),
+        _ => None,
+    }
 }
 
 fn faulty(cause: &Cause, why: String) -> Error {

@@ -1,4 +1,4 @@
-//! Causes: each is a file, `causes/ID.sql`, with a header that says what it is, and a question to the budget of lost time and the recorded tables.
+//! Causes: each is a file, `causes/ID.sql`: a header that says what it is, and questions to the budget of lost time and the recorded tables.
 //!
 //! ```sql
 //! -- cause ID: title
@@ -6,31 +6,44 @@
 //! -- page: pages of the report to look at besides, the most telling first; without it, those of its layer
 //! -- needs: tables that it cannot do without, or columns of them (table.column)
 //! -- against: whether it needs a run to compare with (yes, no)
-//! -- specific: 1 to 9; of two causes that claim the same time the more specific one gets it
-//! -- says: one sentence; {name} and {name:unit} stand for columns of the answer, {name:fn} for a function, {name:lock} for a lock,
-//! --   {name:path} for a path; [[a part]] is left out where one of its columns is null;
+//! -- yields: causes that get the time that both claim, by their identifiers; `all`: it comes after all others
+//! -- before: causes that yield to this one, as if they said so themselves
+//! -- says: one sentence; {name} and {name:unit} stand for columns of `given` and of `tells`, and for `subject`, `slow` and `against`,
+//! --   {name:fn} for a function, {name:lock} for a lock, {name:path} for a path; [[a part]] is left out where one of its columns is null;
 //! --   lines that begin with further spaces go on with the one before
 //! -- evidence: a line, left out where one of its columns is null; may be repeated, as those below
 //! -- check: how to see it by hand
 //! -- try: what to do about it
-//! -- experiment: what an experiment would vary
+//! -- experiment: KIND NAME: VALUES, what an experiment varies, see [`Experiment`]
 //! -- see: a reference
-//! select subject, cell, part, … from budget …
+//! -- when:
+//! select … as score, …       one row; score says how well this is met, 0 to 1; without a row it is not met
+//! -- claims:
+//! select subject, cell, part, … from budget, given …
+//! -- tells:
+//! select subject, … from claimed, given …
 //! ```
 //!
-//! A row of the answer claims the part `part` (0 to 1) of cell `cell` of the budget for the finding `subject`; its other columns are for the words. A
-//! row whose cell is null claims nothing: the finding is a note. Lines `-- test …` at the end of the file are cases with the rows that the question finds
-//! in them; every cause that comes with the program has some, for what it claims and for what it does not.
+//! `when` may be left out where nothing but the cells themselves tells; its answer is the table `given`. A row of `claims` claims the part `part`
+//! (0 to 1) of cell `cell` of the budget, times the score, for the finding `subject`; its rows are the table `claimed`. `tells` may be left out; it
+//! answers one row for each subject, or one without `subject` for all of them, with columns for the words. `slow` and `against` are known without it:
+//! the time of the cells claimed, per unit of work. A row of `claims` whose cell is null claims nothing: the finding is a note. Lines `-- test …` at
+//! the end of the file are cases with the rows that the questions find in them; every cause that comes with the program has some, for what it claims
+//! and for what it does not.
 
 mod ask;
 mod cut;
+mod order;
+mod parse;
 pub(crate) mod totals;
 mod words;
 
 pub use ask::{Claim, Found};
-pub(crate) use ask::{Measure, OfRun, Tables, ask, own_code};
+pub(crate) use ask::{Measure, OfRun, Tables, ask};
+pub(crate) use order::Order;
+pub use parse::parse;
 
-use model::Page;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 include!(concat!(env!("OUT_DIR"), "/causes.rs"));
@@ -50,8 +63,12 @@ pub struct Cause {
     pub needs: Vec<String>,
     /// Whether it is about a difference, and one run alone says nothing of it.
     pub against: bool,
-    /// How precisely it names what is wrong: of two that claim the same time the higher gets it.
-    pub specific: u8,
+    /// Causes to which it gives way: of what both claim they get theirs first.
+    pub yields: Vec<String>,
+    /// Causes that give way to it.
+    pub before: Vec<String>,
+    /// Whether it gives way to all others, and to what follows from them: it only says which code it is.
+    pub last: bool,
     /// The sentence of a finding.
     pub says: String,
     /// Lines of evidence.
@@ -60,16 +77,62 @@ pub struct Cause {
     pub check: Vec<String>,
     /// What to do about it.
     pub advice: Vec<String>,
-    /// What an experiment would vary.
-    pub experiment: Vec<String>,
+    /// What an experiment varies.
+    pub experiment: Vec<Experiment>,
     /// References.
     pub see: Vec<String>,
-    /// The question.
-    pub sql: String,
+    /// Question: how well is it met? Empty where nothing but the cells tells.
+    pub when: String,
+    /// Question: which cells does it claim?
+    pub claims: String,
+    /// Question: what is there to say? May be empty.
+    pub tells: String,
     /// Whether it comes with the program.
     pub built_in: bool,
     /// The file, of one that does not.
     pub file: Option<PathBuf>,
+}
+
+impl Cause {
+    /// Its questions as one, which can be asked by hand: what it claims, with the score of `when`.
+    pub fn query(&self) -> String {
+        let given = if self.when.is_empty() { parse::ALWAYS } else { &self.when };
+        let indented = |sql: &str| sql.lines().map(|line| format!("    {line}\n")).collect::<String>();
+        let mut query = format!("with given as materialized (\n{}),\n", indented(given));
+        query += &format!("claimed as materialized (\n{})\n", indented(&self.claims));
+        query += "select given.score, claimed.* from claimed, given";
+        query
+    }
+
+    /// All of its questions.
+    pub(crate) fn questions(&self) -> impl Iterator<Item = &str> {
+        [&self.when, &self.claims, &self.tells].into_iter().map(String::as_str)
+    }
+}
+
+/// Something that an experiment can vary, with values to try.
+///
+/// Its kind says how it is set: `setting`, a file of /proc/sys or /sys; `env`, an environment variable; `jvm`, an option of a JVM; `cpus`, how many
+/// CPUs the program may use; `parameter`, an option of the program itself, which only its user knows how to set. A value `x2` is twice what it is now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Experiment {
+    /// How it is set: one of [`Experiment::KINDS`].
+    pub kind: String,
+    /// What is set.
+    pub name: String,
+    /// The values to try.
+    pub values: Vec<String>,
+}
+
+impl Experiment {
+    /// The kinds.
+    pub const KINDS: [&str; 5] = ["setting", "env", "jvm", "cpus", "parameter"];
+}
+
+impl fmt::Display for Experiment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}: {}", self.kind, self.name, self.values.join(" "))
+    }
 }
 
 /// A file of causes that cannot be used.
@@ -117,87 +180,6 @@ pub fn add(causes: &mut Vec<Cause>, folder: &Path) -> Result<(), Faulty> {
         causes.push(cause);
     }
     Ok(())
-}
-
-/// Reads a file.
-///
-/// # Errors
-/// In words, where it is not as described above.
-pub fn parse(text: &str) -> Result<Cause, String> {
-    let mut lines = text.lines().peekable();
-    let head = lines
-        .next()
-        .and_then(|l| l.strip_prefix("-- cause "))
-        .ok_or("it does not begin with \"-- cause ID: TITLE\"")?;
-    let (id, title) = head.split_once(": ").ok_or("its first line has no \": \"")?;
-    if id.is_empty() || !id.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-') {
-        return Err(format!("{id:?} is no identifier: small letters, digits and - are allowed"));
-    }
-    let mut cause = Cause { id: id.to_owned(), title: title.to_owned(), ..Cause::default() };
-    let mut header: Vec<String> = Vec::new();
-    while let Some(line) = lines.next_if(|l| l.starts_with("-- ")) {
-        match (line.strip_prefix("--   "), header.last_mut()) {
-            (Some(more), Some(before)) => *before = format!("{} {}", before.trim_end(), more.trim()),
-            (Some(more), None) => return Err(format!("{more:?} goes on with nothing")),
-            (None, _) => header.push(line.trim_start_matches("-- ").to_owned()),
-        }
-    }
-    for line in &header {
-        let (key, value) = line.split_once(": ").ok_or_else(|| format!("no \": \" in {line:?}"))?;
-        let value = value.trim().to_owned();
-        match key {
-            "layer" if LAYERS.contains(&&*value) => cause.layer = value,
-            "layer" => return Err(format!("{value:?} is no layer; there are {}", LAYERS.join(", "))),
-            "page" => {
-                cause.pages = value.split_whitespace().map(str::to_owned).collect();
-                // What the page of the set-up holds is no chart's.
-                let known: Vec<&str> = Page::ALL.iter().map(|page| page.id()).chain(["set-up"]).collect();
-                if let Some(page) = cause.pages.iter().find(|page| !known.contains(&page.as_str())) {
-                    return Err(format!("{page:?} is no page of the report; there are {}", known.join(", ")));
-                }
-            }
-            "needs" => cause.needs.extend(value.split([' ', ',']).filter(|n| !n.is_empty()).map(str::to_owned)),
-            "against" => cause.against = value == "yes",
-            "specific" => {
-                cause.specific =
-                    value.parse().ok().filter(|n| (1..=9).contains(n)).ok_or("specific: expected 1 to 9")?;
-            }
-            "says" => cause.says = value,
-            "evidence" => cause.evidence.push(value),
-            "check" => cause.check.push(value),
-            "try" => cause.advice.push(value),
-            "experiment" => cause.experiment.push(value),
-            "see" => cause.see.push(value),
-            _ => {
-                return Err(format!(
-                    "{key:?} is not known; there are layer, page, needs, against, specific, says, evidence, check, try, experiment, see"
-                ));
-            }
-        }
-    }
-    // The cases that test it follow, see `tests/cases.rs`.
-    cause.sql = lines
-        .take_while(|line| !line.starts_with("-- test "))
-        .collect::<Vec<_>>()
-        .join("\n")
-        .trim()
-        .trim_end_matches(';')
-        .to_owned();
-    if !(cause.sql.starts_with("select") || cause.sql.starts_with("with")) {
-        return Err("the header is not followed by a select".into());
-    }
-    for (what, missing) in [
-        ("layer", cause.layer.is_empty()),
-        ("specific", cause.specific == 0),
-        ("says", cause.says.is_empty()),
-        ("check", cause.check.is_empty()),
-        ("try", cause.advice.is_empty()),
-    ] {
-        if missing {
-            return Err(format!("{what} is missing"));
-        }
-    }
-    Ok(cause)
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! Totals that many causes ask for: how much of something there was per unit of work and per second, on both sides.
 
 use super::Cause;
-use crate::Pace;
-use crate::means;
-use crate::own;
-use crate::side::{PerSide, Side};
+use compare::Pace;
+use compare::means;
+use compare::own;
+use compare::{PerSide, Side};
 use model::Window;
 use query::Run;
 use std::collections::{BTreeSet, HashSet};
@@ -13,7 +13,8 @@ use std::collections::{BTreeSet, HashSet};
 pub(crate) fn asked(causes: &[Cause]) -> BTreeSet<(&str, &str)> {
     let is_name = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
     // Comments hold apostrophes.
-    let lines = causes.iter().flat_map(|cause| cause.sql.lines()).map(|line| line.split("--").next().unwrap_or(""));
+    let lines =
+        causes.iter().flat_map(Cause::questions).flat_map(str::lines).map(|line| line.split("--").next().unwrap_or(""));
     let named = lines.flat_map(|line| line.split('\'').skip(1).step_by(2));
     named.filter_map(|text| text.split_once('.').filter(|(table, metric)| is_name(table) && is_name(metric))).collect()
 }
@@ -92,7 +93,7 @@ mod tests {
     #[test]
     fn what_is_asked_for_is_what_causes_name() {
         let sql = "-- a parent's limit\nselect slow from total where metric in ('vmstat.pswpin', 'disks.flushes') and x glob '*;a.b;*' or y = 'it''s 1.5 of all'";
-        let cause = Cause { sql: sql.into(), ..Cause::default() };
+        let cause = Cause { claims: sql.into(), ..Cause::default() };
         assert_eq!(asked(&[cause]), BTreeSet::from([("vmstat", "pswpin"), ("disks", "flushes")]));
         // Every metric that a cause which comes with the program names is one that a table has: what it is called is tested in tests.rs.
         assert!(asked(&crate::cause::built_in()).len() > 20);

@@ -5,7 +5,7 @@ use crate::profile::unresolved;
 use crate::stats::Series;
 use crate::stats::bootstrap::{Bootstrap, Interval};
 use crate::stats::quantile::quantile;
-use lexicon::{Nearness, Role, nearness, roles};
+use lexicon::{Nearness, Role, call, nearness, roles};
 use model::human;
 use rusqlite::functions::{Aggregate, Context, FunctionFlags};
 use rusqlite::types::ValueRef;
@@ -56,6 +56,22 @@ pub const FUNCTIONS: &[Function] = &[
         "overlap(from, to, start, end)",
         "the part of the time between from and to that lies between start and end, 0 to 1; of a moment, from equal to to, 1 or 0",
     ),
+    function(
+        "ramp",
+        "ramp(x, low, high)",
+        "how far x has come from low to high: 0 up to low, 1 from high on, in between in proportion; 0 for null",
+    ),
+    function(
+        "grown",
+        "grown(slow, against, low, high)",
+        "how far the ratio of slow to against has come from low to high, see ramp; 1 where only slow has any",
+    ),
+    function(
+        "call_group",
+        "call_group(call)",
+        "what a system call is for: map, process, sync, write, read, send, receive, poll, clock or file; null for others",
+    ),
+    function("call_name", "call_name(call)", "a system call by one name: pread64 is pread"),
     function("human", "human(x, unit)", "the number with a prefix for people: human(3e6, 'B/s') is '2.86 MiB/s'"),
     function(
         "roles",
@@ -174,6 +190,19 @@ impl Aggregate<(f64, f64), Option<f64>> for Mean {
     }
 }
 
+/// Two numbers from an argument on, the second above the first: where a ramp begins and ends.
+fn bounds(ctx: &Context<'_>, first: usize, name: &str) -> Result<[f64; 2]> {
+    match (number(ctx, first, name)?, number(ctx, first + 1, name)?) {
+        (Some(low), Some(high)) if low < high => Ok([low, high]),
+        _ => Err(Error::UserFunctionError(format!("{name}(): low must be less than high").into())),
+    }
+}
+
+/// How far `x` has come from the first to the second, 0 to 1.
+fn ramp(x: f64, [low, high]: [f64; 2]) -> f64 {
+    ((x - low) / (high - low)).clamp(0.0, 1.0)
+}
+
 /// A text; nothing for null.
 fn text<'c>(ctx: &'c Context<'_>, argument: usize) -> Result<&'c str> {
     match ctx.get_raw(argument) {
@@ -231,6 +260,20 @@ pub(crate) fn register(db: &Connection) -> Result<()> {
         let [from, to, start, end] = of;
         Ok(Some(model::Window { from: start, to: end, why: String::new() }.part(from, to)))
     })?;
+    db.create_scalar_function("ramp", 3, flags, |ctx| {
+        let x = number(ctx, 0, "ramp")?;
+        let bounds = bounds(ctx, 1, "ramp")?;
+        Ok(x.map_or(0.0, |x| ramp(x, bounds)))
+    })?;
+    db.create_scalar_function("grown", 4, flags, |ctx| {
+        let of = [number(ctx, 0, "grown")?.unwrap_or(0.0), number(ctx, 1, "grown")?.unwrap_or(0.0)];
+        let bounds = bounds(ctx, 2, "grown")?;
+        Ok(match of {
+            [slow, _] if slow <= 0.0 => 0.0,
+            [_, against] if against <= 0.0 => 1.0,
+            [slow, against] => ramp(slow / against, bounds),
+        })
+    })?;
     db.create_scalar_function("human", 2, flags, |ctx| {
         let unit = match ctx.get_raw(1) {
             ValueRef::Text(unit) => String::from_utf8_lossy(unit).into_owned(),
@@ -240,6 +283,10 @@ pub(crate) fn register(db: &Connection) -> Result<()> {
     })?;
     db.create_scalar_function("roles", 3, flags, |ctx| {
         Ok(roles(text(ctx, 0)?, text(ctx, 1)?, text(ctx, 2)?).to_string())
+    })?;
+    db.create_scalar_function("call_group", 1, flags, |ctx| Ok(call::group(text(ctx, 0)?)))?;
+    db.create_scalar_function("call_name", 1, flags, |ctx| {
+        Ok(Some(text(ctx, 0)?).filter(|call| !call.is_empty()).map(|name| call::plain(name).to_owned()))
     })?;
     db.create_scalar_function("has_role", -1, flags, has_role)?;
     db.create_scalar_function("nearness", 3, flags, |ctx| {

@@ -89,7 +89,7 @@ impl Session {
     }
 
     /// Adds a table to the session, for questions that join what was computed with what was recorded. `columns` are names; a name that is
-    /// taken is covered by the new table.
+    /// taken is covered by the new table, and one that was defined before is replaced.
     ///
     /// # Errors
     /// [`Error::Sql`] where SQLite refuses.
@@ -117,7 +117,10 @@ impl Session {
     fn fill(&self, table: &str, columns: &[&str], rows: impl IntoIterator<Item = Row>) -> rusqlite::Result<()> {
         let (table, names) = (spec::quoted(table), columns.iter().map(|c| spec::quoted(c)).collect::<Vec<_>>());
         let marks = vec!["?"; columns.len()].join(", ");
-        self.db.execute_batch(&format!("pragma query_only = off; create temp table {table}({});", names.join(", ")))?;
+        self.db.execute_batch(&format!(
+            "pragma query_only = off; drop table if exists temp.{table}; create temp table {table}({});",
+            names.join(", ")
+        ))?;
         let transaction = self.db.unchecked_transaction()?;
         let mut insert = transaction.prepare(&format!("insert into {table} values ({marks})"))?;
         for row in rows {

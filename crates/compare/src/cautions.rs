@@ -1,0 +1,184 @@
+//! What stands against a comparison: runs that something else disturbed, and a change that one run a side cannot tell from chance.
+
+use crate::means;
+use crate::throughput::Pace;
+use model::{Exit, Status, Window};
+use query::Run;
+use std::collections::BTreeSet;
+
+/// The share of the CPU time from which on the hypervisor's part is said.
+const STOLEN: f64 = 0.02;
+
+/// The share of the CPUs from which on what other programs used is said.
+const OTHERS: f64 = 0.1;
+
+/// A change of the pace up to this factor happens between runs of the same program.
+const BY_CHANCE: f64 = 2.0;
+
+/// What a caution is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CautionKind {
+    /// The command failed, or a signal ended it.
+    Failed,
+    /// The pace of the workload differs, and each side was recorded once.
+    Once,
+    /// The hypervisor took CPU time.
+    Steal,
+    /// Other programs used the CPUs.
+    Others,
+    /// The CPUs ran at another frequency.
+    Frequency,
+    /// The kernel's ticks divide CPU time otherwise than the samples do.
+    Ticks,
+    /// The ledger of a run was only sampled.
+    Ledger,
+}
+
+impl CautionKind {
+    /// Its name in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            CautionKind::Failed => "failed",
+            CautionKind::Once => "once",
+            CautionKind::Steal => "steal",
+            CautionKind::Others => "others",
+            CautionKind::Frequency => "frequency",
+            CautionKind::Ticks => "ticks",
+            CautionKind::Ledger => "ledger",
+        }
+    }
+}
+
+/// A reason not to believe a comparison too readily.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Caution {
+    /// What it is about.
+    pub kind: CautionKind,
+    /// Index of the run that it is about; `None` for all of them.
+    pub run: Option<usize>,
+    /// In a sentence.
+    pub text: String,
+}
+
+/// That the kernel's division of CPU time of a side, named `of`, was not believed: its own part by its ticks, and by the samples.
+pub fn divided_by_samples(of: &str, run: Option<usize>, [ticked, sampled]: [f64; 2]) -> Caution {
+    let text = format!(
+        "The kernel accounts {:.0} % of the CPU time of {of} as system time, the samples say {:.0} %: timer ticks miss short bursts and work that is in step with them. The samples were used; user and system time in tables and charts are wrong there.",
+        ticked * 100.0,
+        sampled * 100.0
+    );
+    Caution { kind: CautionKind::Ticks, run, text }
+}
+
+/// Which runs have a ledger that was sampled from `/proc`, for want of eBPF: what threads waited for is not told apart there.
+pub fn sampled_ledgers(runs: &[Run]) -> Vec<Caution> {
+    let of = |run: &Run| {
+        let coverage = run.recording.coverage();
+        let found = coverage.into_iter().find(|c| c.source == "threads" && c.item == "thread_time")?;
+        let missing = matches!(found.status, Status::Absent | Status::Denied | Status::NotApplicable);
+        let remedy = found.remedy.map(|remedy| format!(" To change that: {remedy}.")).unwrap_or_default();
+        missing.then(|| {
+            format!(
+                "The thread ledger of {} was sampled from /proc, so most waits are in state `other`: {}.{remedy}",
+                run.name, found.why
+            )
+        })
+    };
+    let caution = |(index, text)| Caution { kind: CautionKind::Ledger, run: Some(index), text };
+    runs.iter().enumerate().filter_map(|(index, run)| Some((index, of(run)?))).map(caution).collect()
+}
+
+/// Which commands failed: what such a one did may be other work than that of one that did not. A command that was asked to end did not
+/// fail: by the recorder when its time was over, by Ctrl-C or a plain `kill` (what the shell makes of those), or by `timeout` (124).
+pub fn failed(runs: &[Run]) -> Vec<Caution> {
+    // signal(7): the numbers of these two are the same on all architectures.
+    const SIGINT: i32 = 2;
+    const SIGTERM: i32 = 15;
+    const ASKED: [i32; 3] = [124, 128 + SIGINT, 128 + SIGTERM];
+    let of = |run: &Run| {
+        let manifest = run.recording.manifest();
+        match manifest.exit? {
+            _ if manifest.ended.as_deref() == Some(model::DURATION_OVER) => None,
+            Exit::Code(code) if code == 0 || ASKED.contains(&code) => None,
+            Exit::Signal(SIGINT | SIGTERM) => None,
+            Exit::Code(code) => Some(format!("The command of {} failed: it ended with exit code {code}.", run.name)),
+            Exit::Signal(signal) => Some(format!("The command of {} was killed by signal {signal}.", run.name)),
+        }
+    };
+    let caution = |(index, text)| Caution { kind: CautionKind::Failed, run: Some(index), text };
+    runs.iter().enumerate().filter_map(|(index, run)| Some((index, of(run)?))).map(caution).collect()
+}
+
+/// What disturbed a run.
+fn disturbances(run: &Run, index: usize, window: &Window, names: &BTreeSet<String>) -> Vec<Caution> {
+    let mut found = Vec::new();
+    let cpus = run.recording.manifest().cpus.max(1) as f64;
+    let one = |table: &str, name: &str| means::means(run, table, name, &[], window).first().map(|m| m.1);
+    if let Some(stolen) = one("cpu", "steal").map(|s| s / cpus).filter(|s| *s >= STOLEN) {
+        let text = format!("Steal: the hypervisor took {:.0} % of the CPU time from {}.", stolen * 100.0, run.name);
+        found.push(Caution { kind: CautionKind::Steal, run: Some(index), text });
+    }
+    if run.recording.manifest().command.is_none() {
+        return found;
+    }
+    let mut others = means::means(run, "process", "cpu_time", &["comm"], window);
+    others.extend(means::means(run, "process_exit", "cpu_time", &["comm"], window));
+    // The recorder's own cost is small, and shown elsewhere.
+    others.retain(|(labels, _)| !labels.iter().any(|l| names.contains(l) || l.starts_with("twinscope")));
+    let used: f64 = others.iter().map(|o| o.1).sum();
+    if used >= OTHERS * cpus {
+        let most = others.iter().max_by(|a, b| a.1.total_cmp(&b.1)).and_then(|o| o.0.first());
+        let most = most.map_or(String::new(), |name| format!(", first of all {name}"));
+        let share = used / cpus * 100.0;
+        let text = format!("Other programs used {share:.0} % of the CPUs while {} ran{most}.", run.name);
+        found.push(Caution { kind: CautionKind::Others, run: Some(index), text });
+    }
+    found
+}
+
+/// The pace of a run: units per second, or runs per second where it reports no work.
+fn pace(run: &Run, window: &Window) -> Option<f64> {
+    let found = Pace::of(run, window).or_else(|| Pace::of_whole(run, window))?;
+    Some(found.rate()).filter(|rate| *rate > 0.0)
+}
+
+/// All that stands against comparing the two sides, each a list of runs.
+pub fn of(
+    runs: &[Run],
+    windows: &[Window],
+    names: &BTreeSet<String>,
+    sides: [&[usize]; 2],
+    least_change: f64,
+) -> Vec<Caution> {
+    let mut found = Vec::new();
+    let mut frequencies = Vec::new();
+    for &index in sides.into_iter().flatten() {
+        let (Some(run), Some(window)) = (runs.get(index), windows.get(index)) else { continue };
+        found.extend(disturbances(run, index, window, names));
+        let mean = means::means(run, "cpufreq", "frequency", &[], window);
+        frequencies.extend(mean.first().map(|f| f.1).filter(|f| *f > 0.0));
+    }
+    let (low, high) = frequencies.iter().fold((f64::INFINITY, 0.0f64), |(l, h), f| (l.min(*f), h.max(*f)));
+    if frequencies.len() > 1 && high > low * (1.0 + least_change) {
+        let text = format!(
+            "The CPUs ran at {} in one run and at {} in another.",
+            query::human(low, "Hz"),
+            query::human(high, "Hz")
+        );
+        found.push(Caution { kind: CautionKind::Frequency, run: None, text });
+    }
+    let ([a], [b]) = (sides[0], sides[1]) else { return found };
+    let speed = |i: usize| pace(runs.get(i)?, windows.get(i)?);
+    if let (Some(one), Some(other)) = (speed(*a), speed(*b)) {
+        let ratio = one.max(other) / one.min(other);
+        if ratio > 1.0 + least_change && ratio < BY_CHANCE {
+            let by = (other / one - 1.0).abs() * 100.0;
+            let text = format!(
+                "The throughput of the two runs differs by {by:.0} %, and each side was recorded once, which cannot tell chance from cause. \
+                 Record repeats of each side, five if possible, and compare them all: compare a1 a2 a3 -- b1 b2 b3."
+            );
+            found.push(Caution { kind: CautionKind::Once, run: None, text });
+        }
+    }
+    found
+}

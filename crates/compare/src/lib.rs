@@ -1,0 +1,60 @@
+//! What differs between recordings: every metric compared with an interval and a bound on false discoveries, every property that differs, and
+//! everything that could not be compared. And what a comparison stands on, which `explain` shares: windows, work and pace, the two sides, whose
+//! threads and control groups are the workload's, what stands against believing a difference. Knows nothing of how it is shown.
+
+pub mod cautions;
+mod comparison;
+mod concurrency;
+mod condition;
+mod difference;
+pub mod facts;
+mod headline;
+mod json;
+pub mod line;
+mod locks;
+pub mod means;
+mod metrics;
+mod not_compared;
+pub mod own;
+mod owner;
+mod phases;
+mod redundant;
+pub mod side;
+mod throughput;
+pub mod window;
+pub mod work;
+
+pub use cautions::{Caution, CautionKind};
+pub use comparison::{Comparison, LEAST_CHANGE, Options, compare};
+pub use concurrency::Turns;
+pub use condition::Condition;
+pub use difference::{Difference, Per};
+pub use facts::{FactDifference, all_facts};
+pub use headline::{Headline, Level};
+pub use locks::{Lock, Waited};
+pub use not_compared::NotCompared;
+pub use phases::Phase;
+pub use side::{PerSide, Side};
+pub use throughput::Pace;
+pub use window::{Bound, Choice, choose};
+pub use work::Unit;
+
+/// At most so many ticks of a table are read; beyond, every n-th is, which keeps counters exact.
+pub const MOST_TICKS: usize = 7200;
+
+/// What can go wrong in a comparison.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The window that was asked for is not there.
+    #[error("{run}: {why}")]
+    Window {
+        /// The run.
+        run: String,
+        /// What is wrong with the window.
+        why: String,
+    },
+    /// The tables could not be asked.
+    #[error(transparent)]
+    Query(#[from] query::Error),
+}

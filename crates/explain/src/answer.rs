@@ -1,0 +1,108 @@
+//! The answer of `explain`: what was found, with what it explains, and what stands beside it.
+
+use crate::budget::{Estimate, State};
+use compare::{Caution, FactDifference, Pace, PerSide, Unit};
+use model::Window;
+
+/// A cause that was found, with what it explains.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// Identifier of the cause.
+    pub cause: String,
+    /// Its title.
+    pub title: String,
+    /// Part of the lost time that it explains, and no other finding does; of one run alone, of the time of its threads.
+    pub share: Estimate,
+    /// What it is about: a lock, a function …
+    pub subject: String,
+    /// In a sentence.
+    pub says: String,
+    /// What shows it, line by line.
+    pub evidence: Vec<String>,
+    /// What to do about it.
+    pub advice: Vec<String>,
+    /// How to see it by hand.
+    pub check: Vec<String>,
+    /// What an experiment would vary.
+    pub experiment: Vec<String>,
+    /// References.
+    pub see: Vec<String>,
+    /// The question whose answer it is.
+    pub query: String,
+    /// Of the lost time that it explains, how much was in which state, largest first.
+    pub states: Vec<(State, f64)>,
+}
+
+/// Something that is worth knowing and has no cost that could be measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// Identifier of the cause.
+    pub cause: String,
+    /// In a sentence.
+    pub text: String,
+}
+
+/// A cause that could not be looked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotEvaluated {
+    /// Identifier of the cause.
+    pub cause: String,
+    /// What is missing.
+    pub needs: String,
+}
+
+/// How the sides compare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The slow side is slower, by enough.
+    Slower,
+    /// It is not, or not by enough: there is nothing to explain.
+    NoSlower,
+    /// It is, with one or two runs a side, and so is all of its code, the kernel's too: as on slower CPUs.
+    Evenly,
+    /// The work is not known, and the threads spent more time on it, by enough.
+    MoreTime,
+    /// There is one side only.
+    Alone,
+}
+
+/// The answer.
+#[derive(Debug)]
+pub struct Explanation {
+    /// Names of the runs, the slow ones first.
+    pub runs: Vec<String>,
+    /// How many of them are slow.
+    pub slow: usize,
+    /// The window of each run.
+    pub windows: Vec<Window>,
+    /// What a unit of work is.
+    pub unit: Unit,
+    /// Elapsed seconds per unit; equal for one side only.
+    pub elapsed: PerSide<f64>,
+    /// Units done, and in which time.
+    pub done: PerSide<Pace>,
+    /// Elapsed time per unit, slow over baseline.
+    pub ratio: Estimate,
+    /// How the sides compare.
+    pub outcome: Outcome,
+    /// In a sentence or two.
+    pub verdict: String,
+    /// Thread-seconds per unit by state, and the part of the lost time.
+    pub ledger: Vec<(State, PerSide<f64>, Estimate)>,
+    /// The function of the program in which its threads' own code ran most, and the part of their time that it took.
+    pub hottest: Option<(String, f64)>,
+    /// What was found, largest first.
+    pub findings: Vec<Finding>,
+    /// Part of the lost time that no finding explains.
+    pub unexplained: f64,
+    /// What is worth knowing besides.
+    pub notes: Vec<Note>,
+    /// What could not be looked for.
+    pub not_evaluated: Vec<NotEvaluated>,
+    /// Properties of the hosts that differ.
+    pub facts: Vec<FactDifference>,
+    /// What stands against believing all this too readily.
+    pub cautions: Vec<Caution>,
+    /// What could not be read of the recordings.
+    pub damage: Vec<String>,
+}
