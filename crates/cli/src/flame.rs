@@ -129,7 +129,8 @@ fn known(runs: &[Run], word: &str) -> Result<Option<Known>> {
                 words.push(word);
             }
         }
-        return Err(recorder::Usage(format!("there is no --state {word}; there are: {}", words.join(", "))).into());
+        let why = format!("there is no --state {word}; there are: {}", words.join(", "));
+        return Err(recorder::Usage(text::clean(&why)).into());
     }
     Ok(found)
 }

@@ -28,6 +28,7 @@ pub(crate) static STACK: Table = Table::wide(
 )
 .of_entries();
 
+/// What it is beyond its columns (that it weighs stacks by CPU time), readers know by its name: `store/older.json`.
 pub(crate) static SAMPLE: Table = Table::wide(
     "sample",
     "one sample of what a CPU was doing",

@@ -104,7 +104,7 @@ fn show(pages: &mut Vec<charts::PageData>, profile: &profile::Profile) {
     if !profile.measured.is_empty() {
         summed::page(pages, Page::Profiles).view = Some(View::Profiles);
     }
-    for measured in profile.measured.iter().rev() {
+    for measured in profile.measured.iter().rev().filter(|measured| measured.is_listed) {
         if let Some(page) = measured.table.page {
             summed::page(pages, page).tables.insert(0, PageTable::Events(summed::events(measured)));
         }

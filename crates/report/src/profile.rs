@@ -30,7 +30,12 @@ pub(crate) struct Measured {
     shape: Shape,
     /// Of the shape's keys, those that are columns of the table.
     labels: Vec<&'static str>,
+    /// Whether some of its rows belong into a table on its page: of those about locks, one that is about a lock.
+    pub(crate) is_listed: bool,
 }
+
+/// The key that says which lock a row is about.
+const LOCK: (&str, bool) = ("lock", true);
 
 /// The column of the block that says how many events with a time of their own a row stands for.
 const COUNT: &str = "count";
@@ -39,7 +44,7 @@ impl Measured {
     fn new(table: &'static Table, measure: &'static Measure) -> Measured {
         let mut keys = vec![("stack", false), ("thread", false)];
         keys.extend(measure.other.map(|other| (other.stack, false)));
-        keys.extend(measure.locks.map(|_| ("lock", true)));
+        keys.extend(measure.locks.map(|_| LOCK));
         keys.extend(table.page.map(|_| ("process", true)));
         let own = keys.len();
         for label in measure.labels.iter().filter(|label| **label != "tick") {
@@ -62,7 +67,13 @@ impl Measured {
             sums.push((COUNT, false));
         }
         let limit = if measure.ledger { OF_LEDGER } else { OF_OTHERS };
-        Measured { table, measure, shape: Shape { table: table.name, keys, sums, most, limit }, labels }
+        Measured {
+            table,
+            measure,
+            shape: Shape { table: table.name, keys, sums, most, limit },
+            labels,
+            is_listed: false,
+        }
     }
 
     /// Those of all runs: what divides the ledger's time first.
@@ -138,9 +149,9 @@ impl Measured {
         let amount = |(name, time): &(&'static str, bool)| {
             let unit = self.table.stored().into_iter().find(|c| c.name == *name).map(|c| c.unit);
             match unit {
-                // It is not there: so many events with a time of their own.
-                None => vec![1; rows.len()],
-                Some(Unit::None | Unit::Nanoseconds) => rows.numbers(name),
+                // So many events with a time of their own, where the table does not count them.
+                None if *name == COUNT => vec![1; rows.len()],
+                None | Some(Unit::None | Unit::Nanoseconds) => rows.numbers(name),
                 Some(unit) => {
                     let factor = unit.factor() * if *time { 1e9 } else { 1.0 };
                     rows.numbers(name).into_iter().map(|n| (n as f64 * factor) as i64).collect()
@@ -215,7 +226,9 @@ pub(crate) fn profile(
     let stacks = Stacks::load(runs, &mut columns);
     let mut making = Making { columns, stacks, threads: Threads::default(), ticks: Ticks::default() };
     let mut measured = Measured::of(runs);
-    for one in &measured {
+    for one in &mut measured {
+        let lock = one.shape.keys.iter().position(|key| *key == LOCK).filter(|_| one.measure.locks.is_some());
+        let is_listed = |event: &Event| lock.is_none_or(|at| event.key.get(at).is_some_and(|lock| *lock != 0));
         let limit = one.shape.limit;
         let mut events = Vec::new();
         for (index, run) in runs.iter().enumerate() {
@@ -223,6 +236,7 @@ pub(crate) fn profile(
                 if let Some(rows) = Rows::load_part(run, one.table.name, None, part) {
                     events.append(&mut one.events(&rows, index as u32, &mut making));
                 }
+                one.is_listed |= events.iter().any(is_listed);
                 if events.len() > limit * 4 {
                     events = merge(events, limit);
                 }

@@ -319,7 +319,8 @@ pub(crate) fn events(measured: &Measured) -> EventTable {
         } else if name == "count" && !is_most {
             let help = format!("{weight} over {title}");
             let unit = measure.unit(table).base();
-            values.push(value("mean", "mean", unit, &help, How::mean(measure.weight, name)));
+            let title = if unit == "s" { "mean time".to_owned() } else { format!("{weight} each") };
+            values.push(value("mean", &title, unit, &help, How::mean(measure.weight, name)));
         }
     }
     let mut stacks = vec![StackColumn { column: "stack".into(), title: capital(measure.who) }];

@@ -20,13 +20,20 @@ pub(crate) struct StateText {
     color: [String; 2],
 }
 
+/// Stands for a colour that is none.
+const GREY: &str = "#808080";
+
 impl StateText {
     pub(crate) fn of(state: &State) -> StateText {
         StateText { words: state.words.into(), kind: state.kind, color: state.color.map(Into::into) }
     }
 
     pub(crate) fn leak(self) -> &'static State {
-        let color = self.color.each_ref().map(|color| intern(color));
+        // What is no colour could be anything, and would be part of a page.
+        let is_color = |text: &str| {
+            text.strip_prefix('#').is_some_and(|hex| hex.len() == 6 && hex.bytes().all(|b| b.is_ascii_hexdigit()))
+        };
+        let color = self.color.each_ref().map(|color| if is_color(color) { intern(color) } else { GREY });
         Box::leak(Box::new(State { words: intern(&self.words), kind: self.kind, color }))
     }
 }
@@ -195,6 +202,13 @@ mod tests {
         assert!(table.scoped && table.measure.is_none());
         complete(&mut waits);
         assert_eq!(waits.columns[0].bucket, Some(Bucket { end: 4096.0, unit: Unit::Nanoseconds }));
+    }
+
+    #[test]
+    fn what_is_no_colour_does_not_get_through() {
+        let text = r##"{"words": "w", "kind": "wait", "color": ["#12aBef", "url(//evil)"]}"##;
+        let state = serde_json::from_str::<StateText>(text).unwrap().leak();
+        assert_eq!(state.color, ["#12aBef", GREY]);
     }
 
     #[test]

@@ -726,13 +726,13 @@ export type State = {
   /** True for no lost time (idle), which is left out unless asked for. Absent for the CPUs. */
   quiet?: boolean,
   /**
-   * The state of the thread ledger that it is a part of: what pages of threads and stacks show it under. Null for none, absent where it
-   * is one itself or of the CPUs.
+   * The state of the thread ledger that it is, or is a part of: what pages of threads and stacks show it under; null for none. Absent in
+   * the ledger's own list, and for the CPUs.
    */
   ledger?: string | null,
-  /** How time in it bears on the work. Absent for the CPUs. */
+  /** How time in it bears on the work. Absent for the CPUs, and where the recording does not say. */
   kind?: StateKind,
-  /** What it is drawn in, on a light page and on a dark one: `#rrggbb`. Absent for the CPUs. */
+  /** What it is drawn in, on a light page and on a dark one: `#rrggbb`. Absent likewise. */
   color?: [string, string],
 };
 

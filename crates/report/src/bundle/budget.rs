@@ -65,16 +65,16 @@ pub struct State {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub quiet: Option<bool>,
-    /// The state of the thread ledger that it is a part of: what pages of threads and stacks show it under. Null for none, absent where it
-    /// is one itself or of the CPUs.
+    /// The state of the thread ledger that it is, or is a part of: what pages of threads and stacks show it under; null for none. Absent in
+    /// the ledger's own list, and for the CPUs.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub ledger: Option<Option<String>>,
-    /// How time in it bears on the work. Absent for the CPUs.
+    /// How time in it bears on the work. Absent for the CPUs, and where the recording does not say.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub kind: Option<StateKind>,
-    /// What it is drawn in, on a light page and on a dark one: `#rrggbb`. Absent for the CPUs.
+    /// What it is drawn in, on a light page and on a dark one: `#rrggbb`. Absent likewise.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub color: Option<[String; 2]>,

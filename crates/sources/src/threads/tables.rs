@@ -281,7 +281,8 @@ static LOCK_TABLE: Table = Table::wide(
         Column::label("address", "of the lock in its process, or in the kernel; of a Java monitor that of its ObjectMonitor; NULL where it is not known"),
         Column::label("name", "the variable at the address, or `monitor of CLASS` of Java; NULL where it has none"),
         stack("stack", "where the lock was waited for"),
-        Column::label("holder", "name of the thread that held it: its owner as the lock says, else who released it"),
+        Column::label("holder", "name of the thread that held it: its owner as the lock says, else who released it")
+            .titled("held by"),
         Column::number("holder_tid", "thread id of the holder"),
         stack("holder_stack", "where the holder was when it released the lock"),
         Column::gauge("count", Unit::None, "waits that ended").titled("waits"),
