@@ -144,7 +144,7 @@ mod tests {
             seen("worker", Some((State::Lock, Why::Code)), [1.0, 0.0]),
             seen("timer", Some((State::Idle, Why::Steady)), [5.0, 5.0]),
         ]);
-        assert_eq!(judged.iter().map(|w| w.time.slow).collect::<Vec<_>>(), [5.0, 1.0, 3.0]);
+        assert_eq!(judged.iter().map(|w| w.time.slow).collect::<Vec<_>>(), [5.0, 3.0, 1.0]);
         let of = |side: Side, thread: &str| moved(&judged, side).remove(&group("app", thread));
         assert_eq!(of(Side::Slow, "worker"), Some(vec![(State::Sleep, State::Lock, 0.75)]));
         assert_eq!(of(Side::Baseline, "worker"), None);
