@@ -21,7 +21,7 @@ export function shareInWords(f: Pick<Finding, "low" | "high">): string {
 
 /** What shares are parts of. */
 export function wholeOf(outcome: Explanation["outcome"]): string {
-  return outcome === "alone" ? "the time" : outcome === "more time" ? "the additional time" : "the lost time";
+  return outcome === "alone" ? "the time" : outcome === "more time" ? "the additional time" : "the slowdown";
 }
 
 /** One sentence about a finding, for screen readers. */

@@ -61,7 +61,7 @@ export function Budget({ budget: whole, heading = "Where the time went", about }
         {about && <span class="quiet">{about}</span>}
         <span class="spacer" />
         {hasQuiet && (
-          <button type="button" aria-pressed={quietShown} title="Waiting for work is no lost time; it is left out unless asked for" onClick={() => setParam("budget.idle", quietShown ? "" : "1")}>
+          <button type="button" aria-pressed={quietShown} title="Waiting for work is no part of the slowdown; it is left out unless asked for" onClick={() => setParam("budget.idle", quietShown ? "" : "1")}>
             Show idle
           </button>
         )}

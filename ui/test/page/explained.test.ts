@@ -41,7 +41,7 @@ describe("the first screen", () => {
   for (const width of [1366, 1000]) {
     it(`says the verdict, the time and the first finding without scrolling, ${width} px`, async () => {
       await on("threads", "", async (page) => {
-        expect(await page.locator("main h1").textContent()).toContain("71\u00a0% of the lost time");
+        expect(await page.locator("main h1").textContent()).toContain("71\u00a0% of the slowdown");
         const top = await page.locator(".finding").first().evaluate((e) => e.getBoundingClientRect().top);
         if (width === 1366) expect(top).toBeLessThan(860);
         expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
@@ -88,7 +88,7 @@ describe("the first screen", () => {
       await first.getByRole("button", { name: "Copy query" }).click();
       expect(await copied(page)).toBe("select cell, 1.0 as part from budget where state = 'lock-contention'");
       await first.getByRole("button", { name: "Copy as Markdown" }).click();
-      expect(await copied(page)).toContain("**71 % of the lost time**");
+      expect(await copied(page)).toContain("**71 % of the slowdown**");
       await first.locator(".try button").first().click();
       expect(await copied(page)).toBe("hold it for less time");
       expect(await first.innerText()).toContain("twinscope flame SLOW.twin --state contended");
