@@ -69,7 +69,7 @@ impl Stacks {
     /// frames, for [`Callers::known`]: reading symbols takes time, in which others may go on.
     pub fn intern_callers(&self, pid: u32, registers: Registers, stack: &[u8], depth: usize) -> (i64, bool, Innermost) {
         let mut innermost = Innermost::default();
-        let (number, is_whole) = self.intern_told(pid, &[], User::Copied { registers, stack }, |state| {
+        let (number, is_whole) = self.intern_told(pid, &[], User::Copied { registers, stack }, &[], |state| {
             let at = |place: &Place| match *place {
                 Place::Module(file, address) => {
                     let known = state.processes.modules.get(file)?;

@@ -9,6 +9,7 @@ pub(super) enum Kind {
     Native,
     Jit,
     Interpreted,
+    Python,
     Inlined,
     Unknown,
 }
@@ -21,6 +22,7 @@ impl Kind {
             Kind::Native => "native",
             Kind::Jit => "jit",
             Kind::Interpreted => "interpreted",
+            Kind::Python => "python",
             Kind::Inlined => "inlined",
             Kind::Unknown => "unknown",
         }

@@ -3,6 +3,7 @@
 #[cfg(target_arch = "x86_64")]
 use super::calls::Calls;
 use super::jit::Map;
+use super::library;
 use super::maps;
 use super::module::{Identity, Module};
 use super::modules::Modules;
@@ -73,6 +74,8 @@ pub(super) struct Numbered {
     pub pid: u32,
     /// Whether it has HotSpot's library.
     pub is_jvm: bool,
+    /// Whether it has a file that is called as CPython is.
+    pub is_python: bool,
     /// The dump of generated code that it writes.
     pub dump: Option<Arc<str>>,
     /// The names of its generated code that were last read.
@@ -101,7 +104,7 @@ pub(super) fn vdso() -> Option<Vec<u8>> {
 impl Processes {
     fn new_process(&mut self, pid: u32) -> &mut Process {
         let number = self.numbered.len() as u32;
-        self.numbered.push(Numbered { pid, is_jvm: false, dump: None, map: None });
+        self.numbered.push(Numbered { pid, is_jvm: false, is_python: false, dump: None, map: None });
         let fresh = Process {
             number,
             mappings: Vec::new(),
@@ -138,11 +141,12 @@ impl Processes {
 
     /// Notes what a mapped file says of the process.
     fn note(&mut self, pid: u32, path: &[u8]) {
-        let (jvm, dump) =
-            (path.ends_with(b"/libjvm.so"), path.ends_with(b".dump") && memchr::memmem::find(path, b"/jit-").is_some());
-        let Some(number) = self.by_pid.get(&pid).map(|p| p.number).filter(|_| jvm || dump) else { return };
+        let (jvm, python) = (path.ends_with(b"/libjvm.so"), library::is_python(path));
+        let dump = path.ends_with(b".dump") && memchr::memmem::find(path, b"/jit-").is_some();
+        let Some(number) = self.by_pid.get(&pid).map(|p| p.number).filter(|_| jvm || python || dump) else { return };
         let Some(numbered) = self.numbered.get_mut(number as usize) else { return };
         numbered.is_jvm |= jvm;
+        numbered.is_python |= python;
         if dump {
             numbered.dump = Some(String::from_utf8_lossy(path).into());
         }
@@ -164,7 +168,7 @@ impl Processes {
                 let is_jvm = self.numbered.get(process as usize).is_some_and(|found| found.is_jvm);
                 Some(Row::generated(is_jvm))
             }
-            Place::Kernel(_) | Place::Vdso(_) | Place::Unknown(_) | Place::Truncated => None,
+            Place::Kernel(_) | Place::Vdso(_) | Place::Python(_) | Place::Unknown(_) | Place::Truncated => None,
         }
     }
 
@@ -182,12 +186,13 @@ impl Processes {
             return;
         };
         let (mappings, number) = (found.mappings.clone(), found.number);
-        let is_jvm = self.numbered.get(number as usize).is_some_and(|n| n.is_jvm);
+        let (is_jvm, is_python) =
+            self.numbered.get(number as usize).map_or((false, false), |parent| (parent.is_jvm, parent.is_python));
         let process = self.new_process(pid);
         process.mappings = mappings;
         process.mappings.iter_mut().for_each(|m| m.ready = false);
         if let Some(numbered) = self.numbered.last_mut() {
-            numbered.is_jvm = is_jvm;
+            (numbered.is_jvm, numbered.is_python) = (is_jvm, is_python);
         }
     }
 
@@ -322,12 +327,21 @@ impl Processes {
         number.and_then(|number| self.numbered.get(number)).is_some_and(|numbered| numbered.is_jvm)
     }
 
-    /// The library of this file name that a process has mapped, and the address in the process of what lies at 0 in the library.
-    pub(super) fn library(&mut self, host: &Host, pid: u32, file: &str) -> Option<(u64, Arc<Module>)> {
+    /// The number of a process that has a file which is called as CPython is.
+    pub(super) fn python(&self, pid: u32) -> Option<u32> {
+        let number = self.by_pid.get(&pid)?.number;
+        self.numbered.get(number as usize).filter(|numbered| numbered.is_python).map(|_| number)
+    }
+
+    /// The first file that a process has mapped whose path is `wanted`: the address in the process of what lies at 0 in it, what is known of it, and its path.
+    pub(super) fn library(
+        &mut self,
+        host: &Host,
+        pid: u32,
+        wanted: impl Fn(&str) -> bool,
+    ) -> Option<(u64, Arc<Module>, Arc<str>)> {
         let is_it = |all: &Self, m: &Mapping| match m.what {
-            What::Module(number) => all.modules.get(number).is_some_and(|known| {
-                known.identity.path.strip_suffix(file).is_some_and(|folder| folder.ends_with('/'))
-            }),
+            What::Module(number) => all.modules.get(number).is_some_and(|known| wanted(&known.identity.path)),
             _ => false,
         };
         let find = |all: &Self| all.by_pid.get(&pid)?.mappings.iter().find(|m| is_it(all, m)).cloned();
@@ -346,7 +360,8 @@ impl Processes {
             .map_or(mapping.range.start - mapping.offset.min(mapping.range.start), |at| {
                 mapping.range.start.wrapping_sub(at)
             });
-        Some((base, module))
+        let path = Arc::clone(&self.modules.get(number)?.identity.path);
+        Some((base, module, path))
     }
 
     /// The program built by Go that a process runs, once something of it was met: the address in the process of what lies at 0 in its file, and its path.

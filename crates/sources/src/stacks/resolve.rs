@@ -98,6 +98,10 @@ impl Resolver {
                 Place::Kernel(address) => self.kernel(stacks, address),
                 Place::Vdso(offset) => self.virtual_library(offset),
                 Place::Unknown(_) => Row::unresolved(None, Kind::Unknown),
+                Place::Python(function) => {
+                    let state = stacks.state();
+                    state.functions.row(function).cloned().unwrap_or_else(|| Row::unresolved(None, Kind::Python))
+                }
                 Place::Truncated => {
                     Row { function: Some("[truncated]".into()), ..Row::unresolved(None, Kind::Unknown) }
                 }

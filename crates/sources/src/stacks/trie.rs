@@ -18,6 +18,8 @@ pub(super) enum Place {
     Anonymous(u32, u64),
     /// The virtual library that the kernel maps into each process, and an offset in it.
     Vdso(u64),
+    /// A Python function by its number, see `python::Functions`.
+    Python(u32),
     /// An address of which nothing is known.
     Unknown(u64),
     /// The end of a stack that could not be followed to the start of its thread.
