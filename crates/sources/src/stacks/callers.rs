@@ -1,7 +1,7 @@
 //! For who must know at once what the functions on a stack are for, such as the ledger of waits: the roles of the innermost frames by their names, without
 //! lines and inlined functions; of code that a JIT made as soon as it tells them. And stacks put together of a program's part that is known and a kernel's part.
 
-use super::jit::Map;
+use super::jit::{Function, Map};
 use super::module::Module;
 use super::symbols;
 use super::trie::Place;
@@ -41,9 +41,9 @@ impl Callers {
         let found = innermost.0.iter().filter_map(|at| match at {
             At::Module(file, address, module, path) => self.of_file(stacks, *file, *address, module, path),
             At::Generated(process, address) => {
-                let name = stacks.generated(*process, *address);
-                unnamed |= name.is_none();
-                name.map(|name| lexicon::find(&name, "[jit]", "jit"))
+                let function = stacks.generated(*process, *address);
+                unnamed |= function.is_none();
+                function.map(|function| lexicon::find(&function.name, &function.module, "jit"))
             }
         });
         (found.collect(), unnamed)
@@ -84,9 +84,9 @@ impl Stacks {
     }
 
     /// The function at an address of code that a process made, where its maker has named it by now.
-    fn generated(&self, process: u32, address: u64) -> Option<Arc<str>> {
+    fn generated(&self, process: u32, address: u64) -> Option<Function> {
         let map = self.state().processes.numbered.get(process as usize)?.map.clone()?;
-        map.function(address).map(|(name, _)| name)
+        map.function(address).map(|(function, _)| function.clone())
     }
 
     /// How often names of code that processes make were read: when it has changed, [`Callers::known`] may know more.

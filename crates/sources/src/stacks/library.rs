@@ -1,6 +1,7 @@
 //! Where variables of a library or program lie in the memory of a process that has mapped it: for who reads what a run-time system keeps of itself.
 
 use super::module::Module;
+use super::name::Maker;
 use super::positioned::Positioned;
 use super::symbols::{self, NoDwarf};
 use super::{Stacks, hotspot};
@@ -83,6 +84,16 @@ impl Stacks {
             Some((hotspot::own_number(&status, tid), tid))
         };
         numbers.filter_map(inner).collect()
+    }
+}
+
+/// Who makes code in a process that has mapped this file; `None` where the file says nothing of that.
+pub(super) fn maker(path: &[u8]) -> Option<Maker> {
+    match file_name(path) {
+        b"libjvm.so" => Some(Maker::Jvm),
+        b"node" | b"nodejs" => Some(Maker::Node),
+        name if name.starts_with(b"libnode.so") => Some(Maker::Node),
+        _ => None,
     }
 }
 
@@ -203,12 +214,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn python_is_told_by_the_name_of_a_file() {
+    fn programs_are_told_by_the_names_of_their_files() {
         for path in ["/usr/bin/python3.11", "/opt/conda/bin/python", "/usr/lib/libpython3.13.so.1.0", "/x/python3"] {
             assert!(is_python(path.as_bytes()), "{path}");
         }
         for path in ["/usr/lib/libpython3.so", "/usr/lib/python3.11/lib-dynload/_json.so", "/usr/bin/python3.11-config", ""] {
             assert!(!is_python(path.as_bytes()), "{path}");
         }
+        assert_eq!(maker(b"/usr/lib/jvm/lib/server/libjvm.so"), Some(Maker::Jvm));
+        assert_eq!([&b"/usr/bin/node"[..], b"/usr/lib/libnode.so.108"].map(maker), [Some(Maker::Node); 2]);
+        assert_eq!(maker(b"/usr/bin/nodepad"), None);
     }
 }

@@ -34,7 +34,7 @@ use host::perf::Perf;
 use kernel::Kernel;
 use model::{Column, Compare, Den, Derived, NULL, Out, Polarity, Table, Unavailable, Unit};
 use module::Module;
-use name::Row;
+use name::{Maker, Row};
 use object::{ReadCache, SymbolKind};
 use positioned::Positioned;
 use process::Processes;
@@ -405,11 +405,11 @@ impl Stacks {
         Some((Arc::clone(&known.identity.path), known.module.clone().unwrap_or_default()))
     }
 
-    /// Of a process: its pid, whether it is a JVM, and the dump of its generated code.
-    fn process(&self, number: u32) -> Option<(u32, bool, Option<Arc<str>>)> {
+    /// Of a process: its pid, who makes its generated code, and the dump of that.
+    fn process(&self, number: u32) -> Option<(u32, Maker, Option<Arc<str>>)> {
         let state = self.state();
         let found = state.processes.numbered.get(number as usize)?;
-        Some((found.pid, found.is_jvm, found.dump.clone()))
+        Some((found.pid, found.maker, found.dump.clone()))
     }
 
     /// Takes over what the sampler has.

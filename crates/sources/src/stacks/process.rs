@@ -7,7 +7,7 @@ use super::library;
 use super::maps;
 use super::module::{Identity, Module};
 use super::modules::Modules;
-use super::name::{Kind, Row};
+use super::name::{Kind, Maker, Row};
 use super::trie::Place;
 use framehop::{ExplicitModuleSectionInfo, Unwinder};
 use host::Host;
@@ -72,14 +72,21 @@ pub(super) struct Process {
 #[derive(Clone, Debug)]
 pub(super) struct Numbered {
     pub pid: u32,
-    /// Whether it has HotSpot's library.
-    pub is_jvm: bool,
+    /// Who makes its generated code: told by its files.
+    pub maker: Maker,
     /// Whether it has a file that is called as CPython is.
     pub is_python: bool,
     /// The dump of generated code that it writes.
     pub dump: Option<Arc<str>>,
     /// The names of its generated code that were last read.
     pub map: Option<Arc<Map>>,
+}
+
+impl Numbered {
+    /// Whether it has HotSpot's library.
+    pub fn is_jvm(&self) -> bool {
+        self.maker == Maker::Jvm
+    }
 }
 
 /// All processes that were met, by their process id.
@@ -104,7 +111,7 @@ pub(super) fn vdso() -> Option<Vec<u8>> {
 impl Processes {
     fn new_process(&mut self, pid: u32) -> &mut Process {
         let number = self.numbered.len() as u32;
-        self.numbered.push(Numbered { pid, is_jvm: false, is_python: false, dump: None, map: None });
+        self.numbered.push(Numbered { pid, maker: Maker::Unknown, is_python: false, dump: None, map: None });
         let fresh = Process {
             number,
             mappings: Vec::new(),
@@ -141,11 +148,11 @@ impl Processes {
 
     /// Notes what a mapped file says of the process.
     fn note(&mut self, pid: u32, path: &[u8]) {
-        let (jvm, python) = (path.ends_with(b"/libjvm.so"), library::is_python(path));
+        let (maker, python) = (library::maker(path), library::is_python(path));
         let dump = path.ends_with(b".dump") && memchr::memmem::find(path, b"/jit-").is_some();
-        let Some(number) = self.by_pid.get(&pid).map(|p| p.number).filter(|_| jvm || python || dump) else { return };
+        let Some(number) = self.by_pid.get(&pid).map(|p| p.number).filter(|_| maker.is_some() || python || dump) else { return };
         let Some(numbered) = self.numbered.get_mut(number as usize) else { return };
-        numbered.is_jvm |= jvm;
+        numbered.maker = maker.unwrap_or(numbered.maker);
         numbered.is_python |= python;
         if dump {
             numbered.dump = Some(String::from_utf8_lossy(path).into());
@@ -165,8 +172,8 @@ impl Processes {
                 })
             }
             Place::Anonymous(process, _) => {
-                let is_jvm = self.numbered.get(process as usize).is_some_and(|found| found.is_jvm);
-                Some(Row::generated(is_jvm))
+                let maker = self.numbered.get(process as usize).map_or(Maker::Unknown, |found| found.maker);
+                Some(Row::generated(maker))
             }
             Place::Kernel(_) | Place::Vdso(_) | Place::Python(_) | Place::Unknown(_) | Place::Truncated => None,
         }
@@ -186,13 +193,13 @@ impl Processes {
             return;
         };
         let (mappings, number) = (found.mappings.clone(), found.number);
-        let (is_jvm, is_python) =
-            self.numbered.get(number as usize).map_or((false, false), |parent| (parent.is_jvm, parent.is_python));
+        let (maker, is_python) =
+            self.numbered.get(number as usize).map_or_else(Default::default, |parent| (parent.maker, parent.is_python));
         let process = self.new_process(pid);
         process.mappings = mappings;
         process.mappings.iter_mut().for_each(|m| m.ready = false);
         if let Some(numbered) = self.numbered.last_mut() {
-            (numbered.is_jvm, numbered.is_python) = (is_jvm, is_python);
+            (numbered.maker, numbered.is_python) = (maker, is_python);
         }
     }
 
@@ -317,14 +324,14 @@ impl Processes {
 
     /// The processes that have HotSpot's library.
     pub(super) fn jvms(&self) -> impl Iterator<Item = u32> {
-        let is_jvm = |process: &Process| self.numbered.get(process.number as usize).is_some_and(|n| n.is_jvm);
+        let is_jvm = |process: &Process| self.numbered.get(process.number as usize).is_some_and(Numbered::is_jvm);
         self.by_pid.iter().filter(move |(_, process)| is_jvm(process)).map(|(pid, _)| *pid)
     }
 
     /// Whether a process is one of them.
     pub(super) fn is_jvm(&self, pid: u32) -> bool {
         let number = self.by_pid.get(&pid).map(|process| process.number as usize);
-        number.and_then(|number| self.numbered.get(number)).is_some_and(|numbered| numbered.is_jvm)
+        number.and_then(|number| self.numbered.get(number)).is_some_and(Numbered::is_jvm)
     }
 
     /// The number of a process that has a file which is called as CPython is.

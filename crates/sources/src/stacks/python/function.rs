@@ -167,7 +167,7 @@ mod tests {
             }
             let _ = function(&image, &layout, code);
             let _ = function(&image, &layout, Code { address: FROM + at, ..code });
-            let _ = text(&image, &layout.offsets.text, FROM.wrapping_add(at), u64::MAX);
+            let _ = text(&image, &layout.offsets.text, FROM.wrapping_add(at), LONGEST_PATH);
         }
     }
 }

@@ -170,7 +170,7 @@ impl Pythons {
                 Err(Why::Words(why)) => {
                     if self.said < MOST_SAID {
                         self.said += 1;
-                        let why = Unavailable::failed(format!("process {pid}: {why}; its Python functions are not told"));
+                        let why = Unavailable::absent(format!("process {pid}: {why}; its Python functions are not told"));
                         stacks.say(ITEM, why.remedy("CPython 3.11 to 3.14"));
                     }
                     None

@@ -60,8 +60,8 @@ pub(in crate::stacks) fn insert(places: &mut Vec<Place>, from: usize, tops: &[u6
             call.put(&mut with);
             runs = true;
         }
-        // What calls the loop and lies in no file is perf's trampoline (python -X perf), of which there is one for each function.
-        if !(before && !runs && matches!(place, Place::Anonymous(..))) {
+        // What lies in no file where the loop or its caller should is perf's trampoline (python -X perf), of which there is one for each function.
+        if !((runs || before) && matches!(place, Place::Anonymous(..))) {
             with.push(place);
         }
         before = runs;
@@ -134,6 +134,11 @@ mod tests {
         insert(&mut places, 1, &tops, &[call(&[1], 0x1f8), call(&[3], 0x300)]);
         let expected = [Kernel(1), Module(0, 10), Python(1), Module(0, 20), Python(3), Module(0, 20), Module(0, 40)];
         assert_eq!(places, expected);
+        // Where the loop was passed over in unwinding, its trampoline has the room.
+        let (mut places, tops) = native();
+        places[4] = Anonymous(0, 30);
+        insert(&mut places, 1, &tops, &[call(&[3], 0x300)]);
+        assert_eq!(places[3..], [Module(0, 30), Python(3), Module(0, 40)]);
     }
 
     #[test]
