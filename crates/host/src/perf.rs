@@ -4,7 +4,9 @@
 use crate::Host;
 use model::Unavailable;
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+#[cfg(feature = "bpf")]
+use std::os::fd::BorrowedFd;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 
@@ -82,6 +84,7 @@ const USE_CLOCKID: u64 = 1 << 25;
 const FD_CLOEXEC: libc::c_ulong = 8;
 const IOC_ENABLE: libc::c_ulong = 0x2400;
 const IOC_PERIOD: libc::c_ulong = 0x4008_2404;
+#[cfg(feature = "bpf")]
 const IOC_SET_BPF: libc::c_ulong = 0x4004_2408;
 
 /// Registers of the user side that unwinding needs, as bits of `sample_regs_user` (arch/*/include/uapi/asm/perf_regs.h). They are put down in the
@@ -161,6 +164,7 @@ impl Perf {
     }
 
     /// Has the program `program`, an eBPF program of the kind `perf_event`, run at each sample before that is written down, for as long as the events are open.
+    #[cfg(feature = "bpf")]
     pub(crate) fn attach(&self, program: BorrowedFd<'_>) -> io::Result<()> {
         for ring in &self.rings {
             // SAFETY: takes a descriptor's number.

@@ -157,7 +157,8 @@ mod tests {
         let runs = |stack: &str| running(all(&frames(stack))).map(|at| frames(stack)[at].clone());
         let own = "LOOP;/srv/app.py!<module>;/srv/app.py!work";
         let standard = "/usr/lib/python3.11/json/encoder.py!JSONEncoder.encode";
-        for inner in ["", ";/usr/bin/python3.11!PyList_New;/usr/bin/python3.11!dict_lookup", ";/lib/libc.so.6!memmove"] {
+        for inner in ["", ";/usr/bin/python3.11!PyList_New;/usr/bin/python3.11!dict_lookup", ";/lib/libc.so.6!memmove"]
+        {
             assert_eq!(runs(&format!("{own}{inner}")).as_deref(), Some("/srv/app.py!work"), "{inner}");
         }
         assert_eq!(runs(&format!("{own};{standard};LOOP")).as_deref(), Some(standard));

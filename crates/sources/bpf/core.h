@@ -40,8 +40,8 @@ struct bpf_pidns_info {
 	__u32 pid;
 	__u32 tgid;
 };
-/* For those who ask whether the running kernel has it: since Linux 5.18. */
-enum bpf_func_id { BPF_FUNC_map_lookup_percpu_elem = 195 };
+/* For those who ask whether the running kernel has it: since Linux 5.17, and 5.18. */
+enum bpf_func_id { BPF_FUNC_loop = 181, BPF_FUNC_map_lookup_percpu_elem = 195 };
 
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
  * The Python functions that the current thread is in, as CPython 3.11 and later keeps them: a list of frames, innermost first, in memory of
- * the program. It is followed when a sample is taken: the thread does not go on meanwhile, so that the list is in order, and it is the list of that sample.
+ * the program. It is followed when a sample is taken or the thread blocks: it does not go on meanwhile, so that the list is in order, and of that moment.
  *
  * All of it is what a program that may mean harm says of itself: every loop is bounded, every address is read with bpf_probe_read_user(), and what does
  * not look like a frame ends the list.
@@ -36,6 +36,14 @@ struct python {
 	__u32 code_type_at, code_line, code_file, code_name, code_size, zero;
 };
 
+/* Not 0 once there are such processes: where there are none, nobody is to look for them. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} python_is_here SEC(".maps");
+
 /* The processes that run CPython, by their number. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -52,11 +60,14 @@ struct python_frame {
 
 /* PythonStack of stacks/python/record.rs. */
 struct python_stack {
-	__u32 tgid, pid;
+	/* RECORD_PYTHON_STACK of ledger.h, or 0. */
+	__u32 kind;
+	__u32 tgid, pid, cpu;
+	/* When it was, or the place at which the thread blocks. */
 	__u64 at;
-	__u32 cpu, count;
+	__u32 count;
 	/* Whether it was followed to its end, and whether functions of the outermost call that is told were left out. */
-	__u32 whole, left_out;
+	__u32 whole, left_out, zero;
 	struct python_frame frames[PYTHON_FRAMES];
 };
 
@@ -209,21 +220,47 @@ static long python_next_frame(__u32 at, void *unused)
 	return 0;
 }
 
+/* What is known of the current process, with room to work; 0 of one that does not run CPython. */
+static __always_inline struct python_work *python_of(__u32 tgid)
+{
+	__u32 first = 0, *is_here = bpf_map_lookup_elem(&python_is_here, &first);
+	struct python_work *work;
+	struct python *python;
+
+	if (!is_here || !*is_here)
+		return 0;
+	python = bpf_map_lookup_elem(&pythons, &tgid);
+	work = python_work();
+	if (!python || !work)
+		return 0;
+	work->python = *python;
+	return work;
+}
+
+/* Goes to the innermost frame of a thread, if it is in any. */
+static __always_inline bool python_innermost(struct python_work *work, __u64 thread)
+{
+	work->frame = user_word(thread + work->python.thread_frame);
+	work->call = 0;
+	if (work->python.has_calls) {
+		work->call = work->frame;
+		work->frame = user_word(work->call + work->python.call_frame);
+	}
+	return work->frame;
+}
+
 /* The Python functions that the current thread is in, in memory of this CPU; 0 where it is in none. */
 static __always_inline struct python_stack *python_stack(void)
 {
 	__u64 both = bpf_get_current_pid_tgid(), *known;
 	__u32 tgid = both >> 32, pid = both;
-	struct python *python = bpf_map_lookup_elem(&pythons, &tgid);
+	struct python_work *work = python_of(tgid);
 	struct bpf_pidns_info own = {};
-	struct python_work *work;
+	struct python *python;
 
-	if (!python)
-		return 0;
-	work = python_work();
 	if (!work)
 		return 0;
-	work->python = *python;
+	python = &work->python;
 	if (bpf_get_ns_current_pid_tgid(python->namespace_device, python->namespace_inode, &own, sizeof(own)))
 		return 0;
 	work->number = own.pid;
@@ -238,14 +275,10 @@ static __always_inline struct python_stack *python_stack(void)
 			return 0;
 		bpf_map_update_elem(&python_threads, &pid, &work->found, BPF_ANY);
 	}
-	work->frame = user_word(work->found + work->python.thread_frame);
-	work->call = 0;
-	if (work->python.has_calls) {
-		work->call = work->frame;
-		work->frame = user_word(work->call + work->python.call_frame);
-	}
-	if (!work->frame)
+	if (!python_innermost(work, work->found))
 		return 0;
+	work->stack.kind = 0;
+	work->stack.cpu = bpf_get_smp_processor_id();
 	work->stack.count = 0;
 	work->stack.whole = 0;
 	work->stack.left_out = 0;

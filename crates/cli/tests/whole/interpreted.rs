@@ -113,7 +113,9 @@ fn functions_of_python_are_on_the_stacks_of_their_moment() {
     }
     for (minor, program) in pythons {
         let what = format!("functions of Python, {}", program.display());
-        let Some(folder) = record(&what, &[program.to_str().expect("a path")], ("shop.py", PYTHON), 100) else { continue };
+        let Some(folder) = record(&what, &[program.to_str().expect("a path")], ("shop.py", PYTHON), 100) else {
+            continue;
+        };
         let stacks = stacks(&folder);
         let all = time(&stacks, &["zählen"]);
         assert!(all > 1.0, "3.{minor}: {all} s of {stacks:?}");

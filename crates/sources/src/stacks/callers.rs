@@ -6,7 +6,7 @@ use super::module::Module;
 use super::symbols;
 use super::trie::Place;
 use super::unwind::DEEPEST;
-use super::{MARKS, Registers, Stacks, State, User, caller, demangle};
+use super::{MARKS, PythonStack, Registers, Stacks, State, User, caller, demangle};
 use lexicon::Found;
 use model::NULL;
 use std::collections::HashMap;
@@ -65,11 +65,19 @@ impl Callers {
 }
 
 impl Stacks {
-    /// As [`Stacks::intern`] with [`User::Copied`] and without a kernel's part; whether it was followed to its start; and its `depth` innermost
+    /// `python` are the functions of Python on it, if there are any. As [`Stacks::intern`] with [`User::Copied`] and without a kernel's part; whether it was followed to its start; and its `depth` innermost
     /// frames, for [`Callers::known`]: reading symbols takes time, in which others may go on.
-    pub fn intern_callers(&self, pid: u32, registers: Registers, stack: &[u8], depth: usize) -> (i64, bool, Innermost) {
+    pub fn intern_callers(
+        &self,
+        pid: u32,
+        registers: Registers,
+        stack: &[u8],
+        python: Option<PythonStack>,
+        depth: usize,
+    ) -> (i64, bool, Innermost) {
         let mut innermost = Innermost::default();
-        let (number, is_whole) = self.intern_told(pid, &[], User::Copied { registers, stack }, &[], |state| {
+        let calls = python.map(|python| self.python_calls(pid, python)).unwrap_or_default();
+        let (number, is_whole) = self.intern_told(pid, &[], User::Copied { registers, stack }, &calls, |state| {
             let at = |place: &Place| match *place {
                 Place::Module(file, address) => {
                     let known = state.processes.modules.get(file)?;

@@ -102,13 +102,24 @@ mod tests {
         for (name, expected) in [
             ("JS:*fib /srv/app/a.js:3:13", "fib /srv/app/a.js 3"),
             ("LazyCompile:~Map.get size file:///srv/my app/b.mjs:12:7", "Map.get size /srv/my app/b.mjs 12"),
-            ("JS:^processTicksAndRejections node:internal/process/task_queues:67:35", "processTicksAndRejections node:internal/process/task_queues 67"),
+            (
+                "JS:^processTicksAndRejections node:internal/process/task_queues:67:35",
+                "processTicksAndRejections node:internal/process/task_queues 67",
+            ),
             ("Script:~ /srv/app/a.js:1:1", "<anonymous> /srv/app/a.js 1"),
             ("Eval:+f evalmachine.<anonymous>:1:9", "f evalmachine.<anonymous> 1"),
         ] {
             assert_eq!(of(name).as_deref(), Some(expected), "{name}");
         }
-        for name in ["Builtin:ArrayMap", "BytecodeHandler:LdaZero", "JS:*f", "JS:", "JS:*f x.js:1", "int a.B.c(int)", "py::f:/a.py"] {
+        for name in [
+            "Builtin:ArrayMap",
+            "BytecodeHandler:LdaZero",
+            "JS:*f",
+            "JS:",
+            "JS:*f x.js:1",
+            "int a.B.c(int)",
+            "py::f:/a.py",
+        ] {
             assert_eq!(of(name), None, "{name}");
         }
     }

@@ -9,6 +9,7 @@ use object::read::StringTable;
 use object::read::elf::{ElfFile64, Sym, SymbolTable};
 use object::{LittleEndian, Object, ObjectSection, ReadCache};
 use std::collections::HashMap;
+#[cfg(feature = "bpf")]
 use std::sync::Arc;
 
 /// Threads whose numbers are asked for.
@@ -218,7 +219,9 @@ mod tests {
         for path in ["/usr/bin/python3.11", "/opt/conda/bin/python", "/usr/lib/libpython3.13.so.1.0", "/x/python3"] {
             assert!(is_python(path.as_bytes()), "{path}");
         }
-        for path in ["/usr/lib/libpython3.so", "/usr/lib/python3.11/lib-dynload/_json.so", "/usr/bin/python3.11-config", ""] {
+        for path in
+            ["/usr/lib/libpython3.so", "/usr/lib/python3.11/lib-dynload/_json.so", "/usr/bin/python3.11-config", ""]
+        {
             assert!(!is_python(path.as_bytes()), "{path}");
         }
         assert_eq!(maker(b"/usr/lib/jvm/lib/server/libjvm.so"), Some(Maker::Jvm));

@@ -107,7 +107,12 @@ static COLLECTOR: Table = Table::wide(
         Column::counter("truncated", Unit::None, "samples whose stack could not be unwound to the start of its thread")
             .worse(),
         Column::gauge("sampled_1_in", Unit::None, "every so many events has a stack").compared(Compare::Never),
-        Column::counter("cost_ns", Unit::Nanoseconds, "CPU time of the thread that reads and unwinds them; of python, of the threads that were sampled").worse(),
+        Column::counter(
+            "cost_ns",
+            Unit::Nanoseconds,
+            "CPU time of the thread that reads and unwinds them; of python, of the threads that were sampled",
+        )
+        .worse(),
     ],
 )
 .derived(&[Derived {
@@ -186,6 +191,7 @@ pub struct Registers {
 
 pub use callers::{Callers, Innermost};
 pub use library::GoRuntime;
+pub use python::PythonStack;
 
 /// What is known of the program's part of a stack.
 #[derive(Clone, Copy, Debug)]
@@ -228,7 +234,8 @@ struct State {
     places: Vec<Place>,
     /// The stack pointer in each frame of the program that was unwound last.
     tops: Vec<u64>,
-    /// Functions of Python.
+    /// Processes that run Python, and its functions.
+    pythons: python::Known,
     functions: python::Functions,
     /// What the sampler has handed over.
     taken: Taken,

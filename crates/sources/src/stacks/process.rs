@@ -150,7 +150,9 @@ impl Processes {
     fn note(&mut self, pid: u32, path: &[u8]) {
         let (maker, python) = (library::maker(path), library::is_python(path));
         let dump = path.ends_with(b".dump") && memchr::memmem::find(path, b"/jit-").is_some();
-        let Some(number) = self.by_pid.get(&pid).map(|p| p.number).filter(|_| maker.is_some() || python || dump) else { return };
+        let Some(number) = self.by_pid.get(&pid).map(|p| p.number).filter(|_| maker.is_some() || python || dump) else {
+            return;
+        };
         let Some(numbered) = self.numbered.get_mut(number as usize) else { return };
         numbered.maker = maker.unwrap_or(numbered.maker);
         numbered.is_python |= python;

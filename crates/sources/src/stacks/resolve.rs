@@ -303,7 +303,8 @@ impl Resolver {
         }
         if is_silent {
             self.say(stacks, "frame.jit", || {
-                let why = format!("process {pid}: node does not tell what the functions are called that it has compiled");
+                let why =
+                    format!("process {pid}: node does not tell what the functions are called that it has compiled");
                 Unavailable::failed(why).remedy(
                     "start it with --perf-basic-prof, or --perf-basic-prof-only-functions; \
                      --interpreted-frames-native-stack with it also names functions that are not compiled",

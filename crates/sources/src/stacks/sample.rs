@@ -270,9 +270,9 @@ impl Work {
                 if pid != parent {
                     let mut state = self.stacks.state();
                     state.processes.forked(host, parent, pid);
-                    let number = state.processes.python(pid);
-                    drop(state);
-                    self.pythons.forked(parent, pid, number);
+                    if let Some(number) = state.processes.python(pid) {
+                        state.pythons.forked(parent, pid, number);
+                    }
                 }
                 // It has the name of the thread that began it, until it takes another.
                 match self.names.get(&parent_tid).cloned() {
@@ -302,8 +302,10 @@ impl Work {
             }
             self.names.remove(&tid);
             if pid == tid && !self.stacks.host().exists(&format!("/proc/{pid}")) {
-                self.stacks.state().processes.ended(pid);
-                self.pythons.ended(pid);
+                let mut state = self.stacks.state();
+                state.processes.ended(pid);
+                state.pythons.remove(pid);
+                drop(state);
                 self.members.pids.remove(&pid);
             }
         }
@@ -337,10 +339,10 @@ impl Work {
             Some([ip, sp, bp, lr]) => User::Copied { registers: Registers { ip, sp, bp, lr }, stack: sample.stack },
         };
         let calls = self.pythons.calls(&self.stacks, pid, (tid, cpu, time));
-        let mut number = None;
-        let look = |state: &State| number = state.processes.python(pid);
+        let (mut number, mut known) = (None, None);
+        let look = |state: &State| (number, known) = (state.processes.python(pid), state.pythons.number(pid));
         let (stack, whole) = self.stacks.intern_told(pid, &sample.kernel, user, &calls, look);
-        self.pythons.sampled(pid, number);
+        self.pythons.sampled(pid, number, known);
         taken.counts.samples += 1;
         taken.counts.truncated += u64::from(!whole);
         let (comm, thread) = (self.name(host, pid, pid), self.name(host, pid, tid));

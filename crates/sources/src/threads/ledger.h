@@ -170,7 +170,7 @@ _Static_assert(__builtin_offsetof(struct ledger, wakeups) == 56 && __builtin_off
 		       __builtin_offsetof(struct ledger, owner) == 56 + 192,
 	       "what a waker touches, and what each switch does");
 
-enum { RECORD_THREAD = 1, RECORD_SITE, RECORD_END, RECORD_KERNEL_STACK, RECORD_USER_STACK, RECORD_REGISTERS };
+enum { RECORD_THREAD = 1, RECORD_SITE, RECORD_END, RECORD_KERNEL_STACK, RECORD_USER_STACK, RECORD_REGISTERS, RECORD_PYTHON_STACK };
 
 struct thread_record {
 	__u32 kind;

@@ -1,6 +1,6 @@
 //! Without eBPF there is nobody who tells of Python functions.
 
-use super::{Call, Counts};
+use super::{Call, Counts, Functions, PythonStack};
 use crate::stacks::Stacks;
 use host::perf::Perf;
 
@@ -13,13 +13,7 @@ impl Pythons {
     pub fn begin(&mut self, _now: u64) {}
 
     /// A process was sampled.
-    pub fn sampled(&mut self, _pid: u32, _number: Option<u32>) {}
-
-    /// A process began as a copy of another.
-    pub fn forked(&mut self, _parent: u32, _pid: u32, _number: Option<u32>) {}
-
-    /// A process ended.
-    pub fn ended(&mut self, _pid: u32) {}
+    pub fn sampled(&mut self, _pid: u32, _number: Option<u32>, _known: Option<u32>) {}
 
     /// None.
     pub fn calls(&mut self, _stacks: &Stacks, _pid: u32, _sample: (u32, u32, u64)) -> Vec<Call> {
@@ -33,4 +27,26 @@ impl Pythons {
     pub fn counts(&self) -> Option<Counts> {
         None
     }
+}
+
+/// What is known of them: nothing.
+#[derive(Default)]
+pub(in crate::stacks) struct Known;
+
+impl Known {
+    /// None is known.
+    pub fn number(&self, _pid: u32) -> Option<u32> {
+        None
+    }
+
+    /// A process began as a copy of another.
+    pub fn forked(&mut self, _parent: u32, _pid: u32, _number: u32) {}
+
+    /// None.
+    pub fn calls(&mut self, _functions: &mut Functions, _pid: u32, _stack: PythonStack) -> Vec<Call> {
+        Vec::new()
+    }
+
+    /// A process ended.
+    pub fn remove(&mut self, _pid: u32) {}
 }

@@ -63,7 +63,8 @@ fn text(memory: &impl Memory, how: &Text, address: u64, longest: u64) -> Result<
     if memory.some(address, &mut head)? < head.len() {
         return Ok(None);
     }
-    let word = |at: usize| head.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |word| u64::from_ne_bytes(*word));
+    let word =
+        |at: usize| head.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |word| u64::from_ne_bytes(*word));
     let (length, state) = (word(16), (word(32) as u32).checked_shr(how.shift).unwrap_or(0));
     // Bits: 3 for the bytes of a character, one if the characters follow, one if they are ASCII.
     let (width, is_compact, is_ascii) = (state & 7, state & 8 != 0, state & 16 != 0);

@@ -1,15 +1,14 @@
-//! The programs in the kernel, what they are told of processes that run CPython, and what they tell of sampled threads.
+//! The program in the kernel that runs when a sample is taken, and what it tells of sampled threads.
 
-use super::function::function;
+use super::Counts;
 use super::layout::{DESCRIBED, Layout};
 use super::place::Call;
-use super::record::{self, Code, PythonStack};
-use super::Counts;
+use super::record::PythonStack;
 use crate::stacks::Stacks;
 use crate::tally;
 use crate::threads::memory::{Memory, Process, Trouble};
 use host::Host;
-use host::bpf::{Map, Programs, Ring};
+use host::bpf::{Programs, Ring};
 use host::perf::Perf;
 use model::Unavailable;
 use std::collections::{HashMap, VecDeque};
@@ -27,8 +26,6 @@ const SPENT: u32 = 3;
 const TOGETHER: u64 = 2_000_000;
 /// What the kernel told of a sample that it had no room for is forgotten after so long, nanoseconds.
 const OLD: u64 = 1_000_000_000;
-/// Code objects of one process that are kept.
-const MOST_CODES: usize = 1 << 16;
 /// Processes of which it is said why their functions are not told.
 const MOST_SAID: usize = 4;
 /// The variables of CPython that are looked for.
@@ -38,30 +35,17 @@ const ITEM: &str = "frame.python";
 
 /// In the kernel.
 struct Loaded {
-    pythons: Map,
     ring: Ring,
     counts: tally::Counts,
     _programs: Programs,
 }
 
-/// A process that runs CPython.
-#[derive(Clone)]
-struct Known {
-    /// What is known of it, from one exec to the next.
-    number: u32,
-    /// `None` where its functions cannot be told.
-    layout: Option<Layout>,
-    /// The function of a code object; `None` where it has no name.
-    codes: HashMap<Code, Option<u32>>,
-}
-
-/// The processes that run CPython.
+/// The Python functions of samples.
 #[derive(Default)]
 pub(in crate::stacks) struct Pythons {
-    /// Loaded when the first of them is met.
-    loaded: Option<Result<Loaded, ()>>,
-    known: HashMap<u32, Known>,
-    /// Those that are to be looked at: process, and its number.
+    /// Loaded when the first process that runs CPython is met; nothing inside where that cannot be.
+    loaded: Option<Option<Loaded>>,
+    /// Processes that are to be looked at, each with its number.
     met: Vec<(u32, u32)>,
     /// What the kernel told, by thread, oldest first.
     told: HashMap<u32, VecDeque<PythonStack>>,
@@ -75,72 +59,32 @@ impl Pythons {
     pub fn begin(&mut self, now: u64) {
         self.is_fetched = false;
         self.told.retain(|_, told| {
-            told.retain(|stack| stack.time.saturating_add(OLD) > now);
+            told.retain(|stack| stack.at.saturating_add(OLD) > now);
             !told.is_empty()
         });
     }
 
-    /// A process was sampled; `number` is that of one that runs CPython.
-    pub fn sampled(&mut self, pid: u32, number: Option<u32>) {
-        match (number, self.known.get(&pid)) {
-            (Some(number), Some(known)) if known.number == number => {}
-            (Some(number), _) if !self.met.contains(&(pid, number)) => self.met.push((pid, number)),
-            (None, Some(_)) => self.ended(pid),
-            _ => {}
-        }
-    }
-
-    /// A process began as a copy of another; `number` is that of one that runs CPython.
-    pub fn forked(&mut self, parent: u32, pid: u32, number: Option<u32>) {
-        let (Some(number), Some(known)) = (number, self.known.get(&parent)) else { return };
-        let copy = Known { number, ..known.clone() };
-        if let Some(layout) = &copy.layout {
-            self.tell(pid, layout);
-        }
-        self.known.insert(pid, copy);
-    }
-
-    /// A process ended, or runs something else.
-    pub fn ended(&mut self, pid: u32) {
-        if self.known.remove(&pid).is_some()
-            && let Some(Ok(loaded)) = &self.loaded
+    /// A process was sampled; `number` is that of one that runs CPython, `known` what it was when it was last looked at.
+    pub fn sampled(&mut self, pid: u32, number: Option<u32>, known: Option<u32>) {
+        if let Some(number) = number.filter(|_| number != known)
+            && !self.met.contains(&(pid, number))
         {
-            loaded.pythons.delete(&pid.to_ne_bytes());
+            self.met.push((pid, number));
         }
     }
 
     /// The calls of the interpreter's loop that a thread was in when it was sampled; a sample is its thread, its CPU and its time.
     pub fn calls(&mut self, stacks: &Stacks, pid: u32, (tid, cpu, time): (u32, u32, u64)) -> Vec<Call> {
-        if self.known.is_empty() {
+        if !matches!(self.loaded, Some(Some(_))) {
             return Vec::new();
         }
         self.fetch();
         let Some(told) = self.told.get_mut(&tid) else { return Vec::new() };
-        let nearest = told.iter().map(|stack| stack.time.abs_diff(time)).enumerate().min_by_key(|(_, apart)| *apart);
+        let nearest = told.iter().map(|stack| stack.at.abs_diff(time)).enumerate().min_by_key(|(_, apart)| *apart);
         let Some((at, _)) = nearest.filter(|(_, apart)| *apart <= TOGETHER) else { return Vec::new() };
         // Those before it are of samples that found no room.
         let Some(stack) = told.drain(..=at).next_back().filter(|stack| stack.cpu == cpu) else { return Vec::new() };
-        let Some(Known { layout: Some(layout), codes, .. }) = self.known.get_mut(&pid) else { return Vec::new() };
-        if codes.len() > MOST_CODES {
-            codes.clear();
-        }
-        let mut number = |code: &Code| match codes.get(code) {
-            Some(known) => *known,
-            None => match function(&Process(pid), layout, *code) {
-                Ok(row) => {
-                    let number = row.and_then(|row| stacks.state().functions.number(row));
-                    codes.insert(*code, number);
-                    number
-                }
-                // It has ended: what is not known by now has no name.
-                Err(Trouble::Gone | Trouble::Denied) => None,
-            },
-        };
-        let call = |record::Call { codes, left_out, at }| {
-            let functions = codes.iter().filter_map(&mut number).collect();
-            Call { functions, left_out, at }
-        };
-        stack.calls.into_iter().map(call).collect()
+        stacks.python_calls(pid, stack)
     }
 
     /// What the kernel has told by now. Of each sample that was drained before that is all.
@@ -148,7 +92,7 @@ impl Pythons {
         if std::mem::replace(&mut self.is_fetched, true) {
             return;
         }
-        let Some(Ok(loaded)) = &mut self.loaded else { return };
+        let Some(Some(loaded)) = &mut self.loaded else { return };
         loaded.ring.drain(|bytes| {
             let stack = PythonStack::read(bytes);
             self.told.entry(stack.tid).or_default().push_back(stack);
@@ -157,62 +101,42 @@ impl Pythons {
 
     /// Looks at the processes that were met, after samples were drained.
     pub fn meet(&mut self, stacks: &Stacks, perf: &Perf) {
-        let host = stacks.host();
         for (pid, number) in std::mem::take(&mut self.met) {
-            self.ended(pid);
-            let layout = match find(stacks, host, pid) {
+            let layout = match find(stacks, pid) {
                 Ok(layout) => {
-                    self.load(stacks, host, perf);
-                    self.tell(pid, &layout);
+                    if self.loaded.is_none() {
+                        self.loaded = Some(load(stacks, perf).map_err(|why| stacks.say(ITEM, why)).ok());
+                    }
                     Some(layout)
                 }
                 Err(Why::Gone) => None,
                 Err(Why::Words(why)) => {
                     if self.said < MOST_SAID {
                         self.said += 1;
-                        let why = Unavailable::absent(format!("process {pid}: {why}; its Python functions are not told"));
-                        stacks.say(ITEM, why.remedy("CPython 3.11 to 3.14"));
+                        let why = format!("process {pid}: {why}; its Python functions are not told");
+                        stacks.say(ITEM, Unavailable::absent(why).remedy("CPython 3.11 to 3.14"));
                     }
                     None
                 }
             };
-            self.known.insert(pid, Known { number, layout, codes: HashMap::new() });
-        }
-    }
-
-    fn load(&mut self, stacks: &Stacks, host: &Host, perf: &Perf) {
-        if self.loaded.is_none() {
-            let loaded = load(host, perf);
-            self.loaded = Some(loaded.map_err(|why| stacks.say(ITEM, why)));
-        }
-    }
-
-    /// Tells the kernel of a process.
-    fn tell(&self, pid: u32, layout: &Layout) {
-        if let Some(Ok(loaded)) = &self.loaded {
-            // There are thousands of them already: this one goes without.
-            let _ = loaded.pythons.set(&pid.to_ne_bytes(), &layout.bytes());
+            stacks.state().pythons.insert(pid, number, layout);
         }
     }
 
     /// What was counted; `None` as long as there was nothing to count.
     pub fn counts(&self) -> Option<Counts> {
-        let Some(Ok(loaded)) = &self.loaded else { return None };
+        let Some(Some(loaded)) = &self.loaded else { return None };
         let sum = |at| loaded.counts.sum(at).unwrap_or(0);
         Some(Counts { taken: sum(TAKEN), cut: sum(CUT), lost: sum(LOST), spent: sum(SPENT) })
     }
 }
 
-fn load(host: &Host, perf: &Perf) -> Result<Loaded, Unavailable> {
-    let programs = Programs::load(host, "python", OBJECT, &[], &[])?;
-    let loaded = Loaded {
-        pythons: programs.map("pythons")?,
-        ring: programs.ring("python_stacks")?,
-        counts: tally::Counts::of(&programs)?,
-        _programs: programs,
-    };
-    loaded._programs.attach_to_samples("python_sample", perf)?;
-    Ok(loaded)
+fn load(stacks: &Stacks, perf: &Perf) -> Result<Loaded, Unavailable> {
+    let programs = Programs::load(stacks.host(), "python", OBJECT, &[], &[])?;
+    let (ring, counts) = (programs.ring("python_stacks")?, tally::Counts::of(&programs)?);
+    stacks.tell_pythons(&programs)?;
+    programs.attach_to_samples("python_sample", perf)?;
+    Ok(Loaded { ring, counts, _programs: programs })
 }
 
 /// Why the functions of a process cannot be told.
@@ -232,7 +156,8 @@ impl From<Trouble> for Why {
 }
 
 /// Where a process keeps what is looked for.
-fn find(stacks: &Stacks, host: &Host, pid: u32) -> Result<Layout, Why> {
+fn find(stacks: &Stacks, pid: u32) -> Result<Layout, Why> {
+    let host: &Host = stacks.host();
     let (path, found) = stacks.python(pid, &NAMES).ok_or(Why::Gone)?;
     let said = |why: &str| Why::Words(format!("{path}: {why}"));
     let found = found.map_err(|why| said(&why))?;

@@ -1,28 +1,38 @@
 //! The Python functions that threads of CPython are in. Its stacks of machine code show calls of the interpreter's loop and nothing of what that runs.
 //!
-//! The functions are read in the kernel when a sample is taken (`python.bpf.c`): a look at the program's memory afterwards would find what it does by then.
-//! What a code object is called does not change, so that is read here, once for each, and put among the frames of machine code ([`insert`]).
+//! The functions are read in the kernel when a sample is taken (`python.bpf.c`) or a thread blocks (`bpf/python_waits.h`): a look at the program's memory
+//! afterwards would find what it does by then. What a code object is called does not change, so that is read here, once for each, and put among the frames of
+//! machine code ([`insert`]).
 
 #[cfg(not(feature = "bpf"))]
 mod absent;
 #[cfg(feature = "bpf")]
 mod function;
 #[cfg(feature = "bpf")]
+mod known;
+#[cfg(feature = "bpf")]
 mod layout;
 #[cfg(feature = "bpf")]
 mod live;
 mod place;
-#[cfg(feature = "bpf")]
 mod record;
 
 use super::name::Row;
+use super::{Stacks, State};
+#[cfg(feature = "bpf")]
+use host::bpf::Programs;
+#[cfg(feature = "bpf")]
+use model::Unavailable;
 use std::collections::HashMap;
 
 #[cfg(not(feature = "bpf"))]
-pub(super) use absent::Pythons;
+pub(super) use absent::{Known, Pythons};
+#[cfg(feature = "bpf")]
+pub(super) use known::Known;
 #[cfg(feature = "bpf")]
 pub(super) use live::Pythons;
 pub(super) use place::{Call, insert};
+pub use record::PythonStack;
 
 /// Functions that are kept; more have no frame.
 #[cfg(feature = "bpf")]
@@ -63,5 +73,20 @@ impl Functions {
     /// The frame of a function.
     pub fn row(&self, number: u32) -> Option<&Row> {
         self.rows.get(number as usize)
+    }
+}
+
+impl Stacks {
+    /// Has programs that include `bpf/python.h` told of the processes that run CPython.
+    #[cfg(feature = "bpf")]
+    pub(crate) fn tell_pythons(&self, programs: &Programs) -> Result<(), Unavailable> {
+        self.state().pythons.add(programs)
+    }
+
+    /// What the kernel told of a thread of a process, with numbers of functions.
+    pub(super) fn python_calls(&self, pid: u32, stack: PythonStack) -> Vec<Call> {
+        let mut state = self.state();
+        let State { pythons, functions, .. } = &mut *state;
+        pythons.calls(functions, pid, stack)
     }
 }

@@ -26,7 +26,6 @@ int python_sample(void *context)
 	if (!stack)
 		return 1;
 	stack->at = bpf_ktime_get_ns();
-	stack->cpu = bpf_get_smp_processor_id();
 	frames = stack->count;
 	if (frames && frames <= PYTHON_FRAMES) {
 		if (bpf_ringbuf_output(&python_stacks, stack, sizeof(*stack) - (PYTHON_FRAMES - frames) * sizeof(struct python_frame),
