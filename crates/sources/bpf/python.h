@@ -12,7 +12,7 @@
 #include "core.h"
 
 /* Functions of a stack that are told, of how many callers more the place is looked for, and threads of a program that are looked through. */
-enum { PYTHON_FRAMES = 128, PYTHON_DEEPEST = 1024, PYTHON_THREADS = 4096 };
+enum { PYTHON_FRAMES = 128, PYTHON_DEEPEST = 1024, PYTHON_THREADS = 1024 };
 /* Bytes of a frame and of a code object that are read at most. */
 enum { PYTHON_FRAME = 128, PYTHON_CODE = 256 };
 

@@ -62,11 +62,11 @@ fn pythons() -> Vec<(u32, PathBuf)> {
     found
 }
 
-/// Records a program for its stacks. `None` where that cannot be done here.
-fn record(what: &str, program: &[&str], source: (&str, &str), least: i64) -> Option<Folder> {
+/// Records a program with these sources. `None` where that cannot be done here.
+fn record(what: &str, sources: &str, program: &[&str], source: (&str, &str), least: i64) -> Option<Folder> {
     let folder = Folder::new();
     std::fs::write(folder.path(source.0), source.1).expect("a folder that can be written");
-    let mut command = vec!["record", "-q", "-o", FILE, "--only", "stacks", "--stacks=199", "--"];
+    let mut command = vec!["record", "-q", "-o", FILE, "--only", sources, "--stacks=199", "--"];
     command.extend(program);
     command.push(source.0);
     folder.expect(0, command);
@@ -83,8 +83,9 @@ fn record(what: &str, program: &[&str], source: (&str, &str), least: i64) -> Opt
 }
 
 /// Stacks as functions from the start of the thread on, and what they stand for, seconds.
-fn stacks(folder: &Folder) -> Vec<(Vec<String>, f64)> {
-    folder.expect(0, ["flame", FILE, "--window", "whole", "--levels", "none", "-o", "a.folded"]);
+fn stacks(folder: &Folder, options: &[&str]) -> Vec<(Vec<String>, f64)> {
+    let command = ["flame", FILE, "--window", "whole", "--levels", "none", "-o", "a.folded"];
+    folder.expect(0, command.iter().chain(options));
     let text = std::fs::read_to_string(folder.path("a.folded")).expect("what was just written");
     let line = |line: &str| {
         let (stack, weight) = line.rsplit_once(' ')?;
@@ -113,10 +114,11 @@ fn functions_of_python_are_on_the_stacks_of_their_moment() {
     }
     for (minor, program) in pythons {
         let what = format!("functions of Python, {}", program.display());
-        let Some(folder) = record(&what, &[program.to_str().expect("a path")], ("shop.py", PYTHON), 100) else {
+        let Some(folder) = record(&what, "stacks", &[program.to_str().expect("a path")], ("shop.py", PYTHON), 100)
+        else {
             continue;
         };
-        let stacks = stacks(&folder);
+        let stacks = stacks(&folder, &[]);
         let all = time(&stacks, &["zählen"]);
         assert!(all > 1.0, "3.{minor}: {all} s of {stacks:?}");
         let path = ["<module>", "zählen", "Shop.serve", "Shop.one"];
@@ -136,14 +138,49 @@ fn functions_of_python_are_on_the_stacks_of_their_moment() {
     }
 }
 
+/// Two functions that sleep in turn at one place of the machine code, one of them for three times as long.
+const SLEEPS: &str = "
+import time
+
+def naps(seconds):
+    time.sleep(seconds)
+
+def naps_long():
+    naps(0.012)
+
+def naps_briefly():
+    naps(0.004)
+
+until = time.monotonic() + 3
+while time.monotonic() < until:
+    naps_long()
+    naps_briefly()
+    sum(range(50000))
+";
+
+#[test]
+fn waits_are_of_the_functions_of_python_that_wait() {
+    let Some((_, program)) = pythons().into_iter().next() else {
+        return skipped("waits of Python", "no CPython 3.11 to 3.14");
+    };
+    let program = [program.to_str().expect("a path")];
+    let Some(folder) = record("waits of Python", "stacks,threads", &program, ("naps.py", SLEEPS), 20) else { return };
+    if folder.count(FILE, "select count(*) from wait") == 0 {
+        return skipped("waits of Python", "no ledger of threads by eBPF");
+    }
+    let stacks = stacks(&folder, &["--state", "sleep"]);
+    let (long, brief) = (time(&stacks, &["naps_long", "naps"]), time(&stacks, &["naps_briefly", "naps"]));
+    assert!(brief > 0.1 && (1.8..5.0).contains(&(long / brief)), "{long} s and {brief} s of {stacks:?}");
+}
+
 #[test]
 fn perf_trampolines_of_python_double_nothing() {
     let Some((_, program)) = pythons().into_iter().find(|(minor, _)| *minor >= 12) else {
         return skipped("python -X perf", "no CPython 3.12 or later");
     };
     let program = [program.to_str().expect("a path"), "-X", "perf"];
-    let Some(folder) = record("python -X perf", &program, ("shop.py", PYTHON), 100) else { return };
-    let stacks = stacks(&folder);
+    let Some(folder) = record("python -X perf", "stacks", &program, ("shop.py", PYTHON), 100) else { return };
+    let stacks = stacks(&folder, &[]);
     let both = |stack: &[String]| {
         let names = |frame: &&String| *frame == "often" || frame.starts_with("py::often:");
         stack.iter().filter(names).count() > 1
@@ -151,6 +188,68 @@ fn perf_trampolines_of_python_double_nothing() {
     assert!(time(&stacks, &["often"]) > 0.5, "{stacks:?}");
     let doubled: Vec<_> = stacks.iter().filter(|(stack, _)| both(stack)).collect();
     assert!(doubled.is_empty(), "{doubled:?}");
+}
+
+/// Says that it is CPython 3.11, and has lists that lead back to themselves: of threads, of frames that say nothing of where they are, and of calls.
+const HOSTILE: &str = "
+#include <stdint.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+const unsigned long Py_Version = 0x030b02f0;
+uint64_t PyCode_Type[51], _PyRuntime[20000];
+static uint64_t interpreter[64], thread[64], call[8], frame[16], code[64];
+int main(int count, char **arguments)
+{
+    int wrong_number = count > 1 && strchr(arguments[1], 't'), enters = count > 1 && strchr(arguments[1], 'e');
+    struct timespec now;
+    time_t end;
+    _PyRuntime[5] = (uint64_t)interpreter;
+    interpreter[0] = (uint64_t)interpreter;
+    interpreter[2] = (uint64_t)thread;
+    thread[1] = (uint64_t)thread;
+    thread[2] = (uint64_t)interpreter;
+    thread[7] = (uint64_t)call;
+    thread[20] = wrong_number ? 1 : (uint64_t)syscall(SYS_gettid);
+    call[1] = (uint64_t)frame;
+    call[2] = (uint64_t)call;
+    frame[4] = (uint64_t)code;
+    frame[6] = (uint64_t)frame;
+    ((unsigned char *)frame)[68] = enters;
+    code[1] = (uint64_t)PyCode_Type;
+    code[14] = 16;
+    code[16] = (uint64_t)-1;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    end = now.tv_sec + 2;
+    while (now.tv_sec < end)
+        clock_gettime(CLOCK_MONOTONIC, &now);
+    return 0;
+}
+";
+
+#[test]
+fn lists_without_an_end_hold_nobody_up() {
+    let built = Folder::new();
+    std::fs::write(built.path("hostile.c"), HOSTILE).expect("a folder that can be written");
+    let compiled = Command::new("cc")
+        .args(["-O1", "-rdynamic", "-o", "python3.11", "hostile.c"])
+        .current_dir(built.path(""))
+        .status();
+    if !compiled.is_ok_and(|status| status.success()) {
+        return skipped("a program that says it is Python", "no cc");
+    }
+    let program = built.path("python3.11");
+    let program = program.to_str().expect("a path");
+    for (what, least) in [("-t", 0), ("-", 50), ("-e", 50)] {
+        let Some(folder) = record(&format!("lists without an end, {what}"), "stacks", &[program, what], ("x", ""), 50)
+        else {
+            return;
+        };
+        let told = folder.count(FILE, "select max(events) from stacks_collector where collector = 'python'");
+        assert!(told >= least, "{what}: {told}");
+        assert_eq!(folder.count(FILE, "select count(*) from frame where kind = 'python'"), 0, "{what}");
+    }
 }
 
 const NODE: &str = "
@@ -172,21 +271,24 @@ fn node() -> Option<PathBuf> {
 fn functions_of_node_have_names_where_it_tells_them() {
     let Some(node) = node() else { return skipped("functions of Node.js", "no node") };
     let node = node.to_str().expect("a path");
-    let Some(folder) = record("functions of Node.js", &[node, "--perf-basic-prof"], ("loop.js", NODE), 50) else {
+    let Some(folder) = record("functions of Node.js", "stacks", &[node, "--perf-basic-prof"], ("loop.js", NODE), 50)
+    else {
         return;
     };
     let frames = folder.rows(FILE, "select distinct module, source, kind from frame where function = 'fibonacci'");
     assert_eq!(frames.len(), 1, "{frames:?}");
     assert!(frames[0]["module"].as_str().is_some_and(|module| module.ends_with("loop.js")), "{frames:?}");
     assert_eq!((&frames[0]["source"], &frames[0]["kind"]), (&"loop.js:2".into(), &"jit".into()));
-    assert!(time(&stacks(&folder), &["fibonacci"]) > 0.5);
+    assert!(time(&stacks(&folder, &[]), &["fibonacci"]) > 0.5);
 }
 
 #[test]
 fn node_without_names_says_how_to_get_them() {
     let Some(node) = node() else { return skipped("code of Node.js without names", "no node") };
     let node = node.to_str().expect("a path");
-    let Some(folder) = record("code of Node.js without names", &[node], ("loop.js", NODE), 50) else { return };
+    let Some(folder) = record("code of Node.js without names", "stacks", &[node], ("loop.js", NODE), 50) else {
+        return;
+    };
     let statement = "select count(*) from frame where module = '[JIT code of node]' and kind = 'jit'";
     assert_eq!(folder.count(FILE, statement), 1);
     let said = folder.rows(FILE, "select why, remedy from coverage where item = 'frame.jit'");

@@ -53,7 +53,7 @@ static FRAME: Table = Table::wide(
     &[
         Column::number("number", "its number in this recording"),
         Column::fact("function", "the function; NULL where it was not resolved"),
-        Column::fact("module", "path of the file, or [kernel], [MODULE], [vdso], [jit], [anonymous]"),
+        Column::fact("module", "path of the file, or [kernel], [MODULE], [vdso], [jit], [JIT code of node], [anonymous]; of Python the file as it was compiled"),
         Column::fact(
             "build_id",
             "the build id of the file (ld(1)), hexadecimal; with the offset it can be resolved elsewhere",

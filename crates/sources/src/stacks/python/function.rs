@@ -148,6 +148,52 @@ mod tests {
         assert_eq!((row.source.as_deref(), row.kind), (Some("trees.py:41"), Kind::Python));
     }
 
+    /// Pieces of memory.
+    struct Pieces(Vec<Image>);
+
+    impl Memory for Pieces {
+        fn some(&self, address: u64, into: &mut [u8]) -> Result<usize, Trouble> {
+            let found = self.0.iter().map(|piece| piece.some(address, into));
+            found.fold(Ok(0), |most, found| Ok(most?.max(found?)))
+        }
+    }
+
+    /// What `fixtures/python/dump.py` wrote.
+    fn recorded(file: &str) -> Pieces {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/python").join(file);
+        let bytes = std::fs::read(&path).unwrap();
+        let (mut rest, mut pieces) = (bytes.as_slice(), Vec::new());
+        while let Some((head, after)) = rest.split_first_chunk::<12>() {
+            let address = u64::from_le_bytes(*head.first_chunk().unwrap());
+            let length = u32::from_le_bytes(*head.last_chunk().unwrap()) as usize;
+            pieces.push(Image(address, after[..length].to_vec()));
+            rest = &after[length..];
+        }
+        Pieces(pieces)
+    }
+
+    #[test]
+    fn recorded_memory_is_understood() {
+        for (file, version) in [
+            ("cpython-3.11.memory", 0x030b_02f0),
+            ("cpython-3.12.memory", 0x030c_01f0),
+            ("cpython-3.13.memory", 0x030d_00f0),
+        ] {
+            let memory = recorded(file);
+            let address = memory.0[0].0;
+            let word = |at: u64| memory.word(address + at).unwrap().unwrap();
+            let described = crate::stacks::python::layout::tests::described();
+            let layout = Layout::new(version, 0, word(8), &described, (4, 5)).unwrap();
+            let offsets = layout.offsets;
+            let line = word(offsets.code_line) as u32;
+            let code = Code { address, mark: mark(word(offsets.code_file), word(offsets.code_name), line) };
+            let row = function(&memory, &layout, code).unwrap().unwrap();
+            assert_eq!(row.function.as_deref(), Some("Wälder.zählen"), "{file}");
+            assert_eq!(row.module.as_deref(), Some("/srv/app/trees.py"), "{file}");
+            assert_eq!(row.source.as_deref(), Some("trees.py:12"), "{file}");
+        }
+    }
+
     #[test]
     fn what_is_another_object_now_has_no_name() {
         let (mut image, layout, code) = image();

@@ -240,12 +240,12 @@ impl Layout {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use proptest::prelude::*;
 
     /// The first words of `_PyRuntime` of CPython 3.13.0 on x86-64.
-    fn described() -> Vec<u64> {
+    pub fn described() -> Vec<u64> {
         let mut words = vec![0; DESCRIBED];
         let known = [
             (0, COOKIE),
