@@ -11,8 +11,8 @@
 
 #include "core.h"
 
-/* Functions of a stack that are told, of how many callers more the place is looked for, and threads of a program that are looked through. */
-enum { PYTHON_FRAMES = 128, PYTHON_DEEPEST = 1024, PYTHON_THREADS = 1024 };
+/* Functions of a stack that are told, two less; frames among which the place of the last is looked for; and threads of a program that are looked through. */
+enum { PYTHON_FRAMES = 128, PYTHON_DEEPEST = 384, PYTHON_THREADS = 1024 };
 /* Bytes of a frame and of a code object that are read at most. */
 enum { PYTHON_FRAME = 128, PYTHON_CODE = 256 };
 
@@ -192,8 +192,9 @@ static long python_next_frame(__u32 at, void *unused)
 	to = &stack->frames[masked(count, PYTHON_FRAMES)];
 	if (!(is_entry && python->entry_is_bare)) {
 		if (count >= PYTHON_FRAMES - 2) {
-			/* There is room for its end only. */
+			/* There is room for its end only, which is known already or must be found. */
 			stack->left_out = 1;
+			is_entry = is_entry || python->has_calls;
 		} else {
 			if (bpf_probe_read_user(work->code_bytes, masked(python->code_size, PYTHON_CODE), (void *)code))
 				return 1;

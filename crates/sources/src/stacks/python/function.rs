@@ -42,9 +42,9 @@ pub(super) fn function(memory: &impl Memory, layout: &Layout, code: Code) -> Res
     };
     let short = file.rsplit('/').next().unwrap_or_default();
     Ok(Some(Row {
-        function: Some(name.into()),
+        function: Some(name),
         source: Some(format!("{short}:{line}").into()),
-        ..Row::unresolved(Some(file.into()), Kind::Python)
+        ..Row::unresolved(Some(file), Kind::Python)
     }))
 }
 
@@ -83,7 +83,7 @@ fn text(memory: &impl Memory, how: &Text, address: u64, longest: u64) -> Result<
             [a, b, c, d] => u32::from_ne_bytes([a, b, c, d]),
             _ => return None,
         };
-        char::from_u32(code).filter(|c| !c.is_control() && !(is_ascii && !c.is_ascii()))
+        char::from_u32(code).filter(|c| (c.is_ascii() || !is_ascii) && !c.is_control())
     };
     let found: Option<String> = bytes.chunks_exact(width as usize).map(character).collect();
     Ok(found.map(Into::into))
@@ -154,7 +154,7 @@ mod tests {
     impl Memory for Pieces {
         fn some(&self, address: u64, into: &mut [u8]) -> Result<usize, Trouble> {
             let found = self.0.iter().map(|piece| piece.some(address, into));
-            found.fold(Ok(0), |most, found| Ok(most?.max(found?)))
+            found.into_iter().try_fold(0, |most, found| Ok(most.max(found?)))
         }
     }
 

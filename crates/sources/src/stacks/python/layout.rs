@@ -149,7 +149,7 @@ impl Offsets {
             && near.iter().all(|&at| at <= FRAME - 16)
             && code.iter().all(|&at| at <= CODE - 16)
             && words.iter().all(|at| at % 8 == 0)
-            && self.code_line % 4 == 0
+            && self.code_line.is_multiple_of(4)
     }
 }
 
