@@ -6,7 +6,7 @@ use host::perf::Perf;
 
 /// The processes that run CPython, of which nothing is known.
 #[derive(Default)]
-pub(in crate::stacks) struct Pythons;
+pub(in crate::stacks) struct Pythons(());
 
 impl Pythons {
     /// Before samples are drained.
@@ -31,7 +31,7 @@ impl Pythons {
 
 /// What is known of them: nothing.
 #[derive(Default)]
-pub(in crate::stacks) struct Known;
+pub(in crate::stacks) struct Known(());
 
 impl Known {
     /// None is known.
