@@ -29,8 +29,7 @@ class Shop:
         return often(100) + seldom(100)
 
 def zählen():
-    until = time.monotonic() + 3
-    while time.monotonic() < until:
+    while time.process_time() < 1.5:
         Shop().serve(100)
 
 zählen()
@@ -120,7 +119,7 @@ fn functions_of_python_are_on_the_stacks_of_their_moment() {
         };
         let stacks = stacks(&folder, &[]);
         let all = time(&stacks, &["zählen"]);
-        assert!(all > 1.0, "3.{minor}: {all} s of {stacks:?}");
+        assert!(all > 0.6 * time(&stacks, &[]), "3.{minor}: {all} s of {stacks:?}");
         let path = ["<module>", "zählen", "Shop.serve", "Shop.one"];
         let of = |function| time(&stacks, &[&path[..], &[function]].concat());
         let (often, seldom) = (of("often"), of("seldom"));
@@ -151,8 +150,7 @@ def naps_long():
 def naps_briefly():
     naps(0.004)
 
-until = time.monotonic() + 3
-while time.monotonic() < until:
+for _ in range(150):
     naps_long()
     naps_briefly()
     sum(range(50000))
@@ -185,7 +183,7 @@ fn perf_trampolines_of_python_double_nothing() {
         let names = |frame: &&String| *frame == "often" || frame.starts_with("py::often:");
         stack.iter().filter(names).count() > 1
     };
-    assert!(time(&stacks, &["often"]) > 0.5, "{stacks:?}");
+    assert!(time(&stacks, &["often"]) > 0.3 * time(&stacks, &[]), "{stacks:?}");
     let doubled: Vec<_> = stacks.iter().filter(|(stack, _)| both(stack)).collect();
     assert!(doubled.is_empty(), "{doubled:?}");
 }
@@ -254,9 +252,8 @@ fn lists_without_an_end_hold_nobody_up() {
 
 const NODE: &str = "
 function fibonacci(n) { return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2); }
-const until = Date.now() + 2000;
 let sum = 0;
-while (Date.now() < until) sum += fibonacci(20);
+while (process.cpuUsage().user < 1500000) sum += fibonacci(20);
 console.log(sum);
 ";
 
@@ -279,7 +276,8 @@ fn functions_of_node_have_names_where_it_tells_them() {
     assert_eq!(frames.len(), 1, "{frames:?}");
     assert!(frames[0]["module"].as_str().is_some_and(|module| module.ends_with("loop.js")), "{frames:?}");
     assert_eq!((&frames[0]["source"], &frames[0]["kind"]), (&"loop.js:2".into(), &"jit".into()));
-    assert!(time(&stacks(&folder, &[]), &["fibonacci"]) > 0.5);
+    let stacks = stacks(&folder, &[]);
+    assert!(time(&stacks, &["fibonacci"]) > 0.5 * time(&stacks, &[]), "{stacks:?}");
 }
 
 #[test]
