@@ -160,8 +160,8 @@ struct ledger {
 	__u64 told[SITES];
 	/* When the time of the open wait is over, where `timed` is DEADLINE. */
 	__u64 deadline;
-	/* So that each of them begins a line. */
-	__u64 fill;
+	/* Of a thread that runs Python: the place of the last wait without the functions of Python. It also has each of the following begin a line. */
+	__u64 plain_place;
 	struct site sites[SITES];
 };
 

@@ -1,6 +1,6 @@
 //! The Python functions that threads of CPython are in. Its stacks of machine code show calls of the interpreter's loop and nothing of what that runs.
 //!
-//! The functions are read in the kernel when a sample is taken (`python.bpf.c`) or a thread blocks (`bpf/python_waits.h`): a look at the program's memory
+//! The functions are read in the kernel when a sample is taken (`python.bpf.c`) or a thread blocks (`threads/python_waits.h`): a look at the program's memory
 //! afterwards would find what it does by then. What a code object is called does not change, so that is read here, once for each, and put among the frames of
 //! machine code ([`insert`]).
 

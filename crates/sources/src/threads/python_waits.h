@@ -6,17 +6,21 @@
 #ifndef TWINSCOPE_PYTHON_WAITS_H
 #define TWINSCOPE_PYTHON_WAITS_H
 
+#include "ledger.h"
 #include "python.h"
 
 /* So many functions tell one place from another. */
 enum { PYTHON_TELLING = 4 };
 
 /* Not static, for these are verified once then. */
-__u64 python_place(__u64 place);
+__u64 python_place(struct ledger *ledger, __u64 place);
 int tell_python_stack(__u64 place);
 
-/* The name of a place with the innermost functions of the current thread, if it has any and its stack was told before. */
-__noinline __u64 python_place(__u64 place)
+/*
+ * The name of a place with the innermost functions of the current thread, if it has any and its stack was told before. `ledger`: of a thread that blocks; of
+ * its waits that are not looked at closely, one at the place of the wait before has the name of that.
+ */
+__noinline __u64 python_place(struct ledger *ledger, __u64 place)
 {
 	__u64 both = bpf_get_current_pid_tgid(), *thread;
 	__u32 pid = both;
@@ -24,6 +28,11 @@ __noinline __u64 python_place(__u64 place)
 
 	if (!work)
 		return place;
+	if (ledger) {
+		if (!ledger->closely && ledger->plain_place == place)
+			return ledger->place;
+		ledger->plain_place = place;
+	}
 	thread = bpf_map_lookup_elem(&python_threads, &pid);
 	if (!thread || !python_innermost(work, *thread))
 		return place;
