@@ -70,6 +70,15 @@ while time.time() < end:
 PY
     record -- python3 "$work/run.py"
     measure "$work/python.twin" 'python3%'
+    # What it takes to follow the list of Python functions at each sample; what it takes to name them is in the cost of the sampler.
+    "$twinscope" sql "$work/python.twin" --format csv "select s.events, p.events, p.cost_ns
+        from (select max(events) as events from stacks_collector where collector = 'sampler') s,
+        (select max(events) as events, max(cost_ns) as cost_ns from stacks_collector where collector = 'python') p" |
+        tail -n 1 | awk -F, -v what="$name" -v seconds="$each" '$2 > 0 {
+            printf "%s\tsamples with functions of Python\t%%\t%.1f\n", what, 100 * $2 / $1
+            printf "%s\tfollowing them, a sample\tµs\t%.1f\n", what, $3 / $2 / 1000
+            printf "%s\tfollowing them, share of a CPU\t%%\t%.3f\n", what, $3 / seconds / 1e7
+        }'
 }
 
 bench_go() {

@@ -6,6 +6,7 @@ pub use crate::ask::Asked;
 use crate::described;
 pub use crate::needs::Need;
 use crate::needs::{self, SAY_ALL};
+use crate::perf::Perf;
 pub use crate::ring::Ring;
 use libbpf_rs::btf::Btf;
 use libbpf_rs::btf::types::{DataSec, Var};
@@ -114,6 +115,17 @@ impl Programs {
             found.ok_or_else(|| Unavailable::failed(format!("eBPF {}: has no program {wanted}", self.name)))
         });
         Ok(Hooks { name: self.name, programs: each.collect::<Result<_, _>>()?, links: Vec::new() })
+    }
+
+    /// Has the program `program` of the section `perf_event` run at each sample of `perf` before that is written down, for as long as that is open. Samples
+    /// for which it gives 0 are not.
+    pub fn attach_to_samples(&self, program: &str, perf: &Perf) -> Result<(), Unavailable> {
+        let found = self.object.progs().find(|p| p.name() == program);
+        let found =
+            found.ok_or_else(|| Unavailable::failed(format!("eBPF {}: has no program {program}", self.name)))?;
+        perf.attach(found.as_fd()).map_err(|e| {
+            Unavailable::failed(format!("eBPF {}: program {program} could not be attached: {e}", self.name))
+        })
     }
 
     /// The program `program` of the section `syscall`, which leaves its answers in the array `map`. It lives on when the object is dropped.

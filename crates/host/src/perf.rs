@@ -4,6 +4,8 @@
 use crate::Host;
 use model::Unavailable;
 use std::io;
+#[cfg(feature = "bpf")]
+use std::os::fd::BorrowedFd;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
@@ -82,6 +84,8 @@ const USE_CLOCKID: u64 = 1 << 25;
 const FD_CLOEXEC: libc::c_ulong = 8;
 const IOC_ENABLE: libc::c_ulong = 0x2400;
 const IOC_PERIOD: libc::c_ulong = 0x4008_2404;
+#[cfg(feature = "bpf")]
+const IOC_SET_BPF: libc::c_ulong = 0x4004_2408;
 
 /// Registers of the user side that unwinding needs, as bits of `sample_regs_user` (arch/*/include/uapi/asm/perf_regs.h). They are put down in the
 /// order of their bits.
@@ -157,6 +161,19 @@ impl Perf {
             // SAFETY: the call reads one u64 that is alive.
             unsafe { libc::ioctl(ring.event.as_raw_fd(), IOC_PERIOD as _, &raw const period) };
         }
+    }
+
+    /// Has the program `program`, an eBPF program of the kind `perf_event`, run at each sample before that is written down, for as long as the events are open.
+    #[cfg(feature = "bpf")]
+    pub(crate) fn attach(&self, program: BorrowedFd<'_>) -> io::Result<()> {
+        for ring in &self.rings {
+            // SAFETY: takes a descriptor's number.
+            let set = unsafe { libc::ioctl(ring.event.as_raw_fd(), IOC_SET_BPF as _, program.as_raw_fd()) };
+            if set < 0 {
+                return Err(io::Error::last_os_error());
+            }
+        }
+        Ok(())
     }
 
     /// Hands each record from before the call to `take`, oldest first. Those that came while the rings were looked through wait for the next call,

@@ -1,7 +1,7 @@
 //! Looks a frame up in the lists.
 
 use crate::name::plain;
-use crate::role::Roles;
+use crate::role::{Role, Roles};
 
 include!(concat!(env!("OUT_DIR"), "/tables.rs"));
 
@@ -51,14 +51,39 @@ impl Found {
     }
 }
 
-/// The roles of a frame. `module` is the path of its program or library; `kind` its kind of code as recordings have it, of which only `kernel` counts.
+/// The roles of a frame. `module` is the path of its program or library; `kind` its kind of code as recordings have it, of which `kernel`, `python` and
+/// `jit` count.
 pub fn roles(function: &str, module: &str, kind: &str) -> Roles {
     find(function, module, kind).roles
 }
 
 /// The roles of a frame, and the name of a lock that is waited for in it. Takes some hundred nanoseconds.
 pub fn find(function: &str, module: &str, kind: &str) -> Found {
+    if kind == "python" {
+        // The lists name functions of machine code. What Python's are for, their file says.
+        let roles = if is_standard_python(module) { Roles::of(&[Role::Standard]) } else { Roles::default() };
+        return Found { roles, lock: "" };
+    }
+    if kind == "jit" && is_script(module) {
+        let roles = if module.starts_with("node:") { Roles::of(&[Role::Standard]) } else { Roles::default() };
+        return Found { roles, lock: "" };
+    }
     look(function, module, if kind == "kernel" { Kind::Kernel } else { Kind::User })
+}
+
+/// Whether a file of Python's code is of its standard library: `/usr/lib/python3.11/json/encoder.py`, `<frozen importlib._bootstrap>`, but not what was
+/// installed beside it.
+fn is_standard_python(path: &str) -> bool {
+    let below = ["/lib/python3.", "/lib64/python3."].iter().find_map(|folder| path.split_once(folder));
+    match below.and_then(|(_, rest)| rest.split_once('/')) {
+        Some((_, file)) => !file.starts_with("site-packages/") && !file.starts_with("dist-packages/"),
+        None => path.starts_with("<frozen "),
+    }
+}
+
+/// Whether a file is one of JavaScript: what Node.js brings along is called `node:fs`.
+fn is_script(path: &str) -> bool {
+    path.starts_with("node:") || [".js", ".mjs", ".cjs", ".ts"].iter().any(|end| path.ends_with(end))
 }
 
 /// The roles of a thread by its name, in which digits may be `#`.

@@ -63,16 +63,23 @@ pub fn waiting<'f>(frames: impl IntoIterator<Item = (Roles, &'f str)>) -> Option
 }
 
 /// Which frame, of those from the innermost on, is the code that runs: the innermost one that is not of a library of the system or of the kernel, else the
-/// innermost that is not of the kernel. Of who runs, unlike of who waits, the standard library of a language says something: it sorts, it hashes.
+/// innermost that is not of the kernel. Of who runs, unlike of who waits, the standard library of a language says something: it sorts, it hashes. What the
+/// interpreter of Python does for a function of Python is done by that.
 pub fn running<'f>(frames: impl IntoIterator<Item = (Roles, &'f str)>) -> Option<usize> {
-    let mut first = None;
-    for (at, (roles, _)) in frames.into_iter().enumerate().filter(|(_, (_, kind))| *kind != "kernel") {
-        if !roles.has(Role::Library) {
-            return Some(at);
+    let (mut first, mut interpreter) = (None, None);
+    for (at, (roles, kind)) in frames.into_iter().enumerate().filter(|(_, (_, kind))| *kind != "kernel") {
+        let is_library = roles.has(Role::Library);
+        let is_of_interpreter = roles.any(Roles::of(&[Role::Runtime, Role::Interpreter]));
+        match interpreter {
+            Some(_) if kind == "python" => return Some(at),
+            Some(_) if is_library || is_of_interpreter => {}
+            Some(inner) => return Some(inner),
+            None if is_library => first = first.or(Some(at)),
+            None if is_of_interpreter => interpreter = Some(at),
+            None => return Some(at),
         }
-        first = first.or(Some(at));
     }
-    first
+    interpreter.or(first)
 }
 
 #[cfg(test)]
@@ -132,5 +139,39 @@ mod tests {
         assert_eq!(of("main;std::sort;/lib/libc.so.6!memmove;[kernel]!exc_page_fault").as_deref(), Some("std::sort"));
         assert_eq!(of("/lib/libc.so.6!start_thread;/lib/libc.so.6!memmove").as_deref(), Some("/lib/libc.so.6!memmove"));
         assert_eq!(of("[kernel]!ret_from_fork"), None);
+        assert_eq!(of("main.work;runtime.mallocgc;runtime.nextFreeFast").as_deref(), Some("runtime.nextFreeFast"));
+    }
+
+    #[test]
+    fn what_the_interpreter_does_is_done_by_the_function_of_python() {
+        const LOOP: &str = "/usr/bin/python3.11!_PyEval_EvalFrameDefault";
+        let frames = |stack: &str| -> Vec<String> { stack.rsplit(';').map(|f| f.replace("LOOP", LOOP)).collect() };
+        let all = |frames: &[String]| -> Vec<(Roles, &'static str)> {
+            let of = |frame: &String| {
+                let (module, function) = frame.rsplit_once('!').unwrap_or(("/bin/app", frame));
+                let kind = if module.ends_with(".py") { "python" } else { "native" };
+                (roles(function, module, kind), kind)
+            };
+            frames.iter().map(of).collect()
+        };
+        let runs = |stack: &str| running(all(&frames(stack))).map(|at| frames(stack)[at].clone());
+        let own = "LOOP;/srv/app.py!<module>;/srv/app.py!work";
+        let standard = "/usr/lib/python3.11/json/encoder.py!JSONEncoder.encode";
+        for inner in ["", ";/usr/bin/python3.11!PyList_New;/usr/bin/python3.11!dict_lookup", ";/lib/libc.so.6!memmove"]
+        {
+            assert_eq!(runs(&format!("{own}{inner}")).as_deref(), Some("/srv/app.py!work"), "{inner}");
+        }
+        assert_eq!(runs(&format!("{own};{standard};LOOP")).as_deref(), Some(standard));
+        // Machine code of a package says more.
+        let extension = "/usr/lib/python3/dist-packages/numpy/_umath.cpython-311-x86_64-linux-gnu.so!DOUBLE_add";
+        assert_eq!(runs(&format!("{own};LOOP;{extension}")).as_deref(), Some(extension));
+        // Where functions of Python are not known it is as before.
+        assert_eq!(runs("LOOP;/usr/bin/python3.11!dict_lookup").as_deref(), Some("/usr/bin/python3.11!dict_lookup"));
+
+        let waits = |stack: &str| waiting(all(&frames(stack))).map(|at| frames(stack)[at].clone());
+        let sleeps = "/usr/bin/python3.11!time_sleep;/lib/libc.so.6!clock_nanosleep";
+        assert_eq!(waits(&format!("{own};{standard};LOOP;{sleeps}")).as_deref(), Some("/srv/app.py!work"));
+        let packaged = "/srv/venv/lib/python3.11/site-packages/pool.py!Pool.get";
+        assert_eq!(waits(&format!("{own};{packaged};LOOP;{sleeps}")).as_deref(), Some(packaged));
     }
 }

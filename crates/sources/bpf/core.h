@@ -36,8 +36,12 @@ enum { BPF_F_NO_PREALLOC = 1 };
 enum { BPF_ANY = 0, BPF_NOEXIST = 1 };
 enum { BPF_LOCAL_STORAGE_GET_F_CREATE = 1, BPF_SK_STORAGE_GET_F_CREATE = 1 };
 enum { BPF_RB_NO_WAKEUP = 1 };
-/* For those who ask whether the running kernel has it: since Linux 5.18. */
-enum bpf_func_id { BPF_FUNC_map_lookup_percpu_elem = 195 };
+struct bpf_pidns_info {
+	__u32 pid;
+	__u32 tgid;
+};
+/* For those who ask whether the running kernel has it: since Linux 5.17, and 5.18. */
+enum bpf_func_id { BPF_FUNC_loop = 181, BPF_FUNC_map_lookup_percpu_elem = 195 };
 
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>

@@ -9,6 +9,7 @@ mod doctor;
 mod explain;
 mod flame;
 mod hostile;
+mod interpreted;
 mod kill;
 mod ledger;
 mod monitors;

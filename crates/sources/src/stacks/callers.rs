@@ -1,12 +1,12 @@
 //! For who must know at once what the functions on a stack are for, such as the ledger of waits: the roles of the innermost frames by their names, without
 //! lines and inlined functions; of code that a JIT made as soon as it tells them. And stacks put together of a program's part that is known and a kernel's part.
 
-use super::jit::Map;
+use super::jit::{Function, Map};
 use super::module::Module;
 use super::symbols;
 use super::trie::Place;
 use super::unwind::DEEPEST;
-use super::{MARKS, Registers, Stacks, State, User, caller, demangle};
+use super::{MARKS, PythonStack, Registers, Stacks, State, User, caller, demangle};
 use lexicon::Found;
 use model::NULL;
 use std::collections::HashMap;
@@ -41,9 +41,9 @@ impl Callers {
         let found = innermost.0.iter().filter_map(|at| match at {
             At::Module(file, address, module, path) => self.of_file(stacks, *file, *address, module, path),
             At::Generated(process, address) => {
-                let name = stacks.generated(*process, *address);
-                unnamed |= name.is_none();
-                name.map(|name| lexicon::find(&name, "[jit]", "jit"))
+                let function = stacks.generated(*process, *address);
+                unnamed |= function.is_none();
+                function.map(|function| lexicon::find(&function.name, &function.module, "jit"))
             }
         });
         (found.collect(), unnamed)
@@ -65,11 +65,19 @@ impl Callers {
 }
 
 impl Stacks {
-    /// As [`Stacks::intern`] with [`User::Copied`] and without a kernel's part; whether it was followed to its start; and its `depth` innermost
+    /// `python` are the functions of Python on it, if there are any. As [`Stacks::intern`] with [`User::Copied`] and without a kernel's part; whether it was followed to its start; and its `depth` innermost
     /// frames, for [`Callers::known`]: reading symbols takes time, in which others may go on.
-    pub fn intern_callers(&self, pid: u32, registers: Registers, stack: &[u8], depth: usize) -> (i64, bool, Innermost) {
+    pub fn intern_callers(
+        &self,
+        pid: u32,
+        registers: Registers,
+        stack: &[u8],
+        python: Option<PythonStack>,
+        depth: usize,
+    ) -> (i64, bool, Innermost) {
         let mut innermost = Innermost::default();
-        let (number, is_whole) = self.intern_told(pid, &[], User::Copied { registers, stack }, |state| {
+        let calls = python.map(|python| self.python_calls(pid, python)).unwrap_or_default();
+        let (number, is_whole) = self.intern_told(pid, &[], User::Copied { registers, stack }, &calls, |state| {
             let at = |place: &Place| match *place {
                 Place::Module(file, address) => {
                     let known = state.processes.modules.get(file)?;
@@ -84,9 +92,9 @@ impl Stacks {
     }
 
     /// The function at an address of code that a process made, where its maker has named it by now.
-    fn generated(&self, process: u32, address: u64) -> Option<Arc<str>> {
+    fn generated(&self, process: u32, address: u64) -> Option<Function> {
         let map = self.state().processes.numbered.get(process as usize)?.map.clone()?;
-        map.function(address).map(|(name, _)| name)
+        map.function(address).map(|(function, _)| function.clone())
     }
 
     /// How often names of code that processes make were read: when it has changed, [`Callers::known`] may know more.

@@ -59,6 +59,23 @@ fn shortened(name: &str) -> String {
     name.get(..end).unwrap_or_default().to_owned()
 }
 
+/// A function of JavaScript with its file and its line: V8 writes `JS:*name /path/file.js:12:7`, the star or another sign being the compiler that made the
+/// code. `None` for other names.
+pub(super) fn javascript(name: &str) -> Option<(String, String, u32)> {
+    const KINDS: [&str; 5] = ["JS:", "LazyCompile:", "Function:", "Script:", "Eval:"];
+    let rest = KINDS.iter().find_map(|kind| name.strip_prefix(kind))?;
+    let rest = rest.strip_prefix(['*', '~', '^', '+', '=']).unwrap_or(rest);
+    // Both the name (`get size`) and the path may hold spaces.
+    let starts = [" /", " file://", " node:"].iter().filter_map(|start| rest.find(start));
+    let at = starts.min().or_else(|| rest.rfind(' '))?;
+    let (function, place) = (rest.get(..at)?.trim(), rest.get(at..)?.trim());
+    let (place, _column) = place.rsplit_once(':')?;
+    let (file, line) = place.rsplit_once(':')?;
+    let function = if function.is_empty() { "<anonymous>" } else { function };
+    let file = file.strip_prefix("file://").unwrap_or(file);
+    Some((shortened(function), shortened(file), line.parse().ok()?))
+}
+
 /// A Java method as `Class.method`: HotSpot writes `int java.lang.String.indexOf(int, int)`, agents write `Ljava/lang/String;::indexOf`.
 /// Other names stay as they are.
 pub(super) fn java(name: &str) -> String {
@@ -78,6 +95,34 @@ pub(super) fn java(name: &str) -> String {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn functions_of_javascript() {
+        let of = |name| javascript(name).map(|(function, file, line)| format!("{function} {file} {line}"));
+        for (name, expected) in [
+            ("JS:*fib /srv/app/a.js:3:13", "fib /srv/app/a.js 3"),
+            ("LazyCompile:~Map.get size file:///srv/my app/b.mjs:12:7", "Map.get size /srv/my app/b.mjs 12"),
+            (
+                "JS:^processTicksAndRejections node:internal/process/task_queues:67:35",
+                "processTicksAndRejections node:internal/process/task_queues 67",
+            ),
+            ("Script:~ /srv/app/a.js:1:1", "<anonymous> /srv/app/a.js 1"),
+            ("Eval:+f evalmachine.<anonymous>:1:9", "f evalmachine.<anonymous> 1"),
+        ] {
+            assert_eq!(of(name).as_deref(), Some(expected), "{name}");
+        }
+        for name in [
+            "Builtin:ArrayMap",
+            "BytecodeHandler:LdaZero",
+            "JS:*f",
+            "JS:",
+            "JS:*f x.js:1",
+            "int a.B.c(int)",
+            "py::f:/a.py",
+        ] {
+            assert_eq!(of(name), None, "{name}");
+        }
+    }
 
     #[test]
     fn names_are_as_written() {

@@ -9,11 +9,36 @@ use std::sync::Arc;
 /// The largest file that is read, bytes.
 pub(super) const LARGEST: u64 = 256 << 20;
 
+/// A function, as its maker calls it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Function {
+    pub name: Arc<str>,
+    /// The script that it is of, or `[jit]`.
+    pub module: Arc<str>,
+    /// File and line, where its maker tells them.
+    pub source: Option<Arc<str>>,
+}
+
+impl Function {
+    fn new(name: &str, jit: &Arc<str>) -> Self {
+        match demangle::javascript(name) {
+            Some((name, file, line)) => {
+                let source = format!("{}:{line}", file.rsplit('/').next().unwrap_or_default());
+                Function { name: name.into(), module: file.into(), source: Some(source.into()) }
+            }
+            None => {
+                let name = demangle::java(&demangle::symbol(name)).into();
+                Function { name, module: Arc::clone(jit), source: None }
+            }
+        }
+    }
+}
+
 /// Functions by address.
 #[derive(Debug, Default)]
 pub(super) struct Map {
-    /// Start, end and name, ascending, without overlaps.
-    functions: Vec<(u64, u64, Arc<str>)>,
+    /// Start, end and function, ascending, without overlaps.
+    functions: Vec<(u64, u64, Function)>,
 }
 
 impl Map {
@@ -52,18 +77,20 @@ impl Map {
                 kept.push(function);
             }
         }
-        let name = |at: usize| made.get(at).map(|f| demangle::java(&demangle::symbol(&f.2)));
-        let named = kept.into_iter().filter_map(|(start, end, at)| Some((start, end, name(at)?.into())));
+        let jit = Arc::from("[jit]");
+        let named = kept.into_iter().filter_map(|(start, end, at)| {
+            let (_, _, name) = made.get(at)?;
+            Some((start, end, Function::new(name, &jit)))
+        });
         Map { functions: named.collect() }
     }
 
     /// The function at an address, and what kind of code it is.
-    pub(super) fn function(&self, address: u64) -> Option<(Arc<str>, Kind)> {
+    pub(super) fn function(&self, address: u64) -> Option<(&Function, Kind)> {
         let at = self.functions.partition_point(|f| f.0 <= address).checked_sub(1)?;
-        let (_, end, name) = self.functions.get(at).filter(|f| address < f.1)?;
-        let _ = end;
+        let (_, _, function) = self.functions.get(at).filter(|f| address < f.1)?;
         // HotSpot's interpreter is one piece of generated code.
-        Some((Arc::clone(name), if &**name == "Interpreter" { Kind::Interpreted } else { Kind::Jit }))
+        Some((function, if &*function.name == "Interpreter" { Kind::Interpreted } else { Kind::Jit }))
     }
 }
 
@@ -100,14 +127,16 @@ mod tests {
     use proptest::prelude::*;
 
     fn name(map: &Map, address: u64) -> Option<String> {
-        map.function(address).map(|(name, _)| name.to_string())
+        map.function(address).map(|(function, _)| function.name.to_string())
     }
 
     #[test]
     fn maps_are_read() {
-        let map = Map::parse(b"7f0000001000 40 int a.B.c(int)\n0x7f0000002000 0x10 LazyCompile:*f x.js:1\nbad\n7f0000001020 10 later\n7f0000003000 80 Interpreter\n");
+        let map = Map::parse(b"7f0000001000 40 int a.B.c(int)\n0x7f0000002000 0x10 LazyCompile:*f /srv/x.js:1:7\nbad\n7f0000001020 10 later\n7f0000003000 80 Interpreter\n");
         assert_eq!(name(&map, 0x7f00_0000_1025).as_deref(), Some("later"));
-        assert_eq!(name(&map, 0x7f00_0000_200f).as_deref(), Some("LazyCompile:*f x.js:1"));
+        let (function, kind) = map.function(0x7f00_0000_200f).unwrap();
+        assert_eq!((&*function.name, &*function.module, kind), ("f", "/srv/x.js", Kind::Jit));
+        assert_eq!(function.source.as_deref(), Some("x.js:1"));
         assert_eq!(name(&map, 0x7f00_0000_2010), None);
         assert_eq!(map.function(0x7f00_0000_3000).unwrap().1, Kind::Interpreted);
     }

@@ -1,6 +1,7 @@
 //! Where variables of a library or program lie in the memory of a process that has mapped it: for who reads what a run-time system keeps of itself.
 
 use super::module::Module;
+use super::name::Maker;
 use super::positioned::Positioned;
 use super::symbols::{self, NoDwarf};
 use super::{Stacks, hotspot};
@@ -8,6 +9,8 @@ use object::read::StringTable;
 use object::read::elf::{ElfFile64, Sym, SymbolTable};
 use object::{LittleEndian, Object, ObjectSection, ReadCache};
 use std::collections::HashMap;
+#[cfg(feature = "bpf")]
+use std::sync::Arc;
 
 /// Threads whose numbers are asked for.
 const MOST_THREADS: usize = 4096;
@@ -29,8 +32,22 @@ impl Stacks {
     /// # Errors
     /// In words: its file cannot be read.
     pub fn exported(&self, pid: u32, file: &str, names: &[&str]) -> Option<Result<Vec<Option<u64>>, String>> {
-        let (base, module) = self.state().processes.library(self.host(), pid, file)?;
+        let is_it = |path: &str| path.strip_suffix(file).is_some_and(|folder| folder.ends_with('/'));
+        let (base, module, _) = self.state().processes.library(self.host(), pid, is_it)?;
         Some(addresses_of(base, &module, file, names))
+    }
+
+    /// The path of the library or program of CPython that a process has mapped, and where its variables of these names lie in the process; `None` where it
+    /// has mapped none, or is gone.
+    #[cfg(feature = "bpf")]
+    pub(super) fn python(&self, pid: u32, names: &[&str]) -> Option<(Arc<str>, Exported)> {
+        // Where there is a library, the program only calls it.
+        let of = |is_it: fn(&[u8]) -> bool| {
+            let is_it = |path: &str| is_it(file_name(path.as_bytes()));
+            let (base, module, path) = self.state().processes.library(self.host(), pid, is_it)?;
+            Some((path, addresses_of(base, &module, "what it exports", names)))
+        };
+        of(is_python_library).or_else(|| of(is_python_program))
     }
 
     /// The processes that run a program built by Go, as far as they were met; `most` of them. Each with a number that is another after exec.
@@ -71,8 +88,40 @@ impl Stacks {
     }
 }
 
+/// Who makes code in a process that has mapped this file; `None` where the file says nothing of that.
+pub(super) fn maker(path: &[u8]) -> Option<Maker> {
+    match file_name(path) {
+        b"libjvm.so" => Some(Maker::Jvm),
+        b"node" | b"nodejs" => Some(Maker::Node),
+        name if name.starts_with(b"libnode.so") => Some(Maker::Node),
+        _ => None,
+    }
+}
+
+/// Whether a file is called as CPython's library or program is: `libpython3.11.so.1.0`, `python3.11`.
+pub(super) fn is_python(path: &[u8]) -> bool {
+    let name = file_name(path);
+    is_python_library(name) || is_python_program(name)
+}
+
+fn file_name(path: &[u8]) -> &[u8] {
+    path.rsplit(|&b| b == b'/').next().unwrap_or_default()
+}
+
+fn is_python_library(name: &[u8]) -> bool {
+    // libpython3.so only leads to the other.
+    name.starts_with(b"libpython3.") && !name.starts_with(b"libpython3.so")
+}
+
+fn is_python_program(name: &[u8]) -> bool {
+    name.strip_prefix(b"python").is_some_and(|rest| rest.iter().all(|b| b.is_ascii_digit() || *b == b'.'))
+}
+
+/// Addresses in a process of what a file exports; or in words why they are not known.
+type Exported = Result<Vec<Option<u64>>, String>;
+
 /// What [`Stacks::exported`] gives, of a library at `base`.
-fn addresses_of(base: u64, module: &Module, file: &str, names: &[&str]) -> Result<Vec<Option<u64>>, String> {
+fn addresses_of(base: u64, module: &Module, file: &str, names: &[&str]) -> Exported {
     let opened = module.file.as_deref();
     let opened = opened.ok_or_else(|| module.error.clone().unwrap_or_else(|| format!("{file} cannot be read")))?;
     // Reading takes a moment: others find theirs meanwhile.
@@ -159,4 +208,24 @@ fn addresses<'data, R: object::ReadRef<'data>>(
         }
     }
     Some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_told_by_the_names_of_their_files() {
+        for path in ["/usr/bin/python3.11", "/opt/conda/bin/python", "/usr/lib/libpython3.13.so.1.0", "/x/python3"] {
+            assert!(is_python(path.as_bytes()), "{path}");
+        }
+        for path in
+            ["/usr/lib/libpython3.so", "/usr/lib/python3.11/lib-dynload/_json.so", "/usr/bin/python3.11-config", ""]
+        {
+            assert!(!is_python(path.as_bytes()), "{path}");
+        }
+        assert_eq!(maker(b"/usr/lib/jvm/lib/server/libjvm.so"), Some(Maker::Jvm));
+        assert_eq!([&b"/usr/bin/node"[..], b"/usr/lib/libnode.so.108"].map(maker), [Some(Maker::Node); 2]);
+        assert_eq!(maker(b"/usr/bin/nodepad"), None);
+    }
 }

@@ -19,6 +19,7 @@ mod modules;
 mod name;
 mod positioned;
 mod process;
+mod python;
 mod resolve;
 mod sample;
 mod signal;
@@ -33,7 +34,7 @@ use host::perf::Perf;
 use kernel::Kernel;
 use model::{Column, Compare, Den, Derived, Measure, NULL, Out, Polarity, Table, Unavailable, Unit};
 use module::Module;
-use name::Row;
+use name::{Maker, Row};
 use object::{ReadCache, SymbolKind};
 use positioned::Positioned;
 use process::Processes;
@@ -52,14 +53,14 @@ static FRAME: Table = Table::wide(
     &[
         Column::number("number", "its number in this recording"),
         Column::fact("function", "the function; NULL where it was not resolved"),
-        Column::fact("module", "path of the file, or [kernel], [MODULE], [vdso], [jit], [anonymous]"),
+        Column::fact("module", "path of the file, or [kernel], [MODULE], [vdso], [jit], [JIT code of node], [anonymous]; of Python the file as it was compiled"),
         Column::fact(
             "build_id",
             "the build id of the file (ld(1)), hexadecimal; with the offset it can be resolved elsewhere",
         ),
         Column::fact_number("offset", Unit::None, "address in the file; of the kernel, address minus _text"),
         Column::fact("source", "file and line, where the file has debug information"),
-        Column::fact("kind", "kernel, native, jit, interpreted, inlined, or unknown"),
+        Column::fact("kind", "kernel, native, jit, interpreted, python, inlined, or unknown"),
         Column::fact_number(
             "spins",
             Unit::None,
@@ -105,7 +106,7 @@ static SAMPLE: Table = Table::wide(
 
 static COLLECTOR: Table = Table::wide(
     "stacks_collector",
-    "what the sampler took, lost and cost",
+    "what the sampler took, lost and cost; python: of the samples whose Python functions were told",
     &[
         Column::label("collector", "its name"),
         Column::counter("events", Unit::None, "samples of threads in scope"),
@@ -113,7 +114,12 @@ static COLLECTOR: Table = Table::wide(
         Column::counter("truncated", Unit::None, "samples whose stack could not be unwound to the start of its thread")
             .worse(),
         Column::gauge("sampled_1_in", Unit::None, "every so many events has a stack").compared(Compare::Never),
-        Column::counter("cost_ns", Unit::Nanoseconds, "CPU time of the thread that reads and unwinds them").worse(),
+        Column::counter(
+            "cost_ns",
+            Unit::Nanoseconds,
+            "CPU time of the thread that reads and unwinds them; of python, of the threads that were sampled",
+        )
+        .worse(),
     ],
 )
 .derived(&[Derived {
@@ -192,6 +198,7 @@ pub struct Registers {
 
 pub use callers::{Callers, Innermost};
 pub use library::GoRuntime;
+pub use python::PythonStack;
 
 /// What is known of the program's part of a stack.
 #[derive(Clone, Copy, Debug)]
@@ -232,6 +239,11 @@ struct State {
     trie: Trie,
     processes: Processes,
     places: Vec<Place>,
+    /// The stack pointer in each frame of the program that was unwound last.
+    tops: Vec<u64>,
+    /// Processes that run Python, and its functions.
+    pythons: python::Known,
+    functions: python::Functions,
     /// What the sampler has handed over.
     taken: Taken,
     /// What is to be said in the coverage.
@@ -265,17 +277,27 @@ impl Stacks {
     ///
     /// `pid` is the process (thread group), as the recorder's pid namespace has it: its threads share its memory.
     pub fn intern(&self, pid: u32, kernel: &[u64], user: User<'_>) -> i64 {
-        self.intern_told(pid, kernel, user, |_| ()).0
+        self.intern_told(pid, kernel, user, &[], |_| ()).0
     }
 
-    /// The same, with whether the stack was followed to its start. `look` sees its places before others come by.
-    fn intern_told(&self, pid: u32, kernel: &[u64], user: User<'_>, look: impl FnOnce(&State)) -> (i64, bool) {
+    /// The same, with whether the stack was followed to its start. `calls` are those of Python's loop that are on it. `look` sees its places before others
+    /// come by.
+    fn intern_told(
+        &self,
+        pid: u32,
+        kernel: &[u64],
+        user: User<'_>,
+        calls: &[python::Call],
+        look: impl FnOnce(&State),
+    ) -> (i64, bool) {
         let host = self.host();
         let mut state = self.state();
-        let State { trie, processes, places, .. } = &mut *state;
+        let State { trie, processes, places, tops, .. } = &mut *state;
         places.clear();
+        tops.clear();
         let kernel = kernel.iter().copied().filter(|&a| a != 0 && a < MARKS).take(DEEPEST);
         places.extend(kernel.enumerate().map(|(at, address)| Place::Kernel(caller(at, address))));
+        let from = places.len();
         match user {
             User::None => {}
             User::Frames(frames) => {
@@ -284,9 +306,10 @@ impl Stacks {
                     places.push(processes.place(host, pid, caller(at, address)));
                 }
             }
-            User::Copied { registers, stack } => processes.unwind(host, pid, &registers, stack, places),
+            User::Copied { registers, stack } => processes.unwind(host, pid, &registers, stack, places, tops),
         }
         let whole = places.last() != Some(&Place::Truncated);
+        python::insert(places, from, tops, calls);
         let stack = trie.stack(places.iter().rev().copied());
         look(&state);
         (if stack == 0 { NULL } else { i64::from(stack) }, whole)
@@ -396,11 +419,11 @@ impl Stacks {
         Some((Arc::clone(&known.identity.path), known.module.clone().unwrap_or_default()))
     }
 
-    /// Of a process: its pid, whether it is a JVM, and the dump of its generated code.
-    fn process(&self, number: u32) -> Option<(u32, bool, Option<Arc<str>>)> {
+    /// Of a process: its pid, who makes its generated code, and the dump of that.
+    fn process(&self, number: u32) -> Option<(u32, Maker, Option<Arc<str>>)> {
         let state = self.state();
         let found = state.processes.numbered.get(number as usize)?;
-        Some((found.pid, found.is_jvm, found.dump.clone()))
+        Some((found.pid, found.maker, found.dump.clone()))
     }
 
     /// Takes over what the sampler has.
@@ -450,6 +473,11 @@ impl Dictionary {
             let [samples, lost, truncated, cost] =
                 [counts.samples, counts.lost, counts.truncated, counts.cost].map(|n| n as i64);
             out.row(COLLECTORS, &[name, samples, lost, truncated, 1, cost]);
+            if let Some(python) = counts.python {
+                let name = out.text("python");
+                let [taken, lost, cut, spent] = [python.taken, python.lost, python.cut, python.spent].map(|n| n as i64);
+                out.row(COLLECTORS, &[name, taken, lost, cut, 1, spent]);
+            }
         }
     }
 

@@ -9,6 +9,7 @@ pub(super) enum Kind {
     Native,
     Jit,
     Interpreted,
+    Python,
     Inlined,
     Unknown,
 }
@@ -21,10 +22,22 @@ impl Kind {
             Kind::Native => "native",
             Kind::Jit => "jit",
             Kind::Interpreted => "interpreted",
+            Kind::Python => "python",
             Kind::Inlined => "inlined",
             Kind::Unknown => "unknown",
         }
     }
+}
+
+/// Who makes code while a program runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Maker {
+    #[default]
+    Unknown,
+    /// HotSpot.
+    Jvm,
+    /// V8 in Node.js.
+    Node,
 }
 
 /// A row of the table `frame`, without its number.
@@ -51,8 +64,12 @@ impl Row {
     }
 
     /// A frame in code that a process made itself, which has no name.
-    pub(super) fn generated(is_jvm: bool) -> Self {
-        let (module, kind) = if is_jvm { ("[jit]", Kind::Jit) } else { ("[anonymous]", Kind::Unknown) };
+    pub(super) fn generated(by: Maker) -> Self {
+        let (module, kind) = match by {
+            Maker::Jvm => ("[jit]", Kind::Jit),
+            Maker::Node => ("[JIT code of node]", Kind::Jit),
+            Maker::Unknown => ("[anonymous]", Kind::Unknown),
+        };
         Row::unresolved(Some(module.into()), kind)
     }
 }

@@ -3,10 +3,11 @@
 #[cfg(target_arch = "x86_64")]
 use super::calls::Calls;
 use super::jit::Map;
+use super::library;
 use super::maps;
 use super::module::{Identity, Module};
 use super::modules::Modules;
-use super::name::{Kind, Row};
+use super::name::{Kind, Maker, Row};
 use super::trie::Place;
 use framehop::{ExplicitModuleSectionInfo, Unwinder};
 use host::Host;
@@ -71,12 +72,21 @@ pub(super) struct Process {
 #[derive(Clone, Debug)]
 pub(super) struct Numbered {
     pub pid: u32,
-    /// Whether it has HotSpot's library.
-    pub is_jvm: bool,
+    /// Who makes its generated code: told by its files.
+    pub maker: Maker,
+    /// Whether it has a file that is called as CPython is.
+    pub is_python: bool,
     /// The dump of generated code that it writes.
     pub dump: Option<Arc<str>>,
     /// The names of its generated code that were last read.
     pub map: Option<Arc<Map>>,
+}
+
+impl Numbered {
+    /// Whether it has HotSpot's library.
+    pub fn is_jvm(&self) -> bool {
+        self.maker == Maker::Jvm
+    }
 }
 
 /// All processes that were met, by their process id.
@@ -101,7 +111,7 @@ pub(super) fn vdso() -> Option<Vec<u8>> {
 impl Processes {
     fn new_process(&mut self, pid: u32) -> &mut Process {
         let number = self.numbered.len() as u32;
-        self.numbered.push(Numbered { pid, is_jvm: false, dump: None, map: None });
+        self.numbered.push(Numbered { pid, maker: Maker::Unknown, is_python: false, dump: None, map: None });
         let fresh = Process {
             number,
             mappings: Vec::new(),
@@ -138,11 +148,14 @@ impl Processes {
 
     /// Notes what a mapped file says of the process.
     fn note(&mut self, pid: u32, path: &[u8]) {
-        let (jvm, dump) =
-            (path.ends_with(b"/libjvm.so"), path.ends_with(b".dump") && memchr::memmem::find(path, b"/jit-").is_some());
-        let Some(number) = self.by_pid.get(&pid).map(|p| p.number).filter(|_| jvm || dump) else { return };
+        let (maker, python) = (library::maker(path), library::is_python(path));
+        let dump = path.ends_with(b".dump") && memchr::memmem::find(path, b"/jit-").is_some();
+        let Some(number) = self.by_pid.get(&pid).map(|p| p.number).filter(|_| maker.is_some() || python || dump) else {
+            return;
+        };
         let Some(numbered) = self.numbered.get_mut(number as usize) else { return };
-        numbered.is_jvm |= jvm;
+        numbered.maker = maker.unwrap_or(numbered.maker);
+        numbered.is_python |= python;
         if dump {
             numbered.dump = Some(String::from_utf8_lossy(path).into());
         }
@@ -161,10 +174,10 @@ impl Processes {
                 })
             }
             Place::Anonymous(process, _) => {
-                let is_jvm = self.numbered.get(process as usize).is_some_and(|found| found.is_jvm);
-                Some(Row::generated(is_jvm))
+                let maker = self.numbered.get(process as usize).map_or(Maker::Unknown, |found| found.maker);
+                Some(Row::generated(maker))
             }
-            Place::Kernel(_) | Place::Vdso(_) | Place::Unknown(_) | Place::Truncated => None,
+            Place::Kernel(_) | Place::Vdso(_) | Place::Python(_) | Place::Unknown(_) | Place::Truncated => None,
         }
     }
 
@@ -182,12 +195,13 @@ impl Processes {
             return;
         };
         let (mappings, number) = (found.mappings.clone(), found.number);
-        let is_jvm = self.numbered.get(number as usize).is_some_and(|n| n.is_jvm);
+        let (maker, is_python) =
+            self.numbered.get(number as usize).map_or_else(Default::default, |parent| (parent.maker, parent.is_python));
         let process = self.new_process(pid);
         process.mappings = mappings;
         process.mappings.iter_mut().for_each(|m| m.ready = false);
         if let Some(numbered) = self.numbered.last_mut() {
-            numbered.is_jvm = is_jvm;
+            (numbered.maker, numbered.is_python) = (maker, is_python);
         }
     }
 
@@ -312,22 +326,31 @@ impl Processes {
 
     /// The processes that have HotSpot's library.
     pub(super) fn jvms(&self) -> impl Iterator<Item = u32> {
-        let is_jvm = |process: &Process| self.numbered.get(process.number as usize).is_some_and(|n| n.is_jvm);
+        let is_jvm = |process: &Process| self.numbered.get(process.number as usize).is_some_and(Numbered::is_jvm);
         self.by_pid.iter().filter(move |(_, process)| is_jvm(process)).map(|(pid, _)| *pid)
     }
 
     /// Whether a process is one of them.
     pub(super) fn is_jvm(&self, pid: u32) -> bool {
         let number = self.by_pid.get(&pid).map(|process| process.number as usize);
-        number.and_then(|number| self.numbered.get(number)).is_some_and(|numbered| numbered.is_jvm)
+        number.and_then(|number| self.numbered.get(number)).is_some_and(Numbered::is_jvm)
     }
 
-    /// The library of this file name that a process has mapped, and the address in the process of what lies at 0 in the library.
-    pub(super) fn library(&mut self, host: &Host, pid: u32, file: &str) -> Option<(u64, Arc<Module>)> {
+    /// The number of a process that has a file which is called as CPython is.
+    pub(super) fn python(&self, pid: u32) -> Option<u32> {
+        let number = self.by_pid.get(&pid)?.number;
+        self.numbered.get(number as usize).filter(|numbered| numbered.is_python).map(|_| number)
+    }
+
+    /// The first file that a process has mapped whose path is `wanted`: the address in the process of what lies at 0 in it, what is known of it, and its path.
+    pub(super) fn library(
+        &mut self,
+        host: &Host,
+        pid: u32,
+        wanted: impl Fn(&str) -> bool,
+    ) -> Option<(u64, Arc<Module>, Arc<str>)> {
         let is_it = |all: &Self, m: &Mapping| match m.what {
-            What::Module(number) => all.modules.get(number).is_some_and(|known| {
-                known.identity.path.strip_suffix(file).is_some_and(|folder| folder.ends_with('/'))
-            }),
+            What::Module(number) => all.modules.get(number).is_some_and(|known| wanted(&known.identity.path)),
             _ => false,
         };
         let find = |all: &Self| all.by_pid.get(&pid)?.mappings.iter().find(|m| is_it(all, m)).cloned();
@@ -346,7 +369,8 @@ impl Processes {
             .map_or(mapping.range.start - mapping.offset.min(mapping.range.start), |at| {
                 mapping.range.start.wrapping_sub(at)
             });
-        Some((base, module))
+        let path = Arc::clone(&self.modules.get(number)?.identity.path);
+        Some((base, module, path))
     }
 
     /// The program built by Go that a process runs, once something of it was met: the address in the process of what lies at 0 in its file, and its path.

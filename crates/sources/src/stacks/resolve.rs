@@ -3,7 +3,7 @@
 
 use super::jit::{self, Map};
 use super::module::Module;
-use super::name::{Kind, Row};
+use super::name::{Kind, Maker, Row};
 use super::symbols::{self, Dwarf, NoDwarf, Symbols};
 
 use super::trie::Place;
@@ -98,6 +98,10 @@ impl Resolver {
                 Place::Kernel(address) => self.kernel(stacks, address),
                 Place::Vdso(offset) => self.virtual_library(offset),
                 Place::Unknown(_) => Row::unresolved(None, Kind::Unknown),
+                Place::Python(function) => {
+                    let state = stacks.state();
+                    state.functions.row(function).cloned().unwrap_or_else(|| Row::unresolved(None, Kind::Python))
+                }
                 Place::Truncated => {
                     Row { function: Some("[truncated]".into()), ..Row::unresolved(None, Kind::Unknown) }
                 }
@@ -231,7 +235,8 @@ impl Resolver {
     /// The frames at addresses of code that a process makes, and those that have no name yet.
     fn generated(&mut self, stacks: &Stacks, number: u32, sites: Vec<Site>, last: bool) -> (Vec<Named>, Vec<Site>) {
         let host = stacks.host();
-        let Some((pid, is_jvm, dump)) = stacks.process(number) else { return (Vec::new(), sites) };
+        let Some((pid, maker, dump)) = stacks.process(number) else { return (Vec::new(), sites) };
+        let is_jvm = maker == Maker::Jvm;
         if is_jvm && !self.said.contains("sample.jvm") && !hotspot::keeps_frame_pointers(host, pid) {
             self.say(stacks, "sample.jvm", || {
                 let why = format!("process {pid}: its JVM keeps no frame pointers: compiled methods that called others through tables are missing from its stacks");
@@ -273,16 +278,18 @@ impl Resolver {
             match function {
                 Some((function, kind)) => {
                     let spins = memory.as_ref().is_ok_and(|memory| code::waits_at(memory, address));
-                    let row = Row { function: Some(function), spins, ..Row::unresolved(Some("[jit]".into()), kind) };
-                    named.push((site, vec![row]));
+                    let (name, source) = (Some(Arc::clone(&function.name)), function.source.clone());
+                    let row = Row::unresolved(Some(Arc::clone(&function.module)), kind);
+                    named.push((site, vec![Row { function: name, source, spins, ..row }]));
                 }
                 None if last => {
                     without += 1;
-                    named.push((site, vec![Row::generated(is_jvm)]));
+                    named.push((site, vec![Row::generated(maker)]));
                 }
                 None => left.push((site, address)),
             }
         }
+        let is_silent = maker == Maker::Node && without > 0 && generated.map.is_none();
         // A JVM that was not ready may be later.
         if let Some(why) = failed.filter(|_| last && (generated.map.is_none() || without > 0)) {
             let why = match &generated.map {
@@ -292,6 +299,16 @@ impl Resolver {
             self.say(stacks, "frame.jit", || {
                 Unavailable::failed(why)
                     .remedy("JDK 17 or later, as the same user; or a map of the JIT's code in /tmp/perf-PID.map")
+            });
+        }
+        if is_silent {
+            self.say(stacks, "frame.jit", || {
+                let why =
+                    format!("process {pid}: node does not tell what the functions are called that it has compiled");
+                Unavailable::failed(why).remedy(
+                    "start it with --perf-basic-prof, or --perf-basic-prof-only-functions; \
+                     --interpreted-frames-native-stack with it also names functions that are not compiled",
+                )
             });
         }
         (named, left)

@@ -1,6 +1,7 @@
 //! The sampler: a thread that drains the kernel's samples some ten times a second, and keeps up with the processes that come, go and map files.
 
-use super::{Registers, Stacks, User, maps};
+use super::python::{self, Pythons};
+use super::{Registers, Stacks, State, User, maps};
 use crate::scope::{Place, Target};
 use host::Host;
 use host::perf::{Clock, Perf, Record, Sample};
@@ -49,6 +50,8 @@ pub(super) struct Counts {
     pub lost: u64,
     /// CPU time of the sampler itself, nanoseconds.
     pub cost: u64,
+    /// What was counted of Python, if there is any.
+    pub python: Option<python::Counts>,
 }
 
 /// What the sampler hands over.
@@ -154,6 +157,7 @@ impl Sampler {
                 last: HashMap::new(),
                 clock: perf.clock,
                 stacks,
+                pythons: Pythons::default(),
             };
             work.run(perf, &ends);
         });
@@ -189,6 +193,7 @@ struct Work {
     /// When each CPU was last sampled.
     last: HashMap<u32, u64>,
     clock: Clock,
+    pythons: Pythons,
 }
 
 impl Work {
@@ -210,7 +215,10 @@ impl Work {
                 listed = Instant::now();
                 self.members.list();
             }
+            self.pythons.begin(host.now());
             perf.drain(host, |time, record| self.take(host, time, record, &mut taken));
+            self.pythons.meet(&stacks, &perf);
+            taken.counts.python = self.pythons.counts();
             self.forget();
             taken.counts.cost = crate::cputime::own_time().as_nanos() as u64;
             stacks.hand_over(&mut taken);
@@ -260,7 +268,11 @@ impl Work {
                     return;
                 }
                 if pid != parent {
-                    self.stacks.state().processes.forked(host, parent, pid);
+                    let mut state = self.stacks.state();
+                    state.processes.forked(host, parent, pid);
+                    if let Some(number) = state.processes.python(pid) {
+                        state.pythons.forked(parent, pid, number);
+                    }
                 }
                 // It has the name of the thread that began it, until it takes another.
                 match self.names.get(&parent_tid).cloned() {
@@ -290,7 +302,10 @@ impl Work {
             }
             self.names.remove(&tid);
             if pid == tid && !self.stacks.host().exists(&format!("/proc/{pid}")) {
-                self.stacks.state().processes.ended(pid);
+                let mut state = self.stacks.state();
+                state.processes.ended(pid);
+                state.pythons.remove(pid);
+                drop(state);
                 self.members.pids.remove(&pid);
             }
         }
@@ -323,7 +338,11 @@ impl Work {
             None => User::None,
             Some([ip, sp, bp, lr]) => User::Copied { registers: Registers { ip, sp, bp, lr }, stack: sample.stack },
         };
-        let (stack, whole) = self.stacks.intern_told(pid, &sample.kernel, user, |_| ());
+        let calls = self.pythons.calls(&self.stacks, pid, (tid, cpu, time));
+        let (mut number, mut known) = (None, None);
+        let look = |state: &State| (number, known) = (state.processes.python(pid), state.pythons.number(pid));
+        let (stack, whole) = self.stacks.intern_told(pid, &sample.kernel, user, &calls, look);
+        self.pythons.sampled(pid, number, known);
         taken.counts.samples += 1;
         taken.counts.truncated += u64::from(!whole);
         let (comm, thread) = (self.name(host, pid, pid), self.name(host, pid, tid));

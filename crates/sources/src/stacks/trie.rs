@@ -18,6 +18,8 @@ pub(super) enum Place {
     Anonymous(u32, u64),
     /// The virtual library that the kernel maps into each process, and an offset in it.
     Vdso(u64),
+    /// A Python function by its number, see `python::Functions`.
+    Python(u32),
     /// An address of which nothing is known.
     Unknown(u64),
     /// The end of a stack that could not be followed to the start of its thread.
@@ -188,7 +190,7 @@ impl Trie {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stacks::name::Kind;
+    use crate::stacks::name::{Kind, Maker};
 
     fn row(function: &str) -> Row {
         Row { function: Some(function.into()), ..Row::unresolved(None, Kind::Native) }
@@ -230,7 +232,7 @@ mod tests {
         };
         let known = |place| match place {
             Place::Module(_, offset) => Some(at(offset, None)),
-            Place::Anonymous(..) => Some(Row::generated(true)),
+            Place::Anonymous(..) => Some(Row::generated(Maker::Jvm)),
             _ => None,
         };
         let mut trie = Trie::default();
@@ -238,7 +240,7 @@ mod tests {
         trie.stack([file(16), file(32), Place::Anonymous(0, 48)].into_iter());
         trie.stack([Place::Kernel(64)].into_iter());
         let (frames, stacks) = trie.take(known);
-        assert_eq!(frames, [(1, at(16, None)), (2, at(32, None)), (3, Row::generated(true))]);
+        assert_eq!(frames, [(1, at(16, None)), (2, at(32, None)), (3, Row::generated(Maker::Jvm))]);
         assert_eq!(stacks, [(1, 0, 1), (2, 1, 2), (3, 2, 3)]);
         // The same place in another stack has the same frame.
         trie.stack([file(32)].into_iter());

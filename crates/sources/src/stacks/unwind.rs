@@ -14,8 +14,17 @@ use std::sync::Arc;
 pub(super) const DEEPEST: usize = 512;
 
 impl Processes {
-    /// Follows a stack to its start: the places, innermost first, with [`Place::Truncated`] at the end where it could not be followed.
-    pub(super) fn unwind(&mut self, host: &Host, pid: u32, registers: &Registers, stack: &[u8], out: &mut Vec<Place>) {
+    /// Follows a stack to its start: the places, innermost first, with [`Place::Truncated`] at the end where it could not be followed. `tops` gets the stack
+    /// pointer of each.
+    pub(super) fn unwind(
+        &mut self,
+        host: &Host,
+        pid: u32,
+        registers: &Registers,
+        stack: &[u8],
+        out: &mut Vec<Place>,
+        tops: &mut Vec<u64>,
+    ) {
         let first = if cfg!(target_arch = "aarch64") { registers.lr } else { registers.ip };
         let mut regs = registers_of(first, registers.sp, registers.bp);
         let mut at = FrameAddress::from_instruction_pointer(registers.ip);
@@ -30,6 +39,7 @@ impl Processes {
                 }
                 break;
             };
+            tops.push(regs.sp());
             if let Some((ip, before)) = self.interrupted(pid, at, &regs, registers.sp, stack) {
                 out.push(self.place_in(number, &mapping, at.address()));
                 (regs, at) = (before, FrameAddress::from_instruction_pointer(ip));
@@ -112,7 +122,7 @@ impl Processes {
         stack: &[u8],
     ) -> Option<u64> {
         let number = self.by_pid.get(&pid)?.number as usize;
-        let process = self.by_pid.get_mut(&pid).filter(|_| self.numbered.get(number).is_some_and(|n| n.is_jvm))?;
+        let process = self.by_pid.get_mut(&pid).filter(|_| self.numbered.get(number).is_some_and(|n| n.is_jvm()))?;
         if *process.keeps_frame_pointers.get_or_insert_with(|| hotspot::keeps_frame_pointers(host, pid)) {
             return None;
         }

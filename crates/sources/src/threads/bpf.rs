@@ -81,6 +81,7 @@ impl BpfReader {
         let without: &[&str] = if lacks_locks.is_some() { &OF_LOCKS } else { &[] };
         let mut programs = marks.load(host, "threads", OBJECT, without, &[], &constants)?;
         let threads = programs.iterator("ledger_read")?;
+        scope.stacks.tell_pythons(&programs)?;
         for program in PROGRAMS.iter().filter(|name| **name != "ledger_read") {
             programs.attach(program)?;
         }
@@ -179,6 +180,7 @@ impl Reader for BpfReader {
         let waits = &mut self.waits;
         self.stacks.drain(|bytes| match records::read(bytes) {
             Some(Record::KernelStack(stack)) => waits.take_kernel_stack(stack),
+            Some(Record::PythonStack(stack)) => waits.take_python_stack(stack),
             Some(Record::UserStack(copy)) => waits.take_user_stack(&copy),
             _ => {}
         });

@@ -45,6 +45,8 @@ struct {
 	__type(value, __u32);
 } told SEC(".maps");
 
+#include "python_waits.h"
+
 struct scratch {
 	__u64 window;
 	__u32 user;
@@ -101,12 +103,13 @@ static __noinline int copy_stack(__u64 place, __u64 now)
 	}
 	if (!registers_of(&at, task))
 		return 0;
+	begin = bpf_ktime_get_ns();
+	tell_python_stack(place);
 	record = bpf_ringbuf_reserve(&stacks, sizeof(*record), 0);
 	if (!record) {
 		count(LOST_STACKS);
 		return 0;
 	}
-	begin = bpf_ktime_get_ns();
 	scratch->user++;
 	record->kind = RECORD_USER_STACK;
 	record->tgid = task->tgid;

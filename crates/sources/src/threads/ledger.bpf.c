@@ -95,6 +95,7 @@ static __always_inline void blocks(struct task_struct *task, struct ledger *ledg
 	struct registers at = {.call = -1};
 	struct known *known;
 	__u32 state;
+	__u64 place;
 
 	if (!(task->flags & PF_KTHREAD))
 		registers_of(&at, task);
@@ -111,7 +112,8 @@ static __always_inline void blocks(struct task_struct *task, struct ledger *ledg
 	ledger->kernel = 0;
 	ledger->address = 0;
 	ledger->call = at.call;
-	ledger->place = mix(mix(mix((__u32)task->pid, at.ip), at.sp), (__u32)at.call);
+	place = mix(mix(mix((__u32)task->pid, at.ip), at.sp), (__u32)at.call);
+	ledger->place = is_current && with_stacks ? python_place(ledger, place) : place;
 	state = blocked_state(ledger, task, task_state, &at, now);
 	if (is_current) {
 		/* Not of a lock of the kernel, or of memory, on the way to the wait that has a limit. */
@@ -349,7 +351,7 @@ static __always_inline void note_waker(struct ledger *ledger, struct task_struct
 		return;
 	now = bpf_ktime_get_ns();
 	if (has_passed(long_wait, since, now) || now % WAKER_ONE_IN == 0) {
-		__u64 place = mix(mix(mix((__u32)waker->pid, at->ip), at->sp), (__u32)at->call);
+		__u64 place = python_place(0, mix(mix(mix((__u32)waker->pid, at->ip), at->sp), (__u32)at->call));
 
 		if (copy_stack(place, now))
 			ledger->waker_place = place;

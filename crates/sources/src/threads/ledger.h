@@ -160,8 +160,8 @@ struct ledger {
 	__u64 told[SITES];
 	/* When the time of the open wait is over, where `timed` is DEADLINE. */
 	__u64 deadline;
-	/* So that each of them begins a line. */
-	__u64 fill;
+	/* Of a thread that runs Python: the place of the last wait without the functions of Python. It also has each of the following begin a line. */
+	__u64 plain_place;
 	struct site sites[SITES];
 };
 
@@ -170,7 +170,7 @@ _Static_assert(__builtin_offsetof(struct ledger, wakeups) == 56 && __builtin_off
 		       __builtin_offsetof(struct ledger, owner) == 56 + 192,
 	       "what a waker touches, and what each switch does");
 
-enum { RECORD_THREAD = 1, RECORD_SITE, RECORD_END, RECORD_KERNEL_STACK, RECORD_USER_STACK, RECORD_REGISTERS };
+enum { RECORD_THREAD = 1, RECORD_SITE, RECORD_END, RECORD_KERNEL_STACK, RECORD_USER_STACK, RECORD_REGISTERS, RECORD_PYTHON_STACK };
 
 struct thread_record {
 	__u32 kind;

@@ -2,7 +2,7 @@
 
 /// Why nothing more can be read of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::threads) enum Trouble {
+pub(crate) enum Trouble {
     /// It has ended, or runs another program.
     Gone,
     /// The kernel does not let us.
@@ -10,7 +10,7 @@ pub(in crate::threads) enum Trouble {
 }
 
 /// What is read from a process, or from a test.
-pub(in crate::threads) trait Memory {
+pub(crate) trait Memory {
     /// Fills `into` from an address on; gives how much of it could be read.
     fn some(&self, address: u64, into: &mut [u8]) -> Result<usize, Trouble>;
 
@@ -49,7 +49,7 @@ pub(in crate::threads) trait Memory {
 /// Nothing is mapped below.
 const LOWEST: u64 = 4096;
 /// Names of HotSpot's structures, fields and flags are shorter.
-pub(in crate::threads) const LONGEST_TEXT: usize = 192;
+pub(crate) const LONGEST_TEXT: usize = 192;
 /// `UIO_MAXIOV`: so many stretches are read with one call.
 const AT_ONCE: usize = 1024;
 /// When so many addresses of one call were none, the others are not tried.
@@ -57,7 +57,7 @@ const MOST_WRONG: usize = 64;
 
 /// A live process (process_vm_readv(2)).
 #[derive(Clone, Copy, Debug)]
-pub(in crate::threads) struct Process(pub u32);
+pub(crate) struct Process(pub u32);
 
 impl Process {
     fn read(self, local: &mut [u8], remote: &[libc::iovec]) -> Result<usize, Trouble> {

@@ -24,7 +24,7 @@ mod locks;
 #[cfg(feature = "bpf")]
 mod looking;
 #[cfg(feature = "bpf")]
-mod memory;
+pub(crate) mod memory;
 #[cfg(feature = "bpf")]
 mod monitors;
 #[cfg(feature = "bpf")]

@@ -1,6 +1,7 @@
 //! The records of `ledger.bpf.c`, as ledger.h lays them out.
 
 use crate::process::stat::PF_KTHREAD;
+use crate::stacks::PythonStack;
 use crate::tally::Fields;
 use model::Unavailable;
 
@@ -11,6 +12,7 @@ const END: u32 = 3;
 const KERNEL_STACK: u32 = 4;
 const USER_STACK: u32 = 5;
 const REGISTERS: u32 = 6;
+const PYTHON_STACK: u32 = 7;
 
 /// Number of states in the kernel; `STATES` of ledger.h.
 pub(super) const STATES: usize = 12;
@@ -211,6 +213,8 @@ pub(super) enum Record<'a> {
     Site(Box<Site>),
     KernelStack(KernelStack),
     UserStack(UserStack<'a>),
+    /// The functions of Python on the user stack that follows.
+    PythonStack(PythonStack),
     Blocked(Blocked),
 }
 
@@ -228,6 +232,7 @@ pub(super) fn read(bytes: &[u8]) -> Option<Record<'_>> {
             let frames = (f.u32() as usize).min(MOST_FRAMES);
             Record::KernelStack(KernelStack { name: f.u64(), addresses: (0..frames).map(|_| f.u64()).collect() })
         }
+        PYTHON_STACK => Record::PythonStack(PythonStack::read(bytes)),
         USER_STACK => {
             let mut f = Fields::of(bytes);
             f.u32();

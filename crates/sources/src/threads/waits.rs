@@ -7,7 +7,7 @@ use super::locks::{Locks, Sums, Wait};
 use super::memory::{Memory, Process};
 use super::records::{Blocked, KernelStack, Name, OPEN, SITES, Site, UserStack, state};
 use super::tables::{WAIT, WORDS};
-use crate::stacks::{Callers, Innermost, Registers, Stacks};
+use crate::stacks::{Callers, Innermost, PythonStack, Registers, Stacks};
 use host::Host;
 use lexicon::wait::{self, Wait as Verdict};
 use lexicon::{Role, Roles};
@@ -85,6 +85,8 @@ pub(super) struct Waits {
     stacks: Stacks,
     callers: Callers,
     places: HashMap<u64, Place>,
+    /// Functions of Python at places whose stack is yet to come.
+    pythons: HashMap<u64, PythonStack>,
     kernels: HashMap<u64, Kernel>,
     /// Stacks whole, by place and kernel stack.
     whole: HashMap<(u64, u64), i64>,
@@ -106,6 +108,7 @@ impl Waits {
             stacks,
             callers: Callers::default(),
             places: HashMap::new(),
+            pythons: HashMap::new(),
             kernels: HashMap::new(),
             whole: HashMap::new(),
             asked: VecDeque::new(),
@@ -123,6 +126,7 @@ impl Waits {
         self.maps_read = self.stacks.maps_read();
         self.shares.clear();
         self.waits.clear();
+        self.pythons.clear();
         self.locks.begin();
         if self.places.len() > MOST_STACKS || self.kernels.len() > MOST_STACKS {
             let oldest = self.read.saturating_sub(60);
@@ -137,10 +141,16 @@ impl Waits {
         self.kernels.insert(stack.name, Kernel { addresses: stack.addresses, what: None, used: read });
     }
 
+    pub fn take_python_stack(&mut self, stack: PythonStack) {
+        self.pythons.insert(stack.at, stack);
+    }
+
     pub fn take_user_stack(&mut self, copy: &UserStack<'_>) {
         let [ip, sp, bp, lr] = copy.registers;
         let registers = Registers { ip, sp, bp, lr };
-        let (stack, is_whole, innermost) = self.stacks.intern_callers(copy.pid, registers, copy.bytes, wait::DEPTH);
+        let python = self.pythons.remove(&copy.place);
+        let (stack, is_whole, innermost) =
+            self.stacks.intern_callers(copy.pid, registers, copy.bytes, python, wait::DEPTH);
         if let Some(place) = self.places.get_mut(&copy.place) {
             place.used = self.read;
             if place.stack == stack {
