@@ -12,7 +12,9 @@ fn the_cause_comes_first() {
     let pairs = corpus::pairs(&corpus::folder()).unwrap();
     assert!(!pairs.is_empty());
     let answers = answers::all(&pairs).unwrap();
-    for (name, set, answer, verdict) in answers.lines.iter().filter(|(_, set, _, verdict)| !verdict.right && *set == Set::Tuned) {
+    for (name, set, answer, verdict) in
+        answers.lines.iter().filter(|(_, set, _, verdict)| !verdict.right && *set == Set::Tuned)
+    {
         eprintln!("{name} ({set:?}): {}, rank {:?}", answer.line(), verdict.rank);
     }
     for (set, least) in [(Set::HeldOut, HELD_OUT), (Set::Tuned, TUNED)] {
