@@ -81,6 +81,13 @@ fn record(what: &str, sources: &str, program: &[&str], source: (&str, &str), lea
     Some(folder)
 }
 
+/// Removes the maps of generated code that the recorded processes left behind.
+fn remove_maps(folder: &Folder) {
+    for row in folder.rows(FILE, "select distinct pid from sample") {
+        let _ = std::fs::remove_file(format!("/tmp/perf-{}.map", row["pid"]));
+    }
+}
+
 /// Stacks as functions from the start of the thread on, and what they stand for, seconds.
 fn stacks(folder: &Folder, options: &[&str]) -> Vec<(Vec<String>, f64)> {
     let command = ["flame", FILE, "--window", "whole", "--levels", "none", "-o", "a.folded"];
@@ -178,6 +185,7 @@ fn perf_trampolines_of_python_double_nothing() {
     };
     let program = [program.to_str().expect("a path"), "-X", "perf"];
     let Some(folder) = record("python -X perf", "stacks", &program, ("shop.py", PYTHON), 100) else { return };
+    remove_maps(&folder);
     let stacks = stacks(&folder, &[]);
     let both = |stack: &[String]| {
         let names = |frame: &&String| *frame == "often" || frame.starts_with("py::often:");
@@ -272,6 +280,7 @@ fn functions_of_node_have_names_where_it_tells_them() {
     else {
         return;
     };
+    remove_maps(&folder);
     let frames = folder.rows(FILE, "select distinct module, source, kind from frame where function = 'fibonacci'");
     assert_eq!(frames.len(), 1, "{frames:?}");
     assert!(frames[0]["module"].as_str().is_some_and(|module| module.ends_with("loop.js")), "{frames:?}");

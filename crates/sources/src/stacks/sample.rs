@@ -14,6 +14,9 @@ use std::time::{Duration, Instant};
 /// The rings are drained this often: they hold three to twelve times as much.
 const DRAIN: Duration = Duration::from_millis(100);
 
+/// At first for so long, so often: the functions of an interpreter are told once it was met, and many commands are short.
+const EARLY: (Duration, Duration) = (Duration::from_secs(2), Duration::from_millis(20));
+
 /// The time between samples is chosen anew this often. Each choice begins a new stretch, which costs half a sample.
 const VARY: Duration = Duration::from_secs(2);
 
@@ -203,7 +206,8 @@ impl Work {
         let stacks = self.stacks.clone();
         let host = stacks.host();
         let mut random = Random(host.now() | 1);
-        let (mut varied, mut listed) = (None::<Instant>, Instant::now());
+        let begin = Instant::now();
+        let (mut varied, mut listed) = (None::<Instant>, begin);
         let mut taken = Taken::default();
         loop {
             let stopping = stop.load(Ordering::Relaxed);
@@ -225,7 +229,7 @@ impl Work {
             if stopping {
                 return;
             }
-            std::thread::park_timeout(DRAIN);
+            std::thread::park_timeout(if begin.elapsed() < EARLY.0 { EARLY.1 } else { DRAIN });
         }
     }
 

@@ -65,8 +65,10 @@ fn text(memory: &impl Memory, how: &Text, address: u64, longest: u64) -> Result<
     }
     let word =
         |at: usize| head.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |word| u64::from_ne_bytes(*word));
-    let (length, state) = (word(16), (word(32) as u32).checked_shr(how.shift).unwrap_or(0));
-    // Bits: 3 for the bytes of a character, one if the characters follow, one if they are ASCII.
+    let (length, state) = (word(16), word(32) as u32);
+    // Bits: 3 for the bytes of a character, one if the characters follow, one if they are ASCII. How many come before them depends on the version: there
+    // are none in between that are not 0.
+    let state = [state >> 2, state >> 16].into_iter().find(|state| state & 7 != 0).unwrap_or(0);
     let (width, is_compact, is_ascii) = (state & 7, state & 8 != 0, state & 16 != 0);
     if !is_compact || length == 0 || length > longest || !matches!(width, 1 | 2 | 4) || is_ascii && width != 1 {
         return Ok(None);

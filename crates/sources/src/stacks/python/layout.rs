@@ -43,8 +43,6 @@ pub(super) struct Offsets {
 /// How a text (`PyUnicodeObject`) lies in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Text {
-    /// How many bits of its state come before its kind.
-    pub shift: u32,
     /// Where its characters begin, of ASCII and of others.
     pub ascii: u64,
     pub wide: u64,
@@ -71,7 +69,7 @@ impl Offsets {
         code_line: 72,
         code_file: 112,
         code_name: 128,
-        text: Text { shift: 2, ascii: 48, wide: 72 },
+        text: Text { ascii: 48, wide: 72 },
     };
 
     /// Those of 3.12.
@@ -85,16 +83,16 @@ impl Offsets {
         entry_from: 3,
         entry_is_bare: true,
         code_line: 68,
-        text: Text { shift: 2, ascii: 40, wide: 56 },
+        text: Text { ascii: 40, wide: 56 },
         ..Self::V3_11
     };
 
     /// Those that the program describes itself: `words` are the first of its `_PyRuntime`. `minor` is its version's.
     fn described(minor: u8, words: &[u64]) -> Option<Offsets> {
         // Later versions have put members between the others.
-        let (thread, frame, code, object, shift) = match minor {
-            13 => (20, 28, 34, 44, 2),
-            14 => (23, 31, 39, 50, 16),
+        let (thread, frame, code, object) = match minor {
+            13 => (20, 28, 34, 44),
+            14 => (23, 31, 39, 50),
             _ => return None,
         };
         let word = |at: usize| words.get(at).copied();
@@ -118,7 +116,6 @@ impl Offsets {
             code_name: word(code + 3)?,
             code_line: word(code + 5)?,
             code_type: word(object + 1)?,
-            text: Text { shift, ..Self::V3_12.text },
             ..Self::V3_12
         })
     }
