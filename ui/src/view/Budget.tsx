@@ -34,7 +34,7 @@ export function Budget({ budget: whole, heading = "Where the time went", about }
     if (!s) return "";
     const numbers = s.ledger === null ? "" : budget.values.map((v, run) => `${alone ? "" : `${nameOf(run)} `}${human(v[i], budget.unit)}`).join(", ");
     const part = partInWords(shares?.[i] ?? 0);
-    return `${s.title}: ${[numbers, part && `${part} of the ${alone ? "time" : "loss"}`].filter(Boolean).join("; ")}. ${s.help}.`;
+    return `${s.title}: ${[numbers, part && `${part} of the ${alone ? "time" : "slowdown"}`].filter(Boolean).join("; ")}. ${s.help}.`;
   };
   const sums = budget.values.map((v) => v.reduce<number>((a, x) => a + (x ?? 0), 0));
   const most = Math.max(...sums, 1e-12);
@@ -108,7 +108,7 @@ export function Budget({ budget: whole, heading = "Where the time went", about }
             <td />
             {budget.values.map((_, run) => <th key={run} scope="col" class="number"><RunName run={run} /></th>)}
             {differs && <th scope="col" class="number">difference</th>}
-            {shares && <th scope="col" class="number">{alone ? "share" : "of the loss"}</th>}
+            {shares && <th scope="col" class="number">{alone ? "share" : "of the slowdown"}</th>}
           </tr>
         </thead>
         <tbody>

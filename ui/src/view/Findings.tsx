@@ -6,7 +6,7 @@ import { findingAsMarkdown, findingInWords, shareInWords, whole, wholeOf } from 
 import { human } from "../model/units";
 import { go, param, report, setParam } from "../state";
 import { budgetColor } from "./Budget";
-import { CopyButton, Query, nameOf } from "./parts";
+import { CopyButton, Query, Words, nameOf } from "./parts";
 
 const W = 148;
 const H = 16;
@@ -66,7 +66,7 @@ function Lines({ lines, code = false }: { lines: string[]; code?: boolean }) {
   return (
     <ul class="finding-lines">
       {lines.map((line, i) => (
-        <li key={i}>{code ? <code>{line}</code> : <span>{line}</span>} <CopyButton text={() => line} label="Copy" title="Copy this line" /></li>
+        <li key={i}>{code ? <code>{line}</code> : <span><Words text={line} /></span>} <CopyButton text={() => line} label="Copy" title="Copy this line" /></li>
       ))}
     </ul>
   );
@@ -97,7 +97,7 @@ function Places({ pages }: { pages: string[] }) {
 
 /** Whether a sentence begins with a name from the recording: that keeps its small letters. */
 function startsWithName(f: Finding): boolean {
-  return f.subject !== "" && f.says.startsWith(f.subject);
+  return f.subject !== "" && (f.says.startsWith(f.subject) || f.says.startsWith("`"));
 }
 
 function One({ finding: f, rank, explanation, budget }: { finding: Finding; rank: number; explanation: Explanation; budget: Budget | null }) {
@@ -114,11 +114,11 @@ function One({ finding: f, rank, explanation, budget }: { finding: Finding; rank
         <h3>
           <button type="button" class="line-name" aria-expanded={open} aria-label={findingInWords(f, rank, explanation.outcome)} onClick={() => toggle(rank)}>
             <span aria-hidden="true" class="fold">{open ? "▾" : "▸"}</span>
-            <span class={startsWithName(f) ? "" : "sentence"}>{f.says}</span>
+            <span class={startsWithName(f) ? "" : "sentence"}><Words text={f.says} /></span>
           </button>
         </h3>
         <div class="finding-body">
-          {f.evidence.length > 0 && <ul class="quiet evidence">{f.evidence.map((line, i) => <li key={i}>{line}</li>)}</ul>}
+          {f.evidence.length > 0 && <ul class="quiet evidence">{f.evidence.map((line, i) => <li key={i}><Words text={line} /></li>)}</ul>}
           {f.advice.length > 0 && <div class="try"><span class="quiet">Try</span><Lines lines={f.advice} /></div>}
         </div>
       </div>
@@ -198,7 +198,7 @@ export function PointsHere({ page }: { page: string }) {
       {all.map(({ finding, rank }) => (
         <li key={rank}>
           <span class="rank" aria-hidden="true">{rank}</span>
-          <a href={`#overview/finding-${rank}`} onClick={(ev) => { ev.preventDefault(); go("overview", `finding-${rank}`); }}>{whole(finding.share)} %: {finding.says}</a>
+          <a href={`#overview/finding-${rank}`} onClick={(ev) => { ev.preventDefault(); go("overview", `finding-${rank}`); }}>{whole(finding.share)} %: <Words text={finding.says} /></a>
         </li>
       ))}
     </ul>

@@ -5,7 +5,7 @@ import type { Caution, Run } from "../bundle/types";
 import { Budget } from "./Budget";
 import { Differences } from "./Differences";
 import { Missing } from "./Missing";
-import { RunName } from "./parts";
+import { RunName, Words } from "./parts";
 import { FactDifferences } from "./FactDifferences";
 import { Findings, Which } from "./Findings";
 import { useState } from "preact/hooks";
@@ -90,7 +90,7 @@ export function Overview() {
   return (
     <>
       <section class={`verdict ${verdict.level}`} aria-label="Verdict">
-        <h1 class={verdict.headline.length > 150 ? "long" : ""}>{unbroken(verdict.headline)}</h1>
+        <h1 class={verdict.headline.length > 150 ? "long" : ""}><Words text={unbroken(verdict.headline)} /></h1>
         {verdict.detail && <p>{verdict.detail}</p>}
         {explanation && <Which explanation={explanation} />}
         {not_explained && <p class="which">Causes were not looked for: {not_explained}.</p>}

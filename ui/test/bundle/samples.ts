@@ -271,7 +271,7 @@ export function sample(o: Options): Sample {
     head.budget = made.budget;
     head.explanation = made.explanation;
     head.comparison = { headline: head.verdict.headline, detail: head.verdict.detail };
-    head.verdict = { ...head.verdict, detail: "", headline: runs.length > 1 ? bad("slow takes 1.9× as long per operation as fast. 71 % of the lost time: threads wait for the lock taken in Table::insert.") : "71 % of the time: threads wait for the lock taken in Table::insert." };
+    head.verdict = { ...head.verdict, detail: "", headline: runs.length > 1 ? bad("slow takes 1.9× as long per operation as fast. 71 % of the slowdown: threads wait for the lock taken in Table::insert.") : "71 % of the time: threads wait for the lock taken in Table::insert." };
     blocks["profile"] = made.bytes;
     blocks["sums-syscall"] = made.calls;
     const empty = encodeBlock([], []);

@@ -55,13 +55,13 @@ describe("the first screen", () => {
       expect(await page.locator(".bar-name").allInnerTexts()).toEqual([expect.stringContaining("4.90 µs elapsed"), expect.stringContaining("9.31 µs elapsed")]);
       const row = (name: string) => page.locator(".budget-table tbody tr", { has: page.getByRole("button", { name, exact: true }) }).locator("td").allTextContents();
       expect(await row("Lock")).toEqual(["0.9", "6.9", "71 %"]);
-      // No time of its own, but a part of the loss.
+      // No time of its own, but a part of the slowdown.
       expect(await row("Fewer threads")).toEqual(["", "", "6 %"]);
       // By keyboard the numbers are said as well.
       await page.locator(".budget-table").getByRole("button", { name: "Fewer threads" }).focus();
-      expect(await page.locator(".budget [aria-live]").textContent()).toContain("Fewer threads: 6 % of the loss.");
+      expect(await page.locator(".budget [aria-live]").textContent()).toContain("Fewer threads: 6 % of the slowdown.");
       await page.locator(".segment[title^='Lock']").first().hover();
-      expect(await page.locator(".budget [aria-live]").textContent()).toContain("Lock: fast 900 ns/op, slow 6.90 µs/op; 71 % of the loss.");
+      expect(await page.locator(".budget [aria-live]").textContent()).toContain("Lock: fast 900 ns/op, slow 6.90 µs/op; 71 % of the slowdown.");
     });
   });
   it("filters what is below by a state, in the link too, and leads to its stacks under the ledger's name", async () => {

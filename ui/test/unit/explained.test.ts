@@ -24,7 +24,7 @@ describe("shares", () => {
   it("are said of what they are parts of", () => {
     const [first] = head().explanation.findings;
     if (!first) throw new Error("no finding");
-    expect(findingInWords(first, 1, "slower")).toBe("Finding 1: threads wait for the lock taken in Table::insert. 71 % of the lost time, 95 % CI 64–78 %.");
+    expect(findingInWords(first, 1, "slower")).toBe("Finding 1: threads wait for the lock taken in Table::insert. 71 % of the slowdown, 95 % CI 64–78 %.");
     expect(findingInWords(first, 1, "alone")).toContain("71 % of the time,");
     expect(findingInWords(first, 1, "more time")).toContain("71 % of the additional time,");
   });
@@ -39,7 +39,7 @@ describe("a finding", () => {
     const [first] = head().explanation.findings;
     if (!first) throw new Error("no finding");
     const text = findingAsMarkdown({ ...first, says: "a <b> in *x* [y](z) `q`" }, "slower");
-    expect(text.split("\n")[0]).toBe("**71 % of the lost time** (95 % CI 64–78 %): a &lt;b> in \\*x\\* \\[y\\](z) \\`q\\` (lock-contention)");
+    expect(text.split("\n")[0]).toBe("**71 % of the slowdown** (95 % CI 64–78 %): a &lt;b> in \\*x\\* \\[y\\](z) \\`q\\` (lock-contention)");
     expect(text).toContain("\n- try: split it");
   });
 });
