@@ -15,7 +15,7 @@ with
 -- Woken from a wait for work, only to wait for the lock that guards it, or for work again.
 herd as materialized (
     select coalesce(sum(slow - against), 0) as lost from budget
-    where state = 'lock' and has_role(roles, 'condvar') and not has_role(roles, 'runtime')
+    where state = 'lock' and has_role(roles, 'condvar')
       -- Locks that are made of condition variables.
       and path not glob '*;take_gil;*' and path not glob '*;ObjectMonitor::EnterI;*'
       and path not glob '*;ObjectMonitor::enter*'

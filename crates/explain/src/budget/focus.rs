@@ -9,8 +9,7 @@ use std::collections::{HashMap, HashSet};
 /// The way goes on into a callee that has this share of the growth.
 const MOST: f64 = 0.75;
 
-/// What has this share of the slow side's time on the fast side, or less, is new: of its part of the CPU time too, for where all takes long much
-/// hardly ran on the fast side.
+/// What has this share of the slow side's time on the fast side, or less, is new: of its part of the CPU time, too.
 const NEW: f64 = 0.1;
 
 /// And if it had no more than this part of the CPU time there: what had more ran, and takes longer now.

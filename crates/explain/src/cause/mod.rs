@@ -35,13 +35,15 @@ mod ask;
 mod cut;
 mod order;
 mod parse;
+mod tables;
 pub(crate) mod totals;
 mod words;
 
+pub(crate) use ask::ask;
 pub use ask::{Claim, Found};
-pub(crate) use ask::{Measure, OfRun, Tables, ask};
 pub(crate) use order::Order;
 pub use parse::parse;
+pub(crate) use tables::{Measure, OfRun, Tables};
 
 use std::fmt;
 use std::path::{Path, PathBuf};

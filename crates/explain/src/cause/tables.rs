@@ -1,0 +1,396 @@
+//! The tables that causes ask beside the recorded ones: the budget's cells, states and waits, numbers of both sides, and what is made of recorded tables
+//! for several causes.
+
+use super::cut;
+use super::totals::Total;
+use crate::budget::{Budget, STATES, State};
+use compare::own::InGroup;
+use compare::{Pace, PerSide, Side};
+use query::Session;
+use query::sql::Value;
+use std::collections::HashSet;
+
+/// A run, as the table `side` tells of it.
+pub(crate) struct OfRun {
+    pub(crate) run: String,
+    pub(crate) side: Side,
+    /// Its part of the work and of the seconds of its side.
+    pub(crate) pace: Pace,
+    /// Nanoseconds since the start of its recording.
+    pub(crate) window: (i64, i64),
+}
+
+/// A property that differs: name, values by side, why it matters.
+pub(crate) type Property = (String, PerSide<Option<String>>, Option<&'static str>);
+
+/// A number of both sides.
+pub(crate) type Measure = (String, PerSide<Option<f64>>);
+
+/// The tables that causes ask beside the recorded ones.
+pub(crate) struct Tables<'a> {
+    pub(crate) budget: &'a Budget,
+    /// The runs.
+    pub(crate) runs: Vec<OfRun>,
+    /// Control groups that the workload is in.
+    pub(crate) cgroups: Vec<InGroup>,
+    /// Further numbers.
+    pub(crate) measures: Vec<Measure>,
+    /// What there was of this and that.
+    pub(crate) totals: Vec<Total>,
+    /// Properties that differ: name, values by side, and why that matters where it is known to.
+    pub(crate) facts: Vec<Property>,
+}
+
+/// The columns of `budget`.
+const BUDGET: [&str; 22] = [
+    "cell",
+    "state",
+    "comm",
+    "thread",
+    "what",
+    "lock",
+    "lock_name",
+    "request",
+    "function",
+    "module",
+    "kind",
+    "caller",
+    "path",
+    "slow",
+    "against",
+    "share",
+    "samples",
+    "aside",
+    "focus",
+    "fresh",
+    "roles",
+    "own_roles",
+];
+
+impl Tables<'_> {
+    /// Defines them in a session. Returns which could not be made, and why: those of recordings that are damaged.
+    ///
+    /// # Errors
+    /// Where SQLite refuses.
+    pub(crate) fn define(&self, session: &mut Session) -> Result<Vec<String>, query::Error> {
+        let text = |t: &str| if t.is_empty() { Value::Null } else { Value::Text(t.to_owned()) };
+        let cells = self.budget.cells.iter().enumerate().map(|(number, cell)| {
+            let PerSide { slow, baseline: against } = self.budget.times(number);
+            vec![
+                Value::Integer(number as i64),
+                text(cell.state.map_or("", State::name)),
+                text(&cell.comm),
+                text(&cell.thread),
+                text(&cell.what),
+                text(&cell.lock),
+                text(&cell.lock_name),
+                text(&cell.request),
+                text(&cell.function),
+                text(&cell.module),
+                text(&cell.kind),
+                text(&cell.caller),
+                Value::Text(cell.path.clone()),
+                Value::Real(slow),
+                Value::Real(against),
+                Value::Real(self.budget.share(number)),
+                Value::Real(cell.samples.slow + cell.samples.baseline),
+                Value::Integer(i64::from(cell.aside)),
+                text(&cell.focus),
+                Value::Integer(i64::from(cell.fresh)),
+                Value::Text(cell.roles.to_string()),
+                Value::Text(cell.own_roles.to_string()),
+            ]
+        });
+        session.define("budget", &BUDGET, cells)?;
+        let groups = self.budget.groups.iter().map(|((comm, thread), PerSide { slow, baseline: against })| {
+            let on =
+                |times: &[f64]| [State::User, State::Kernel].iter().filter_map(|s| times.get(*s as usize)).sum::<f64>();
+            let of = |times: &[f64], state: State| times.get(state as usize).copied().unwrap_or(0.0);
+            let wait = |times: &[f64]| of(times, State::Crowded);
+            vec![
+                text(comm),
+                text(thread),
+                Value::Real(on(slow)),
+                Value::Real(on(against)),
+                Value::Real(wait(slow)),
+                Value::Real(wait(against)),
+                Value::Real(of(slow, State::Lock)),
+                Value::Real(of(against, State::Lock)),
+            ]
+        });
+        let columns = [
+            "comm",
+            "thread",
+            "slow_cpu",
+            "against_cpu",
+            "slow_runnable",
+            "against_runnable",
+            "slow_lock",
+            "against_lock",
+        ];
+        session.define("thread_group", &columns, groups)?;
+        let side = |side: Side| Value::Text(side.name().to_owned());
+        let of_side = PerSide::of(|side| {
+            let runs = self.runs.iter().filter(|of| of.side == side);
+            runs.fold(Pace::default(), |sum, of| sum + of.pace)
+        });
+        let runs = self.runs.iter().map(|of| {
+            let all = of_side[of.side];
+            vec![
+                Value::Text(of.run.clone()),
+                side(of.side),
+                Value::Real(of.pace.work),
+                Value::Real(of.pace.seconds),
+                Value::Integer(of.window.0),
+                Value::Integer(of.window.1),
+                Value::Real(all.work),
+                Value::Real(all.seconds),
+            ]
+        });
+        let columns = ["run", "side", "units", "seconds", "t_from", "t_to", "side_units", "side_seconds"];
+        session.define("side", &columns, runs)?;
+        let groups = self.cgroups.iter().map(|of| {
+            vec![Value::Text(of.run.clone()), side(of.side), Value::Text(of.path.clone()), Value::Integer(of.above)]
+        });
+        session.define("own_cgroup", &["run", "side", "path", "above"], groups)?;
+        let is_pair = i64::from(!self.budget.single);
+        session.define("pair", &["is_pair"], [vec![Value::Integer(is_pair)]])?;
+        let waits = self.budget.judged.iter().map(|wait| {
+            let time = |side: Side| match self.budget.pace(side).work {
+                work if work > 0.0 => Value::Real(wait.time[side] / work),
+                _ => Value::Real(0.0),
+            };
+            vec![
+                text(&wait.comm),
+                text(&wait.thread),
+                text(&wait.what),
+                text(&wait.waker),
+                text(wait.recorded.name()),
+                text(wait.state.name()),
+                text(&wait.why.to_string()),
+                time(Side::Slow),
+                time(Side::Baseline),
+            ]
+        });
+        let columns = ["comm", "thread", "what", "waker", "recorded", "state", "why", "slow", "against"];
+        session.define("judged_wait", &columns, waits)?;
+        let real = |x: Option<f64>| x.filter(|x| x.is_finite()).map_or(Value::Null, Value::Real);
+        let measures =
+            self.measures.iter().map(|(name, of)| vec![Value::Text(name.clone()), real(of.slow), real(of.baseline)]);
+        session.define("measure", &["name", "slow", "against"], measures)?;
+        let facts = self.facts.iter().map(|(name, of, why)| {
+            let text = |t: &Option<String>| t.clone().map_or(Value::Null, Value::Text);
+            let why = why.map_or(Value::Null, |w| Value::Text(w.to_owned()));
+            vec![Value::Text(name.clone()), text(&of.slow), text(&of.baseline), why]
+        });
+        session.define("fact_change", &["name", "slow", "against", "why"], facts)?;
+        let states = STATES.iter().map(|state| {
+            vec![
+                Value::Text(state.name().to_owned()),
+                Value::Real(self.budget.time(*state, Side::Slow)),
+                Value::Real(self.budget.time(*state, Side::Baseline)),
+                Value::Real(self.budget.threads(*state, Side::Slow)),
+                Value::Real(self.budget.threads(*state, Side::Baseline)),
+                Value::Real(self.budget.state(*state).value),
+            ]
+        });
+        let columns = ["state", "slow", "against", "slow_threads", "against_threads", "share"];
+        session.define("state", &columns, states)?;
+        let totals = self.totals.iter().map(|t| {
+            let (unit, second) = (t.per_unit.map(real), t.per_second.map(real));
+            vec![Value::Text(t.metric.clone()), unit.slow, unit.baseline, second.slow, second.baseline]
+        });
+        session.define("total", &["metric", "slow", "against", "slow_rate", "against_rate"], totals)?;
+        cut::define(session)?;
+        derive(session, &DERIVED)
+    }
+}
+
+/// Makes tables of the recorded ones. Returns which could not be made, and why.
+fn derive(session: &mut Session, tables: &[Derived]) -> Result<Vec<String>, query::Error> {
+    let known: HashSet<String> = session.schema().iter().flat_map(names).collect();
+    let mut failed = Vec::new();
+    for Derived { name, needs, columns, sql } in tables {
+        match needs.iter().all(|need| known.contains(*need)).then(|| session.all(sql)) {
+            Some(Ok((columns, rows))) => {
+                let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+                session.define(name, &columns, rows)?;
+                continue;
+            }
+            Some(Err(why)) => failed.push(format!("table {name}, which causes ask, could not be made: {why}")),
+            // It was not recorded; causes that need it say so.
+            None => {}
+        }
+        if !columns.is_empty() {
+            session.define(name, columns, [])?;
+        }
+    }
+    Ok(failed)
+}
+
+/// A table and its columns, as [`Derived::needs`] names them.
+fn names(table: &query::sql::TableDoc) -> Vec<String> {
+    let of = |column: &query::sql::ColumnDoc| format!("{}.{}", table.name, column.name);
+    table.columns.iter().map(of).chain([table.name.clone()]).collect()
+}
+
+/// A table that several causes ask, made of the recorded ones: per unit of work, both sides in one row.
+struct Derived {
+    name: &'static str,
+    /// Tables, or columns of them (`table.column`), that it is made of.
+    needs: &'static [&'static str],
+    /// Its columns where it is there without rows when they are missing: no program need be Go's, and older recordings do not tell which waits ran
+    /// out. Without them it is not there then.
+    columns: &'static [&'static str],
+    sql: &'static str,
+}
+
+/// In the order in which they are made: later ones ask earlier ones.
+const DERIVED: [Derived; 6] = [
+    Derived {
+        name: "syscall_use",
+        needs: &["syscall_rate"],
+        columns: &[],
+        sql: "select call_name(call) as call,
+                sum(iif(side = 'slow', count * per_unit, 0)) as slow_count,
+                sum(iif(side = 'against', count * per_unit, 0)) as against_count,
+                sum(iif(side = 'slow', errors * per_unit, 0)) as slow_errors,
+                sum(iif(side = 'against', errors * per_unit, 0)) as against_errors,
+                sum(iif(side = 'slow', time * per_unit, 0)) as slow_time,
+                sum(iif(side = 'against', time * per_unit, 0)) as against_time,
+                sum(iif(side = 'slow', bytes * per_unit, 0)) as slow_bytes,
+                sum(iif(side = 'against', bytes * per_unit, 0)) as against_bytes
+         from w_syscall where count > 0 group by 1",
+    },
+    Derived {
+        name: "wait_use",
+        needs: &["wait"],
+        columns: &[],
+        sql: "select comm, state, what, waker,
+                sum(iif(side = 'slow', count * per_unit, 0)) as slow_count,
+                sum(iif(side = 'against', count * per_unit, 0)) as against_count,
+                sum(iif(side = 'slow', time * per_unit, 0)) / 1e9 as slow_time,
+                sum(iif(side = 'against', time * per_unit, 0)) / 1e9 as against_time
+         from w_wait group by comm, state, what, waker",
+    },
+    Derived {
+        name: "lock_use",
+        needs: &["lock"],
+        columns: &[],
+        sql: concat!(
+            "with recursive part as materialized (
+             select coalesce(l.name, l.kind || ' ' || coalesce(l.address, '?')) as lock, l.kind as kind, l.side as side,
+                    l.holder as holder, l.holder_stack as holder_stack, l.run as run,
+                    sum(l.count * l.per_unit) as count, sum(l.time * l.per_unit) / 1e9 as time,
+                    max(l.longest) / 1e9 as longest, max(l.waiters) as waiters
+             from w_lock l group by 1, 2, 3, 4, 5, 6
+         ),
+         asked as (select distinct run, holder_stack as stack from part where holder_stack is not null and side = 'slow'), ",
+            compare::own_code!(),
+            ", held as materialized (
+             select lock, holder, o.function as function, row_number() over (partition by lock order by sum(p.time) desc) as place
+             from part p left join own o on o.run = p.run and o.stack = p.holder_stack
+             where p.side = 'slow' and p.holder is not null group by lock, holder, o.function
+         )
+         select p.lock as lock, p.kind as kind,
+                sum(iif(side = 'slow', count, 0)) as slow_count, sum(iif(side = 'against', count, 0)) as against_count,
+                sum(iif(side = 'slow', time, 0)) as slow_time, sum(iif(side = 'against', time, 0)) as against_time,
+                max(iif(side = 'slow', longest, null)) as longest, max(iif(side = 'slow', waiters, null)) as waiters,
+                h.holder as holder, h.function as holder_function
+         from part p left join held h on h.lock = p.lock and h.place = 1
+         group by p.lock"
+        ),
+    },
+    Derived { name: "stranger", needs: &["wait"], columns: &["comm", "slow_cpu"], sql: STRANGER },
+    Derived {
+        name: "timeout_use",
+        needs: &["wait.timed_out"],
+        columns: &["comm", "what", "slow_count", "against_count", "slow_time", "against_time"],
+        sql: TIMEOUT_USE,
+    },
+    Derived {
+        name: "goroutine_use",
+        needs: &["goroutine_wait"],
+        columns: &[
+            "reason",
+            "function",
+            "slow_time",
+            "against_time",
+            "slow_number",
+            "against_number",
+            "most",
+        ],
+        sql: GOROUTINE_USE,
+    },
+];
+
+/// Programs that the command started, or that run in its control group, and that have nothing to do with its work: only the slow side has them, they use a
+/// tenth of a CPU and more, and nobody of the workload wakes them or is woken by them, but for less than five times in a second of their CPU time.
+const STRANGER: &str = "with used as materialized (
+         select comm, sum(slow) as slow_cpu, sum(against) as against_cpu from budget where state in ('user', 'kernel') and comm is not null group by comm
+     ),
+     met as materialized (
+         select u.comm as comm, sum(w.slow_count) as count
+         from wait_use w join used u on (u.comm = w.comm or u.comm = w.waker)
+         where w.comm <> w.waker and u.against_cpu = 0 and w.comm in (select comm from used) and w.waker in (select comm from used) group by u.comm
+     )
+     select u.comm as comm, u.slow_cpu as slow_cpu from used u left join met m on m.comm = u.comm, measure e
+     where e.name = 'elapsed' and e.against is not null and u.against_cpu = 0 and u.slow_cpu > 0.1 * e.slow and coalesce(m.count, 0) < 5 * u.slow_cpu
+       and exists (select 1 from used where against_cpu > 0)";
+
+/// Waits whose time ran out, per unit of work.
+const TIMEOUT_USE: &str = "select comm, what,
+            sum(iif(side = 'slow', timed_out * per_unit, 0)) as slow_count,
+            sum(iif(side = 'against', timed_out * per_unit, 0)) as against_count,
+            sum(iif(side = 'slow', timed_out_time * per_unit, 0)) / 1e9 as slow_time,
+            sum(iif(side = 'against', timed_out_time * per_unit, 0)) / 1e9 as against_time
+     from w_wait where timed_out > 0 group by comm, what";
+
+/// What goroutines waited for and in which code, that of Go's library aside, per unit of work; and how many of them, on average.
+const GOROUTINE_USE: &str = concat!(
+    "with recursive part as materialized (
+         select run, reason, stack, side, sum(time * per_unit) / 1e9 as time, sum(time * per_second) / 1e9 as number,
+                max(most) as most
+         from w_goroutine_wait group by 1, 2, 3, 4
+     ),
+     asked as (select distinct run, stack from part), ",
+    compare::own_code!(),
+    "
+     select p.reason as reason, o.function as function,
+            sum(iif(p.side = 'slow', p.time, 0)) as slow_time,
+            sum(iif(p.side = 'against', p.time, 0)) as against_time,
+            sum(iif(p.side = 'slow', p.number, 0)) as slow_number,
+            sum(iif(p.side = 'against', p.number, 0)) as against_number,
+            max(iif(p.side = 'slow', p.most, null)) as most
+     from part p left join own o on o.run = p.run and o.stack = p.stack and o.near = 0
+     group by p.reason, o.function"
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_that_was_not_recorded_is_no_failure_and_one_that_cannot_be_made_is() {
+        let mut session = Session::of(Vec::new()).unwrap();
+        let tables = [
+            Derived {
+                name: "made",
+                needs: &["run", "run.command"],
+                columns: &["n"],
+                sql: "select count(*) as n from run",
+            },
+            Derived { name: "not_there", needs: &["nothing"], columns: &[], sql: "select 1 as n" },
+            Derived { name: "without_rows", needs: &["run.nothing"], columns: &["n"], sql: "select 1 as n" },
+            Derived { name: "broken", needs: &["run"], columns: &["n"], sql: "select n from run" },
+        ];
+        let failed = derive(&mut session, &tables).unwrap();
+        assert!(
+            failed.len() == 1 && failed[0].contains("table broken") && failed[0].contains("no such column"),
+            "{failed:?}"
+        );
+        let rows = |table: &str| session.all(&format!("select n from {table}")).map(|(_, rows)| rows.len());
+        assert_eq!((rows("made").unwrap(), rows("without_rows").unwrap(), rows("broken").unwrap()), (1, 0, 0));
+        assert!(rows("not_there").is_err());
+    }
+}
