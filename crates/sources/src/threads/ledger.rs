@@ -241,6 +241,11 @@ impl Known {
             // The kernel's blocked states lie in the same order.
             *counter = of(&totals, at - column::LOCK + state::LOCK) + share;
         }
+        // The state that a thread is in counts up to now. Where it was left a moment before now, on another CPU, that is some microseconds too much,
+        // which are kept: a counter that falls would be taken for one that was reset.
+        for (counter, before) in counters.iter_mut().zip(self.totals).take(STATES) {
+            *counter = before.max(*counter);
+        }
         for (counter, event) in counters.iter_mut().skip(STATES).zip(thread.events) {
             *counter = event;
         }
@@ -312,6 +317,20 @@ mod tests {
 
     fn sum(known: &Known) -> u64 {
         known.totals[..STATES].iter().sum()
+    }
+
+    #[test]
+    fn no_state_falls_that_was_left_just_before_it_was_read() {
+        let mut t = thread();
+        (t.state, t.since, t.now) = (state::RUNNABLE, 0, 10_000);
+        let mut known = Known::new(&t);
+        known.add(&t, &[0; 8]);
+        assert_eq!(known.totals[column::RUNNABLE], 10_000);
+        // It ran since 8 microseconds, as another CPU had it.
+        t.states[state::RUNNABLE] = 8_000;
+        (t.state, t.since, t.now) = (state::LOCK, 8_000, 20_000);
+        known.add(&t, &[0; 8]);
+        assert_eq!((known.totals[column::RUNNABLE], known.totals[column::LOCK]), (10_000, 12_000));
     }
 
     #[test]
