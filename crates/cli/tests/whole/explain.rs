@@ -53,10 +53,14 @@ fn causes_are_listed_shown_and_checked() {
     std::fs::create_dir(folder.path("ours")).expect("a folder");
     std::fs::write(folder.path("ours/mine.sql"), "-- cause mine: ours\n-- layer: nowhere\nselect 1").expect("a file");
     folder.expect(1, ["causes", "--causes", "ours"]).says("mine.sql").says("no layer");
-    let good = "-- cause mine: ours\n-- layer: io\n-- specific: 9\n-- says: {subject} is ours\n-- check: look\n-- try: that\n\
-                select 'all' as subject, cell, 1 as part from budget where state = 'user'";
+    let good = "-- cause mine: ours\n-- layer: io\n-- says: {subject} is ours\n-- check: look\n-- try: that\n\
+                -- claims:\nselect 'all' as subject, cell, 1 as part from budget where state = 'user'";
     std::fs::write(folder.path("ours/mine.sql"), good).expect("a file");
     prints(&folder.expect(0, ["causes", "--causes", "ours", "mine"]), "is ours");
+    let circle = good.replace("-- says", "-- yields: lock-contention\n-- before: lock-contention\n-- says");
+    std::fs::write(folder.path("ours/mine.sql"), circle).expect("a file");
+    folder.expect(1, ["causes", "--causes", "ours"]).says("give way to each other");
+    std::fs::write(folder.path("ours/mine.sql"), good).expect("a file");
     folder.expect(0, ["record", "-q", "-o", "a.twin", "--", "sh", "-c", WORK]);
     let done = folder.run(["explain", "a.twin", "--causes", "ours"]);
     if done.status.success() {

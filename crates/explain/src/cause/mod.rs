@@ -163,7 +163,7 @@ pub fn built_in() -> Vec<Cause> {
 /// Adds the causes of a folder: those of files that end in `.sql`. One with the identifier of another takes its place.
 ///
 /// # Errors
-/// For the first file that cannot be used.
+/// For the first file that cannot be used, or that names a cause to yield to that is not there, or makes a circle of those that yield.
 pub fn add(causes: &mut Vec<Cause>, folder: &Path) -> Result<(), Faulty> {
     let faulty = |path: &Path, why: String| Faulty { file: path.display().to_string(), why };
     let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
@@ -181,7 +181,7 @@ pub fn add(causes: &mut Vec<Cause>, folder: &Path) -> Result<(), Faulty> {
         causes.retain(|known| known.id != cause.id);
         causes.push(cause);
     }
-    Ok(())
+    Order::of(causes).map(|_| ())
 }
 
 #[cfg(test)]
