@@ -8,7 +8,7 @@
 -- check: cat cpu.stat in the control group: nr_throttled, throttled_usec
 -- try: a higher quota (cpu.max, Kubernetes limits.cpu), none (requests only), or fewer threads, so that the quota lasts
 --   for the period
--- experiment: setting cpu.max: x1 x2 max
+-- experiment: setting /sys/fs/cgroup/GROUP/cpu.max: x1 x2 max
 -- experiment: parameter threads: x0.5 x1
 -- see: Documentation/scheduler/sched-bwc.rst
 -- claims:

@@ -10,7 +10,7 @@
 -- try: keep connections, or the addresses; a local cache (systemd-resolved, nscd, dnsmasq, NodeLocal DNSCache)
 -- try: a final dot on names with few dots, or ndots:1: else each search domain is asked first; options timeout and
 --   attempts
--- experiment: setting /etc/resolv.conf: x1 ndots:1
+-- experiment: env RES_OPTIONS: x1 ndots:1
 -- see: resolv.conf(5), getaddrinfo(3)
 -- claims:
 select 'host names' as subject, cell, 1.0 as part from budget

@@ -9,7 +9,7 @@
 -- evidence: refaults of file pages: {slow_refault:1/s} (baseline {against_refault:1/s})
 -- check: cat memory.events memory.pressure memory.stat in the control group
 -- try: a higher memory.max or memory.high, or less memory: heap sizes, caches, files written with O_DIRECT
--- experiment: setting memory.max: x1 x2
+-- experiment: setting /sys/fs/cgroup/GROUP/memory.max: x1 x2
 -- see: Documentation/admin-guide/cgroup-v2.rst (memory)
 -- when:
 with refaults as materialized (

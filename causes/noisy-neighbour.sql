@@ -7,7 +7,7 @@
 -- evidence: run-queue wait behind them per unit of work: {slow:s} (baseline {against:s})
 -- check: pidstat -u 1; top
 -- try: give the workload CPUs of its own (cpusets, taskset), or more weight (cpu.weight, nice); move the neighbour
--- experiment: setting cpu.weight: x1 x10
+-- experiment: setting /sys/fs/cgroup/GROUP/cpu.weight: x1 x10
 -- see: sched(7)
 -- when:
 with names as materialized (

@@ -21,7 +21,12 @@ pub(super) fn name(cells: &mut [Cell], times: &[[f64; 2]]) {
 
 /// Whether a lock's own name says something: addresses differ from run to run.
 fn is_named(cell: &Cell) -> bool {
-    !(cell.lock.is_empty() || cell.lock.contains("0x") || cell.lock.ends_with(" ?"))
+    !(cell.lock.is_empty() || has_address(cell) || cell.lock.ends_with(" ?"))
+}
+
+/// Whether it is told from others by its address, within its run.
+fn has_address(cell: &Cell) -> bool {
+    cell.lock.contains("0x")
 }
 
 fn is_java(cell: &Cell) -> bool {
@@ -31,10 +36,10 @@ fn is_java(cell: &Cell) -> bool {
 /// Who takes which lock without a name, in the slow run.
 #[derive(Default)]
 struct Takers {
-    /// By address: the function that waits most.
-    of_lock: HashMap<String, String>,
-    /// By function: the function that waits most for the lock that this one waits most for.
-    of_caller: HashMap<String, String>,
+    /// By process and address: the function that waits most.
+    of_lock: HashMap<(String, String), String>,
+    /// By process and function: the function that waits most for the lock that this one waits most for.
+    of_caller: HashMap<(String, String), String>,
     /// By process, of java.util.concurrent: seconds by function, and of all.
     java: HashMap<String, (BTreeMap<String, f64>, f64)>,
 }
@@ -42,7 +47,7 @@ struct Takers {
 impl Takers {
     fn of<'c>(waits: impl Iterator<Item = (&'c Cell, f64)>) -> Takers {
         let mut takers = Takers::default();
-        let mut by_lock: BTreeMap<&str, BTreeMap<&str, f64>> = BTreeMap::new();
+        let mut by_lock: BTreeMap<(&str, &str), BTreeMap<&str, f64>> = BTreeMap::new();
         for (cell, slow) in waits.filter(|(cell, _)| !is_named(cell)) {
             if is_java(cell) {
                 let (callers, all) = takers.java.entry(cell.comm.clone()).or_default();
@@ -50,22 +55,25 @@ impl Takers {
                 if !cell.caller.is_empty() {
                     *callers.entry(cell.caller.clone()).or_default() += slow;
                 }
-            } else if cell.lock.contains("0x") && !cell.caller.is_empty() && slow > 0.0 {
-                *by_lock.entry(&cell.lock).or_default().entry(&cell.caller).or_default() += slow;
+            } else if has_address(cell) && !cell.caller.is_empty() && slow > 0.0 {
+                *by_lock.entry((&cell.comm, &cell.lock)).or_default().entry(&cell.caller).or_default() += slow;
             }
         }
-        let mut most: BTreeMap<&str, (f64, &str)> = BTreeMap::new();
-        for (lock, callers) in &by_lock {
+        let mut most: BTreeMap<(&str, &str), (f64, &str)> = BTreeMap::new();
+        for ((comm, lock), callers) in &by_lock {
             let Some(taker) = most_of(callers.iter().map(|(name, time)| (*name, *time))) else { continue };
-            takers.of_lock.insert((*lock).to_owned(), taker.to_owned());
+            takers.of_lock.insert(((*comm).to_owned(), (*lock).to_owned()), taker.to_owned());
             for (caller, time) in callers {
-                let known = most.entry(caller).or_insert((0.0, taker));
+                let known = most.entry((comm, caller)).or_insert((0.0, taker));
                 if *time > known.0 {
                     *known = (*time, taker);
                 }
             }
         }
-        takers.of_caller = most.into_iter().map(|(caller, (_, taker))| (caller.to_owned(), taker.to_owned())).collect();
+        let owned = |((comm, caller), (_, taker)): ((&str, &str), (f64, &str))| {
+            ((comm.to_owned(), caller.to_owned()), taker.to_owned())
+        };
+        takers.of_caller = most.into_iter().map(owned).collect();
         takers
     }
 
@@ -81,8 +89,12 @@ impl Takers {
             let function = if own { Some(cell.caller.as_str()) } else { most };
             return function.map_or_else(|| "java.util.concurrent".into(), taken_in);
         }
-        let taker = self.of_lock.get(&cell.lock).or_else(|| self.of_caller.get(&cell.caller));
-        match taker.unwrap_or(&cell.caller).as_str() {
+        let of = |known: &HashMap<(String, String), String>, name: &str| {
+            known.get(&(cell.comm.clone(), name.to_owned())).filter(|_| has_address(cell)).cloned()
+        };
+        // The baseline's addresses are others: there its function tells which lock it is.
+        let taker = of(&self.of_lock, &cell.lock).or_else(|| of(&self.of_caller, &cell.caller));
+        match taker.as_ref().unwrap_or(&cell.caller).as_str() {
             "" if cell.lock.is_empty() => "without a name".into(),
             "" => cell.lock.clone(),
             taker => taken_in(taker),

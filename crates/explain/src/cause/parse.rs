@@ -106,6 +106,9 @@ fn experiment(text: &str) -> Result<Experiment, String> {
     if !Experiment::KINDS.contains(&kind) {
         return Err(format!("experiment: {kind:?} is no kind; there are {}", Experiment::KINDS.join(", ")));
     }
+    if kind == "setting" && !["/proc/sys/", "/sys/"].iter().any(|folder| name.starts_with(folder)) {
+        return Err(format!("experiment: {name} is no setting: expected a file of /proc/sys or /sys"));
+    }
     let values: Vec<String> = values.split_whitespace().map(str::to_owned).collect();
     if values.len() < 2 {
         return Err(format!("experiment: {name} needs two values at least, the present one among them (x1)"));

@@ -31,6 +31,7 @@ fn faults_of_a_file_are_named() {
         (good.replace("env A: 1 2", "env A"), "expected KIND NAME: VALUES"),
         (good.replace("env A: 1 2", "set A: 1 2"), "no kind"),
         (good.replace("env A: 1 2", "env A: 1"), "two values"),
+        (good.replace("env A: 1 2", "setting cpu.max: 1 2"), "no setting"),
         (good.replace("select 1", "delete from x"), "claims: expected a select"),
         (good.replace("-- claims:\n", ""), "not followed by"),
         (good.replace("-- claims:\nselect 1", "-- when:\nselect 1"), "claims is missing"),
