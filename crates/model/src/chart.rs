@@ -9,6 +9,8 @@ pub enum Page {
     /// The thread ledger: what threads did with their time, and how many ran at once.
     #[serde(rename = "time-budget")]
     TimeBudget,
+    /// Requests that servers answered: how many, how long they took, and where their time went.
+    Requests,
     /// Per-CPU times and frequency.
     Cpu,
     /// Run queue, switches, pressure.
@@ -37,8 +39,9 @@ pub enum Page {
 
 impl Page {
     /// Every page, in order.
-    pub const ALL: [Page; 13] = [
+    pub const ALL: [Page; 14] = [
         Page::TimeBudget,
+        Page::Requests,
         Page::Cpu,
         Page::Scheduler,
         Page::Interrupts,
@@ -57,6 +60,7 @@ impl Page {
     pub fn id(self) -> &'static str {
         match self {
             Page::TimeBudget => "time-budget",
+            Page::Requests => "requests",
             Page::Cpu => "cpu",
             Page::Scheduler => "scheduler",
             Page::Interrupts => "interrupts",
@@ -76,6 +80,7 @@ impl Page {
     pub fn title(self) -> &'static str {
         match self {
             Page::TimeBudget => "Time budget",
+            Page::Requests => "Requests",
             Page::Cpu => "CPU",
             Page::Scheduler => "Scheduler",
             Page::Interrupts => "Interrupts",

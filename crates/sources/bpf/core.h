@@ -162,6 +162,8 @@ struct inode {
 
 struct file {
 	struct inode *f_inode;
+	/* of a socket: struct socket */
+	void *private_data;
 };
 
 struct fdtable {

@@ -58,6 +58,7 @@ mod thermal;
 #[cfg(feature = "bpf")]
 mod thin;
 mod threads;
+mod turns;
 mod vmstat;
 mod zoneinfo;
 
@@ -103,6 +104,7 @@ pub static ALL: &[&Source] = &[
     &block::SOURCE,
     &irqs::SOURCE,
     &tcp::SOURCE,
+    &turns::SOURCE,
     &facts::SOURCE,
     // Last: a tick's rows of the dictionary come after those that refer to it.
     &stacks::SOURCE,

@@ -1,0 +1,668 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+/*
+ * What servers did, counted from outside: the turns of connections, how long each took, and how long its question had lain there before it was read.
+ *
+ * Each connection keeps where it is in its turn, in the storage of its socket; an accepted one begins with what its listener has. Sums of a service, which
+ * are a process and a port or the other side of its own connections, are kept for each CPU, and are added to once a turn.
+ *
+ * Where the kernel does not tell of what goes through sockets (before Linux 6.3), it is seen at the end of system calls that read and write, by what
+ * their descriptors are; there connections are found by the address of their socket.
+ */
+#include "scope.h"
+#include "thin.h"
+#include "turns.h"
+#include "registers.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+/* Connections without memory to keep them in; services that there was no room for; events in scope. Read by bpf.rs. */
+enum { LOST_CONNECTIONS, LOST_SERVICES, COUNT_EVENTS, COUNTS };
+#include "counts.h"
+
+/* Whether what goes through sockets is seen at the end of system calls. */
+const volatile bool by_calls = 0;
+/* What a call does with its descriptors, by number; filled in by user space, for numbers differ by machine. */
+enum { CALL_NONE, CALL_RECEIVES, CALL_SENDS, CALL_SPLICES };
+enum { CALLS = 512 };
+const volatile __u8 call_class[CALLS] = {};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC | BPF_F_CLONE);
+	__type(key, int);
+	__type(value, struct connection);
+} connections SEC(".maps");
+
+/* Where `by_calls`: by the address of the socket. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16384);
+	__type(key, __u64);
+	__type(value, struct connection);
+} connections_by_address SEC(".maps");
+
+enum { MOST_SERVICES = 8192 };
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, MOST_SERVICES);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct service_key);
+	__type(value, __u32);
+} services SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
+	__uint(max_entries, MOST_SERVICES);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, __u32);
+	__type(value, struct sums);
+} sums SEC(".maps");
+
+/* The number of the newest service. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} newest SEC(".maps");
+
+struct listener {
+	__u32 net;
+	__u32 port;
+};
+
+/* Local ports that somebody listens on, so that the side of a connection is known whose beginning nobody saw. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, struct listener);
+	__type(value, __u32);
+} listeners SEC(".maps");
+
+static const struct connection NEW;
+static const struct sums NOTHING;
+
+/* What is not added up yet of a connection is after so long, nanoseconds: of streams, and of answers in many parts. */
+#define ADD_AGAIN 200000000ull
+
+static __always_inline struct listener local_of(struct sock *sk)
+{
+	return (struct listener){
+		.net = BPF_CORE_READ(sk, __sk_common.skc_net.net, ns.inum),
+		.port = BPF_CORE_READ(sk, __sk_common.skc_num),
+	};
+}
+
+/* Fills in who is on which side of a Unix socket. An accepted one has the address of its listener; who connects has none as a rule, but its peer has. */
+static __always_inline bool unix_sides(struct sock *sk, struct service_key *key)
+{
+	struct unix_sock *own = (void *)sk;
+	struct unix_address *address = BPF_CORE_READ(own, addr);
+	struct sock *peer;
+	__u32 length, skipped, at;
+
+	key->side = SERVER;
+	if (!address) {
+		peer = BPF_CORE_READ(own, peer);
+		if (!peer)
+			return 0;
+		own = (void *)peer;
+		address = BPF_CORE_READ(own, addr);
+		key->side = CLIENT;
+	}
+	/* A pair without names: both ends are of one program as a rule. */
+	if (!address)
+		return 0;
+	/* The end of the path tells more than its beginning. */
+	length = BPF_CORE_READ(address, len);
+	at = bpf_core_field_offset(struct unix_address, name) + bpf_core_field_offset(struct sockaddr_un, sun_path);
+	if (length < 2 || length > sizeof(struct sockaddr_un))
+		return 0;
+	length -= 2;
+	skipped = length > sizeof(key->path) ? length - sizeof(key->path) : 0;
+	length -= skipped;
+	if (!length || length > sizeof(key->path))
+		return 0;
+	bpf_probe_read_kernel(key->path, length, (void *)address + at + skipped);
+	return 1;
+}
+
+static __always_inline void far_side(struct sock *sk, struct service_key *key)
+{
+	__u32 v4;
+
+	if (BPF_CORE_READ(sk, __sk_common.skc_family) == AF_INET6) {
+		BPF_CORE_READ_INTO(&key->address, sk, __sk_common.skc_v6_daddr);
+	} else {
+		v4 = BPF_CORE_READ(sk, __sk_common.skc_daddr);
+		key->address[10] = key->address[11] = 0xff;
+		__builtin_memcpy(key->address + 12, &v4, sizeof(v4));
+	}
+	key->port = __builtin_bswap16(BPF_CORE_READ(sk, __sk_common.skc_dport));
+}
+
+/* Finds out which service a socket belongs to: 0 where it is of a kind that is not looked at. */
+static __always_inline bool identify(struct sock *sk, __u32 side, struct service_key *key)
+{
+	__u16 family = BPF_CORE_READ(sk, __sk_common.skc_family);
+	__u16 type = BPF_CORE_READ(sk, sk_type), protocol = BPF_CORE_READ(sk, sk_protocol);
+	struct listener local;
+
+	if (family == AF_UNIX) {
+		key->protocol = UNIX;
+		return type == SOCK_STREAM && unix_sides(sk, key);
+	}
+	if (family != AF_INET && family != AF_INET6)
+		return 0;
+	local = local_of(sk);
+	if (protocol == IPPROTO_TCP) {
+		key->protocol = TCP;
+		if (side == SIDE_UNKNOWN)
+			side = bpf_map_lookup_elem(&listeners, &local) ? SERVER : CLIENT;
+	} else if (protocol == IPPROTO_UDP) {
+		key->protocol = UDP;
+		/* Who answers takes what comes from anyone: it is asked before it sends, or has a port that others know. */
+		if (BPF_CORE_READ(sk, __sk_common.skc_dport))
+			side = CLIENT;
+		else if (side == SIDE_UNKNOWN)
+			side = BPF_CORE_READ_BITFIELD_PROBED(sk, sk_userlocks) & SOCK_BINDPORT_LOCK ? SERVER : CLIENT;
+	} else {
+		return 0;
+	}
+	key->side = side;
+	if (side == SERVER)
+		key->port = local.port;
+	else
+		far_side(sk, key);
+	return 1;
+}
+
+/* Not static, so that the kernel verifies them once and not for each call. */
+int number_of(struct service_key *key);
+int find_service(struct connection *connection);
+
+/* The number of a service, which is new perhaps; 0 where there is no room. */
+__noinline int number_of(struct service_key *key)
+{
+	__u32 *known, zero = 0, *last, number;
+
+	if (!key)
+		return 0;
+	known = bpf_map_lookup_elem(&services, key);
+	if (known)
+		return *known;
+	last = bpf_map_lookup_elem(&newest, &zero);
+	if (!last)
+		return 0;
+	number = __sync_fetch_and_add(last, 1) + 1;
+	bpf_map_update_elem(&services, key, &number, BPF_NOEXIST);
+	known = bpf_map_lookup_elem(&services, key);
+	if (!known) {
+		count(LOST_SERVICES);
+		return 0;
+	}
+	number = *known;
+	/* Of all CPUs: the others begin at zero. */
+	bpf_map_update_elem(&sums, &number, &NOTHING, BPF_NOEXIST);
+	return number;
+}
+
+/* Sets the service of a connection, whose socket is known, for the current process. */
+__noinline int find_service(struct connection *connection)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct service_key key = {.tgid = task->tgid};
+
+	if (!connection)
+		return 0;
+	connection->service = 0;
+	connection->tgid = task->tgid;
+	if (!identify((struct sock *)connection->socket, connection->side, &key))
+		return 0;
+	connection->side = key.side;
+	BPF_CORE_READ_STR_INTO(&key.comm, task, group_leader, comm);
+	connection->service = number_of(&key);
+	return 0;
+}
+
+/* The sums of a service; 0 where there is none, or its process is gone. */
+static __always_inline struct sums *sums_of(__u32 service)
+{
+	return service ? bpf_map_lookup_elem(&sums, &service) : 0;
+}
+
+static __always_inline __u32 time_bucket(__u64 time)
+{
+	__u64 rest = time >> LOWEST;
+	__u32 octave, part;
+
+	if (!rest)
+		return 0;
+	if (rest >> OCTAVES)
+		return TIMES - 1;
+	octave = 0;
+	for (int bits = 16; bits; bits >>= 1) {
+		__u64 over = rest >> (octave + bits);
+
+		if (over)
+			octave += bits;
+	}
+	part = (time >> (octave + LOWEST - PARTS_BITS)) & (PARTS - 1);
+	return 1 + octave * PARTS + part;
+}
+
+static __always_inline void add_time(struct sums *to, enum time kind, __u64 time)
+{
+	__u32 bucket = time_bucket(time);
+
+	if (bucket < TIMES)
+		to->times[kind][bucket]++;
+}
+
+/* Adds what went through a connection since that was last done. */
+static __always_inline void add_traffic(struct sums *to, struct connection *connection, __u64 now)
+{
+	to->receives += connection->receives;
+	to->sends += connection->sends;
+	to->received += connection->received;
+	to->sent += connection->sent;
+	connection->receives = connection->sends = 0;
+	connection->received = connection->sent = 0;
+	connection->added = now;
+}
+
+/* The answer is over: the next question comes, or the connection ends. */
+static __always_inline void ends_answer(struct sums *to, struct connection *connection)
+{
+	__u64 time = connection->answered - connection->asked;
+
+	to->answers++;
+	to->answer_time += time;
+	add_time(to, ANSWER_TIME, time);
+}
+
+/* Not static, as is goes_through(). */
+int begins_answer(struct connection *connection, __u64 now);
+int goes_through(struct connection *connection, __u64 length, __u64 now, __u32 way);
+
+/* The first of the answer goes through: this is a turn. */
+__noinline int begins_answer(struct connection *connection, __u64 now)
+{
+	__u64 time, asked;
+	struct sums *to;
+
+	if (!connection)
+		return 0;
+	to = sums_of(connection->service);
+	if (!to)
+		return 0;
+	asked = connection->asked;
+	time = now - asked;
+	to->turns++;
+	to->service_time += time;
+	add_time(to, SERVICE_TIME, time);
+	add_traffic(to, connection, now);
+	if (connection->queued) {
+		time = connection->queued;
+		connection->queued = 0;
+		to->queued++;
+		to->queue_time += time;
+		add_time(to, QUEUE_TIME, time);
+		if (connection->unaccepted && asked > connection->established) {
+			to->accept_waits++;
+			to->accept_wait_time += asked - connection->established;
+		}
+		if (connection->held_up) {
+			to->held_up++;
+			to->held_up_time += time;
+		}
+	}
+	connection->unaccepted = 0;
+	connection->held_up = 0;
+	return 0;
+}
+
+enum way { RECEIVED, SENT };
+
+/* So many bytes went through, this way. */
+__noinline int goes_through(struct connection *connection, __u64 length, __u64 now, __u32 way)
+{
+	bool is_question;
+	struct sums *to;
+
+	if (!connection)
+		return 0;
+	if (way == RECEIVED) {
+		connection->receives++;
+		connection->received += length;
+	} else {
+		connection->sends++;
+		connection->sent += length;
+	}
+	connection->touched = now;
+	is_question = (way == RECEIVED) == (connection->side == SERVER);
+	if (!is_question) {
+		connection->answered = now;
+		if (connection->phase == ASKED) {
+			connection->phase = ANSWERING;
+			return begins_answer(connection, now);
+		}
+	} else if (connection->phase != ASKED) {
+		if (connection->phase == ANSWERING) {
+			to = sums_of(connection->service);
+			if (to)
+				ends_answer(to, connection);
+		}
+		connection->phase = ASKED;
+		connection->asked = now;
+		connection->queued = 0;
+		if (way == RECEIVED && connection->ready)
+			connection->queued = now - connection->ready;
+	} else if (way == RECEIVED) {
+		/* More of the same question. */
+		connection->held_up = 0;
+	}
+	if (way == RECEIVED)
+		connection->ready = 0;
+	if (now - connection->added > ADD_AGAIN) {
+		to = sums_of(connection->service);
+		if (to)
+			add_traffic(to, connection, now);
+	}
+	return 0;
+}
+
+/* Begins anew with a connection that was not looked at in a while, because nobody looked at any. */
+static __always_inline void begin_anew(struct connection *connection, __u64 since)
+{
+	if (connection->touched >= since)
+		return;
+	connection->phase = IDLE_CONNECTION;
+	connection->unaccepted = 0;
+	connection->held_up = 0;
+	if (connection->ready < since)
+		connection->ready = 0;
+}
+
+/* What the current thread did with a socket of which `connection` is kept. */
+static __always_inline int moves(struct connection *connection, __u32 tgid, long length, __u32 way, __u64 since)
+{
+	__u64 now;
+
+	if (connection->tgid != tgid || !connection->service)
+		find_service(connection);
+	if (!connection->service)
+		return 0;
+	now = bpf_ktime_get_ns();
+	begin_anew(connection, since);
+	count(COUNT_EVENTS);
+	return goes_through(connection, length, now, way);
+}
+
+static __always_inline int socket_moves(struct sock *sk, int result, int flags, __u32 way)
+{
+	struct connection *connection;
+	struct task_struct *task;
+	__u64 since;
+	__u32 tgid;
+
+	if (result <= 0 || (flags & (MSG_PEEK | MSG_ERRQUEUE)))
+		return 0;
+	since = open_since();
+	if (!since)
+		return 0;
+	task = bpf_get_current_task_btf();
+	tgid = task->tgid;
+	connection = bpf_sk_storage_get(&connections, sk, 0, 0);
+	if (!connection || connection->tgid != tgid) {
+		if ((task->flags & PF_KTHREAD) || !in_scope(task))
+			return 0;
+		if (!connection) {
+			__u16 family = sk->__sk_common.skc_family;
+
+			if (family != AF_INET && family != AF_INET6 && family != AF_UNIX)
+				return 0;
+			connection = bpf_sk_storage_get(&connections, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
+			if (!connection) {
+				count(LOST_CONNECTIONS);
+				return 0;
+			}
+			if (sk->sk_protocol == IPPROTO_UDP && way == RECEIVED)
+				connection->side = SERVER;
+		}
+		connection->socket = (__u64)sk;
+	}
+	return moves(connection, tgid, result, way, since);
+}
+
+SEC("tp_btf/sock_recv_length")
+int BPF_PROG(socket_receives, struct sock *sk, int result, int flags)
+{
+	return socket_moves(sk, result, flags, RECEIVED);
+}
+
+SEC("tp_btf/sock_send_length")
+int BPF_PROG(socket_sends, struct sock *sk, int result, int flags)
+{
+	return socket_moves(sk, result, 0, SENT);
+}
+
+/* Data has come for a socket: on whatever CPU that was, for whoever will read it. */
+SEC("tp_btf/sk_data_ready")
+int BPF_PROG(data_comes, struct sock *sk)
+{
+	struct connection *connection;
+
+	if (!sk->sk_bpf_storage || !open_since())
+		return 0;
+	connection = bpf_sk_storage_get(&connections, sk, 0, 0);
+	if (!connection || connection->ready || connection->side != SERVER)
+		return 0;
+	count(COUNT_EVENTS);
+	connection->ready = bpf_ktime_get_ns();
+	connection->held_up = connection->phase == ASKED;
+	connection->unaccepted = connection->established && !connection->phase && !sk->sk_socket;
+	return 0;
+}
+
+static __always_inline void begins_client(struct connection *connection, struct sock *sk)
+{
+	connection->side = CLIENT;
+	connection->established = 0;
+	connection->socket = (__u64)sk;
+	find_service(connection);
+}
+
+/* Somebody listens: sockets that are accepted begin with what is kept of this one. */
+static __always_inline void begins_to_listen(struct connection *connection, struct sock *sk)
+{
+	struct listener local = local_of(sk);
+	__u32 one = 1;
+
+	bpf_map_update_elem(&listeners, &local, &one, BPF_ANY);
+	connection->side = SERVER;
+	connection->socket = (__u64)sk;
+	find_service(connection);
+}
+
+static __always_inline void closes(struct connection *connection)
+{
+	struct sums *to = sums_of(connection->service);
+
+	if (!to)
+		return;
+	if (connection->phase == ANSWERING)
+		ends_answer(to, connection);
+	connection->phase = IDLE_CONNECTION;
+	add_traffic(to, connection, 0);
+	to->closed++;
+	connection->established = 0;
+}
+
+static __always_inline void opens(struct connection *connection)
+{
+	struct sums *to = sums_of(connection->service);
+
+	connection->established = bpf_ktime_get_ns();
+	if (to)
+		to->opened++;
+}
+
+/* What is kept of a socket, made where there is nothing yet and `make` says so. */
+static __always_inline struct connection *kept_of(struct sock *sk, bool make)
+{
+	struct connection *found;
+	__u64 address = (__u64)sk;
+
+	if (!by_calls)
+		return bpf_sk_storage_get(&connections, sk, 0, make ? BPF_SK_STORAGE_GET_F_CREATE : 0);
+	found = bpf_map_lookup_elem(&connections_by_address, &address);
+	if (found || !make)
+		return found;
+	bpf_map_update_elem(&connections_by_address, &address, &NEW, BPF_ANY);
+	return bpf_map_lookup_elem(&connections_by_address, &address);
+}
+
+SEC("tp_btf/inet_sock_set_state")
+int BPF_PROG(state_changes, struct sock *sk, int before, int after)
+{
+	struct connection *connection;
+	struct task_struct *task;
+	__u64 address = (__u64)sk;
+
+	if (sk->sk_protocol != IPPROTO_TCP)
+		return 0;
+	if (after == TCP_LISTEN || after == TCP_SYN_SENT) {
+		task = bpf_get_current_task_btf();
+		if ((task->flags & PF_KTHREAD) || !in_scope(task))
+			return 0;
+		connection = kept_of(sk, 1);
+		if (!connection) {
+			count(LOST_CONNECTIONS);
+			return 0;
+		}
+		if (after == TCP_LISTEN)
+			begins_to_listen(connection, sk);
+		else
+			begins_client(connection, sk);
+		return 0;
+	}
+	if (after == TCP_ESTABLISHED) {
+		connection = kept_of(sk, 0);
+		if (connection && connection->side)
+			opens(connection);
+	} else if (after == TCP_CLOSE) {
+		connection = kept_of(sk, 0);
+		/* A listener that ends, and an attempt to connect, were no connections. */
+		if (connection && before != TCP_LISTEN && before != TCP_SYN_SENT && connection->service)
+			closes(connection);
+		if (by_calls)
+			bpf_map_delete_elem(&connections_by_address, &address);
+	}
+	return 0;
+}
+
+/* Looks for sockets that listened before anybody looked. */
+SEC("iter/task_file")
+int read_listeners(struct bpf_iter__task_file *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct file *file = ctx->file;
+	struct connection *connection;
+	struct service_key key = {};
+	struct socket *socket;
+	struct listener local;
+	__u32 one = 1;
+
+	if (!task || !file || task->pid != task->tgid || !in_scope(task))
+		return 0;
+	socket = bpf_sock_from_file(file);
+	if (!socket || !socket->sk || socket->sk->__sk_common.skc_state != TCP_LISTEN ||
+	    socket->sk->sk_protocol != IPPROTO_TCP)
+		return 0;
+	local = local_of(socket->sk);
+	bpf_map_update_elem(&listeners, &local, &one, BPF_ANY);
+	if (by_calls)
+		return 0;
+	connection = bpf_sk_storage_get(&connections, socket->sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
+	if (!connection || connection->side)
+		return 0;
+	connection->side = SERVER;
+	key.tgid = task->tgid;
+	key.side = SERVER;
+	key.protocol = TCP;
+	key.port = local.port;
+	BPF_CORE_READ_STR_INTO(&key.comm, task, group_leader, comm);
+	connection->tgid = task->tgid;
+	connection->service = number_of(&key);
+	return 0;
+}
+
+/* The socket behind a descriptor of the current process; 0 where it is none. */
+static __always_inline __u64 socket_behind(struct task_struct *task, __u32 descriptor)
+{
+	struct fdtable *table = BPF_CORE_READ(task, files, fdt);
+	struct file **all, *file = 0;
+	struct socket *socket;
+
+	if (!table || descriptor >= BPF_CORE_READ(table, max_fds))
+		return 0;
+	all = BPF_CORE_READ(table, fd);
+	bpf_probe_read_kernel(&file, sizeof(file), all + descriptor);
+	/* S_IFMT, S_IFSOCK: include/uapi/linux/stat.h. */
+	if (!file || (BPF_CORE_READ(file, f_inode, i_mode) & 0170000) != 0140000)
+		return 0;
+	socket = BPF_CORE_READ(file, private_data);
+	return socket ? (__u64)BPF_CORE_READ(socket, sk) : 0;
+}
+
+static __always_inline int descriptor_moves(struct task_struct *task, __u32 descriptor, long length, __u32 way, __u64 since)
+{
+	struct connection *connection;
+	__u64 address = socket_behind(task, descriptor);
+	struct sock *sk = (void *)address;
+	__u16 family;
+
+	if (!sk)
+		return 0;
+	connection = bpf_map_lookup_elem(&connections_by_address, &address);
+	if (!connection) {
+		family = BPF_CORE_READ(sk, __sk_common.skc_family);
+		if (family != AF_INET && family != AF_INET6 && family != AF_UNIX)
+			return 0;
+		bpf_map_update_elem(&connections_by_address, &address, &NEW, BPF_NOEXIST);
+		connection = bpf_map_lookup_elem(&connections_by_address, &address);
+		if (!connection) {
+			count(LOST_CONNECTIONS);
+			return 0;
+		}
+	}
+	connection->socket = address;
+	return moves(connection, task->tgid, length, way, since);
+}
+
+/* Where `by_calls`. */
+SEC("tp_btf/sys_exit")
+int BPF_PROG(call_ends, struct pt_regs *regs, long result)
+{
+	struct task_struct *task;
+	struct registers at;
+	__u64 since = open_since();
+	__u32 class;
+
+	if (result <= 0 || !since)
+		return 0;
+	task = bpf_get_current_task_btf();
+	if (!in_scope(task) || !registers_of(&at, task) || at.call < 0 || at.call >= CALLS)
+		return 0;
+	class = call_class[masked(at.call, CALLS)];
+	/* recv*(2) takes its flags as the fourth argument, recvmsg(2) as the third: those who look ahead read later. */
+	if (class == CALL_RECEIVES || class == CALL_SPLICES)
+		descriptor_moves(task, at.arguments[0], result, RECEIVED, since);
+	if (class == CALL_SENDS)
+		descriptor_moves(task, at.arguments[0], result, SENT, since);
+	if (class == CALL_SPLICES)
+		descriptor_moves(task, at.arguments[2], result, SENT, since);
+	return 0;
+}
