@@ -30,6 +30,9 @@ pub struct Scope {
     pub start: u64,
     /// The marks of the threads in scope; see [`crate::scope::shared`].
     pub marks: Shared,
+    /// What the ledger of threads shares with a source that follows them.
+    #[cfg(feature = "bpf")]
+    pub ledgers: crate::threads::SharedLedgers,
     /// The stacks of the recording.
     pub stacks: crate::stacks::Stacks,
     /// Whether collectors count all the time, whatever that costs.

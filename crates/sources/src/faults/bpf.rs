@@ -2,7 +2,7 @@
 
 use crate::counted::{COUNT_EVENTS, Counted, Plan, missing_tracepoint, shared_out};
 use crate::tally::{Fields, trimmed, whole};
-use crate::thin::{Cost, Rhythm, Set, Thinned};
+use crate::thin::{BUDGET, Cost, GATE, Rhythm, Set, Thinned};
 use crate::{Reader, Scope};
 use host::Host;
 use host::bpf::Need;
@@ -45,6 +45,8 @@ impl Faults {
                 sets: &[Set { counter: COUNT_EVENTS, programs: &["user_faults", "kernel_faults"] }],
                 cost: COST,
                 rhythm: Rhythm::SHORT,
+                budget: BUDGET,
+                gate: GATE,
             }),
         };
         Ok(Faults { counted: Counted::open(host, scope, &plan)? })

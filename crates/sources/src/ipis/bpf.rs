@@ -2,7 +2,7 @@
 
 use crate::counted::{Counted, Plan, Sums, Taken, missing_tracepoint};
 use crate::tally::{Fields, trimmed, whole};
-use crate::thin::{Cost, Rhythm, Set, Thinned};
+use crate::thin::{BUDGET, Cost, GATE, Rhythm, Set, Thinned};
 use crate::{Reader, Scope, parse};
 use host::Host;
 use model::{NULL, Out, Unavailable};
@@ -47,7 +47,14 @@ impl Ipis {
         let words =
             host.open("/sys/devices/system/cpu/possible").and_then(|mut f| Ok(cpus(f.read(host)?).div_ceil(64)));
         let words: u32 = words.unwrap_or(1).max(1);
-        let thinned = Thinned { what: "interrupts between CPUs", sets, cost: COST, rhythm: Rhythm::SHORT };
+        let thinned = Thinned {
+            what: "interrupts between CPUs",
+            sets,
+            cost: COST,
+            rhythm: Rhythm::SHORT,
+            budget: BUDGET,
+            gate: GATE,
+        };
         let constants: &[(&str, &[u8])] = &[("cpu_words", &words.to_ne_bytes())];
         let counted = Counted::open(
             host,

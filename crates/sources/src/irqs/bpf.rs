@@ -2,7 +2,7 @@
 
 use crate::counted::{Counted, Plan, Totals};
 use crate::tally::{Fields, whole};
-use crate::thin::{Cost, Rhythm, Set, Thinned};
+use crate::thin::{BUDGET, Cost, GATE, Rhythm, Set, Thinned};
 use crate::{Reader, Scope};
 use host::Host;
 use model::{NULL, Out, Unavailable};
@@ -44,7 +44,14 @@ impl Irqs {
                 attach: &[],
                 without: &[],
                 constants: &[],
-                thinned: Some(Thinned { what: "interrupts", sets: &SETS, cost: COST, rhythm: Rhythm::SHORT }),
+                thinned: Some(Thinned {
+                    what: "interrupts",
+                    sets: &SETS,
+                    cost: COST,
+                    rhythm: Rhythm::SHORT,
+                    budget: BUDGET,
+                    gate: GATE,
+                }),
             },
         )?;
         Ok(Irqs { counted, totals: Totals::default() })

@@ -7,7 +7,7 @@
 
 use super::names;
 use crate::tally::{BUCKETS, Counts, Fields, Losses, collector_row, trimmed, whole};
-use crate::thin::{Cost, Found, Rhythm, Set, Span, Thin, Thinned};
+use crate::thin::{BUDGET, Cost, Found, GATE, Rhythm, Set, Span, Thin, Thinned};
 use crate::{Reader, Scope, scope};
 use host::Host;
 use host::bpf::{Iterator as TaskIterator, Map, Need, Programs};
@@ -177,7 +177,14 @@ impl Syscalls {
             open_calls(&buffer, |key, time| *times.entry(key).or_default() += time);
             Ok(())
         };
-        let plan = Thinned { what: "system calls", sets: &SETS, cost: COST, rhythm: Rhythm::SHORT };
+        let plan = Thinned {
+            what: "system calls",
+            sets: &SETS,
+            cost: COST,
+            rhythm: Rhythm::SHORT,
+            budget: BUDGET,
+            gate: GATE,
+        };
         let thin = Thin::attach(&programs, &plan, scope.exact, Box::new(closing))?;
         Ok(Syscalls {
             threads: programs.iterator("read_threads")?,

@@ -2,7 +2,7 @@
 
 use crate::counted::{Counted, Plan, Totals, knows, missing_tracepoint};
 use crate::tally::{Fields, process_name, whole};
-use crate::thin::{Cost, Rhythm, Set, Thinned};
+use crate::thin::{BUDGET, Cost, GATE, Rhythm, Set, Thinned};
 use crate::{Reader, Scope};
 use host::Host;
 use host::bpf::{Need, arguments};
@@ -49,6 +49,8 @@ impl Tcp {
             sets: &[Set { counter: COUNT_PACKETS, programs: &STALLS }],
             cost: COST,
             rhythm: Rhythm::LONG,
+            budget: BUDGET,
+            gate: GATE,
         };
         let plan = Plan {
             name: "tcp",

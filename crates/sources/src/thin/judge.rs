@@ -2,11 +2,11 @@
 
 use crate::dearness::dearness;
 
-/// The share of a CPU above which a collector thins itself out, and what it keeps to from then on: several may do so at once.
-pub(super) const BUDGET: f64 = 0.005;
-const KEPT: f64 = BUDGET / 6.0;
-/// Below this share, for so long, it counts all the time again.
-const LITTLE: f64 = BUDGET / 2.0;
+/// The share of a CPU above which a collector thins itself out as a rule, and the part of that which it keeps to from then on: several may do so at once.
+pub const BUDGET: f64 = 0.005;
+const KEPT: f64 = 1.0 / 6.0;
+/// Below this part of it, for so long, it counts all the time again.
+const LITTLE: f64 = 1.0 / 2.0;
 const CALM: u64 = 5_000_000_000;
 /// So many judgements in a row must find it above its budget: starting a program takes many calls, but not for long.
 const IN_A_ROW: u32 = 2;
@@ -71,6 +71,8 @@ impl Cost {
 pub(super) struct Judge {
     /// Of [`Rhythm`].
     most: u32,
+    /// The share of a CPU above which it thins out.
+    budget: f64,
     one_in: u32,
     above: u32,
     calm: u64,
@@ -79,26 +81,26 @@ pub(super) struct Judge {
 }
 
 impl Judge {
-    pub(super) fn new(most: u32) -> Self {
-        Judge { most, one_in: 1, above: 0, calm: 0, mean: 0.0 }
+    pub(super) fn new(most: u32, budget: f64) -> Self {
+        Judge { most, budget, one_in: 1, above: 0, calm: 0, mean: 0.0 }
     }
 
     /// The hooks would take the part `share` of a CPU if they were attached all the time; so it was for `time` nanoseconds.
     pub(super) fn judge(&mut self, share: f64, time: u64) -> u32 {
         let most = f64::from(self.most);
-        let wanted = |share: f64| (share / KEPT).ceil().clamp(2.0, most) as u32;
+        let wanted = |share: f64| (share / (self.budget * KEPT)).ceil().clamp(2.0, most) as u32;
         if self.one_in == 1 {
-            self.above = if share > BUDGET { self.above + 1 } else { 0 };
+            self.above = if share > self.budget { self.above + 1 } else { 0 };
             if self.above >= IN_A_ROW {
-                *self = Judge { one_in: wanted(share), mean: share, ..Judge::new(self.most) };
+                *self = Judge { one_in: wanted(share), mean: share, ..Judge::new(self.most, self.budget) };
             }
             return self.one_in;
         }
         self.mean += (share - self.mean) / 4.0;
         let wanted = wanted(self.mean);
-        self.calm = if share < LITTLE { self.calm + time } else { 0 };
+        self.calm = if share < self.budget * LITTLE { self.calm + time } else { 0 };
         if self.calm >= CALM {
-            *self = Judge::new(self.most);
+            *self = Judge::new(self.most, self.budget);
         } else if wanted * 4 > self.one_in * 5 || wanted * 3 < self.one_in * 2 {
             self.one_in = wanted;
         }
@@ -113,7 +115,7 @@ mod tests {
 
     #[test]
     fn a_burst_is_counted_and_a_load_is_thinned() {
-        let mut judge = Judge::new(Rhythm::SHORT.most);
+        let mut judge = Judge::new(Rhythm::SHORT.most, BUDGET);
         assert_eq!([judge.judge(0.2, JUDGED), judge.judge(0.0045, JUDGED), judge.judge(0.2, JUDGED)], [1, 1, 1]);
         assert_eq!(judge.judge(0.025, JUDGED), 30, "twice in a row: so that it keeps to a sixth of its budget");
         assert_eq!(judge.judge(0.0225, JUDGED), 30, "little less changes nothing");
@@ -130,7 +132,7 @@ mod tests {
 
     #[test]
     fn calm_ends_it() {
-        let mut judge = Judge::new(Rhythm::SHORT.most);
+        let mut judge = Judge::new(Rhythm::SHORT.most, BUDGET);
         judge.judge(0.1, JUDGED);
         judge.judge(0.1, JUDGED);
         let needed = CALM / JUDGED;

@@ -27,8 +27,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use work::{Work, sum};
 
-pub use judge::{Cost, Rhythm};
+pub use judge::{BUDGET, Cost, Rhythm};
 pub use span::Span;
+
+/// The gate of `bpf/thin.h`.
+pub const GATE: &str = "gate";
 
 /// A change waits so long for the next read.
 const PATIENCE: u64 = 1_200_000_000;
@@ -58,12 +61,16 @@ pub struct Set<'a> {
 pub struct Thinned<'a> {
     /// What the programs count, for messages.
     pub what: &'static str,
+    /// The map of their gate: [`GATE`], unless the object has several.
+    pub gate: &'a str,
     /// The programs, in the order in which they are attached.
     pub sets: &'a [Set<'a>],
     /// What an event costs.
     pub cost: Cost,
     /// How they are thinned out.
     pub rhythm: Rhythm,
+    /// The share of a CPU above which they are: [`BUDGET`], unless counting all of them is what is wanted.
+    pub budget: f64,
 }
 
 /// What is done when the gate is shut, before it may open again.
@@ -204,6 +211,7 @@ pub struct Thin {
     /// Holds the hooks attached where no thread does.
     _hooks: Vec<Hooks>,
     what: &'static str,
+    budget: f64,
     said: bool,
 }
 
@@ -217,7 +225,7 @@ impl Thin {
         let now = host.now();
         let mut gate = Gate {
             host,
-            map: programs.map("gate")?,
+            map: programs.map(plan.gate)?,
             closing,
             one_in: 1,
             proposed: None,
@@ -247,11 +255,11 @@ impl Thin {
         if exact {
             kept = hooks;
         } else {
-            let work = Work::new(Arc::clone(&shared), hooks);
+            let work = Work::new(Arc::clone(&shared), hooks, plan.budget);
             let started = std::thread::Builder::new().name("thin".into()).spawn(move || work.run());
             thread = Some(started.map_err(|e| Unavailable::failed(format!("a thread could not be started: {e}")))?);
         }
-        Ok(Thin { shared, thread, _hooks: kept, what: plan.what, said: false })
+        Ok(Thin { shared, thread, _hooks: kept, what: plan.what, budget: plan.budget, said: false })
     }
 
     /// Says that the next read is the last: see [`Found::Again`].
@@ -316,7 +324,7 @@ impl Thin {
             let why = format!(
                 "to count all {} would take more than {:.1} % of a CPU: they are counted in a part of the time, 1/{one_in} at first (the collector's sampled_1_in says when it is how much), and scaled up",
                 self.what,
-                judge::BUDGET * 100.0
+                self.budget * 100.0
             );
             out.missing(item, Unavailable::estimated(why).remedy("twinscope record --exact, whatever that costs"));
         }

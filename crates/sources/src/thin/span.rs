@@ -45,6 +45,11 @@ impl Span {
         Span { elapsed, later: true, ..self }
     }
 
+    /// For how many events each stands that was counted.
+    pub fn factor(self) -> f64 {
+        self.elapsed as f64 / self.counted.max(1) as f64
+    }
+
     /// What `value` that was counted comes to in all the time, to the nearest whole number.
     pub fn scaled(self, value: u64) -> u64 {
         let taken = if self.later { 0 } else { self.taken };

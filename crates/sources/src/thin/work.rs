@@ -42,13 +42,14 @@ impl Attached {
 pub(super) struct Work {
     shared: Arc<Shared>,
     sets: Vec<Attached>,
+    budget: f64,
 }
 
 impl Work {
     /// With hooks that are attached, set by set.
-    pub(super) fn new(shared: Arc<Shared>, hooks: Vec<Hooks>) -> Self {
+    pub(super) fn new(shared: Arc<Shared>, hooks: Vec<Hooks>, budget: f64) -> Self {
         let sets = hooks.into_iter().map(|hooks| Attached { hooks, is: true, seldom: true }).collect();
-        Work { shared, sets }
+        Work { shared, sets, budget }
     }
 
     /// Until the end.
@@ -57,7 +58,7 @@ impl Work {
         let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), -10);
         let shared = Arc::clone(&self.shared);
         let mut gate = shared.lock();
-        let mut judge = Judge::new(gate.rhythm.most);
+        let mut judge = Judge::new(gate.rhythm.most, self.budget);
         // Chance enough for the place of a stretch: xorshift of the time of the start.
         let mut random = gate.host.now() | 1;
         let mut seen = gate.events_of_sets().unwrap_or_default();

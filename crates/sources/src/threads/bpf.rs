@@ -88,6 +88,7 @@ impl BpfReader {
         for program in OF_LOCKS.iter().filter(|program| !without.contains(program)) {
             programs.attach(program)?;
         }
+        scope.ledgers.keep(programs.map("ledgers")?);
         Ok(BpfReader {
             marks,
             threads,
@@ -98,7 +99,7 @@ impl BpfReader {
             _programs: programs,
             start: scope.start,
             ledgers: Ledgers::default(),
-            waits: Waits::new(scope.stacks.clone()),
+            waits: Waits::new(scope.stacks.clone(), scope.ledgers.clone()),
             goroutines: Goroutines::new(scope.stacks.clone()),
             slots: Slots::default(),
             buffer: Vec::new(),

@@ -32,11 +32,16 @@ mod parked;
 #[cfg(feature = "bpf")]
 mod records;
 #[cfg(feature = "bpf")]
+mod shared;
+#[cfg(feature = "bpf")]
 mod slots;
 #[cfg_attr(not(feature = "bpf"), expect(dead_code, reason = "only eBPF fills them all"))]
 mod tables;
 #[cfg(feature = "bpf")]
 mod waits;
+
+#[cfg(feature = "bpf")]
+pub use shared::{Shared as SharedLedgers, Waits};
 
 use crate::{Pace, Reader, Scope, Source};
 use host::Host;

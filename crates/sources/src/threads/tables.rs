@@ -434,7 +434,7 @@ mod tests {
 
     #[test]
     fn the_kernels_states_are_those_of_the_ledger() {
-        let header = include_str!("ledger.h");
+        let header = include_str!("../../bpf/ledger.h");
         let list = header.split_once("enum state {").expect("the states").1.split_once("};").expect("their end").0;
         let names = list.lines().filter_map(|line| line.trim().strip_suffix(','));
         let names: Vec<String> = names.filter(|name| !name.contains(' ')).map(str::to_lowercase).collect();

@@ -6,6 +6,7 @@ use super::ledger::{Ledgers, Shares, text};
 use super::locks::{Locks, Sums, Wait};
 use super::memory::{Memory, Process};
 use super::records::{Blocked, KernelStack, Name, OPEN, SITES, Site, UserStack, state};
+use super::shared::Shared as SharedLedgers;
 use super::tables::{WAIT, WORDS};
 use crate::stacks::{Callers, Innermost, PythonStack, Registers, Stacks};
 use host::Host;
@@ -82,6 +83,7 @@ struct WaitKey {
 
 /// All waits in scope.
 pub(super) struct Waits {
+    shared: SharedLedgers,
     stacks: Stacks,
     callers: Callers,
     places: HashMap<u64, Place>,
@@ -102,8 +104,9 @@ pub(super) struct Waits {
 }
 
 impl Waits {
-    pub fn new(stacks: Stacks) -> Self {
+    pub fn new(stacks: Stacks, shared: SharedLedgers) -> Self {
         Waits {
+            shared,
             locks: Locks::new(&stacks),
             stacks,
             callers: Callers::default(),
@@ -219,6 +222,9 @@ impl Waits {
             (state::UNDECIDED, Verdict::Unknown) => 7,
             (kernel, _) => kernel.saturating_sub(state::LOCK),
         };
+        if site.state == state::UNDECIDED {
+            self.shared.tell(site.place, column);
+        }
         if site.state == state::UNDECIDED
             && let Some(share) = self.shares.entry(site.tid).or_default().get_mut(column)
         {

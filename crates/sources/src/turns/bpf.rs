@@ -1,9 +1,11 @@
 //! Adds up what `turns.bpf.c` counted of each service, and tells it by process and port.
 
+use super::follow::{self, Follower};
 use super::scale::{TIMES, range};
 use crate::counted::missing_tracepoint;
 use crate::tally::{Counts, Fields, Losses, collector_row, trimmed, whole};
-use crate::thin::{Cost, Found, Rhythm, Set, Span, Thin, Thinned};
+use crate::thin::{Cost, Found, GATE, Rhythm, Set, Span, Thin, Thinned};
+use crate::threads::SharedLedgers;
 use crate::{Reader, Scope, scope};
 use host::Host;
 use host::bpf::{Iterator as FileIterator, Map, Need, Programs};
@@ -21,6 +23,8 @@ const COUNT_EVENTS: u32 = 2;
 const OF_SOCKETS: [&str; 3] = ["data_comes", "socket_receives", "socket_sends"];
 const OF_CALLS: [&str; 1] = ["call_ends"];
 /// What an event costs, by scripts/bench/turns.sh on the machine that dearness.rs compares with.
+/// The share of a CPU above which turns are counted in a part of the time: they are the work that all else is compared by, so that it is more than others have.
+const BUDGET: f64 = 0.02;
 const COST: Cost = Cost { each: 45 };
 /// The counters of `struct sums`, and how many of them come before those that always count.
 const COUNTERS: usize = 16;
@@ -94,6 +98,15 @@ impl Key {
         }
     }
 
+    /// The other side with its port, in words.
+    fn backend(&self) -> String {
+        match (self.peer(), self.port) {
+            (peer, 0) => peer,
+            (peer, port) if peer.contains(':') => format!("[{peer}]:{port}"),
+            (peer, port) => format!("{peer}:{port}"),
+        }
+    }
+
     pub(super) fn side(&self) -> &'static str {
         if self.side == 1 { "server" } else { "client" }
     }
@@ -160,6 +173,12 @@ pub struct Turns {
     /// What the last read found, where it may have to stand for the time after it.
     last: (Vec<(Key, [u64; COUNTERS])>, Times),
     missing: Vec<(&'static str, Unavailable)>,
+    /// Follows turns, from when somebody serves.
+    follower: Option<Follower>,
+    ledgers: SharedLedgers,
+    exact: bool,
+    /// When the recording began.
+    start: u64,
     /// Holds the programs attached.
     programs: Programs,
 }
@@ -192,9 +211,16 @@ impl Turns {
         let constants = [("by_calls", by_calls.as_slice()), ("call_class", classes.as_slice())];
         let (hooks, without): (&[&str], &[&str]) =
             if lacks.is_some() { (&OF_CALLS, &OF_SOCKETS) } else { (&OF_SOCKETS, &OF_CALLS) };
-        let mut programs = marks.load(host, "turns", OBJECT, without, &[], &constants)?;
+        // Where they are not followed, or were not asked for.
+        let shared: Vec<&Map> = scope.ledgers.ledgers().into_iter().collect();
+        let mut without = without.to_vec();
+        if shared.is_empty() {
+            without.extend(Follower::PROGRAMS);
+        }
+        let mut programs = marks.load(host, "turns", OBJECT, &without, &shared, &constants)?;
         let sets = [Set { counter: COUNT_EVENTS, programs: hooks }];
-        let plan = Thinned { what: "reads and writes of sockets", sets: &sets, cost: COST, rhythm: Rhythm::LONG };
+        let (cost, rhythm, budget) = (COST, Rhythm::LONG, BUDGET);
+        let plan = Thinned { what: "reads and writes of sockets", sets: &sets, cost, rhythm, budget, gate: GATE };
         programs.attach("state_changes")?;
         let thin = Thin::attach(&programs, &plan, scope.exact, Box::new(|| Ok(())))?;
         let listeners: FileIterator = programs.iterator("read_listeners")?;
@@ -215,6 +241,10 @@ impl Turns {
             known: HashMap::new(),
             last: Default::default(),
             missing: missing.into_iter().collect(),
+            follower: None,
+            ledgers: scope.ledgers.clone(),
+            exact: scope.exact,
+            start: scope.start,
             programs,
         })
     }
@@ -308,6 +338,41 @@ impl Turns {
         }
     }
 
+    /// Follows turns, from when the first was served on.
+    fn follow(&mut self, host: &Host, out: &mut Out<'_>) -> Result<(), Unavailable> {
+        let Some(follower) = &mut self.follower else {
+            let serves = self.rows.iter().any(|row| row.key.side() == "server" && row.shown.first() > Some(&0));
+            if serves && self.ledgers.ledgers().is_some() {
+                self.follower = Some(Follower::open(&self.programs, &self.ledgers, self.exact)?);
+            }
+            return Ok(());
+        };
+        let lost = self.counts.sum(Follower::LOST)?;
+        let by_number: HashMap<u32, &Row> = self.rows.iter().map(|row| (row.number, row)).collect();
+        for followed in follower.read(lost)? {
+            let (turn, path) = (&followed.turn, &followed.path);
+            let Some(row) = by_number.get(&turn.service) else { continue };
+            let mut name = |tid: u32| match tid {
+                0 => out.text(""),
+                _ => out.bytes(follower.name(host, row.key.pid, tid)),
+            };
+            let (thread, helper) = (name(turn.thread), name(path.helper.0));
+            let (backend, time, turns) = path.backend;
+            let backend = by_number.get(&backend).map(|row| row.key.backend()).unwrap_or_default();
+            let at = turn.from.saturating_sub(self.start);
+            let mut cells = vec![i64::from(row.key.pid)];
+            cells.extend(&row.group);
+            cells.extend([i64::from(turn.thread), thread, whole(at), follow::weight(&followed)]);
+            cells.extend([turn.to - turn.from, turn.queued].map(whole));
+            cells.extend(follow::cells(path).map(whole));
+            cells.extend([helper, whole(path.helper.1), out.text(&backend), whole(time), i64::from(turns)]);
+            out.row(2, &cells);
+        }
+        let (moments, one_in) = (self.counts.sum(Follower::COUNT)?, u64::from(follower.one_in()));
+        collector_row(out, 3, "moments", moments, lost, Some(one_in), None);
+        Ok(())
+    }
+
     /// Forgets services of processes that are gone: what they did has been told.
     fn forget(&mut self, gone: &HashSet<u32>) {
         if gone.is_empty() {
@@ -329,6 +394,9 @@ impl Turns {
 impl Reader for Turns {
     fn ends(&mut self) {
         self.thin.ends();
+        if let Some(follower) = &mut self.follower {
+            follower.ends();
+        }
     }
 
     fn read(&mut self, host: &Host, out: &mut Out<'_>) -> Result<(), Unavailable> {
@@ -355,6 +423,7 @@ impl Reader for Turns {
         if matches!(found, Found::Counted(_)) && self.thin.one_in() > 1 {
             self.last.1 = times;
         }
+        self.follow(host, out)?;
         self.forget(&gone);
         let [connections, services] = [self.counts.sum(LOST_CONNECTIONS)?, self.counts.sum(LOST_SERVICES)?];
         let [of_connections, of_services] = &mut self.losses;
@@ -362,7 +431,7 @@ impl Reader for Turns {
         of_services.say(out, "turn", services, "more processes, ports and other sides than there is room for");
         self.thin.say(out, "turn");
         let (events, one_in) = (self.counts.sum(COUNT_EVENTS)?, u64::from(self.thin.one_in()));
-        collector_row(out, 2, "turns", events, connections + services, Some(one_in), self.programs.run_time());
+        collector_row(out, 3, "turns", events, connections + services, Some(one_in), self.programs.run_time());
         Ok(())
     }
 }

@@ -12,6 +12,8 @@
 
 #[cfg(feature = "bpf")]
 mod bpf;
+#[cfg(feature = "bpf")]
+mod follow;
 #[cfg_attr(not(feature = "bpf"), allow(dead_code))]
 mod scale;
 #[cfg(all(test, feature = "bpf"))]
@@ -138,6 +140,50 @@ static TURN_TIME: Table = Table::wide(
 .of_events()
 .scoped();
 
+const fn went(name: &'static str, help: &'static str) -> Column {
+    Column::gauge(name, Unit::Nanoseconds, help)
+}
+
+static TURN_FOLLOWED: Table = Table::wide(
+    "turn_followed",
+    "turns of servers that were followed through threads: where the time between question and answer went. Of slow ones a greater part is followed than of \
+     fast ones; `weight` makes up for that",
+    &[
+        Column::number("pid", "process"),
+        COMM,
+        SIDE,
+        PROTOCOL,
+        PORT,
+        PEER,
+        Column::number("tid", "the thread that answered"),
+        Column::label("thread", "its name"),
+        Column::gauge("at", Unit::Nanoseconds, "when the first byte of the question was read, since the start of the recording"),
+        Column::real("weight", Unit::None, "how many turns it stands for"),
+        went("time", "service time: what follows adds up to it"),
+        went("queued", "how long the question had lain there before it was read; not part of the service time"),
+        went("running", "on a CPU"),
+        went("runnable", "waiting for a CPU"),
+        went("throttled", "held back by a quota"),
+        went("lock", "waiting for a lock"),
+        went("disk", "waiting for a disk"),
+        went("network", "waiting for what another server answers, or for a socket"),
+        went("pipe", "waiting for a pipe"),
+        went("fault", "waiting in a page fault"),
+        went("sleep", "asleep by its own wish"),
+        went("other", "blocked for another reason"),
+        went("unknown", "nobody can tell: it waited for what no thread in scope did, or moved between threads unseen"),
+        went("others", "the threads that had it did something for other requests"),
+        Column::gauge("handed", Unit::None, "threads that it went through, or that held what it waited for, beyond the one that answered"),
+        Column::label("helper", "of these, the one with most of the time; of a lock, who held it"),
+        went("helper_time", "its time"),
+        Column::label("backend", "the other server that it waited for most"),
+        went("backend_time", "how long"),
+        Column::gauge("backend_turns", Unit::None, "answers that it waited for there"),
+    ],
+)
+.of_events()
+.scoped();
+
 static COLLECTOR: Table = collector("turns_collector");
 
 static CHARTS: &[Chart] = &[
@@ -191,7 +237,7 @@ pub static SOURCE: Source = Source {
     reads: &[],
     needs: "CAP_BPF and CAP_PERFMON; Linux 6.3 or newer for how long questions lay there, and for what goes by io_uring",
     pace: Pace::Tick,
-    tables: &[&TURN, &TURN_TIME, &COLLECTOR],
+    tables: &[&TURN, &TURN_TIME, &TURN_FOLLOWED, &COLLECTOR],
     charts: CHARTS,
     open,
 };

@@ -15,15 +15,15 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* Connections without memory to keep them in; services that there was no room for; events in scope. Read by bpf.rs. */
-enum { LOST_CONNECTIONS, LOST_SERVICES, COUNT_EVENTS, COUNTS };
+/* Connections without memory to keep them in; services that there was no room for; events in scope; moments, and those that found no room. Read by bpf.rs. */
+enum { LOST_CONNECTIONS, LOST_SERVICES, COUNT_EVENTS, COUNT_MOMENTS, LOST_MOMENTS, COUNTS };
 #include "counts.h"
+#include "follow.h"
 
 /* Whether what goes through sockets is seen at the end of system calls. */
 const volatile bool by_calls = 0;
 /* What a call does with its descriptors, by number; filled in by user space, for numbers differ by machine. */
 enum { CALL_NONE, CALL_RECEIVES, CALL_SENDS, CALL_SPLICES };
-enum { CALLS = 512 };
 const volatile __u8 call_class[CALLS] = {};
 
 struct {
@@ -294,6 +294,10 @@ __noinline int begins_answer(struct connection *connection, __u64 now)
 
 	if (!connection)
 		return 0;
+	if (connection->side == SERVER)
+		tell_connection(connection, MOMENT_ANSWERED, now, connection->queued);
+	else
+		tell_connection(connection, MOMENT_GOT, now, connection->ready ? now - connection->ready : 0);
 	to = sums_of(connection->service);
 	if (!to)
 		return 0;
@@ -357,8 +361,13 @@ __noinline int goes_through(struct connection *connection, __u64 length, __u64 n
 		connection->phase = ASKED;
 		connection->asked = now;
 		connection->queued = 0;
-		if (way == RECEIVED && connection->ready)
-			connection->queued = now - connection->ready;
+		if (way == RECEIVED) {
+			if (connection->ready)
+				connection->queued = now - connection->ready;
+			tell_connection(connection, MOMENT_ASKED, now, connection->queued);
+		} else {
+			tell_connection(connection, MOMENT_ASKS, now, 0);
+		}
 	} else if (way == RECEIVED) {
 		/* More of the same question. */
 		connection->held_up = 0;
@@ -457,10 +466,12 @@ int BPF_PROG(data_comes, struct sock *sk)
 	if (!sk->sk_bpf_storage || !open_since())
 		return 0;
 	connection = bpf_sk_storage_get(&connections, sk, 0, 0);
-	if (!connection || connection->ready || connection->side != SERVER)
+	if (!connection || connection->ready)
 		return 0;
 	count(COUNT_EVENTS);
 	connection->ready = bpf_ktime_get_ns();
+	if (connection->side != SERVER)
+		return 0;
 	connection->held_up = connection->phase == ASKED;
 	connection->unaccepted = connection->established && !connection->phase && !sk->sk_socket;
 	return 0;
