@@ -4,9 +4,19 @@ use crate::text;
 use anyhow::Result;
 use clap::Args;
 use compare::{Choice, Comparison, Condition, Difference, Lock, Per, Waited};
+use model::WorkChoice;
 use query::Run;
 use std::ops::{Add, Range};
 use std::path::PathBuf;
+
+/// What counts as work: shared by all that read recordings.
+#[derive(Args, Clone, Debug, Default)]
+pub struct WorkBy {
+    /// What counts as work: auto, port:NUMBER (requests answered there), client or client:NUMBER (requests made), none.
+    /// auto is what the workload reported, else requests of the server port that others ask most
+    #[arg(long, value_name = "WHAT", default_value_t)]
+    pub(crate) work: WorkChoice,
+}
 
 /// Which recordings, and which part of them: shared by `compare` and `report`.
 #[derive(Args, Debug)]
@@ -19,6 +29,9 @@ pub struct Choose {
     /// the lifetime of the command, or else the busy stretch
     #[arg(long, value_name = "WINDOW", default_value = "auto", value_parser = window)]
     pub(crate) window: Choice,
+
+    #[command(flatten)]
+    pub(crate) work: WorkBy,
 
     /// Smallest change to list, in per cent
     #[arg(long, value_name = "PERCENT", default_value_t = 5.0)]
@@ -41,7 +54,7 @@ impl Choose {
     /// all of those as the other. Damage is said on standard error; the flag says whether there was any.
     pub(crate) fn compare(&self, repeats: &[PathBuf]) -> Result<(Vec<Run>, Comparison, bool)> {
         let all: Vec<&PathBuf> = self.recordings.iter().chain(repeats).collect();
-        let runs = query::open(&all)?;
+        let runs = query::open_by(&all, &self.work.work)?;
         let options = compare::Options {
             window: self.window.clone(),
             least_change: self.least / 100.0,

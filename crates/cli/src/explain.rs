@@ -45,6 +45,9 @@ pub struct Explain {
     #[arg(long, value_name = "WINDOW", default_value = "auto", value_parser = crate::compare::window)]
     window: Choice,
 
+    #[command(flatten)]
+    work: crate::compare::WorkBy,
+
     /// Smallest slowdown to explain, in per cent; 10 by default, 5 with at least three repeats per side
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     least: Option<f64>,
@@ -145,7 +148,7 @@ pub fn explain(options: &Explain) -> Result<u8> {
         }
     }
     let all: Vec<&PathBuf> = options.slow.iter().chain(&options.against).collect();
-    let runs = query::open(&all)?;
+    let runs = query::open_by(&all, &options.work.work)?;
     if let Some(statement) = &options.ask {
         let session = explain::session(runs, options.slow.len(), &options.window)?;
         crate::sql::answer(&session, statement, crate::sql::Format::Table)?;

@@ -36,6 +36,9 @@ pub struct Flame {
     #[arg(long, value_name = "WINDOW", default_value = "auto", value_parser = window)]
     window: Choice,
 
+    #[command(flatten)]
+    work: crate::compare::WorkBy,
+
     /// Only this process: name or number
     #[arg(long, value_name = "NAME")]
     process: Option<String>,
@@ -195,7 +198,7 @@ pub fn flame(options: &Flame) -> Result<u8> {
     };
     // Names of runs must differ over both sides; the baseline comes first, as in `compare`.
     let paths: Vec<&PathBuf> = options.against.iter().chain(&options.recordings).collect();
-    let runs = query::open(&paths)?;
+    let runs = query::open_by(&paths, &options.work.work)?;
     let drawn = draw(options, &runs)?;
     let damaged = text::say_damage(&runs);
     match (&options.output, format) {

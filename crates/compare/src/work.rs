@@ -44,8 +44,28 @@ pub struct Step {
 impl Progress {
     /// What the recording holds of it; `None` where no work was reported, or none was done.
     pub fn of(run: &Run) -> Option<Self> {
+        if let Some(counted) = run.recording.manifest().work.as_ref().filter(|work| !work.how.is_empty()) {
+            return Self::as_counted(&counted.progress);
+        }
         let frame = run.recording.load("work", &Select::default())?;
         Self::as_read(run, &frame).or_else(|| Self::at_the_end(run))
+    }
+
+    /// Where it was counted from outside: at each read that found some.
+    fn as_counted(points: &[(f64, f64)]) -> Option<Self> {
+        let (first, _) = points.first().copied()?;
+        let mut line = Line::default();
+        let mut before = 0.0;
+        // The first read that found some stands for the time since the one before it, which was as long before as others are.
+        let step = points.windows(2).filter_map(|pair| Some(pair.get(1)?.0 - pair.first()?.0)).fold(f64::MAX, f64::min);
+        line.push((first - if step < f64::MAX { step } else { first }).max(0.0), 0.0);
+        for &(at, total) in points {
+            if total > before {
+                line.push(at, total);
+                before = total;
+            }
+        }
+        Some(Progress(line))
     }
 
     /// Where it was read once, as of a command that is over in a moment: the total, evenly over the run.
@@ -116,7 +136,7 @@ mod tests {
         let manifest = |total: f64| Manifest {
             command_start: Some(40_000_000),
             wall: Some(160_000_000),
-            work: Some(Work { unit: "operations".into(), total, progress: Vec::new() }),
+            work: Some(Work { unit: "operations".into(), total, progress: Vec::new(), how: String::new() }),
             ..Manifest::default()
         };
         let of = |total: f64, rows: &str| {

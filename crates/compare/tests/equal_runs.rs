@@ -86,7 +86,7 @@ fn record(dir: &std::path::Path, name: &str, rng: &mut Rng, program: Program) ->
         command_start: Some(0),
         wall: Some(wall),
         duration: Some(wall),
-        work: Some(Work { unit: "operations".into(), total: sums[0], progress: Vec::new() }),
+        work: Some(Work { unit: "operations".into(), total: sums[0], progress: Vec::new(), how: String::new() }),
         ..Manifest::default()
     };
     let path = dir.join(format!("{name}.twin"));

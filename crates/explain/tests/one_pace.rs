@@ -62,7 +62,8 @@ fn record(dir: &Path, name: &str, reads: i64, each: f64, reports: bool) -> PathB
             threads += &format!("{t} 7 7 app app {lived} 0 0 0 0 0 0 0 0 0 0 0 0\n");
         }
     }
-    let reported = Work { unit: "requests".into(), total: done(reads as f64).round(), progress: Vec::new() };
+    let reported =
+        Work { unit: "requests".into(), total: done(reads as f64).round(), progress: Vec::new(), how: String::new() };
     let manifest = Manifest {
         name: name.into(),
         cpus: 2,

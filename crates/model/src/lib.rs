@@ -12,6 +12,7 @@ mod pattern;
 mod rows;
 mod table;
 mod unit;
+mod work;
 
 pub use chart::{Chart, ChartKind, Page};
 pub use coverage::{Coverage, Status, Unavailable};
@@ -24,3 +25,4 @@ pub use pattern::matches;
 pub use rows::{NULL, Out, Rows, Symbols, real, real_of};
 pub use table::{Column, Compare, Den, Derived, Fold, Kind, Polarity, Shape, Table, Type};
 pub use unit::Unit;
+pub use work::WorkChoice;

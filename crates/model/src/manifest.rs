@@ -57,7 +57,7 @@ pub struct Output {
     pub stderr: String,
 }
 
-/// Work done by the workload, as `--throughput` read it.
+/// Work done by the workload, as `--throughput` read it, or as its requests were counted from outside.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Work {
     /// What was counted.
@@ -66,6 +66,9 @@ pub struct Work {
     pub total: f64,
     /// Progress over time: seconds since the start and the total so far.
     pub progress: Vec<(f64, f64)>,
+    /// How it is known, where the workload did not report it, in words that go with the unit: "answered on port 8080".
+    #[serde(default)]
+    pub how: String,
 }
 
 /// A moment that someone named while the recording ran.
@@ -181,6 +184,9 @@ pub struct Manifest {
     pub output: Option<Output>,
     /// Work done.
     pub work: Option<Work>,
+    /// What counts as work, in the words of `--work`; empty where nobody said.
+    #[serde(default)]
+    pub work_by: String,
     /// Labels that the user gave.
     pub labels: BTreeMap<String, String>,
     /// Ticks that began late, and ticks that were skipped because the one before took too long.

@@ -12,9 +12,10 @@ pub mod sql;
 pub mod stats;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+pub mod work;
 
 pub use error::Error;
 pub use metric::{Metric, fields, metric, metrics};
 pub use model::{count, human, percent, ratio, times, times_interval};
-pub use runs::{Run, open, short_names};
+pub use runs::{Run, open, open_by, short_names};
 pub use sql::Session;

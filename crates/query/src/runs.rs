@@ -1,6 +1,7 @@
 //! The recordings that a question is about, each under a name of its own.
 
-use crate::Error;
+use crate::{Error, work};
+use model::WorkChoice;
 use std::collections::HashSet;
 use std::path::Path;
 use store::Recording;
@@ -19,10 +20,20 @@ pub struct Run {
 /// # Errors
 /// That of the first file that is no recording or cannot be read.
 pub fn open<P: AsRef<Path>>(paths: &[P]) -> Result<Vec<Run>, Error> {
+    open_by(paths, &WorkChoice::Auto)
+}
+
+/// The same, with what counts as their work: their manifests say it as if the workload had reported it.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_by<P: AsRef<Path>>(paths: &[P], choice: &WorkChoice) -> Result<Vec<Run>, Error> {
     let mut taken = HashSet::new();
     let mut runs = Vec::with_capacity(paths.len());
     for path in paths {
-        let recording = Recording::open(path.as_ref())?;
+        let mut recording = Recording::open(path.as_ref())?;
+        let work = work::of(&recording, choice);
+        recording.set_work(work);
         let mut base = recording.manifest().name.trim().to_owned();
         if base.is_empty() {
             base = path.as_ref().file_stem().unwrap_or_default().to_string_lossy().into_owned();

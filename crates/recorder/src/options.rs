@@ -130,6 +130,11 @@ pub struct Record {
     #[arg(long, value_name = "WORD", default_value = "operations")]
     pub unit: String,
 
+    /// What counts as work where the workload reports none: requests answered on a port (port:8080), requests made (client,
+    /// client:5432), or none. Default: the server port that others ask most, where the workload serves
+    #[arg(long, value_name = "WHAT", conflicts_with_all = ["throughput", "throughput_each"])]
+    pub work: Option<model::WorkChoice>,
+
     /// Flight recorder: keep only the last stretch of this length
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub keep: Option<Duration>,

@@ -115,6 +115,7 @@ pub(crate) fn manifest(options: &Record, pace: &Ticks, host: &Host, path: &Path)
         cpus: host.read("/sys/devices/system/cpu/online").map_or(0, |list| sources::parse::list(&list).len() as i64),
         memory: memory.unwrap_or(0).saturating_mul(1024),
         command,
+        work_by: options.work.as_ref().map_or_else(String::new, ToString::to_string),
         labels: options.label.iter().cloned().collect(),
         ..Manifest::default()
     }

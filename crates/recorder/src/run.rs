@@ -360,7 +360,7 @@ impl Recorder<'_> {
         self.read(u64::MAX, false, keeper);
         if let Some(total) = self.counter.as_ref().and_then(|c| c.total()) {
             let progress = std::mem::take(&mut self.course).points();
-            manifest.work = Some(Work { unit: self.options.unit.clone(), total, progress });
+            manifest.work = Some(Work { unit: self.options.unit.clone(), total, progress, how: String::new() });
         }
         Ok(ended)
     }

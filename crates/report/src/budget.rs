@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn a_part_of_the_window_has_a_part_of_the_work() {
-        let work = model::Work { unit: "rows".into(), total: 600.0, progress: Vec::new() };
+        let work = model::Work { unit: "rows".into(), total: 600.0, progress: Vec::new(), how: String::new() };
         let manifest = Manifest { wall: Some(20_000_000_000), work: Some(work), ..Manifest::default() };
         assert_eq!(units(&manifest, 20.0, true, true), 600.0);
         assert_eq!(units(&manifest, 5.0, true, true), 150.0);

@@ -159,7 +159,7 @@ fn lasting(name: &str, seconds: i64, samples: &str, more: &[(&'static Table, &st
         duration: Some(seconds * 1_000_000_000),
         command_start: Some(0),
         wall: Some(seconds * 1_000_000_000),
-        work: Some(Work { unit: "operations".into(), total: 8.0, progress: Vec::new() }),
+        work: Some(Work { unit: "operations".into(), total: 8.0, progress: Vec::new(), how: String::new() }),
         ..Manifest::default()
     };
     let mut tables = vec![(&FRAME, FRAMES), (&STACK, STACKS), (&SAMPLE, samples)];

@@ -105,6 +105,11 @@ impl Recording {
         &self.path
     }
 
+    /// Sets the work that its manifest tells of, where that is found in its tables.
+    pub fn set_work(&mut self, work: Option<model::Work>) {
+        self.manifest.work = work;
+    }
+
     /// The manifest.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest

@@ -193,7 +193,12 @@ fn the_catalogue_tells_of_the_recordings() {
         command: Some(vec!["./a".into(), "b c".into()]),
         exit: Some(Exit::Signal(9)),
         wall: Some(1_500_000_000),
-        work: Some(Work { unit: "rows".into(), total: 10.0, progress: vec![(0.5, 4.0), (1.0, 10.0)] }),
+        work: Some(Work {
+            unit: "rows".into(),
+            total: 10.0,
+            progress: vec![(0.5, 4.0), (1.0, 10.0)],
+            how: String::new(),
+        }),
         labels: [("release".to_owned(), "1.4".to_owned())].into(),
         duration: Some(2_000_000_000),
         ..Manifest::default()
