@@ -1,9 +1,13 @@
 // A service that other services ask: answers each HTTP request after a time, as a store does that has to look far for it.
+// Requests of one connection are answered one after another.
 //
-// usage: backend PORT MICROSECONDS [EVERY MICROSECONDS]      one request in EVERY takes the second time
+// usage: backend PORT MICROSECONDS [WORD…]
+//   PATH=MICROSECONDS   the time for paths that begin with PATH
+//   at-once=N           no more than N requests at the same time, whether or not someone still waits for them
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,8 +18,11 @@
 #include <time.h>
 #include <unistd.h>
 
-static long usual, every, sometimes;
-static unsigned long asked;
+static long usual, other;
+static const char *other_path;
+static size_t other_length;
+static sem_t room;
+static int limited;
 
 static void wait_us(long us) {
     struct timespec time = {.tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000};
@@ -34,8 +41,12 @@ static void *serve(void *argument) {
         filled += (size_t)got;
         request[filled] = '\0';
         for (char *end; (end = strstr(request, "\r\n\r\n")) != NULL;) {
-            unsigned long number = __atomic_add_fetch(&asked, 1, __ATOMIC_RELAXED);
-            wait_us(every > 0 && number % (unsigned long)every == 0 ? sometimes : usual);
+            int is_other = other_length > 0 && strncmp(request, "GET ", 4) == 0 && strncmp(request + 4, other_path, other_length) == 0;
+            if (limited)
+                sem_wait(&room);
+            wait_us(is_other ? other : usual);
+            if (limited)
+                sem_post(&room);
             if (send(fd, answer, (size_t)head + 600, MSG_NOSIGNAL) < 0)
                 break;
             filled -= (size_t)(end + 4 - request);
@@ -48,12 +59,23 @@ static void *serve(void *argument) {
 
 int main(int argc, char **argv) {
     usual = argc > 2 ? atol(argv[2]) : 0;
-    every = argc > 4 ? atol(argv[3]) : 0;
-    sometimes = argc > 4 ? atol(argv[4]) : 0;
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     if (argc < 3 || usual < 0) {
-        fprintf(stderr, "usage: backend PORT MICROSECONDS [EVERY MICROSECONDS]\n");
+        fprintf(stderr, "usage: backend PORT MICROSECONDS [PATH=MICROSECONDS] [at-once=N]\n");
         return 2;
+    }
+    for (int i = 3; i < argc; i++) {
+        char *value = strchr(argv[i], '=');
+        if (value == NULL) {
+            fprintf(stderr, "backend: %s: not PATH=MICROSECONDS or at-once=N\n", argv[i]);
+            return 2;
+        }
+        if (argv[i][0] == '/') {
+            other_path = argv[i], other_length = (size_t)(value - argv[i]), other = atol(value + 1);
+        } else {
+            limited = 1;
+            sem_init(&room, 0, (unsigned)atoi(value + 1));
+        }
     }
     at.sin_port = htons((uint16_t)atoi(argv[1]));
     int one = 1, listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
