@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 /** Recommendations over HTTP, made from profiles of users that are kept in memory, a few of which each request renews. Both
  *  variants are the same: slow is given a heap that the profiles almost fill. */
 public final class Main {
-    private static final int USERS = 40_000;
+    private static final int USERS = 60_000;
 
     /** What is known of a user: some 2 KiB. */
     record Profile(int user, List<String> seen) {
@@ -24,7 +24,7 @@ public final class Main {
     private static final AtomicReferenceArray<Profile> profiles = new AtomicReferenceArray<>(USERS);
 
     private static String recommend(int number) {
-        for (int i = 0; i < 12; i++) {
+        for (int i = 0; i < 40; i++) {
             int user = Math.floorMod(number * 7919 + i * 104_729, USERS);
             profiles.set(user, Profile.of(user, number));
         }
