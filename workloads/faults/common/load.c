@@ -8,7 +8,6 @@
 //   rate=N           N requests a second in all, at fixed times, whether or not those before are answered: each thread has its
 //                    part of them, and a latency counts from the time at which the request was due
 //   connect          a connection for each operation, not for each thread
-//   apart=N          the last N threads come from addresses of their own, 127.0.0.2 and so on
 #include "workload.h"
 
 #include <arpa/inet.h>
@@ -23,9 +22,9 @@
 static bool redis;
 static uint16_t port;
 static const char *path = "/", *rare_path;
-static uint64_t rare, apart;
-static double rate;
-static bool reconnects;
+static uint64_t rare;    // one request in so many asks for rare_path; 0: none
+static double rate;      // requests a second in all threads; 0: as the server answers
+static bool reconnects;  // a connection for each operation
 static _Atomic uint64_t bytes;
 
 // Latencies of all threads, in ns.
@@ -38,6 +37,7 @@ struct connection {
     char buffer[64 << 10];
 };
 
+// Latencies of one thread, in ns.
 struct times {
     uint64_t *ns, count, room;
 };
@@ -68,14 +68,12 @@ static int by_size(const void *a, const void *b) {
     return (left > right) - (left < right);
 }
 
-static int try_connect(uint64_t address) {
+// A connection to the server, or -1 where it does not listen.
+static int try_connect(void) {
     int one = 1, fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd < 0)
         die("socket");
-    struct sockaddr_in from = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK + (uint32_t)address)};
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    if (address > 0 && bind(fd, (struct sockaddr *)&from, sizeof from) != 0)
-        die("bind");
     if (connect(fd, (struct sockaddr *)&to, sizeof to) != 0) {
         close(fd);
         return -1;
@@ -165,21 +163,21 @@ static void set_and_get(struct connection *connection, uint64_t key) {
     skip(connection, (size_t)(end + 2 - connection->buffer) + strtoull(connection->buffer + 1, NULL, 10) + 2);
 }
 
-static void join(struct connection *connection, uint64_t address) {
+static void join(struct connection *connection) {
     connection->filled = 0;
     connection->buffer[0] = '\0';
-    connection->fd = try_connect(address);
+    connection->fd = try_connect();
     if (connection->fd < 0)
         die("connect");
 }
 
 static void work(struct worker *worker) {
-    uint64_t threads = worker->options->threads, address = worker->index + apart >= threads ? worker->index + apart - threads + 1 : 0;
+    uint64_t threads = worker->options->threads;
     struct connection *connection = calloc(1, sizeof *connection);
     if (connection == NULL)
         die("calloc");
     if (!reconnects)
-        join(connection, address);
+        join(connection);
     struct times times = {0};
     // All threads have the same distance between two requests, and none begins with another.
     uint64_t step = rate > 0 ? (uint64_t)((double)threads * 1e9 / rate) : 0, due = now_ns() + step * worker->index / threads;
@@ -195,7 +193,7 @@ static void work(struct worker *worker) {
         due += step;
         key = churn(key, 4);
         if (reconnects)
-            join(connection, address);
+            join(connection);
         if (redis)
             set_and_get(connection, key >> 8);
         else
@@ -220,8 +218,6 @@ static void read_word(char *word) {
     char *colon = strchr(word, ':');
     if (strncmp(word, "rate=", 5) == 0)
         rate = atof(word + 5);
-    else if (strncmp(word, "apart=", 6) == 0)
-        apart = strtoull(word + 6, NULL, 10);
     else if (strcmp(word, "connect") == 0)
         reconnects = true;
     else if (strncmp(word, "every=", 6) == 0 && colon != NULL)
@@ -235,7 +231,7 @@ static void read_word(char *word) {
 int main(int argc, char **argv) {
     const struct workload workload = {
         .name = "load",
-        .operation = "one request and its answer (last words: http PORT PATH, or redis PORT)",
+        .operation = "one request and its answer (last words: http PORT PATH, or redis PORT; more: the top of load.c)",
         .slow = "as the server makes it",
         .fast = "the same",
         .ops = 100000,
@@ -251,7 +247,7 @@ int main(int argc, char **argv) {
     for (int i = own + 2; i < argc; i++)
         read_word(argv[i]);
     int fd;
-    for (int tries = 0; (fd = try_connect(0)) < 0; tries++, sleep_ns(20000000))
+    for (int tries = 0; (fd = try_connect()) < 0; tries++, sleep_ns(20000000))
         if (tries == 1000)
             die("connect");
     close(fd);
