@@ -92,6 +92,7 @@ record_run() {
     else
         progress=(--throughput "$(declared "$1" throughput)")
         [[ -n ${progress[1]} ]] || progress[1]='^done ([0-9]+)'
+        [[ ${progress[1]} != - ]] || progress=()
     fi
     unit=$(declared "$1" unit)
     unit=${unit:-operations}
@@ -140,9 +141,15 @@ shows() {
     [[ $ratio == - ]] || awk -v r="$ratio" 'BEGIN { exit !(r >= 1.25) }'
 }
 
-# How much longer an operation takes in slow, by the programs' own words; - where they do not say.
+# How much longer an operation takes in slow, by the programs' own words; - where they do not say. For a fault of the tail: how
+# much longer its slowest 1 % take.
 slowdown() {
     local side values=()
+    if grep -q '^# tail' "$FAULTS/${1##*/}/fault"; then
+        awk -v a="$(said "$1/slow.out" 'truth: p99 ms')" -v b="$(said "$1/fast.out" 'truth: p99 ms')" \
+            'BEGIN { if (a > 0 && b > 0) printf "%.2f", a / b; else printf "-" }'
+        return
+    fi
     for side in slow fast; do
         values+=("$(said "$1/$side.out" operations)" "$(said "$1/$side.out" 'truth: wall seconds')")
     done

@@ -7,7 +7,8 @@
 #   why          needed with `|`: why either is right
 #   also         a second cause that the program mixes in; its truth is `lost share of CAUSE`, and the greater of the two has to be named first
 #   slow, fast   commands; words are expanded by bash: $SECONDS_EACH, $SCRATCH (a folder of this fault's run), $HERE
-#   throughput   regular expression of the running total of work in the output (default ^done ([0-9]+))
+#   throughput   regular expression of the running total of work in the output (default ^done ([0-9]+)); - where the recording
+#                is not told: the work of a service is to be found out from its sockets
 #   each         the same where each match adds (then without throughput)
 #   unit         what the work is counted in (default operations)
 #   record       more options for `twinscope record`
@@ -17,6 +18,8 @@
 #                - where it is not known
 #   origin       where the case is from: a post-mortem, an issue, an article (address, and what it says in a few words)
 #   set          tuned: rules of diagnosis may be changed by what it shows; held-out: it only judges them (default tuned)
+# A comment that begins with `# tail` says that only the slowest requests are slower: requests come at a constant rate, so both
+# variants do as much, and the pair is judged by its `truth: p99 ms`.
 # Programs are found in workloads/bin, workloads/faults/bin and workloads/faults/common.
 
 FAULTS=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
