@@ -46,6 +46,7 @@ impl Faults {
                 cost: COST,
                 rhythm: Rhythm::SHORT,
                 budget: BUDGET,
+                expected: 0.0,
                 gate: GATE,
             }),
         };

@@ -53,6 +53,7 @@ impl Ipis {
             cost: COST,
             rhythm: Rhythm::SHORT,
             budget: BUDGET,
+            expected: 0.0,
             gate: GATE,
         };
         let constants: &[(&str, &[u8])] = &[("cpu_words", &words.to_ne_bytes())];

@@ -50,6 +50,7 @@ impl Irqs {
                     cost: COST,
                     rhythm: Rhythm::SHORT,
                     budget: BUDGET,
+                    expected: 0.0,
                     gate: GATE,
                 }),
             },

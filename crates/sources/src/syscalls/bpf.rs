@@ -183,6 +183,7 @@ impl Syscalls {
             cost: COST,
             rhythm: Rhythm::SHORT,
             budget: BUDGET,
+            expected: 0.0,
             gate: GATE,
         };
         let thin = Thin::attach(&programs, &plan, scope.exact, Box::new(closing))?;

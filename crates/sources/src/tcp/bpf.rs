@@ -50,6 +50,7 @@ impl Tcp {
             cost: COST,
             rhythm: Rhythm::LONG,
             budget: BUDGET,
+            expected: 0.0,
             gate: GATE,
         };
         let plan = Plan {

@@ -2,9 +2,9 @@
 
 use crate::dearness::dearness;
 
-/// The share of a CPU above which a collector thins itself out as a rule, and the part of that which it keeps to from then on: several may do so at once.
+/// The share of a CPU above which a collector thins itself out as a rule, and how many times less it takes from then on: several may do so at once.
 pub const BUDGET: f64 = 0.005;
-const KEPT: f64 = 1.0 / 6.0;
+const KEPT: f64 = 6.0;
 /// Below this part of it, for so long, it counts all the time again.
 const LITTLE: f64 = 1.0 / 2.0;
 const CALM: u64 = 5_000_000_000;
@@ -28,6 +28,9 @@ impl Rhythm {
     pub const SHORT: Rhythm = Rhythm { cycle: 1_600_000_000, most: 80 };
     /// For what takes tens of milliseconds, which a stretch must hold: 400 ms at least.
     pub const LONG: Rhythm = Rhythm { cycle: 8_000_000_000, most: 20 };
+
+    /// For what is over in milliseconds and has many events: stretches of 100 ms at least.
+    pub const BETWEEN: Rhythm = Rhythm { cycle: 8_000_000_000, most: 80 };
 
     /// The cycle, and the stretch in it, where one part of `one_in` is to be counted and that was begun `since` nanoseconds ago. Cycles are short at
     /// first, so that there are some in a short recording too, and stretches are as long as ever.
@@ -85,19 +88,31 @@ impl Judge {
         Judge { most, budget, one_in: 1, above: 0, calm: 0, mean: 0.0 }
     }
 
+    /// The same where the hooks are expected to take such a share of a CPU: it does not have to find that out.
+    pub(super) fn expecting(self, share: f64) -> Self {
+        if share > self.budget { Judge { one_in: self.wanted(share), mean: share, ..self } } else { self }
+    }
+
+    /// Of how many parts it is to count in one, where all would take this share.
+    fn wanted(self, share: f64) -> u32 {
+        (share / self.budget * KEPT).ceil().clamp(2.0, f64::from(self.most)) as u32
+    }
+
+    pub(super) fn one_in(self) -> u32 {
+        self.one_in
+    }
+
     /// The hooks would take the part `share` of a CPU if they were attached all the time; so it was for `time` nanoseconds.
     pub(super) fn judge(&mut self, share: f64, time: u64) -> u32 {
-        let most = f64::from(self.most);
-        let wanted = |share: f64| (share / (self.budget * KEPT)).ceil().clamp(2.0, most) as u32;
         if self.one_in == 1 {
             self.above = if share > self.budget { self.above + 1 } else { 0 };
             if self.above >= IN_A_ROW {
-                *self = Judge { one_in: wanted(share), mean: share, ..Judge::new(self.most, self.budget) };
+                *self = Judge { one_in: self.wanted(share), mean: share, ..Judge::new(self.most, self.budget) };
             }
             return self.one_in;
         }
         self.mean += (share - self.mean) / 4.0;
-        let wanted = wanted(self.mean);
+        let wanted = self.wanted(self.mean);
         self.calm = if share < self.budget * LITTLE { self.calm + time } else { 0 };
         if self.calm >= CALM {
             *self = Judge::new(self.most, self.budget);

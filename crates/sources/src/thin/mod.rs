@@ -22,6 +22,7 @@ mod work;
 use crate::tally::Counts;
 use host::Host;
 use host::bpf::{Hooks, Map, Programs};
+use judge::Judge;
 use model::{Out, Unavailable};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -71,6 +72,8 @@ pub struct Thinned<'a> {
     pub rhythm: Rhythm,
     /// The share of a CPU above which they are: [`BUDGET`], unless counting all of them is what is wanted.
     pub budget: f64,
+    /// The share that they are expected to take; 0 where that is not known.
+    pub expected: f64,
 }
 
 /// What is done when the gate is shut, before it may open again.
@@ -223,13 +226,14 @@ impl Thin {
     pub fn attach(programs: &Programs, plan: &Thinned<'_>, exact: bool, closing: Closing) -> Result<Self, Unavailable> {
         let host = Host::live();
         let now = host.now();
+        let judge = Judge::new(plan.rhythm.most, plan.budget).expecting(if exact { 0.0 } else { plan.expected });
         let mut gate = Gate {
             host,
             map: programs.map(plan.gate)?,
             closing,
-            one_in: 1,
+            one_in: judge.one_in(),
             proposed: None,
-            thinned: 0,
+            thinned: now,
             stretch: true,
             reading: false,
             attached: now,
@@ -255,7 +259,7 @@ impl Thin {
         if exact {
             kept = hooks;
         } else {
-            let work = Work::new(Arc::clone(&shared), hooks, plan.budget);
+            let work = Work::new(Arc::clone(&shared), hooks, judge);
             let started = std::thread::Builder::new().name("thin".into()).spawn(move || work.run());
             thread = Some(started.map_err(|e| Unavailable::failed(format!("a thread could not be started: {e}")))?);
         }

@@ -42,14 +42,14 @@ impl Attached {
 pub(super) struct Work {
     shared: Arc<Shared>,
     sets: Vec<Attached>,
-    budget: f64,
+    judge: Judge,
 }
 
 impl Work {
     /// With hooks that are attached, set by set.
-    pub(super) fn new(shared: Arc<Shared>, hooks: Vec<Hooks>, budget: f64) -> Self {
+    pub(super) fn new(shared: Arc<Shared>, hooks: Vec<Hooks>, judge: Judge) -> Self {
         let sets = hooks.into_iter().map(|hooks| Attached { hooks, is: true, seldom: true }).collect();
-        Work { shared, sets, budget }
+        Work { shared, sets, judge }
     }
 
     /// Until the end.
@@ -58,7 +58,6 @@ impl Work {
         let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), -10);
         let shared = Arc::clone(&self.shared);
         let mut gate = shared.lock();
-        let mut judge = Judge::new(gate.rhythm.most, self.budget);
         // Chance enough for the place of a stretch: xorshift of the time of the start.
         let mut random = gate.host.now() | 1;
         let mut seen = gate.events_of_sets().unwrap_or_default();
@@ -95,7 +94,7 @@ impl Work {
             }
             let (_, share) = gate.cost.shares(&sum(&seen), &sum(&events), counted);
             (seen, from) = (events, (now, gate.counted(now)));
-            let one_in = judge.judge(share, time);
+            let one_in = self.judge.judge(share, time);
             gate.propose(one_in);
         }
     }

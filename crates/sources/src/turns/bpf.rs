@@ -179,6 +179,10 @@ pub struct Turns {
     exact: bool,
     /// When the recording began.
     start: u64,
+    /// Turns of servers by this read and by the one before, and when that was.
+    turns: u64,
+    turns_before: u64,
+    read_before: u64,
     /// Holds the programs attached.
     programs: Programs,
 }
@@ -220,7 +224,15 @@ impl Turns {
         let mut programs = marks.load(host, "turns", OBJECT, &without, &shared, &constants)?;
         let sets = [Set { counter: COUNT_EVENTS, programs: hooks }];
         let (cost, rhythm, budget) = (COST, Rhythm::LONG, BUDGET);
-        let plan = Thinned { what: "reads and writes of sockets", sets: &sets, cost, rhythm, budget, gate: GATE };
+        let plan = Thinned {
+            what: "reads and writes of sockets",
+            sets: &sets,
+            cost,
+            rhythm,
+            budget,
+            expected: 0.0,
+            gate: GATE,
+        };
         programs.attach("state_changes")?;
         let thin = Thin::attach(&programs, &plan, scope.exact, Box::new(|| Ok(())))?;
         let listeners: FileIterator = programs.iterator("read_listeners")?;
@@ -245,6 +257,9 @@ impl Turns {
             ledgers: scope.ledgers.clone(),
             exact: scope.exact,
             start: scope.start,
+            turns: 0,
+            turns_before: 0,
+            read_before: host.now(),
             programs,
         })
     }
@@ -338,12 +353,21 @@ impl Turns {
         }
     }
 
+    /// Turns of servers so far.
+    fn served(&self) -> u64 {
+        let servers = self.rows.iter().filter(|row| row.key.side() == "server");
+        servers.filter_map(|row| row.shown.first()).fold(0, |sum, turns| sum.wrapping_add(*turns))
+    }
+
     /// Follows turns, from when the first was served on.
     fn follow(&mut self, host: &Host, out: &mut Out<'_>) -> Result<(), Unavailable> {
         let Some(follower) = &mut self.follower else {
-            let serves = self.rows.iter().any(|row| row.key.side() == "server" && row.shown.first() > Some(&0));
-            if serves && self.ledgers.ledgers().is_some() {
-                self.follower = Some(Follower::open(&self.programs, &self.ledgers, self.exact)?);
+            if self.turns > 0 && self.ledgers.ledgers().is_some() {
+                let now = host.now();
+                // What was counted since the read before, in which nobody may have served for most of the time.
+                let turns = self.turns.saturating_sub(self.turns_before) as f64;
+                let rate = turns * 1e9 / now.saturating_sub(self.read_before).max(1) as f64;
+                self.follower = Some(Follower::open(&self.programs, &self.ledgers, self.exact, rate)?);
             }
             return Ok(());
         };
@@ -362,10 +386,11 @@ impl Turns {
             let at = turn.from.saturating_sub(self.start);
             let mut cells = vec![i64::from(row.key.pid)];
             cells.extend(&row.group);
-            cells.extend([i64::from(turn.thread), thread, whole(at), follow::weight(&followed)]);
+            cells.extend([i64::from(turn.thread), thread, helper, out.text(&backend)]);
+            cells.extend([whole(at), follow::weight(&followed)]);
             cells.extend([turn.to - turn.from, turn.queued].map(whole));
             cells.extend(follow::cells(path).map(whole));
-            cells.extend([helper, whole(path.helper.1), out.text(&backend), whole(time), i64::from(turns)]);
+            cells.extend([whole(path.helper.1), whole(time), i64::from(turns)]);
             out.row(2, &cells);
         }
         let (moments, one_in) = (self.counts.sum(Follower::COUNT)?, u64::from(follower.one_in()));
@@ -423,7 +448,10 @@ impl Reader for Turns {
         if matches!(found, Found::Counted(_)) && self.thin.one_in() > 1 {
             self.last.1 = times;
         }
+        let served = self.served();
+        self.turns_before = std::mem::replace(&mut self.turns, served);
         self.follow(host, out)?;
+        self.read_before = host.now();
         self.forget(&gone);
         let [connections, services] = [self.counts.sum(LOST_CONNECTIONS)?, self.counts.sum(LOST_SERVICES)?];
         let [of_connections, of_services] = &mut self.losses;

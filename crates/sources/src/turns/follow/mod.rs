@@ -24,6 +24,8 @@ const LOST_MOMENTS: u32 = 4;
 const PROGRAMS: [&str; 2] = ["follow_switch", "follow_waking"];
 /// What a moment costs: where it happens, and here.
 const COST: Cost = Cost { each: 250 };
+/// Moments that a turn has at least, with the switches of who asked.
+const MOMENTS_OF_TURN: f64 = 4.0;
 /// The share of a CPU that following may take.
 const BUDGET: f64 = 0.003;
 /// Moments that are kept of turns that are not over.
@@ -58,12 +60,13 @@ impl Follower {
     /// Programs that it does not need where threads are not followed.
     pub const PROGRAMS: &[&str] = &PROGRAMS;
 
-    /// Attaches its programs. Called when somebody serves: else nothing is to be followed.
-    pub fn open(programs: &Programs, ledgers: &SharedLedgers, exact: bool) -> Result<Self, Unavailable> {
+    /// Attaches its programs. `rate`: turns a second. Called when somebody serves: else nothing is to be followed.
+    pub fn open(programs: &Programs, ledgers: &SharedLedgers, exact: bool, rate: f64) -> Result<Self, Unavailable> {
         let sets = [Set { counter: COUNT_MOMENTS, programs: &PROGRAMS }];
-        let (cost, rhythm, budget) = (COST, Rhythm::LONG, BUDGET);
+        let (cost, rhythm, budget) = (COST, Rhythm::BETWEEN, BUDGET);
+        let expected = rate * MOMENTS_OF_TURN * COST.each as f64 / 1e9;
         let what = "what threads do for requests";
-        let plan = Thinned { what, gate: "follow_gate", sets: &sets, cost, rhythm, budget };
+        let plan = Thinned { what, gate: "follow_gate", sets: &sets, cost, rhythm, budget, expected };
         Ok(Follower {
             ring: programs.ring("moments")?,
             thin: Thin::attach(programs, &plan, exact, Box::new(|| Ok(())))?,
