@@ -350,7 +350,7 @@ __noinline int goes_through(struct connection *connection, __u64 length, __u64 n
 		connection->answered = now;
 		if (connection->phase == ASKED) {
 			connection->phase = ANSWERING;
-			return begins_answer(connection, now);
+			begins_answer(connection, now);
 		}
 	} else if (connection->phase != ASKED) {
 		if (connection->phase == ANSWERING) {
