@@ -34,11 +34,11 @@ impl Turns {
 fn turns(recording: &Recording) -> Vec<Turns> {
     let Some(frame) = recording.load("turn", &Select::default()) else { return Vec::new() };
     let Some(turns) = metric(frame.table, "turns") else { return Vec::new() };
-    const BY: &[&str] = &["pid", "side", "protocol", "port", "peer"];
+    const BY: &[&str] = &["pid", "role", "protocol", "port", "peer"];
     let Ok(grid) = Grid::new(&frame, &turns, BY, None) else { return Vec::new() };
     let of = |series: &crate::series::Series| {
-        let [pid, side, protocol, port, peer] = <[String; 5]>::try_from(series.labels.clone()).ok()?;
-        let is_server = side == "server";
+        let [pid, role, protocol, port, peer] = <[String; 5]>::try_from(series.labels.clone()).ok()?;
+        let is_server = role == "server";
         let path = if is_server || protocol == "unix" { peer } else { String::new() };
         let steps = grid.all().filter_map(|i| Some((*grid.to.get(i)?, series.num(i)))).filter(|(_, done)| *done > 0.0);
         let (steps, number) = (steps.collect(), port.parse().unwrap_or(0));

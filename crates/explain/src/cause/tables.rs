@@ -246,7 +246,7 @@ struct Derived {
 }
 
 /// In the order in which they are made: later ones ask earlier ones.
-const DERIVED: [Derived; 6] = [
+const DERIVED: [Derived; 7] = [
     Derived {
         name: "syscall_use",
         needs: &["syscall_rate"],
@@ -301,6 +301,7 @@ const DERIVED: [Derived; 6] = [
          group by p.lock"
         ),
     },
+    Derived { name: "turn_use", needs: &["turn_rate"], columns: &TURN_USE_COLUMNS, sql: TURN_USE },
     Derived { name: "stranger", needs: &["wait"], columns: &["comm", "slow_cpu"], sql: STRANGER },
     Derived {
         name: "timeout_use",
@@ -337,6 +338,65 @@ const STRANGER: &str = "with used as materialized (
      select u.comm as comm, u.slow_cpu as slow_cpu from used u left join met m on m.comm = u.comm, measure e
      where e.name = 'elapsed' and e.against is not null and u.against_cpu = 0 and u.slow_cpu > 0.1 * e.slow and coalesce(m.count, 0) < 5 * u.slow_cpu
        and exists (select 1 from used where against_cpu > 0)";
+
+/// Requests of each process name by role and place: per unit of work, times in seconds; how many a second, and at once; and how many connections.
+const TURN_USE_COLUMNS: [&str; 24] = [
+    "comm",
+    "role",
+    "protocol",
+    "place",
+    "slow_turns",
+    "against_turns",
+    "slow_sends",
+    "against_sends",
+    "slow_time",
+    "against_time",
+    "slow_queue",
+    "against_queue",
+    "slow_opened",
+    "against_opened",
+    "slow_held",
+    "against_held",
+    "slow_accept",
+    "against_accept",
+    "slow_rate",
+    "against_rate",
+    "slow_at_once",
+    "against_at_once",
+    "slow_used",
+    "against_used",
+];
+const TURN_USE: &str = "with used as materialized (
+         select comm, kind, protocol, port, peer, side,
+                sum(used) * 1.0 / count(distinct run) as used
+         from (select t.run, t.pid, t.comm, t.role as kind, t.protocol, t.port, t.peer, s.side as side, max(t.used) as used
+               from turn t join side s on s.run = t.run and t.t <= s.t_to group by 1, 2, 3, 4, 5, 6, 7, 8)
+         group by 1, 2, 3, 4, 5, 6
+     ),
+     row as materialized (
+         select comm, kind, protocol, port, peer, side,
+                sum(turns * per_unit) as turns, sum(sends * per_unit) as sends, sum(service_time * per_unit) / 1e9 as time,
+                sum(queue_time * per_unit) / 1e9 as queue, sum(opened * per_unit) as opened,
+                sum(held_up_time * per_unit) / 1e9 as held, sum(accept_wait_time * per_unit) / 1e9 as accept,
+                sum(turns * per_second) as rate, sum(service_time * per_second) / 1e9 as at_once
+         from (select comm, role as kind, protocol, port, peer, side, per_unit, per_second, turns, sends, service_time, queue_time, opened,
+                      held_up_time, accept_wait_time from w_turn) group by 1, 2, 3, 4, 5, 6
+     )
+     select r.comm as comm, r.kind as role, r.protocol as protocol,
+            iif(r.protocol = 'unix', r.peer, iif(r.kind = 'client', r.peer || ':' || r.port, 'port ' || r.port)) as place,
+            sum(iif(r.side = 'slow', turns, 0)) as slow_turns, sum(iif(r.side = 'against', turns, 0)) as against_turns,
+            sum(iif(r.side = 'slow', sends, 0)) as slow_sends, sum(iif(r.side = 'against', sends, 0)) as against_sends,
+            sum(iif(r.side = 'slow', time, 0)) as slow_time, sum(iif(r.side = 'against', time, 0)) as against_time,
+            sum(iif(r.side = 'slow', queue, 0)) as slow_queue, sum(iif(r.side = 'against', queue, 0)) as against_queue,
+            sum(iif(r.side = 'slow', opened, 0)) as slow_opened, sum(iif(r.side = 'against', opened, 0)) as against_opened,
+            sum(iif(r.side = 'slow', held, 0)) as slow_held, sum(iif(r.side = 'against', held, 0)) as against_held,
+            sum(iif(r.side = 'slow', accept, 0)) as slow_accept, sum(iif(r.side = 'against', accept, 0)) as against_accept,
+            sum(iif(r.side = 'slow', rate, 0)) as slow_rate, sum(iif(r.side = 'against', rate, 0)) as against_rate,
+            sum(iif(r.side = 'slow', at_once, 0)) as slow_at_once, sum(iif(r.side = 'against', at_once, 0)) as against_at_once,
+            sum(iif(r.side = 'slow', used, 0)) as slow_used, sum(iif(r.side = 'against', used, 0)) as against_used
+     from row r left join used u on u.comm = r.comm and u.kind = r.kind and u.protocol = r.protocol and u.port = r.port
+          and u.peer is r.peer and u.side = r.side
+     group by 1, 2, 3, 4";
 
 /// Waits whose time ran out, per unit of work.
 const TIMEOUT_USE: &str = "select comm, what,

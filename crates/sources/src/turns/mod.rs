@@ -32,8 +32,8 @@ const fn time(name: &'static str, help: &'static str) -> Column {
     Column::counter(name, Unit::Nanoseconds, help)
 }
 
-const SIDE: Column =
-    Column::label("side", "`server`: of connections that it accepted; `client`: of connections that it made");
+const ROLE: Column =
+    Column::label("role", "`server`: of connections that it accepted; `client`: of connections that it made");
 const PROTOCOL: Column = Column::label("protocol", "tcp, udp or unix");
 const PORT: Column = Column::number("port", "of the server: its own, or that of the other side; 0 for a Unix socket");
 const PEER: Column =
@@ -46,7 +46,7 @@ static TURN: Table = Table::wide(
     &[
         Column::number("pid", "process; of `opened` the one that listens, where others accept"),
         COMM,
-        SIDE,
+        ROLE,
         PROTOCOL,
         PORT,
         PEER,
@@ -68,6 +68,7 @@ static TURN: Table = Table::wide(
         time("held_up_time", "time that these lay there before they were read").worse().floor(1e-3),
         count("opened", "connections made"),
         count("closed", "connections ended"),
+        count("used", "connections that something went through, each counted once"),
     ],
 )
 .derived(&[
@@ -114,7 +115,7 @@ static TURN: Table = Table::wide(
 ])
 .titled("Requests")
 .on(Page::Requests)
-.grouped(&[&["comm", "side", "protocol", "port"]])
+.grouped(&[&["comm", "role", "protocol", "port"]])
 .from_zero()
 .scoped();
 
@@ -123,7 +124,7 @@ static TURN_TIME: Table = Table::wide(
     "how long turns took since the read before: how many in each of the ranges that had any; sixteen ranges to each power of two",
     &[
         COMM,
-        SIDE,
+        ROLE,
         PROTOCOL,
         PORT,
         PEER,
@@ -151,7 +152,7 @@ static TURN_FOLLOWED: Table = Table::wide(
     &[
         Column::number("pid", "process"),
         COMM,
-        SIDE,
+        ROLE,
         PROTOCOL,
         PORT,
         PEER,
@@ -196,7 +197,7 @@ static CHARTS: &[Chart] = &[
         "turn",
         &["turns"],
     )
-    .by(&["comm", "side", "port"], 8),
+    .by(&["comm", "role", "port"], 8),
     Chart::new(
         "turns-service-time",
         Page::Requests,
@@ -206,7 +207,7 @@ static CHARTS: &[Chart] = &[
         "turn",
         &["mean_service_time"],
     )
-    .by(&["comm", "side", "port"], 8),
+    .by(&["comm", "role", "port"], 8),
     Chart::new(
         "turns-queue-time",
         Page::Requests,
@@ -226,7 +227,7 @@ static CHARTS: &[Chart] = &[
         "turn",
         &["opened"],
     )
-    .by(&["comm", "side", "port"], 8),
+    .by(&["comm", "role", "port"], 8),
 ];
 
 /// Turns.

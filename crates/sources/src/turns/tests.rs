@@ -93,7 +93,7 @@ fn seen(test: &str, kind: &str) -> Option<Live> {
 }
 
 fn of(live: &Live, comm: &str, side: &str, column: &str) -> i64 {
-    live.reached("turn", column, &[("comm", comm), ("side", side)], |_| true)
+    live.reached("turn", column, &[("comm", comm), ("role", side)], |_| true)
 }
 
 /// The turns of both sides, and the times of the server's.
@@ -108,7 +108,7 @@ fn are_counted(live: &Live, comm: &str, parts: i64) {
     assert!((least..3 * least).contains(&time), "{time}");
     assert!(of(live, comm, "client", "service_time") >= time, "the other side cannot have taken less");
     let counted = |what: &str| {
-        live.reached("turn_time", "count", &[("comm", comm), ("side", "server"), ("what", what)], |_| true)
+        live.reached("turn_time", "count", &[("comm", comm), ("role", "server"), ("what", what)], |_| true)
     };
     assert_eq!(counted("service"), TURNS);
     assert!(counted("answer") >= TURNS - CONNECTIONS, "{}", counted("answer"));

@@ -345,6 +345,12 @@ __noinline int goes_through(struct connection *connection, __u64 length, __u64 n
 		connection->sent += length;
 	}
 	connection->touched = now;
+	if (!connection->used) {
+		connection->used = 1;
+		to = sums_of(connection->service);
+		if (to)
+			to->used++;
+	}
 	is_question = (way == RECEIVED) == (connection->side == SERVER);
 	if (!is_question) {
 		connection->answered = now;

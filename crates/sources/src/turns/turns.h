@@ -123,7 +123,9 @@ struct connection {
 	__u8 unaccepted;
 	/* Data came while an earlier question was not answered. */
 	__u8 held_up;
-	__u32 zero;
+	/* Something went through it. */
+	__u8 used;
+	__u8 zeroes[3];
 };
 
 /* Whose connections are added up. `Key` of bpf.rs. */
@@ -162,9 +164,10 @@ struct sums {
 	__u64 accept_wait_time;
 	__u64 held_up;
 	__u64 held_up_time;
-	/* Seen always, whatever else is thinned out. */
+	/* Not scaled up, whatever else is thinned out. */
 	__u64 opened;
 	__u64 closed;
+	__u64 used;
 	__u32 times[KINDS_OF_TIME][TIMES];
 };
 
