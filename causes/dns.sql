@@ -2,7 +2,7 @@
 -- layer: io
 -- page: network profiles
 -- needs: thread_time
--- before: retransmits nagle net-drops listen-overflow timed-polling context-switches syscalls too-few-threads
+-- before: goroutine-lock thundering-herd retransmits nagle net-drops listen-overflow timed-polling context-switches syscalls too-few-threads
 -- says: looking up host names takes {slow:s} per unit of work (baseline {against:s})[[, mostly for {top:fn}]]
 -- evidence: of it waiting for the answer: {waits:s}
 -- check: resolvectl statistics; tcpdump -n port 53; getent ahosts NAME, timed; the search and options lines of
@@ -13,10 +13,25 @@
 -- experiment: env RES_OPTIONS: x1 ndots:1
 -- see: resolv.conf(5), getaddrinfo(3)
 -- claims:
+with
+-- What of the longer time of requests name servers took; where nothing is served, of what was waited for.
+served as materialized (
+    select coalesce(sum(iif(role = 'server', slow_time - against_time, 0)), 0) as more,
+           coalesce(sum(iif(role = 'client' and place glob '*:53', slow_time - against_time, 0)), 0) as asked
+    from turn_use
+),
+asked as materialized (
+    select min(max(asked, 0) / iif(more > 0, more, max((select sum(slow - against) from budget
+                                                        where state in ('idle', 'network')), 1e-9)), 1) as part
+    from served
+)
 select 'host names' as subject, cell, 1.0 as part from budget
 where path glob '*;getaddrinfo;*' or path glob '*;gethostbyname*' or path glob '*;__res_*' or path glob '*;res_*search;*'
    or path glob '*;java.net.InetAddress.get*ByName*' or path glob '*;net.([*]Resolver).*'
    or path glob '*;uv__getaddrinfo_work;*' or path glob '*;socket_getaddrinfo;*'
+union all
+select 'host names', b.cell, a.part from budget b, asked a
+where b.state in ('idle', 'network', 'fewer_threads') and b.share > 0 and a.part > 0.05
 -- tells:
 select sum(iif(b.state in ('user', 'kernel'), 0, b.slow)) as waits,
        (select b.caller from claimed c join budget b on b.cell = c.cell
@@ -28,5 +43,10 @@ from claimed c join budget b on b.cell = c.cell
 -- budget* state=user path=';main;fetch;getaddrinfo;' function=getaddrinfo caller=fetch slow=1
 -- budget state=network path=';main;fetch;recv;' slow=1 against=1
 -- says 'looking up host names takes 5 s per operation (baseline 0 s), mostly for `fetch()`'
+-- test claims: name servers are asked over sockets
+-- turn_use role=client protocol=udp place=10.0.0.53:53 slow_time=0.002 against_time=0 slow_turns=1
+-- turn_use role=server place='port 80' slow_time=0.003 against_time=0.001 slow_turns=1 against_turns=1
+-- budget* state=idle slow=4 against=1
+-- budget state=user path=';main;parse;' slow=1 against=1
 -- test refuses: a wait for the server itself
 -- budget state=network what=tcp_recvmsg path=';main;fetch;recv;' slow=4 against=1

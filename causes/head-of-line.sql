@@ -2,8 +2,8 @@
 -- layer: io
 -- page: requests network
 -- needs: thread_time turn
--- yields: nagle retransmits accept-queue
--- before: slow-backend too-few-threads run-queue-wait serial-phase read-late noisy-neighbour
+-- yields: accept-queue
+-- before: goroutine-lock lock-contention uneven-load slow-backend too-few-threads run-queue-wait serial-phase read-late noisy-neighbour
 -- says: {waiting} requests at once share {connections} connection to {place} (baseline {against_waiting},
 --   {against_connections}): each waits for those before it
 -- evidence: time from question to answer on that connection, per unit of work: {slow_each:s}

@@ -14,11 +14,13 @@
 -- see: Mitzenmacher, The Power of Two Choices in Randomized Load Balancing, 2001
 -- when:
 with thread as materialized (
-    select side, run, tid, thread, sum(weight) as done from w_turn_followed group by 1, 2, 3, 4
+    -- Threads of Go have no work of their own: processes, then.
+    select side, run, iif(exists (select 1 from goroutine_use), pid, tid) as tid, thread, sum(weight) as done
+    from w_turn_followed group by 1, 2, 3
 ),
 -- How many threads it would be if all had the same (Herfindahl, Hirschman).
 run as materialized (
-    select side, run, sum(done) * sum(done) / sum(done * done) as even, max(done) / sum(done) as busiest,
+    select side, run, sum(done) * sum(done) / sum(done * done) as even, 100.0 * max(done) / sum(done) as busiest,
            count(*) as threads from thread group by 1, 2
 ),
 both as materialized (

@@ -375,10 +375,10 @@ const TURN_USE: &str = "with used as materialized (
      ),
      row as materialized (
          select comm, kind, protocol, port, peer, side,
-                sum(turns * per_unit) as turns, sum(sends * per_unit) as sends, sum(service_time * per_unit) / 1e9 as time,
-                sum(queue_time * per_unit) / 1e9 as queue, sum(opened * per_unit) as opened,
-                sum(held_up_time * per_unit) / 1e9 as held, sum(accept_wait_time * per_unit) / 1e9 as accept,
-                sum(turns * per_second) as rate, sum(service_time * per_second) / 1e9 as at_once
+                sum(turns * per_unit) as turns, sum(sends * per_unit) as sends, sum(service_time * per_unit) as time,
+                sum(queue_time * per_unit) as queue, sum(opened * per_unit) as opened,
+                sum(held_up_time * per_unit) as held, sum(accept_wait_time * per_unit) as accept,
+                sum(turns * per_second) as rate, sum(service_time * per_second) as at_once
          from (select comm, role as kind, protocol, port, peer, side, per_unit, per_second, turns, sends, service_time, queue_time, opened,
                       held_up_time, accept_wait_time from w_turn) group by 1, 2, 3, 4, 5, 6
      )
