@@ -234,9 +234,10 @@ impl Turns {
             gate: GATE,
         };
         programs.attach("state_changes")?;
-        let thin = Thin::attach(&programs, &plan, scope.exact, Box::new(|| Ok(())))?;
+        // Before anything goes through connections: by their listeners it is told which side these are of.
         let listeners: FileIterator = programs.iterator("read_listeners")?;
         listeners.read_into(&mut Vec::new())?;
+        let thin = Thin::attach(&programs, &plan, scope.exact, Box::new(|| Ok(())))?;
         let missing = lacks.map(|lacks| {
             let why = format!(
                 "tracepoint {lacks}: this kernel does not tell of what goes through sockets; it is seen at the end of system calls, without io_uring and without when it came"

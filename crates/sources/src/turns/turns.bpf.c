@@ -469,7 +469,8 @@ int BPF_PROG(data_comes, struct sock *sk)
 {
 	struct connection *connection;
 
-	if (!sk->sk_bpf_storage || !open_since())
+	/* What is kept of a listener is what accepted sockets begin with: no data has come for those. */
+	if (!sk->sk_bpf_storage || sk->__sk_common.skc_state == TCP_LISTEN || !open_since())
 		return 0;
 	connection = bpf_sk_storage_get(&connections, sk, 0, 0);
 	if (!connection || connection->ready)
