@@ -263,6 +263,7 @@ export function sample(o: Options): Sample {
       ...(o.holes ? [{ run: 0, source: "schedstat", item: "run-queue wait", status: "failed" as const, why: bad("the file ended in the middle of a line"), remedy: null, matters: true }] : []),
     ],
     profile: null,
+    requests: null,
     pages,
   };
   if (o.threads) {
