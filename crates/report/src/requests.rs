@@ -213,12 +213,33 @@ impl Services {
     fn number(&self, run: usize, key: &Key) -> Option<u32> {
         self.numbers.get(run)?.get(key).copied()
     }
+}
 
-    /// That of a server, of which the process and the port are known.
-    fn server(&self, run: usize, process: &str, port: i64) -> Option<u32> {
-        let numbers = self.numbers.get(run)?.iter();
-        let of = |key: &Key| key.kind.side == "server" && key.kind.process == process && key.port == port;
-        numbers.filter(|(key, _)| of(key)).map(|(_, number)| *number).min()
+/// The services that the rows of a table name.
+struct OfRows<'a> {
+    rows: &'a Rows,
+    run: usize,
+    services: &'a Services,
+    labels: [Vec<i64>; LABELS.len()],
+    known: HashMap<[i64; LABELS.len()], Option<u32>>,
+}
+
+impl<'a> OfRows<'a> {
+    fn new(rows: &'a Rows, run: usize, services: &'a Services) -> Self {
+        OfRows { rows, run, services, labels: LABELS.map(|name| rows.cells(name)), known: HashMap::new() }
+    }
+
+    /// The place of the service of a row in the list; `None` for one that is left out.
+    fn number(&mut self, row: usize) -> Option<u32> {
+        let cells = self.labels.each_ref().map(|cells| at(cells, row));
+        let (rows, run, services) = (self.rows, self.run, self.services);
+        *self.known.entry(cells).or_insert_with(|| {
+            let text = |name: &str| {
+                let cell = LABELS.iter().position(|l| *l == name).map_or(model::NULL, |place| at(&cells, place));
+                if name == "port" { cell.to_string() } else { rows.text(cell).unwrap_or_default().to_owned() }
+            };
+            services.number(run, &Key::of(text))
+        })
     }
 }
 
@@ -334,22 +355,13 @@ fn times(runs: &[Run], services: &Services, ticks: &mut Ticks, columns: &mut Col
 
 /// Counts by service, what was timed, and range.
 fn of_rows(rows: &Rows, run: usize, services: &Services, ranges: &mut Ranges, columns: &mut Columns) -> Vec<Event> {
-    let labels = LABELS.map(|name| rows.cells(name));
+    let mut services = OfRows::new(rows, run, services);
     let what = rows.texts("what", columns);
     let (low, high, counts) = (rows.numbers("low"), rows.numbers("high"), rows.reals("count"));
     let stretches = rows.stretches();
-    let mut known: HashMap<[i64; LABELS.len()], Option<u32>> = HashMap::new();
     let mut found = Vec::new();
     for i in rows.indices() {
-        let cells = labels.each_ref().map(|cells| at(cells, i));
-        let service = *known.entry(cells).or_insert_with(|| {
-            let text = |name: &str| {
-                let cell = LABELS.iter().position(|l| *l == name).map_or(model::NULL, |place| at(&cells, place));
-                if name == "port" { cell.to_string() } else { rows.text(cell).unwrap_or_default().to_owned() }
-            };
-            services.number(run, &Key::of(text))
-        });
-        let Some(service) = service else { continue };
+        let Some(service) = services.number(i) else { continue };
         let (from, to) = at(&stretches, i);
         let mut event = Event { run: run as u32, from, to, ..Event::default() };
         event.key[..3].copy_from_slice(&[service, at(&what, i), ranges.number((at(&low, i), at(&high, i)))]);

@@ -122,8 +122,8 @@ function Listed({ all, spec }: { all: Followed[]; spec: Requests }) {
     ...number("queued", "queued", "how long it lay there before it was read", "s", (f) => f.queued),
     ...text("mostly", "mostly", "the state with most of its time", mostly),
     { id: "states", title: "by state", plain: "by state", help: "its states, on one scale", unit: "s", group: "states", value: (f) => f.time, cell: (f) => <MiniBar states={spec.states} values={f.states} most={most} unit="s" /> },
-    ...text("thread", "thread", "the thread that read it", (f) => f.thread),
-    ...text("helper", "handed on to", "the other thread that did most of it, and how many more it was followed through", (f) => (f.helper && f.handed > 1 ? `${f.helper} and ${f.handed - 1} more` : f.helper)),
+    ...text("thread", "thread", "the thread that answered", (f) => f.thread),
+    ...text("helper", "other thread", "of the threads that it went through, or that held what it waited for, the one with most of its time; and how many more there were", (f) => (f.helper && f.handed > 1 ? `${f.helper} and ${f.handed - 1} more` : f.helper)),
     ...text("backend", "back-end", "the server that it waited for most, and how many requests it made to it", (f) => (f.backend ? `${f.backend} ×${f.backendTurns}` : "")),
     ...number("backend_time", "waited for it", "how long it waited for that server", "s", (f) => f.backendTime),
   ];

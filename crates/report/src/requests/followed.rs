@@ -1,6 +1,6 @@
 //! Requests that were followed from the read of their question to the send of its answer: where their time went, one row each.
 
-use super::Services;
+use super::{OfRows, Services};
 use crate::bundle;
 use crate::columns::{Column, Columns};
 use crate::ledger;
@@ -12,22 +12,22 @@ use query::Run;
 /// The table, which has this name in the block too.
 const FOLLOWED: &str = "turn_followed";
 
-/// Its columns that add up to the service time, in the order in which they are stacked: what they are called, what they mean, and the state of the
-/// thread ledger whose colours they have, where it is not of their own name.
-const STATES: [(&str, &str, &str, &str); 13] = [
-    ("running", "Running", "on a CPU", "user"),
-    ("runnable", "Run-queue wait", "runnable, and waiting for a CPU", "runnable"),
-    ("throttled", "Throttled", "over the CPU quota of its control group", "throttled"),
-    ("lock", "Lock", "waiting for a lock", "lock"),
-    ("disk", "Disk", "waiting for disks or file systems", "disk"),
-    ("network", "Network", "waiting for sockets: for another server, where it asked one", "network"),
-    ("pipe", "Pipe", "waiting for pipes", "pipe"),
-    ("fault", "Page fault", "waiting in page faults", "fault"),
-    ("sleep", "Sleep", "sleeping", "sleep"),
-    ("idle", "Idle", "waiting for work", "idle"),
-    ("other", "Other", "blocked for an unknown reason", "other"),
-    ("unknown", "Not followed", "what handled the request could not be followed", "stolen"),
-    ("others", "Behind other requests", "the thread ran other requests meanwhile", ""),
+/// Its columns that add up to the service time, in the order in which they are stacked: what they are called, and the state of the thread ledger
+/// whose colours they have.
+const STATES: [(&str, &str, &str); 13] = [
+    ("running", "Running", "user"),
+    ("runnable", "Run-queue wait", "runnable"),
+    ("throttled", "Throttled", "throttled"),
+    ("lock", "Lock", "lock"),
+    ("disk", "Disk", "disk"),
+    ("network", "Network", "network"),
+    ("pipe", "Pipe", "pipe"),
+    ("fault", "Page fault", "fault"),
+    ("sleep", "Sleep", "sleep"),
+    ("idle", "Idle", "idle"),
+    ("other", "Other", "other"),
+    ("unknown", "Not known", "stolen"),
+    ("others", "Other requests", ""),
 ];
 
 /// Colours of a state that the ledger does not have: in the light and on the dark page.
@@ -96,36 +96,35 @@ pub(super) fn write(runs: &[Run], services: &Services, columns: &mut Columns) ->
 /// The states as the head tells them: those that the table has, in the colours of the ledger.
 fn told(runs: &[Run], table: &Table) -> Vec<bundle::State> {
     let of_ledger = ledger::states(runs);
-    let has = |state: &&(&str, &str, &str, &str)| table.column(state.0).is_some();
-    let state = |&(id, title, help, like): &(&str, &str, &str, &str)| {
+    let state = |&(id, title, like): &(&str, &str, &str)| {
+        let column = table.column(id)?;
         let like = of_ledger.iter().find(|state| state.id == like);
-        bundle::State {
+        Some(bundle::State {
             id: id.into(),
             title: title.into(),
-            help: help.into(),
+            help: column.help.into(),
             metrics: Vec::new(),
             quiet: None,
             ledger: None,
             kind: None,
             color: like.map_or(Some(OWN.map(str::to_owned)).filter(|_| id == "others"), |state| state.color.clone()),
-        }
+        })
     };
-    STATES.iter().filter(has).map(state).collect()
+    STATES.iter().filter_map(state).collect()
 }
 
 fn of_rows(rows: &Rows, run: usize, services: &Services, columns: &mut Columns) -> Vec<Followed> {
-    let processes = rows.cells("comm");
+    let mut services = OfRows::new(rows, run, services);
     let numbers = |name| rows.numbers(name);
-    let (ports, ats, times, queued) = (numbers("port"), numbers("at"), numbers("time"), numbers("queued"));
+    let (ats, times, queued) = (numbers("at"), numbers("time"), numbers("queued"));
     let (backend_times, backend_turns, handed) = (numbers("backend_time"), numbers("backend_turns"), numbers("handed"));
     let weights = rows.reals("weight");
     let states = STATES.map(|(name, ..)| rows.numbers(name));
     let texts = TEXTS.map(|name| rows.texts(name, columns));
     let one = |i: usize| {
-        let process = processes.get(i).and_then(|&cell| rows.text(cell)).unwrap_or_default();
         Some(Followed {
             run: run as u32,
-            service: services.server(run, process, at(&ports, i))?,
+            service: services.number(i)?,
             at: at(&ats, i),
             weight: at(&weights, i).filter(|w| w.is_finite() && *w > 0.0).unwrap_or(1.0),
             time: at(&times, i),

@@ -45,7 +45,10 @@ static FOLLOWED: Table = Table::wide(
     &[
         Column::number("pid", "process"),
         Column::label("comm", "process"),
+        Column::label("side", "side"),
+        Column::label("protocol", "protocol"),
         Column::number("port", "port"),
+        Column::label("peer", "other side"),
         Column::label("thread", "thread"),
         Column::gauge("at", Unit::Nanoseconds, "when"),
         Column::real("weight", Unit::None, "how many it stands for"),
@@ -132,10 +135,10 @@ fn services_are_matched_and_their_times_counted() {
 
 #[test]
 fn followed_requests_come_with_their_states() {
-    let followed = "t pid comm port thread at weight time queued running lock others backend
-        1 7 app 8001 w1 500000000 99.5 470000 1000 470000 0 0 \"\"
-        2 7 app 8001 w2 1500000000 0.5 1100000 2000 100000 800000 200000 10.0.0.2:5432
-        2 9 other 1 w2 1500000000 1 1100000 2000 100000 800000 200000 \"\"";
+    let followed = "t pid comm side protocol port peer thread at weight time queued running lock others backend
+        1 7 app server tcp 8001 \"\" w1 500000000 99.5 470000 1000 470000 0 0 \"\"
+        2 7 app server tcp 8001 \"\" w2 1500000000 0.5 1100000 2000 100000 800000 200000 10.0.0.2:5432
+        2 9 other server tcp 1 \"\" w2 1500000000 1 1100000 2000 100000 800000 200000 \"\"";
     let (head, html) = report(&[server("a", 8001, followed), server("b", 8002, "")]);
     let states = head["requests"]["states"].as_array().unwrap();
     let ids: Vec<&str> = states.iter().map(|s| s["id"].as_str().unwrap()).collect();
