@@ -40,6 +40,7 @@ function paint(heat: HeatColumn[], bands: Bands, rates: { least: number; most: n
   }
   // Several columns of a recording can fall into one of the picture, and the other way round: requests per second of each.
   const sums = new Float64Array(columns * bands.count);
+  const covered = new Float64Array(columns);
   for (const { from, to, counts } of heat) {
     const a = Math.max(0, Math.floor((from - shown.from) / each));
     const b = Math.min(columns, Math.ceil((to - shown.from) / each));
@@ -47,6 +48,7 @@ function paint(heat: HeatColumn[], bands: Bands, rates: { least: number; most: n
       const begin = shown.from + c * each;
       const part = (Math.min(to, begin + each) - Math.max(from, begin)) / each;
       if (part <= 0) continue;
+      covered[c] = (covered[c] as number) + part;
       for (let r = 0; r < bands.count; r++) {
         const n = counts[r] as number;
         if (n > 0) sums[r * columns + c] = (sums[r * columns + c] as number) + (n / Math.max(1e-6, to - from)) * part;
@@ -56,7 +58,7 @@ function paint(heat: HeatColumn[], bands: Bands, rates: { least: number; most: n
   const span = Math.log(Math.max(1.001, rates.most / rates.least));
   for (let c = 0; c < columns; c++) {
     for (let r = 0; r < bands.count; r++) {
-      const rate = sums[r * columns + c] as number;
+      const rate = (sums[r * columns + c] as number) / Math.max(1e-9, covered[c] as number);
       if (rate <= 0) continue;
       const share = Math.min(1, Math.max(0, Math.log(rate / rates.least) / span));
       words[(bands.count - 1 - r) * columns + c] = ramp[Math.round(FAINTEST + share * (255 - FAINTEST))] as number;

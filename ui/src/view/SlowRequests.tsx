@@ -58,7 +58,7 @@ function Bars({ groups, spec }: { groups: Group[]; spec: Requests }) {
               </div>
             ))}
           </div>
-          <p class="slow-tools">
+          <p class="slow-tools buttons">
             <button type="button" aria-pressed={equal} title="Each bar as wide as the others: parts of the time instead of times" onClick={() => setEqual(!equal)}>As shares</button>
           </p>
         </div>
@@ -108,10 +108,16 @@ function Listed({ all, spec }: { all: Followed[]; spec: Requests }) {
     const at = f.states.reduce((best, v, i) => (v > (f.states[best] as number) ? i : best), 0);
     return f.time > 0 ? `${spec.states[at]?.title} ${fixed(((f.states[at] as number) / f.time) * 100, 0)} %` : "";
   };
+  // Threads that are gone before they are looked at have no name.
+  const threads = (f: Followed) => {
+    const more = f.handed - (f.helper ? 1 : 0);
+    if (!f.thread && !f.helper && more <= 0) return "";
+    return `${f.thread || "[no name]"}${f.helper ? ` → ${f.helper}` : ""}${more > 0 ? ` +${more}` : ""}`;
+  };
   const text = (id: string, title: string, help: string, of: (f: Followed) => string): ColumnOf<Followed>[] =>
     all.some((f) => of(f) !== "") ? [{ id, title, plain: title, help, unit: "", group: id, text: of }] : [];
   const number = (id: string, title: string, help: string, unit: string, of: (f: Followed) => number): ColumnOf<Followed>[] =>
-    all.some((f) => of(f) > 0) ? [{ id, title, plain: title, help, unit, group: id, value: of }] : [];
+    all.some((f) => of(f) > 0) ? [{ id, title, plain: title, help, unit, group: id, value: of, fine: unit === "s" }] : [];
   const columns: ColumnOf<Followed>[] = [
     {
       id: "at", title: "when", plain: "when (s)", help: "when its question was read", unit: "", group: "at", value: (f) => f.at - (offsets.value[f.run] ?? 0),
@@ -122,10 +128,9 @@ function Listed({ all, spec }: { all: Followed[]; spec: Requests }) {
     ...number("queued", "queued", "how long it lay there before it was read", "s", (f) => f.queued),
     ...text("mostly", "mostly", "the state with most of its time", mostly),
     { id: "states", title: "by state", plain: "by state", help: "its states, on one scale", unit: "s", group: "states", value: (f) => f.time, cell: (f) => <MiniBar states={spec.states} values={f.states} most={most} unit="s" /> },
-    ...text("thread", "thread", "the thread that answered", (f) => f.thread),
-    ...text("helper", "other thread", "of the threads that it went through, or that held what it waited for, the one with most of its time; and how many more there were", (f) => (f.helper && f.handed > 1 ? `${f.helper} and ${f.handed - 1} more` : f.helper)),
+    ...text("thread", "threads", "the thread that answered; of those that it went through, or that held what it waited for, the one with most of its time; and how many more (+)", threads),
     ...text("backend", "back-end", "the server that it waited for most, and how many requests it made to it", (f) => (f.backend ? `${f.backend} ×${f.backendTurns}` : "")),
-    ...number("backend_time", "waited for it", "how long it waited for that server", "s", (f) => f.backendTime),
+    ...number("backend_time", "waited for it", "how long it waited for that server", "s", (f) => (f.backend ? f.backendTime : Number.NaN)),
   ];
   return <DataTable name="slowest" label="Slowest requests that were followed" columns={columns} rows={all} first="time" />;
 }
