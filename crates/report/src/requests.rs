@@ -23,7 +23,7 @@ const TURN: &str = "turn";
 const TURN_TIME: &str = "turn_time";
 
 /// What tells services apart.
-const LABELS: [&str; 5] = ["comm", "side", "protocol", "port", "peer"];
+const LABELS: [&str; 5] = ["comm", "role", "protocol", "port", "peer"];
 
 /// What is added up of each service, with whether it is a time.
 const COUNTED: [(&str, bool); 5] =
@@ -48,7 +48,7 @@ pub(crate) struct Requests {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Kind {
     process: String,
-    side: String,
+    role: String,
     protocol: String,
 }
 
@@ -62,7 +62,7 @@ struct Key {
 
 impl Key {
     fn of(text: impl Fn(&str) -> String) -> Key {
-        let kind = Kind { process: text("comm"), side: text("side"), protocol: text("protocol") };
+        let kind = Kind { process: text("comm"), role: text("role"), protocol: text("protocol") };
         Key { kind, port: text("port").parse().unwrap_or(0), peer: text("peer") }
     }
 }
@@ -96,7 +96,7 @@ pub(crate) fn requests(runs: &[Run]) -> Result<Option<Requests>, Error> {
 }
 
 fn queries() -> RequestQueries {
-    let by = "comm, side, protocol, port, peer";
+    let by = "comm, role, protocol, port, peer";
     RequestQueries {
         services: format!(
             "select run, {by}, sum(turns) / count(distinct t) as requests_per_second,\n\
@@ -203,8 +203,8 @@ impl Services {
             }
             let place = |key: &Key| Place { port: key.port, peer: key.peer.clone() };
             let places = service.keys.into_iter().map(|key| key.map(place)).collect();
-            let Kind { process, side, protocol } = service.kind.clone();
-            list.push(bundle::Service { process, side, protocol, places });
+            let Kind { process, role, protocol } = service.kind.clone();
+            list.push(bundle::Service { process, role, protocol, places });
         }
         Services { list, numbers, left_out }
     }

@@ -727,7 +727,7 @@ export type Service = {
   /** Name of the process. */
   process: string,
   /** `server` where it accepted the connections, `client` where it made them. */
-  side: string,
+  role: string,
   /** `tcp`, `udp` or `unix`. */
   protocol: string,
   /** By run: where; null where it did neither. A process with only one in each run is matched by its name, whatever the port. */

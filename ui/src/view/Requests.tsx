@@ -22,7 +22,7 @@ const TITLES: Record<What, { title: string; noun: string }> = {
 function meaning(what: What, service: Service): string {
   if (what === "queue") return "From when the first byte came to when it was read.";
   if (what === "answer") return "From the first byte of the question to the last byte of the answer.";
-  if (service.side === "client") return "From the first byte of the question sent to the first byte of the answer: how long the other side took, the network included.";
+  if (service.role === "client") return "From the first byte of the question sent to the first byte of the answer: how long the other side took, the network included.";
   return "From the first byte of the question read to the first byte of the answer sent.";
 }
 
@@ -43,7 +43,7 @@ function placeOf(service: Service): string {
 function nameOfService(service: Service): string {
   const place = placeOf(service);
   const where = service.protocol === "unix" ? place : `${service.places.some((p) => p?.peer) ? "" : "port "}${place}`;
-  return `${service.process}, ${service.side === "client" ? "client of" : "server on"} ${where}`;
+  return `${service.process}, ${service.role === "client" ? "client of" : "server on"} ${where}`;
 }
 
 /** One service in one run. */
@@ -98,7 +98,7 @@ function Services({ columns, spec, picked }: { columns: Columns; spec: Spec; pic
         ? <button type="button" class="line-name pick" aria-pressed={r.at === picked} onClick={() => pick(r)}><span class="radio" aria-hidden="true" /><span class="ellipsis">{r.service.process}</span></button>
         : <span class="ditto quiet">{r.service.process}</span>),
     },
-    { id: "side", title: "side", plain: "side", help: "server: it accepted the connections; client: it made them", unit: "", group: "", text: (r) => r.service.side },
+    { id: "role", title: "role", plain: "role", help: "server: it accepted the connections; client: it made them", unit: "", group: "", text: (r) => r.service.role },
     { id: "place", title: "port, peer", plain: "port, peer", help: "port of the server; of a client, the address and port of the other side", unit: "", group: "", text: (r) => placeIn(r.service, r.run) },
     ...(runs.length > 1 ? [{ id: "run", title: "recording", plain: "recording", help: "the recording that the row is about", unit: "", group: "", text: (r: Row) => nameOf(r.run), cell: (r: Row) => <RunName run={r.run} /> }] : []),
     number("rate", "requests", "requests answered, or made, per second", "1/s", (r) => r.rate),
@@ -139,7 +139,7 @@ function Notes({ spec }: { spec: Spec }) {
 export function Requests({ columns, spec }: { columns: Columns; spec: Spec }) {
   const all = windows.value;
   const asked = Number.parseInt(param("requests.service"), 10);
-  const busiest = Math.max(0, spec.services.findIndex((s) => s.side === "server"));
+  const busiest = Math.max(0, spec.services.findIndex((s) => s.role === "server"));
   const picked = spec.services[asked] ? asked : busiest;
   const service = spec.services[picked] as Service;
   const counts = useMemo(() => Object.fromEntries(WHATS.map((w) => [w, countsOf(columns, spec, all, w)[picked] ?? []])) as Record<What, Float64Array[]>, [columns, spec, all, picked]);
@@ -187,7 +187,7 @@ export function Requests({ columns, spec }: { columns: Columns; spec: Spec }) {
         </p>
         <Guard what="The percentiles"><Percentiles counts={counts[what]} ranges={spec.ranges} label={`${TITLES[what].title} of ${name}.`} /></Guard>
       </article>
-      {spec.states.length > 0 && service.side === "server" && <Guard what="Slow requests"><SlowRequests columns={columns} spec={spec} service={picked} /></Guard>}
+      {spec.states.length > 0 && service.role === "server" && <Guard what="Slow requests"><SlowRequests columns={columns} spec={spec} service={picked} /></Guard>}
     </>
   );
 }

@@ -63,8 +63,8 @@ export function requestsOf(runs: Run[], bad: (name: string) => string): Requests
       }
     }
   });
-  const service = (process: string, side: string, protocol: string, port: number, peer: string, has: (run: number) => boolean): Service => ({
-    process: bad(process), side, protocol, places: runs.map((_, r) => (has(r) ? { port, peer } : null)),
+  const service = (process: string, role: string, protocol: string, port: number, peer: string, has: (run: number) => boolean): Service => ({
+    process: bad(process), role, protocol, places: runs.map((_, r) => (has(r) ? { port, peer } : null)),
   });
   const states = FOLLOWED.map(([id, title]): State => {
     const like = STATES.find((s) => s.id === (NAMES[id] ?? id));

@@ -31,7 +31,7 @@ pub struct Service {
     /// Name of the process.
     pub process: String,
     /// `server` where it accepted the connections, `client` where it made them.
-    pub side: String,
+    pub role: String,
     /// `tcp`, `udp` or `unix`.
     pub protocol: String,
     /// By run: where; null where it did neither. A process with only one in each run is matched by its name, whatever the port.

@@ -14,7 +14,7 @@ const FOLLOWED: &str = "turn_followed";
 
 /// Its columns that add up to the service time, in the order in which they are stacked: what they are called, and the state of the thread ledger
 /// whose colours they have.
-const STATES: [(&str, &str, &str); 13] = [
+const STATES: [(&str, &str, &str); 12] = [
     ("running", "Running", "user"),
     ("runnable", "Run-queue wait", "runnable"),
     ("throttled", "Throttled", "throttled"),
@@ -24,7 +24,6 @@ const STATES: [(&str, &str, &str); 13] = [
     ("pipe", "Pipe", "pipe"),
     ("fault", "Page fault", "fault"),
     ("sleep", "Sleep", "sleep"),
-    ("idle", "Idle", "idle"),
     ("other", "Other", "other"),
     ("unknown", "Not known", "stolen"),
     ("others", "Other requests", ""),

@@ -11,7 +11,7 @@ static TURN: Table = Table::wide(
     &[
         Column::number("pid", "process"),
         Column::label("comm", "process"),
-        Column::label("side", "side"),
+        Column::label("role", "role"),
         Column::label("protocol", "protocol"),
         Column::number("port", "port"),
         Column::label("peer", "other side"),
@@ -28,7 +28,7 @@ static TURN_TIME: Table = Table::wide(
     "how long turns took",
     &[
         Column::label("comm", "process"),
-        Column::label("side", "side"),
+        Column::label("role", "role"),
         Column::label("protocol", "protocol"),
         Column::number("port", "port"),
         Column::label("peer", "other side"),
@@ -45,7 +45,7 @@ static FOLLOWED: Table = Table::wide(
     &[
         Column::number("pid", "process"),
         Column::label("comm", "process"),
-        Column::label("side", "side"),
+        Column::label("role", "role"),
         Column::label("protocol", "protocol"),
         Column::number("port", "port"),
         Column::label("peer", "other side"),
@@ -67,7 +67,7 @@ const SAMPLES: &str = "t pid comm thread at stack weight\n 1 7 app app 500000000
 /// Two processes of one server that answer on a port, and ask another server.
 fn server(name: &str, port: u32, followed: &str) -> Run {
     let turns = format!(
-        "t pid comm side protocol port peer turns service_time queued queue_time opened
+        "t pid comm role protocol port peer turns service_time queued queue_time opened
         0 7 app server tcp {port} \"\" 0 0 0 0 0
         0 8 app server tcp {port} \"\" 0 0 0 0 0
         0 7 app client tcp 5432 10.0.0.2 0 0 0 0 0
@@ -80,7 +80,7 @@ fn server(name: &str, port: u32, followed: &str) -> Run {
         2 7 app client tcp 6379 10.0.0.3 10 1000000 0 0 1"
     );
     let times = format!(
-        "t comm side protocol port peer what low high count
+        "t comm role protocol port peer what low high count
         1 app server tcp {port} \"\" service 458752 491520 140
         1 app server tcp {port} \"\" service 1048576 1114112 10
         1 app server tcp {port} \"\" queue 0 1024 150
@@ -104,7 +104,7 @@ fn services_are_matched_and_their_times_counted() {
     let services = spec["services"].as_array().unwrap();
     assert_eq!(services.len(), 3, "{services:?}");
     // The only server is one service on two ports; of the clients there are two in each run.
-    assert_eq!((services[0]["process"].as_str(), services[0]["side"].as_str()), (Some("app"), Some("server")));
+    assert_eq!((services[0]["process"].as_str(), services[0]["role"].as_str()), (Some("app"), Some("server")));
     assert_eq!(services[0]["places"], json!([{"port": 8001, "peer": ""}, {"port": 8002, "peer": ""}]));
     assert_eq!(services[1]["places"][1], json!({"port": 5432, "peer": "10.0.0.2"}));
     assert_eq!(spec["ranges"].as_array().unwrap().len(), 4, "what nothing is in is left out");
@@ -135,7 +135,7 @@ fn services_are_matched_and_their_times_counted() {
 
 #[test]
 fn followed_requests_come_with_their_states() {
-    let followed = "t pid comm side protocol port peer thread at weight time queued running lock others backend
+    let followed = "t pid comm role protocol port peer thread at weight time queued running lock others backend
         1 7 app server tcp 8001 \"\" w1 500000000 99.5 470000 1000 470000 0 0 \"\"
         2 7 app server tcp 8001 \"\" w2 1500000000 0.5 1100000 2000 100000 800000 200000 10.0.0.2:5432
         2 9 other server tcp 1 \"\" w2 1500000000 1 1100000 2000 100000 800000 200000 \"\"";
@@ -156,8 +156,8 @@ fn followed_requests_come_with_their_states() {
 #[test]
 fn a_long_recording_of_a_busy_server_stays_small() {
     let (mut turns, mut times) = (
-        "t pid comm side protocol port peer turns service_time queued queue_time opened\n".to_owned(),
-        "t comm side protocol port peer what low high count\n".to_owned(),
+        "t pid comm role protocol port peer turns service_time queued queue_time opened\n".to_owned(),
+        "t comm role protocol port peer what low high count\n".to_owned(),
     );
     let mut seed = 1u64;
     for t in (0..=3600u64).step_by(3) {
