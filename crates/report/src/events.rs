@@ -87,20 +87,29 @@ pub(crate) fn merge(mut events: Vec<Event>, limit: usize) -> Vec<Event> {
         if events.len() <= limit {
             break;
         }
-        for event in &mut events {
-            // A row that is longer than that stays as it is.
-            if event.to - event.from < width {
-                let middle = event.from + (event.to - event.from) / 2;
-                event.from = middle.div_euclid(width) * width;
-                event.to = event.from + width;
-            }
-        }
-        together(&mut events);
+        widen(&mut events, width);
     }
     events
 }
 
-fn together(events: &mut Vec<Event>) {
+/// The least length of stretches of which `most` cover so many nanoseconds.
+pub(crate) fn width_for(duration: i64, most: i64) -> i64 {
+    WIDTHS.into_iter().find(|width| duration / width <= most).unwrap_or(WIDTHS[WIDTHS.len() - 1])
+}
+
+/// Adds rows of equal keys together over stretches of this length, in nanoseconds. A row that is longer than that stays as it is.
+pub(crate) fn widen(events: &mut Vec<Event>, width: i64) {
+    for event in events.iter_mut() {
+        if event.to - event.from < width {
+            let middle = event.from + (event.to - event.from) / 2;
+            event.from = middle.div_euclid(width) * width;
+            event.to = event.from + width;
+        }
+    }
+    together(events);
+}
+
+pub(crate) fn together(events: &mut Vec<Event>) {
     events.sort_unstable();
     events.dedup_by(|next, kept| {
         let same = (next.run, next.from, next.to, next.key) == (kept.run, kept.from, kept.to, kept.key);

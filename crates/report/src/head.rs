@@ -1,6 +1,6 @@
 //! The head of the bundle: everything that the first screen shows, and what each page holds.
 
-use crate::bundle::{self, DifferencePer, Head, MissingStatus, PageSpec, ProfileSpec, Strip, Verdict};
+use crate::bundle::{self, DifferencePer, Head, MissingStatus, PageSpec, ProfileSpec, Requests, Strip, Verdict};
 use crate::charts::{PageData, place_of};
 use crate::explained::{self, Explained};
 use crate::{Error, budget};
@@ -31,7 +31,7 @@ pub(crate) fn head(
     comparison: &Comparison,
     explained: &Result<Explained, String>,
     pages: &mut [PageData],
-    profile: Option<ProfileSpec>,
+    (profile, requests): (Option<ProfileSpec>, Option<Requests>),
 ) -> Result<Head, Error> {
     let generated = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |d| d.as_secs_f64());
     let level = match (explained.as_ref().map(|e| e.explanation.outcome), comparison.headline.level) {
@@ -81,6 +81,7 @@ pub(crate) fn head(
         set_up: bundle::BlockRef { block: SET_UP.into() },
         missing: missing(runs, comparison),
         profile,
+        requests,
         pages: page_specs(comparison, pages),
     })
 }

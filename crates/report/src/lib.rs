@@ -14,6 +14,7 @@ mod html;
 mod ledger;
 mod locks;
 mod profile;
+mod requests;
 mod rows;
 mod stacks;
 mod summed;
@@ -81,6 +82,12 @@ pub fn report(runs: &[Run], comparison: &Comparison, options: &Explain) -> Resul
         if let Some(profile) = &profile {
             show(&mut pages, profile);
         }
+        let requests = requests::requests(runs)?;
+        if requests.is_some() {
+            summed::page(&mut pages, Page::Requests).view = Some(View::Requests);
+        }
+        let (requests, block) = requests.map(|r| (r.spec, (requests::BLOCK.to_owned(), r.block))).unzip();
+        columns.extend(block);
         let mut blocks = Vec::with_capacity(pages.len() + columns.len() + 2);
         let (spec, block) = profile.map(|p| (p.spec, (profile::BLOCK.to_owned(), p.block))).unzip();
         columns.extend(block);
@@ -91,7 +98,7 @@ pub fn report(runs: &[Run], comparison: &Comparison, options: &Explain) -> Resul
             blocks.push((page.block_id(), html::pack(&std::mem::take(&mut page.block).finish()?)?));
         }
         blocks.push((head::SET_UP.to_owned(), html::pack(&serde_json::to_vec(&head::set_up(runs))?)?));
-        let head = head::head(runs, comparison, &explained, &mut pages, spec)?;
+        let head = head::head(runs, comparison, &explained, &mut pages, (spec, requests))?;
         Ok(Report { html: html::assemble(&head, &blocks)?, explained })
     })
 }

@@ -120,17 +120,7 @@ impl Measured {
     /// The stretches in which it is read: a long recording's samples and waits would not all fit into memory. Locks are looked at as a whole, for
     /// their names; there are few of them.
     fn parts(&self, run: &Run) -> Vec<(i64, i64)> {
-        let duration = run.recording.duration();
-        if duration <= PART * 2 || self.measure.locks.is_some() {
-            return vec![(i64::MIN, i64::MAX)];
-        }
-        let count = (duration + PART - 1) / PART;
-        let edge = |i: i64| match i {
-            0 => i64::MIN,
-            _ if i == count => i64::MAX,
-            _ => i * PART,
-        };
-        (0..count).map(|i| (edge(i), edge(i + 1))).collect()
+        if self.measure.locks.is_some() { vec![(i64::MIN, i64::MAX)] } else { parts(run) }
     }
 
     /// Rows as they are merged and written.
@@ -271,6 +261,21 @@ pub(crate) fn profile(
 /// Length of a part of a recording that is read at a time, nanoseconds.
 const PART: i64 = 120_000_000_000;
 
+/// The stretches in which a table of many rows is read; a short recording as a whole.
+pub(crate) fn parts(run: &Run) -> Vec<(i64, i64)> {
+    let duration = run.recording.duration();
+    if duration <= PART * 2 {
+        return vec![(i64::MIN, i64::MAX)];
+    }
+    let count = (duration + PART - 1) / PART;
+    let edge = |i: i64| match i {
+        0 => i64::MIN,
+        _ if i == count => i64::MAX,
+        _ => i * PART,
+    };
+    (0..count).map(|i| (edge(i), edge(i + 1))).collect()
+}
+
 /// What the weights are divided by: operations or runs of the command, each as so many per second, or nothing.
 fn per(runs: &[Run]) -> WeightPer {
     let manifests: Vec<_> = runs.iter().map(|r| r.recording.manifest()).collect();
@@ -289,30 +294,31 @@ fn per(runs: &[Run]) -> WeightPer {
 
 /// What a reader of this run's stacks must know.
 fn notes(run: &Run) -> Vec<String> {
+    let names = run.recording.tables().map(|(_, table)| table.name);
+    names.filter(|name| *name == "collector" || name.ends_with("_collector")).flat_map(|n| notes_of(run, n)).collect()
+}
+
+/// What a table of a collector says that a reader must know: losses, and what was counted in part.
+pub(crate) fn notes_of(run: &Run, table: &str) -> Vec<String> {
+    let Some(rows) = Rows::load(run, table) else { return Vec::new() };
+    let (names, lost, one_in) = (rows.cells("collector"), rows.numbers("lost"), rows.numbers("sampled_1_in"));
+    let mut worst: HashMap<&str, (i64, i64)> = HashMap::new();
+    for ((&name, &lost), &one_in) in names.iter().zip(&lost).zip(&one_in) {
+        let entry = worst.entry(rows.text(name).unwrap_or(table)).or_default();
+        *entry = (entry.0.max(lost), entry.1.max(one_in));
+    }
+    let mut worst: Vec<_> = worst.into_iter().collect();
+    worst.sort_unstable();
     let mut notes = Vec::new();
-    for (_, table) in run.recording.tables() {
-        if table.name != "collector" && !table.name.ends_with("_collector") {
-            continue;
+    for (name, (lost, one_in)) in worst {
+        if lost > 0 {
+            notes.push(format!("{name}: {lost} events were lost"));
         }
-        let Some(rows) = Rows::load(run, table.name) else { continue };
-        let (names, lost, one_in) = (rows.cells("collector"), rows.numbers("lost"), rows.numbers("sampled_1_in"));
-        let mut worst: HashMap<&str, (i64, i64)> = HashMap::new();
-        for ((&name, &lost), &one_in) in names.iter().zip(&lost).zip(&one_in) {
-            let entry = worst.entry(rows.text(name).unwrap_or(table.name)).or_default();
-            *entry = (entry.0.max(lost), entry.1.max(one_in));
-        }
-        let mut worst: Vec<_> = worst.into_iter().collect();
-        worst.sort_unstable();
-        for (name, (lost, one_in)) in worst {
-            if lost > 0 {
-                notes.push(format!("{name}: {lost} events were lost"));
-            }
-            // What a source counts goes by its own name, its stacks by theirs.
-            if one_in > 1 && (name == "stacks" || table.name == "collector") {
-                notes.push(format!("{name}: stacks were taken of down to 1 in {one_in} events"));
-            } else if one_in > 1 {
-                notes.push(format!("{name}: counted in down to 1/{one_in} of the time, and scaled up"));
-            }
+        // What a source counts goes by its own name, its stacks by theirs.
+        if one_in > 1 && (name == "stacks" || table == "collector") {
+            notes.push(format!("{name}: stacks were taken of down to 1 in {one_in} events"));
+        } else if one_in > 1 {
+            notes.push(format!("{name}: counted in down to 1/{one_in} of the time, and scaled up"));
         }
     }
     notes

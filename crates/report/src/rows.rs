@@ -98,13 +98,14 @@ impl Rows {
         if cell == NULL { None } else { self.frame.symbols.text(cell) }
     }
 
-    /// For each row, the stretch that it is about, nanoseconds: from the read before to its own.
+    /// For each row, the stretch that it is about, nanoseconds: from the read before to its own. A read that came late is about all of the time since then.
     pub(crate) fn stretches(&self) -> Vec<(i64, i64)> {
         let stretch = |&tick: &u32| {
             let at = tick as usize;
             let to = self.frame.ticks.get(at).copied().unwrap_or(0);
             let before = at.checked_sub(1).and_then(|i| self.frame.ticks.get(i)).copied().unwrap_or(0);
-            (before.max(to - self.interval).min(to), to)
+            let is_next = to - before <= self.interval + self.interval / 2;
+            (if is_next { before.min(to) } else { to - self.interval }, to)
         };
         self.frame.tick.iter().map(stretch).collect()
     }

@@ -1,5 +1,7 @@
 //! Reports of hand-written recordings: what lands in the head and in the blocks, with numbers that can be checked by hand.
 
+mod requests;
+
 use super::Report;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

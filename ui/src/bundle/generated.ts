@@ -403,6 +403,8 @@ export type Head = {
   missing: Array<Missing>,
   /** Stacks, locks and the thread ledger; null where none of them was recorded. */
   profile: ProfileSpec | null,
+  /** Requests that servers answered and clients made; null where none was counted. */
+  requests: Requests | null,
   /** The pages, in the order of the left rail. Each has data. */
   pages: Array<PageSpec>,
 };
@@ -539,7 +541,7 @@ export type PageSpec = {
   block: string,
   /** How many differences point here. */
   differences: number,
-  /** What is drawn above the charts, from the block `profile`. */
+  /** What is drawn above the charts, from a block of columns. */
   view: View | null,
   /** Its charts, in order. */
   charts: Array<Chart>,
@@ -552,6 +554,14 @@ export type PageTable = { "kind": "window" } & WindowTable | { "kind": "events" 
 
 /** What weights of stacks are given per. */
 export type PerWhat = "operation" | "run" | "second";
+
+/** Where requests arrived. */
+export type Place = {
+  /** Port of the server; 0 for a Unix socket. */
+  port: number,
+  /** Of a client: address of the other side; of a Unix socket: the end of its path; else empty. */
+  peer: string,
+};
 
 /** What more of a metric means. */
 export type Polarity = "better" | "worse" | "neutral";
@@ -571,6 +581,37 @@ export type ProfileSpec = {
   /** By run: how its threads take turns; null where that was not recorded. */
   turns: Array<Turns | null>,
   /** By run: what a reader of its stacks must know: losses, and what was counted in part. */
+  notes: Array<Array<string>>,
+};
+
+/** SQL behind the parts of the page. */
+export type RequestQueries = {
+  /** Requests, connections and times by service. */
+  services: string,
+  /** How long they took: counts by range. */
+  times: string,
+  /** Requests that were followed. */
+  followed: string,
+};
+
+/** What is in the block `requests`, and how it is read. */
+export type Requests = {
+  /** The block. */
+  block: string,
+  /** Who answered or asked, those with the most requests first; rows of the block name theirs by its place here. */
+  services: Array<Service>,
+  /** How many more there were, with fewer requests, that are left out. */
+  left_out: number,
+  /**
+   * Ranges of time by which requests are counted, ascending, seconds: from and to. Those in which nothing ever was are left out; the first
+   * can begin at 0. Rows of the block name theirs by its place here.
+   */
+  ranges: Array<[number, number]>,
+  /** The states in which followed requests spent their service time, columns of the table `turn_followed`; empty where none was followed. */
+  states: Array<State>,
+  /** SQL that gives what is shown. */
+  queries: RequestQueries,
+  /** By run: what a reader must know: losses, and what was counted in part. */
   notes: Array<Array<string>>,
 };
 
@@ -679,6 +720,18 @@ export type SeriesRef = {
   labels: { [key in string]: string },
   /** Place in the series of the page's block. */
   data: number,
+};
+
+/** One port that a process answered on, or one other side that it asked. */
+export type Service = {
+  /** Name of the process. */
+  process: string,
+  /** `server` where it accepted the connections, `client` where it made them. */
+  role: string,
+  /** `tcp`, `udp` or `unix`. */
+  protocol: string,
+  /** By run: where; null where it did neither. A process with only one in each run is matched by its name, whatever the port. */
+  places: Array<Place | null>,
 };
 
 /** The block `set-up`: all properties of all runs. */
@@ -805,8 +858,8 @@ export type Verdict = {
   level: Level,
 };
 
-/** What a page draws from the block `profile`. */
-export type View = "time-budget" | "profiles";
+/** What a page draws from a block of columns: `profile`, or `requests`. */
+export type View = "time-budget" | "profiles" | "requests";
 
 /** What weights are divided by: the seconds of the window times the run's rate. */
 export type WeightPer = {

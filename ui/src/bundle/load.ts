@@ -32,6 +32,7 @@ export function readHead(doc: Document): Head {
     comparison: null,
     budget: null,
     profile: null,
+    requests: null,
     compared: 0,
     set_up: null,
     ...head,

@@ -129,6 +129,13 @@ export function columnScale(unit: string, greatest: number, allWhole: boolean, s
   return { ...scale, decimals: Math.max(1, scale.decimals) };
 }
 
+/** A scale with as many decimals, three at most, as keep two digits of the least value: for times that are compared over powers of ten. */
+export function finer(scale: Scale, least: number): Scale {
+  const shown = least / scale.factor;
+  const needed = shown > 0 && Number.isFinite(shown) ? Math.ceil(-Math.log10(shown) - 1e-9) + 1 : 0;
+  return { ...scale, decimals: Math.max(scale.decimals, Math.min(3, needed)) };
+}
+
 /** Distances between the labels of an axis of bytes, round in the unit that the labels are written in. */
 export const BINARY_INCREMENTS: number[] = [0, 1, 2, 3, 4, 5].flatMap((k) => [1, 2, 5, 10, 20, 50, 100, 200, 500].map((m) => m * 1024 ** k));
 

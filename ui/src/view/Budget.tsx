@@ -6,6 +6,7 @@ import { partInWords } from "../model/explained";
 import { columnScale, human, inScale } from "../model/units";
 import { go, param, report, setParam } from "../state";
 import { RunName, nameOf } from "./parts";
+import { StateBar } from "./StateBar";
 
 /** The colour of a state: the ledger's bring theirs, those of CPUs are lines of a chart. */
 export function budgetColor(budget: Pick<Data, "source" | "states">, n: number, id: string): string {
@@ -79,23 +80,10 @@ export function Budget({ budget: whole, heading = "Where the time went", about }
                 <RunName run={run} />
                 {budget.elapsed && <span class="quiet small" title={doneInWords(budget, run)}>{human(budget.elapsed[run], "s")} elapsed</span>}
               </div>
-              <div class="bar" role="img" aria-label={`${nameOf(run)}: ${said}`}>
-                {budget.states.map((s, i) => {
-                  const v = values[i] ?? null;
-                  if (v === null || v <= 0) return null;
-                  const share = (v / most) * 100;
-                  return (
-                    <span
-                      key={s.id}
-                      class={`segment${(over ?? picked) !== null && (over ?? picked) !== i ? " dim" : ""}`}
-                      style={{ width: `${share}%`, background: budgetColor(budget, i, s.id) }}
-                      title={`${s.title}: ${human(v, budget.unit)}. Click: only what is in this state.`}
-                      onPointerEnter={() => setOver(i)}
-                      onClick={() => setParam("state", picked === i ? "" : s.id)}
-                    />
-                  );
-                })}
-              </div>
+              <StateBar
+                states={budget.states} values={values} unit={budget.unit} most={most} label={`${nameOf(run)}: ${said}`} color={(i, id) => budgetColor(budget, i, id)}
+                lit={over ?? picked} onOver={setOver} hint="Click: only what is in this state." onPick={(i) => setParam("state", picked === i ? "" : (budget.states[i]?.id ?? ""))}
+              />
               <span class="bar-sum">{inScale(sums[run], scale)}</span>
             </div>
           );

@@ -2,7 +2,7 @@
 import { type ComponentChildren, Fragment, type Ref } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { csv } from "../model/csv";
-import { columnScale, inScale, plain } from "../model/units";
+import { columnScale, finer, inScale, plain } from "../model/units";
 import { param, setParam } from "../state";
 import { CopyButton } from "./parts";
 
@@ -21,6 +21,10 @@ export interface ColumnOf<R> {
   cell?: (row: R) => ComponentChildren;
   /** Sort by size, whatever the sign. */
   bySize?: boolean;
+  /** With decimals for the least value, too. */
+  fine?: boolean;
+  /** What rows are sorted by, where it is not the value: rows of equal rank stay together, in their order. */
+  rank?: (row: R) => number;
 }
 
 export interface Group {
@@ -68,7 +72,8 @@ const collator = new Intl.Collator("en", { numeric: true });
 
 function compare<R>(column: ColumnOf<R>, down: boolean): (a: R, b: R) => number {
   const sign = down ? -1 : 1;
-  const { text, value } = column;
+  const { text } = column;
+  const value = column.rank ?? column.value;
   if (text) return (a, b) => sign * collator.compare(text(a), text(b));
   if (!value) return () => 0;
   const size = (r: R) => (column.bySize ? Math.abs(value(r)) : value(r));
@@ -81,12 +86,14 @@ function compare<R>(column: ColumnOf<R>, down: boolean): (a: R, b: R) => number 
 }
 
 /** The table. `name` is its name in the link. */
-export function DataTable<R>({ name, label, columns, groups, rows, first, tools, more, id, frame }: {
+export function DataTable<R>({ name, label, columns, groups, rows, first, tools, more, id, frame, look, onRow }: {
   name: string; label: string; columns: ColumnOf<R>[]; groups?: Group[]; rows: R[]; first: string; tools?: ComponentChildren;
   /** What a row opens to; which row is open is in the link, by its `id`. */
   more?: (row: R) => ComponentChildren; id?: (row: R) => string;
   /** What scrolls sideways where the table is wider. */
   frame?: Ref<HTMLDivElement>;
+  /** The class of a row, and what a click on it does; the same must be reached by keyboard from a cell. */
+  look?: (row: R) => string; onRow?: (row: R) => void;
 }) {
   const [part, setPart] = useState(PART);
   const open = param(`${name}.open`);
@@ -104,10 +111,10 @@ export function DataTable<R>({ name, label, columns, groups, rows, first, tools,
     return column ? kept.toSorted(compare(column, down)) : kept;
   }, [rows, columns, filter, by, down]);
   const scales = useMemo(() => {
-    const greatest = new Map<string, { unit: string; most: number; least: number; whole: boolean }>();
+    const greatest = new Map<string, { unit: string; most: number; least: number; whole: boolean; fine: boolean }>();
     for (const c of columns) {
       if (!c.value) continue;
-      const g = greatest.get(c.group) ?? { unit: c.unit, most: 0, least: Number.POSITIVE_INFINITY, whole: true };
+      const g = greatest.get(c.group) ?? { unit: c.unit, most: 0, least: Number.POSITIVE_INFINITY, whole: true, fine: c.fine ?? false };
       for (const r of rows) {
         const x = c.value(r);
         if (Number.isNaN(x)) continue;
@@ -117,7 +124,10 @@ export function DataTable<R>({ name, label, columns, groups, rows, first, tools,
       }
       greatest.set(c.group, g);
     }
-    return new Map([...greatest].map(([k, g]) => [k, columnScale(g.unit, g.most, g.whole, Math.min(g.most, g.least))]));
+    return new Map([...greatest].map(([k, g]) => {
+      const scale = columnScale(g.unit, g.most, g.whole, Math.min(g.most, g.least));
+      return [k, g.fine ? finer(scale, g.least) : scale];
+    }));
   }, [rows, columns]);
   const scaleOf = (c: ColumnOf<R>) => scales.get(c.group) ?? { factor: 1, symbol: "", decimals: 1 };
   const table = () =>
@@ -186,7 +196,7 @@ export function DataTable<R>({ name, label, columns, groups, rows, first, tools,
               const isOpen = id !== undefined && open !== "" && id(r) === open;
               return (
                 <Fragment key={i}>
-                  <tr class={isOpen ? "open" : ""}>
+                  <tr class={isOpen ? "open" : (look?.(r) ?? "")} {...(onRow ? { onClick: () => onRow(r) } : {})}>
                     {columns.map((c, k) => {
                       if (k === 0 && more && id && c.text) {
                         return (

@@ -10,6 +10,7 @@ import { EventTable } from "./EventTable";
 import { PointsHere } from "./Findings";
 import { Guard, Trouble, useLoaded } from "./parts";
 import { Profiles } from "./Profiles";
+import { Requests } from "./Requests";
 import { TimeBudget } from "./TimeBudget";
 import { WindowTable } from "./WindowTable";
 
@@ -22,7 +23,10 @@ function FromColumns({ block, what, children }: { block: string; what: string; c
 }
 
 function View({ spec }: { spec: PageSpec }) {
-  const { profile } = report();
+  const { profile, requests } = report();
+  if (spec.view === "requests") {
+    return requests && <FromColumns block={requests.block} what={spec.title}>{(columns) => <Requests columns={columns} spec={requests} />}</FromColumns>;
+  }
   if (!spec.view || !profile) return null;
   return (
     <FromColumns block={profile.block} what={spec.title}>

@@ -2,14 +2,13 @@
 import { useMemo } from "preact/hooks";
 import type { Columns } from "../bundle/columns";
 import type { Budget as Data, ProfileSpec } from "../bundle/types";
-import { stateColor } from "../model/color";
 import { divisors, ledgerOf, unitOf } from "../model/profile";
-import { human } from "../model/units";
 import { chosen, ledgerState, param, report, setParam, windows } from "../state";
 import { Budget } from "./Budget";
 import { Concurrency } from "./Concurrency";
 import { type ColumnOf, DataTable, type Group } from "./DataTable";
 import { nameOf, RunName } from "./parts";
+import { MiniBar } from "./StateBar";
 
 const WHAT = { operation: "Time of all threads per operation", run: "Time of all threads per run of the command", second: "Time of all threads per second" } as const;
 
@@ -20,17 +19,10 @@ interface ThreadRow {
   runs: (Map<string, number> | null)[];
 }
 
-/** A small stacked bar: the states of one thread in one run, as a part of the longest of all. */
+/** The states of one thread in one run, as a part of the longest of all. */
 function Bar({ row, run, states, most, unit }: { row: ThreadRow; run: number; states: Data["states"]; most: number; unit: string }) {
   const of = row.runs[run];
-  if (!of) return <span class="quiet">–</span>;
-  const parts = states.flatMap((s) => { const v = of.get(s.id) ?? 0; return v > 0 ? [{ s, v }] : []; });
-  const said = parts.map(({ s, v }) => `${s.title} ${human(v, unit)}`).join(", ");
-  return (
-    <span class="mini-bar" role="img" aria-label={said} title={said}>
-      {parts.map(({ s, v }) => <span key={s.id} style={{ width: `${(v / most) * 100}%`, background: stateColor(s) }} />)}
-    </span>
-  );
+  return of ? <MiniBar states={states} values={states.map((s) => of.get(s.id) ?? 0)} most={most} unit={unit} /> : <span class="quiet">–</span>;
 }
 
 function Threads({ columns, spec, states, unit }: { columns: Columns; spec: ProfileSpec; states: Data["states"]; unit: string }) {

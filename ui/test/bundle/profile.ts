@@ -3,7 +3,7 @@ import type { Budget, EventsTable, Explanation, Finding, PageSpec, ProfileSpec, 
 import { type ColumnSpec, encodeColumns } from "./encode";
 import { random } from "./samples";
 
-const STATES: State[] = ([
+export const STATES: State[] = ([
   ["user", "Running, user code", "on-cpu", "#2f6fb3", "#6fa8e6"], ["kernel", "Running, kernel", "on-cpu", "#8db8de", "#3b6ea5"], ["stolen", "Stolen", "stretch", "#5b6b7b", "#8c9aa8"],
   ["runnable", "Run-queue wait", "stretch", "#7d5ba6", "#b79be6"], ["throttled", "Throttled", "stretch", "#b9a2d8", "#725a9c"], ["lock", "Lock", "wait", "#c25a1c", "#f08a4b"],
   ["disk", "Disk", "wait", "#2f8f73", "#57c7a3"], ["network", "Network", "wait", "#8fcbb4", "#2f7f66"], ["pipe", "Pipe", "wait", "#55702a", "#a5c46a"],
@@ -26,7 +26,7 @@ const finding = (cause: string, share: number, title: string, says: string, stat
 });
 
 /** Rows of a table, put together column by column. */
-class Rows {
+export class Rows {
   readonly columns: Record<string, ColumnSpec> = {};
   constructor(private readonly spec: Record<string, { scale?: number; delta?: boolean }>) {
     for (const [name, s] of Object.entries(spec)) this.columns[name] = { values: [], ...s };

@@ -1,6 +1,7 @@
 // Synthetic reports that look like real ones, by name. Values follow from a seed, so that tests can say what the page must show.
 import type { Chart, Column, Difference, Head, PageSpec, Row, Run, SeriesRef, SetUp } from "../../src/bundle/types";
 import { IPI_TABLE, profileOf } from "./profile";
+import { requestsOf } from "./requests";
 import { encodeBlock, type Blocks, type LevelSpec, type TimeSpec } from "./encode";
 
 export interface Sample {
@@ -106,6 +107,8 @@ export interface Options {
   facts?: boolean;
   /** With stacks, locks, a thread ledger and system calls. */
   threads?: boolean;
+  /** With requests that servers answered. */
+  requests?: boolean;
 }
 
 export const HOSTILE = `</script><img src=x onerror="window.pwned=1"><b>bold</b>"'&amp;`;
@@ -263,6 +266,7 @@ export function sample(o: Options): Sample {
       ...(o.holes ? [{ run: 0, source: "schedstat", item: "run-queue wait", status: "failed" as const, why: bad("the file ended in the middle of a line"), remedy: null, matters: true }] : []),
     ],
     profile: null,
+    requests: null,
     pages,
   };
   if (o.threads) {
@@ -281,6 +285,14 @@ export function sample(o: Options): Sample {
     for (const p of made.pages) blocks[p.block] = empty;
     pages.find((p) => p.id === "interrupts")?.tables.push(IPI_TABLE);
   }
+  if (o.requests) {
+    const made = requestsOf(all, bad);
+    head.requests = made.spec;
+    blocks["requests"] = made.bytes;
+    page("requests", "Requests", 1, (b, times) => ({ charts: [chart("turns-rate", "Requests answered", "line", "1/s", lines(b, times, [["turns", 900]]))] }));
+    const last = pages.pop();
+    if (last) pages.unshift({ ...last, view: "requests" });
+  }
   return { head, blocks };
 }
 
@@ -291,6 +303,10 @@ export const SAMPLES: Record<string, () => Sample> = {
   "threads-one": () => sample({ runs: ["only"], seconds: 60, cpus: 2, threads: true }),
   "threads-three": () => sample({ runs: ["fast", "slow", "slow, pinned"], seconds: 60, cpus: 2, threads: true }),
   "threads-hostile": () => sample({ runs: ["fast", "slow"], seconds: 60, cpus: 2, threads: true, hostile: true }),
+  requests: () => sample({ runs: ["fast", "slow"], seconds: 60, cpus: 2, requests: true }),
+  "requests-one": () => sample({ runs: ["only"], seconds: 60, cpus: 2, requests: true }),
+  "requests-three": () => sample({ runs: ["fast", "slow", "slow, pinned"], seconds: 60, cpus: 2, requests: true }),
+  "requests-hostile": () => sample({ runs: ["fast", "slow"], seconds: 60, cpus: 2, requests: true, hostile: true }),
   three: () => sample({ runs: ["fast", "slow", "slow, pinned"], seconds: 60, cpus: 8 }),
   eight: () => sample({ runs: Array.from({ length: 8 }, (_, i) => `node-${i + 1}`), seconds: 60, cpus: 4 }),
   one: () => sample({ runs: ["only"], seconds: 60, cpus: 2 }),

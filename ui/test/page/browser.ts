@@ -111,7 +111,7 @@ export async function settled(page: Page): Promise<void> {
   await page.waitForSelector("main h1, .opening.trouble");
   await page.waitForFunction(() => !document.querySelector("main p[role=status]"));
   await page.waitForFunction(() => {
-    const near = [...document.querySelectorAll<HTMLElement>(".chart")].filter((c) => {
+    const near = [...document.querySelectorAll<HTMLElement>(".chart[data-chart]")].filter((c) => {
       const b = c.getBoundingClientRect();
       return b.bottom > 0 && b.top < innerHeight;
     });
@@ -135,7 +135,7 @@ export async function shot(page: Page, name: string): Promise<void> {
 /** How many different colours the canvases of charts in the page hold; a blank chart has one or two. */
 export function paint(page: Page): Promise<{ charts: number; blank: string[] }> {
   return page.evaluate(() => {
-    const charts = [...document.querySelectorAll<HTMLElement>("main .chart")];
+    const charts = [...document.querySelectorAll<HTMLElement>("main .chart[data-chart]")];
     const blank: string[] = [];
     for (const chart of charts) {
       for (const canvas of chart.querySelectorAll("canvas")) {

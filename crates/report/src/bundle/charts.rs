@@ -16,7 +16,7 @@ pub struct PageSpec {
     pub block: String,
     /// How many differences point here.
     pub differences: usize,
-    /// What is drawn above the charts, from the block `profile`.
+    /// What is drawn above the charts, from a block of columns.
     pub view: Option<View>,
     /// Its charts, in order.
     pub charts: Vec<Chart>,
@@ -24,7 +24,7 @@ pub struct PageSpec {
     pub tables: Vec<PageTable>,
 }
 
-/// What a page draws from the block `profile`.
+/// What a page draws from a block of columns: `profile`, or `requests`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
@@ -33,6 +33,8 @@ pub enum View {
     TimeBudget,
     /// Flame graphs.
     Profiles,
+    /// Services, how long their requests took, and where slow ones spent it.
+    Requests,
 }
 
 /// A chart. One that is 0 at all times in all runs is collapsed to its title.

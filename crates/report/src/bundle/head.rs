@@ -1,6 +1,6 @@
 //! The head: the recordings, what is said of them, what differs, what was not measured. And the block `set-up`.
 
-use super::{Budget, Explanation, PageSpec, ProfileSpec, Unit};
+use super::{Budget, Explanation, PageSpec, ProfileSpec, Requests, Unit};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -40,6 +40,8 @@ pub struct Head {
     pub missing: Vec<Missing>,
     /// Stacks, locks and the thread ledger; null where none of them was recorded.
     pub profile: Option<ProfileSpec>,
+    /// Requests that servers answered and clients made; null where none was counted.
+    pub requests: Option<Requests>,
     /// The pages, in the order of the left rail. Each has data.
     pub pages: Vec<PageSpec>,
 }

@@ -11,6 +11,7 @@ mod explanation;
 mod flame;
 mod head;
 mod profile;
+mod requests;
 mod tables;
 #[cfg(test)]
 mod typescript;
@@ -26,6 +27,7 @@ pub use head::{
     MissingStatus, Output, Polarity, Role, Run, SetUp, Sprint, Strip, Tool, Verdict, Window, Work,
 };
 pub use profile::{Measure, PerWhat, ProfileSpec, Sawtooth, Serial, Turns, WeightPer};
+pub use requests::{Place, RequestQueries, Requests, Service};
 pub use tables::{
     Bucket, Column, EventKey, EventTable, EventValue, How, Only, PageTable, Row, StackColumn, WindowTable,
 };
