@@ -113,12 +113,14 @@ static __always_inline bool unix_sides(struct sock *sk, struct service_key *key)
 	/* The end of the path tells more than its beginning. */
 	length = BPF_CORE_READ(address, len);
 	at = bpf_core_field_offset(struct unix_address, name) + bpf_core_field_offset(struct sockaddr_un, sun_path);
-	if (length < 2 || length > sizeof(struct sockaddr_un))
+	if (length <= 2 || length > sizeof(struct sockaddr_un))
 		return 0;
 	length -= 2;
 	skipped = length > sizeof(key->path) ? length - sizeof(key->path) : 0;
 	length -= skipped;
-	if (!length || length > sizeof(key->path))
+	/* The compiler knows that, and would leave it out; old verifiers want to see it. */
+	asm volatile("" : "+r"(length));
+	if (length > sizeof(key->path))
 		return 0;
 	bpf_probe_read_kernel(key->path, length, (void *)address + at + skipped);
 	return 1;
@@ -175,25 +177,28 @@ static __always_inline bool identify(struct sock *sk, __u32 side, struct service
 }
 
 /* Not static, so that the kernel verifies them once and not for each call. */
-int number_of(struct service_key *key);
+int number_of(struct service_key *wanted);
 int find_service(struct connection *connection);
 
 /* The number of a service, which is new perhaps; 0 where there is no room. */
-__noinline int number_of(struct service_key *key)
+__noinline int number_of(struct service_key *wanted)
 {
 	__u32 *known, zero = 0, *last, number;
+	struct service_key key;
 
-	if (!key)
+	if (!wanted)
 		return 0;
-	known = bpf_map_lookup_elem(&services, key);
+	/* Old verifiers take keys only from the stack of who asks, or from maps. */
+	key = *wanted;
+	known = bpf_map_lookup_elem(&services, &key);
 	if (known)
 		return *known;
 	last = bpf_map_lookup_elem(&newest, &zero);
 	if (!last)
 		return 0;
 	number = __sync_fetch_and_add(last, 1) + 1;
-	bpf_map_update_elem(&services, key, &number, BPF_NOEXIST);
-	known = bpf_map_lookup_elem(&services, key);
+	bpf_map_update_elem(&services, &key, &number, BPF_NOEXIST);
+	known = bpf_map_lookup_elem(&services, &key);
 	if (!known) {
 		count(LOST_SERVICES);
 		return 0;
