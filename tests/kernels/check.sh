@@ -26,7 +26,7 @@ between() {
 
 # What an emulated machine is too slow for is no matter of its kernel.
 SLOW="why like '%found no room%'"
-EBPF="'threads', 'processes', 'syscalls', 'ipis', 'faults', 'block', 'irqs', 'tcp', 'stacks'"
+EBPF="'threads', 'processes', 'syscalls', 'ipis', 'faults', 'block', 'irqs', 'tcp', 'turns', 'stacks'"
 
 # What every recording of a guest must hold, whatever its kernel and its privileges.
 check_recording() {
@@ -52,6 +52,26 @@ check_recording() {
 
 # Whether a table of the recording is there as a whole.
 has() { [[ $(number "$1" "select count(*) from coverage where source = '$2' and item in ('', '${3:-}') and status <> 'read'") == 0 ]]; }
+
+# check_turns NAME FILE: the requests of known.c, as one thread of it answered them and as another made them
+check_turns() {
+    local name=$1 file=$2 out=${2%.twin}.out protocol side
+    t() { truth "$out" "$1"; }
+    turn() { number "$file" "select sum(m) from (select max($1) as m from turn where comm = 'known' and protocol = '$2' and side = '$3' group by pid, port, peer)"; }
+    for protocol in tcp unix; do
+        for side in server client; do
+            between "$name: requests, $protocol $side" "$(turn turns $protocol $side)" "$(t requests)" "$(t requests)"
+            between "$name: time that they took, $protocol $side" "$(turn service_time $protocol $side)" "$(t ${protocol}_served)" "$(t ${protocol}_asked)"
+        done
+        between "$name: bytes of the questions, $protocol" "$(turn received $protocol server)" "$((100 * $(t requests)))" "$((100 * $(t requests)))"
+    done
+    for side in server client; do
+        between "$name: connections made, $side" "$(turn opened tcp $side)" "$(t connections)" "$(t connections)"
+    done
+    if has "$file" turns turn.queue_time; then
+        between "$name: requests that lay there" "$(turn queued tcp server)" "$(($(t requests) - 4))" "$(t requests)"
+    fi
+}
 
 # check_known NAME FILE: the program of known.c
 check_known() {
@@ -102,13 +122,16 @@ check_known() {
     if has "$file" syscalls; then
         # Both ends of the pipes read, and one of them once more to see that it is closed.
         between "$name: reads" "$(n "select sum(m) from (select max(count) as m from syscall where $here and call = 'read' group by pid)")" \
-            "$(($(t reads) + 2 * $(t round_trips) + 1))" "$(($(t reads) + 2 * $(t round_trips) + 1))"
+            "$(($(t reads) + 2 * $(t round_trips) + 1 + $(t request_reads)))" "$(($(t reads) + 2 * $(t round_trips) + 1 + $(t request_reads)))"
     fi
     if has "$file" faults; then
         between "$name: page faults by place" "$(n "select sum(count) from page_fault where $here and kind = 'user'")" "$(t faults)" "$(($(t faults) + 600))"
     fi
     if has "$file" tcp; then
         between "$name: connections" "$(n "select max(connects) from tcp where $here")" "$(t connections)" "$(t connections)"
+    fi
+    if has "$file" turns; then
+        check_turns "$name" "$file"
     fi
     if has "$file" ipis; then
         between "$name: interrupts between CPUs" "$(n 'select sum(count) from ipi')" 1 1000000

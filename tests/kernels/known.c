@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,12 +16,14 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 enum { READS = 5000, PAGES = 2048, TURNS = 60, HELD = 3000000, SLEPT = 400000000, CHILDREN = 8, ROUND_TRIPS = 400 };
 enum { WRITES = 40, BLOCK = 4096, CONNECTIONS = 5, BURNT = 600000000 };
+enum { REQUESTS = 120, REQUEST_CONNECTIONS = 4, QUESTION = 100, ANSWER = 10 };
 
 static void truth(const char *name, uint64_t value)
 {
@@ -194,7 +197,89 @@ static void connections(void)
 		close(client);
 	}
 	close(server);
-	truth("connections", CONNECTIONS);
+}
+
+static uint64_t served;
+
+/* Looks ahead, reads the question, and answers it, until the other side hangs up. */
+static void *serves(void *listener)
+{
+	char question[QUESTION], answer[ANSWER] = {0};
+
+	for (int i = 0; i < REQUEST_CONNECTIONS; i++) {
+		int stream = accept(*(int *)listener, 0, 0);
+
+		if (stream < 0)
+			fail("accept");
+		while (recv(stream, question, QUESTION, MSG_PEEK | MSG_WAITALL) == QUESTION) {
+			uint64_t begin;
+
+			if (read(stream, question, QUESTION) != QUESTION)
+				fail("question");
+			begin = now(CLOCK_MONOTONIC);
+			for (volatile int thought = 0; thought < 20000; thought++)
+				;
+			served += now(CLOCK_MONOTONIC) - begin;
+			if (write(stream, answer, ANSWER) != ANSWER)
+				fail("answer");
+		}
+		close(stream);
+	}
+	return 0;
+}
+
+/* The kind of calls that asks changes with the connection. */
+static void asks(int stream, bool by_messages)
+{
+	char question[QUESTION] = {0}, answer[ANSWER];
+	struct iovec there = {question, QUESTION}, back = {answer, ANSWER};
+	struct msghdr asked = {.msg_iov = &there, .msg_iovlen = 1}, answered = {.msg_iov = &back, .msg_iovlen = 1};
+
+	for (int i = 0; i < REQUESTS / REQUEST_CONNECTIONS; i++) {
+		ssize_t sent = by_messages ? sendmsg(stream, &asked, 0) : send(stream, question, QUESTION, 0);
+		ssize_t received = by_messages ? recvmsg(stream, &answered, MSG_WAITALL) : recv(stream, answer, ANSWER, MSG_WAITALL);
+
+		if (sent != QUESTION || received != ANSWER)
+			fail("request");
+	}
+}
+
+static void requests(struct sockaddr *address, socklen_t length)
+{
+	int listener = socket(address->sa_family, SOCK_STREAM, 0);
+	uint64_t begin;
+	pthread_t server;
+
+	served = 0;
+	if (listener < 0 || bind(listener, address, length) || listen(listener, 8) || getsockname(listener, address, &length))
+		fail("listen");
+	if (pthread_create(&server, 0, serves, &listener))
+		fail("pthread_create");
+	begin = now(CLOCK_MONOTONIC);
+	for (int i = 0; i < REQUEST_CONNECTIONS; i++) {
+		int stream = socket(address->sa_family, SOCK_STREAM, 0);
+
+		if (stream < 0 || connect(stream, address, length))
+			fail("connect");
+		asks(stream, i % 2);
+		close(stream);
+	}
+	pthread_join(server, 0);
+	truth(address->sa_family == AF_UNIX ? "unix_asked" : "tcp_asked", now(CLOCK_MONOTONIC) - begin);
+	truth(address->sa_family == AF_UNIX ? "unix_served" : "tcp_served", served);
+	close(listener);
+}
+
+static void all_requests(void)
+{
+	struct sockaddr_in tcp = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct sockaddr_un local = {.sun_family = AF_UNIX, .sun_path = "\0known"};
+
+	requests((void *)&tcp, sizeof(tcp));
+	requests((void *)&local, sizeof(sa_family_t) + 6);
+	truth("requests", REQUESTS);
+	truth("request_reads", 2 * REQUESTS);
+	truth("connections", CONNECTIONS + REQUEST_CONNECTIONS);
 }
 
 static volatile uint64_t sum;
@@ -236,6 +321,7 @@ int main(int count, char **arguments)
 	forks();
 	switches();
 	connections();
+	all_requests();
 	if (count > 1)
 		writes(arguments[1]);
 	burn();

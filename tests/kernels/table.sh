@@ -16,6 +16,8 @@ IPIs by sender|ipis|
 TCP by process: retransmits, connection time|tcp|
 stalls caused by delayed ACKs|tcp|delayed_ack_stalls
 full listen queues by process|tcp|listen_overflows
+requests that servers answered, and how long they took|turns|
+how long requests lay there before they were read|turns|turn.queue_time
 '
 
 # cell FILE SOURCE ITEM

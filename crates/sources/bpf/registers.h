@@ -16,6 +16,14 @@ struct registers {
 	__u64 arguments[5];
 };
 
+/* Whether the thread is in a call of a 32-bit program, whose numbers are others: TS_COMPAT of x86, TIF_32BIT of 64-bit ARM. */
+static __always_inline bool is_compat(struct task_struct *task)
+{
+	if (bpf_core_field_exists(task->thread_info.status))
+		return task->thread_info.status & 2;
+	return task->thread_info.flags & (1 << 22);
+}
+
 static __always_inline bool registers_of(struct registers *to, struct task_struct *task)
 {
 	void *raw = (void *)bpf_task_pt_regs(task);

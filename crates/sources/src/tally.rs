@@ -244,7 +244,7 @@ mod tests {
 pub mod testing {
     use crate::{Reader, Scope, Source};
     use host::Host;
-    use model::{Coverage, NULL, Out, Rows, Symbols, Type};
+    use model::{Coverage, NULL, Out, Rows, Symbols, Type, Unavailable};
     use std::collections::HashMap;
     use std::process::{Child, Command, Stdio};
 
@@ -317,11 +317,15 @@ pub mod testing {
 
         /// Opens `source` for `scope`.
         pub fn open_for(source: &'static Source, scope: &Scope) -> Option<Self> {
-            let host = Host::live();
-            match (source.open)(&host, scope) {
+            Self::with(source, (source.open)(&Host::live(), scope))
+        }
+
+        /// A source that was opened in its own way.
+        pub fn with(source: &'static Source, opened: Result<Box<dyn Reader>, Unavailable>) -> Option<Self> {
+            match opened {
                 Ok(reader) => Some(Live {
                     source,
-                    host,
+                    host: Host::live(),
                     reader,
                     symbols: Symbols::default(),
                     coverage: Vec::new(),

@@ -32,20 +32,24 @@ const THINNED: usize = 14;
 /// `enum time`.
 const KINDS: [&str; 3] = ["service", "queue", "answer"];
 /// What system calls do with their descriptors: `CALL_…` of turns.bpf.c.
-const CALL_CLASSES: [(u8, &[libc::c_long]); 3] = [
-    (1, &[libc::SYS_read, libc::SYS_readv, libc::SYS_recvfrom, libc::SYS_recvmsg, libc::SYS_recvmmsg]),
+const CALL_CLASSES: [(u8, &[libc::c_long]); 7] = [
+    (1, &[libc::SYS_read, libc::SYS_readv, libc::SYS_preadv2]),
+    (2, &[libc::SYS_recvfrom]),
+    (3, &[libc::SYS_recvmsg]),
+    (4, &[libc::SYS_recvmmsg]),
     (
-        2,
+        5,
         &[
             libc::SYS_write,
             libc::SYS_writev,
+            libc::SYS_pwritev2,
             libc::SYS_sendto,
             libc::SYS_sendmsg,
-            libc::SYS_sendmmsg,
             libc::SYS_sendfile,
         ],
     ),
-    (3, &[libc::SYS_splice]),
+    (6, &[libc::SYS_sendmmsg]),
+    (7, &[libc::SYS_splice]),
 ];
 /// `CALLS` of turns.bpf.c.
 const CALLS: usize = 512;
@@ -240,7 +244,7 @@ impl Turns {
         let thin = Thin::attach(&programs, &plan, scope.exact, Box::new(|| Ok(())))?;
         let missing = lacks.map(|lacks| {
             let why = format!(
-                "tracepoint {lacks}: this kernel does not tell of what goes through sockets; it is seen at the end of system calls, without io_uring and without when it came"
+                "tracepoint {lacks}: this kernel does not tell of what goes through sockets; it is seen at the end of system calls, without io_uring, without 32-bit programs, and without when it came"
             );
             ("turn.queue_time", Unavailable::absent(why).remedy("Linux 6.3 or newer"))
         });

@@ -2,10 +2,11 @@
 
 use super::bpf::{Key, Turns};
 use super::{SOURCE, scale};
-use crate::Scope;
 use crate::tally::testing::{Live, child, follow, is_child};
+use crate::{Reader, Scope};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::time::Duration;
 
@@ -73,23 +74,157 @@ fn udp() {
     }
 }
 
-fn works(kind: &str) {
+/// Every call that reads or writes a socket, in turn; of them splice(2) of what comes only where `by_calls`, for the tracepoints do not see it.
+fn calls(by_calls: bool) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            let mut stream = listener.accept().unwrap().0;
+            let pipe = Pipe::new();
+            for turn in 0..TURNS {
+                looks_ahead(stream.as_raw_fd());
+                receives(stream.as_raw_fd(), turn % if by_calls { 6 } else { 5 }, &pipe);
+                std::thread::sleep(THINKS);
+                stream.write_all(&[1; 10]).unwrap();
+            }
+        });
+        let mut stream = TcpStream::connect(address).unwrap();
+        let (mut file, pipe) = (tempfile::tempfile().unwrap(), Pipe::new());
+        file.write_all(&[0; 100]).unwrap();
+        for turn in 0..TURNS {
+            sends(stream.as_raw_fd(), turn % 7, file.as_raw_fd(), &pipe);
+            stream.read_exact(&mut [0; 10]).unwrap();
+        }
+    });
+}
+
+/// Descriptors of one that is read, and one that is written.
+struct Pipe(OwnedFd, OwnedFd);
+
+impl Pipe {
+    fn new() -> Self {
+        let mut ends = [0; 2];
+        // SAFETY: two descriptors that the kernel gives.
+        unsafe {
+            assert_eq!(libc::pipe(ends.as_mut_ptr()), 0);
+            Pipe(OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1]))
+        }
+    }
+}
+
+/// Messages of so many bytes each in `bytes`; what they point to lives as long as that and `parts`.
+fn messages(bytes: &mut [u8], each: usize, parts: &mut Vec<libc::iovec>) -> Vec<libc::mmsghdr> {
+    parts.extend(bytes.chunks_mut(each).map(|b| libc::iovec { iov_base: b.as_mut_ptr().cast(), iov_len: b.len() }));
+    let message = |part: &mut libc::iovec| {
+        // SAFETY: all zero is a message of nothing.
+        let mut message: libc::mmsghdr = unsafe { std::mem::zeroed() };
+        message.msg_hdr.msg_iov = part;
+        message.msg_hdr.msg_iovlen = 1;
+        message
+    };
+    parts.iter_mut().map(message).collect()
+}
+
+/// Waits until the question is there, and looks at it without taking it.
+fn looks_ahead(socket: i32) {
+    let (mut bytes, mut parts) = ([0; 100], Vec::new());
+    let all = libc::MSG_PEEK | libc::MSG_WAITALL;
+    let mut vector = messages(&mut bytes, 100, &mut parts);
+    // SAFETY: messages of memory that is there.
+    unsafe {
+        assert_eq!(libc::recvmsg(socket, &raw mut vector[0].msg_hdr, all), 100);
+        let nobody = std::ptr::null_mut();
+        assert_eq!(libc::recvmmsg(socket, vector.as_mut_ptr(), 1, all, nobody), 1);
+        assert_eq!(libc::recv(socket, bytes.as_mut_ptr().cast(), 100, all), 100);
+    }
+}
+
+fn receives(socket: i32, how: i64, pipe: &Pipe) {
+    let (mut bytes, mut parts) = ([0; 100], Vec::new());
+    let place = bytes.as_mut_ptr().cast();
+    let mut vector = messages(&mut bytes, 25, &mut parts);
+    // SAFETY: memory that is there, and descriptors that are open.
+    let got = unsafe {
+        match how {
+            0 => libc::read(socket, place, 100),
+            1 => libc::readv(socket, vector[0].msg_hdr.msg_iov, 4),
+            2 => libc::recv(socket, place, 100, 0),
+            3 => {
+                vector[0].msg_hdr.msg_iovlen = 4;
+                libc::recvmsg(socket, &raw mut vector[0].msg_hdr, 0)
+            }
+            4 => 25 * libc::recvmmsg(socket, vector.as_mut_ptr(), 4, 0, std::ptr::null_mut()) as isize,
+            _ => {
+                let null = std::ptr::null_mut();
+                let got = libc::splice(socket, null, pipe.1.as_raw_fd(), null, 100, 0);
+                assert_eq!(libc::read(pipe.0.as_raw_fd(), place, 100), got);
+                got
+            }
+        }
+    };
+    assert_eq!(got, 100, "{how}");
+}
+
+fn sends(socket: i32, how: i64, file: i32, pipe: &Pipe) {
+    let (mut bytes, mut parts) = ([0; 100], Vec::new());
+    let place = bytes.as_mut_ptr().cast();
+    let mut vector = messages(&mut bytes, 25, &mut parts);
+    // SAFETY: memory that is there, and descriptors that are open.
+    let put = unsafe {
+        match how {
+            0 => libc::write(socket, place, 100),
+            1 => libc::writev(socket, vector[0].msg_hdr.msg_iov, 4),
+            2 => libc::send(socket, place, 100, 0),
+            3 => {
+                vector[0].msg_hdr.msg_iovlen = 4;
+                libc::sendmsg(socket, &raw const vector[0].msg_hdr, 0)
+            }
+            4 => 25 * libc::sendmmsg(socket, vector.as_mut_ptr(), 4, 0) as isize,
+            5 => {
+                let mut from = 0;
+                libc::sendfile(socket, file, &raw mut from, 100)
+            }
+            _ => {
+                let null = std::ptr::null_mut();
+                assert_eq!(libc::write(pipe.1.as_raw_fd(), place, 100), 100);
+                libc::splice(pipe.0.as_raw_fd(), null, socket, null, 100, 0)
+            }
+        }
+    };
+    assert_eq!(put, 100, "{how}");
+}
+
+fn works(kind: &str, by_calls: bool) {
     match kind {
-        "turns_tcp" => tcp("127.0.0.1:0", 1),
-        "turns_ipv6" => tcp("[::1]:0", 3),
-        "turns_unix" => unix(),
-        "turns_udp" => udp(),
+        "tcp" => tcp("127.0.0.1:0", 1),
+        "ipv6" => tcp("[::1]:0", 3),
+        "unix" => unix(),
+        "udp" => udp(),
+        "kinds" => calls(by_calls),
         _ => unreachable!("{kind}"),
     }
     crate::tally::testing::done();
 }
 
-/// Runs the test `test` as a child that does what `kind` says, and gives what was seen of it; `None` where it cannot be.
-fn seen(test: &str, kind: &str) -> Option<Live> {
-    let mut live = Live::open(&SOURCE)?;
-    live.read();
-    follow(&mut live, child(&format!("turns::tests::{test}"), kind));
-    Some(live)
+/// Runs the test `test` as children that do what `kind` says, and checks what was seen of them, by name: once by the tracepoints of sockets, as far as this
+/// kernel has them, and once by the ends of system calls.
+fn each(test: &str, kind: &str, check: impl Fn(&Live, &str)) {
+    let ways = [("turns", false), ("calls", true)].map(|(way, by_calls)| (format!("{way}_{kind}"), by_calls));
+    if let Some((_, by_calls)) = ways.iter().find(|(comm, _)| is_child(comm)) {
+        return works(kind, *by_calls);
+    }
+    for (comm, by_calls) in ways {
+        let (host, scope) = (host::Host::live(), Scope { exact: true, ..Scope::default() });
+        let opened =
+            if by_calls { Turns::open_by(&host, &scope, Some("sock_recv_length")) } else { Turns::open(&host, &scope) };
+        let Some(mut live) = Live::with(&SOURCE, opened.map(|reader| Box::new(reader) as Box<dyn Reader>)) else {
+            return;
+        };
+        live.read();
+        follow(&mut live, child(&format!("turns::tests::{test}"), &comm));
+        check(&live, &comm);
+    }
 }
 
 fn of(live: &Live, comm: &str, side: &str, column: &str) -> i64 {
@@ -101,78 +236,79 @@ fn are_counted(live: &Live, comm: &str, parts: i64) {
     for side in ["server", "client"] {
         assert_eq!(of(live, comm, side, "turns"), TURNS, "{comm}, {side}");
     }
-    assert_eq!(of(live, comm, "server", "sends"), TURNS * parts);
-    assert_eq!(of(live, comm, "server", "received"), TURNS * 100);
+    assert_eq!(of(live, comm, "server", "sends"), TURNS * parts, "{comm}");
+    assert_eq!(of(live, comm, "server", "received"), TURNS * 100, "{comm}");
+    assert_eq!(of(live, comm, "client", "sent"), TURNS * 100, "{comm}");
     let time = of(live, comm, "server", "service_time");
     let least = THINKS.as_nanos() as i64 * TURNS;
-    assert!((least..3 * least).contains(&time), "{time}");
-    assert!(of(live, comm, "client", "service_time") >= time, "the other side cannot have taken less");
+    assert!((least..3 * least).contains(&time), "{comm}: {time}");
     let counted = |what: &str| {
         live.reached("turn_time", "count", &[("comm", comm), ("role", "server"), ("what", what)], |_| true)
     };
-    assert_eq!(counted("service"), TURNS);
-    assert!(counted("answer") >= TURNS - CONNECTIONS, "{}", counted("answer"));
+    assert_eq!(counted("service"), TURNS, "{comm}");
+    assert!(counted("answer") >= TURNS - CONNECTIONS, "{comm}: {}", counted("answer"));
+}
+
+/// The other side cannot have taken less. Where calls are seen when they end, it may have been asked by then.
+fn client_waits_longer(live: &Live, comm: &str) {
+    if live.coverage.iter().all(|c| c.item != "turn.queue_time") {
+        let [server, client] = ["server", "client"].map(|side| of(live, comm, side, "service_time"));
+        assert!(client >= server, "{comm}: {client} {server}");
+    }
 }
 
 #[test]
 fn turns_of_tcp_are_counted() {
-    if is_child("turns_tcp") {
-        return works("turns_tcp");
-    }
-    let Some(live) = seen("turns_of_tcp_are_counted", "turns_tcp") else { return };
-    are_counted(&live, "turns_tcp", 1);
-    assert_eq!(of(&live, "turns_tcp", "server", "opened"), CONNECTIONS);
-    assert_eq!(of(&live, "turns_tcp", "client", "opened"), CONNECTIONS);
-    assert_eq!(of(&live, "turns_tcp", "server", "closed"), CONNECTIONS);
-    if live.coverage.iter().all(|c| c.item != "turn.queue_time") {
-        assert!(of(&live, "turns_tcp", "server", "queued") >= TURNS - CONNECTIONS);
-    }
+    each("turns_of_tcp_are_counted", "tcp", |live, comm| {
+        are_counted(live, comm, 1);
+        client_waits_longer(live, comm);
+        for side in ["server", "client"] {
+            assert_eq!(of(live, comm, side, "opened"), CONNECTIONS, "{comm}: {side}");
+            assert_eq!(of(live, comm, side, "closed"), CONNECTIONS, "{comm}: {side}");
+        }
+        if live.coverage.iter().all(|c| c.item != "turn.queue_time") {
+            assert!(of(live, comm, "server", "queued") >= TURNS - CONNECTIONS, "{comm}");
+        }
+    });
 }
 
 #[test]
 fn answers_in_parts_are_one_turn() {
-    if is_child("turns_ipv6") {
-        return works("turns_ipv6");
-    }
-    let Some(live) = seen("answers_in_parts_are_one_turn", "turns_ipv6") else { return };
-    are_counted(&live, "turns_ipv6", 3);
+    each("answers_in_parts_are_one_turn", "ipv6", |live, comm| {
+        are_counted(live, comm, 3);
+        client_waits_longer(live, comm);
+    });
 }
 
 #[test]
 fn turns_of_unix_sockets_are_counted_by_path() {
-    if is_child("turns_unix") {
-        return works("turns_unix");
-    }
-    let Some(live) = seen("turns_of_unix_sockets_are_counted_by_path", "turns_unix") else { return };
-    are_counted(&live, "turns_unix", 1);
-    let named =
-        live.reached("turn", "turns", &[("comm", "turns_unix")], |label| label("peer").ends_with("a-server.sock"));
-    assert_eq!(named, 2 * TURNS);
+    each("turns_of_unix_sockets_are_counted_by_path", "unix", |live, comm| {
+        are_counted(live, comm, 1);
+        client_waits_longer(live, comm);
+        let named = live.reached("turn", "turns", &[("comm", comm)], |label| label("peer").ends_with("a-server.sock"));
+        assert_eq!(named, 2 * TURNS, "{comm}");
+    });
 }
 
 #[test]
 fn datagrams_are_counted() {
-    if is_child("turns_udp") {
-        return works("turns_udp");
-    }
-    let Some(live) = seen("datagrams_are_counted", "turns_udp") else { return };
-    for (side, column) in [("server", "receives"), ("server", "sends"), ("client", "receives"), ("client", "sends")] {
-        assert_eq!(of(&live, "turns_udp", side, column), TURNS, "{side}: {column}");
-    }
+    each("datagrams_are_counted", "udp", |live, comm| {
+        for (side, column) in [("server", "receives"), ("server", "sends"), ("client", "receives"), ("client", "sends")]
+        {
+            assert_eq!(of(live, comm, side, column), TURNS, "{comm}: {side}: {column}");
+        }
+    });
+}
+
+#[test]
+fn every_call_that_reads_and_writes_is_counted() {
+    each("every_call_that_reads_and_writes_is_counted", "kinds", |live, comm| are_counted(live, comm, 1));
 }
 
 #[test]
 fn a_recorded_host_has_none() {
     let why = crate::testing::play(&SOURCE, &crate::testing::fixture("vm-2cpu"), 1).err().unwrap();
     assert_eq!(why.status, model::Status::NotApplicable);
-}
-
-#[test]
-fn the_programs_for_older_kernels_load() {
-    match Turns::open_by(&host::Host::live(), &Scope { exact: true, ..Scope::default() }, Some("sock_recv_length")) {
-        Ok(_) => {}
-        Err(why) => eprintln!("SKIPPED: turns by system calls: {why}"),
-    }
 }
 
 #[test]

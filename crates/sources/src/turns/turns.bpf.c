@@ -6,12 +6,11 @@
  * are a process and a port or the other side of its own connections, are kept for each CPU, and are added to once a turn.
  *
  * Where the kernel does not tell of what goes through sockets (before Linux 6.3), it is seen at the end of system calls that read and write, by what
- * their descriptors are; there connections are found by the address of their socket.
+ * their descriptors are (calls.h); there connections are found by the address of their socket.
  */
 #include "scope.h"
 #include "thin.h"
 #include "turns.h"
-#include "registers.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -22,9 +21,6 @@ enum { LOST_CONNECTIONS, LOST_SERVICES, COUNT_EVENTS, COUNT_MOMENTS, LOST_MOMENT
 
 /* Whether what goes through sockets is seen at the end of system calls. */
 const volatile bool by_calls = 0;
-/* What a call does with its descriptors, by number; filled in by user space, for numbers differ by machine. */
-enum { CALL_NONE, CALL_RECEIVES, CALL_SENDS, CALL_SPLICES };
-const volatile __u8 call_class[CALLS] = {};
 
 struct {
 	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
@@ -72,7 +68,7 @@ struct listener {
 	__u32 port;
 };
 
-/* Local ports that somebody listens on, so that the side of a connection is known whose beginning nobody saw. */
+/* Local ports that somebody listens on, so that the side of a connection is known whose beginning nobody saw; and the number of the service that does. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 4096);
@@ -117,12 +113,14 @@ static __always_inline bool unix_sides(struct sock *sk, struct service_key *key)
 	/* The end of the path tells more than its beginning. */
 	length = BPF_CORE_READ(address, len);
 	at = bpf_core_field_offset(struct unix_address, name) + bpf_core_field_offset(struct sockaddr_un, sun_path);
-	if (length < 2 || length > sizeof(struct sockaddr_un))
+	if (length <= 2 || length > sizeof(struct sockaddr_un))
 		return 0;
 	length -= 2;
 	skipped = length > sizeof(key->path) ? length - sizeof(key->path) : 0;
 	length -= skipped;
-	if (!length || length > sizeof(key->path))
+	/* The compiler knows that, and would leave it out; old verifiers want to see it. */
+	asm volatile("" : "+r"(length));
+	if (length > sizeof(key->path))
 		return 0;
 	bpf_probe_read_kernel(key->path, length, (void *)address + at + skipped);
 	return 1;
@@ -179,25 +177,28 @@ static __always_inline bool identify(struct sock *sk, __u32 side, struct service
 }
 
 /* Not static, so that the kernel verifies them once and not for each call. */
-int number_of(struct service_key *key);
+int number_of(struct service_key *wanted);
 int find_service(struct connection *connection);
 
 /* The number of a service, which is new perhaps; 0 where there is no room. */
-__noinline int number_of(struct service_key *key)
+__noinline int number_of(struct service_key *wanted)
 {
 	__u32 *known, zero = 0, *last, number;
+	struct service_key key;
 
-	if (!key)
+	if (!wanted)
 		return 0;
-	known = bpf_map_lookup_elem(&services, key);
+	/* Old verifiers take keys only from the stack of who asks, or from maps. */
+	key = *wanted;
+	known = bpf_map_lookup_elem(&services, &key);
 	if (known)
 		return *known;
 	last = bpf_map_lookup_elem(&newest, &zero);
 	if (!last)
 		return 0;
 	number = __sync_fetch_and_add(last, 1) + 1;
-	bpf_map_update_elem(&services, key, &number, BPF_NOEXIST);
-	known = bpf_map_lookup_elem(&services, key);
+	bpf_map_update_elem(&services, &key, &number, BPF_NOEXIST);
+	known = bpf_map_lookup_elem(&services, &key);
 	if (!known) {
 		count(LOST_SERVICES);
 		return 0;
@@ -400,15 +401,19 @@ static __always_inline void begin_anew(struct connection *connection, __u64 sinc
 		connection->ready = 0;
 }
 
-/* What the current thread did with a socket of which `connection` is kept. */
-static __always_inline int moves(struct connection *connection, __u32 tgid, long length, __u32 way, __u64 since)
+/* What the current thread did with a socket of which `connection` is kept; `more`: messages beyond one. */
+static __always_inline int moves(struct connection *connection, __u32 tgid, long length, __u32 more, __u32 way, __u64 since)
 {
 	__u64 now;
 
-	if (connection->tgid != tgid || !connection->service)
+	if (connection->tgid != tgid)
 		find_service(connection);
 	if (!connection->service)
 		return 0;
+	if (way == RECEIVED)
+		connection->receives += more;
+	else
+		connection->sends += more;
 	now = bpf_ktime_get_ns();
 	begin_anew(connection, since);
 	count(COUNT_EVENTS);
@@ -448,7 +453,7 @@ static __always_inline int socket_moves(struct sock *sk, int result, int flags, 
 		}
 		connection->socket = (__u64)sk;
 	}
-	return moves(connection, tgid, result, way, since);
+	return moves(connection, tgid, result, 0, way, since);
 }
 
 SEC("tp_btf/sock_recv_length")
@@ -496,12 +501,13 @@ static __always_inline void begins_client(struct connection *connection, struct 
 static __always_inline void begins_to_listen(struct connection *connection, struct sock *sk)
 {
 	struct listener local = local_of(sk);
-	__u32 one = 1;
+	__u32 service;
 
-	bpf_map_update_elem(&listeners, &local, &one, BPF_ANY);
 	connection->side = SERVER;
 	connection->socket = (__u64)sk;
 	find_service(connection);
+	service = connection->service;
+	bpf_map_update_elem(&listeners, &local, &service, BPF_ANY);
 }
 
 static __always_inline void closes(struct connection *connection)
@@ -527,19 +533,39 @@ static __always_inline void opens(struct connection *connection)
 		to->opened++;
 }
 
+/* Where `by_calls`: what is kept of a socket from here on, whatever was kept of one that had its address before. */
+static __always_inline struct connection *new_by_address(__u64 address)
+{
+	bpf_map_update_elem(&connections_by_address, &address, &NEW, BPF_ANY);
+	return bpf_map_lookup_elem(&connections_by_address, &address);
+}
+
 /* What is kept of a socket, made where there is nothing yet and `make` says so. */
 static __always_inline struct connection *kept_of(struct sock *sk, bool make)
 {
-	struct connection *found;
 	__u64 address = (__u64)sk;
 
 	if (!by_calls)
 		return bpf_sk_storage_get(&connections, sk, 0, make ? BPF_SK_STORAGE_GET_F_CREATE : 0);
-	found = bpf_map_lookup_elem(&connections_by_address, &address);
-	if (found || !make)
-		return found;
-	bpf_map_update_elem(&connections_by_address, &address, &NEW, BPF_ANY);
-	return bpf_map_lookup_elem(&connections_by_address, &address);
+	return make ? new_by_address(address) : bpf_map_lookup_elem(&connections_by_address, &address);
+}
+
+/* Where `by_calls`: a connection that nobody has accepted yet begins with what is known of its listener. */
+static __always_inline struct connection *begins_server(struct sock *sk)
+{
+	struct listener local = local_of(sk);
+	__u32 *service = bpf_map_lookup_elem(&listeners, &local);
+	struct connection *connection;
+
+	if (!service)
+		return 0;
+	connection = new_by_address((__u64)sk);
+	if (!connection)
+		return 0;
+	connection->side = SERVER;
+	connection->socket = (__u64)sk;
+	connection->service = *service;
+	return connection;
 }
 
 SEC("tp_btf/inet_sock_set_state")
@@ -567,7 +593,7 @@ int BPF_PROG(state_changes, struct sock *sk, int before, int after)
 		return 0;
 	}
 	if (after == TCP_ESTABLISHED) {
-		connection = kept_of(sk, 0);
+		connection = by_calls && before == TCP_SYN_RECV ? begins_server(sk) : kept_of(sk, 0);
 		if (connection && connection->side)
 			opens(connection);
 	} else if (after == TCP_CLOSE) {
@@ -591,7 +617,7 @@ int read_listeners(struct bpf_iter__task_file *ctx)
 	struct service_key key = {};
 	struct socket *socket;
 	struct listener local;
-	__u32 one = 1;
+	__u32 service;
 
 	if (!task || !file || task->pid != task->tgid || !in_scope(task))
 		return 0;
@@ -600,87 +626,22 @@ int read_listeners(struct bpf_iter__task_file *ctx)
 	    socket->sk->sk_protocol != IPPROTO_TCP)
 		return 0;
 	local = local_of(socket->sk);
-	bpf_map_update_elem(&listeners, &local, &one, BPF_ANY);
+	key.tgid = task->tgid;
+	key.side = SERVER;
+	key.protocol = TCP;
+	key.port = local.port;
+	BPF_CORE_READ_STR_INTO(&key.comm, task, group_leader, comm);
+	service = number_of(&key);
+	bpf_map_update_elem(&listeners, &local, &service, BPF_ANY);
 	if (by_calls)
 		return 0;
 	connection = bpf_sk_storage_get(&connections, socket->sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
 	if (!connection || connection->side)
 		return 0;
 	connection->side = SERVER;
-	key.tgid = task->tgid;
-	key.side = SERVER;
-	key.protocol = TCP;
-	key.port = local.port;
-	BPF_CORE_READ_STR_INTO(&key.comm, task, group_leader, comm);
 	connection->tgid = task->tgid;
-	connection->service = number_of(&key);
+	connection->service = service;
 	return 0;
 }
 
-/* The socket behind a descriptor of the current process; 0 where it is none. */
-static __always_inline __u64 socket_behind(struct task_struct *task, __u32 descriptor)
-{
-	struct fdtable *table = BPF_CORE_READ(task, files, fdt);
-	struct file **all, *file = 0;
-	struct socket *socket;
-
-	if (!table || descriptor >= BPF_CORE_READ(table, max_fds))
-		return 0;
-	all = BPF_CORE_READ(table, fd);
-	bpf_probe_read_kernel(&file, sizeof(file), all + descriptor);
-	/* S_IFMT, S_IFSOCK: include/uapi/linux/stat.h. */
-	if (!file || (BPF_CORE_READ(file, f_inode, i_mode) & 0170000) != 0140000)
-		return 0;
-	socket = BPF_CORE_READ(file, private_data);
-	return socket ? (__u64)BPF_CORE_READ(socket, sk) : 0;
-}
-
-static __always_inline int descriptor_moves(struct task_struct *task, __u32 descriptor, long length, __u32 way, __u64 since)
-{
-	struct connection *connection;
-	__u64 address = socket_behind(task, descriptor);
-	struct sock *sk = (void *)address;
-	__u16 family;
-
-	if (!sk)
-		return 0;
-	connection = bpf_map_lookup_elem(&connections_by_address, &address);
-	if (!connection) {
-		family = BPF_CORE_READ(sk, __sk_common.skc_family);
-		if (family != AF_INET && family != AF_INET6 && family != AF_UNIX)
-			return 0;
-		bpf_map_update_elem(&connections_by_address, &address, &NEW, BPF_NOEXIST);
-		connection = bpf_map_lookup_elem(&connections_by_address, &address);
-		if (!connection) {
-			count(LOST_CONNECTIONS);
-			return 0;
-		}
-	}
-	connection->socket = address;
-	return moves(connection, task->tgid, length, way, since);
-}
-
-/* Where `by_calls`. */
-SEC("tp_btf/sys_exit")
-int BPF_PROG(call_ends, struct pt_regs *regs, long result)
-{
-	struct task_struct *task;
-	struct registers at;
-	__u64 since = open_since();
-	__u32 class;
-
-	if (result <= 0 || !since)
-		return 0;
-	task = bpf_get_current_task_btf();
-	if (!in_scope(task) || !registers_of(&at, task) || at.call < 0 || at.call >= CALLS)
-		return 0;
-	class = call_class[masked(at.call, CALLS)];
-	/* recv*(2) takes its flags as the fourth argument, recvmsg(2) as the third: those who look ahead read later. */
-	if (class == CALL_RECEIVES || class == CALL_SPLICES)
-		descriptor_moves(task, at.arguments[0], result, RECEIVED, since);
-	if (class == CALL_SENDS)
-		descriptor_moves(task, at.arguments[0], result, SENT, since);
-	if (class == CALL_SPLICES)
-		descriptor_moves(task, at.arguments[2], result, SENT, since);
-	return 0;
-}
+#include "calls.h"

@@ -117,6 +117,8 @@ struct connection {
 	/* Number of the service that it belongs to, 0 for none yet, and the process that this was found for. */
 	__u32 service;
 	__u32 tgid;
+	/* Where `by_calls`: number of its file, for another socket may have had its address; 0: not known yet. */
+	__u64 inode;
 	__u8 side;
 	__u8 phase;
 	/* Data came before the connection was accepted. */
