@@ -158,6 +158,7 @@ struct sched_entity {
 
 struct inode {
 	__u16 i_mode;
+	unsigned long i_ino;
 };
 
 struct file {

@@ -53,6 +53,14 @@ static __always_inline bool registers_of(struct registers *to, struct task_struc
 	return 0;
 }
 
+/* Whether the thread is in a call of a 32-bit program: TS_COMPAT of x86, TIF_32BIT of 64-bit ARM. */
+static __always_inline bool is_compat(struct task_struct *task)
+{
+	if (bpf_core_field_exists(task->thread_info.status))
+		return task->thread_info.status & 2;
+	return task->thread_info.flags & (1 << 22);
+}
+
 /*
  * How much of `most` bytes from `sp` on lies in the stack of the current thread, as far as that is known without its mappings: the first thread's
  * begins below the arguments, that of another below what it keeps for itself, which fs points to (pthread_create(3) of glibc and musl). Where neither is

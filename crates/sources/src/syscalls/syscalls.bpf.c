@@ -209,14 +209,6 @@ static __always_inline struct slot *slot_of(struct thread_calls *calls, __u32 nr
 	return slot;
 }
 
-/* Whether the thread is in a call of a 32-bit program: TS_COMPAT of x86, TIF_32BIT of 64-bit ARM. */
-static __always_inline bool is_compat(struct task_struct *task)
-{
-	if (bpf_core_field_exists(task->thread_info.status))
-		return task->thread_info.status & 2;
-	return task->thread_info.flags & (1 << 22);
-}
-
 static __noinline struct thread_calls *begin_thread(struct task_struct *task)
 {
 	struct thread_calls *calls = bpf_task_storage_get(&thread_calls, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);

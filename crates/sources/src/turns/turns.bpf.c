@@ -8,6 +8,8 @@
  * Where the kernel does not tell of what goes through sockets (before Linux 6.3), it is seen at the end of system calls that read and write, by what
  * their descriptors are; there connections are found by the address of their socket.
  */
+#include "files.h"
+#include "files.h"
 #include "scope.h"
 #include "thin.h"
 #include "turns.h"
@@ -613,16 +615,10 @@ int read_listeners(struct bpf_iter__task_file *ctx)
 /* The socket behind a descriptor of the current process; 0 where it is none. */
 static __always_inline __u64 socket_behind(struct task_struct *task, __u32 descriptor)
 {
-	struct fdtable *table = BPF_CORE_READ(task, files, fdt);
-	struct file **all, *file = 0;
+	struct file *file = file_behind(task, descriptor);
 	struct socket *socket;
 
-	if (!table || descriptor >= BPF_CORE_READ(table, max_fds))
-		return 0;
-	all = BPF_CORE_READ(table, fd);
-	bpf_probe_read_kernel(&file, sizeof(file), all + descriptor);
-	/* S_IFMT, S_IFSOCK: include/uapi/linux/stat.h. */
-	if (!file || (BPF_CORE_READ(file, f_inode, i_mode) & 0170000) != 0140000)
+	if (!file || (BPF_CORE_READ(file, f_inode, i_mode) & S_IFMT) != S_IFSOCK)
 		return 0;
 	socket = BPF_CORE_READ(file, private_data);
 	return socket ? (__u64)BPF_CORE_READ(socket, sk) : 0;
