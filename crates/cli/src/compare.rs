@@ -12,8 +12,9 @@ use std::path::PathBuf;
 /// What counts as work: shared by all that read recordings.
 #[derive(Args, Clone, Debug, Default)]
 pub struct WorkBy {
-    /// What counts as work: auto, port:NUMBER (requests answered there), client or client:NUMBER (requests made), none.
-    /// auto is what the workload reported, else requests of the server port that others ask most
+    /// What counts as work: auto, port:NUMBER (requests answered there), client or client:NUMBER (requests made),
+    /// reads:PATH (as the recording was made with), none. auto is what the workload reported, else what the recording was
+    /// made with, else requests of the server port that others ask most
     #[arg(long, value_name = "WHAT", default_value_t)]
     pub(crate) work: WorkChoice,
 }

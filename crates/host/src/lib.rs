@@ -31,6 +31,7 @@ use rustix::fs::{Mode, OFlags, RawDir};
 use rustix::time::{ClockId, clock_gettime};
 use std::io::{BufRead, BufReader};
 use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -251,6 +252,12 @@ impl Host {
         let mut names: Vec<String> = folders.filter_map(|entry| entry.file_name().into_string().ok()).collect();
         names.sort_by_cached_key(|name| natural(name));
         names
+    }
+
+    /// Keeps the file behind `path`, whatever it is, from being forgotten, without opening it: a FIFO is not waited for (O_PATH of open(2)).
+    pub fn hold(&self, path: &str) -> Result<OwnedFd, ReadError> {
+        let flags = OFlags::PATH | OFlags::CLOEXEC;
+        rustix::fs::open(self.path(path), flags, Mode::empty()).map_err(|e| ReadError::new(path, e.into()))
     }
 
     /// Where a symbolic link points.

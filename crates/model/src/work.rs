@@ -12,6 +12,8 @@ pub enum WorkChoice {
     Port(u16),
     /// Requests made: to all, or to servers on this port.
     Client(Option<u16>),
+    /// What was read from this file; `-`: from the standard input.
+    Reads(String),
     /// Nothing.
     None,
 }
@@ -28,7 +30,11 @@ impl FromStr for WorkChoice {
             None if text == "none" => Ok(WorkChoice::None),
             Some(("port", number)) => port(number).map(WorkChoice::Port),
             Some(("client", number)) => port(number).map(|port| WorkChoice::Client(Some(port))),
-            _ => Err(format!("{text}: say auto, port:NUMBER, client, client:NUMBER or none")),
+            Some(("reads", "")) => {
+                Err("reads: name the file, such as reads:/run/queue, or reads:- for the standard input".into())
+            }
+            Some(("reads", path)) => Ok(WorkChoice::Reads(path.to_owned())),
+            _ => Err(format!("{text}: say auto, port:NUMBER, client, client:NUMBER, reads:PATH or none")),
         }
     }
 }
@@ -40,6 +46,7 @@ impl std::fmt::Display for WorkChoice {
             WorkChoice::Port(port) => write!(f, "port:{port}"),
             WorkChoice::Client(None) => f.write_str("client"),
             WorkChoice::Client(Some(port)) => write!(f, "client:{port}"),
+            WorkChoice::Reads(path) => write!(f, "reads:{path}"),
             WorkChoice::None => f.write_str("none"),
         }
     }
@@ -51,10 +58,10 @@ mod tests {
 
     #[test]
     fn a_choice_is_read_as_it_is_written() {
-        for text in ["auto", "port:8080", "client", "client:5432", "none"] {
+        for text in ["auto", "port:8080", "client", "client:5432", "reads:-", "reads:/a:b/c", "none"] {
             assert_eq!(text.parse::<WorkChoice>().unwrap().to_string(), text);
         }
-        for wrong in ["", "port", "port:", "port:x", "port:70000", "server:80", "client:"] {
+        for wrong in ["", "port", "port:", "port:x", "port:70000", "server:80", "client:", "reads", "reads:"] {
             assert!(wrong.parse::<WorkChoice>().is_err(), "{wrong}");
         }
     }

@@ -41,6 +41,7 @@ pub fn open_by<P: AsRef<Path>>(paths: &[P], choice: &WorkChoice) -> Result<Vec<R
         let name = unique(&base, &mut taken);
         runs.push(Run { name, recording });
     }
+    work::of_one_unit(&mut runs.iter_mut().map(|run| &mut run.recording).collect::<Vec<_>>(), choice);
     Ok(runs)
 }
 

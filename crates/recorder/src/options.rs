@@ -2,6 +2,8 @@
 
 use clap::Args;
 use host::Host;
+use model::WorkChoice;
+use sources::ReadFrom;
 use sources::scope::{Place, Target};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -131,9 +133,11 @@ pub struct Record {
     pub unit: String,
 
     /// What counts as work where the workload reports none: requests answered on a port (port:8080), requests made (client,
-    /// client:5432), or none. Default: the server port that others ask most, where the workload serves
+    /// client:5432), reads of a file, pipe or FIFO that the work comes from (reads:PATH; reads:- for the standard input),
+    /// or none. Reads are calls, not lines; where they fill large buffers, MiB are counted. Default: the server port that
+    /// others ask most, where the workload serves
     #[arg(long, value_name = "WHAT", conflicts_with_all = ["throughput", "throughput_each"])]
-    pub work: Option<model::WorkChoice>,
+    pub work: Option<WorkChoice>,
 
     /// Flight recorder: keep only the last stretch of this length
     #[arg(long, value_name = "TIME", value_parser = duration)]
@@ -196,9 +200,41 @@ impl Record {
         match (source, item) {
             ("stacks", "" | "sample") if self.stacks.is_some_and(|hertz| hertz > 0) => true,
             ("threads", "" | "thread_time") if has_target => true,
+            ("reads", "") if self.reads_from().is_some() => true,
             (_, "") => self.only.iter().any(|name| name == source),
             _ => false,
         }
+    }
+
+    /// The path of `--work reads:PATH`.
+    pub(crate) fn reads_from(&self) -> Option<&str> {
+        match &self.work {
+            Some(WorkChoice::Reads(path)) => Some(path),
+            _ => None,
+        }
+    }
+
+    /// Whether `--only` or `--skip` leave a source out. What `--work` needs is not.
+    pub(crate) fn leaves_out(&self, source: &str) -> bool {
+        let is_needed = source == "reads" && self.reads_from().is_some();
+        let is_named = |names: &[String]| names.iter().any(|name| name == source);
+        is_named(&self.skip) || !(self.only.is_empty() || is_named(&self.only) || is_needed)
+    }
+
+    /// The file of `--work reads:PATH`.
+    ///
+    /// # Errors
+    /// [`Usage`] where it is nobody's standard input.
+    pub(crate) fn read_from(&self) -> Result<Option<ReadFrom>, Usage> {
+        let Some(name) = self.reads_from() else { return Ok(None) };
+        let path = match (name, self.whose.pid) {
+            ("-", Some(pid)) => format!("/proc/{pid}/fd/0"),
+            // The command has it from this program.
+            ("-", None) if !self.command.is_empty() => "/proc/self/fd/0".into(),
+            ("-", None) => return Err(Usage("--work reads:-: whose standard input? Give a command or --pid".into())),
+            _ => std::path::absolute(name).map_or_else(|_| name.to_owned(), |path| path.to_string_lossy().into_owned()),
+        };
+        Ok(Some(ReadFrom::new(name, path)))
     }
 
     /// Which threads are traced: as asked for, else the command's, else none.
@@ -323,6 +359,27 @@ mod tests {
         for target in [["--pid=1"], ["--cgroup=x"], ["--all"]] {
             assert_eq!(named(&target), [false, true, false, false, false]);
         }
+    }
+
+    #[test]
+    fn what_work_is_read_from() {
+        let record = |words: &[&str]| {
+            Words::try_parse_from(std::iter::once(&"x").chain(words))
+                .map(|words| words.record)
+                .map_err(|e| e.to_string())
+        };
+        let from = |words: &[&str]| record(words).unwrap().read_from().map(|from| from.map(|from| format!("{from:?}")));
+        assert!(matches!(from(&["--", "true"]), Ok(None)));
+        assert!(from(&["--work=reads:/a:b", "--", "true"]).unwrap().unwrap().contains("path: \"/a:b\""));
+        assert!(from(&["--work=reads:q"]).unwrap().unwrap().contains("/q\""), "from the present folder");
+        assert!(from(&["--work=reads:-", "--", "true"]).unwrap().unwrap().contains("/proc/self/fd/0"));
+        assert!(from(&["--work=reads:-", "--pid=7"]).unwrap().unwrap().contains("/proc/7/fd/0"));
+        assert!(from(&["--work=reads:-", "--all"]).unwrap_err().0.contains("whose standard input"));
+        assert!(record(&["--work=reads:"]).unwrap_err().contains("name the file"));
+        let named = record(&["--work=reads:q", "--only=cpu"]).unwrap();
+        assert!(named.names("reads", "") && !named.leaves_out("reads") && named.leaves_out("turns"));
+        assert!(record(&["--work=reads:q", "--skip=reads"]).unwrap().leaves_out("reads"));
+        assert!(record(&["--only=cpu"]).unwrap().leaves_out("reads"));
     }
 
     #[test]

@@ -76,12 +76,7 @@ pub(crate) fn chosen(options: &Record, pace: &Ticks) -> Result<Vec<(&'static Sou
             (None, Pace::AtLeast(seconds)) => ticks(Duration::from_secs(seconds)),
         }
     };
-    Ok(sources::ALL
-        .iter()
-        .filter(|s| options.only.is_empty() || options.only.iter().any(|n| n == s.name))
-        .filter(|s| !options.skip.iter().any(|n| n == s.name))
-        .map(|&s| (s, every(s)))
-        .collect())
+    Ok(sources::ALL.iter().filter(|s| !options.leaves_out(s.name)).map(|&s| (s, every(s))).collect())
 }
 
 /// What is known of the recording at its start.

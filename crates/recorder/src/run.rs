@@ -83,6 +83,7 @@ pub fn record(options: &Record) -> Result<u8> {
     host::keep_heap_small();
     let host = if options.root == Path::new("/") { Host::live() } else { Host::at(&options.root) };
     let target = options.target(&host)?;
+    let read_from = options.read_from()?;
     signals::block();
     let seal = options.keep.map_or(SEAL, |keep| (keep / 10).clamp(Duration::from_secs(10), SEAL));
     let mut writer = Writer::create(&path, options.force, seal.as_nanos() as i64)?;
@@ -95,6 +96,7 @@ pub fn record(options: &Record) -> Result<u8> {
         exact: options.exact,
         hertz: options.stacks.unwrap_or(if target == Target::Nobody { 0 } else { HERTZ }),
         target,
+        read_from: read_from.clone(),
         start,
         ..Scope::default()
     };
@@ -121,9 +123,7 @@ pub fn record(options: &Record) -> Result<u8> {
     host::settle();
     let missing_by_name = say_missing(options, &coverage);
     for source in sources::ALL {
-        let out = !options.only.is_empty() && !options.only.iter().any(|n| n == source.name)
-            || options.skip.iter().any(|n| n == source.name);
-        if out {
+        if options.leaves_out(source.name) {
             let why = Unavailable::not_applicable("left out by --only or --skip");
             coverage.push(Coverage::unavailable(source.name, "", why));
         }
@@ -195,6 +195,12 @@ pub fn record(options: &Record) -> Result<u8> {
     }
     if recorder.counter.is_some() && manifest.work.is_none() && !options.quiet {
         say!("twinscope: --throughput: nothing matched, so that runs can only be compared per second");
+    }
+    let could_be_seen = !coverage.iter().any(|c| c.source == "reads" && c.item.is_empty());
+    if let Some(from) = read_from.filter(|from| could_be_seen && !from.was_read())
+        && !options.quiet
+    {
+        say!("twinscope: {from}: nothing was read from it, so that runs can only be compared per second");
     }
     if let Err(why) = written {
         // A full disk says that itself.

@@ -5,7 +5,7 @@ use crate::tally::{Counts, Fields, Losses, collector_row};
 use crate::thin::{Found, Span, Thin, Thinned};
 use crate::{Scope, stacks};
 use host::Host;
-use host::bpf::{Map, Programs, Ring};
+use host::bpf::{Asked, Map, Programs, Ring};
 use model::{NULL, Out, Unavailable};
 use stacks::{Registers, Stacks, User};
 use std::collections::HashMap;
@@ -269,6 +269,14 @@ impl Counted {
             self.last.1.clone_from(&ready);
         }
         ready
+    }
+
+    /// The program `program` of the section `syscall`, which leaves its answers in the array `map`.
+    ///
+    /// # Errors
+    /// Where there is none.
+    pub fn asked(&self, program: &str, map: &str) -> Result<Asked, Unavailable> {
+        self.programs.asked(program, map)
     }
 
     /// The name of a function of the kernel.

@@ -45,6 +45,7 @@ mod pagetypeinfo;
 mod pressure;
 mod process;
 mod protocols;
+mod reads;
 mod schedstat;
 mod slab;
 mod sockets;
@@ -62,6 +63,7 @@ mod turns;
 mod vmstat;
 mod zoneinfo;
 
+pub use reads::ReadFrom;
 pub use source::{Open, Pace, Reader, Scope, Source};
 
 /// Every source, in the order in which they are read.
@@ -105,6 +107,7 @@ pub static ALL: &[&Source] = &[
     &irqs::SOURCE,
     &tcp::SOURCE,
     &turns::SOURCE,
+    &reads::SOURCE,
     &facts::SOURCE,
     // Last: a tick's rows of the dictionary come after those that refer to it.
     &stacks::SOURCE,

@@ -24,6 +24,8 @@ pub struct Scope {
     pub cloud_metadata: bool,
     /// Keep the time series of each thread, not only of each process.
     pub threads: bool,
+    /// The file whose reads are the work, where that was asked for.
+    pub read_from: Option<crate::ReadFrom>,
     /// Which threads are traced, for the sources that trace threads.
     pub target: Target,
     /// When the recording began: CLOCK_MONOTONIC, nanoseconds. Columns called `at` count from here.

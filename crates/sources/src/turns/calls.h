@@ -5,6 +5,7 @@
 #ifndef TWINSCOPE_CALLS_H
 #define TWINSCOPE_CALLS_H
 
+#include "files.h"
 #include "registers.h"
 #include "thin.h"
 #include "turns.h"
@@ -45,15 +46,9 @@ static __always_inline __u64 length_of(__u64 vector, __u32 messages)
 /* The file of a descriptor of the current process, where that is a socket; else 0. */
 static __always_inline struct file *socket_file(struct task_struct *task, __u32 descriptor)
 {
-	struct fdtable *table = BPF_CORE_READ(task, files, fdt);
-	struct file **all, *file = 0;
+	struct file *file = file_behind(task, descriptor);
 
-	if (!table || descriptor >= BPF_CORE_READ(table, max_fds))
-		return 0;
-	all = BPF_CORE_READ(table, fd);
-	bpf_probe_read_kernel(&file, sizeof(file), all + descriptor);
-	/* S_IFMT, S_IFSOCK: include/uapi/linux/stat.h. */
-	return file && (BPF_CORE_READ(file, f_inode, i_mode) & 0170000) == 0140000 ? file : 0;
+	return file && (BPF_CORE_READ(file, f_inode, i_mode) & S_IFMT) == S_IFSOCK ? file : 0;
 }
 
 /* What the current thread did with a descriptor: `more` messages beyond one, of `length` bytes in all. */
