@@ -39,6 +39,7 @@ set_up_postgres() {
     bin=${bin%/initdb} as=()
     [[ -n $bin ]] || { echo "SKIPPED: ${name:?}: no PostgreSQL" >&2; return 1; }
     missing setpriv && return 1
+    rm -rf "$work/pg"
     mkdir -p "$work/pg"
     if [[ $(id -u) -eq 0 ]]; then chown nobody "$work/pg" && as=(setpriv --reuid=nobody --clear-groups); fi
     (cd "$work/pg" && "${as[@]}" "$bin/initdb" -D "$work/pg/data" -U test -A trust) >/dev/null 2>&1 || {

@@ -370,6 +370,7 @@ logs_of_nginx() {
     back=$!
     started+=("$back")
     sleep 1
+    rm -f "$work/access"
     start nginx -c "$work/nginx.conf" || return 0
     while_recorded ask_by_wrk $many "http://127.0.0.1:$port/" && awk '{ print 1000 * $1 }' "$work/access" >"$work/took" &&
         beside_log "nginx, \$request_time" "$work/took"
