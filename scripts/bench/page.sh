@@ -111,7 +111,7 @@ services|PostgreSQL under pgbench -S|loss by CPU time|2
 turns|*|difference|0.1
 turns|*|connections, difference|1
 turns|nginx under wrk|loss by CPU time|1.5
-turns|nginx under wrk|a turn|120
+turns|nginx under wrk, --exact|a turn|120
 report|report|time|1
 report|report|page|3
 report|report|first screen|1000

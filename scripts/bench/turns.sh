@@ -303,12 +303,15 @@ RUN
 bench_thinned() {
     local options=() each=$((each * 4)) many=$((cpus * 16))
     set_up_nginx $port || return 0
-    under_wrk "nginx, thinned out" $many nginx -c "$work/nginx.conf"
+    under_wrk "nginx, by default" $many nginx -c "$work/nginx.conf"
+    was_thinned "nginx, by default"
     missing redis-server redis-benchmark && return
     start redis-server --port $port --bind 127.0.0.1 --save '' --appendonly no || return 0
-    while_recorded ask_by_redis $((each * 40000)) -t get && compare "Redis, thinned out" "$served" 1
+    while_recorded ask_by_redis $((each * 40000)) -t get && compare "Redis, by default" "$served" 1 && was_thinned "Redis, by default"
     stop
 }
+# Prints for $1 in which part of the time turns were counted, where it was the least: one in so many.
+was_thinned() { value "$1" "counted in one part of the time in" "" "$(query "select max(sampled_1_in) from turns_collector")"; }
 
 # The client with the words $@, beside one that asks as it should, and whose requests are those that count.
 beside_others() {
@@ -353,7 +356,8 @@ beside_log() {
         counted=$(quantile $share "$served" service)
         value "$1" "p${share#0.} of its log" µs "$logged"
         value "$1" "p${share#0.} of service time" µs "$counted"
-        value "$1" "p${share#0.}, service time less the log" % "$(awk -v a="$counted" -v b="$logged" 'BEGIN { printf "%.1f", 100 * (a - b) / b }')"
+        value "$1" "p${share#0.}, service time less the log" µs "$(awk -v a="$counted" -v b="$logged" 'BEGIN { printf "%.1f", a - b }')"
+        value "$1" "p${share#0.}, the same as a part of the log's" % "$(awk -v a="$counted" -v b="$logged" 'BEGIN { printf "%.1f", 100 * (a - b) / b }')"
     done | sed 's/p5\b/p50/'
 }
 bench_logs() {
@@ -397,22 +401,27 @@ log_of_postgres() {
     stop INT
 }
 
-# nginx at its limit.
+# nginx at its limit, with recordings as they are by default and with those in which everything counts.
 bench_overhead() {
-    local what="nginx under wrk" load counter
     set_up_nginx $port "" 'location /served { stub_status; keepalive_requests 1000000; }' || return 0
     start nginx -c "$work/nginx.conf" || return 0
+    loss_with "nginx under wrk"
+    loss_with "nginx under wrk, --exact" --exact
+    a_turn "nginx under wrk, --exact"
+    stop
+}
+# What recordings of `server` with the options ${@:2} take, for $1.
+loss_with() {
+    local load counter
     wrk "-t$cpus" "-c$((cpus * 32))" -d9999s "http://127.0.0.1:$port/" >/dev/null &
     load=$!
     "$helper" served "127.0.0.1:$port" >"$work/counts" &
     counter=$!
     started+=("$load" "$counter")
-    each=10 in_turn --only turns --pid "$server"
+    each=10 in_turn --only turns "${@:2}" --pid "$server"
     kill $load $counter
     wait $load $counter 2>/dev/null
-    lost "$what" <"$work/counts"
-    a_turn "$what"
-    stop
+    lost "$1" <"$work/counts"
 }
 # Prints for $1 what a turn costs, as the kernel measures eBPF programs.
 a_turn() {
@@ -421,8 +430,8 @@ a_turn() {
     echo 1 >"$stats"
     while_recorded ask_by_wrk $((cpus * 32)) "http://127.0.0.1:$port/" >/dev/null
     restore_stats
-    query "select cost_ns * 1.0 / events from (select max(cost_ns) as cost_ns, max(events) as events from turns_collector)" |
-        while read -r cost; do value "$1" "a turn" ns "$(printf %.0f "$cost")"; done
+    value "$1" "a turn" ns "$(awk -v ns="$(query "select max(cost_ns) from turns_collector")" -v turns="$(total turns "$served")" \
+        'BEGIN { if (turns) printf "%.0f", ns / turns }')"
 }
 
 run_named "${names[@]}"
