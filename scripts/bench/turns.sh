@@ -68,7 +68,7 @@ while_recorded() {
 }
 query() { "$twinscope" sql "$work/run.twin" --format csv "$1" | tail -n +2; }
 # A total of the table `turn` for the services that $2 selects.
-total() { query "select coalesce(sum(n), 0) from (select max($1) as n from turn where $2 group by comm, pid, side, protocol, port, peer)"; }
+total() { query "select coalesce(sum(n), 0) from (select max($1) as n from turn where $2 group by comm, pid, role, protocol, port, peer)"; }
 # Microseconds below which the share $1 of the times $3 lies (service, queue or answer) of the services that $2 selects; within a range as if all were alike.
 quantile() {
     query "select low, high, sum(count) from turn_time where what = '$3' and $2 group by low, high order by low" |
@@ -106,10 +106,10 @@ ask_by_wrk() {
 # A server of HTTP, the command ${@:3}, called $1, under wrk with $2 connections.
 under_wrk() {
     start "${@:3}" || return 0
-    while_recorded ask_by_wrk "$2" "http://127.0.0.1:$port/" && compare "$1" "side = 'server' and port = $port" 0 "$2"
+    while_recorded ask_by_wrk "$2" "http://127.0.0.1:$port/" && compare "$1" "role = 'server' and port = $port" 0 "$2"
     stop
 }
-served="side = 'server' and port = $port"
+served="role = 'server' and port = $port"
 
 bench_nginx() {
     local many=$((cpus * 16))
@@ -146,12 +146,12 @@ bench_proxy() {
     start nginx -c "$work/nginx.conf" || return 0
     if while_recorded ask_by_wrk $many "http://127.0.0.1:$port/"; then
         compare "nginx as a proxy" "$served" 0 $many
-        compare "nginx as a proxy, asking two" "side = 'client'" 0 $many
+        compare "nginx as a proxy, asking two" "role = 'client'" 0 $many
     fi
     stop
     set_up_nginx $port "upstream backs { $servers }" "$asks"
     start nginx -c "$work/nginx.conf" || return 0
-    while_recorded ask_by_wrk $many "http://127.0.0.1:$port/" && compare "nginx as a proxy, asking two, a connection a request" "side = 'client'" 0 $many
+    while_recorded ask_by_wrk $many "http://127.0.0.1:$port/" && compare "nginx as a proxy, asking two, a connection a request" "role = 'client'" 0 $many
     stop
     kill "${backs[@]}"
     wait "${backs[@]}" 2>/dev/null
@@ -175,7 +175,7 @@ bench_postgres() {
     # The statement is prepared in a turn of each connection.
     # shellcheck disable=SC2086
     while_recorded ask_by_pgbench $many -S -M prepared $tcp && compare "PostgreSQL, pgbench -S -M prepared" "$served" $((2 * many + 3))
-    while_recorded ask_by_pgbench $many -S -p $port && compare "PostgreSQL, a Unix socket" "side = 'server' and protocol = 'unix'" $((many + 3))
+    while_recorded ask_by_pgbench $many -S -p $port && compare "PostgreSQL, a Unix socket" "role = 'server' and protocol = 'unix'" $((many + 3))
     stop INT
 }
 # PostgreSQL at $port and a Unix socket, with the settings $@, each a `-c`, and the tables of pgbench.
@@ -280,7 +280,7 @@ bench_uvicorn() {
 bench_datagrams() {
     missing python3 && return
     start python3 "$folder/hello.py" udp $port || return 0
-    while_recorded ask_by_client datagrams $port $((each * 10000)) && compare "datagrams of UDP" "side = 'server' and protocol = 'udp'"
+    while_recorded ask_by_client datagrams $port $((each * 10000)) && compare "datagrams of UDP" "role = 'server' and protocol = 'udp'"
     stop
 }
 
@@ -296,7 +296,7 @@ RUN
     "$twinscope" record -q -f -o "$work/run.twin" --only turns "${options[@]}" -- bash "$work/run" >/dev/null 2>>"$work/errors"
     read -r asked p50 p99 _ <"$work/said"
     compare "a command: nginx" "$served" 0 $many
-    compare "a command: wrk" "side = 'client' and comm = 'wrk'" 0 $many
+    compare "a command: wrk" "role = 'client' and comm = 'wrk'" 0 $many
 }
 
 # As recordings are by default, for long enough to be thinned out.
