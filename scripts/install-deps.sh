@@ -29,6 +29,13 @@ bench sysstat               command -v pidstat
 bench atop                  command -v atop
 bench strace                command -v strace
 bench bpftrace              command -v bpftrace
+bench wrk                   command -v wrk
+bench nginx                 command -v nginx
+bench memcached             command -v memcached
+bench redis-server          command -v redis-server
+bench redis-tools           command -v redis-benchmark
+bench postgresql            ls /usr/lib/postgresql/*/bin/initdb
+bench postgresql-contrib    command -v pgbench || ls /usr/lib/postgresql/*/bin/pgbench
 fuzz  g++                   command -v c++
 faults g++                  command -v g++
 faults jq                   command -v jq

@@ -60,6 +60,15 @@ services|Services near their limit, and thousands of processes|nginx under wrk a
   (whole stretches resampled), **the value**, and the upper end. Finally, what the kernel measures of the recorder
   alone, after half a minute under that load: its eBPF programs, without the cost of calling them and of what they evict
   from caches, and its own CPU time, most of which it spends once a second, and which the percentile does not see.
+turns|Turns: what servers did, counted from outside|Servers on loopback, each recorded by \`--pid\` with the source
+  \`turns\` alone while a client asks for five seconds. *Requests* are what the client says it did; a turn is something
+  received and something sent after it. The *difference* is what is left beyond the turns that the client does not count
+  (the handshake of TLS, the start of a session of PostgreSQL) and the requests that were open when it was stopped, of which the
+  server may have answered any. Latencies of the client include the way there and back, and its own queue; service time
+  is from the first byte that the server read to the first that it sent. A pipeline of Redis is one turn. Then hostile clients, for which nginx's log says what it did, with the recorder's memory; service time
+  beside what nginx (\`\$request_time\`, milliseconds) and PostgreSQL (\`log_duration\`) wrote down themselves; and what
+  it costs nginx at its limit, as in the section on services near their limit, with the time of the eBPF programs a
+  turn, as the kernel measures it.
 agreement|Agreement with the kernel and other tools|On-CPU time and run-queue wait of six threads, compared with
   \`/proc/PID/schedstat\` at their end; shares of functions in samples that perf and Twinscope took of one run at the
   same time; counts of \`strace -c\` of the same command.
@@ -72,7 +81,10 @@ unwind|Stacks of real programs|Share of samples that were unwound to the start o
   also how many of twenty compiled callers were found, with and without.
 build|Build|\`make build\` after \`make clean\`, packages downloaded before."
 
-# name, program, metric, the most that is allowed
+# What is a table with a row for each program: name, and the metrics that are its columns, in their order
+WIDE="turns|requests, by the client|turns before these|open at the end, at most|turns|difference|p50 of the client|p50 of service time|p99 of the client|p99 of service time"
+
+# name, program (*: each), metric, the most that is allowed
 BUDGETS="recorder|twinscope|CPU|0.3
 recorder|twinscope|CPU after the start|0.3
 recorder|twinscope|largest RSS|30
@@ -96,6 +108,10 @@ services|nginx under wrk|loss where others disturb least|2
 services|PostgreSQL under pgbench -S|loss where others disturb least|2
 services|nginx under wrk|loss by CPU time|2
 services|PostgreSQL under pgbench -S|loss by CPU time|2
+turns|*|difference|0.1
+turns|*|connections, difference|1
+turns|nginx under wrk|loss by CPU time|1.5
+turns|nginx under wrk, --exact|a turn|120
 report|report|time|1
 report|report|page|3
 report|report|first screen|1000
@@ -133,7 +149,7 @@ while IFS='|' read -r name heading text; do
     printf '\n## %s\n\n' "$heading"
     printf '%s Measured %s at commit %s.\n' "$text" "$date" "$commit" | wrap
     echo
-    awk -F'\t' -v name="$name" -v budgets="$BUDGETS" '
+    awk -F'\t' -v name="$name" -v budgets="$BUDGETS" -v wide="$(grep "^$name|" <<<"$WIDE")" '
         function range(key, n, i, j, t) {
             n = split(values[key], v, " ")
             for (i = 2; i <= n; i++) for (j = i; j > 1 && v[j] + 0 < v[j - 1] + 0; j--) { t = v[j]; v[j] = v[j - 1]; v[j - 1] = t }
@@ -143,17 +159,50 @@ while IFS='|' read -r name heading text; do
         BEGIN {
             n = split(budgets, lines, "\n")
             for (i = 1; i <= n; i++) { split(lines[i], b, "|"); if (b[1] == name) budget[b[2] "\t" b[3]] = b[4] }
-            print "| program | metric | figure | budget | × Twinscope |"
-            print "|---|---|---|---|---|"
+            columns = split(wide, column, "|")
+            for (i = 2; i <= columns; i++) in_wide[column[i]] = 1
+        }
+        # The budget of a program, or that of each.
+        function allowed_for(program, metric) {
+            return (program "\t" metric) in budget ? budget[program "\t" metric] : budget["*\t" metric]
+        }
+        # The programs that have the first of the columns, one a row.
+        function table_of_programs(i, j, key, row, line) {
+            row = "| program |"; line = "|---|"
+            for (i = 2; i <= columns; i++) {
+                allowed = allowed_for("*", column[i])
+                row = row " " column[i] (allowed == "" ? "" : " (≤ " allowed " %)") " |"; line = line "---|"
+            }
+            print row; print line
+            for (i = 1; i <= count; i++) {
+                split(order[i], part, "\t")
+                if (part[2] != column[2]) continue
+                row = "| " part[1] " |"
+                for (j = 2; j <= columns; j++) {
+                    key = part[1] "\t" column[j]
+                    if (!(key in values)) { row = row " |"; continue }
+                    median = range(key); allowed = allowed_for(part[1], column[j])
+                    figure = median (unit[key] == "" ? "" : " " unit[key])
+                    row = row " " (allowed != "" && median > allowed + 0 ? "**" figure "**" : figure) " |"
+                }
+                print row
+            }
+            print ""
         }
         /^#/ { next }
         { key = $1 "\t" $2; if (!(key in values)) order[++count] = key; unit[key] = $3; values[key] = values[key] " " $4 }
         END {
+            if (columns) table_of_programs()
+            print "| program | metric | figure | budget | × Twinscope |"
+            print "|---|---|---|---|---|"
             for (i = 1; i <= count; i++) {
-                key = order[i]; split(key, part, "\t"); median = range(key)
+                key = order[i]; split(key, part, "\t")
+                if (part[2] in in_wide) continue
+                median = range(key)
                 figure = least == most ? median : least " – **" median "** – " most
                 allowed = ""
-                if (key in budget) allowed = "≤ " budget[key] " " unit[key] (median <= budget[key] + 0 ? ", met" : ", **not met**")
+                most_allowed = allowed_for(part[1], part[2])
+                if (most_allowed != "") allowed = "≤ " most_allowed " " unit[key] (median <= most_allowed + 0 ? ", met" : ", **not met**")
                 ratio = ""
                 own = "twinscope\t" part[2]
                 if (part[1] != "twinscope" && own in values) { mine = range(own); if (mine > 0) ratio = sprintf("%.1f", median / mine) }

@@ -618,12 +618,15 @@ int read_listeners(struct bpf_iter__task_file *ctx)
 	struct socket *socket;
 	struct listener local;
 	__u32 service;
+	__u16 protocol;
 
 	if (!task || !file || task->pid != task->tgid || !in_scope(task))
 		return 0;
 	socket = bpf_sock_from_file(file);
-	if (!socket || !socket->sk || socket->sk->__sk_common.skc_state != TCP_LISTEN ||
-	    socket->sk->sk_protocol != IPPROTO_TCP)
+	if (!socket || !socket->sk || socket->sk->__sk_common.skc_state != TCP_LISTEN)
+		return 0;
+	protocol = socket->sk->sk_protocol;
+	if (protocol != IPPROTO_TCP && protocol != IPPROTO_MPTCP)
 		return 0;
 	local = local_of(socket->sk);
 	key.tgid = task->tgid;
@@ -633,7 +636,11 @@ int read_listeners(struct bpf_iter__task_file *ctx)
 	BPF_CORE_READ_STR_INTO(&key.comm, task, group_leader, comm);
 	service = number_of(&key);
 	bpf_map_update_elem(&listeners, &local, &service, BPF_ANY);
-	if (by_calls)
+	/*
+	 * Who listens for MPTCP, as Go's programs do by default, is handed TCP sockets by clients who do not ask for it. They begin with what a socket
+	 * behind this one has: nothing, so their port says whose they are.
+	 */
+	if (by_calls || protocol != IPPROTO_TCP)
 		return 0;
 	connection = bpf_sk_storage_get(&connections, socket->sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
 	if (!connection || connection->side)

@@ -12,7 +12,7 @@
 /* include/linux/socket.h, include/linux/net.h, include/uapi/linux/in.h, include/net/tcp_states.h */
 enum { AF_UNIX = 1, AF_INET = 2, AF_INET6 = 10 };
 enum { SOCK_STREAM = 1, SOCK_DGRAM = 2 };
-enum { IPPROTO_TCP = 6, IPPROTO_UDP = 17 };
+enum { IPPROTO_TCP = 6, IPPROTO_UDP = 17, IPPROTO_MPTCP = 262 };
 enum { TCP_ESTABLISHED = 1, TCP_SYN_SENT = 2, TCP_SYN_RECV = 3, TCP_CLOSE = 7, TCP_LISTEN = 10 };
 enum { MSG_PEEK = 2, MSG_ERRQUEUE = 0x2000 };
 /* Somebody asked for this local port: include/net/sock.h. */
