@@ -1,6 +1,6 @@
 //! `twinscope compare`: what differs, in the terminal or as JSON.
 
-use crate::text;
+use crate::{latency, text};
 use anyhow::Result;
 use clap::Args;
 use compare::{Choice, Comparison, Condition, Difference, Lock, Per, Waited};
@@ -86,7 +86,8 @@ pub struct Compare {
     #[arg(short, long)]
     all: bool,
 
-    /// Exit with 4 if this holds: 'METRIC +N%', 'METRIC{label=value} -N%', or any; may be given several times
+    /// Exit with 4 if this holds: 'METRIC +N%', 'METRIC{label=value} -N%', 'latency.p99 +N%' (of the busiest server, or of
+    /// one port: latency.p99@8080; also p50, p90, p99.9), or any; may be given several times
     #[arg(long, value_name = "CONDITION", value_parser = Condition::parse)]
     fail_on: Vec<Condition>,
 }
@@ -129,8 +130,7 @@ pub fn compare(options: &Compare) -> Result<u8> {
         }
         if !condition.is_known(&comparison) {
             unknown = true;
-            let metric = if let Condition::Change { metric, .. } = condition { metric.as_str() } else { "any" };
-            eprintln!("twinscope: --fail-on: {metric} was not compared");
+            eprintln!("twinscope: --fail-on: {} was not compared", text::clean(&condition.what()));
         }
     }
     Ok(if damaged || unknown { 3 } else { 0 })
@@ -186,13 +186,16 @@ fn print(unfinished: &[String], comparison: &Comparison, all: bool) {
         _ => format!("{} and {} more", text::clean(comparison.runs.get(first).map_or("", String::as_str)), count - 1),
     };
     for index in 1..comparison.runs.len() {
-        let found: Vec<&Difference> = comparison.differences.iter().filter(|d| d.run == index).collect();
+        // What is said of latency has a table of its own, where a server served.
+        let apart = |d: &Difference| latency::is_shown(comparison, index) && d.metric.starts_with("latency.");
+        let found: Vec<&Difference> = comparison.differences.iter().filter(|d| d.run == index && !apart(d)).collect();
         let found = if all { found } else { once(found) };
+        let baseline = repeated(0, comparison.repeats);
+        let other = repeated(index, comparison.runs.len() - comparison.repeats);
+        latency::print(comparison, index, [&baseline, &other], all);
         if found.is_empty() {
             continue;
         }
-        let baseline = repeated(0, comparison.repeats);
-        let other = repeated(index, comparison.runs.len() - comparison.repeats);
         let mut table = text::table(
             &["differs", &baseline, &other, "change", "95 % CI", "what it is"],
             &[false, true, true, true, false, false],

@@ -1,5 +1,6 @@
 //! `twinscope info`: what a recording holds.
 
+use crate::latency::Served;
 use crate::text;
 use anyhow::Result;
 use clap::Args;
@@ -79,6 +80,7 @@ fn as_json(recording: &Recording) -> serde_json::Value {
         "duration": recording.duration() as f64 / 1e9,
         "manifest": recording.manifest(),
         "sources": recording.sources().iter().map(|(name, title, interval)| json!({"source": name, "title": title, "interval": *interval as f64 / 1e9})).collect::<Vec<_>>(),
+        "requests": Served::of(recording).iter().map(Served::as_json).collect::<Vec<_>>(),
         "tables": tables,
         "coverage": recording.coverage(),
         "marks": recording.marks().iter().map(|m| json!({"t": m.t as f64 / 1e9, "text": m.text})).collect::<Vec<_>>(),
@@ -146,6 +148,9 @@ fn print(recording: &Recording) {
     }
     if let Some(work) = &manifest.work {
         line("work", format!("{} {}", query::human(work.total, ""), work.unit));
+    }
+    for served in Served::of(recording) {
+        line("requests", served.line());
     }
     for (key, value) in &manifest.labels {
         line("label", format!("{key}={value}"));

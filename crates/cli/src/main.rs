@@ -7,6 +7,7 @@ mod export;
 mod flame;
 mod import;
 mod info;
+mod latency;
 mod output;
 mod page;
 mod reference;

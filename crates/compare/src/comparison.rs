@@ -3,6 +3,7 @@
 use crate::cautions::{self, Caution};
 use crate::concurrency::{self, Turns};
 use crate::difference::listed;
+use crate::latency::{self, LATENCY, Latency};
 use crate::locks::Lock;
 use crate::metrics::Metrics;
 use crate::not_compared::{NotCompared, gathered};
@@ -64,6 +65,8 @@ pub struct Comparison {
     pub concurrency: Vec<Option<Concurrency>>,
     /// Runs whose threads take turns in a way that those of the other do not: serial phases, regular swings.
     pub turns: Vec<Turns>,
+    /// How long requests took, where both sides have it: the busiest services first, those that answered before those that asked.
+    pub latency: Vec<Latency>,
     /// Contended locks of the runs, once [`Comparison::find_locks`] has looked for them.
     pub locks: Vec<Lock>,
     /// What stands against believing all this too readily.
@@ -107,13 +110,18 @@ pub fn compare(runs: &[Run], options: &Options) -> Result<Comparison, Error> {
     if !throughput.is_empty() {
         metrics.insert(DONE.to_owned());
     }
-    let compared = found.len() + throughput.len();
+    let latency = latency::of(runs, &windows, &sides, options);
+    if !latency.is_empty() {
+        metrics.extend(latency::QUANTILES.map(|(name, _)| format!("{LATENCY}{name}")));
+    }
+    let compared = found.len() + throughput.len() + latency::compared(&latency);
     let mut differences = listed(found, options, &own, &scoped);
     // The pace is a family of its own, and what all others explain: it stands first.
     differences.extend(listed(throughput, options, &own, &scoped).into_iter().map(|mut d| {
         d.weight += 1e3;
         d
     }));
+    differences.extend(latency::differences(&latency));
     differences.sort_by(|a, b| b.weight.total_cmp(&a.weight).then_with(|| a.metric.cmp(&b.metric)));
     let differences = redundant::without_totals(differences);
     let facts = facts::differences(runs);
@@ -146,6 +154,7 @@ pub fn compare(runs: &[Run], options: &Options) -> Result<Comparison, Error> {
         phases,
         concurrency,
         turns,
+        latency,
         locks: Vec::new(),
         cautions,
         repeats,

@@ -1,6 +1,7 @@
 //! The comparison in a sentence or two that a manager can read.
 
 use crate::comparison::DONE;
+use crate::latency::LATENCY;
 use crate::work::Unit;
 use crate::{Comparison, Difference, Pace, Per};
 use query::{Run, ratio, times};
@@ -97,6 +98,8 @@ pub(crate) fn of(runs: &[Run], comparison: &Comparison, paces: &[Option<Pace>]) 
         repeats => vec![repeats],
     };
     let paces: Vec<String> = others.iter().filter_map(|&other| pace(runs, comparison, paces, other)).collect();
+    // Requests that take longer while as many are answered are not in the pace.
+    let latency: Vec<String> = others.iter().filter_map(|&other| comparison.of_latency(other)).collect();
     let found = comparison.differences.len();
     if comparison.compared == 0 {
         if runs.iter().all(|r| r.recording.manifest().labels.contains_key("imported")) {
@@ -124,10 +127,11 @@ pub(crate) fn of(runs: &[Run], comparison: &Comparison, paces: &[Option<Pace>]) 
         return Headline { headline, detail, level: Level::Same };
     }
     let mut named: Vec<&Difference> = Vec::new();
-    // The pace is what the first sentence says.
+    // The pace, and latency where it is said, are what the first sentences say.
     let all = || comparison.differences.iter();
-    let explains = all().any(|d| d.metric != DONE);
-    for d in all().filter(|d| !explains || d.metric != DONE) {
+    let is_said = |d: &Difference| d.metric == DONE || !latency.is_empty() && d.metric.starts_with(LATENCY);
+    let explains = all().any(|d| !is_said(d));
+    for d in all().filter(|d| !explains || !is_said(d)) {
         if named.len() < 3 && !named.iter().any(|n| n.metric == d.metric) {
             named.push(d);
         }
@@ -142,10 +146,11 @@ pub(crate) fn of(runs: &[Run], comparison: &Comparison, paces: &[Option<Pace>]) 
         phases(runs, comparison)
     );
     let names: Vec<&str> = others.iter().filter_map(|&i| runs.get(i)).map(|r| r.name.as_str()).collect();
-    let headline = if paces.is_empty() {
+    let sentences: Vec<String> = paces.into_iter().chain(latency).collect();
+    let headline = if sentences.is_empty() {
         format!("{} differs from {}.", names.join(", "), baseline.name)
     } else {
-        paces.join(" ")
+        sentences.join(" ")
     };
     Headline { headline, detail, level: Level::Differs }
 }

@@ -1,5 +1,6 @@
 //! The JSON of a comparison: a stable contract, documented in docs/compare-json.md.
 
+use crate::latency::{Latency, Quantile, Requests};
 use crate::{Comparison, Per, Waited};
 use model::Polarity;
 use query::concurrency::Serial;
@@ -65,6 +66,13 @@ impl Comparison {
             let runs: Vec<Value> = l.of.iter().map(|w| w.as_ref().map_or(Value::Null, waited)).collect();
             json!({"name": l.name, "kind": l.kind, "process": l.process, "runs": runs})
         });
+        let latency = self.latency.iter().map(|l| {
+            let mut one = of_latency(l);
+            if let Value::Object(fields) = &mut one {
+                fields.insert("run".into(), json!(name(l.run)));
+            }
+            one
+        });
         let cautions =
             self.cautions.iter().map(|c| json!({"what": c.kind.as_str(), "run": c.run.map(name), "text": c.text}));
         json!({
@@ -79,9 +87,40 @@ impl Comparison {
             "repeats": self.repeats,
             "phases": phases.collect::<Vec<_>>(),
             "concurrency": concurrency.collect::<Vec<_>>(),
+            "latency": latency.collect::<Vec<_>>(),
             "locks": locks.collect::<Vec<_>>(),
             "cautions": cautions.collect::<Vec<_>>(),
             "not_compared": self.not_compared.iter().map(|n| json!({"what": n.what, "why": n.why})).collect::<Vec<_>>(),
         })
     }
+}
+
+/// A service, of both sides.
+fn of_latency(l: &Latency) -> Value {
+    let service = &l.other.service;
+    let side = |r: &Requests| json!({"process": r.service.comm, "port": r.service.port, "rate": r.rate, "queue_time": r.queue_time});
+    let quantile = |q: &Quantile| {
+        json!({
+            "quantile": q.name,
+            "baseline": q.baseline,
+            "other": q.other,
+            "baseline_interval": q.baseline_interval,
+            "other_interval": q.other_interval,
+            "change": q.times() - 1.0,
+            "low": q.ratio.map(|r| r.0 - 1.0),
+            "high": q.ratio.map(|r| r.1 - 1.0),
+            "q": q.q,
+            "significant": q.significant,
+        })
+    };
+    json!({
+        "side": if service.server { "server" } else { "client" },
+        "protocol": service.protocol,
+        "port": service.port,
+        "path": service.path,
+        "process": service.comm,
+        "baseline": side(&l.baseline),
+        "other": side(&l.other),
+        "quantiles": l.quantiles.iter().map(quantile).collect::<Vec<_>>(),
+    })
 }

@@ -4,6 +4,7 @@
 pub mod concurrency;
 mod error;
 pub mod export;
+pub mod latency;
 mod metric;
 pub mod profile;
 mod runs;

@@ -225,6 +225,24 @@ pub static RUNNING: Table = Table::wide(
 )
 .of_events();
 
+/// As the recorder has it.
+pub static TURN_TIME: Table = Table::wide(
+    "turn_time",
+    "how long turns took",
+    &[
+        Column::label("comm", "process name"),
+        Column::label("side", "side"),
+        Column::label("protocol", "protocol"),
+        Column::number("port", "port"),
+        Column::label("peer", "other side"),
+        Column::label("what", "which time"),
+        Column::gauge("low", Unit::Nanoseconds, "from"),
+        Column::gauge("high", Unit::Nanoseconds, "to"),
+        Column::gauge("count", Unit::None, "number"),
+    ],
+)
+.of_events();
+
 /// The tables of profiles.
 pub static PROFILE: [&Table; 5] = [&FRAME, &STACK, &SAMPLE, &WAIT, &LOCK];
 

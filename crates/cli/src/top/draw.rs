@@ -130,7 +130,8 @@ pub(crate) fn screen(
     }
     let left = height.saturating_sub(lines.len() + 3 + missing.len().min(2));
     let (hot, locks) = (state.hot(left / 4), state.locks(left / 4));
-    let groups = left.saturating_sub(hot.len() + locks.len() + 4).max(3);
+    let served = state.served(left / 8);
+    let groups = left.saturating_sub(hot.len() + locks.len() + served.len() + 4).max(3);
     if state.has_ledger {
         processes(state, view, width, groups, &mut lines);
     }
@@ -168,6 +169,11 @@ pub(crate) fn screen(
             let room = width.saturating_sub(start.chars().count());
             lines.push(Line::from(vec![plain(start), plain(fit(&text, room))]));
         }
+    }
+    if !served.is_empty() {
+        lines.push(Line::default());
+        lines.push(heading(&format!("Requests, last {:.0} s", state.span())));
+        lines.extend(served.iter().map(|served| Line::from(plain(fit(&served.line(), width)))));
     }
     for why in missing.iter().take(2) {
         lines.push(Line::from(quiet(fit(why, width))));

@@ -1,8 +1,9 @@
-//! `twinscope top`: where the time goes, live: per-CPU bars, the thread ledger, the busiest functions, the hottest locks.
+//! `twinscope top`: where the time goes, live: per-CPU bars, the thread ledger, the busiest functions, the hottest locks, the busiest servers.
 
 mod draw;
 mod state;
 
+use crate::latency::Served;
 use anyhow::{Context, Result};
 use clap::Args;
 use draw::{Sort, View};
@@ -39,7 +40,7 @@ pub struct Top {
 }
 
 /// What is read. CPU times are cheap, so they are read more often than the rest.
-const SOURCES: [&str; 3] = ["cpu", "threads", "stacks"];
+const SOURCES: [&str; 4] = ["cpu", "threads", "stacks", "turns"];
 
 /// Runs it.
 ///
@@ -200,6 +201,7 @@ fn as_json(state: &State, live: &Live) -> serde_json::Value {
             "lock": l.name, "kind": l.kind, "process": l.comm, "time": l.time, "count": l.count, "longest": l.longest,
             "waiters": l.waiters, "function": l.function,
         })).collect::<Vec<_>>(),
+        "requests": state.served(20).iter().map(Served::as_json).collect::<Vec<_>>(),
         "missing": live.missing().iter().map(|(source, why)| json!({
             "source": source, "why": why.why, "remedy": why.remedy,
         })).collect::<Vec<_>>(),

@@ -1,6 +1,9 @@
 //! What `top` shows, from the rows of the sources: differences of counters between two reads, and events of the last seconds.
 
+use crate::latency::Served;
 use model::{Locks, Measure, NULL, Rows, StateKind, Symbols, Table, real_of};
+use query::latency::Service;
+use query::stats::histogram::{Counted, merged, quantile};
 use recorder::live::Read;
 use std::collections::{HashMap, VecDeque};
 
@@ -106,6 +109,14 @@ struct LockWait {
     waiters: i64,
 }
 
+/// Requests that were answered in one range of time, as the table has them; seconds.
+#[derive(Debug)]
+struct Answered {
+    t: i64,
+    service: Service,
+    counted: Counted,
+}
+
 /// Nanoseconds by stack.
 type ByStack = HashMap<i64, i64>;
 
@@ -128,6 +139,7 @@ pub(crate) struct State {
     threads: HashMap<(i64, i64, i64), Counters>,
     ledger_at: Option<i64>,
     samples: VecDeque<(i64, i64, i64)>,
+    answered: VecDeque<Answered>,
     lock_waits: VecDeque<LockWait>,
     frames: HashMap<i64, Frame>,
     stacks: HashMap<i64, (i64, i64)>,
@@ -183,6 +195,7 @@ impl State {
                         self.stacks.insert(columns.number(row, "number"), (parent, frame));
                     }
                 }
+                "turn_time" => self.answered(&columns, read),
                 _ if read.table.states().next().is_some() => self.ledger(&columns, read, by_name),
                 _ => {}
             }
@@ -205,6 +218,9 @@ impl State {
         }
         while self.lock_waits.front().is_some_and(|w| w.t < old) {
             self.lock_waits.pop_front();
+        }
+        while self.answered.front().is_some_and(|a| a.t < old) {
+            self.answered.pop_front();
         }
         while self.running.front().is_some_and(|s| s.0 < old) {
             self.running.pop_front();
@@ -312,6 +328,39 @@ impl State {
                 waiters: columns.number(row, "waiters"),
             });
         }
+    }
+
+    fn answered(&mut self, columns: &Columns<'_>, read: &Read) {
+        for row in read.rows.iter() {
+            let text = |name: &str| columns.text(row, name).unwrap_or_default();
+            if text("side") != "server" || text("what") != "service" {
+                continue;
+            }
+            let protocol = text("protocol");
+            let path = if protocol == "unix" { text("peer") } else { String::new() };
+            let port = columns.number(row, "port");
+            let [low, high, count] = ["low", "high", "count"].map(|name| columns.number(row, name) as f64);
+            let service = Service { server: true, comm: text("comm"), protocol, port, path };
+            self.answered.push_back(Answered { t: read.t, service, counted: (low / 1e9, high / 1e9, count) });
+        }
+    }
+
+    /// The servers that answered most requests.
+    pub(crate) fn served(&self, most: usize) -> Vec<Served> {
+        let mut by_service: HashMap<&Service, Vec<Counted>> = HashMap::new();
+        for answered in &self.answered {
+            by_service.entry(&answered.service).or_default().push(answered.counted);
+        }
+        let one = |(service, counted): (&Service, Vec<Counted>)| {
+            let counted = merged(counted);
+            let count: f64 = counted.iter().map(|c| c.2).sum();
+            let (p50, p99) = (quantile(&counted, 0.5)?, quantile(&counted, 0.99)?);
+            Some(Served { service: service.clone(), count, rate: count / self.span(), p50, p99 })
+        };
+        let mut served: Vec<Served> = by_service.into_iter().filter_map(one).collect();
+        served.sort_by(|a, b| b.count.total_cmp(&a.count).then_with(|| a.service.cmp(&b.service)));
+        served.truncate(most);
+        served
     }
 
     fn name_of(&self, frame: i64) -> String {
@@ -498,5 +547,38 @@ mod tests {
         // What is older than the span no longer counts.
         state.take(&[read(&SAMPLE, 20_000_000_000, &[1, 10])], &symbols, false);
         assert_eq!(state.hot(5).len(), 1);
+    }
+    #[test]
+    fn requests_are_put_together_by_server() {
+        static TURN_TIME: Table = Table::wide(
+            "turn_time",
+            "",
+            &[
+                Column::label("comm", ""),
+                Column::label("side", ""),
+                Column::label("protocol", ""),
+                Column::number("port", ""),
+                Column::label("what", ""),
+                Column::gauge("low", Unit::Nanoseconds, ""),
+                Column::gauge("high", Unit::Nanoseconds, ""),
+                Column::gauge("count", Unit::None, ""),
+            ],
+        )
+        .of_events();
+        let mut symbols = Symbols::default();
+        let [web, server, client, tcp, service, queue] =
+            ["web", "server", "client", "tcp", "service", "queue"].map(|text| symbols.cell(text));
+        let mut state = State::default();
+        let rows = [
+            [web, server, tcp, 80, service, 2_000_000, 4_000_000, 3],
+            [web, server, tcp, 80, service, 1_000_000, 2_000_000, 5],
+            [web, server, tcp, 80, queue, 1, 2, 9],
+            [web, client, tcp, 5432, service, 1, 2, 9],
+        ];
+        state.take(&[read(&TURN_TIME, 0, &rows.concat()), read(&TURN_TIME, 2_000_000_000, &rows[1])], &symbols, false);
+        let lines: Vec<String> = state.served(3).iter().map(Served::line).collect();
+        assert_eq!(lines, ["13 answered by web, port 80: 6.50/s, p50 1.65 ms, p99 3.91 ms"]);
+        state.take(&[read(&TURN_TIME, 30_000_000_000, &rows[2])], &symbols, false);
+        assert!(state.served(3).is_empty());
     }
 }

@@ -11,6 +11,7 @@ mod flame;
 mod hostile;
 mod interpreted;
 mod kill;
+mod latency;
 mod ledger;
 mod monitors;
 mod pairs;

@@ -4,6 +4,7 @@
 use crate::profile::unresolved;
 use crate::stats::Series;
 use crate::stats::bootstrap::{Bootstrap, Interval};
+use crate::stats::histogram::{self, Counted};
 use crate::stats::quantile::quantile;
 use lexicon::{Nearness, Role, call, nearness, roles};
 use model::human;
@@ -38,6 +39,11 @@ pub const FUNCTIONS: &[Function] = &[
         "quantile",
         "quantile(x, p)",
         "aggregate: the value below which a share p of the values lie, between 0 and 1 (Hyndman and Fan's type 7)",
+    ),
+    function(
+        "quantile_of",
+        "quantile_of(low, high, count, p)",
+        "aggregate: the value below which a share p of the values lie, of values that were counted in ranges from low to high, as in turn_time; within a range they are taken to lie evenly",
     ),
     function("stddev", "stddev(x)", "aggregate: standard deviation of the sample; null for fewer than two values"),
     function(
@@ -169,6 +175,41 @@ impl Aggregate<Values, Option<f64>> for Sample {
     }
 }
 
+/// The quantile of values that were counted in ranges.
+struct QuantileOf;
+
+impl Aggregate<(Vec<Counted>, f64), Option<f64>> for QuantileOf {
+    fn init(&self, _: &mut Context<'_>) -> Result<(Vec<Counted>, f64)> {
+        Ok((Vec::new(), 0.5))
+    }
+
+    fn step(&self, ctx: &mut Context<'_>, (counted, p): &mut (Vec<Counted>, f64)) -> Result<()> {
+        let number = |argument| number(ctx, argument, "quantile_of");
+        *p = match number(3)? {
+            Some(p) if (0.0..=1.0).contains(&p) => p,
+            _ => {
+                let why = "quantile_of(low, high, count, p) takes a p between 0 and 1, such as 0.99";
+                return Err(Error::UserFunctionError(why.into()));
+            }
+        };
+        if let (Some(low), Some(high), Some(count)) = (number(0)?, number(1)?, number(2)?)
+            && count > 0.0
+        {
+            // Rows of one range, which come read by read, often follow each other.
+            match counted.last_mut() {
+                Some(last) if last.0 == low && last.1 == high => last.2 += count,
+                _ => counted.push((low, high, count)),
+            }
+        }
+        Ok(())
+    }
+
+    fn finalize(&self, _: &mut Context<'_>, state: Option<(Vec<Counted>, f64)>) -> Result<Option<f64>> {
+        let (counted, p) = state.unwrap_or_default();
+        Ok(histogram::quantile(&histogram::merged(counted), p))
+    }
+}
+
 /// Sums of x·weight and of weight.
 struct Mean;
 
@@ -248,6 +289,7 @@ pub(crate) fn register(db: &Connection) -> Result<()> {
         db.create_aggregate_function(name, arguments, flags, Sample { name, statistic })?;
     }
     db.create_aggregate_function("mean", 2, flags, Mean)?;
+    db.create_aggregate_function("quantile_of", 4, flags, QuantileOf)?;
     db.create_scalar_function("overlap", 4, flags, |ctx| {
         let mut of = [0i64; 4];
         for (argument, value) in of.iter_mut().enumerate() {

@@ -294,6 +294,7 @@ fn mistakes_get_hints() {
     assert_eq!(error(&s, "select 1; select 2"), "more than one statement");
     assert_eq!(error(&s, ""), "no question; a session answers select statements");
     assert!(error(&s, "select quantile(user, 99) from cpu").contains("a p between 0 and 1"));
+    assert!(error(&s, "select quantile_of(1, 2, 3, 99)").contains("a p between 0 and 1"));
     assert!(error(&s, "select median(run) from cpu").contains("takes numbers"));
 }
 
@@ -327,6 +328,10 @@ fn functions_say_what_they_promise() {
     let one = |sql: &str| shown(&s, sql).remove(0);
     let values = "(select column1 as x from (values (1), (2), (null), (3), (10)))";
     assert_eq!(one(&format!("select median(x), quantile(x, 0), quantile(x, 1), mad(x) from {values}")), "2.5 1 10 1");
+    let counted = "(select column1 as low, column2 as high, column3 as count from \
+         (values (20, 40, 1), (0, 10, 2), (null, 9, 5), (20, 40, 1), (50, 60, 0)))";
+    assert_eq!(one(&format!("select quantile_of(low, high, count, 0.75) from {counted}")), "30");
+    assert_eq!(one(&format!("select quantile_of(low, high, count, 0.25) from {counted} where low < 0")), "-");
     assert_eq!(one(&format!("select stddev(x) from {values}")), "4.082482905");
     assert_eq!(one(&format!("select mean(x, 1), mean(x, x), mean(x, 0), mean(null, 1) from {values}")), "4 7.125 - -");
     // CPU 1 did nothing; CPU 0 was measured in the first interval only.

@@ -319,7 +319,7 @@ fn borrow(b: &mut Mean, o: &mut Mean, bs: &[Series], os: &[Series]) {
 }
 
 /// Degrees of freedom of the sum of two variances (Welch, Biometrika 34, 1947; Satterthwaite).
-fn welch(a: f64, df_a: f64, b: f64, df_b: f64) -> f64 {
+pub(super) fn welch(a: f64, df_a: f64, b: f64, df_b: f64) -> f64 {
     let most = a.max(b);
     if most <= 0.0 || !most.is_finite() {
         return df_a.min(df_b);

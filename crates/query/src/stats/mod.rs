@@ -9,6 +9,7 @@ pub mod compare;
 pub mod concurrency;
 pub mod dependence;
 pub mod fdr;
+pub mod histogram;
 pub mod quantile;
 pub mod rank;
 pub mod rng;
