@@ -136,7 +136,7 @@ fn of_latency(what: &str) -> Result<(&str, Labels), String> {
         .ok()
         .filter(|port| *port > 0)
         .ok_or_else(|| format!("{port:?} is no port: expected a number from 1 to 65535, as in latency.p99@8080"))?;
-    Ok((metric, vec![("port".into(), number.to_string()), ("side".into(), "server".into())]))
+    Ok((metric, vec![("port".into(), number.to_string()), ("role".into(), "server".into())]))
 }
 
 #[cfg(test)]
@@ -152,10 +152,10 @@ mod tests {
         assert_eq!(Condition::parse("cpu.busy +10%"), change("cpu.busy", vec![], true, 0.1));
         assert_eq!(Condition::parse(" process.user{comm=java} -5% "), change("process.user", labels, false, 0.05));
         assert_eq!(Condition::parse("latency.p99.9 +10%"), change("latency.p99.9", vec![], true, 0.1));
-        let port = vec![("port".to_owned(), "80".to_owned()), ("side".to_owned(), "server".to_owned())];
+        let port = vec![("port".to_owned(), "80".to_owned()), ("role".to_owned(), "server".to_owned())];
         assert_eq!(Condition::parse("latency.p50@80 -1%"), change("latency.p50", port.clone(), false, 0.01));
-        assert_eq!(Condition::parse("latency.p50@80 -1%").unwrap().what(), "latency.p50{port=80,side=server}");
-        assert_eq!(Condition::parse("latency.p50{port=80,side=server} -1%"), change("latency.p50", port, false, 0.01));
+        assert_eq!(Condition::parse("latency.p50@80 -1%").unwrap().what(), "latency.p50{port=80,role=server}");
+        assert_eq!(Condition::parse("latency.p50{port=80,role=server} -1%"), change("latency.p50", port, false, 0.01));
         for bad in ["latency.p95 +1%", "latency.p95@80 +1%", "latency.p95{port=80} +1%", "latency. +1%"] {
             let said = Condition::parse(bad).unwrap_err();
             assert!(said.contains("there are latency.p50, latency.p90, latency.p99, latency.p99.9"), "{said}");

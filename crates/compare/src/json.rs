@@ -114,7 +114,7 @@ fn of_latency(l: &Latency) -> Value {
         })
     };
     json!({
-        "side": if service.server { "server" } else { "client" },
+        "role": if service.server { "server" } else { "client" },
         "protocol": service.protocol,
         "port": service.port,
         "path": service.path,

@@ -97,8 +97,8 @@ impl Latency {
     /// What tells it apart from other services, by the columns of table `turn`.
     pub fn labels(&self) -> BTreeMap<String, String> {
         let Service { server, comm, protocol, port, path } = &self.other.service;
-        let side = if *server { "server" } else { "client" };
-        let mut labels: BTreeMap<String, String> = [("comm", comm.as_str()), ("side", side)]
+        let role = if *server { "server" } else { "client" };
+        let mut labels: BTreeMap<String, String> = [("comm", comm.as_str()), ("role", role)]
             .into_iter()
             .map(|(label, value)| (label.to_owned(), value.to_owned()))
             .collect();
@@ -126,9 +126,9 @@ impl Latency {
             let service = &self.other.service;
             let per_cent = format!("{}", share * 100.0);
             let (low, high) = q.ratio.map(|(low, high)| (low - 1.0, high - 1.0)).unzip();
-            let side = if service.server { "server" } else { "client" };
+            let role = if service.server { "server" } else { "client" };
             let query = format!(
-                "select run, quantile_of(low, high, count, {share}) / 1e9 as {} from turn_time where what = 'service' and side = '{side}' and port = {} \
+                "select run, quantile_of(low, high, count, {share}) / 1e9 as {} from turn_time where what = 'service' and role = '{role}' and port = {} \
                  group by run",
                 name.replace('.', "_"),
                 service.port
@@ -163,7 +163,7 @@ impl Latency {
 }
 
 /// The columns of table `turn` that tell services apart.
-const SERVICE: [&str; 5] = ["comm", "side", "protocol", "port", "peer"];
+const SERVICE: [&str; 5] = ["comm", "role", "protocol", "port", "peer"];
 
 /// What the runs recorded of requests, run by run.
 struct Runs<'a> {
@@ -201,8 +201,8 @@ impl Runs<'_> {
         let cut = grid.cut(self.windows.get(run)?);
         let port = service.port.to_string();
         let is_it = |labels: &[String]| match labels {
-            [comm, side, protocol, p, peer] => {
-                (comm, side.as_str(), protocol, p) == (&service.comm, "server", &service.protocol, &port)
+            [comm, role, protocol, p, peer] => {
+                (comm, role.as_str(), protocol, p) == (&service.comm, "server", &service.protocol, &port)
                     && (service.path.is_empty() || *peer == service.path)
             }
             _ => false,
@@ -404,7 +404,7 @@ mod tests {
 
     /// Reads of each half second, with ranges as the recorder's.
     fn rows(rng: &mut Rng, server: &Server) -> String {
-        let mut text = String::from("t comm side protocol port peer what low high count\n");
+        let mut text = String::from("t comm role protocol port peer what low high count\n");
         let (mut level, drift) = (rng.normal(), server.drift);
         for read in 1..=120 {
             level = drift * level + (1.0 - drift * drift).sqrt() * rng.normal();
@@ -475,7 +475,7 @@ mod tests {
     fn a_longer_tail_is_named() {
         let found = compared_of(7, &[SERVER, Server { tail: 0.04, ..SERVER }]);
         assert!(holds(&found, "latency.p99 +10%") && holds(&found, "latency.p99@8080 +100%"), "{:?}", found.latency);
-        assert!(holds(&found, "latency.p99{side=client} +10%") && holds(&found, "any"));
+        assert!(holds(&found, "latency.p99{role=client} +10%") && holds(&found, "any"));
         assert!(
             !holds(&found, "latency.p50 +10%")
                 && !holds(&found, "latency.p99 -10%")
@@ -490,7 +490,7 @@ mod tests {
         assert_eq!((first.metric.as_str(), first.labels["port"].as_str()), ("latency.p99", "8080"));
         assert!(first.low.unwrap() > 0.05 && first.values.iter().all(Vec::is_empty), "{first:?}");
         let json = found.to_json();
-        assert_eq!((&json["latency"][0]["port"], &json["latency"][0]["side"]), (&8080.into(), &"server".into()));
+        assert_eq!((&json["latency"][0]["port"], &json["latency"][0]["role"]), (&8080.into(), &"server".into()));
         assert_eq!(json["latency"][0]["quantiles"][2]["significant"], true);
     }
 

@@ -15,7 +15,7 @@ const BLOCK: f64 = 3.0;
 /// Ranges that are told apart; a table that was not damaged has a few hundred.
 const MOST_RANGES: usize = 4096;
 
-const COLUMNS: [&str; 9] = ["comm", "side", "protocol", "port", "peer", "what", "low", "high", "count"];
+const COLUMNS: [&str; 9] = ["comm", "role", "protocol", "port", "peer", "what", "low", "high", "count"];
 
 /// Numbers of times, each with its stretch and range.
 type Counts = Vec<(u32, u32, f64)>;
@@ -288,7 +288,7 @@ mod tests {
         Window { from: from * 1_000_000_000, to: to * 1_000_000_000, why: String::new() }
     }
 
-    const TEXT: &str = "t comm side protocol port peer what low high count
+    const TEXT: &str = "t comm role protocol port peer what low high count
 1 web server tcp 80 - service 1000000 2000000 6
 1 web server tcp 80 - service 4000000 8000000 4
 1 web server tcp 80 - queue 1000 2000 10
@@ -344,7 +344,7 @@ seal
 
     #[test]
     fn foreign_numbers_are_left_out() {
-        let text = "t comm side protocol port peer what low high count
+        let text = "t comm role protocol port peer what low high count
 1 a server tcp 1 - service -5 10 1
 1 a server tcp 1 - service 10 5 1
 1 a server tcp 1 - service - 5 1

@@ -333,7 +333,7 @@ impl State {
     fn answered(&mut self, columns: &Columns<'_>, read: &Read) {
         for row in read.rows.iter() {
             let text = |name: &str| columns.text(row, name).unwrap_or_default();
-            if text("side") != "server" || text("what") != "service" {
+            if text("role") != "server" || text("what") != "service" {
                 continue;
             }
             let protocol = text("protocol");
@@ -555,7 +555,7 @@ mod tests {
             "",
             &[
                 Column::label("comm", ""),
-                Column::label("side", ""),
+                Column::label("role", ""),
                 Column::label("protocol", ""),
                 Column::number("port", ""),
                 Column::label("what", ""),

@@ -76,7 +76,7 @@ fn a_tail_that_grew_is_said() {
     folder.expect(0, pair("b.twin", "latency.p99 +10%"));
     // A tail of its own: what the middle took is not in it.
     let slow = folder.expect(4, pair("slow.twin", "latency.p99 +10%"));
-    slow.says("--fail-on: latency.p99{comm=web\u{fffd}[31m,port=8080,side=server}");
+    slow.says("--fail-on: latency.p99{comm=web\u{fffd}[31m,port=8080,role=server}");
     for part in
         ["In slow p99 of requests on port 8080 is ", "× as long (", "requests answered", "mean wait before it is read"]
     {
@@ -86,16 +86,16 @@ fn a_tail_that_grew_is_said() {
     assert!(row("p99 ").ends_with("significant") && !row("p50 ").contains("significant"), "{slow}");
     assert!(row("mean wait").contains("40 µs") && row("requests made").contains("change of p99"), "{slow}");
     folder.expect(4, pair("slow.twin", "latency.p99@8080 +10%"));
-    folder.expect(4, pair("slow.twin", "latency.p99{side=client,port=5432} +10%"));
+    folder.expect(4, pair("slow.twin", "latency.p99{role=client,port=5432} +10%"));
     folder.expect(0, pair("slow.twin", "latency.p50 +10%"));
     folder
         .expect(3, pair("slow.twin", "latency.p99@80 +10%"))
-        .says("latency.p99{port=80,side=server} was not compared");
+        .says("latency.p99{port=80,role=server} was not compared");
     folder.expect(2, pair("slow.twin", "latency.p95 +10%")).says("there are latency.p50, latency.p90, latency.p99");
     let json = folder.expect(0, ["compare", "a.twin", "slow.twin", "--json"]).json();
     let web = &json["latency"][0];
     assert_eq!(
-        (&web["side"], &web["port"], &web["quantiles"][2]["quantile"]),
+        (&web["role"], &web["port"], &web["quantiles"][2]["quantile"]),
         (&"server".into(), &8080.into(), &"p99".into())
     );
     assert!(web["quantiles"][2]["low"].as_f64().is_some_and(|low| low > 1.0), "{web}");

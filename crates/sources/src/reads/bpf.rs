@@ -144,7 +144,9 @@ impl Reader for Reads {
             self.from.saw(sums.iter().any(|sum| *sum > 0));
             out.row(0, &[cells, sums.map(whole)].concat());
         }
-        gone.iter().for_each(|who| drop(self.rows.remove(who)));
+        for who in &gone {
+            self.rows.remove(who);
+        }
         self.counted.report(out, 1);
         found
     }
