@@ -61,14 +61,15 @@ services|Services near their limit, and thousands of processes|nginx under wrk a
   alone, after half a minute under that load: its eBPF programs, without the cost of calling them and of what they evict
   from caches, and its own CPU time, most of which it spends once a second, and which the percentile does not see.
 turns|Turns: what servers did, counted from outside|Servers on loopback, each recorded by \`--pid\` with the source
-  \`turns\` alone while a client asks for five seconds. *Requests* are what the client says it did; a turn is something
-  received and something sent after it. The *difference* is what is left beyond the turns that the client does not count
-  (the handshake of TLS, the start of a session of PostgreSQL) and the requests that were open when it was stopped, of which the
-  server may have answered any. Latencies of the client include the way there and back, and its own queue; service time
-  is from the first byte that the server read to the first that it sent. A pipeline of Redis is one turn. Then hostile clients, for which nginx's log says what it did, with the recorder's memory; service time
-  beside what nginx (\`\$request_time\`, milliseconds) and PostgreSQL (\`log_duration\`) wrote down themselves; and what
-  it costs nginx at its limit, as in the section on services near their limit, with the time of the eBPF programs a
-  turn, as the kernel measures it.
+  \`turns\` alone, and all of it (\`--exact\`), while a client asks for five seconds; two as it is by default.
+  *Requests* are what the client says it did; a turn is something received and something sent after it. The *difference*
+  is what is left beyond the turns that the client does not count (the handshake of TLS, the start of a session of
+  PostgreSQL) and the requests that were open when it was stopped, of which the server may have answered any. Latencies
+  of the client include the way there and back, and its own queue; service time is from the first byte that the server
+  read to the first that it sent. A pipeline of Redis is one turn. Then hostile clients, for which nginx's log says what
+  it did, with the recorder's memory; service time beside what nginx (\`\$request_time\`, milliseconds) and PostgreSQL
+  (\`log_duration\`) wrote down themselves; and what it costs nginx at its limit, as in the section on services near
+  their limit, with the time of the eBPF programs a turn, as the kernel measures it.
 agreement|Agreement with the kernel and other tools|On-CPU time and run-queue wait of six threads, compared with
   \`/proc/PID/schedstat\` at their end; shares of functions in samples that perf and Twinscope took of one run at the
   same time; counts of \`strace -c\` of the same command.
