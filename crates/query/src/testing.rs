@@ -231,7 +231,7 @@ pub static TURN_TIME: Table = Table::wide(
     "how long turns took",
     &[
         Column::label("comm", "process name"),
-        Column::label("side", "side"),
+        Column::label("role", "side"),
         Column::label("protocol", "protocol"),
         Column::number("port", "port"),
         Column::label("peer", "other side"),

@@ -516,9 +516,11 @@ static __always_inline void closes(struct connection *connection)
 
 	if (!to)
 		return;
-	if (connection->phase == ANSWERING)
+	/* One that is asked may be reset while it answers: the answer counts when that call ends. */
+	if (connection->phase == ANSWERING) {
 		ends_answer(to, connection);
-	connection->phase = IDLE_CONNECTION;
+		connection->phase = IDLE_CONNECTION;
+	}
 	add_traffic(to, connection, 0);
 	to->closed++;
 	connection->established = 0;
