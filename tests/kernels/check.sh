@@ -57,7 +57,7 @@ has() { [[ $(number "$1" "select count(*) from coverage where source = '$2' and 
 check_turns() {
     local name=$1 file=$2 out=${2%.twin}.out protocol side
     t() { truth "$out" "$1"; }
-    turn() { number "$file" "select sum(m) from (select max($1) as m from turn where comm = 'known' and protocol = '$2' and side = '$3' group by pid, port, peer)"; }
+    turn() { number "$file" "select sum(m) from (select max($1) as m from turn where comm = 'known' and protocol = '$2' and role = '$3' group by pid, port, peer)"; }
     for protocol in tcp unix; do
         for side in server client; do
             between "$name: requests, $protocol $side" "$(turn turns $protocol $side)" "$(t requests)" "$(t requests)"

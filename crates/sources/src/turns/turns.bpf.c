@@ -197,16 +197,20 @@ __noinline int number_of(struct service_key *wanted)
 	if (!last)
 		return 0;
 	number = __sync_fetch_and_add(last, 1) + 1;
+	/* Of all CPUs: the others begin at zero. Kernels keep little memory at hand for this and get more when that is used up: a service without is asked for again. */
+	if (bpf_map_update_elem(&sums, &number, &NOTHING, BPF_NOEXIST))
+		return 0;
 	bpf_map_update_elem(&services, &key, &number, BPF_NOEXIST);
 	known = bpf_map_lookup_elem(&services, &key);
 	if (!known) {
 		count(LOST_SERVICES);
+		bpf_map_delete_elem(&sums, &number);
 		return 0;
 	}
-	number = *known;
-	/* Of all CPUs: the others begin at zero. */
-	bpf_map_update_elem(&sums, &number, &NOTHING, BPF_NOEXIST);
-	return number;
+	/* Another CPU was faster. */
+	if (*known != number)
+		bpf_map_delete_elem(&sums, &number);
+	return *known;
 }
 
 /* Sets the service of a connection, whose socket is known, for the current process. */
@@ -224,6 +228,9 @@ __noinline int find_service(struct connection *connection)
 	connection->side = key.side;
 	BPF_CORE_READ_STR_INTO(&key.comm, task, group_leader, comm);
 	connection->service = number_of(&key);
+	/* There was no memory, or no room: it is asked for again. */
+	if (!connection->service)
+		connection->tgid = 0;
 	return 0;
 }
 
@@ -347,10 +354,11 @@ __noinline int goes_through(struct connection *connection, __u64 length, __u64 n
 	}
 	connection->touched = now;
 	if (!connection->used) {
-		connection->used = 1;
 		to = sums_of(connection->service);
-		if (to)
+		if (to) {
+			connection->used = 1;
 			to->used++;
+		}
 	}
 	is_question = (way == RECEIVED) == (connection->side == SERVER);
 	if (!is_question) {
@@ -408,7 +416,8 @@ static __always_inline int moves(struct connection *connection, __u32 tgid, long
 
 	if (connection->tgid != tgid)
 		find_service(connection);
-	if (!connection->service)
+	/* Of a kind that is not looked at. */
+	if (!connection->service && connection->tgid)
 		return 0;
 	if (way == RECEIVED)
 		connection->receives += more;
