@@ -11,6 +11,8 @@
 -- experiment: setting /sys/fs/cgroup/GROUP/cpu.max: x1 x2 max
 -- experiment: parameter threads: x0.5 x1
 -- see: Documentation/scheduler/sched-bwc.rst
+-- tail: throttled
+-- tail-says: slow requests are held back {more:s} longer by a CPU quota
 -- claims:
 select coalesce(
            -- Of the groups that the workload is in, and those above them: a parent's quota holds its children back, too.

@@ -13,6 +13,8 @@
 --   group; the I/O scheduler
 -- experiment: setting /sys/block/DEVICE/queue/scheduler: none mq-deadline
 -- see: Documentation/admin-guide/iostats.rst
+-- tail: disk
+-- tail-says: slow requests wait {more:s} longer for a disk or a file system
 -- when:
 with each as materialized (
     select side, device, sum((coalesce(reads, 0) + coalesce(writes, 0) + coalesce(flushes, 0)) * seconds) as requests,

@@ -13,6 +13,13 @@
 -- experiment: jvm -XX:+UseParallelGC: off on
 -- experiment: env GOGC: 100 200 400
 -- see: https://docs.oracle.com/en/java/javase/21/gctuning/
+-- tail: helper VM Thread
+-- tail: helper GC Thread*
+-- tail: helper G1 *
+-- tail: helper ParGC*
+-- tail: helper ZWorker*
+-- tail: helper Shenandoah*
+-- tail-says: slow requests stand still for {more:s} while thread {helper} collects garbage
 -- when:
 select grown(sum(slow), sum(against), 1.2, 1.4) as score, ramp(sum(share), 0.07, 0.13) as of_waits,
        sum(slow) as collector, sum(against) as against_collector, group_concat(distinct thread) as threads

@@ -17,6 +17,8 @@
 -- experiment: parameter threads: x0.5 x1
 -- experiment: parameter lock-shards: x1 x8
 -- see: futex(2); Gregg, Systems Performance, 2nd edition, chapter 5
+-- tail: lock
+-- tail-says: slow requests wait {more:s} longer for a lock[[, mostly held by thread {helper}]]
 -- claims:
 with
 -- Those that matter: a machine that builds has a thousand, and each would claim a part of each cell.

@@ -13,6 +13,9 @@
 -- try: more threads or processes that read, if the one that does is always busy
 -- experiment: parameter workers: x1 x2
 -- see: libuv design overview, The I/O loop
+-- tail: queued
+-- tail: others
+-- tail-says: slow requests wait {more:s} longer until thread {thread}, busy with something else, gets to them
 -- when:
 select grown(slow_queue, against_queue, 1.5, 3) * ramp(slow_queue / nullif(slow_turns, 0), 1e-4, 5e-4)
        * ramp(slow_queue / nullif(slow_time + slow_queue, 0), 0.15, 0.4) as score,

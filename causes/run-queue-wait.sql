@@ -10,6 +10,8 @@
 -- try: as many busy threads as CPUs; background work in its own pool at a lower priority (nice, SCHED_IDLE, cpu.weight)
 -- experiment: parameter threads: x0.5 x1
 -- see: sched(7)
+-- tail: runnable
+-- tail-says: slow requests wait {more:s} longer for a CPU
 -- when:
 with
 -- Threads whose own work costs no more CPU time, and that wait for a CPU for most of what is lost: others of the

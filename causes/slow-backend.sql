@@ -12,6 +12,8 @@
 -- try: ask less often: one query for all rows in place of one for each (N+1), a cache, answers asked for side by side
 -- experiment: parameter backend: x1 mock
 -- see: Gregg, Systems Performance, 2nd edition, 2.6.4 (queueing)
+-- tail: network
+-- tail-says: slow requests wait {more:s} longer for what another server answers[[, first of all {backend}]]
 -- when:
 -- As much of the longer service time as the back-end's longer time is; where nothing is served, of what threads waited.
 with served as materialized (

@@ -9,6 +9,8 @@
 -- check: twinscope flame SLOW.twin --against FAST.twin -o differs.html
 -- try: check whether it is called more often or does more per call: its callers and its input, then its source
 -- see: https://www.brendangregg.com/blog/2014-11-09/differential-flame-graphs.html
+-- tail: running
+-- tail-says: slow requests run {more:s} longer on a CPU, in thread {thread}
 -- claims:
 select focus as subject, cell,
        ramp(sum(share) over w, 0.02, 0.04) * ramp(sum(samples) over w, 10, 30)

@@ -10,6 +10,8 @@
 -- try: a lower vm.swappiness if only file pages should be reclaimed
 -- experiment: setting /proc/sys/vm/swappiness: x1 1
 -- see: Documentation/admin-guide/sysctl/vm.rst (swappiness)
+-- tail: fault
+-- tail-says: slow requests wait {more:s} longer in page faults
 -- when:
 select ramp(i.slow_rate, 35, 65) * grown(i.slow, i.against, 1.3, 1.7) as score, i.slow_rate as slow_in,
        coalesce(i.against_rate, 0) as against_in, o.slow_rate as slow_out, o.against_rate as against_out

@@ -63,6 +63,10 @@ pub struct Explain {
     #[arg(long)]
     markdown: bool,
 
+    /// Instead, what the slowest 1 % of a server's requests did that usual ones did not (docs/requests.md)
+    #[arg(long, conflicts_with_all = ["markdown", "ask", "fail_on", "least"])]
+    tail: bool,
+
     /// Instead of explaining, run this SQL statement on the tables that causes query (docs/explain.md)
     #[arg(long, value_name = "STATEMENT", conflicts_with_all = ["json", "markdown", "fail_on"])]
     ask: Option<String>,
@@ -152,6 +156,15 @@ pub fn explain(options: &Explain) -> Result<u8> {
     if let Some(statement) = &options.ask {
         let session = explain::session(runs, options.slow.len(), &options.window)?;
         crate::sql::answer(&session, statement, crate::sql::Format::Table)?;
+        return Ok(0);
+    }
+    if options.tail {
+        let tail = explain::tail::tail(runs, options.slow.len(), &options.window, &causes)?;
+        if options.json {
+            println!("{}", serde_json::to_string_pretty(&tail.to_json())?);
+        } else {
+            crate::tail::print(&tail);
+        }
         return Ok(0);
     }
     let settings = explain::Explain { window: options.window.clone(), least: options.least, causes };

@@ -13,6 +13,7 @@ mod page;
 mod reference;
 mod resolve;
 mod sql;
+mod tail;
 mod text;
 mod top;
 

@@ -6,6 +6,7 @@ pub mod budget;
 pub mod cause;
 mod explanation;
 mod json;
+pub mod tail;
 mod verdict;
 
 pub use answer::{Explanation, Finding, NotEvaluated, Note, Outcome};
@@ -24,6 +25,9 @@ pub enum Error {
     /// The tables that causes ask cannot be made.
     #[error("{0}")]
     Tables(String),
+    /// What slow requests did is not known.
+    #[error("{0}")]
+    Tail(String),
     /// A cause cannot be used.
     #[error(transparent)]
     Cause(#[from] cause::Faulty),

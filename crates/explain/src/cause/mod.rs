@@ -16,6 +16,8 @@
 //! -- try: what to do about it
 //! -- experiment: KIND NAME: VALUES, what an experiment varies, see [`Experiment`]
 //! -- see: a reference
+//! -- tail: a part of the time of slow requests that is its own ([`crate::tail::PARTS`]), or `helper NAME`: time of threads with that name; may be repeated
+//! -- tail-says: the sentence for it, with {more:s}, and {thread}, {helper}, {backend}: those with most of that time
 //! -- when:
 //! select … as score, …       one row; score says how well this is met, 0 to 1; without a row it is not met
 //! -- claims:
@@ -83,6 +85,10 @@ pub struct Cause {
     pub experiment: Vec<Experiment>,
     /// References.
     pub see: Vec<String>,
+    /// Parts of the time of slow requests that are its own.
+    pub tail: Vec<Tail>,
+    /// The sentence for these.
+    pub tail_says: String,
     /// Question: how well is it met? Empty where nothing but the cells tells.
     pub when: String,
     /// Question: which cells does it claim?
@@ -110,6 +116,36 @@ impl Cause {
     pub(crate) fn questions(&self) -> impl Iterator<Item = &str> {
         [&self.when, &self.claims, &self.tells].into_iter().map(String::as_str)
     }
+}
+
+/// A part of what slow requests take longer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Tail {
+    /// A part, of [`crate::tail::PARTS`].
+    Part(String),
+    /// Time of threads with such a name, which goes before parts; `*` at its end stands for the rest.
+    Helper(String),
+}
+
+impl Tail {
+    /// Whether it is the time of a thread with this name.
+    pub(crate) fn is_helper(&self, name: &str) -> bool {
+        match self {
+            Tail::Helper(wanted) => match wanted.strip_suffix('*') {
+                Some(begin) => name.starts_with(begin),
+                None => name == wanted,
+            },
+            Tail::Part(_) => false,
+        }
+    }
+}
+
+/// Fills a sentence with columns, see [`words::fill`].
+pub(crate) fn fill_words(
+    template: &str,
+    columns: &std::collections::HashMap<String, query::sql::Value>,
+) -> Option<String> {
+    words::fill(template, columns)
 }
 
 /// Something that an experiment can vary, with values to try.

@@ -1,6 +1,7 @@
 //! Reads the file of a cause.
 
-use super::{Cause, Experiment, LAYERS};
+use super::{Cause, Experiment, LAYERS, Tail};
+use crate::tail::PARTS;
 use model::Page;
 
 /// What is asked where a file has no `when`.
@@ -34,6 +35,9 @@ pub fn parse(text: &str) -> Result<Cause, String> {
         read(&mut cause, key, value.trim())?;
     }
     questions(&mut cause, lines)?;
+    if cause.tail.is_empty() != cause.tail_says.is_empty() {
+        return Err("tail and tail-says go together".into());
+    }
     for (what, missing) in [
         ("layer", cause.layer.is_empty()),
         ("says", cause.says.is_empty()),
@@ -88,14 +92,27 @@ fn read(cause: &mut Cause, key: &str, value: &str) -> Result<(), String> {
         "try" => cause.advice.push(value.to_owned()),
         "experiment" => cause.experiment.push(experiment(value)?),
         "see" => cause.see.push(value.to_owned()),
+        "tail" => cause.tail.push(tail(value)?),
+        "tail-says" => cause.tail_says = value.to_owned(),
         _ => {
             return Err(format!(
-                "{key:?} is not known; there are layer, page, needs, against, yields, before, says, evidence, check, try, experiment, see, and the \
+                "{key:?} is not known; there are layer, page, needs, against, yields, before, says, evidence, check, try, experiment, see, tail, tail-says, and the \
                  questions when, claims and tells"
             ));
         }
     }
     Ok(())
+}
+
+/// A part of slow requests, or `helper NAME`.
+fn tail(text: &str) -> Result<Tail, String> {
+    match text.split_once(' ') {
+        Some(("helper", name)) => Ok(Tail::Helper(name.to_owned())),
+        None if PARTS.contains(&text) => Ok(Tail::Part(text.to_owned())),
+        _ => {
+            Err(format!("tail: {text:?} is no part of a request; there are {}, and \"helper NAME\"", PARTS.join(", ")))
+        }
+    }
 }
 
 /// `KIND NAME: VALUE VALUE …`.

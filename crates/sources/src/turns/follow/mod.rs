@@ -33,7 +33,7 @@ const MOST_KEPT: usize = 150_000;
 /// How long they are kept, nanoseconds: a turn that takes longer is followed as far as that goes.
 const LONGEST: u64 = 10_000_000_000;
 /// Turns of a class that are followed at one read, and how many classes a doubling of the time has.
-const OF_CLASS: usize = 2;
+const OF_CLASS: usize = 4;
 const CLASSES: f64 = 2.0;
 
 /// A turn that was followed.
