@@ -294,6 +294,13 @@ impl Map {
         Ok(found.unwrap_or_default())
     }
 
+    /// Sets what `key` has of each CPU to zeros. False where the kernel has no memory for it at the moment.
+    pub fn clear_per_cpu(&self, key: &[u8]) -> bool {
+        let Ok(cpus) = libbpf_rs::num_possible_cpus() else { return false };
+        let zeros = vec![vec![0; self.handle.value_size() as usize]; cpus];
+        self.handle.update_percpu(key, &zeros, MapFlags::ANY).is_ok()
+    }
+
     /// All keys with their values. What programs add or delete meanwhile may or may not be among them.
     pub fn entries(&self) -> Result<Vec<Entry>, Unavailable> {
         let keys = self.handle.keys().take(self.handle.max_entries() as usize);

@@ -12,6 +12,7 @@ use host::bpf::{Iterator as FileIterator, Map, Need, Programs};
 use model::{NULL, Out, Unavailable};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::net::Ipv6Addr;
+use std::time::Duration;
 
 static OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/turns.bpf.o"));
 
@@ -29,6 +30,8 @@ const COST: Cost = Cost { each: 45 };
 /// The counters of `struct sums`, and how many of them come before those that are not scaled up.
 const COUNTERS: usize = 17;
 const THINNED: usize = 14;
+/// Services that there is room for from the start.
+const RESERVED: u32 = 32;
 /// `enum time`.
 const KINDS: [&str; 3] = ["service", "queue", "answer"];
 /// What system calls do with their descriptors: `CALL_…` of turns.bpf.c.
@@ -237,6 +240,7 @@ impl Turns {
             expected: 0.0,
             gate: GATE,
         };
+        reserve(&programs.map("sums")?);
         programs.attach("state_changes")?;
         // Before anything goes through connections: by their listeners it is told which side these are of.
         let listeners: FileIterator = programs.iterator("read_listeners")?;
@@ -466,6 +470,21 @@ impl Reader for Turns {
         let (events, one_in) = (self.counts.sum(COUNT_EVENTS)?, u64::from(self.thin.one_in()));
         collector_row(out, 3, "turns", events, connections + services, Some(one_in), self.programs.run_time());
         Ok(())
+    }
+}
+
+/// Makes room for the first services: the kernel has little memory at hand where one is found, and tries again only a little later.
+fn reserve(sums: &Map) {
+    for number in 1..=RESERVED {
+        let made = (0..20).any(|again| {
+            if again > 0 {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            sums.clear_per_cpu(&number.to_ne_bytes())
+        });
+        if !made {
+            return;
+        }
     }
 }
 

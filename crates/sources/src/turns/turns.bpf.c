@@ -198,7 +198,7 @@ __noinline int number_of(struct service_key *wanted)
 		return 0;
 	number = __sync_fetch_and_add(last, 1) + 1;
 	/* Of all CPUs: the others begin at zero. Kernels keep little memory at hand for this and get more when that is used up: a service without is asked for again. */
-	if (bpf_map_update_elem(&sums, &number, &NOTHING, BPF_NOEXIST))
+	if (!bpf_map_lookup_elem(&sums, &number) && bpf_map_update_elem(&sums, &number, &NOTHING, BPF_NOEXIST))
 		return 0;
 	bpf_map_update_elem(&services, &key, &number, BPF_NOEXIST);
 	known = bpf_map_lookup_elem(&services, &key);
