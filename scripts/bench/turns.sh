@@ -299,7 +299,7 @@ RUN
     compare "a command: wrk" "role = 'client' and comm = 'wrk'" 0 $many
 }
 
-# As recordings are by default, for long enough to be thinned out.
+# As recordings are by default, for long enough that times are thinned out.
 bench_thinned() {
     local options=() each=$((each * 4)) many=$((cpus * 16))
     set_up_nginx $port || return 0
@@ -310,8 +310,8 @@ bench_thinned() {
     while_recorded ask_by_redis $((each * 40000)) -t get && compare "Redis, by default" "$served" 1 && was_thinned "Redis, by default"
     stop
 }
-# Prints for $1 in which part of the time turns were counted, where it was the least: one in so many.
-was_thinned() { value "$1" "counted in one part of the time in" "" "$(query "select max(sampled_1_in) from turns_collector")"; }
+# Prints for $1 in which part of the time the times of turns were taken, where it was the least: one in so many.
+was_thinned() { value "$1" "times taken in one part of the time in" "" "$(query "select max(sampled_1_in) from turns_collector")"; }
 
 # The client with the words $@, beside one that asks as it should, and whose requests are those that count.
 beside_others() {
@@ -407,7 +407,8 @@ bench_overhead() {
     start nginx -c "$work/nginx.conf" || return 0
     loss_with "nginx under wrk"
     loss_with "nginx under wrk, --exact" --exact
-    a_turn "nginx under wrk, --exact"
+    a_turn "nginx under wrk"
+    a_turn "nginx under wrk, --exact" --exact
     stop
 }
 # What recordings of `server` with the options ${@:2} take, for $1.
@@ -423,8 +424,9 @@ loss_with() {
     wait $load $counter 2>/dev/null
     lost "$1" <"$work/counts"
 }
-# Prints for $1 what a turn costs, as the kernel measures eBPF programs.
+# Prints for $1 what a turn costs with the options ${@:2}, as the kernel measures eBPF programs.
 a_turn() {
+    local options=("${@:2}")
     [[ -w $stats ]] || { echo "SKIPPED: ${name:?}: what eBPF programs cost: $stats cannot be written" >&2; return; }
     were=$(<"$stats")
     echo 1 >"$stats"

@@ -100,7 +100,7 @@ fn queries() -> RequestQueries {
     RequestQueries {
         services: format!(
             "select run, {by}, sum(turns) / count(distinct t) as requests_per_second,\n\
-             sum(service_time) / nullif(sum(turns), 0) as service_time,\n\
+             sum(service_time) / nullif(sum(timed), 0) as service_time,\n\
              sum(queue_time) / nullif(sum(queued), 0) as queue_time,\n\
              sum(opened) / nullif(sum(turns), 0) as connections_per_request\nfrom turn_rate group by run, {by}"
         ),

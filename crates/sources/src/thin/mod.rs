@@ -29,7 +29,7 @@ use std::thread::JoinHandle;
 use work::{Work, sum};
 
 pub use judge::{BUDGET, Cost, Rhythm};
-pub use span::Span;
+pub use span::{Span, scaled};
 
 /// The gate of `bpf/thin.h`.
 pub const GATE: &str = "gate";

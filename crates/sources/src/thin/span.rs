@@ -53,19 +53,19 @@ impl Span {
     /// What `value` that was counted comes to in all the time, to the nearest whole number.
     pub fn scaled(self, value: u64) -> u64 {
         let taken = if self.later { 0 } else { self.taken };
-        times(value, self.elapsed.saturating_sub(taken), self.counted.saturating_sub(self.taken))
+        scaled(value, self.elapsed.saturating_sub(taken), self.counted.saturating_sub(self.taken))
     }
 
     /// The same of time in which threads waited: no hooks took any of it.
     pub fn scaled_wait(self, value: u64) -> u64 {
-        times(value, self.elapsed, self.counted)
+        scaled(value, self.elapsed, self.counted)
     }
 }
 
-/// `value` by `elapsed` to `counted`.
-fn times(value: u64, elapsed: u64, counted: u64) -> u64 {
-    let (elapsed, counted) = (u128::from(elapsed), u128::from(counted.max(1)));
-    u64::try_from((u128::from(value) * elapsed + counted / 2) / counted).unwrap_or(u64::MAX)
+/// `value` by `all` to `counted`, to the nearest whole number.
+pub fn scaled(value: u64, all: u64, counted: u64) -> u64 {
+    let (all, counted) = (u128::from(all), u128::from(counted.max(1)));
+    u64::try_from((u128::from(value) * all + counted / 2) / counted).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

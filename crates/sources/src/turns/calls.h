@@ -51,6 +51,16 @@ static __always_inline struct file *socket_file(struct task_struct *task, __u32 
 	return file && (BPF_CORE_READ(file, f_inode, i_mode) & S_IFMT) == S_IFSOCK ? file : 0;
 }
 
+/* Begins anew with a connection that was not looked at in a while, because nobody looked at any. */
+static __always_inline void begin_anew(struct connection *connection, __u64 since)
+{
+	if (connection->touched < since) {
+		connection->phase = IDLE_CONNECTION;
+		connection->timed = 0;
+	}
+	connection->touched = bpf_ktime_get_ns();
+}
+
 /* What the current thread did with a descriptor: `more` messages beyond one, of `length` bytes in all. */
 static __always_inline int descriptor_moves(struct task_struct *task, __u32 descriptor, __u64 length, __u32 more, __u32 way, __u64 since)
 {
@@ -84,7 +94,8 @@ static __always_inline int descriptor_moves(struct task_struct *task, __u32 desc
 	}
 	connection->socket = address;
 	connection->inode = inode;
-	return moves(connection, task->tgid, length, more, way, since);
+	begin_anew(connection, since);
+	return moves(connection, task->tgid, length, more, way, 1);
 }
 
 SEC("tp_btf/sys_exit")

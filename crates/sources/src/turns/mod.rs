@@ -16,6 +16,8 @@ mod bpf;
 mod follow;
 #[cfg_attr(not(feature = "bpf"), allow(dead_code))]
 mod scale;
+#[cfg(feature = "bpf")]
+mod service;
 #[cfg(all(test, feature = "bpf"))]
 mod tests;
 
@@ -55,6 +57,7 @@ static TURN: Table = Table::wide(
         count("sends", "writes; of UDP: datagrams"),
         Column::counter("received", Unit::Bytes, "bytes read"),
         Column::counter("sent", Unit::Bytes, "bytes written"),
+        count("timed", "questions whose times were taken, and those that these stand for: all, but for the last few; what follows is of them"),
         time("service_time", "time from the first byte of a question to the first of its answer").worse().floor(1e-3),
         count("queued", "questions of which is known how long they lay there before they were read"),
         time("queue_time", "time from when their first byte came to when it was read").worse().floor(1e-3),
@@ -77,7 +80,7 @@ static TURN: Table = Table::wide(
         unit: "s",
         help: "mean time from the first byte of a question to the first of its answer",
         num: &[("service_time", 1.0)],
-        den: Den::Columns(&[("turns", 1.0)]),
+        den: Den::Columns(&[("timed", 1.0)]),
         polarity: Polarity::Worse,
         compare: Compare::Ratio,
         floor: 5e-6,

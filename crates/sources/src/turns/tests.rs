@@ -1,6 +1,7 @@
 //! Tests against children that serve and ask on the loopback.
 
-use super::bpf::{Key, Turns};
+use super::bpf::Turns;
+use super::service::Key;
 use super::{SOURCE, scale};
 use crate::tally::testing::{Live, child, follow, is_child};
 use crate::{Reader, Scope};

@@ -5,8 +5,12 @@
  * Each connection keeps where it is in its turn, in the storage of its socket; an accepted one begins with what its listener has. Sums of a service, which
  * are a process and a port or the other side of its own connections, are kept for each CPU, and are added to once a turn.
  *
+ * All that goes through sockets is counted. Clocks and histograms are dearer than that: times are taken of turns that begin while a gate is open, and
+ * only then it is seen when data comes. Such a turn is timed to its end, however long it takes.
+ *
  * Where the kernel does not tell of what goes through sockets (before Linux 6.3), it is seen at the end of system calls that read and write, by what
- * their descriptors are (calls.h); there connections are found by the address of their socket.
+ * their descriptors are (calls.h); there connections are found by the address of their socket, and
+ * the gate is for all.
  */
 #include "scope.h"
 #include "thin.h"
@@ -14,7 +18,7 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* Connections without memory to keep them in; services that there was no room for; events in scope; moments, and those that found no room. Read by bpf.rs. */
+/* Connections without memory to keep them in; services that there was no room for; events of which the clock was asked; moments, and those that found no room. Read by bpf.rs. */
 enum { LOST_CONNECTIONS, LOST_SERVICES, COUNT_EVENTS, COUNT_MOMENTS, LOST_MOMENTS, COUNTS };
 #include "counts.h"
 #include "follow.h"
@@ -78,9 +82,6 @@ struct {
 
 static const struct connection NEW;
 static const struct sums NOTHING;
-
-/* What is not added up yet of a connection is after so long, nanoseconds: of streams, and of answers in many parts. */
-#define ADD_AGAIN 200000000ull
 
 static __always_inline struct listener local_of(struct sock *sk)
 {
@@ -269,7 +270,7 @@ static __always_inline void add_time(struct sums *to, enum time kind, __u64 time
 }
 
 /* Adds what went through a connection since that was last done. */
-static __always_inline void add_traffic(struct sums *to, struct connection *connection, __u64 now)
+static __always_inline void add_traffic(struct sums *to, struct connection *connection)
 {
 	to->receives += connection->receives;
 	to->sends += connection->sends;
@@ -277,74 +278,116 @@ static __always_inline void add_traffic(struct sums *to, struct connection *conn
 	to->sent += connection->sent;
 	connection->receives = connection->sends = 0;
 	connection->received = connection->sent = 0;
-	connection->added = now;
+}
+
+/* Whether times are taken of what begins now: to be added up, or to be followed. */
+static __always_inline bool takes_times(void)
+{
+	return open_since() || follows_since();
 }
 
 /* The answer is over: the next question comes, or the connection ends. */
-static __always_inline void ends_answer(struct sums *to, struct connection *connection)
+static __always_inline void ends_answer(struct connection *connection)
 {
-	__u64 time = connection->answered - connection->asked;
+	struct sums *to;
+	__u64 time;
 
+	if (!connection->timed)
+		return;
+	connection->timed = 0;
+	to = sums_of(connection->service);
+	if (!to)
+		return;
+	time = connection->answered - connection->asked;
 	to->answers++;
 	to->answer_time += time;
 	add_time(to, ANSWER_TIME, time);
 }
 
-/* Not static, as is goes_through(). */
-int begins_answer(struct connection *connection, __u64 now);
-int goes_through(struct connection *connection, __u64 length, __u64 now, __u32 way);
-
-/* The first of the answer goes through: this is a turn. */
-__noinline int begins_answer(struct connection *connection, __u64 now)
+/* The time that a question lay there before it was read is known. */
+static __always_inline void add_queue_time(struct sums *to, struct connection *connection)
 {
-	__u64 time, asked;
-	struct sums *to;
+	__u64 time = connection->queued;
 
-	if (!connection)
-		return 0;
-	if (connection->side == SERVER)
-		tell_connection(connection, MOMENT_ANSWERED, now, connection->queued);
-	else
-		tell_connection(connection, MOMENT_GOT, now, connection->ready ? now - connection->ready : 0);
-	to = sums_of(connection->service);
-	if (!to)
-		return 0;
-	asked = connection->asked;
-	time = now - asked;
-	to->turns++;
-	to->service_time += time;
-	add_time(to, SERVICE_TIME, time);
-	add_traffic(to, connection, now);
-	if (connection->queued) {
-		time = connection->queued;
-		connection->queued = 0;
-		to->queued++;
-		to->queue_time += time;
-		add_time(to, QUEUE_TIME, time);
-		if (connection->unaccepted && asked > connection->established) {
-			to->accept_waits++;
-			to->accept_wait_time += asked - connection->established;
-		}
-		if (connection->held_up) {
-			to->held_up++;
-			to->held_up_time += time;
-		}
+	to->queued++;
+	to->queue_time += time;
+	add_time(to, QUEUE_TIME, time);
+	if (connection->unaccepted && connection->asked > connection->established) {
+		to->accept_waits++;
+		to->accept_wait_time += connection->asked - connection->established;
 	}
-	connection->unaccepted = 0;
-	connection->held_up = 0;
-	return 0;
+	if (connection->held_up) {
+		to->held_up++;
+		to->held_up_time += time;
+	}
 }
 
 enum way { RECEIVED, SENT };
 
-/* So many bytes went through, this way. */
-__noinline int goes_through(struct connection *connection, __u64 length, __u64 now, __u32 way)
+/* Not static, so that they are verified once. */
+int begins_answer(struct connection *connection);
+int begins_question(struct connection *connection, __u32 way, __u32 timed);
+
+/* The first of the answer goes through: this is a turn. */
+__noinline int begins_answer(struct connection *connection)
 {
-	bool is_question;
 	struct sums *to;
+	__u64 time, now;
 
 	if (!connection)
 		return 0;
+	if (connection->timed) {
+		count(COUNT_EVENTS);
+		now = connection->answered = bpf_ktime_get_ns();
+		if (connection->side == SERVER)
+			tell_connection(connection, MOMENT_ANSWERED, now, connection->queued);
+		else
+			tell_connection(connection, MOMENT_GOT, now, connection->ready ? now - connection->ready : 0);
+	}
+	to = sums_of(connection->service);
+	if (to) {
+		to->turns++;
+		add_traffic(to, connection);
+		if (connection->queued)
+			add_queue_time(to, connection);
+		if (connection->timed) {
+			time = connection->answered - connection->asked;
+			to->timed++;
+			to->service_time += time;
+			add_time(to, SERVICE_TIME, time);
+		}
+	}
+	connection->unaccepted = connection->held_up = 0;
+	return 0;
+}
+
+/* The first of a question goes through. */
+__noinline int begins_question(struct connection *connection, __u32 way, __u32 timed)
+{
+	__u64 ready;
+
+	if (!connection)
+		return 0;
+	ready = way == RECEIVED ? connection->ready : 0;
+	connection->timed = timed;
+	connection->asked = connection->queued = 0;
+	/* A question that came while times were taken may be read later. */
+	if (!timed && !ready)
+		return 0;
+	count(COUNT_EVENTS);
+	connection->asked = bpf_ktime_get_ns();
+	if (ready)
+		connection->queued = connection->asked - ready;
+	tell_connection(connection, way == RECEIVED ? MOMENT_ASKED : MOMENT_ASKS, connection->asked, connection->queued);
+	return 0;
+}
+
+/* So many bytes went through, this way. `timed`: a turn that begins with this is. */
+static __always_inline void goes_through(struct connection *connection, __u64 length, __u32 way, bool timed)
+{
+	bool is_question = (way == RECEIVED) == (connection->side == SERVER);
+	struct sums *to;
+
 	if (way == RECEIVED) {
 		connection->receives++;
 		connection->received += length;
@@ -352,7 +395,6 @@ __noinline int goes_through(struct connection *connection, __u64 length, __u64 n
 		connection->sends++;
 		connection->sent += length;
 	}
-	connection->touched = now;
 	if (!connection->used) {
 		to = sums_of(connection->service);
 		if (to) {
@@ -360,60 +402,31 @@ __noinline int goes_through(struct connection *connection, __u64 length, __u64 n
 			to->used++;
 		}
 	}
-	is_question = (way == RECEIVED) == (connection->side == SERVER);
-	if (!is_question) {
-		connection->answered = now;
-		if (connection->phase == ASKED) {
-			connection->phase = ANSWERING;
-			begins_answer(connection, now);
-		}
-	} else if (connection->phase != ASKED) {
-		if (connection->phase == ANSWERING) {
-			to = sums_of(connection->service);
-			if (to)
-				ends_answer(to, connection);
-		}
+	if (is_question && connection->phase != ASKED) {
+		if (connection->phase == ANSWERING)
+			ends_answer(connection);
 		connection->phase = ASKED;
-		connection->asked = now;
-		connection->queued = 0;
-		if (way == RECEIVED) {
-			if (connection->ready)
-				connection->queued = now - connection->ready;
-			tell_connection(connection, MOMENT_ASKED, now, connection->queued);
-		} else {
-			tell_connection(connection, MOMENT_ASKS, now, 0);
-		}
-	} else if (way == RECEIVED) {
-		/* More of the same question. */
-		connection->held_up = 0;
-	}
-	if (way == RECEIVED)
-		connection->ready = 0;
-	if (now - connection->added > ADD_AGAIN) {
+		begins_question(connection, way, timed);
+	} else if (!is_question && connection->phase == ASKED) {
+		connection->phase = ANSWERING;
+		begins_answer(connection);
+	} else {
+		/* More of the same: streams may have nothing else. */
+		if (is_question)
+			connection->held_up = 0;
+		else if (connection->timed)
+			connection->answered = bpf_ktime_get_ns();
 		to = sums_of(connection->service);
 		if (to)
-			add_traffic(to, connection, now);
+			add_traffic(to, connection);
 	}
-	return 0;
-}
-
-/* Begins anew with a connection that was not looked at in a while, because nobody looked at any. */
-static __always_inline void begin_anew(struct connection *connection, __u64 since)
-{
-	if (connection->touched >= since)
-		return;
-	connection->phase = IDLE_CONNECTION;
-	connection->unaccepted = 0;
-	connection->held_up = 0;
-	if (connection->ready < since)
+	if (way == RECEIVED)
 		connection->ready = 0;
 }
 
 /* What the current thread did with a socket of which `connection` is kept; `more`: messages beyond one. */
-static __always_inline int moves(struct connection *connection, __u32 tgid, long length, __u32 more, __u32 way, __u64 since)
+static __always_inline int moves(struct connection *connection, __u32 tgid, long length, __u32 more, __u32 way, bool timed)
 {
-	__u64 now;
-
 	if (connection->tgid != tgid)
 		find_service(connection);
 	/* Of a kind that is not looked at. */
@@ -423,23 +436,17 @@ static __always_inline int moves(struct connection *connection, __u32 tgid, long
 		connection->receives += more;
 	else
 		connection->sends += more;
-	now = bpf_ktime_get_ns();
-	begin_anew(connection, since);
-	count(COUNT_EVENTS);
-	return goes_through(connection, length, now, way);
+	goes_through(connection, length, way, timed);
+	return 0;
 }
 
 static __always_inline int socket_moves(struct sock *sk, int result, int flags, __u32 way)
 {
 	struct connection *connection;
 	struct task_struct *task;
-	__u64 since;
 	__u32 tgid;
 
 	if (result <= 0 || (flags & (MSG_PEEK | MSG_ERRQUEUE)))
-		return 0;
-	since = open_since();
-	if (!since)
 		return 0;
 	task = bpf_get_current_task_btf();
 	tgid = task->tgid;
@@ -462,7 +469,7 @@ static __always_inline int socket_moves(struct sock *sk, int result, int flags, 
 		}
 		connection->socket = (__u64)sk;
 	}
-	return moves(connection, tgid, result, 0, way, since);
+	return moves(connection, tgid, result, 0, way, takes_times());
 }
 
 SEC("tp_btf/sock_recv_length")
@@ -477,14 +484,12 @@ int BPF_PROG(socket_sends, struct sock *sk, int result, int flags)
 	return socket_moves(sk, result, 0, SENT);
 }
 
-/* Data has come for a socket: on whatever CPU that was, for whoever will read it. */
-SEC("tp_btf/sk_data_ready")
-int BPF_PROG(data_comes, struct sock *sk)
+static __always_inline int data_is_there(struct sock *sk)
 {
 	struct connection *connection;
 
 	/* What is kept of a listener is what accepted sockets begin with: no data has come for those. */
-	if (!sk->sk_bpf_storage || sk->__sk_common.skc_state == TCP_LISTEN || !open_since())
+	if (!sk->sk_bpf_storage || sk->__sk_common.skc_state == TCP_LISTEN)
 		return 0;
 	connection = bpf_sk_storage_get(&connections, sk, 0, 0);
 	if (!connection || connection->ready)
@@ -496,6 +501,20 @@ int BPF_PROG(data_comes, struct sock *sk)
 	connection->held_up = connection->phase == ASKED;
 	connection->unaccepted = connection->established && !connection->phase && !sk->sk_socket;
 	return 0;
+}
+
+/* Data has come for a socket: on whatever CPU that was, for whoever will read it. */
+SEC("tp_btf/sk_data_ready")
+int BPF_PROG(data_comes, struct sock *sk)
+{
+	return open_since() ? data_is_there(sk) : 0;
+}
+
+/* The same while turns are followed. */
+SEC("tp_btf/sk_data_ready")
+int BPF_PROG(follow_data, struct sock *sk)
+{
+	return follows_since() ? data_is_there(sk) : 0;
 }
 
 static __always_inline void begins_client(struct connection *connection, struct sock *sk)
@@ -527,10 +546,10 @@ static __always_inline void closes(struct connection *connection)
 		return;
 	/* One that is asked may be reset while it answers: the answer counts when that call ends. */
 	if (connection->phase == ANSWERING) {
-		ends_answer(to, connection);
+		ends_answer(connection);
 		connection->phase = IDLE_CONNECTION;
 	}
-	add_traffic(to, connection, 0);
+	add_traffic(to, connection);
 	to->closed++;
 	connection->established = 0;
 }

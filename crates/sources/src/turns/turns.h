@@ -96,11 +96,11 @@ enum phase { IDLE_CONNECTION, ASKED, ANSWERING };
 struct connection {
 	/* Its address: one that went through memory is a number to the verifier, which a function can be given. */
 	__u64 socket;
-	/* When it was looked at last. */
+	/* Where `by_calls`: when it was looked at last. */
 	__u64 touched;
-	/* Since when data lies there to be read; 0: none does. */
+	/* Since when data lies there to be read; 0: none does, or nobody saw it come. */
 	__u64 ready;
-	/* When the first byte of the question went through, and how long it had lain there. */
+	/* When the first byte of the question went through, 0 where the clock was not asked; and how long it had lain there, 0 where that is not known. */
 	__u64 asked;
 	__u64 queued;
 	/* When something went the other way last. */
@@ -112,8 +112,6 @@ struct connection {
 	__u64 sent;
 	__u32 receives;
 	__u32 sends;
-	/* When that was done last. */
-	__u64 added;
 	/* Number of the service that it belongs to, 0 for none yet, and the process that this was found for. */
 	__u32 service;
 	__u32 tgid;
@@ -127,7 +125,9 @@ struct connection {
 	__u8 held_up;
 	/* Something went through it. */
 	__u8 used;
-	__u8 zeroes[3];
+	/* The times of this turn are added up. */
+	__u8 timed;
+	__u8 zeroes[2];
 };
 
 /* Whose connections are added up. `Key` of bpf.rs. */
@@ -157,6 +157,8 @@ struct sums {
 	__u64 sends;
 	__u64 received;
 	__u64 sent;
+	/* What follows is known of those turns of which times are taken. */
+	__u64 timed;
 	__u64 service_time;
 	__u64 queued;
 	__u64 queue_time;
@@ -166,7 +168,7 @@ struct sums {
 	__u64 accept_wait_time;
 	__u64 held_up;
 	__u64 held_up_time;
-	/* Not scaled up, whatever else is thinned out. */
+	/* All are counted, whatever else is thinned out. */
 	__u64 opened;
 	__u64 closed;
 	__u64 used;

@@ -21,7 +21,8 @@ use std::collections::{BTreeMap, HashMap};
 /// `COUNT_MOMENTS` and `LOST_MOMENTS` of turns.bpf.c.
 const COUNT_MOMENTS: u32 = 3;
 const LOST_MOMENTS: u32 = 4;
-const PROGRAMS: [&str; 2] = ["follow_switch", "follow_waking"];
+const PROGRAMS: [&str; 3] = ["follow_switch", "follow_waking", ARRIVALS];
+const ARRIVALS: &str = "follow_data";
 /// What a moment costs: where it happens, and here.
 const COST: Cost = Cost { each: 250 };
 /// Moments that a turn has at least, with the switches of who asked.
@@ -57,12 +58,22 @@ pub(super) struct Follower {
 }
 
 impl Follower {
-    /// Programs that it does not need where threads are not followed.
-    pub const PROGRAMS: &[&str] = &PROGRAMS;
+    /// Programs of the object that are not needed: where threads are not followed; where calls tell of sockets, for they do not tell what comes.
+    pub fn without(by_calls: bool, follows: bool) -> Vec<&'static str> {
+        PROGRAMS.into_iter().filter(|name| !follows || (by_calls && *name == ARRIVALS)).collect()
+    }
 
     /// Attaches its programs. `rate`: turns a second. Called when somebody serves: else nothing is to be followed.
-    pub fn open(programs: &Programs, ledgers: &SharedLedgers, exact: bool, rate: f64) -> Result<Self, Unavailable> {
-        let sets = [Set { counter: COUNT_MOMENTS, programs: &PROGRAMS }];
+    pub fn open(
+        programs: &Programs,
+        ledgers: &SharedLedgers,
+        by_calls: bool,
+        exact: bool,
+        rate: f64,
+    ) -> Result<Self, Unavailable> {
+        let without = Self::without(by_calls, true);
+        let hooks: Vec<&str> = PROGRAMS.into_iter().filter(|name| !without.contains(name)).collect();
+        let sets = [Set { counter: COUNT_MOMENTS, programs: &hooks }];
         let (cost, rhythm, budget) = (COST, Rhythm::BETWEEN, BUDGET);
         let expected = rate * MOMENTS_OF_TURN * COST.each as f64 / 1e9;
         let what = "what threads do for requests";
