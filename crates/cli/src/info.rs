@@ -1,10 +1,10 @@
 //! `twinscope info`: what a recording holds.
 
-use crate::latency::Served;
+use crate::latency::{self, Served};
 use crate::text;
 use anyhow::Result;
 use clap::Args;
-use model::Status;
+use model::{Status, WorkChoice};
 use serde_json::json;
 use std::path::PathBuf;
 use store::Recording;
@@ -81,6 +81,8 @@ fn as_json(recording: &Recording) -> serde_json::Value {
         "manifest": recording.manifest(),
         "sources": recording.sources().iter().map(|(name, title, interval)| json!({"source": name, "title": title, "interval": *interval as f64 / 1e9})).collect::<Vec<_>>(),
         "requests": Served::of(recording).iter().map(Served::as_json).collect::<Vec<_>>(),
+        "work": query::work::of(recording, &WorkChoice::Auto).map(|work| json!({"unit": work.unit, "total": work.total, "how": work.how})),
+        "streams": latency::streams_as_json(recording),
         "tables": tables,
         "coverage": recording.coverage(),
         "marks": recording.marks().iter().map(|m| json!({"t": m.t as f64 / 1e9, "text": m.text})).collect::<Vec<_>>(),
@@ -146,11 +148,14 @@ fn print(recording: &Recording) {
             scope => line("threads of", scope.to_owned()),
         }
     }
-    if let Some(work) = &manifest.work {
-        line("work", format!("{} {}", query::human(work.total, ""), work.unit));
+    if let Some(work) = query::work::of(recording, &WorkChoice::Auto) {
+        line("work", format!("{} {} {}", query::human(work.total, ""), work.unit, work.how).trim_end().to_owned());
     }
     for served in Served::of(recording) {
         line("requests", served.line());
+    }
+    for line_of_stream in latency::streams(recording) {
+        line("stream", line_of_stream);
     }
     for (key, value) in &manifest.labels {
         line("label", format!("{key}={value}"));

@@ -3,6 +3,7 @@
 use crate::text;
 use compare::{Comparison, Latency, Quantile};
 use query::latency::{Kind, Latency as Recorded, Service};
+use query::work::Traffic;
 use query::{human, ratio, times_interval};
 use serde_json::{Value, json};
 use store::Recording;
@@ -133,4 +134,31 @@ impl Served {
             "count": self.count, "rate": self.rate, "p50": self.p50, "p99": self.p99,
         })
     }
+}
+
+/// Servers that send messages when they have some, and not as answers: a line for each.
+pub(crate) fn streams(recording: &Recording) -> Vec<String> {
+    let seconds = recording.duration() as f64 / 1e9;
+    let line = |(service, traffic): (Service, Traffic)| {
+        format!(
+            "{} messages sent by {}: {}, {} each",
+            human(traffic.sends, ""),
+            name(&service),
+            human(traffic.sends / seconds, "1/s"),
+            human(traffic.sent / traffic.sends, "B")
+        )
+    };
+    query::work::streams(recording).into_iter().take(SERVICES).map(line).collect()
+}
+
+/// The same for programs.
+pub(crate) fn streams_as_json(recording: &Recording) -> Vec<Value> {
+    let one = |(service, traffic): (Service, Traffic)| {
+        let Service { comm, protocol, port, path, .. } = service;
+        json!({
+            "process": comm, "protocol": protocol, "port": port, "path": path,
+            "messages": traffic.sends, "bytes": traffic.sent, "requests": traffic.turns,
+        })
+    };
+    query::work::streams(recording).into_iter().map(one).collect()
 }

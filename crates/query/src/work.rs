@@ -4,8 +4,12 @@
 //! Which requests are the work: those of the server port that others ask most. Questions of a process that serves on another port itself are not asked by others:
 //! a service that asks its database fifty times for each request does one operation, not fifty.
 //!
+//! Where what a server sends is many small writes to each question, it sends messages when it has some (WebSocket, server-sent events, streams of gRPC): these
+//! are its work.
+//!
 //! Reads are the work where each brings an item. Where nearly all fill a large buffer, how many there are says how large the buffer is: the bytes are the work then.
 
+use crate::latency::Service;
 use crate::metric;
 use crate::series::Grid;
 use model::{Work, WorkChoice as Choice};
@@ -17,43 +21,91 @@ const FEWEST: f64 = 100.0;
 /// The share of reads that fill a buffer from which on the bytes are what is comparable.
 const FULL: f64 = 0.9;
 const MEBIBYTE: f64 = 1024.0 * 1024.0;
-/// The unit of work of reads that fill buffers, and of those that do not.
+/// So many writes to a question, of so few bytes on average, make a stream. Large answers are sent in many writes too, but of whole buffers: 8 KiB and more.
+const WRITES_OF_STREAM: f64 = 8.0;
+const BYTES_OF_STREAM: f64 = 4096.0;
+/// The units of work.
 const BYTES: &str = "MiB";
 const READS: &str = "reads";
+const REQUESTS: &str = "requests";
+const MESSAGES: &str = "messages";
 /// Points of the progress that are kept at most.
 const MOST_POINTS: usize = 2_000;
 
-/// Requests of one process on one port, or to one other side.
-struct Turns {
+/// When a counter was read, seconds, and how much it had grown since the read before.
+type Steps = Vec<(f64, f64)>;
+
+/// Protocol and port; of Unix sockets the path.
+type Place = (String, String, String);
+
+/// What one process did on one port, or with one other side.
+struct Served {
     pid: String,
+    comm: String,
     is_server: bool,
-    /// Protocol and port; of Unix sockets the path.
-    place: (String, String, String),
+    place: Place,
     port: u16,
-    /// When read, seconds, and how many since the read before.
-    steps: Vec<(f64, f64)>,
+    turns: Steps,
+    sends: Steps,
+    sent: Steps,
 }
 
-impl Turns {
-    fn total(&self) -> f64 {
-        self.steps.iter().map(|(_, done)| done).sum()
+/// What was counted of a service.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Traffic {
+    /// Questions that were answered.
+    pub turns: f64,
+    /// Writes.
+    pub sends: f64,
+    /// Bytes of these.
+    pub sent: f64,
+}
+
+impl Traffic {
+    /// Whether messages are sent when there are some, and not as answers: what counts is how many are sent.
+    pub fn is_stream(self) -> bool {
+        self.sends > WRITES_OF_STREAM * self.turns && self.sent < BYTES_OF_STREAM * self.sends
+    }
+
+    /// How many operations that is.
+    fn operations(self) -> f64 {
+        if self.is_stream() { self.sends } else { self.turns }
     }
 }
 
-fn turns(recording: &Recording) -> Vec<Turns> {
+fn total(steps: &Steps) -> f64 {
+    steps.iter().map(|(_, done)| done).sum()
+}
+
+/// What these did together.
+fn traffic<'a>(of: impl IntoIterator<Item = &'a Served>) -> Traffic {
+    of.into_iter().fold(Traffic::default(), |sum, served| Traffic {
+        turns: sum.turns + total(&served.turns),
+        sends: sum.sends + total(&served.sends),
+        sent: sum.sent + total(&served.sent),
+    })
+}
+
+fn served(recording: &Recording) -> Vec<Served> {
     let Some(frame) = recording.load("turn", &Select::default()) else { return Vec::new() };
-    let Some(turns) = metric(frame.table, "turns") else { return Vec::new() };
-    const BY: &[&str] = &["pid", "role", "protocol", "port", "peer"];
-    let Ok(grid) = Grid::new(&frame, &turns, BY, None) else { return Vec::new() };
-    let of = |series: &crate::series::Series| {
-        let [pid, role, protocol, port, peer] = <[String; 5]>::try_from(series.labels.clone()).ok()?;
+    const BY: &[&str] = &["pid", "comm", "role", "protocol", "port", "peer"];
+    let grid = |column: &str| Grid::new(&frame, &metric(frame.table, column)?, BY, None).ok();
+    let steps = |grid: &Grid, labels: &[String]| -> Steps {
+        let Some(series) = grid.series.iter().find(|series| series.labels == labels) else { return Vec::new() };
+        grid.all().filter_map(|i| Some((*grid.to.get(i)?, series.num(i)))).filter(|(_, done)| *done > 0.0).collect()
+    };
+    let Some(turns) = grid("turns") else { return Vec::new() };
+    let [sends, sent] = ["sends", "sent"].map(grid);
+    let of = |labels: &Vec<String>| {
+        let [pid, comm, role, protocol, port, peer] = <[String; 6]>::try_from(labels.clone()).ok()?;
         let is_server = role == "server";
         let path = if is_server || protocol == "unix" { peer } else { String::new() };
-        let steps = grid.all().filter_map(|i| Some((*grid.to.get(i)?, series.num(i)))).filter(|(_, done)| *done > 0.0);
-        let (steps, number) = (steps.collect(), port.parse().unwrap_or(0));
-        Some(Turns { pid, is_server, place: (protocol, port, path), port: number, steps })
+        let number = port.parse().unwrap_or(0);
+        let turns = steps(&turns, labels);
+        let [sends, sent] = [&sends, &sent].map(|grid| grid.as_ref().map_or(Vec::new(), |grid| steps(grid, labels)));
+        Some(Served { pid, comm, is_server, place: (protocol, port, path), port: number, turns, sends, sent })
     };
-    grid.series.iter().filter_map(of).collect()
+    turns.series.iter().filter_map(|series| of(&series.labels)).collect()
 }
 
 /// What counts as work in a recording: what it was made with, unless something else is chosen.
@@ -74,47 +126,77 @@ pub fn of(recording: &Recording, choice: &Choice) -> Option<Work> {
         Choice::Reads(path) => return reads(recording, path),
         _ => {}
     }
-    let all = turns(recording);
-    let (those, how): (Vec<&Turns>, String) = match choice {
+    of_requests(recording, choice, true)
+}
+
+/// The requests that `choice` means; or, where these are streams and it `may_be_messages`, what is sent.
+fn of_requests(recording: &Recording, choice: &Choice, may_be_messages: bool) -> Option<Work> {
+    let all = served(recording);
+    let (those, place): (Vec<&Served>, String) = match choice {
         Choice::Port(port) => {
-            (all.iter().filter(|t| t.is_server && t.port == *port).collect(), format!("answered on port {port}"))
+            (all.iter().filter(|t| t.is_server && t.port == *port).collect(), format!("on port {port}"))
         }
         Choice::Client(port) => {
             let made = all.iter().filter(|t| !t.is_server && port.is_none_or(|port| t.port == port)).collect();
-            (made, port.map_or("made".to_owned(), |port| format!("made to port {port}")))
+            (made, port.map_or(String::new(), |port| format!("to port {port}")))
         }
         _ => {
             let place = busiest(&all)?;
-            let how = match place {
-                (protocol, _, path) if protocol == "unix" => format!("answered on the socket {path}"),
-                (_, port, _) => format!("answered on port {port}"),
+            let name = match place {
+                (protocol, _, path) if protocol == "unix" => format!("on the socket {path}"),
+                (_, port, _) => format!("on port {port}"),
             };
-            (all.iter().filter(|t| t.is_server && t.place == *place).collect(), how)
+            (all.iter().filter(|t| t.is_server && t.place == *place).collect(), name)
         }
     };
-    let steps = those.iter().flat_map(|turns| turns.steps.iter().copied()).collect();
-    sum("requests", steps, how).filter(|work| *choice != Choice::Auto || work.total >= FEWEST)
+    let is_client = matches!(choice, Choice::Client(_));
+    let (unit, done) = match traffic(those.iter().copied()).is_stream() && may_be_messages {
+        true => (MESSAGES, "sent"),
+        false => (REQUESTS, if is_client { "made" } else { "answered" }),
+    };
+    let steps = those.iter().flat_map(|served| if unit == MESSAGES { &served.sends } else { &served.turns });
+    let how = format!("{done} {place}").trim_end().to_owned();
+    sum(unit, steps.copied().collect(), how).filter(|work| *choice != Choice::Auto || work.total >= FEWEST)
 }
 
-/// Where others ask most.
-fn busiest(all: &[Turns]) -> Option<&(String, String, String)> {
+/// Where others ask most, or most is sent to them.
+fn busiest(all: &[Served]) -> Option<&Place> {
     let servers: HashSet<&str> = all.iter().filter(|t| t.is_server).map(|t| t.pid.as_str()).collect();
-    let mut asked: HashMap<&(String, String, String), f64> = HashMap::new();
-    for turns in all.iter().filter(|t| t.is_server) {
-        *asked.entry(&turns.place).or_default() += turns.total();
+    let mut by_place: HashMap<&Place, Vec<&Served>> = HashMap::new();
+    for served in all.iter().filter(|t| t.is_server) {
+        by_place.entry(&served.place).or_default().push(served);
     }
-    for turns in all.iter().filter(|t| !t.is_server && servers.contains(t.pid.as_str())) {
-        if let Some(asked) = asked.get_mut(&turns.place) {
-            *asked -= turns.total();
+    let mut asked: HashMap<&Place, f64> =
+        by_place.into_iter().map(|(place, of)| (place, traffic(of).operations())).collect();
+    for served in all.iter().filter(|t| !t.is_server && servers.contains(t.pid.as_str())) {
+        if let Some(asked) = asked.get_mut(&served.place) {
+            *asked -= total(&served.turns);
         }
     }
     asked.into_iter().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(a.0))).map(|(place, _)| place)
 }
 
+/// Servers that send streams, as who they are and what they sent; most messages first.
+pub fn streams(recording: &Recording) -> Vec<(Service, Traffic)> {
+    let all = served(recording);
+    let mut by_service: HashMap<(&str, &Place), Vec<&Served>> = HashMap::new();
+    for served in all.iter().filter(|t| t.is_server) {
+        by_service.entry((&served.comm, &served.place)).or_default().push(served);
+    }
+    let service = |(comm, place): (&str, &Place)| {
+        let (protocol, port, path) = place.clone();
+        Service { server: true, comm: comm.to_owned(), protocol, port: port.parse().unwrap_or(0), path }
+    };
+    let all = by_service.into_iter().map(|(key, of)| (service(key), traffic(of)));
+    let mut streams: Vec<_> = all.filter(|(_, traffic)| traffic.is_stream()).collect();
+    streams.sort_by(|a, b| b.1.sends.total_cmp(&a.1.sends).then_with(|| a.0.cmp(&b.0)));
+    streams
+}
+
 /// Reads from `path`, or the bytes of them.
 fn reads(recording: &Recording, path: &str) -> Option<Work> {
     let [reads, full] = ["reads", "full"].map(|metric| read_from(recording, path, metric));
-    let [many, of_them] = [&reads, &full].map(|steps| steps.iter().map(|(_, done)| done).sum::<f64>());
+    let [many, of_them] = [&reads, &full].map(total);
     if of_them < FULL * many { sum(READS, reads, format!("read from {path}")) } else { bytes(recording, path) }
 }
 
@@ -125,7 +207,7 @@ fn bytes(recording: &Recording, path: &str) -> Option<Work> {
 }
 
 /// How far a counter of the table of reads went between each two reads of it, for one file.
-fn read_from(recording: &Recording, path: &str, counter: &str) -> Vec<(f64, f64)> {
+fn read_from(recording: &Recording, path: &str, counter: &str) -> Steps {
     let Some(frame) = recording.load("read_from", &Select::default()) else { return Vec::new() };
     let Some(counter) = metric(frame.table, counter) else { return Vec::new() };
     let Ok(grid) = Grid::new(&frame, &counter, &["pid", "path"], None) else { return Vec::new() };
@@ -134,26 +216,27 @@ fn read_from(recording: &Recording, path: &str, counter: &str) -> Vec<(f64, f64)
     steps.filter(|(_, done)| *done > 0.0).collect()
 }
 
-/// Reads and bytes cannot be compared: where the work of some recordings is the one and that of others the other, bytes are it in all.
+/// Different units cannot be compared. Where the work of some recordings is reads and that of others bytes, bytes are it in all; where that of some is messages and
+/// that of others requests, requests are it: an answer in many small writes is no stream.
 pub fn of_one_unit(recordings: &mut [&mut Recording], choice: &Choice) {
     let unit = |recording: &Recording| recording.manifest().work.as_ref().map(|work| work.unit.clone());
-    if !recordings.iter().any(|recording| unit(recording).as_deref() == Some(BYTES)) {
-        return;
-    }
+    let any =
+        |recordings: &[&mut Recording], wanted: &str| recordings.iter().any(|r| unit(r).as_deref() == Some(wanted));
+    let (bytes_are_it, requests_are_it) = (any(recordings, BYTES), any(recordings, REQUESTS));
     for recording in recordings {
-        if let Choice::Reads(path) = chosen(recording, choice)
-            && unit(recording).as_deref() == Some(READS)
-        {
-            let work = bytes(recording, &path);
-            recording.set_work(work);
-        }
+        let work = match (unit(recording).as_deref(), chosen(recording, choice)) {
+            (Some(READS), Choice::Reads(path)) if bytes_are_it => bytes(recording, &path),
+            (Some(MESSAGES), choice) if requests_are_it => of_requests(recording, &choice, false),
+            _ => continue,
+        };
+        recording.set_work(work);
     }
 }
 
 /// The work that adds up from `steps`: when they were read, seconds, and how many units that was more.
-fn sum(unit: &str, mut steps: Vec<(f64, f64)>, how: String) -> Option<Work> {
+fn sum(unit: &str, mut steps: Steps, how: String) -> Option<Work> {
     steps.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let (mut progress, mut total): (Vec<(f64, f64)>, f64) = (Vec::new(), 0.0);
+    let (mut progress, mut total): (Steps, f64) = (Vec::new(), 0.0);
     for (at, done) in steps {
         total += done;
         match progress.last_mut() {
@@ -181,6 +264,23 @@ mod tests {
     use crate::testing::write;
     use model::{Column, Manifest, Table, Unit};
 
+    static TURN: Table = Table::wide(
+        "turn",
+        "requests",
+        &[
+            Column::number("pid", "process"),
+            Column::label("comm", "name"),
+            Column::label("role", "server or client"),
+            Column::label("protocol", "tcp"),
+            Column::number("port", "of the server"),
+            Column::label("peer", "other side"),
+            Column::counter("turns", Unit::None, "answered"),
+            Column::counter("sends", Unit::None, "writes"),
+            Column::counter("sent", Unit::Bytes, "bytes of them"),
+        ],
+    )
+    .from_zero();
+
     static READ_FROM: Table = Table::wide(
         "read_from",
         "what was read",
@@ -194,6 +294,50 @@ mod tests {
         ],
     )
     .from_zero();
+
+    /// Of servers on ports 80 and 81: `pid port turns sends sent`.
+    fn serving(rows: &[[u64; 5]]) -> Recording {
+        let line = |t: u64, of: &[u64; 5]| {
+            let [pid, port, turns, sends, sent] = of.map(|n| if t == 1 && n > 100 { 0 } else { n });
+            format!("{t} {pid} a server tcp {port} - {turns} {sends} {sent}\n")
+        };
+        let rows: String = [1, 2].iter().flat_map(|t| rows.iter().map(|of| line(*t, of))).collect();
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("run.twin");
+        let rows = format!("t pid comm role protocol port peer turns sends sent\n{rows}");
+        write(&path, &Manifest::default(), &[(&TURN, &rows)]);
+        Recording::open(&path).unwrap()
+    }
+
+    #[test]
+    fn what_a_stream_sends_is_its_work() {
+        let of = |rows: &[[u64; 5]]| of(&serving(rows), &Choice::Auto).map(|work| (work.unit, work.total, work.how));
+        let messages = |n| Some(("messages".to_owned(), n, "sent on port 80".to_owned()));
+        assert_eq!(of(&[[1, 80, 20, 5000, 500_000], [2, 81, 300, 300, 3000]]), messages(5000.0));
+        let requests = |n, port: u32| Some(("requests".to_owned(), n, format!("answered on port {port}")));
+        let recording = serving(&[[1, 80, 20, 5000, 500_000], [2, 81, 300, 300, 3000]]);
+        let streams = streams(&recording);
+        assert_eq!(streams.len(), 1);
+        assert_eq!((streams[0].0.address(), streams[0].1.sends), ("port 80".to_owned(), 5000.0));
+        assert_eq!(of(&[[1, 80, 200, 800, 80_000]]), requests(200.0, 80), "an answer in four writes");
+        assert_eq!(of(&[[1, 80, 200, 5000, 81_920_000]]), requests(200.0, 80), "an answer of many buffers");
+        assert_eq!(of(&[[1, 80, 200, 200, 2000], [2, 81, 300, 300, 3000]]), requests(300.0, 81));
+    }
+
+    #[test]
+    fn requests_are_compared_with_requests() {
+        let mut both = [5000, 300].map(|sends| serving(&[[1, 80, 200, sends, 500_000]]));
+        for recording in &mut both {
+            let work = of(recording, &Choice::Auto);
+            recording.set_work(work);
+        }
+        of_one_unit(&mut both.iter_mut().collect::<Vec<_>>(), &Choice::Auto);
+        let work = both.map(|recording| recording.manifest().work.clone().unwrap());
+        assert_eq!(
+            work.map(|work| (work.unit, work.total)),
+            [("requests".to_owned(), 200.0), ("requests".to_owned(), 200.0)]
+        );
+    }
 
     fn recording(rows: &str) -> Recording {
         let dir = tempfile::tempdir().unwrap();
