@@ -12,9 +12,12 @@
 -- experiment: parameter TCP_NODELAY: off on
 -- see: RFC 896, RFC 1122 4.2.3.2, tcp(7)
 -- when:
-select ramp(t.slow_rate, 0.3, 0.7) * grown(t.slow, t.against, 1.3, 1.7) as score,
+-- Not those that there always are, which are more per unit of work where a unit takes longer.
+select ramp(t.slow_rate, 0.3, 0.7) * grown(t.slow, t.against, 1.3, 1.7)
+       * max(grown(t.slow_rate, t.against_rate, 1.2, 1.8), coalesce(ramp(s.slow / e.slow, 0.3, 0.6), 0)) as score,
        t.slow as slow_stalls, coalesce(t.against, 0) as against_stalls, s.slow as stall
-from total t left join total s on s.metric = 'tcp.stall_time' where t.metric = 'tcp.delayed_ack_stalls'
+from total t left join total s on s.metric = 'tcp.stall_time'
+     left join measure e on e.name = 'elapsed' where t.metric = 'tcp.delayed_ack_stalls'
 -- claims:
 select 'small writes' as subject, cell, 1.0 as part from budget
 where state = 'network' or state in ('idle', 'fewer_threads', 'sleep') and share > 0
@@ -24,6 +27,11 @@ where state = 'network' or state in ('idle', 'fewer_threads', 'sleep') and share
 -- budget* state=network slow=5
 -- budget* state=idle slow=2
 -- budget state=user slow=1 against=1
+-- test refuses: as many per second as before, while units take longer for another reason
+-- total metric=tcp.delayed_ack_stalls slow=1 against=0.1 slow_rate=5 against_rate=5
+-- total metric=tcp.stall_time slow=0.04
+-- measure name=elapsed slow=0.2 against=0.02
+-- budget state=network slow=5
 -- test refuses: as often as before
 -- total metric=tcp.delayed_ack_stalls slow=1 against=0.9 slow_rate=20
 -- total metric=tcp.stall_time slow=0.04

@@ -84,6 +84,23 @@ fn the_kernel_is_not_the_program() {
 }
 
 #[test]
+fn a_lock_of_python_is_told_from_what_else_is_made_of_one() {
+    let taken = "__futex_abstimed_wait_common PyThread_acquire_lock_timed acquire_timed lock_PyThread_acquire_lock cfunction_call";
+    let of = |way: &str, file: &str| {
+        let taken = taken.split(' ').map(|name| find(name, "/usr/lib/libpython3.11.so.1.0", "native"));
+        of_stack(taken.chain([find(way, file, "python")]))
+    };
+    assert_eq!(of("book", "/srv/shop/stock.py"), Wait::Lock(crate::wait::PYTHON_LOCK));
+    assert_eq!(of("Condition.wait", "/usr/lib/python3.11/threading.py"), Wait::Idle, "for its turn, or an event");
+    let machine = taken.split(' ').chain(["_PyEval_EvalFrameDefault", "_PyEval_Vector"]);
+    let machine = of_stack(machine.map(|name| find(name, "/usr/lib/libpython3.11.so.1.0", "native")));
+    assert_eq!(machine, Wait::Idle, "functions of Python are not known");
+    let own = "take_gil PyEval_RestoreThread acquire_timed lock_PyThread_acquire_lock";
+    let own = own.split(' ').map(|name| find(name, "/usr/lib/libpython3.11.so.1.0", "native"));
+    assert_eq!(of_stack(own), Wait::Lock("gil"));
+}
+
+#[test]
 fn the_code_that_waits_decides() {
     let of =
         |names: &str| of_stack(names.split(' ').map(|name| find(name, "/usr/lib/jvm/lib/server/libjvm.so", "native")));

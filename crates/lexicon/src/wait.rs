@@ -29,6 +29,9 @@ const NEAR: usize = 8;
 /// The locks of java.util.concurrent: one queue of parked threads, in which others wait as well, for whom who called it tells.
 pub const JAVA_LOCK: &str = "java.util.concurrent";
 
+/// Python's `threading.Lock`, of which its queues, conditions and events are made as well: who called it tells, if it is a function of Python.
+pub const PYTHON_LOCK: &str = "threading.Lock";
+
 const IDLE: Roles = Roles::of(&[Role::QueueWait, Role::Safepoint, Role::GcStop]);
 const MADE_OF: Roles = Roles::of(&[Role::Condvar, Role::Semaphore, Role::Park, Role::Meeting]);
 
@@ -45,13 +48,22 @@ pub fn of_stack(frames: impl IntoIterator<Item = Found>) -> Wait {
                     return Wait::Idle;
                 }
             }
+            Wait::Lock(PYTHON_LOCK) => {
+                if roles.has(Role::Standard) {
+                    return Wait::Idle;
+                }
+                // Neither the interpreter nor the lock: a function of the program.
+                if roles.is_empty() {
+                    return found;
+                }
+            }
             Wait::Lock(kind) => {
                 is_same &= !lock.is_empty() || !roles.is_empty();
                 if !is_same {
                     return found;
                 }
                 // A lock that is made of another.
-                if !lock.is_empty() && kind != lock {
+                if !lock.is_empty() && kind != lock && lock != PYTHON_LOCK {
                     found = Wait::Lock(lock);
                 }
             }
@@ -69,7 +81,8 @@ pub fn of_stack(frames: impl IntoIterator<Item = Found>) -> Wait {
             Wait::Sleep => return found,
         }
     }
-    found
+    // Nobody is known who took it.
+    if found == Wait::Lock(PYTHON_LOCK) { Wait::Idle } else { found }
 }
 
 /// Whether a wait that is none for a futex is for a lock all the same, by its frames, innermost first and without the kernel's: some programs wait for
