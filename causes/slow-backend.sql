@@ -5,7 +5,7 @@
 -- yields: dns nagle retransmits net-drops lock-contention
 -- before: too-few-threads run-queue-wait serial-phase timed-polling context-switches syscalls
 -- says: {subject} is waited for {slow_wait:s} per unit of work (baseline {against_wait:s}): {slow_asked} answers, each
---   after {slow_each:s} (baseline {against_asked}, {against_each:s})
+--   after {slow_each:s} (baseline {against_asked}[[, {against_each:s}]])
 -- evidence: asked by {asker}; {at_once} questions to it at once on average
 -- check: twinscope report: page Requests, rows with the role client; the log and a recording of that server
 -- try: record that server too (twinscope record --pid, or on its host), and explain it against a good run
@@ -66,6 +66,11 @@ from turn_use where role = 'client' group by place
 -- budget* state=kernel request=read slow=2 against=0.1
 -- budget* state=network slow=3 against=1
 -- budget state=kernel request=openat slow=1 against=0.5
+-- test claims: a server that the baseline does not ask at all, by datagrams
+-- turn_use role=client place='a server asked by UDP' comm=app slow_time=0.003 against_time=0 slow_turns=1 against_turns=0
+-- turn_use role=server place='port 80' slow_time=0.0035 against_time=0.0005 slow_turns=1 against_turns=1
+-- budget* state=idle slow=4 against=1
+-- says 'a server asked by UDP is waited for 3 ms per operation (baseline 0 s): 1 answers, each after 3 ms (baseline 0)'
 -- test refuses: the back-end answers as fast as before
 -- turn_use role=client place=10.0.0.2:80 slow_time=0.002 against_time=0.002 slow_turns=1 against_turns=1
 -- turn_use role=server place='port 80' slow_time=0.010 against_time=0.003 slow_turns=1 against_turns=1

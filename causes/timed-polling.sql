@@ -13,6 +13,8 @@
 --   longer than a request may take
 -- experiment: parameter sleep: x0.1 x1
 -- see: nanosleep(2); pthread_cond_timedwait(3)
+-- tail: sleep
+-- tail-says: slow requests sleep {more:s} longer, in thread {thread}
 -- claims:
 select coalesce(nullif(caller, ''), what, 'sleep') as subject, cell, 1.0 as part from budget where state = 'sleep'
 -- tells:

@@ -22,8 +22,10 @@ impl FromStr for WorkChoice {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let port =
-            |number: &str| number.parse::<u16>().map_err(|_| format!("{number}: not a port: a number from 1 to 65535"));
+        let port = |number: &str| match number.parse::<u16>() {
+            Ok(port) if port > 0 => Ok(port),
+            _ => Err(format!("{number}: not a port: a number from 1 to 65535")),
+        };
         match text.split_once(':') {
             None if text == "auto" => Ok(WorkChoice::Auto),
             None if text == "client" => Ok(WorkChoice::Client(None)),
@@ -61,7 +63,8 @@ mod tests {
         for text in ["auto", "port:8080", "client", "client:5432", "reads:-", "reads:/a:b/c", "none"] {
             assert_eq!(text.parse::<WorkChoice>().unwrap().to_string(), text);
         }
-        for wrong in ["", "port", "port:", "port:x", "port:70000", "server:80", "client:", "reads", "reads:"] {
+        for wrong in ["", "port", "port:", "port:x", "port:0", "port:70000", "server:80", "client:", "reads", "reads:"]
+        {
             assert!(wrong.parse::<WorkChoice>().is_err(), "{wrong}");
         }
     }

@@ -283,7 +283,8 @@ impl Recorder<'_> {
             workload = Some(started);
         }
         keeper.send(Message::Manifest(Box::new(manifest.clone())));
-        let end = self.options.duration.map(|d| d.as_nanos() as u64);
+        // From where all is set up: beside programs that keep all CPUs busy, eBPF programs take seconds to load.
+        let end = self.options.duration.map(|d| self.now() + d.as_nanos() as u64);
         let (mut looked_twice, mut told, mut stops, mut drawn) = (false, false, 0, 0);
         let ended = loop {
             if workload.as_mut().is_some_and(Workload::poll) {

@@ -7,7 +7,7 @@ use super::ledger::{group, is_own};
 use super::request;
 use super::state::{ALL, STATES, State};
 use super::timed::TimedOut;
-use super::waits::{Waiting, seen_closer};
+use super::waits::{Waiting, as_others, seen_closer};
 use compare::{PerSide, Side};
 use lexicon::wait::{JAVA_LOCK, Wait};
 use lexicon::{Found, Nearness, Role, Roles, call, nearness};
@@ -160,6 +160,7 @@ pub(crate) fn load(sides: &Sides<'_>) -> (Vec<Cell>, Vec<Judged>) {
     if let Some(timed) = TimedOut::load(sides) {
         waits = timed.divide(waits, &|group| sides.working.works(group));
     }
+    let waits = as_others(waits);
     let judged = judged::table(&waits);
     let waits: Vec<(Cell, [f64; 2])> = waits
         .into_iter()

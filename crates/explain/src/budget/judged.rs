@@ -24,6 +24,8 @@ pub enum Why {
     GoesOn,
     /// Its threads sleep as much on the other side.
     Steady,
+    /// Its stack could not be read: it is what others of its threads are, at the same place.
+    Alike,
 }
 
 impl fmt::Display for Why {
@@ -35,6 +37,7 @@ impl fmt::Display for Why {
             Why::Timeout => "whether its time ran out",
             Why::GoesOn => "it goes on while others end soon",
             Why::Steady => "its threads always sleep",
+            Why::Alike => "as others of its threads, its stack is not known",
         })
     }
 }

@@ -1,10 +1,12 @@
 //! What a wait is, where its code or who ended it say more than what it waited in: the ledger was written before names were known.
 
-use super::cell::Cell;
+use super::cell::{Cell, Seen};
 use super::judged::Why;
+use super::ledger::{Group, group};
 use super::state::State;
 use lexicon::wait::{Wait, is_for_lock, of_stack};
 use lexicon::{Found, Role, Roles};
+use std::collections::BTreeMap;
 
 /// What the code of a wait says of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -69,9 +71,73 @@ pub(super) fn seen_closer(cell: &Cell, is_own: &dyn Fn(&str) -> bool) -> Option<
     }
 }
 
+/// Whether nothing is known of a wait in a futex but that: the program's part of the stack could not be read, as of compiled code without frames.
+fn is_unseen(cell: &Cell) -> bool {
+    let outside = cell.path.split(';').filter(|name| !name.is_empty() && *name != "[no stack]").count();
+    cell.state == Some(State::Other) && cell.waits.is_futex && outside == cell.kernel
+}
+
+/// Waits of which only the kernel's part is known are taken to be what others of these threads are at the same place, ended by the same program, in the
+/// proportion of their time.
+pub(super) fn as_others(waits: Vec<Seen>) -> Vec<Seen> {
+    type Key = (Group, String, String);
+    let key = |cell: &Cell| -> Key { (group(&cell.comm, &cell.thread), cell.what.clone(), cell.waker.clone()) };
+    let (unseen, seen): (Vec<Seen>, Vec<Seen>) =
+        waits.into_iter().partition(|wait| wait.to.is_none() && is_unseen(&wait.cell));
+    let mut others: BTreeMap<Key, BTreeMap<State, [f64; 2]>> =
+        unseen.iter().map(|wait| (key(&wait.cell), BTreeMap::new())).collect();
+    for wait in seen.iter().filter(|wait| wait.cell.waits.is_futex) {
+        if let Some((states, state)) = others.get_mut(&key(&wait.cell)).zip(wait.state()) {
+            let sums = states.entry(state).or_default();
+            *sums = [sums[0] + wait.weights[0], sums[1] + wait.weights[1]];
+        }
+    }
+    let mut all = seen;
+    for wait in unseen {
+        let states = others.get(&key(&wait.cell)).into_iter().flatten();
+        let whole = states.clone().fold([0.0; 2], |sum, (_, times)| [sum[0] + times[0], sum[1] + times[1]]);
+        let of = |time: f64, whole: f64, weight: f64| if whole > 0.0 { weight * time / whole } else { 0.0 };
+        let [slow, fast] = wait.weights;
+        for (state, times) in states {
+            let weights = [of(times[0], whole[0], slow), of(times[1], whole[1], fast)];
+            all.push(Seen { weights, to: Some((*state, Why::Alike)), ..wait.clone() });
+        }
+        // Where there are no others, it stays what it was.
+        let left = |whole: f64, weight: f64| if whole > 0.0 { 0.0 } else { weight };
+        all.push(Seen { weights: [left(whole[0], slow), left(whole[1], fast)], ..wait });
+    }
+    all.retain(|wait| wait.weights[0] > 0.0 || wait.weights[1] > 0.0);
+    all
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_wait_without_a_stack_is_what_others_of_its_threads_are() {
+        let seen = |state: State, thread: &str, path: &str, weights: [f64; 2]| {
+            let (kernel, what) = (1, "futex_do_wait".to_owned());
+            let (comm, thread, path) = ("app".into(), thread.into(), path.into());
+            let cell = Cell { state: Some(state), comm, thread, what, path, kernel, ..Cell::default() };
+            Seen { cell: Cell { waits: Waiting::of(&cell, std::iter::empty), ..cell }, weights, to: None }
+        };
+        let found = as_others(vec![
+            seen(State::Lock, "worker", ";run;lock;futex_do_wait;", [6.0, 0.0]),
+            seen(State::Idle, "worker", ";run;take;futex_do_wait;", [2.0, 0.0]),
+            seen(State::Other, "worker", ";run;futex_do_wait;", [1.0, 1.0]),
+            seen(State::Other, "worker", ";futex_do_wait;", [9.0, 2.0]),
+            seen(State::Other, "timer", ";futex_do_wait;", [5.0, 5.0]),
+        ]);
+        let time = |state: State, thread: &str| {
+            let of = found.iter().filter(|w| w.state() == Some(state) && w.cell.thread == thread);
+            of.fold([0.0; 2], |sum, w| [sum[0] + w.weights[0], sum[1] + w.weights[1]])
+        };
+        assert_eq!(time(State::Lock, "worker"), [12.0, 0.0]);
+        assert_eq!(time(State::Idle, "worker"), [4.0, 0.0]);
+        assert_eq!(time(State::Other, "worker"), [2.0, 3.0], "what is known to be neither stays; so on the other side");
+        assert_eq!(time(State::Other, "timer"), [5.0, 5.0], "of other threads nothing is known");
+    }
 
     /// A wait in a function of the kernel, with its path, outermost function first, in a program of this name.
     fn wait(state: State, what: &str, waker: &str, path: &str, module: &str) -> Option<State> {

@@ -383,7 +383,7 @@ const TURN_USE: &str = "with used as materialized (
                       held_up_time, accept_wait_time from w_turn) group by 1, 2, 3, 4, 5, 6
      )
      select r.comm as comm, r.kind as role, r.protocol as protocol,
-            iif(r.protocol = 'unix', r.peer, iif(r.kind = 'client', r.peer || ':' || r.port, 'port ' || r.port)) as place,
+            iif(r.protocol = 'unix', r.peer, iif(r.kind = 'client', iif(r.port > 0, r.peer || ':' || r.port, 'a server asked by ' || upper(r.protocol)), 'port ' || r.port)) as place,
             sum(iif(r.side = 'slow', turns, 0)) as slow_turns, sum(iif(r.side = 'against', turns, 0)) as against_turns,
             sum(iif(r.side = 'slow', sends, 0)) as slow_sends, sum(iif(r.side = 'against', sends, 0)) as against_sends,
             sum(iif(r.side = 'slow', time, 0)) as slow_time, sum(iif(r.side = 'against', time, 0)) as against_time,
