@@ -1,0 +1,195 @@
+//! How long a round of a loop takes: of two samples of one thread in the same run of a loop, registers that count its rounds tell how many lie between
+//! them, and the thread's task clock how long they took.
+
+use crate::{Code, Counter, Loop, Register, Steps, steps};
+
+/// One sample of a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// The instruction that was to be executed next.
+    pub address: u64,
+    /// CPU time of the thread, ns.
+    pub task_clock: u64,
+    /// General registers by [`Register::column`].
+    pub registers: [u64; Register::GENERAL],
+}
+
+/// A measured round.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Known {
+    /// The counter that was read.
+    pub counter: Counter,
+    /// CPU time of a round, ns: the median over pairs of samples.
+    pub ns: f64,
+    /// Lower end of the 95 % interval of the median.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+    /// Pairs of samples.
+    pub pairs: usize,
+    /// How far pairs differ: their median distance from the median, as a standard deviation, by the median.
+    pub spread: f64,
+}
+
+/// Why the time of a round is not known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// No register changes by a constant in each round.
+    NoCounter,
+    /// Too few pairs of samples lie in one run of the loop.
+    FewPairs {
+        /// How many there were.
+        pairs: usize,
+    },
+    /// The loop is left and entered again between most samples: its counters begin anew.
+    Reset,
+    /// Pairs differ too much from each other.
+    Unsteady,
+}
+
+/// How long a round takes, if that can be told.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Rate {
+    /// It can.
+    Known(Known),
+    /// It cannot.
+    Unknown(Why),
+}
+
+/// Pairs that make a rate.
+const PAIRS: usize = 6;
+
+/// Beyond it two samples are not of one burst, ns.
+const GAP: u64 = 200_000_000;
+
+/// No round is faster, rounds per ns: what a counter of 32 bits must not have wrapped at.
+const FASTEST: f64 = 6.0;
+
+/// What lies between two samples.
+enum Between {
+    Rounds(Counter, f64),
+    /// Another run of the loop.
+    Another,
+    /// Nothing can be said.
+    Nothing,
+}
+
+/// The time of a round of a loop, from samples of one thread in the order of its task clock.
+pub fn rate(code: &Code, which: &Loop, samples: &[Sample]) -> Rate {
+    let steps = steps(code, which);
+    if steps.counters.is_empty() {
+        return Rate::Unknown(Why::NoCounter);
+    }
+    let mut found: Vec<(f64, Counter)> = Vec::new();
+    let mut another = 0usize;
+    for pair in samples.windows(2) {
+        let &[a, b] = pair else { continue };
+        let ns = b.task_clock.saturating_sub(a.task_clock);
+        if ns == 0 || ns > GAP {
+            continue;
+        }
+        match between(code, which, &steps, &a, &b, ns) {
+            Between::Rounds(counter, rounds) => found.push((ns as f64 / rounds, counter)),
+            Between::Another => another += 1,
+            Between::Nothing => {}
+        }
+    }
+    if another > found.len() / 2 && another + found.len() >= PAIRS {
+        return Rate::Unknown(Why::Reset);
+    }
+    if found.len() < PAIRS {
+        return Rate::Unknown(Why::FewPairs { pairs: found.len() });
+    }
+    found.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let value = |at: usize| found.get(at).map_or(f64::NAN, |f| f.0);
+    let median = middle(&found.iter().map(|f| f.0).collect::<Vec<_>>());
+    let mut apart: Vec<f64> = found.iter().map(|f| (f.0 - median).abs()).collect();
+    apart.sort_by(f64::total_cmp);
+    let spread = middle(&apart) * 1.4826 / median;
+    if spread.is_nan() || spread > 0.6 {
+        return Rate::Unknown(Why::Unsteady);
+    }
+    // The interval of a median by order statistics.
+    let n = found.len() as f64;
+    let half = 0.98 * n.sqrt();
+    let low = (n / 2.0 - half).floor().max(0.0) as usize;
+    let high = ((n / 2.0 + half).ceil() as usize).min(found.len() - 1);
+    let Some(&(_, counter)) = found.first() else { return Rate::Unknown(Why::FewPairs { pairs: 0 }) };
+    Rate::Known(Known { counter, ns: median, low: value(low), high: value(high), pairs: found.len(), spread })
+}
+
+fn middle(sorted: &[f64]) -> f64 {
+    let at = |n: usize| sorted.get(n).copied().unwrap_or(f64::NAN);
+    let half = sorted.len() / 2;
+    if sorted.len() % 2 == 1 { at(half) } else { (at(half.wrapping_sub(1)) + at(half)) / 2.0 }
+}
+
+fn between(code: &Code, which: &Loop, steps: &Steps, a: &Sample, b: &Sample, ns: u64) -> Between {
+    let inside = |sample: &Sample| {
+        let instruction = code.at(sample.address)?;
+        which.blocks.binary_search(&code.block_of(instruction)?).ok()?;
+        steps.at(instruction)
+    };
+    let (Some(at_a), Some(at_b)) = (inside(a), inside(b)) else { return Between::Nothing };
+    // Another frame is another call of the function.
+    let stack = Register::stack(code.machine);
+    if let (Some(before), Some(after)) = (began_with(at_a, a, stack), began_with(at_b, b, stack))
+        && before.0 != after.0
+    {
+        return Between::Another;
+    }
+    for &register in &steps.constant {
+        if let (Some((before, x)), Some((after, y))) = (began_with(at_a, a, register), began_with(at_b, b, register))
+            && cut(before, x.min(y)) != cut(after, x.min(y))
+        {
+            return Between::Another;
+        }
+    }
+    let mut agreed: Option<(Counter, i64)> = None;
+    for counter in &steps.counters {
+        let (Some((before, x)), Some((after, y))) =
+            (began_with(at_a, a, counter.register), began_with(at_b, b, counter.register))
+        else {
+            continue;
+        };
+        let bits = counter.bits.min(x).min(y);
+        if bits < 64 && ns as f64 * FASTEST * counter.step.unsigned_abs() as f64 >= f64::from(i32::MAX) {
+            continue;
+        }
+        let difference = after.wrapping_sub(before);
+        let difference = if bits < 64 { i64::from(difference as u32 as i32) } else { difference as i64 };
+        if difference.checked_rem(counter.step) != Some(0) {
+            return Between::Another;
+        }
+        let rounds = difference / counter.step;
+        if rounds < 0 || rounds as f64 > ns as f64 * FASTEST {
+            return Between::Another;
+        }
+        match agreed {
+            Some((_, other)) if other != rounds => return Between::Another,
+            Some(_) => {}
+            None => agreed = Some((*counter, rounds)),
+        }
+    }
+    match agreed {
+        // A round that is not over says little of how long it takes.
+        Some((counter, rounds)) if rounds >= 4 => Between::Rounds(counter, rounds as f64),
+        _ => Between::Nothing,
+    }
+}
+
+/// What a register held when the round of a sample began, and how many of its bits that is true for.
+fn began_with(state: &crate::steps::State, sample: &Sample, register: Register) -> Option<(u64, u8)> {
+    let held = state
+        .iter()
+        .enumerate()
+        .filter_map(|(column, value)| value.map(|value| (column, value)))
+        .filter(|(_, value)| value.of == register);
+    let (column, value) = held.max_by_key(|(_, value)| value.bits)?;
+    let now = sample.registers.get(column).copied()?;
+    Some((now.wrapping_sub(value.add as u64), value.bits))
+}
+
+fn cut(value: u64, bits: u8) -> u64 {
+    if bits < 64 { u64::from(value as u32) } else { value }
+}
