@@ -4,8 +4,8 @@
 # usage: scripts/bench.sh [quick] [all|NAME…]     default: all
 #
 # Names: recorder processes host192 fast short size syscalls threads stacks services turns unwind agreement import report builds hour day sql, and build, which deletes target/ and is only run when named.
-# `quick` measures for a shorter time and once, and leaves out `day` unless that is named. Figures are kept in target/bench, so that a run of some names keeps
-# those of the others. Timings fail nothing: the page says which budget is met.
+# `quick` measures for a shorter time and once, and leaves out `day` unless that is named. A run of some names keeps the figures of the others: those of
+# target/bench, or else the page's. Timings fail nothing: the page says which budget is met.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -372,5 +372,7 @@ for tool in "$twinscope" "$helper"; do
     fi
 done
 for name in "${chosen[@]}"; do "bench_$name"; done
-scripts/bench/page.sh "$out" "scripts/bench.sh $*" >docs/benchmarks.md
+cp docs/benchmarks.md "$work/before.md"
+scripts/bench/page.sh "$out" "scripts/bench.sh $*" "$work/before.md" >"$work/page.md"
+cp "$work/page.md" docs/benchmarks.md
 say "wrote docs/benchmarks.md"

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Prints docs/benchmarks.md from the figures of scripts/bench.sh.
 #
-# usage: scripts/bench/page.sh FOLDER COMMAND     FOLDER holds one NAME.tsv a measurement; COMMAND is named on the page
+# usage: scripts/bench/page.sh FOLDER COMMAND PAGE     FOLDER holds one NAME.tsv a measurement; COMMAND is named on the page; PAGE is the page as it was, whose
+# sections are kept where FOLDER has no figures for them
 set -euo pipefail
 
-folder=$1 command=${2%% }
+folder=$1 command=${2%% } page=$3
 
 # name, heading, what was done; lines that begin with spaces continue the one before
 SECTIONS="recorder|Recording at defaults|1 s interval, all sources, on this machine, filled up to 150 processes if it had fewer.
@@ -145,7 +146,11 @@ END
 
 while IFS='|' read -r name heading text; do
     file=$folder/$name.tsv
-    [[ -s $file ]] || continue
+    if [[ ! -s $file ]]; then
+        # Up to the next heading, whose line before is empty.
+        awk -v of="## $heading" '/^## / { on = $0 == of; if (on) print "" } on && !/^$/ { for (; empty; empty--) print ""; print } on && /^$/ { empty++ }' "$page"
+        continue
+    fi
     IFS=$'\t' read -r _ date commit <"$file"
     printf '\n## %s\n\n' "$heading"
     printf '%s Measured %s at commit %s.\n' "$text" "$date" "$commit" | wrap
