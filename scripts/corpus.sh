@@ -22,9 +22,6 @@ done
 cargo build --release --quiet -p twinscope-corpus
 machine="VM with $(nproc) CPUs ($(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)), Linux $(uname -r | cut -d- -f1)"
 
-# The last number after WHAT in a program's output FILE.
-said() { sed -n "s/^$2:\{0,1\} \([0-9][0-9.]*\)$/\1/p" "$1" 2>/dev/null | tail -n 1; }
-
 # pair NAME SLOW FAST JSON: into the corpus; JSON is added to what all pairs have
 pair() {
     local day
@@ -36,9 +33,8 @@ pair() {
 for name in "${names[@]}"; do
     dir=$from/$name
     [[ -s $dir/slow.twin && -s $dir/fast.twin ]] || { echo "$name: not recorded" && continue; }
-    rate() { awk -v a="$(said "$dir/$1.out" operations)" -v b="$(said "$dir/$1.out" 'truth: wall seconds')" \
-        'BEGIN { if (a > 0 && b > 0) print a / b }'; }
-    ratio=$(awk -v a="$(rate fast)" -v b="$(rate slow)" 'BEGIN { if (a > 0 && b > 0) printf "%.2f", a / b }')
+    ratio=$(slowdown "$dir")
+    [[ $ratio != - ]] || ratio=
     if [[ -n $ratio ]] && awk -v r="$ratio" 'BEGIN { exit !(r < 1.25) }'; then
         echo "$name: its slow run takes $ratio times as long: it does not show its fault, left out"
         continue
@@ -49,12 +45,14 @@ for name in "${names[@]}"; do
     also=$(declared "$name" also)
     [[ -z $also ]] || more=$(said "$dir/slow.out" "truth: lost share of $also")
     origin=$(declared "$name" origin)
+    tail=$(of_tail "$name" && echo true || echo false)
     json=$(jq -n --arg title "$(declared "$name" title)" --arg language "$(declared "$name" language)" \
         --arg origin "${origin:-our own}" --arg set "$(declared "$name" set)" --arg causes "$(declared "$name" cause)" \
         --arg share "$share" --arg also "$also" --arg more "${more:-}" --arg ratio "$ratio" \
+        --argjson tail "$tail" \
         '{title: $title, language: $language, origin: $origin, set: (if $set == "" then "tuned" else $set end),
           causes: ($causes / " | "), share: ($share | tonumber? // null),
-          also: (if $also == "" then null else [$also, ($more | tonumber? // null)] end), ratio: ($ratio | tonumber? // null)}
+          also: (if $also == "" then null else [$also, ($more | tonumber? // null)] end), ratio: ($ratio | tonumber? // null), tail: (if $tail then true else null end)}
          | with_entries(select(.value != null))')
     pair "$name" "$dir/slow.twin" "$dir/fast.twin" "$json"
 done

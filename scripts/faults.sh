@@ -116,10 +116,11 @@ files() { find "$1" -maxdepth 1 -name "$2.twin" -o -maxdepth 1 -name "$2-[0-9]*.
 
 # explain_pair DIR A B: into DIR/explain.json; prints the seconds it took; false when it failed
 explain_pair() {
-    local slow fast from=$EPOCHREALTIME status=0
+    local slow fast from=$EPOCHREALTIME status=0 options=(--json)
+    of_tail "${1##*/}" && options+=(--tail)
     mapfile -t slow < <(files "$1" "$2")
     mapfile -t fast < <(files "$1" "$3")
-    "$twinscope" explain "${slow[@]}" --against "${fast[@]}" --json >"$1/explain.json" 2>"$1/explain.err" || status=$?
+    "$twinscope" explain "${slow[@]}" --against "${fast[@]}" "${options[@]}" >"$1/explain.json" 2>"$1/explain.err" || status=$?
     [[ -s $1/explain.json ]] && jq -e .findings "$1/explain.json" >/dev/null 2>&1 || return 1
     awk -v from="$from" -v to="$EPOCHREALTIME" 'BEGIN { printf "%.2f", to - from }'
 }
@@ -131,30 +132,11 @@ alone() {
     "$twinscope" explain "${slow[0]}" --json 2>/dev/null | jq -r '.findings[0].cause // "nothing"' 2>/dev/null || echo -
 }
 
-# said FILE WHAT: the last number after WHAT in a program's output
-said() { sed -n "s/^$2:\{0,1\} \([0-9][0-9.]*\)$/\1/p" "$1" 2>/dev/null | tail -n 1; }
-
 # Whether a pair shows its fault at all: by the programs' own words slow must be slower.
 shows() {
     local ratio
     ratio=$(slowdown "$1")
     [[ $ratio == - ]] || awk -v r="$ratio" 'BEGIN { exit !(r >= 1.25) }'
-}
-
-# How much longer an operation takes in slow, by the programs' own words; - where they do not say. For a fault of the tail: how
-# much longer its slowest 1 % take.
-slowdown() {
-    local side values=()
-    if grep -q '^# tail' "$FAULTS/${1##*/}/fault"; then
-        awk -v a="$(said "$1/slow.out" 'truth: p99 ms')" -v b="$(said "$1/fast.out" 'truth: p99 ms')" \
-            'BEGIN { if (a > 0 && b > 0) printf "%.2f", a / b; else printf "-" }'
-        return
-    fi
-    for side in slow fast; do
-        values+=("$(said "$1/$side.out" operations)" "$(said "$1/$side.out" 'truth: wall seconds')")
-    done
-    awk -v a="${values[0]}" -v b="${values[1]}" -v c="${values[2]}" -v d="${values[3]}" \
-        'BEGIN { if (a > 0 && b > 0 && c > 0 && d > 0) printf "%.2f", (c / d) / (a / b); else printf "-" }'
 }
 
 # row NAME CAUSES TRUTH first|second: a line of the table, and its numbers into $out/scores

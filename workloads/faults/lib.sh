@@ -32,6 +32,28 @@ fault_names() { (cd "$FAULTS" && for file in */fault; do echo "${file%/fault}"; 
 # declared NAME KEY: the value, or nothing
 declared() { sed -n "s/^$2: *//p" "$FAULTS/$1/fault"; }
 
+# Whether fault NAME is one of the tail.
+of_tail() { grep -qs '^# tail' "$FAULTS/$1/fault"; }
+
+# said FILE WHAT: the last number after WHAT in a program's output
+said() { sed -n "s/^$2:\{0,1\} \([0-9][0-9.]*\)$/\1/p" "$1" 2>/dev/null | tail -n 1; }
+
+# How much longer an operation takes in slow.out than in fast.out of folder DIR/NAME, by the programs' own words; - where they do not say. For a fault of the
+# tail: how much longer its slowest 1 % take.
+slowdown() {
+    local side values=()
+    if of_tail "${1##*/}"; then
+        awk -v a="$(said "$1/slow.out" 'truth: p99 ms')" -v b="$(said "$1/fast.out" 'truth: p99 ms')" \
+            'BEGIN { if (a > 0 && b > 0) printf "%.2f", a / b; else printf "-" }'
+        return
+    fi
+    for side in slow fast; do
+        values+=("$(said "$1/$side.out" operations)" "$(said "$1/$side.out" 'truth: wall seconds')")
+    done
+    awk -v a="${values[0]}" -v b="${values[1]}" -v c="${values[2]}" -v d="${values[3]}" \
+        'BEGIN { if (a > 0 && b > 0 && c > 0 && d > 0) printf "%.2f", (c / d) / (a / b); else printf "-" }'
+}
+
 # What is wrong with a declaration, one line each.
 declaration_errors() {
     local file=$FAULTS/$1/fault key

@@ -58,6 +58,22 @@ fn ask_of(folder: &Path, files: [&str; 2], window: Choice) -> anyhow::Result<Ans
     })
 }
 
+/// Asks what the slowest requests of `slow.twin` do.
+///
+/// # Errors
+/// Those of [`explain::tail::tail`].
+pub fn ask_tail(folder: &Path) -> anyhow::Result<Answer> {
+    let from = Instant::now();
+    let runs = query::open(&["slow.twin", "fast.twin"].map(|name| folder.join(name)))?;
+    let said = explain::tail::tail(runs, 1, &Choice::Auto, &explain::cause::built_in())?;
+    Ok(Answer {
+        findings: said.findings.iter().map(|f| (f.cause.clone(), f.share)).collect(),
+        outcome: Outcome::Slower,
+        unit: "request".to_owned(),
+        seconds: from.elapsed().as_secs_f64(),
+    })
+}
+
 /// How often it is right.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Score {
@@ -133,6 +149,9 @@ pub fn all(pairs: &[Pair]) -> anyhow::Result<Answers> {
 /// The answers to a pair: one, and of equal runs one each way round.
 fn of_pair(pair: &Pair) -> anyhow::Result<Vec<Answer>> {
     let folder = pair.unpack()?;
+    if pair.expected.tail {
+        return Ok(vec![ask_tail(folder.path())?]);
+    }
     let mut answers = vec![ask(folder.path(), Choice::Auto)?];
     if pair.expected.causes.is_empty() {
         answers.push(ask_of(folder.path(), ["fast.twin", "slow.twin"], Choice::Auto)?);
@@ -208,7 +227,7 @@ impl Keep for Fewer {
 /// Those of [`Pair::unpack`] and [`ask`].
 pub fn stability(pairs: &[Pair], mut each: impl FnMut(&str, &str, &Answer, &Answer)) -> anyhow::Result<Stability> {
     let mut found = Stability::new();
-    for pair in pairs.iter().filter(|pair| !pair.expected.causes.is_empty()) {
+    for pair in pairs.iter().filter(|pair| !pair.expected.causes.is_empty() && !pair.expected.tail) {
         let folder = pair.unpack()?;
         let whole = ask(folder.path(), Choice::Auto)?;
         let mut note = |what: &'static str, answer: &Answer| {

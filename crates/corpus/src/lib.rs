@@ -35,12 +35,16 @@ pub struct Expected {
     /// A second fault of the program, that has to be among the first three, with its part of the lost time.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub also: Option<(String, Option<f64>)>,
-    /// Elapsed time per unit of work, slow over fast, by what the programs themselves say, where they do.
+    /// Elapsed time per unit of work, slow over fast, by what the programs themselves say, where they do; of a fault of the tail, the time that 99 % of the
+    /// requests do not exceed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub ratio: Option<f64>,
     /// Whether other programs loaded the machine while both were recorded.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub neighbour: bool,
+    /// Whether only the slowest requests are slower: then `explain --tail` is asked.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub tail: bool,
     /// When and on what it was recorded.
     pub recorded: String,
 }
