@@ -257,6 +257,17 @@ fn busy(run: &Run, window: &Window) -> Option<Line> {
     Some(line)
 }
 
+/// Waits do not tell one thread from another of its name. Who rests waits for work without an end; those that ran out of time are of the threads that
+/// work, such as the event loop of Node.js among threads that are all called `node`.
+fn roused(moves: &mut [[f64; STATES]; STATES], idle: f64, resting: f64) {
+    let row = &mut moves[State::Idle as usize];
+    let others = row.iter().sum::<f64>() - row[State::Sleep as usize];
+    let slept = row[State::Sleep as usize];
+    if idle > 0.0 && slept > 0.0 {
+        row[State::Sleep as usize] = (slept * (idle + resting) / idle).min((1.0 - others).max(slept));
+    }
+}
+
 impl Ledger {
     /// Reads that of run number `index`; `None` where its threads were not looked at. `moves`: by state, the part of its time
     /// that belongs to each other one. `pace`: of the run as a whole, where its work is known.
@@ -279,6 +290,8 @@ impl Ledger {
         let mut used = vec![0.0; range.len()];
         let mut groups: BTreeMap<Group, [f64; STATES]> = BTreeMap::new();
         let mut cpu_of: HashMap<&[String], f64> = HashMap::new();
+        // Waiting for work: of threads that work, and of others of their names that rest.
+        let (mut idle, mut resting) = (0.0, 0.0);
         let mut grids = Vec::with_capacity(LEDGER.len());
         for (state, name) in LEDGER {
             grids.push((state, times.grid(name)?));
@@ -300,6 +313,11 @@ impl Ledger {
                         *cpu_of.entry(series.labels.as_slice()).or_insert(0.0) += sum;
                     }
                 }
+                if state == State::Idle && like {
+                    let sum: f64 =
+                        series.measured(cut.range.clone()).map(|(i, seconds, _)| seconds * part(cut, i)).sum();
+                    *if keeps { &mut resting } else { &mut idle } += sum;
+                }
                 for (i, seconds, _) in series.measured(cut.range.clone()) {
                     let (at, seconds) = (i - cut.range.start, seconds * part(cut, i));
                     if let Some(sum) = used.get_mut(at).filter(|_| state.is_on_cpu()) {
@@ -317,6 +335,8 @@ impl Ledger {
                 }
             }
         }
+        let mut moves = *moves;
+        roused(&mut moves, idle, resting);
         let spread = spread(&cpu_of);
         let busy = busy(run, window);
         let cpus = run.recording.manifest().cpus as f64;
@@ -458,6 +478,21 @@ mod tests {
         assert!(!working.works(&group("app", "never seen")));
         working.leave_out(&BTreeSet::from([group("date", ENDED)]));
         assert!(!works(&working, "date"));
+    }
+
+    #[test]
+    fn timers_run_out_for_threads_that_work_not_for_those_of_their_name_that_rest() {
+        let sleep = |moved: f64, idle: f64, resting: f64| {
+            let mut moves = [[0.0; STATES]; STATES];
+            moves[State::Idle as usize][State::Sleep as usize] = moved;
+            moves[State::Idle as usize][State::Lock as usize] = 0.1;
+            roused(&mut moves, idle, resting);
+            moves[State::Idle as usize][State::Sleep as usize]
+        };
+        assert_eq!(sleep(0.2, 1.0, 0.0), 0.2, "nobody rests");
+        assert!((sleep(0.2, 1.0, 3.0) - 0.8).abs() < 1e-9, "one of four works");
+        assert!((sleep(0.2, 1.0, 9.0) - 0.9).abs() < 1e-9, "no more than there is");
+        assert_eq!(sleep(0.0, 1.0, 9.0), 0.0);
     }
 
     #[test]
