@@ -294,11 +294,14 @@ impl Map {
         Ok(found.unwrap_or_default())
     }
 
-    /// Sets what `key` has of each CPU to zeros. False where the kernel has no memory for it at the moment.
-    pub fn clear_per_cpu(&self, key: &[u8]) -> bool {
+    /// Makes room for what `key` will have of each CPU, zeros; what is there stays. False where the kernel has no memory for it at the moment.
+    pub fn reserve_per_cpu(&self, key: &[u8]) -> bool {
         let Ok(cpus) = libbpf_rs::num_possible_cpus() else { return false };
         let zeros = vec![vec![0; self.handle.value_size() as usize]; cpus];
-        self.handle.update_percpu(key, &zeros, MapFlags::ANY).is_ok()
+        match self.handle.update_percpu(key, &zeros, MapFlags::NO_EXIST) {
+            Ok(()) => true,
+            Err(e) => e.kind() == libbpf_rs::ErrorKind::AlreadyExists,
+        }
     }
 
     /// All keys with their values. What programs add or delete meanwhile may or may not be among them.

@@ -2,7 +2,7 @@
 
 use super::follow::{self, Follower};
 use super::scale::range;
-use super::service::{KINDS, Key, New, Row, Times, read_sums};
+use super::service::{KINDS, Key, Maps, New, Row, Times};
 use crate::counted::missing_tracepoint;
 use crate::tally::{Counts, Fields, Losses, collector_row, whole};
 use crate::thin::{self, Cost, Found, GATE, Rhythm, Set, Span, Thin, Thinned};
@@ -12,14 +12,14 @@ use host::Host;
 use host::bpf::{Iterator as FileIterator, Map, Need, Programs};
 use model::{NULL, Out, Unavailable};
 use std::collections::{HashMap, HashSet};
-use std::time::Duration;
 
 static OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/turns.bpf.o"));
 
 /// `LOST_…` and `COUNT_EVENTS` of turns.bpf.c.
 const LOST_CONNECTIONS: u32 = 0;
 const LOST_SERVICES: u32 = 1;
-const COUNT_EVENTS: u32 = 2;
+const LOST_TURNS: u32 = 2;
+const COUNT_EVENTS: u32 = 3;
 /// What runs for each read and write of a socket, which is all counted.
 const OF_SOCKETS: [&str; 2] = ["socket_receives", "socket_sends"];
 /// What runs for each packet that makes a socket readable, while times are taken.
@@ -30,8 +30,6 @@ const COST: Cost = Cost { each: 95 };
 /// The share of a CPU above which turns are counted in a part of the time, where they are seen at the end of system calls. It is more than others have:
 /// turns are the work that all else is compared by.
 const BUDGET_OF_CALLS: f64 = 0.05;
-/// Services that there is room for from the start.
-const RESERVED: u32 = 32;
 /// What system calls do with their descriptors: `CALL_…` of turns.bpf.c.
 const CALL_CLASSES: [(u8, &[libc::c_long]); 7] = [
     (1, &[libc::SYS_read, libc::SYS_readv, libc::SYS_preadv2]),
@@ -57,10 +55,9 @@ const CALLS: usize = 512;
 
 /// Reads turns.
 pub struct Turns {
-    services: Map,
-    sums: Map,
+    maps: Maps,
     counts: Counts,
-    losses: [Losses; 2],
+    losses: [Losses; 3],
     thin: Thin,
     /// In the order in which they first came up.
     rows: Vec<Row>,
@@ -124,7 +121,8 @@ impl Turns {
             ("times of requests", Rhythm::SHORT, thin::BUDGET)
         };
         let plan = Thinned { what, sets: &sets, cost: COST, rhythm, budget, expected: 0.0, gate: GATE };
-        reserve(&programs.map("sums")?);
+        let mut maps = Maps::of(&programs)?;
+        maps.reserve(0);
         programs.attach("state_changes")?;
         // Before anything goes through connections: by their listeners it is told which side these are of.
         let listeners: FileIterator = programs.iterator("read_listeners")?;
@@ -140,8 +138,7 @@ impl Turns {
             ("turn.queue_time", Unavailable::absent(why).remedy("Linux 6.3 or newer"))
         });
         Ok(Turns {
-            services: programs.map("services")?,
-            sums: programs.map("sums")?,
+            maps,
             counts: Counts::of(&programs)?,
             losses: Default::default(),
             thin,
@@ -163,13 +160,16 @@ impl Turns {
 
     /// Takes in services that are new.
     fn find_services(&mut self, out: &mut Out<'_>) -> Result<(), Unavailable> {
-        let entries = self.services.entries()?;
+        let entries = self.maps.services.entries()?;
         let mut new: Vec<(Key, Vec<u8>, u32)> = entries
             .into_iter()
             .filter_map(|(raw, number)| Some((Key::of(&raw)?, raw, Fields::of(&number).u32())))
             .filter(|(key, ..)| !self.known.contains_key(key))
             .collect();
         new.sort_unstable();
+        if let Some(last) = new.iter().map(|(_, _, number)| *number).max() {
+            self.maps.reserve(last);
+        }
         for (key, raw, number) in new {
             self.known.insert(key.clone(), self.rows.len());
             self.rows.push(Row::new(key, raw, number, out));
@@ -182,7 +182,7 @@ impl Turns {
         let mut times = Times::new();
         self.last.clear();
         for row in &mut self.rows {
-            let new = row.since(read_sums(&self.sums, row.number)?);
+            let new = row.read(&self.maps)?;
             row.take(&new, span, &mut times);
             if self.by_calls && self.thin.one_in() > 1 {
                 self.last.push((row.key.clone(), new));
@@ -194,7 +194,7 @@ impl Turns {
     /// Nothing was looked at since the read before but what connections began and ended.
     fn collect_what_always_counts(&mut self) -> Result<Times, Unavailable> {
         for row in &mut self.rows {
-            row.take_what_always_counts(&read_sums(&self.sums, row.number)?);
+            row.read_what_always_counts(&self.maps)?;
         }
         Ok(Times::new())
     }
@@ -273,12 +273,11 @@ impl Turns {
         if gone.is_empty() {
             return;
         }
-        let (services, sums) = (&self.services, &self.sums);
+        let maps = &self.maps;
         self.rows.retain(|row| {
             let is_gone = gone.contains(&row.key.pid);
             if is_gone {
-                services.delete(&row.raw);
-                sums.delete(&row.number.to_ne_bytes());
+                maps.forget(row);
             }
             !is_gone
         });
@@ -318,28 +317,16 @@ impl Reader for Turns {
         self.follow(host, out)?;
         self.read_before = host.now();
         self.forget(&gone);
-        let [connections, services] = [self.counts.sum(LOST_CONNECTIONS)?, self.counts.sum(LOST_SERVICES)?];
-        let [of_connections, of_services] = &mut self.losses;
+        let [connections, services, turns] =
+            [LOST_CONNECTIONS, LOST_SERVICES, LOST_TURNS].map(|of| self.counts.sum(of));
+        let (connections, services, turns) = (connections?, services?, turns?);
+        let [of_connections, of_services, of_turns] = &mut self.losses;
         of_connections.say(out, "turn", connections, "the kernel had no memory to keep a connection in");
         of_services.say(out, "turn", services, "more processes, ports and other sides than there is room for");
+        of_turns.say(out, "turn", turns, "requests of services that the kernel had no memory or no room for");
         self.thin.say(out, if self.by_calls { "turn" } else { "turn_time" });
         let (events, one_in) = (self.counts.sum(COUNT_EVENTS)?, u64::from(self.thin.one_in()));
-        collector_row(out, 3, "turns", events, connections + services, Some(one_in), self.programs.run_time());
+        collector_row(out, 3, "turns", events, connections + services + turns, Some(one_in), self.programs.run_time());
         Ok(())
-    }
-}
-
-/// Makes room for the first services: the kernel has little memory at hand where one is found, and tries again only a little later.
-fn reserve(sums: &Map) {
-    for number in 1..=RESERVED {
-        let made = (0..20).any(|again| {
-            if again > 0 {
-                std::thread::sleep(Duration::from_millis(1));
-            }
-            sums.clear_per_cpu(&number.to_ne_bytes())
-        });
-        if !made {
-            return;
-        }
     }
 }

@@ -4,15 +4,18 @@
 use super::scale::TIMES;
 use crate::tally::{Fields, trimmed, whole};
 use crate::thin::{self, Span};
-use host::bpf::Map;
+use host::bpf::{Map, Programs};
 use model::{Out, Unavailable};
 use std::collections::BTreeMap;
 use std::net::Ipv6Addr;
 use std::ops::Range;
+use std::time::Duration;
 
 /// The counters of `struct sums`: those of all turns, those of turns of which times are taken, and those that nothing thins out.
 const COUNTERS: usize = 18;
 const TIMED: Range<usize> = 5..15;
+/// Services that there is room for ahead of those that are known.
+const AHEAD: u32 = 64;
 /// `enum time`.
 pub(super) const KINDS: [&str; 3] = ["service", "queue", "answer"];
 
@@ -86,29 +89,64 @@ impl Key {
     }
 }
 
-/// `struct sums`, of all CPUs.
-#[derive(Clone)]
-pub(super) struct Sums {
-    counters: [u64; COUNTERS],
-    times: Vec<[u32; TIMES]>,
+/// `struct distributions`, of all CPUs.
+type Distributions = Vec<[u32; TIMES]>;
+
+/// The kernel's side: services by key, with what is counted of each by its number.
+pub(super) struct Maps {
+    pub services: Map,
+    sums: Map,
+    distributions: Map,
+    /// The last number that there is room for.
+    reserved: u32,
 }
 
-impl Default for Sums {
-    fn default() -> Self {
-        Sums { counters: [0; COUNTERS], times: vec![[0; TIMES]; KINDS.len()] }
+impl Maps {
+    /// Those of the programs.
+    pub fn of(programs: &Programs) -> Result<Self, Unavailable> {
+        let [services, sums, distributions] = ["services", "sums", "distributions"].map(|name| programs.map(name));
+        Ok(Maps { services: services?, sums: sums?, distributions: distributions?, reserved: 0 })
     }
-}
 
-impl Sums {
-    /// Adds what one CPU has.
-    fn add(&mut self, bytes: &[u8]) {
-        let mut fields = Fields::of(bytes);
-        for counter in &mut self.counters {
-            *counter = counter.wrapping_add(fields.u64());
+    /// Makes room for services beyond number `last`: the kernel has little memory at hand where it finds one, and gets more only a little later.
+    pub fn reserve(&mut self, last: u32) {
+        for number in self.reserved.max(last) + 1..=last.saturating_add(AHEAD) {
+            let made = (0..5).any(|again| {
+                if again > 0 {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                self.sums.reserve_per_cpu(&number.to_ne_bytes())
+            });
+            if !made {
+                return;
+            }
+            self.reserved = number;
         }
-        for count in self.times.iter_mut().flatten() {
-            *count = count.wrapping_add(fields.u32());
+    }
+
+    fn counters(&self, number: u32) -> Result<[u64; COUNTERS], Unavailable> {
+        let mut sums = [0; COUNTERS];
+        for cpu in self.sums.get_per_cpu(&number.to_ne_bytes())? {
+            let mut fields = Fields::of(&cpu);
+            sums.iter_mut().for_each(|sum: &mut u64| *sum = sum.wrapping_add(fields.u64()));
         }
+        Ok(sums)
+    }
+
+    fn distributions(&self, number: u32) -> Result<Distributions, Unavailable> {
+        let mut sums = vec![[0; TIMES]; KINDS.len()];
+        for cpu in self.distributions.get_per_cpu(&number.to_ne_bytes())? {
+            let mut fields = Fields::of(&cpu);
+            sums.iter_mut().flatten().for_each(|sum: &mut u32| *sum = sum.wrapping_add(fields.u32()));
+        }
+        Ok(sums)
+    }
+
+    /// Forgets a service.
+    pub fn forget(&self, row: &Row) {
+        self.services.delete(&row.raw);
+        self.sums.delete(&row.number.to_ne_bytes());
+        self.distributions.delete(&row.number.to_ne_bytes());
     }
 }
 
@@ -121,18 +159,6 @@ pub(super) struct New {
 }
 
 impl New {
-    fn between(before: &Sums, now: &Sums) -> Self {
-        let mut new = New::default();
-        for (new, (now, before)) in new.counters.iter_mut().zip(now.counters.iter().zip(&before.counters)) {
-            *new = now.wrapping_sub(*before);
-        }
-        for (kind, (now, before)) in now.times.iter().zip(&before.times).enumerate() {
-            let each = now.iter().zip(before).map(|(now, before)| now.wrapping_sub(*before)).enumerate();
-            new.times.extend(each.filter(|(_, n)| *n > 0).map(|(bucket, n)| (kind, bucket, u64::from(n))));
-        }
-        new
-    }
-
     fn turns(&self) -> u64 {
         self.counters.first().copied().unwrap_or(0)
     }
@@ -163,7 +189,9 @@ pub(super) struct Row {
     pub raw: Vec<u8>,
     pub number: u32,
     group: Group,
-    counted: Sums,
+    counted: [u64; COUNTERS],
+    /// Empty where none was taken.
+    times: Distributions,
     shown: [u64; COUNTERS],
     /// Turns that no time stands for yet, and what was timed since one did last.
     untold: u64,
@@ -176,24 +204,45 @@ impl Row {
         let comm = out.bytes(trimmed(&key.comm));
         let (side, protocol, peer) = (out.text(key.side()), out.text(key.protocol()), out.text(&key.peer()));
         let group = vec![comm, side, protocol, i64::from(key.port), peer];
-        let (counted, shown, untold_times) = (Sums::default(), [0; COUNTERS], New::default());
-        Row { key, raw, number, group, counted, shown, untold: 0, untold_times }
+        Row::with(key, raw, number, group)
     }
 
-    /// What is new where the kernel has counted `now`.
-    pub fn since(&mut self, now: Sums) -> New {
-        let new = New::between(&self.counted, &now);
-        self.counted = now;
-        new
+    fn with(key: Key, raw: Vec<u8>, number: u32, group: Group) -> Self {
+        let (counted, shown) = ([0; COUNTERS], [0; COUNTERS]);
+        Row { key, raw, number, group, counted, times: Vec::new(), shown, untold: 0, untold_times: New::default() }
     }
 
-    /// Takes in what nothing thins out of what the kernel has counted by `now`, and leaves the rest for later.
-    pub fn take_what_always_counts(&mut self, now: &Sums) {
-        let each = self.shown.iter_mut().zip(&mut self.counted.counters).zip(now.counters);
+    /// What the kernel has counted since this was asked before.
+    pub fn read(&mut self, maps: &Maps) -> Result<New, Unavailable> {
+        let mut new = New::default();
+        let counted = maps.counters(self.number)?;
+        for (new, (now, before)) in new.counters.iter_mut().zip(counted.iter().zip(&self.counted)) {
+            *new = now.wrapping_sub(*before);
+        }
+        self.counted = counted;
+        if new.counters.get(TIMED).is_some_and(|timed| timed.iter().any(|n| *n > 0)) {
+            let times = maps.distributions(self.number)?;
+            if self.times.is_empty() {
+                self.times = vec![[0; TIMES]; KINDS.len()];
+            }
+            for (kind, (now, before)) in times.iter().zip(&self.times).enumerate() {
+                let each = now.iter().zip(before).map(|(now, before)| now.wrapping_sub(*before)).enumerate();
+                new.times.extend(each.filter(|(_, n)| *n > 0).map(|(bucket, n)| (kind, bucket, u64::from(n))));
+            }
+            self.times = times;
+        }
+        Ok(new)
+    }
+
+    /// Takes in what nothing thins out of what the kernel has counted, and leaves the rest for later.
+    pub fn read_what_always_counts(&mut self, maps: &Maps) -> Result<(), Unavailable> {
+        let now = maps.counters(self.number)?;
+        let each = self.shown.iter_mut().zip(&mut self.counted).zip(now);
         for ((shown, counted), now) in each.skip(TIMED.end) {
             *shown = shown.wrapping_add(now.wrapping_sub(*counted));
             *counted = now;
         }
+        Ok(())
     }
 
     /// Turns so far.
@@ -240,22 +289,13 @@ impl Row {
 /// Counts by group, kind of time and bucket.
 pub(super) type Times = BTreeMap<(Group, usize, usize), u64>;
 
-/// What all CPUs counted of service `number`.
-pub(super) fn read_sums(sums: &Map, number: u32) -> Result<Sums, Unavailable> {
-    let mut now = Sums::default();
-    sums.get_per_cpu(&number.to_ne_bytes())?.iter().for_each(|cpu| now.add(cpu));
-    Ok(now)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn row() -> Row {
         let key = Key::of(&[0; 84]).unwrap();
-        let (counted, shown, untold_times) = (Sums::default(), [0; COUNTERS], New::default());
-        let raw = Vec::new();
-        Row { key, raw, number: 1, group: vec![7], counted, shown, untold: 0, untold_times }
+        Row::with(key, Vec::new(), 1, vec![7])
     }
 
     /// `turns` of which `timed` took 10 ns each, in bucket 3.

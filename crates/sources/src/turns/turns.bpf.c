@@ -18,8 +18,8 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* Connections without memory to keep them in; services that there was no room for; events of which the clock was asked; moments, and those that found no room. Read by bpf.rs. */
-enum { LOST_CONNECTIONS, LOST_SERVICES, COUNT_EVENTS, COUNT_MOMENTS, LOST_MOMENTS, COUNTS };
+/* Connections without memory to keep them in; services that there was no room for; turns of services without, whose connections ended; events of which the clock was asked; moments, and those that found no room. Read by bpf.rs. */
+enum { LOST_CONNECTIONS, LOST_SERVICES, LOST_TURNS, COUNT_EVENTS, COUNT_MOMENTS, LOST_MOMENTS, COUNTS };
 #include "counts.h"
 #include "follow.h"
 
@@ -59,6 +59,15 @@ struct {
 	__type(value, struct sums);
 } sums SEC(".maps");
 
+/* Apart from the sums, for it is much larger: kernels have little memory for each CPU at hand, and turns must be counted at once. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
+	__uint(max_entries, MOST_SERVICES);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, __u32);
+	__type(value, struct distributions);
+} distributions SEC(".maps");
+
 /* The number of the newest service. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -82,6 +91,7 @@ struct {
 
 static const struct connection NEW;
 static const struct sums NOTHING;
+static const struct distributions NO_TIMES;
 
 static __always_inline struct listener local_of(struct sock *sk)
 {
@@ -261,12 +271,22 @@ static __always_inline __u32 time_bucket(__u64 time)
 	return 1 + octave * PARTS + part;
 }
 
-static __always_inline void add_time(struct sums *to, enum time kind, __u64 time)
+int add_time(__u32 service, __u32 kind, __u64 time);
+
+/* Whether there was memory for it. */
+__noinline int add_time(__u32 service, __u32 kind, __u64 time)
 {
+	struct distributions *to = bpf_map_lookup_elem(&distributions, &service);
 	__u32 bucket = time_bucket(time);
 
-	if (bucket < TIMES)
-		to->times[kind][bucket]++;
+	if (!to) {
+		bpf_map_update_elem(&distributions, &service, &NO_TIMES, BPF_NOEXIST);
+		to = bpf_map_lookup_elem(&distributions, &service);
+	}
+	if (!to || bucket >= TIMES || kind >= KINDS_OF_TIME)
+		return 0;
+	to->times[kind][bucket]++;
+	return 1;
 }
 
 /* Adds what went through a connection since that was last done. */
@@ -296,12 +316,11 @@ static __always_inline void ends_answer(struct connection *connection)
 		return;
 	connection->timed = 0;
 	to = sums_of(connection->service);
-	if (!to)
-		return;
 	time = connection->answered - connection->asked;
+	if (!to || !add_time(connection->service, ANSWER_TIME, time))
+		return;
 	to->answers++;
 	to->answer_time += time;
-	add_time(to, ANSWER_TIME, time);
 }
 
 /* The time that a question lay there before it was read is known. */
@@ -309,9 +328,10 @@ static __always_inline void add_queue_time(struct sums *to, struct connection *c
 {
 	__u64 time = connection->queued;
 
+	if (!add_time(connection->service, QUEUE_TIME, time))
+		return;
 	to->queued++;
 	to->queue_time += time;
-	add_time(to, QUEUE_TIME, time);
 	if (connection->unaccepted && connection->asked > connection->established) {
 		to->accept_waits++;
 		to->accept_wait_time += connection->asked - connection->established;
@@ -346,16 +366,18 @@ __noinline int begins_answer(struct connection *connection)
 	}
 	to = sums_of(connection->service);
 	if (to) {
-		to->turns++;
+		to->turns += 1 + connection->missed;
+		connection->missed = 0;
 		add_traffic(to, connection);
 		if (connection->queued)
 			add_queue_time(to, connection);
-		if (connection->timed) {
-			time = connection->answered - connection->asked;
+		time = connection->answered - connection->asked;
+		if (connection->timed && add_time(connection->service, SERVICE_TIME, time)) {
 			to->timed++;
 			to->service_time += time;
-			add_time(to, SERVICE_TIME, time);
 		}
+	} else {
+		connection->missed++;
 	}
 	connection->unaccepted = connection->held_up = 0;
 	return 0;
@@ -542,8 +564,12 @@ static __always_inline void closes(struct connection *connection)
 {
 	struct sums *to = sums_of(connection->service);
 
-	if (!to)
+	if (!to) {
+		count_more(LOST_TURNS, connection->missed);
 		return;
+	}
+	to->turns += connection->missed;
+	connection->missed = 0;
 	/* One that is asked may be reset while it answers: the answer counts when that call ends. */
 	if (connection->phase == ANSWERING) {
 		ends_answer(connection);
@@ -629,7 +655,7 @@ int BPF_PROG(state_changes, struct sock *sk, int before, int after)
 	} else if (after == TCP_CLOSE) {
 		connection = kept_of(sk, 0);
 		/* A listener that ends, and an attempt to connect, were no connections. */
-		if (connection && before != TCP_LISTEN && before != TCP_SYN_SENT && connection->service)
+		if (connection && before != TCP_LISTEN && before != TCP_SYN_SENT && (connection->service || connection->missed))
 			closes(connection);
 		if (by_calls)
 			bpf_map_delete_elem(&connections_by_address, &address);

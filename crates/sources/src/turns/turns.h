@@ -128,6 +128,9 @@ struct connection {
 	/* The times of this turn are added up. */
 	__u8 timed;
 	__u8 zeroes[2];
+	/* Turns that could not be added up yet. */
+	__u32 missed;
+	__u32 zero;
 };
 
 /* Whose connections are added up. `Key` of bpf.rs. */
@@ -172,6 +175,10 @@ struct sums {
 	__u64 opened;
 	__u64 closed;
 	__u64 used;
+};
+
+/* `Distributions` of service.rs. */
+struct distributions {
 	__u32 times[KINDS_OF_TIME][TIMES];
 };
 

@@ -19,8 +19,8 @@ pub use path::{Path, Turn};
 use std::collections::{BTreeMap, HashMap};
 
 /// `COUNT_MOMENTS` and `LOST_MOMENTS` of turns.bpf.c.
-const COUNT_MOMENTS: u32 = 3;
-const LOST_MOMENTS: u32 = 4;
+const COUNT_MOMENTS: u32 = 4;
+const LOST_MOMENTS: u32 = 5;
 const PROGRAMS: [&str; 3] = ["follow_switch", "follow_waking", ARRIVALS];
 const ARRIVALS: &str = "follow_data";
 /// What a moment costs: where it happens, and here.
