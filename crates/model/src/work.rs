@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 /// What counts as work.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum WorkChoice {
     /// What the workload reported; else what the recording was made with; else requests of the busiest port, where it serves.
     #[default]

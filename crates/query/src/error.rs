@@ -43,6 +43,16 @@ pub enum Error {
         /// What there is.
         tables: String,
     },
+    /// A recording holds none of the work that was asked for.
+    #[error("{file}: no work by --work {wanted}{}{there}", if there.is_empty() { "; it counted no requests" } else { "; there is: " })]
+    NoWork {
+        /// Name of the recording's file.
+        file: String,
+        /// What was asked for.
+        wanted: String,
+        /// What could be asked for instead, with how much there is of it.
+        there: String,
+    },
     /// A recording holds nothing of what a profile was asked of.
     #[error("{run} holds no stacks for `{what}`; {known}")]
     NoProfile {

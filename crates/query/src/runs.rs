@@ -26,13 +26,17 @@ pub fn open<P: AsRef<Path>>(paths: &[P]) -> Result<Vec<Run>, Error> {
 /// The same, with what counts as their work: their manifests say it as if the workload had reported it.
 ///
 /// # Errors
-/// As [`open`].
+/// As [`open`]; [`Error::NoWork`] where a recording holds none of the work that is asked for by name.
 pub fn open_by<P: AsRef<Path>>(paths: &[P], choice: &WorkChoice) -> Result<Vec<Run>, Error> {
     let mut taken = HashSet::new();
     let mut runs = Vec::with_capacity(paths.len());
     for path in paths {
         let mut recording = Recording::open(path.as_ref())?;
         let work = work::of(&recording, choice);
+        if work.is_none() && !matches!(choice, WorkChoice::Auto | WorkChoice::None) {
+            let (file, wanted) = (path.as_ref().display().to_string(), choice.to_string());
+            return Err(Error::NoWork { file, wanted, there: work::offered(&recording).join(", ") });
+        }
         recording.set_work(work);
         let mut base = recording.manifest().name.trim().to_owned();
         if base.is_empty() {

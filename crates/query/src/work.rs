@@ -10,8 +10,8 @@
 //! Reads are the work where each brings an item. Where nearly all fill a large buffer, how many there are says how large the buffer is: the bytes are the work then.
 
 use crate::latency::Service;
-use crate::metric;
 use crate::series::Grid;
+use crate::{human, metric};
 use model::{Work, WorkChoice as Choice};
 use std::collections::{HashMap, HashSet};
 use store::{Recording, Select};
@@ -29,6 +29,8 @@ const BYTES: &str = "MiB";
 const READS: &str = "reads";
 const REQUESTS: &str = "requests";
 const MESSAGES: &str = "messages";
+/// Choices that are listed where one was asked for that is not there.
+const OFFERED: usize = 8;
 /// Points of the progress that are kept at most.
 const MOST_POINTS: usize = 2_000;
 
@@ -176,6 +178,19 @@ fn busiest(all: &[Served]) -> Option<&Place> {
     asked.into_iter().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(a.0))).map(|(place, _)| place)
 }
 
+/// What `--work` may name in a recording, with how much there is of it; most first.
+pub fn offered(recording: &Recording) -> Vec<String> {
+    let mut found: HashMap<Choice, f64> = HashMap::new();
+    for served in served(recording).iter().filter(|served| served.port > 0) {
+        let port = served.port;
+        let choice = if served.is_server { Choice::Port(port) } else { Choice::Client(Some(port)) };
+        *found.entry(choice).or_default() += total(&served.turns);
+    }
+    let mut found: Vec<(Choice, f64)> = found.into_iter().filter(|(_, requests)| *requests > 0.0).collect();
+    found.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.to_string().cmp(&b.0.to_string())));
+    found.into_iter().take(OFFERED).map(|(choice, n)| format!("{choice} ({} requests)", human(n, ""))).collect()
+}
+
 /// Servers that send streams, as who they are and what they sent; most messages first.
 pub fn streams(recording: &Recording) -> Vec<(Service, Traffic)> {
     let all = served(recording);
@@ -297,13 +312,16 @@ mod tests {
 
     /// Of servers on ports 80 and 81: `pid port turns sends sent`.
     fn serving(rows: &[[u64; 5]]) -> Recording {
+        serving_in(tempfile::tempdir().unwrap().path(), rows)
+    }
+
+    fn serving_in(dir: &std::path::Path, rows: &[[u64; 5]]) -> Recording {
         let line = |t: u64, of: &[u64; 5]| {
             let [pid, port, turns, sends, sent] = of.map(|n| if t == 1 && n > 100 { 0 } else { n });
             format!("{t} {pid} a server tcp {port} - {turns} {sends} {sent}\n")
         };
         let rows: String = [1, 2].iter().flat_map(|t| rows.iter().map(|of| line(*t, of))).collect();
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("run.twin");
+        let path = dir.join("run.twin");
         let rows = format!("t pid comm role protocol port peer turns sends sent\n{rows}");
         write(&path, &Manifest::default(), &[(&TURN, &rows)]);
         Recording::open(&path).unwrap()
@@ -322,6 +340,18 @@ mod tests {
         assert_eq!(of(&[[1, 80, 200, 800, 80_000]]), requests(200.0, 80), "an answer in four writes");
         assert_eq!(of(&[[1, 80, 200, 5000, 81_920_000]]), requests(200.0, 80), "an answer of many buffers");
         assert_eq!(of(&[[1, 80, 200, 200, 2000], [2, 81, 300, 300, 3000]]), requests(300.0, 81));
+    }
+
+    #[test]
+    fn what_is_not_there_is_no_work() {
+        let dir = tempfile::tempdir().unwrap();
+        let recording = serving_in(dir.path(), &[[1, 80, 120, 5000, 500_000], [2, 81, 300, 300, 3000]]);
+        assert_eq!(offered(&recording), ["port:81 (300 requests)", "port:80 (120 requests)"]);
+        let why = crate::runs::open_by(&[recording.path()], &Choice::Port(1)).unwrap_err().to_string();
+        assert!(
+            why.ends_with("no work by --work port:1; there is: port:81 (300 requests), port:80 (120 requests)"),
+            "{why}"
+        );
     }
 
     #[test]
