@@ -33,6 +33,9 @@ const PLACES: usize = 32;
 /// What stands for the outer functions of stacks that were too deep to be copied whole: such stacks begin anywhere.
 const CUT_OFF: &str = "[cut off]";
 
+/// What the recorder puts in place of functions that it could not find on a stack, which then begins anywhere too.
+const TRUNCATED: &str = "[truncated]";
+
 /// A stack that does not begin where threads do is cut off where it has so many frames.
 const DEEP: usize = 40;
 
@@ -174,7 +177,9 @@ pub(super) fn find(cells: &mut [Cell], times: &[[f64; 2]]) {
             let Some(place) = next(&nodes, &totals, LEAST * whole) else { break };
             let Some(node) = nodes.get(place) else { break };
             let fresh = node.is_new(&totals);
-            let name = if node.name == CUT_OFF { most_of(&nodes, place, &totals) } else { node.name }.to_owned();
+            // Neither is a function.
+            let is_function = ![CUT_OFF, TRUNCATED].contains(&node.name);
+            let name = if is_function { node.name } else { most_of(&nodes, place, &totals) }.to_owned();
             let all = [-node.slow, -node.fast, -node.kernel];
             let (below, mut elsewhere): (Vec<_>, Vec<_>) =
                 open.into_iter().partition(|leaf| is_below(&nodes, leaf.at, place));
@@ -381,6 +386,18 @@ mod tests {
         assert_eq!(places[0], ("sort".into(), false));
         assert_eq!(places[1], ("sort".into(), false));
         assert_eq!(places[2], (String::new(), false));
+    }
+
+    #[test]
+    fn what_stands_for_missing_frames_is_no_place() {
+        let places = found(&[
+            (";[truncated];allocate;apply;", 4.0, 1.0),
+            (";[truncated];call;apply;", 4.0, 1.0),
+            (";[truncated];decode;read;", 2.0, 1.0),
+            (";main;write;", 1.0, 1.0),
+        ]);
+        assert_eq!(places[0], ("apply".into(), false));
+        assert_eq!(places[1], ("apply".into(), false));
     }
 
     #[test]

@@ -24,6 +24,7 @@ use host::Host;
 use host::bpf::{Hooks, Map, Programs};
 use judge::Judge;
 use model::{Out, Unavailable};
+use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use work::{Work, sum};
@@ -76,6 +77,9 @@ pub struct Thinned<'a> {
     pub expected: f64,
 }
 
+/// Openings of a gate that are kept for who asks for them.
+const OPENINGS: usize = 32;
+
 /// What is done when the gate is shut, before it may open again.
 pub type Closing = Box<dyn FnMut() -> Result<(), Unavailable> + Send>;
 
@@ -96,6 +100,8 @@ struct Gate {
     attached: u64,
     /// Since when the gate is open; 0: it is shut.
     opened: u64,
+    /// When it was opened, the last times since [`Thin::openings`] was asked.
+    openings: VecDeque<u64>,
     /// How long it was open, up to when it was shut last.
     open: u64,
     /// Whether it was shut since the last read.
@@ -135,6 +141,10 @@ impl Gate {
         self.set(now, now)?;
         self.set(now, 0)?;
         self.opened = now;
+        self.openings.push_back(now);
+        if self.openings.len() > OPENINGS {
+            self.openings.pop_front();
+        }
         Ok(())
     }
 
@@ -238,6 +248,7 @@ impl Thin {
             reading: false,
             attached: now,
             opened: 0,
+            openings: VecDeque::new(),
             open: 0,
             shut: false,
             read: (now, 0, Vec::new()),
@@ -297,6 +308,11 @@ impl Thin {
         }
         gate.shut = gate.opened == 0;
         Ok(Found::Counted(gate.span))
+    }
+
+    /// When the gate was opened since this was asked last: what was before such a time, back to when it was shut, was not seen.
+    pub fn openings(&mut self) -> VecDeque<u64> {
+        std::mem::take(&mut self.shared.lock().openings)
     }
 
     /// Ends a read.

@@ -97,9 +97,14 @@ impl Follower {
         self.thin.resume();
         // CPUs put theirs down one after the other, and ask the clock before.
         moments.sort_by_key(|moment| moment.at);
+        let mut openings = self.thin.openings().into_iter().peekable();
         for moment in &moments {
+            while let Some(opening) = openings.next_if(|opening| *opening <= moment.at) {
+                self.timeline.begins(opening);
+            }
             self.ended.extend(self.timeline.take(moment));
         }
+        openings.for_each(|opening| self.timeline.begins(opening));
         let Found::Counted(span) = found else { return Ok(Vec::new()) };
         let turns = std::mem::take(&mut self.ended);
         let now = moments.last().map_or(0, |last| last.at);
@@ -145,16 +150,17 @@ impl Follower {
     pub const COUNT: u32 = COUNT_MOMENTS;
 }
 
-/// The turns that are followed, each with how many it stands for: of each class of latency of each service the longest, and one in the middle.
+/// The turns that are followed, each with how many it stands for: of each class of latency of each service the longest, and one in the middle. What a client
+/// feels of a question that lay there before it was read is latency too: a server that stands still reads late, and then answers quickly.
 fn chosen(turns: &[Turn]) -> Vec<(Turn, f64)> {
     let mut classes: BTreeMap<(u32, i64), Vec<Turn>> = BTreeMap::new();
     for turn in turns {
-        let class = ((turn.to - turn.from).max(1) as f64).log2() * CLASSES;
+        let class = (latency(turn).max(1) as f64).log2() * CLASSES;
         classes.entry((turn.service, class as i64)).or_default().push(*turn);
     }
     let mut all = Vec::new();
     for mut class in classes.into_values() {
-        class.sort_by_key(|turn| std::cmp::Reverse(turn.to - turn.from));
+        class.sort_by_key(|turn| std::cmp::Reverse(latency(turn)));
         let count = class.len();
         let taken = count.min(OF_CLASS);
         for at in 0..taken {
@@ -166,8 +172,13 @@ fn chosen(turns: &[Turn]) -> Vec<(Turn, f64)> {
     all
 }
 
+/// From when the question came to when the first of its answer was sent, nanoseconds.
+fn latency(turn: &Turn) -> u64 {
+    (turn.to - turn.from).saturating_add(turn.queued)
+}
+
 /// The columns of `turn_followed` from `running` on.
-pub(super) fn cells(path: &Path) -> [u64; 13] {
+pub(super) fn cells(path: &Path) -> [u64; 16] {
     let Path { running, runnable, throttled, lock, disk, network, pipe, fault, sleep, other, unknown, others, .. } =
         path;
     [
@@ -184,6 +195,9 @@ pub(super) fn cells(path: &Path) -> [u64; 13] {
         *unknown,
         *others,
         u64::from(path.handed),
+        path.queued.running,
+        path.queued.runnable,
+        path.queued.blocked,
     ]
 }
 

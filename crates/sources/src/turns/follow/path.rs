@@ -10,6 +10,9 @@ use std::collections::{HashMap, VecDeque};
 /// Steps back that are taken at most.
 const MOST_STEPS: usize = 2_000;
 
+/// Of threads that wait for one another, so many are looked at.
+const CHAIN: usize = 6;
+
 /// What a futex is waited for at a place: whether a lock; `None` where that is not known.
 pub(super) type IsLock<'a> = &'a dyn Fn(u64) -> Option<bool>;
 
@@ -101,6 +104,14 @@ pub struct Turn {
     pub queued: u64,
 }
 
+/// What the thread that read a question did while that lay in the socket, nanoseconds; the rest was not seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Queued {
+    pub running: u64,
+    pub runnable: u64,
+    pub blocked: u64,
+}
+
 /// Where the time of a turn went, nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Path {
@@ -118,9 +129,11 @@ pub struct Path {
     pub unknown: u64,
     /// Its thread did something for other connections.
     pub others: u64,
+    /// Before the question was read, what the thread that read it did.
+    pub queued: Queued,
     /// Through so many threads it went, beyond the one that answered.
     pub handed: u32,
-    /// The thread with most of it, other than the one that answered, and how much.
+    /// The thread with most of it, other than the one that answered, and how much; the time before the question was read is in that.
     pub helper: (u32, u64),
     /// The service of the client's connection that it waited for most, how long, and how many answers on it.
     pub backend: (u32, u64, u32),
@@ -148,8 +161,10 @@ impl Path {
 #[derive(Debug, Default)]
 pub(super) struct Timeline {
     threads: HashMap<u32, Thread>,
-    /// Who asked on a client's connection last, and when.
+    /// Who asked on a client's connection, or read a question of a server's, and when.
     asks: HashMap<u64, VecDeque<(u64, u32)>>,
+    /// Since when moments are told without a gap: each time that it began.
+    begun: VecDeque<u64>,
     size: usize,
 }
 
@@ -183,7 +198,7 @@ impl Timeline {
                     thread.woken = None;
                 }
                 thread.through.push_back((at, connection));
-                if connection.through == Through::Asks {
+                if matches!(connection.through, Through::Asks | Through::Asked) {
                     self.asks.entry(connection.socket).or_default().push_back((at, connection.thread));
                 }
                 let Connection { thread, socket, service, since, waited, .. } = connection;
@@ -195,6 +210,17 @@ impl Timeline {
                     to: at,
                     queued: waited,
                 })
+            }
+        }
+    }
+
+    /// Moments are told from `at` on, and were not for some time before. Threads were left as they were then; what is sure of them is that who was
+    /// blocked has not been told to run since.
+    pub fn begins(&mut self, at: u64) {
+        self.begun.push_back(at);
+        for thread in self.threads.values_mut() {
+            if thread.woken.take().is_some() || thread.open.is_some_and(|(state, ..)| !state.is_blocked()) {
+                thread.open = None;
             }
         }
     }
@@ -217,6 +243,9 @@ impl Timeline {
             size += thread.stretches.len() + thread.through.len();
             !thread.stretches.is_empty() || !thread.through.is_empty() || thread.open.is_some_and(|o| o.1 >= until)
         });
+        while self.begun.get(1).is_some_and(|begun| *begun < until) {
+            self.begun.pop_front();
+        }
         self.asks.retain(|_, asked| {
             while asked.front().is_some_and(|(at, _)| *at < until) {
                 asked.pop_front();
@@ -226,7 +255,7 @@ impl Timeline {
         self.size = size;
     }
 
-    /// Who asked on the client's connection `socket` at `at`.
+    /// Who asked on the client's connection `socket` at `at`, or of a server's read the question.
     fn asker(&self, socket: u64, at: u64) -> Option<u32> {
         self.asks.get(&socket)?.iter().rev().find(|(when, _)| *when == at).map(|(_, thread)| *thread)
     }
@@ -244,6 +273,7 @@ impl Timeline {
             at: turn.to,
             is_own: true,
             jumps_at: 0,
+            blames: MOST_STEPS,
         }
         .walk()
     }
@@ -264,6 +294,8 @@ struct Walk<'a> {
     is_own: bool,
     /// Jumps to another thread without a step back in time.
     jumps_at: usize,
+    /// Stretches of others that may still be looked at.
+    blames: usize,
 }
 
 impl Walk<'_> {
@@ -274,6 +306,7 @@ impl Walk<'_> {
             }
         }
         self.path.unknown += self.at.saturating_sub(self.turn.from);
+        self.lay_there();
         let of_others = self.by_thread.iter().filter(|(thread, _)| **thread != self.turn.thread);
         self.path.handed = of_others.clone().count() as u32;
         self.path.helper =
@@ -291,6 +324,51 @@ impl Walk<'_> {
         *self.by_thread.entry(self.thread).or_default() += time;
         self.at = low;
         self.jumps_at = 0;
+    }
+
+    /// What the thread that read the question did before, as long as that lay there.
+    fn lay_there(&mut self) {
+        let timeline = self.timeline;
+        let (mut at, came) = (self.turn.from, self.turn.from.saturating_sub(self.turn.queued));
+        let seen = timeline.begun.iter().rev().find(|begun| **begun <= at).map_or(came, |begun| came.max(*begun));
+        let Some(reader) = timeline.asker(self.turn.socket, at) else { return };
+        let Some(thread) = timeline.threads.get(&reader) else { return };
+        for _ in 0..MOST_STEPS {
+            let Some(stretch) = thread.stretch(at).filter(|_| at > seen) else { break };
+            let low = stretch.from.max(seen);
+            let queued = &mut self.path.queued;
+            let of_state = match stretch.state {
+                State::Running => &mut queued.running,
+                State::Runnable | State::Throttled => &mut queued.runnable,
+                _ => &mut queued.blocked,
+            };
+            *of_state += at - low;
+            // Whoever let it go on had kept it.
+            if stretch.state.is_blocked() && stretch.waker != 0 && stretch.waker != reader {
+                self.blame(stretch.waker, low, at, 0);
+            }
+            at = low;
+        }
+    }
+
+    /// Between `from` and `to` others waited for `thread`: it had their time, as far as it did not itself wait for another one.
+    fn blame(&mut self, thread: u32, from: u64, to: u64, depth: usize) {
+        let timeline = self.timeline;
+        let mut at = to;
+        while at > from && depth < CHAIN && self.blames > 0 {
+            self.blames -= 1;
+            let Some(stretch) = timeline.threads.get(&thread).and_then(|t| t.stretch(at)) else { break };
+            let low = stretch.from.max(from);
+            if stretch.state.is_blocked() && stretch.waker != 0 && stretch.waker != thread {
+                self.blame(stretch.waker, low, at, depth + 1);
+            } else {
+                *self.by_thread.entry(thread).or_default() += at - low;
+            }
+            at = low;
+        }
+        if at > from {
+            *self.by_thread.entry(thread).or_default() += at - from;
+        }
     }
 
     /// One step back; false where it goes no further.
@@ -321,7 +399,7 @@ impl Walk<'_> {
     /// It waited for a lock: who woke it had it.
     fn locked(&mut self, stretch: Stretch, low: u64) -> bool {
         if self.is_own && stretch.waker != 0 && stretch.waker != self.thread {
-            *self.by_thread.entry(stretch.waker).or_default() += self.at.saturating_sub(low);
+            self.blame(stretch.waker, low, self.at, 0);
         }
         self.add(low, State::Lock);
         true

@@ -1,11 +1,11 @@
 //! Turns through threads that are written down as text: one moment a line.
 
 use super::moment::{Connection, Moment, State, Through, What};
-use super::path::{Path, Timeline, Turn};
+use super::path::{Path, Queued, Timeline, Turn};
 use proptest::prelude::*;
 
 /// Lines of `TIME WHAT`, times in microseconds: `switch 1 idle 2` (thread 1 leaves for idle, 2 comes; 0 for nobody), `wake 2 by 1`, `1 asked s7`,
-/// `1 answered s7 since 10`, `1 asks c9`, `1 got c9 since 20 waited 3`. Locks are waited for at places from 100 on: `switch 1 undecided@100 0`.
+/// `1 answered s7 since 10`, `1 asks c9`, `1 got c9 since 20 waited 3`; `begins`: before that there was a gap. Locks are waited for at places from 100 on: `switch 1 undecided@100 0`.
 fn timeline(text: &str) -> (Timeline, Vec<Turn>) {
     let (mut timeline, mut turns) = (Timeline::default(), Vec::new());
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
@@ -13,6 +13,10 @@ fn timeline(text: &str) -> (Timeline, Vec<Turn>) {
         let number = |at: usize| words[at].trim_start_matches(['s', 'c']).parse::<u64>().unwrap();
         let after = |word: &str| words.iter().position(|w| *w == word).map_or(0, |at| number(at + 1) * 1000);
         let at = number(0) * 1000;
+        if words[1] == "begins" {
+            timeline.begins(at);
+            continue;
+        }
         let what = match words[1] {
             "switch" => {
                 let (state, place) = words[3].split_once('@').unwrap_or((words[3], "0"));
@@ -20,6 +24,7 @@ fn timeline(text: &str) -> (Timeline, Vec<Turn>) {
                     "idle" => State::Idle,
                     "undecided" => State::Undecided,
                     "runnable" => State::Runnable,
+                    "lock" => State::Lock,
                     "disk" => State::Disk,
                     "network" => State::Network,
                     other => unreachable!("{other}"),
@@ -64,6 +69,9 @@ fn path(text: &str) -> Path {
         &mut path.other,
         &mut path.unknown,
         &mut path.others,
+        &mut path.queued.running,
+        &mut path.queued.runnable,
+        &mut path.queued.blocked,
         &mut path.helper.1,
         &mut path.backend.1,
     ] {
@@ -152,6 +160,67 @@ fn requests_that_one_thread_has_at_once_are_told_apart() {
 }
 
 #[test]
+fn a_question_that_lies_there_tells_what_its_reader_did() {
+    // It came at 10. Its reader ran until 30, stood still until thread 2 let it go on at 80, and waited for a CPU.
+    let path = path(
+        "0 switch 0 idle 1
+         30 switch 1 undecided@100 2
+         80 wake 1 by 2
+         90 switch 2 idle 1
+         95 1 asked s7
+         100 1 answered s7 since 95 waited 85",
+    );
+    let queued = Queued { running: 20 + 5, runnable: 10, blocked: 50 };
+    assert_eq!(path, Path { running: 5, handed: 1, helper: (2, 50), queued, ..Path::default() });
+}
+
+#[test]
+fn who_is_waited_for_may_wait_for_another_one() {
+    // Thread 2 lets thread 1 go on, and waited itself for thread 3 from 20 to 70.
+    let path = path(
+        "0 switch 0 idle 1
+         0 switch 0 idle 2
+         0 switch 0 idle 3
+         10 switch 1 lock 0
+         20 switch 2 undecided@9 0
+         70 wake 2 by 3
+         70 switch 0 idle 2
+         80 wake 1 by 2
+         80 switch 0 idle 1
+         85 switch 3 idle 0
+         95 1 asked s7
+         100 1 answered s7 since 95 waited 85",
+    );
+    let queued = Queued { running: 15, runnable: 0, blocked: 70 };
+    assert_eq!(path, Path { running: 5, handed: 2, helper: (3, 50), queued, ..Path::default() });
+}
+
+#[test]
+fn what_was_not_told_is_not_made_up() {
+    // Thread 1 was woken at 10; from 20 to 80 nothing was told.
+    let path = path(
+        "0 switch 1 idle 0
+         10 wake 1 by 0
+         80 begins
+         85 switch 0 idle 1
+         95 1 asked s7
+         100 1 answered s7 since 95 waited 85",
+    );
+    assert_eq!(path, Path { running: 5, queued: Queued { running: 10, ..Queued::default() }, ..Path::default() });
+}
+
+#[test]
+fn slow_are_questions_that_lay_there_too() {
+    let turn =
+        |time: u64, queued| Turn { service: 1, socket: 1, thread: 1, from: 1_000_000, to: 1_000_000 + time, queued };
+    let mut turns: Vec<Turn> = (0..100).map(|_| turn(1000, 0)).collect();
+    turns.push(turn(1000, 900_000));
+    let chosen = super::chosen(&turns);
+    assert!(chosen.iter().any(|(turn, of)| turn.queued == 900_000 && *of == 1.0), "{chosen:?}");
+    assert_eq!(chosen.iter().map(|(_, of)| of).sum::<f64>(), 101.0);
+}
+
+#[test]
 fn what_nobody_saw_is_unknown() {
     let path = path(
         "0 switch 0 idle 1
@@ -212,6 +281,7 @@ proptest! {
                 let path = timeline.follow(turn, &|place| (place > 0).then_some(place > 100));
                 let sum: u64 = super::cells(&path).iter().take(12).sum();
                 prop_assert_eq!(sum, turn.to - turn.from);
+                prop_assert!(super::cells(&path).iter().skip(13).sum::<u64>() <= turn.queued.min(turn.from));
             }
             timeline.forget(until);
             turns.truncate(5);
