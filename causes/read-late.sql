@@ -14,8 +14,10 @@
 -- experiment: parameter workers: x1 x2
 -- see: libuv design overview, The I/O loop
 -- tail: queued
+-- tail: queued_running
+-- tail: queued_blocked
 -- tail: others
--- tail-says: slow requests wait {more:s} longer until thread {thread}, busy with something else, gets to them
+-- tail-says: slow requests wait {more:s} longer until thread {thread}[[, {meanwhile},]] gets to them
 -- when:
 select grown(slow_queue, against_queue, 1.5, 3) * ramp(slow_queue / nullif(slow_turns, 0), 1e-4, 5e-4)
        * ramp(slow_queue / nullif(slow_time + slow_queue, 0), 0.15, 0.4) as score,

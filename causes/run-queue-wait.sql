@@ -11,6 +11,7 @@
 -- experiment: parameter threads: x0.5 x1
 -- see: sched(7)
 -- tail: runnable
+-- tail: queued_runnable
 -- tail-says: slow requests wait {more:s} longer for a CPU
 -- when:
 with

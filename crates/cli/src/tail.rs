@@ -26,7 +26,7 @@ pub(crate) fn print(tail: &Tail) {
         }
     }
     println!(
-        "\n{:<12}{:>12}{:>12}{}",
+        "\n{:<16}{:>12}{:>12}{}",
         "mean of",
         "slowest",
         "usual",
@@ -40,12 +40,15 @@ pub(crate) fn print(tail: &Tail) {
             continue;
         }
         let cells: String = both.iter().map(|time| format!("{:>12}", human(*time, "s"))).collect();
-        println!("{part:<12}{cells}");
+        println!("{part:<16}{cells}");
     }
     for (number, finding) in tail.findings.iter().enumerate() {
         println!("\n{}. {:.0} %  {}", number + 1, finding.share * 100.0, text::clean(&finding.says));
         if !finding.cause.is_empty() {
             println!("   {}", finding.cause);
+        }
+        for line in &finding.evidence {
+            println!("   · {}", text::clean(line));
         }
         for advice in &finding.advice {
             println!("   → {}", text::clean(advice));

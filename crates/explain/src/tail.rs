@@ -8,13 +8,19 @@ use crate::Error;
 use crate::cause::{Cause, Tail as Claim, fill_words};
 use compare::{Choice, PerSide, Side, window};
 use model::Window;
+use query::profile::{Of, Ran, Stretch, Stretches};
 use query::sql::Value;
 use query::{Run, Session};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use store::Recording;
 
-/// The parts of a request's time: columns of `turn_followed`. They add up to queue and service time.
-pub const PARTS: [&str; 13] = [
+/// The parts of a request's time: columns of `turn_followed`, where `queued` is what is left of it beside the other three: what its reader did then was not
+/// seen. They add up to queue and service time.
+pub const PARTS: [&str; 16] = [
     "queued",
+    "queued_running",
+    "queued_runnable",
+    "queued_blocked",
     "running",
     "runnable",
     "throttled",
@@ -28,6 +34,8 @@ pub const PARTS: [&str; 13] = [
     "unknown",
     "others",
 ];
+/// So many of them, the first, are before the question was read.
+const QUEUED: usize = 4;
 /// Slow are so many at least, if there are.
 const FEWEST: usize = 5;
 /// The part of the requests that is slow, and where usual ones lie.
@@ -38,6 +46,10 @@ const LEAST: f64 = 0.05;
 
 /// A request that was followed. Times in seconds.
 struct Request {
+    run: String,
+    /// When it was read, nanoseconds since the start of the recording.
+    at: i64,
+    tid: i64,
     place: String,
     weight: f64,
     parts: [f64; PARTS.len()],
@@ -78,6 +90,8 @@ pub struct TailFinding {
     pub share: f64,
     /// A sentence.
     pub says: String,
+    /// What shows it, line by line.
+    pub evidence: Vec<String>,
     /// What to do about it.
     pub advice: Vec<String>,
 }
@@ -93,9 +107,15 @@ pub struct Tail {
     pub findings: Vec<TailFinding>,
 }
 
-const ASK: &str = "select run, at, comm || iif(protocol = 'unix', ' at ' || coalesce(peer, '?'), ', port ' || port) as place, weight, \
-     thread, helper, backend, helper_time, queued, running, runnable, throttled, lock, disk, network, pipe, fault, sleep, other, unknown, others \
-     from turn_followed where role = 'server' and weight > 0";
+/// What is asked; recordings of before do not tell what the reader did while a question lay there.
+fn question(has_queued: bool) -> String {
+    let queued = if has_queued { "queued_running, queued_runnable, queued_blocked" } else { "0, 0, 0" };
+    format!(
+        "select run, at, comm || iif(protocol = 'unix', ' at ' || coalesce(peer, '?'), ', port ' || port) as place, weight, thread, helper, \
+         backend, helper_time, tid, queued, {queued}, running, runnable, throttled, lock, disk, network, pipe, fault, sleep, other, unknown, \
+         others from turn_followed where role = 'server' and weight > 0"
+    )
+}
 
 /// Looks at the slowest requests of `runs`, of which the first `slow` are slow.
 ///
@@ -118,8 +138,11 @@ pub fn tail(runs: Vec<Run>, slow: usize, window: &Choice, causes: &[Cause]) -> R
             without.name
         )));
     }
+    let has_queued =
+        |run: &Run| run.recording.table("turn_followed").is_some_and(|t| t.column("queued_blocked").is_some());
+    let ask = question(runs.iter().any(has_queued));
     let session = Session::of(runs)?;
-    let (_, rows) = session.all(ASK)?;
+    let (_, rows) = session.all(&ask)?;
     let mut sides = PerSide::<Vec<Request>>::default();
     for row in &rows {
         let Some((side, request)) = read(row, &of) else { continue };
@@ -131,10 +154,10 @@ pub fn tail(runs: Vec<Run>, slow: usize, window: &Choice, causes: &[Cause]) -> R
             names.first().map_or("", String::as_str)
         ))
     })?;
-    Ok(of_place(place, sides, has_baseline, causes))
+    Ok(of_place(place, sides, has_baseline, causes, &|run, at| session.look(run, at)))
 }
 
-/// A row of [`ASK`], where it lies in the window of its run.
+/// A row of the answer to [`question`], where it lies in the window of its run.
 fn read(row: &[Value], of: &HashMap<String, (Side, Window)>) -> Option<(Side, Request)> {
     let number = |at: usize| match row.get(at) {
         Some(Value::Integer(n)) => *n as f64,
@@ -147,8 +170,13 @@ fn read(row: &[Value], of: &HashMap<String, (Side, Window)>) -> Option<(Side, Re
     };
     let (side, window) = of.get(&text(0))?;
     let at = number(1) as i64;
-    let parts: [f64; PARTS.len()] = std::array::from_fn(|part| number(8 + part) / 1e9);
+    let mut parts: [f64; PARTS.len()] = std::array::from_fn(|part| number(9 + part) / 1e9);
+    let [queued, running, runnable, blocked, ..] = &mut parts;
+    *queued = (*queued - *running - *runnable - *blocked).max(0.0);
     let request = Request {
+        run: text(0),
+        at,
+        tid: number(8) as i64,
         place: text(2),
         weight: number(3),
         thread: text(4),
@@ -215,7 +243,16 @@ fn beyond(slow: &Cut<'_>, baseline: Option<&Cut<'_>>, of: impl Fn(&Request) -> f
     (more(slow) - baseline.map_or(0.0, more).max(0.0)).max(0.0)
 }
 
-fn of_place(place: String, mut sides: PerSide<Vec<Request>>, has_baseline: bool, causes: &[Cause]) -> Tail {
+/// Has the recording of a run looked at.
+type Recordings<'a> = &'a dyn Fn(&str, &mut dyn FnMut(&Recording));
+
+fn of_place(
+    place: String,
+    mut sides: PerSide<Vec<Request>>,
+    has_baseline: bool,
+    causes: &[Cause],
+    recordings: Recordings<'_>,
+) -> Tail {
     sides.slow.retain(|r| r.place == place);
     // Where it serves on another port there, that is the one.
     if let Some(there) = busiest(&sides.baseline).filter(|_| !sides.baseline.iter().any(|r| r.place == place)) {
@@ -237,22 +274,67 @@ fn of_place(place: String, mut sides: PerSide<Vec<Request>>, has_baseline: bool,
         let is_helper = |name: &str| cause.tail.iter().any(|claim| claim.is_helper(name));
         let mut more = beyond(&slow, baseline.as_ref(), |r| if is_helper(&r.helper) { r.helper_time } else { 0.0 });
         let mut found = 0.0;
-        for part in ["running", "unknown", "runnable", "lock", "other"] {
+        for part in ["queued_blocked", "running", "unknown", "runnable", "lock", "other"] {
             let Some(room) = PARTS.iter().position(|p| *p == part).and_then(|at| left.get_mut(at)) else { continue };
             let taken = room.min(more);
             *room -= taken;
             more -= taken;
             found += taken;
         }
-        findings.push(finding(Some(cause), "running", found, whole, &slow, &is_helper));
+        let found = finding(Some(cause), "running", found, whole, &slow, &is_helper);
+        findings.push((found, true));
     }
     for (part, more) in PARTS.iter().zip(left) {
         let cause = causes.iter().find(|cause| cause.tail.iter().any(|c| matches!(c, Claim::Part(p) if p == part)));
-        findings.push(finding(cause, part, more, whole, &slow, &|_| true));
+        findings.push((finding(cause, part, more, whole, &slow, &|_| true), false));
     }
-    findings.retain(|f| f.share >= LEAST);
-    findings.sort_by(|a, b| b.more.total_cmp(&a.more));
+    findings.retain(|(f, _)| f.share >= LEAST);
+    findings.sort_by(|(a, _), (b, _)| b.more.total_cmp(&a.more));
+    tell_what_ran(&mut findings, &slow, causes, recordings);
+    let findings = findings.into_iter().map(|(finding, _)| finding).collect();
     Tail { place, sides: PerSide { slow: Some(slow.of), baseline: baseline.map(|cut| cut.of) }, findings }
+}
+
+/// Adds to findings what the threads concerned ran meanwhile, by samples: the one that answered, or, of a finding of helpers (`true`), these.
+fn tell_what_ran(findings: &mut [(TailFinding, bool)], slow: &Cut<'_>, causes: &[Cause], recordings: Recordings<'_>) {
+    let nanoseconds = |seconds: f64| (seconds * 1e9) as i64;
+    let mut found = Stretches::new(findings.len());
+    let runs: BTreeSet<&str> = slow.slow.iter().map(|r| r.run.as_str()).collect();
+    for run in runs {
+        let requests = || slow.slow.iter().filter(|r| r.run == run);
+        let groups: Vec<Vec<Stretch>> = findings
+            .iter()
+            .map(|(finding, is_of_helpers)| {
+                let cause = causes.iter().find(|cause| cause.id == finding.cause);
+                let is_helper =
+                    |r: &&Request| cause.is_some_and(|c| c.tail.iter().any(|claim| claim.is_helper(&r.helper)));
+                let stretch = |r: &Request, of: Of, lay_there: bool, is_read: bool| {
+                    let queued: f64 = r.parts.iter().take(QUEUED).sum();
+                    let (before, after) = (nanoseconds(queued), nanoseconds(r.total - queued));
+                    let from = r.at - if lay_there { before } else { 0 };
+                    Stretch { of, from, to: r.at + if is_read { after } else { 0 } }
+                };
+                match finding.part {
+                    _ if *is_of_helpers => requests()
+                        .filter(is_helper)
+                        .map(|r| stretch(r, Of::Name(r.helper.clone()), true, true))
+                        .collect(),
+                    "queued" | "queued_running" => {
+                        requests().map(|r| stretch(r, Of::Thread(r.tid), true, false)).collect()
+                    }
+                    "running" | "others" => requests().map(|r| stretch(r, Of::Thread(r.tid), false, true)).collect(),
+                    _ => Vec::new(),
+                }
+            })
+            .collect();
+        recordings(run, &mut |recording| found.add(recording, &groups));
+    }
+    for (group, (finding, is_of_helpers)) in findings.iter_mut().enumerate() {
+        let Some(Ran { function, share, samples }) = found.ran(group) else { continue };
+        let who = if *is_of_helpers { "those threads" } else { "that thread" };
+        let of = if samples == 1 { "the one sample".to_owned() } else { format!("{samples} samples") };
+        finding.evidence.push(format!("{who} ran `{function}` meanwhile ({:.0} % of {of})", share * 100.0));
+    }
 }
 
 /// The value with most time of slow requests.
@@ -278,11 +360,17 @@ fn finding(
     let at = PARTS.iter().position(|p| *p == part).unwrap_or(0);
     let time = |r: &Request| r.parts.get(at).copied().unwrap_or(0.0);
     let helper = most(slow, |r| if is_helper(&r.helper) { (&r.helper, r.helper_time) } else { ("", 0.0) });
+    let meanwhile = match part {
+        "queued_running" | "others" => Some("busy with something else"),
+        "queued_blocked" => Some("blocked"),
+        _ => None,
+    };
     let columns = HashMap::from([
         ("more".to_owned(), Value::Real(more)),
         ("helper".to_owned(), helper),
         ("backend".to_owned(), most(slow, |r| (&r.backend, time(r)))),
         ("thread".to_owned(), most(slow, |r| (&r.thread, time(r)))),
+        ("meanwhile".to_owned(), meanwhile.map_or(Value::Null, |text| Value::Text(text.to_owned()))),
     ]);
     let template = match cause {
         Some(cause) => cause.tail_says.as_str(),
@@ -296,6 +384,7 @@ fn finding(
         more,
         share: if whole > 0.0 { more / whole } else { 0.0 },
         says,
+        evidence: Vec::new(),
         advice: cause.map_or_else(Vec::new, |cause| cause.advice.clone()),
     }
 }
@@ -320,7 +409,7 @@ impl Tail {
             .map(|f| {
                 serde_json::json!({
                     "cause": if f.cause.is_empty() { None } else { Some(&f.cause) }, "part": f.part, "more": f.more,
-                    "share": f.share, "says": f.says, "try": f.advice,
+                    "share": f.share, "says": f.says, "evidence": f.evidence, "try": f.advice,
                 })
             })
             .collect();
@@ -337,9 +426,12 @@ mod tests {
 
     fn request(total: f64, part: &str, helper: (&str, f64)) -> Request {
         let mut parts = [0.0; PARTS.len()];
-        parts[1] = 0.001;
+        parts[QUEUED] = 0.001;
         parts[PARTS.iter().position(|p| *p == part).unwrap()] += total - 0.001;
         Request {
+            run: "a".into(),
+            at: 0,
+            tid: 1,
             place: "web, port 80".into(),
             weight: 1.0,
             total,
@@ -359,7 +451,7 @@ mod tests {
     fn first(slow: Vec<Request>, baseline: Option<Vec<Request>>) -> TailFinding {
         let has = baseline.is_some();
         let sides = PerSide { slow, baseline: baseline.unwrap_or_default() };
-        of_place("web, port 80".into(), sides, has, &built_in()).findings.remove(0)
+        of_place("web, port 80".into(), sides, has, &built_in(), &|_, _| ()).findings.remove(0)
     }
 
     #[test]
@@ -374,9 +466,26 @@ mod tests {
 
     #[test]
     fn a_collector_is_known_by_its_thread() {
-        let found = first(requests(|| request(0.05, "running", ("VM Thread", 0.045))), None);
-        assert_eq!(found.cause, "gc");
-        assert!(found.share > 0.8, "{}", found.share);
+        for part in ["running", "lock", "queued_blocked"] {
+            let found = first(requests(|| request(0.05, part, ("VM Thread", 0.045))), None);
+            assert_eq!(found.cause, "gc");
+            assert!(found.share > 0.8 && found.says.contains("VM Thread"), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn what_waits_to_be_read_is_told_by_what_its_reader_did() {
+        let of = |part| first(requests(|| request(0.05, part, ("", 0.0))), None);
+        assert_eq!(of("queued_runnable").cause, "run-queue-wait");
+        let texts = [
+            ("queued", "worker gets"),
+            ("queued_running", "worker, busy with"),
+            ("queued_blocked", "worker, blocked,"),
+        ];
+        for (part, text) in texts {
+            let found = of(part);
+            assert!(found.cause == "read-late" && found.says.contains(text), "{found:?}");
+        }
     }
 
     #[test]
@@ -397,7 +506,7 @@ mod tests {
                 slow: requests(|| request(0.05, "lock", ("", 0.0))).into_iter().take(count).collect(),
                 baseline: Vec::new(),
             };
-            of_place("web, port 80".into(), sides, count % 2 == 0, &built_in());
+            of_place("web, port 80".into(), sides, count % 2 == 0, &built_in(), &|_, _| ());
         }
     }
 }

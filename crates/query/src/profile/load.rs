@@ -6,7 +6,7 @@ use super::tree::{ROOT, Tree, file_name};
 use super::word::{self, Level, Rows};
 use crate::{Error, Run};
 use model::{NULL, Symbols, Window};
-use store::Batch;
+use store::{Batch, Recording};
 
 /// Which rows count.
 #[derive(Clone, Debug, Default)]
@@ -89,7 +89,7 @@ pub fn load(parts: &[Part<'_>], request: &Request) -> Result<Tree, Error> {
                 known: if known.is_empty() { "it has none".into() } else { format!("it has: {}", known.join(", ")) },
             });
         }
-        let mut dictionary = Dictionary::load(part.run, &mut tree, request.spins);
+        let mut dictionary = Dictionary::load(&part.run.recording, &mut tree, request.spins);
         for rows in rows {
             let by = rows.measure.unit(rows.table).factor();
             let sums = sums(part, &rows, request);
@@ -100,7 +100,7 @@ pub fn load(parts: &[Part<'_>], request: &Request) -> Result<Tree, Error> {
 }
 
 /// The frames and stacks of a recording by their numbers.
-struct Dictionary {
+pub(super) struct Dictionary {
     /// Index into the tree's frames, by number of the frame; `u32::MAX` where there is none.
     frames: Vec<u32>,
     /// Caller and frame, by number of the stack.
@@ -130,9 +130,9 @@ fn put<T: Clone>(list: &mut Vec<T>, at: i64, most: usize, empty: T, value: T) {
 }
 
 impl Dictionary {
-    fn load(run: &Run, tree: &mut Tree, spins: bool) -> Self {
+    pub(super) fn load(recording: &Recording, tree: &mut Tree, spins: bool) -> Self {
         let mut dictionary = Dictionary { frames: Vec::new(), stacks: Vec::new(), nodes: Map::default() };
-        let sizes = run.recording.sizes();
+        let sizes = recording.sizes();
         let most =
             |table: &str| room(sizes.iter().find(|(name, ..)| *name == table).map_or(0, |&(_, _, rows, _)| rows));
         let (most_frames, most_stacks) = (most("frame"), most("stack"));
@@ -140,7 +140,7 @@ impl Dictionary {
         let mut symbols = Symbols::default();
         let mut rows: Vec<[i64; 6]> = Vec::new();
         let columns = ["number", "function", "module", "source", "kind", "spins"];
-        run.recording.scan("frame", &columns, None, &mut symbols, |batch| {
+        recording.scan("frame", &columns, None, &mut symbols, |batch| {
             for row in 0..batch.len() {
                 rows.push([0, 1, 2, 3, 4, 5].map(|c| batch.cell(c, row)));
             }
@@ -154,7 +154,7 @@ impl Dictionary {
             };
             put(&mut dictionary.frames, number, most_frames, NONE, frame);
         }
-        run.recording.scan("stack", &["number", "parent", "frame"], None, &mut symbols, |batch| {
+        recording.scan("stack", &["number", "parent", "frame"], None, &mut symbols, |batch| {
             for row in 0..batch.len() {
                 let [number, parent, frame] = [0, 1, 2].map(|c| batch.cell(c, row));
                 let parent = u32::try_from(parent).unwrap_or(0);
@@ -177,7 +177,7 @@ impl Dictionary {
     }
 
     /// The node of a stack below another node.
-    fn node(&mut self, tree: &mut Tree, below: u32, stack: u32, unknown: u32) -> u32 {
+    pub(super) fn node(&mut self, tree: &mut Tree, below: u32, stack: u32, unknown: u32) -> u32 {
         let mut way = Vec::new();
         let mut at = stack;
         let mut node = loop {

@@ -6,6 +6,7 @@ mod load;
 mod map;
 mod pprof;
 mod speedscope;
+mod stretches;
 mod tree;
 mod word;
 
@@ -15,6 +16,7 @@ pub use load::{Filter, Levels, Part, Request, load};
 pub use map::{Map, Mix};
 pub use pprof::pprof;
 pub use speedscope::speedscope;
+pub use stretches::{Of, Ran, Stretch, Stretches};
 pub use tree::{Frame, ROOT, Top, Tree};
 pub use word::{ALL, Known, has, known, measured, words};
 

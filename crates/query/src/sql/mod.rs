@@ -28,6 +28,7 @@ use spec::Spec;
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
+use store::Recording;
 
 /// Recordings, open for questions.
 #[derive(Debug)]
@@ -86,6 +87,13 @@ impl Session {
     /// The names of the runs, in their order.
     pub fn runs(&self) -> Vec<&str> {
         self.shared.sources.iter().map(|s| s.name.as_str()).collect()
+    }
+
+    /// Has the recording of the run with this name looked at, if there is one.
+    pub fn look(&self, run: &str, at: &mut dyn FnMut(&Recording)) {
+        if let Some(source) = self.shared.sources.iter().find(|s| s.name == run) {
+            at(&source.recording());
+        }
     }
 
     /// Adds a table to the session, for questions that join what was computed with what was recorded. `columns` are names; a name that is
