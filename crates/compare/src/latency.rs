@@ -9,7 +9,7 @@ use query::latency::{Kind, Latency as Recorded, Service, Times, histogram};
 use query::series::Grid;
 use query::stats::fdr::benjamini_hochberg;
 use query::stats::histogram::Compared;
-use query::{Run, human, times};
+use query::{Run, human, times, times_interval};
 use std::collections::{BTreeMap, HashMap};
 
 /// The quantiles that are compared: their names, and the share of requests that took no longer.
@@ -30,6 +30,9 @@ const LEAST: f64 = 20e-6;
 /// Of one run a side, the share of false discoveries that is accepted is that of other metrics divided by this: the quantiles of a service are few and move
 /// together, so that a load that drifts for as long as the run would pass.
 const ONCE: f64 = 5.0;
+
+/// A tail is pointed to though some seconds cannot be sure of it, where its whole interval is beyond so many times the baseline's.
+const FAR: f64 = 1.5;
 
 /// Requests beyond a quantile in a stretch of the window that make it to be drawn.
 const FEWEST: f64 = 2.0;
@@ -169,6 +172,8 @@ const SERVICE: [&str; 5] = ["comm", "role", "protocol", "port", "peer"];
 struct Runs<'a> {
     windows: &'a [Window],
     loaded: Vec<Option<Recorded>>,
+    /// Which times are compared.
+    kind: Kind,
     /// How long questions lay there, by the columns of [`SERVICE`].
     queues: Vec<Option<Grid>>,
 }
@@ -178,7 +183,7 @@ impl Runs<'_> {
     fn side(&self, side: &[usize], names: &HashMap<usize, Service>) -> Vec<(usize, &Recorded, &Times)> {
         let of = |&run: &usize| {
             let recorded = self.loaded.get(run)?.as_ref()?;
-            Some((run, recorded, recorded.find(names.get(&run)?, Kind::Service)?))
+            Some((run, recorded, recorded.find(names.get(&run)?, self.kind)?))
         };
         side.iter().filter_map(of).collect()
     }
@@ -249,6 +254,10 @@ fn same(a: &[&Service], b: &[&Service]) -> Vec<(Service, Service)> {
 
 /// Compares the services of each pair of sides; those with the most requests first, servers before clients.
 pub(crate) fn of(runs: &[Run], windows: &[Window], sides: &[[Vec<usize>; 2]], options: &Options) -> Vec<Latency> {
+    of_kind(Kind::Service, runs, windows, sides, options)
+}
+
+fn of_kind(kind: Kind, runs: &[Run], windows: &[Window], sides: &[[Vec<usize>; 2]], options: &Options) -> Vec<Latency> {
     if runs.len() < 2 {
         return Vec::new();
     }
@@ -258,10 +267,10 @@ pub(crate) fn of(runs: &[Run], windows: &[Window], sides: &[[Vec<usize>; 2]], op
         recorded.as_ref().and_then(|_| means::grid(run, "turn", "mean_queue_time", &SERVICE, window))
     };
     let queues = runs.iter().zip(windows).zip(&loaded).map(queue).collect();
-    let all = Runs { windows, loaded, queues };
+    let all = Runs { windows, loaded, kind, queues };
     let services = |run: usize| -> Vec<&Service> {
         let recorded = all.loaded.get(run).and_then(Option::as_ref);
-        recorded.into_iter().flat_map(|r| &r.times).filter(|t| t.kind == Kind::Service).map(|t| &t.service).collect()
+        recorded.into_iter().flat_map(|r| &r.times).filter(|t| t.kind == kind).map(|t| &t.service).collect()
     };
     let mut found: Vec<(Latency, Vec<Compared>)> = Vec::new();
     for [a, b] in sides {
@@ -347,6 +356,50 @@ fn one(
         values: QUANTILES.map(|(_, q)| [&ha, &hb].map(|h| h.by_stretch(q, FEWEST / (1.0 - q)))).to_vec(),
     };
     (!compared.is_empty()).then_some((latency, compared))
+}
+
+/// A quantile near the end that is longer than in the baseline, of the busiest server.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LongerTail {
+    /// Whose requests, on the slow side.
+    pub service: Service,
+    /// Of which time: service time, or queue time, that before a question is read.
+    pub kind: Kind,
+    /// p99 or p99.9.
+    pub quantile: Quantile,
+}
+
+impl LongerTail {
+    /// In words: "p99 of the queue time on port 8080 is 12× as long (60 ms, baseline 5 ms; 95 % CI 9–14×)".
+    pub fn says(&self) -> String {
+        let Quantile { name, baseline, other, ratio, .. } = &self.quantile;
+        let interval = ratio.map_or_else(String::new, |(low, high)| format!("; 95 % CI {}", times_interval(low, high)));
+        format!(
+            "{name} of the {} time on {} is {} as long ({}, baseline {}{interval})",
+            self.kind.name(),
+            self.service.address(),
+            times(self.quantile.times()),
+            human(*other, "s"),
+            human(*baseline, "s")
+        )
+    }
+}
+
+/// Whether requests of the slowest hundredth take surely longer in the first `slow` runs than in the others, which are the baseline: of service and queue time
+/// that which grew by more.
+pub fn longer_tail(runs: &[Run], windows: &[Window], slow: usize) -> Option<LongerTail> {
+    let sides = [[(slow..runs.len()).collect(), (0..slow).collect()]];
+    let longest = |kind| {
+        let found = of_kind(kind, runs, windows, &sides, &Options::default());
+        let of = found.into_iter().find(Latency::is_server)?;
+        let is_far = |q: &Quantile| q.ratio.is_some_and(|(low, _)| low >= FAR && q.other - q.baseline >= LEAST);
+        let is_longer =
+            |q: &&Quantile| q.name.starts_with("p99") && (q.significant && q.other > q.baseline || is_far(q));
+        let quantile = of.quantiles.iter().find(is_longer)?.clone();
+        Some(LongerTail { service: of.other.service, kind, quantile })
+    };
+    let grown = |tail: &LongerTail| tail.quantile.other - tail.quantile.baseline;
+    [Kind::Service, Kind::Queue].into_iter().filter_map(longest).max_by(|a, b| grown(a).total_cmp(&grown(b)))
 }
 
 /// How many quantiles were compared.
@@ -462,6 +515,8 @@ mod tests {
         for seed in 0..6 {
             let found = compared_of(seed, &[SERVER, SERVER]);
             assert!(found.differences.is_empty(), "seed {seed}: {:?}", found.latency);
+            let windows = [0, 1].map(|_| Window { from: 0, to: 60_000_000_000, why: String::new() });
+            assert_eq!(longer_tail(&runs(seed, &[SERVER, SERVER]), &windows, 1), None, "seed {seed}");
             assert_eq!(found.latency.len(), 2, "the server and the client");
             let web = found.busiest(1).unwrap();
             assert!((web.baseline.rate - 200.0).abs() < 1.0 && web.quantiles.iter().all(|q| q.q.is_some()), "{web:?}");
@@ -486,6 +541,13 @@ mod tests {
             headline.starts_with("In r1 p99 of requests on port 8080 is ") && headline.contains("× as long ("),
             "{headline}"
         );
+        let runs = runs(7, &[Server { tail: 0.04, ..SERVER }, SERVER]);
+        let windows = [0, 1].map(|_| Window { from: 0, to: 60_000_000_000, why: String::new() });
+        let tail = longer_tail(&runs, &windows, 1).unwrap();
+        assert_eq!((tail.quantile.name, tail.kind), ("p99", Kind::Service));
+        assert!(tail.says().starts_with("p99 of the service time on port 8080 is "), "{}", tail.says());
+        let shorter: Vec<Run> = runs.into_iter().rev().collect();
+        assert_eq!(longer_tail(&shorter, &windows, 1), None);
         let first = &found.differences[0];
         assert_eq!((first.metric.as_str(), first.labels["port"].as_str()), ("latency.p99", "8080"));
         assert!(first.low.unwrap() > 0.05 && first.values.iter().all(Vec::is_empty), "{first:?}");

@@ -32,7 +32,7 @@ pub use condition::Condition;
 pub use difference::{Difference, Per};
 pub use facts::{FactDifference, all_facts};
 pub use headline::{Headline, Level};
-pub use latency::{Latency, QUANTILES, Quantile, Requests};
+pub use latency::{Latency, LongerTail, QUANTILES, Quantile, Requests, longer_tail};
 pub use locks::{Lock, Waited};
 pub use not_compared::NotCompared;
 pub use phases::Phase;

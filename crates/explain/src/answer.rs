@@ -1,7 +1,7 @@
 //! The answer of `explain`: what was found, with what it explains, and what stands beside it.
 
 use crate::budget::{Estimate, Judged, State};
-use compare::{Caution, FactDifference, Pace, PerSide, Unit};
+use compare::{Caution, FactDifference, LongerTail, Pace, PerSide, Unit};
 use model::Window;
 
 /// A cause that was found, with what it explains.
@@ -85,6 +85,8 @@ pub struct Explanation {
     pub ratio: Estimate,
     /// How the sides compare.
     pub outcome: Outcome,
+    /// Where the slow side is not slower: whether its slowest requests are.
+    pub tail: Option<LongerTail>,
     /// In a sentence or two.
     pub verdict: String,
     /// Thread-seconds per unit by state, and the part of the lost time.

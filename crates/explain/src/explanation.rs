@@ -87,6 +87,7 @@ pub fn explain(runs: Vec<Run>, slow: usize, options: &Explain) -> Result<Explana
         done: PerSide::of(|side| budget.pace(side)),
         ratio,
         outcome,
+        tail: (outcome == Outcome::NoSlower).then(|| compare::longer_tail(&runs, &windows, slow)).flatten(),
         verdict: String::new(),
         ledger,
         waits: budget.judged.clone(),

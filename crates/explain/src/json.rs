@@ -68,6 +68,11 @@ impl Explanation {
                 "low": against(self.ratio.low),
                 "high": against(self.ratio.high),
             },
+            "tail": self.tail.as_ref().map(|tail| json!({
+                "port": tail.service.port, "comm": tail.service.comm, "what": tail.kind.name(), "quantile": tail.quantile.name,
+                "slow": tail.quantile.other, "against": tail.quantile.baseline, "ratio": tail.quantile.times(),
+                "low": tail.quantile.ratio.map(|r| r.0), "high": tail.quantile.ratio.map(|r| r.1),
+            })),
             "ledger": ledger,
             "waits": waits.collect::<Vec<_>>(),
             "findings": findings.collect::<Vec<_>>(),

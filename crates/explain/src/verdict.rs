@@ -69,7 +69,10 @@ pub(crate) fn of(e: &Explanation) -> String {
                 ),
                 _ => format!("{slow} is not slower than {fast}."),
             };
-            return format!("{text} There is nothing to explain.");
+            return match &e.tail {
+                Some(tail) => format!("{text} But {}: `explain --tail` says why.", tail.says()),
+                None => format!("{text} There is nothing to explain."),
+            };
         }
     };
     let whose = if e.outcome == Outcome::Alone {
