@@ -3,7 +3,7 @@
 -- page: requests network
 -- needs: thread_time turn
 -- yields: listen-overflow
--- before: too-few-threads serial-phase timed-polling run-queue-wait new-connections
+-- before: too-few-threads serial-phase timed-polling run-queue-wait connection-churn
 -- says: a request waits for {slow_accept:s} until its connection is accepted (baseline {against_accept:s}), on {place}
 -- evidence: connections per unit of work: {slow_opened} (baseline {against_opened})
 -- check: ss -ltn: Recv-Q is the number of connections that wait; twinscope report: page Requests

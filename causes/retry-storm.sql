@@ -3,7 +3,7 @@
 -- page: requests network
 -- needs: thread_time turn
 -- yields: dns
--- before: slow-backend too-few-threads new-connections connection-churn syscalls serial-phase head-of-line
+-- before: slow-backend too-few-threads connection-churn syscalls serial-phase head-of-line
 -- says: {place} is asked {slow_asked} times per unit of work (baseline {against_asked}), on {slow_opened} new
 --   connections (baseline {against_opened}): requests are given up and made again
 -- evidence: questions without an answer per unit of work: {slow_given_up} (baseline {against_given_up})

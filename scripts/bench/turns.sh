@@ -1,21 +1,22 @@
 #!/usr/bin/env bash
 # Whether turns of connections, as the source `turns` counts them, are the requests that clients say they made, and whether the time that they took at the
 # server is below the client's and what the server's own log says: real servers on loopback, each recorded by --pid with this source alone, while a real client
-# asks for some seconds. What the source costs is `overhead`: stretches with and without, as in services.sh, and nanoseconds a turn as the kernel measures them.
+# asks for some seconds. `finagle` and `pauses` record pairs with all sources and print what `explain` says of them: they are to be read. What the source costs is
+# `overhead`: stretches with and without, as in services.sh, and nanoseconds a turn as the kernel measures them.
 #
 # A client that is stopped leaves requests open, one a connection at most, which it does not count and the server may have answered ("open at the end").
 #
 # usage: scripts/bench/turns.sh [NAME…]     TWINSCOPE=path of the program, HELPER=path of the example `bench`, ROUNDS=number, SECONDS_EACH=number
 #
-# Names: nginx proxy postgres redis memcached java netty go node python gunicorn uvicorn datagrams command thinned hostile logs overhead. What is not
-# installed here is left out, and said. Netty comes by Maven, gunicorn and uvicorn by pip, into target/turns. Prints lines "what<TAB>metric<TAB>unit<TAB>value".
+# Names: nginx proxy postgres redis memcached java netty go node python gunicorn uvicorn datagrams command thinned hostile logs overhead finagle pauses.
+# What is not installed here is left out, and said. Netty and Finagle come by Maven, gunicorn and uvicorn by pip, into target/turns. Prints lines "what<TAB>metric<TAB>unit<TAB>value".
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit
 twinscope=$(realpath "${TWINSCOPE:-target/release/twinscope}")
 helper=$(realpath "${HELPER:-target/release/examples/bench}")
 rounds=${ROUNDS:-8} each=${SECONDS_EACH:-5}
 names=("$@")
-[[ $# -gt 0 ]] || names=(nginx proxy postgres redis memcached java netty go node python gunicorn uvicorn datagrams command thinned hostile logs overhead)
+[[ $# -gt 0 ]] || names=(nginx proxy postgres redis memcached java netty go node python gunicorn uvicorn datagrams command thinned hostile logs overhead finagle pauses)
 # shellcheck disable=SC2034  # Of stretches.sh: nothing else is measured beside it.
 peers=()
 # Everything counts: what a collector that thins itself out makes of it is in `thinned`.
@@ -244,6 +245,52 @@ bench_netty() {
     [[ -n $(ls "$cache/netty" 2>/dev/null) ]] || mvn -q -B -f "$folder/pom.xml" dependency:copy-dependencies "-DoutputDirectory=$cache/netty" >"$work/mvn" 2>&1 ||
         { echo "SKIPPED: $name: Maven: $(grep -m 1 ERROR "$work/mvn")" >&2; return; }
     under_wrk Netty $((cpus * 8)) java -cp "$cache/netty/*" "$folder/NettyHello.java" $port "$cpus"
+}
+# Records a server of HTTP, the command ${@:3}, into $work/$1.twin under wrk with $2 connections, after half a minute in which its code is compiled.
+recorded() {
+    local load
+    start "${@:3}" || return 1
+    wrk "-t$cpus" "-c$2" -d30s "http://127.0.0.1:$port/" >/dev/null
+    wrk "-t$cpus" "-c$2" -d9999s "http://127.0.0.1:$port/" >/dev/null &
+    load=$!
+    started+=("$load")
+    "$twinscope" record -q -f -o "$work/$1.twin" -d 8 --pid "$server" 2>>"$work/errors"
+    kill $load
+    wait $load 2>/dev/null
+    stop
+}
+# Prints what `explain` says of $1 with the options ${@:2}.
+explained() {
+    printf '\n== explain %s\n' "$*"
+    "$twinscope" explain "$work/$1.twin" "${@:2}"
+}
+# Finagle with the serial collector and with the parallel one: a handler that allocates much and keeps some of it, and one that only answers.
+bench_finagle() {
+    local classes=$work/classes many=$((cpus * 8)) kind what kib mib collector heap=(-Xmx256m -Xmn64m)
+    missing javac mvn wrk && return
+    [[ -n $(ls "$cache/finagle" 2>/dev/null) ]] || mvn -q -B -f "$folder/finagle/pom.xml" dependency:copy-dependencies "-DoutputDirectory=$cache/finagle" >"$work/mvn" 2>&1 ||
+        { echo "SKIPPED: $name: Maven: $(grep -m 1 ERROR "$work/mvn")" >&2; return; }
+    javac -cp "$cache/finagle/*" -d "$classes" "$folder/FinagleHello.java" 2>"$work/javac" || { echo "SKIPPED: $name: $(tail -n 1 "$work/javac")" >&2; return; }
+    for kind in "allocates 64 80" "answers 0 0"; do
+        read -r what kib mib <<<"$kind"
+        for collector in Serial Parallel; do
+            recorded "$what-$collector" $many java "${heap[@]}" "-XX:+Use${collector}GC" -cp "$classes:$cache/finagle/*" FinagleHello $port "$kib" "$mib" || return 0
+        done
+        explained "$what-Serial" --against "$work/$what-Parallel.twin"
+        explained "$what-Serial" --against "$work/$what-Parallel.twin" --tail
+    done
+}
+# A server that is as fast as ever but for pauses of its collector, which one request in fifty meets.
+bench_pauses() {
+    local classes=$work/classes pause
+    missing javac wrk && return
+    javac -d "$classes" "$folder/Pauses.java" || return 0
+    for pause in 0 300; do
+        recorded "pauses-$pause" 64 java -Xmx512m -XX:+UseSerialGC -Dsun.net.httpserver.nodelay=true -cp "$classes" Pauses $port 64 40 $pause 10 || return 0
+    done
+    explained pauses-300 --against "$work/pauses-0.twin"
+    explained pauses-300 --against "$work/pauses-0.twin" --tail
+    explained pauses-300 --tail
 }
 bench_go() {
     missing go && return

@@ -100,6 +100,8 @@ pub(crate) struct Served {
     /// Seconds.
     pub(crate) p50: f64,
     pub(crate) p99: f64,
+    /// Connections that they came over; `None` where that is not known.
+    pub(crate) connections: Option<f64>,
 }
 
 impl Served {
@@ -107,18 +109,24 @@ impl Served {
     pub(crate) fn of(recording: &Recording) -> Vec<Served> {
         let window = model::Window { from: 0, to: recording.duration(), why: String::new() };
         let Some(recorded) = Recorded::load(recording, &window) else { return Vec::new() };
+        let connections = query::work::connections(recording);
         let one = |times: &query::latency::Times| {
             let (p50, p99) = (recorded.quantile(times, 0.5)?, recorded.quantile(times, 0.99)?);
             let rate = times.count / recorded.seconds;
-            Some(Served { service: times.service.clone(), count: times.count, rate, p50, p99 })
+            let connections = connections.get(&times.service).copied().filter(|n| *n > 0.0);
+            Some(Served { service: times.service.clone(), count: times.count, rate, p50, p99, connections })
         };
         recorded.of(true, Kind::Service).take(SERVICES).filter_map(one).collect()
     }
 
     /// In one line.
     pub(crate) fn line(&self) -> String {
+        let connections = match self.connections {
+            Some(n) => format!(", over {} connection{}", human(n, ""), if n == 1.0 { "" } else { "s" }),
+            None => String::new(),
+        };
         format!(
-            "{} answered by {}: {}, p50 {}, p99 {}",
+            "{} answered by {}{connections}: {}, p50 {}, p99 {}",
             human(self.count, ""),
             name(&self.service),
             human(self.rate, "1/s"),
@@ -132,6 +140,7 @@ impl Served {
         json!({
             "process": comm, "protocol": protocol, "port": port, "path": path,
             "count": self.count, "rate": self.rate, "p50": self.p50, "p99": self.p99,
+            "connections": self.connections,
         })
     }
 }

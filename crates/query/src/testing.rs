@@ -225,6 +225,29 @@ pub static RUNNING: Table = Table::wide(
 )
 .of_events();
 
+/// As the recorder has it, with fewer columns.
+pub static TURN: Table = Table::wide(
+    "turn",
+    "requests",
+    &[
+        Column::number("pid", "process"),
+        Column::label("comm", "process name"),
+        Column::label("role", "side"),
+        Column::label("protocol", "protocol"),
+        Column::number("port", "port"),
+        Column::label("peer", "other side"),
+        Column::counter("turns", Unit::None, "questions that were answered"),
+        Column::counter("sends", Unit::None, "writes"),
+        Column::counter("sent", Unit::Bytes, "bytes written"),
+        Column::counter("service_time", Unit::Nanoseconds, "time to the first byte of the answer"),
+        Column::counter("queued", Unit::None, "questions that lay there"),
+        Column::counter("queue_time", Unit::Nanoseconds, "time that they lay there"),
+        Column::counter("opened", Unit::None, "connections made"),
+        Column::counter("used", Unit::None, "connections used"),
+    ],
+)
+.from_zero();
+
 /// As the recorder has it.
 pub static TURN_TIME: Table = Table::wide(
     "turn_time",

@@ -88,9 +88,11 @@ fn traffic<'a>(of: impl IntoIterator<Item = &'a Served>) -> Traffic {
     })
 }
 
+/// What tells rows of table `turn` apart.
+const BY: &[&str] = &["pid", "comm", "role", "protocol", "port", "peer"];
+
 fn served(recording: &Recording) -> Vec<Served> {
     let Some(frame) = recording.load("turn", &Select::default()) else { return Vec::new() };
-    const BY: &[&str] = &["pid", "comm", "role", "protocol", "port", "peer"];
     let grid = |column: &str| Grid::new(&frame, &metric(frame.table, column)?, BY, None).ok();
     let steps = |grid: &Grid, labels: &[String]| -> Steps {
         let Some(series) = grid.series.iter().find(|series| series.labels == labels) else { return Vec::new() };
@@ -191,6 +193,24 @@ pub fn offered(recording: &Recording) -> Vec<String> {
     found.into_iter().take(OFFERED).map(|(choice, n)| format!("{choice} ({} requests)", human(n, ""))).collect()
 }
 
+/// Over how many connections the requests of each server came.
+pub fn connections(recording: &Recording) -> HashMap<Service, f64> {
+    let mut found: HashMap<Service, f64> = HashMap::new();
+    let Some(frame) = recording.load("turn", &Select::default()) else { return found };
+    let grid = metric(frame.table, "used").and_then(|used| Grid::new(&frame, &used, BY, None).ok());
+    for series in grid.iter().flat_map(|grid| &grid.series) {
+        let [_, comm, role, protocol, port, peer] = series.labels.as_slice() else { continue };
+        let used: f64 = (0..grid.as_ref().map_or(0, |g| g.to.len())).map(|i| series.num(i)).filter(|n| *n > 0.0).sum();
+        if role == "server" {
+            let (port, path) =
+                (port.parse().unwrap_or(0), if protocol == "unix" { peer.clone() } else { String::new() });
+            let (comm, protocol) = (comm.clone(), protocol.clone());
+            *found.entry(Service { server: true, comm, protocol, port, path }).or_default() += used;
+        }
+    }
+    found
+}
+
 /// Servers that send streams, as who they are and what they sent; most messages first.
 pub fn streams(recording: &Recording) -> Vec<(Service, Traffic)> {
     let all = served(recording);
@@ -276,25 +296,8 @@ fn sum(unit: &str, mut steps: Steps, how: String) -> Option<Work> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::write;
+    use crate::testing::{TURN, write};
     use model::{Column, Manifest, Table, Unit};
-
-    static TURN: Table = Table::wide(
-        "turn",
-        "requests",
-        &[
-            Column::number("pid", "process"),
-            Column::label("comm", "name"),
-            Column::label("role", "server or client"),
-            Column::label("protocol", "tcp"),
-            Column::number("port", "of the server"),
-            Column::label("peer", "other side"),
-            Column::counter("turns", Unit::None, "answered"),
-            Column::counter("sends", Unit::None, "writes"),
-            Column::counter("sent", Unit::Bytes, "bytes of them"),
-        ],
-    )
-    .from_zero();
 
     static READ_FROM: Table = Table::wide(
         "read_from",
@@ -318,11 +321,13 @@ mod tests {
     fn serving_in(dir: &std::path::Path, rows: &[[u64; 5]]) -> Recording {
         let line = |t: u64, of: &[u64; 5]| {
             let [pid, port, turns, sends, sent] = of.map(|n| if t == 1 && n > 100 { 0 } else { n });
-            format!("{t} {pid} a server tcp {port} - {turns} {sends} {sent}\n")
+            format!("{t} {pid} a server tcp {port} - {turns} {sends} {sent} - - - - {turns}\n")
         };
         let rows: String = [1, 2].iter().flat_map(|t| rows.iter().map(|of| line(*t, of))).collect();
         let path = dir.join("run.twin");
-        let rows = format!("t pid comm role protocol port peer turns sends sent\n{rows}");
+        let rows = format!(
+            "t pid comm role protocol port peer turns sends sent service_time queued queue_time opened used\n{rows}"
+        );
         write(&path, &Manifest::default(), &[(&TURN, &rows)]);
         Recording::open(&path).unwrap()
     }
@@ -337,6 +342,11 @@ mod tests {
         let streams = streams(&recording);
         assert_eq!(streams.len(), 1);
         assert_eq!((streams[0].0.address(), streams[0].1.sends), ("port 80".to_owned(), 5000.0));
+        let connections = connections(&serving(&[[1, 80, 200, 800, 80_000], [2, 80, 300, 300, 3000]]));
+        assert_eq!(
+            connections.into_iter().map(|(s, n)| (s.address(), n)).collect::<Vec<_>>(),
+            [("port 80".into(), 500.0)]
+        );
         assert_eq!(of(&[[1, 80, 200, 800, 80_000]]), requests(200.0, 80), "an answer in four writes");
         assert_eq!(of(&[[1, 80, 200, 5000, 81_920_000]]), requests(200.0, 80), "an answer of many buffers");
         assert_eq!(of(&[[1, 80, 200, 200, 2000], [2, 81, 300, 300, 3000]]), requests(300.0, 81));

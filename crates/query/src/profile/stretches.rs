@@ -10,6 +10,9 @@ use store::Recording;
 /// Samples lie on milliseconds; what lies so near to a stretch is in it, nanoseconds.
 const ROUNDED: i64 = 500_000;
 
+/// Reads may be late by so much, nanoseconds.
+const LATER: i64 = 1_000_000_000;
+
 /// A function is told if such a part of the samples went through it.
 const MOST: f64 = 0.5;
 
@@ -66,7 +69,8 @@ impl Stretches {
         let all = || by.values().flatten();
         let Some((first, last)) = all().map(|s| s.0).min().zip(all().map(|s| s.1).max()) else { return };
         // A row is written with the read after its sample.
-        let between = Some((first, last.saturating_add(recording.manifest().interval.max(0).saturating_mul(2))));
+        let later = recording.manifest().interval.max(LATER).saturating_mul(2);
+        let between = Some((first, last.saturating_add(later)));
         let mut names: HashMap<i64, bool> = HashMap::new();
         let mut sums: HashMap<(usize, u32), (i64, usize)> = HashMap::new();
         let mut symbols = Symbols::default();

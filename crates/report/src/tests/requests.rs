@@ -3,42 +3,9 @@
 use super::{Block, lasting, report};
 use model::{Column, Table, Unit};
 use query::Run;
+use query::testing::{TURN, TURN_TIME};
 use serde_json::json;
 
-static TURN: Table = Table::wide(
-    "turn",
-    "requests",
-    &[
-        Column::number("pid", "process"),
-        Column::label("comm", "process"),
-        Column::label("role", "role"),
-        Column::label("protocol", "protocol"),
-        Column::number("port", "port"),
-        Column::label("peer", "other side"),
-        Column::counter("turns", Unit::None, "questions that were answered"),
-        Column::counter("service_time", Unit::Nanoseconds, "time to the first byte of the answer"),
-        Column::counter("queued", Unit::None, "questions that lay there"),
-        Column::counter("queue_time", Unit::Nanoseconds, "time that they lay there"),
-        Column::counter("opened", Unit::None, "connections made"),
-    ],
-)
-.from_zero();
-static TURN_TIME: Table = Table::wide(
-    "turn_time",
-    "how long turns took",
-    &[
-        Column::label("comm", "process"),
-        Column::label("role", "role"),
-        Column::label("protocol", "protocol"),
-        Column::number("port", "port"),
-        Column::label("peer", "other side"),
-        Column::label("what", "what was timed"),
-        Column::gauge("low", Unit::Nanoseconds, "from"),
-        Column::gauge("high", Unit::Nanoseconds, "to"),
-        Column::gauge("count", Unit::None, "turns"),
-    ],
-)
-.of_events();
 static FOLLOWED: Table = Table::wide(
     "turn_followed",
     "a request that was followed",
@@ -67,17 +34,17 @@ const SAMPLES: &str = "t pid comm thread at stack weight\n 1 7 app app 500000000
 /// Two processes of one server that answer on a port, and ask another server.
 fn server(name: &str, port: u32, followed: &str) -> Run {
     let turns = format!(
-        "t pid comm role protocol port peer turns service_time queued queue_time opened
-        0 7 app server tcp {port} \"\" 0 0 0 0 0
-        0 8 app server tcp {port} \"\" 0 0 0 0 0
-        0 7 app client tcp 5432 10.0.0.2 0 0 0 0 0
-        1 7 app server tcp {port} \"\" 100 50000000 100 1000000 10
-        1 8 app server tcp {port} \"\" 50 25000000 50 500000 0
-        1 7 app client tcp 5432 10.0.0.2 30 9000000 0 0 1
-        2 7 app server tcp {port} \"\" 300 150000000 300 3000000 10
-        2 8 app server tcp {port} \"\" 100 50000000 100 1000000 0
-        2 7 app client tcp 5432 10.0.0.2 60 18000000 0 0 1
-        2 7 app client tcp 6379 10.0.0.3 10 1000000 0 0 1"
+        "t pid comm role protocol port peer turns sends sent service_time queued queue_time opened used
+        0 7 app server tcp {port} \"\" 0 - - 0 0 0 0 -
+        0 8 app server tcp {port} \"\" 0 - - 0 0 0 0 -
+        0 7 app client tcp 5432 10.0.0.2 0 - - 0 0 0 0 -
+        1 7 app server tcp {port} \"\" 100 - - 50000000 100 1000000 10 -
+        1 8 app server tcp {port} \"\" 50 - - 25000000 50 500000 0 -
+        1 7 app client tcp 5432 10.0.0.2 30 - - 9000000 0 0 1 -
+        2 7 app server tcp {port} \"\" 300 - - 150000000 300 3000000 10 -
+        2 8 app server tcp {port} \"\" 100 - - 50000000 100 1000000 0 -
+        2 7 app client tcp 5432 10.0.0.2 60 - - 18000000 0 0 1 -
+        2 7 app client tcp 6379 10.0.0.3 10 - - 1000000 0 0 1 -"
     );
     let times = format!(
         "t comm role protocol port peer what low high count
@@ -156,12 +123,12 @@ fn followed_requests_come_with_their_states() {
 #[test]
 fn a_long_recording_of_a_busy_server_stays_small() {
     let (mut turns, mut times) = (
-        "t pid comm role protocol port peer turns service_time queued queue_time opened\n".to_owned(),
+        "t pid comm role protocol port peer turns sends sent service_time queued queue_time opened used\n".to_owned(),
         "t comm role protocol port peer what low high count\n".to_owned(),
     );
     let mut seed = 1u64;
     for t in (0..=3600u64).step_by(3) {
-        turns += &format!("{t} 7 app server tcp 80 \"\" {} 0 0 0 0\n", t * 1000);
+        turns += &format!("{t} 7 app server tcp 80 \"\" {} - - 0 0 0 0 -\n", t * 1000);
         for what in ["service", "queue", "answer"].iter().filter(|_| t > 0) {
             for k in 0..20u64 {
                 seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
