@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use store::{Cells, Keep};
 
 /// Tables that no question of a cause asks and no answer is made of: settings that are facts as well where they matter, levels of the
-/// kernel's allocator, and what the recorder itself did.
-const LEFT_OUT: [&str; 24] = [
+/// kernel's allocator, how long requests took (which `compare` says), and what the recorder itself did.
+const LEFT_OUT: [&str; 25] = [
     "kernel_config",
     "sysctl",
     "slab",
@@ -32,6 +32,7 @@ const LEFT_OUT: [&str; 24] = [
     "cgroup_pressure",
     "sockets",
     "cpuidle",
+    "turn_time",
 ];
 
 /// Reads of a second become one, as they are in recordings of more than 20 s.
@@ -94,8 +95,8 @@ impl Keep for Asked {
     }
 
     fn stretch(&self, table: &str) -> Option<i64> {
-        // Each row of samples is one, and says by a number which stack it saw.
-        (table != "sample").then_some(STRETCH)
+        // Each row of these is one, and says what it saw.
+        (!["sample", "turn_followed"].contains(&table)).then_some(STRETCH)
     }
 }
 

@@ -4,7 +4,7 @@ use corpus::{Set, answers};
 
 /// The least that each set must reach: a little less than what it reached when the corpus or a rule last changed; first, among the first three, shares
 /// near the truth, equal runs without a finding.
-const HELD_OUT: [f64; 4] = [0.73, 0.86, 0.49, 1.0];
+const HELD_OUT: [f64; 4] = [0.72, 0.86, 0.48, 1.0];
 const TUNED: [f64; 4] = [0.96, 0.97, 0.85, 0.95];
 
 #[test]
@@ -47,5 +47,5 @@ fn pairs_are_small_and_say_where_they_are_from() {
         assert!(expected.share.is_none_or(|share| (0.0..=1.0).contains(&share)), "{}", pair.name);
     }
     let mean = pairs.iter().map(corpus::Pair::bytes).sum::<u64>() as f64 / pairs.len().max(1) as f64;
-    assert!(mean < 100_000.0, "{mean} bytes a pair");
+    assert!(mean < 110_000.0, "{mean} bytes a pair");
 }
