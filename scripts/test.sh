@@ -32,6 +32,7 @@ STEPS=(
     "faults      busy   -               workloads/faults/check.sh"
     "page        busy   -               npm --prefix ui test"
     "workloads   busy   -               workloads/check.sh"
+    "cases       busy   -               workloads/check-cases.sh"
     "build       busy   -               make build"
     "lint        busy   rust-built      cargo clippy --workspace --all-targets --quiet -- -D warnings"
     "no-bpf      busy   lint            cargo clippy -p twinscope-sources --no-default-features --quiet -- -D warnings"

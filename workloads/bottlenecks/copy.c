@@ -22,6 +22,6 @@ static uint64_t several(uint64_t operations) {
 }
 
 int main(int argc, char **argv) {
-    const struct bench bench = {"copy a message", "bytes", 200, 1000, 1, prepare, several};
+    const struct bench bench = {"copy a message", "bytes", 1000, 1000, 1, prepare, several};
     return bench_run(&bench, argc, argv);
 }

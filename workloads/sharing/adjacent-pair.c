@@ -27,6 +27,6 @@ static void work(struct share_thread *self) {
 int main(int argc, char **argv) {
     share_begin(argc, argv, 2);
     for (unsigned i = 0; i < share_count; i++)
-        share_word(i, word_of(i), "memory");
+        share_writes(i, word_of(i), "memory");
     return share_run(work);
 }

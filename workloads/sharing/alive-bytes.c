@@ -24,8 +24,8 @@ static void work(struct share_thread *self) {
 int main(int argc, char **argv) {
     share_begin(argc, argv, 8);
     for (unsigned i = 0; i < share_count; i++) {
-        share_word(i, &flags[i].asked, "flags[].asked");
-        share_word(i, &flags[i].alive, "flags[].alive");
+        share_reads(i, &flags[i].asked, "flags[].asked");
+        share_writes(i, &flags[i].alive, "flags[].alive");
     }
     return share_run(work);
 }

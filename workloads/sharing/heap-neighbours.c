@@ -41,8 +41,8 @@ int main(int argc, char **argv) {
     share_begin(argc, argv, 4);
     for (unsigned i = 0; i < share_count; i++) {
         cursors[i] = new_cursor();
-        share_word(i, &cursors[i]->length, "cursor.length");
-        share_word(i, &cursors[i]->position, "cursor.position");
+        share_reads(i, &cursors[i]->length, "cursor.length");
+        share_writes(i, &cursors[i]->position, "cursor.position");
     }
     return share_run(work);
 }

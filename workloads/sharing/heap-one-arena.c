@@ -30,8 +30,8 @@ NAMED struct progress *new_progress(struct share_thread *self) {
             if (!progress)
                 simple_fail("malloc");
             *progress = (struct progress){.step = 1};
-            share_word(self->index, &progress->step, "progress.step");
-            share_word(self->index, &progress->lines, "progress.lines");
+            share_reads(self->index, &progress->step, "progress.step");
+            share_writes(self->index, &progress->lines, "progress.lines");
             fflush(stdout);
         }
         whose++;

@@ -32,7 +32,8 @@ static void work(struct share_thread *self) {
 
 int main(int argc, char **argv) {
     share_begin(argc, argv, 2);
-    for (unsigned i = 0; i < share_count; i++)
-        share_word(i, i ? (void *)&server.level : (void *)&server.requests, i ? "server.level" : "server.requests");
+    share_writes(0, &server.requests, "server.requests");
+    for (unsigned i = 1; i < share_count; i++)
+        share_reads(i, &server.level, "server.level");
     return share_run(work);
 }

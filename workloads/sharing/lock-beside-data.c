@@ -33,9 +33,9 @@ static void work(struct share_thread *self) {
 
 int main(int argc, char **argv) {
     share_begin(argc, argv, 2);
-    share_word(0, &cache.lock, "cache.lock");
-    share_word(0, &cache.entries, "cache.entries");
+    share_writes(0, &cache.lock, "cache.lock");
+    share_writes(0, &cache.entries, "cache.entries");
     for (unsigned i = 1; i < share_count && i < 2; i++)
-        share_word(i, &cache.hits, "cache.hits");
+        share_writes(i, &cache.hits, "cache.hits");
     return share_run(work);
 }

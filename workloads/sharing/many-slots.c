@@ -20,6 +20,6 @@ static void work(struct share_thread *self) {
 int main(int argc, char **argv) {
     share_begin(argc, argv, 16);
     for (unsigned i = 0; i < share_count; i++)
-        share_word(i, &slots[i].seen, "slots[].seen");
+        share_writes(i, &slots[i].seen, "slots[].seen");
     return share_run(work);
 }

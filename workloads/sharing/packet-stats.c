@@ -30,9 +30,9 @@ int main(int argc, char **argv) {
     share_begin(argc, argv, 4);
     for (unsigned i = 0; i < share_count; i++) {
         stats[i].limit = 1023;
-        share_word(i, &stats[i].limit, "stats[].limit");
-        share_word(i, &stats[i].packets, "stats[].packets");
-        share_word(i, &stats[i].bytes, "stats[].bytes");
+        share_reads(i, &stats[i].limit, "stats[].limit");
+        share_writes(i, &stats[i].packets, "stats[].packets");
+        share_writes(i, &stats[i].bytes, "stats[].bytes");
     }
     return share_run(work);
 }

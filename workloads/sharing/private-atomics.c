@@ -20,6 +20,6 @@ static void work(struct share_thread *self) {
 int main(int argc, char **argv) {
     share_begin(argc, argv, 2);
     for (unsigned i = 0; i < share_count; i++)
-        share_word(i, &counters[i].value, "counters[].value");
+        share_writes(i, &counters[i].value, "counters[].value");
     return share_run(work);
 }

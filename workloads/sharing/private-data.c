@@ -23,6 +23,6 @@ static void work(struct share_thread *self) {
 int main(int argc, char **argv) {
     share_begin(argc, argv, 4);
     for (unsigned i = 0; i < share_count; i++)
-        share_word(i, data[i], "data[][]");
+        share_writes(i, data[i], "data[][]");
     return share_run(work);
 }

@@ -31,6 +31,6 @@ static void work(share_thread *self) {
 int main(int argc, char **argv) {
     share_begin(argc, argv, 8);
     for (unsigned i = 0; i < share_count; i++)
-        share_word(i, &slots()[i].reported, "Slot::reported");
+        share_writes(i, &slots()[i].reported, "Slot::reported");
     return share_run(work);
 }

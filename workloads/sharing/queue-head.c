@@ -37,7 +37,7 @@ int main(int argc, char **argv) {
         queue.jobs[i] = i;
 #ifndef MENDED
     for (unsigned i = 0; i < share_count; i++)
-        share_word(i, &queue.head, "queue.head");
+        share_writes(i, &queue.head, "queue.head");
 #endif
     return share_run(work);
 }

@@ -33,8 +33,9 @@ static void work(struct share_thread *self) {
 int main(int argc, char **argv) {
     share_begin(argc, argv, 2);
 #ifndef MENDED
-    for (unsigned i = 0; i < share_count; i++)
-        share_word(i, &board.price, "board.price");
+    share_writes(0, &board.price, "board.price");
+    for (unsigned i = 1; i < share_count; i++)
+        share_reads(i, &board.price, "board.price");
 #endif
     return share_run(work);
 }

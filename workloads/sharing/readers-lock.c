@@ -39,7 +39,7 @@ int main(int argc, char **argv) {
         memcpy(copies[i], table, sizeof table);
 #else
     for (unsigned i = 0; i < share_count; i++)
-        share_word(i, &lock, "lock");
+        share_writes(i, &lock, "lock");
 #endif
     return share_run(work);
 }

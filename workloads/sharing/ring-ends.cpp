@@ -53,11 +53,11 @@ static void work(share_thread *self) {
 
 int main(int argc, char **argv) {
     share_begin(argc, argv, 2);
-    share_word(0, &ring.slots, "Ring::slots");
-    share_word(0, &ring.head, "Ring::head");
+    share_reads(0, &ring.slots, "Ring::slots");
+    share_writes(0, &ring.head, "Ring::head");
     if (share_count < 2)
         return 2; // there is nothing to do for one alone
-    share_word(1, &ring.slots, "Ring::slots");
-    share_word(1, &ring.tail, "Ring::tail");
+    share_reads(1, &ring.slots, "Ring::slots");
+    share_writes(1, &ring.tail, "Ring::tail");
     return share_run(work);
 }

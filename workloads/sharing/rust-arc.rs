@@ -25,7 +25,7 @@ fn main() {
     if cfg!(not(mended)) {
         for thread in 0..run.threads {
             // The counts, strong and weak, lie in front of the value.
-            share::word(thread, Arc::as_ptr(&configuration).wrapping_byte_sub(16), "strong count");
+            share::writes(thread, Arc::as_ptr(&configuration).wrapping_byte_sub(16), "strong count");
         }
     }
     run.all(

@@ -24,8 +24,8 @@ fn main() {
     }
     boxes.truncate(run.threads);
     for (thread, meter) in boxes.iter().enumerate() {
-        share::word(thread, &meter.unit, "Meter.unit");
-        share::word(thread, &meter.reading, "Meter.reading");
+        share::reads(thread, &meter.unit, "Meter.unit");
+        share::writes(thread, &meter.reading, "Meter.reading");
     }
     run.all(
         boxes

@@ -26,8 +26,8 @@ pub fn receive(channel: &Channel, message: u64) -> u64 {
 fn main() {
     let run = share::begin(2);
     let channel = Channel::default();
-    share::word(0, &channel.sent, "Channel.sent");
-    share::word(1, &channel.received, "Channel.received");
+    share::writes(0, &channel.sent, "Channel.sent");
+    share::writes(1, &channel.received, "Channel.received");
     let sides = [send as fn(&Channel, u64) -> u64, receive].into_iter().take(run.threads);
     run.all(
         sides

@@ -19,7 +19,7 @@ fn main() {
     let run = share::begin(2);
     let slots: Vec<Slot> = (0..run.threads).map(|_| Slot::default()).collect();
     for (thread, slot) in slots.iter().enumerate() {
-        share::word(thread, &slot.hits, "Slot.hits");
+        share::writes(thread, &slot.hits, "Slot.hits");
     }
     run.all(slots.iter().map(|slot| move || hit(slot, share::ROUND)).collect());
 }

@@ -21,9 +21,9 @@ fn main() {
     let run = share::begin(4);
     let mut sums = vec![Sum { scale: 3, values: 0, total: 0 }; run.threads];
     for (thread, sum) in sums.iter().enumerate() {
-        share::word(thread, &sum.scale, "Sum.scale");
-        share::word(thread, &sum.values, "Sum.values");
-        share::word(thread, &sum.total, "Sum.total");
+        share::reads(thread, &sum.scale, "Sum.scale");
+        share::writes(thread, &sum.values, "Sum.values");
+        share::writes(thread, &sum.total, "Sum.total");
     }
     run.all(
         sums.iter_mut()

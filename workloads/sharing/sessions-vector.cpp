@@ -17,10 +17,10 @@ class OWN_LINE Session {
         return length;
     }
     void say_words(unsigned thread) const {
-        share_word(thread, &peer_, "Session::peer_");
-        share_word(thread, &messages_, "Session::messages_");
-        share_word(thread, &bytes_, "Session::bytes_");
-        share_word(thread, &longest_, "Session::longest_");
+        share_reads(thread, &peer_, "Session::peer_");
+        share_writes(thread, &messages_, "Session::messages_");
+        share_writes(thread, &bytes_, "Session::bytes_");
+        share_writes(thread, &longest_, "Session::longest_");
     }
 
   private:

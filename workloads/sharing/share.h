@@ -53,9 +53,13 @@ static inline void share_begin(int argc, char **argv, unsigned threads) {
     printf("truth: threads %u\n", share_count);
 }
 
-// Says that a thread uses a word again and again. What is used once in a thousand operations is not said.
-static inline void share_word(unsigned thread, const volatile void *word, const char *name) {
-    printf("truth: word %u %p %s\n", thread, (const void *)word, name);
+// Say that a thread writes (and may read) a word again and again, or only reads it. What is used once in a thousand operations is
+// not said.
+static inline void share_writes(unsigned thread, const volatile void *word, const char *name) {
+    printf("truth: writes %u %p %s\n", thread, (const void *)word, name);
+}
+static inline void share_reads(unsigned thread, const volatile void *word, const char *name) {
+    printf("truth: reads %u %p %s\n", thread, (const void *)word, name);
 }
 
 // Binds a thread to one of the CPUs that the process may use; the next one gets the next.

@@ -62,10 +62,16 @@ pub fn begin(threads: usize) -> Run {
     Run { seconds, threads }
 }
 
-/// Says that a thread uses a word again and again.
+/// Says that a thread writes (and may read) a word again and again.
 #[allow(dead_code)] // an innocent program may have none
-pub fn word<T>(thread: usize, of: *const T, name: &str) {
-    println!("truth: word {thread} {of:p} {name}");
+pub fn writes<T>(thread: usize, of: *const T, name: &str) {
+    println!("truth: writes {thread} {of:p} {name}");
+}
+
+/// Says that a thread reads a word again and again, and never writes it.
+#[allow(dead_code)]
+pub fn reads<T>(thread: usize, of: *const T, name: &str) {
+    println!("truth: reads {thread} {of:p} {name}");
 }
 
 impl Run {

@@ -33,6 +33,6 @@ int main(int argc, char **argv) {
     share_begin(argc, argv, 4);
     total = 0;
     for (unsigned i = 0; i < share_count; i++)
-        share_word(i, counter_of(i), "total");
+        share_writes(i, counter_of(i), "total");
     return share_run(work);
 }

@@ -37,7 +37,7 @@ int main(int argc, char **argv) {
 #ifndef MENDED
     // make_shared puts the counts (after a pointer to a virtual table) in front of the object.
     for (unsigned i = 0; i < share_count; i++)
-        share_word(i, (const char *)current.get() - 8, "use count");
+        share_writes(i, (const char *)current.get() - 8, "use count");
 #endif
     return share_run(work);
 }

@@ -39,8 +39,8 @@ static void work(struct share_thread *self) {
 int main(int argc, char **argv) {
     share_begin(argc, argv, 2);
     for (unsigned i = 0; i < share_count; i++) {
-        share_word(i, &account_of(i)->lock, "account.lock");
-        share_word(i, (void *)&account_of(i)->balance, "account.balance");
+        share_writes(i, &account_of(i)->lock, "account.lock");
+        share_writes(i, (void *)&account_of(i)->balance, "account.balance");
     }
     return share_run(work);
 }

@@ -31,9 +31,9 @@ int main(int argc, char **argv) {
     for (unsigned i = 0; i < share_count; i++) {
         jobs[i] = &mine[i];
         mine[i].key = 7 * i;
-        share_word(i, &mine[i].key, "mine[].key");
-        share_word(i, &mine[i].checksum, "mine[].checksum");
-        share_word(i, &mine[i].blocks, "mine[].blocks");
+        share_reads(i, &mine[i].key, "mine[].key");
+        share_writes(i, &mine[i].checksum, "mine[].checksum");
+        share_writes(i, &mine[i].blocks, "mine[].blocks");
     }
     return share_run(work);
 }

@@ -31,7 +31,9 @@ static void work(struct share_thread *self) {
 int main(int argc, char **argv) {
     share_begin(argc, argv, 2);
     pipeline.id = 17;
-    for (unsigned i = 0; i < share_count; i++)
-        share_word(i, i ? &pipeline.rendered : &pipeline.parsed, i ? "pipeline.rendered" : "pipeline.parsed");
+    for (unsigned i = 0; i < share_count; i++) {
+        share_reads(i, &pipeline.id, "pipeline.id");
+        share_writes(i, i ? &pipeline.rendered : &pipeline.parsed, i ? "pipeline.rendered" : "pipeline.parsed");
+    }
     return share_run(work);
 }

@@ -27,7 +27,7 @@ int main(int argc, char **argv) {
     share_begin(argc, argv, 2);
 #ifndef MENDED
     for (unsigned i = 0; i < share_count; i++)
-        share_word(i, &next_piece, "next_piece");
+        share_writes(i, &next_piece, "next_piece");
 #endif
     return share_run(work);
 }

@@ -28,8 +28,8 @@ static void work(struct share_thread *self) {
 
 int main(int argc, char **argv) {
     share_begin(argc, argv, 3);
-    share_word(0, &heartbeat, "heartbeat");
+    share_writes(0, &heartbeat, "heartbeat");
     for (unsigned i = 1; i < share_count; i++)
-        share_word(i, &tables[i].rows, "tables[].rows");
+        share_writes(i, &tables[i].rows, "tables[].rows");
     return share_run(work);
 }
