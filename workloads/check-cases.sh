@@ -50,7 +50,7 @@ declare -A one_of=(
     [class]='load|store|atomic|long|fetch-or-branch|serialising|spin|core|none'
     [counter]='yes|no|short|jit'
     [kind]='false|true|adjacent|none'
-    [data]='global|heap|stack'
+    [data]='global|heap|stack|metadata'
     [access]='atomic|plain|mixed'
     [threads]='[0-9]+'
 )
@@ -189,7 +189,7 @@ wait
 if [[ $# -eq 0 ]]; then
     for source in {bottlenecks,sharing}/*.{c,cpp,rs,go,java}; do
         program=$(basename "${source%.*}")
-        case $program in bench | share | share_* | Bench | Share | '*') continue ;; esac
+        case $program in bench | share | share_* | Bench | Share | Supers | '*') continue ;; esac
         if printf '%s\n' "${says[@]}" | grep -E -- "^(bin/|java .*)$program$" >/dev/null; then echo "ok: $source"; else echo "FAILED: $source: not declared"; fi
     done >"$work/all.result"
 fi
