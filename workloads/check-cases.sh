@@ -43,7 +43,7 @@ declare -A needed=(
     [sharing]='command language kind threads where data name fields access'
 ) known=(
     [bottlenecks]='callees instruction accepts accepts_detail why operations_per_round calls'
-    [sharing]='mended more offsets accepts why speedup'
+    [sharing]='mended more offsets accepts why speedup alone'
 )
 declare -A one_of=(
     [language]='C|C\+\+|Rust|Go|Java'

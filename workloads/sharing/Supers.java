@@ -58,7 +58,10 @@ final class Supers {
         return MIXED[seed & 7];
     }
 
-    /** Where HotSpot describes the class of an object, as JDK 17 has it by default: 32 bits, from 0x800000000, not shifted. */
+    /**
+     * Where HotSpot describes the class of an object, as JDK 17 has it by default: 32 bits, from 0x800000000, not shifted. Of a JVM
+     * that is set up otherwise, the place in the line is right.
+     */
     static long address(Object of) {
         return 0x800000000L + (Share.UNSAFE.getInt(of, 8L) & 0xffffffffL);
     }
