@@ -258,6 +258,7 @@ recorded() {
     kill $load
     wait $load 2>/dev/null
     stop
+    return 0
 }
 # Prints what `explain` says of $1 with the options ${@:2}.
 explained() {

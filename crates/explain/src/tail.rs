@@ -36,6 +36,8 @@ pub const PARTS: [&str; 16] = [
 ];
 /// So many of them, the first, are before the question was read.
 const QUEUED: usize = 4;
+/// The part of the time before a question is read that may be unseen.
+const UNSEEN: f64 = 0.5;
 /// Slow are so many at least, if there are.
 const FEWEST: usize = 5;
 /// The part of the requests that is slow, and where usual ones lie.
@@ -58,6 +60,15 @@ struct Request {
     helper_time: f64,
     backend: String,
     thread: String,
+}
+
+impl Request {
+    /// Whether most of the time was seen that it lay there. If not it came before the stretch in which threads are followed, and is missing as those are
+    /// that end after it.
+    fn is_seen(&self) -> bool {
+        let queued: f64 = self.parts.iter().take(QUEUED).sum();
+        self.parts.first().is_none_or(|unseen| *unseen <= UNSEEN * queued)
+    }
 }
 
 /// Requests of one side.
@@ -138,15 +149,19 @@ pub fn tail(runs: Vec<Run>, slow: usize, window: &Choice, causes: &[Cause]) -> R
             without.name
         )));
     }
+    // Recordings of before do not tell what the reader did while a question lay there.
     let has_queued =
         |run: &Run| run.recording.table("turn_followed").is_some_and(|t| t.column("queued_blocked").is_some());
-    let ask = question(runs.iter().any(has_queued));
+    let tell: BTreeSet<String> = runs.iter().filter(|run| has_queued(run)).map(|run| run.name.clone()).collect();
+    let ask = question(!tell.is_empty());
     let session = Session::of(runs)?;
     let (_, rows) = session.all(&ask)?;
     let mut sides = PerSide::<Vec<Request>>::default();
     for row in &rows {
         let Some((side, request)) = read(row, &of) else { continue };
-        sides[side].push(request);
+        if request.is_seen() || !tell.contains(&request.run) {
+            sides[side].push(request);
+        }
     }
     let place = busiest(&sides.slow).ok_or_else(|| {
         Error::Tail(format!(
@@ -172,7 +187,11 @@ fn read(row: &[Value], of: &HashMap<String, (Side, Window)>) -> Option<(Side, Re
     let at = number(1) as i64;
     let mut parts: [f64; PARTS.len()] = std::array::from_fn(|part| number(9 + part) / 1e9);
     let [queued, running, runnable, blocked, ..] = &mut parts;
-    *queued = (*queued - *running - *runnable - *blocked).max(0.0);
+    *queued -= *running + *runnable + *blocked;
+    // Sums of nanoseconds in seconds.
+    if *queued < 1e-9 {
+        *queued = 0.0;
+    }
     let request = Request {
         run: text(0),
         at,
@@ -284,10 +303,21 @@ fn of_place(
         let found = finding(Some(cause), "running", found, whole, &slow, &is_helper);
         findings.push((found, true));
     }
-    for (part, more) in PARTS.iter().zip(left) {
+    let mut parts: Vec<(Option<&Cause>, &'static str, f64)> = Vec::new();
+    for (part, more) in PARTS.into_iter().zip(left) {
         let cause = causes.iter().find(|cause| cause.tail.iter().any(|c| matches!(c, Claim::Part(p) if p == part)));
-        findings.push((finding(cause, part, more, whole, &slow, &|_| true), false));
+        let id = |cause: Option<&Cause>| cause.map(|cause| cause.id.clone());
+        // Parts that a cause says the same of are one.
+        let is_same = |(of, other, _): &&mut (Option<&Cause>, &'static str, f64)| {
+            cause.is_some() && id(*of) == id(cause) && meanwhile(other) == meanwhile(part)
+        };
+        match parts.iter_mut().find(is_same) {
+            Some((_, _, sum)) => *sum += more,
+            None => parts.push((cause, part, more)),
+        }
     }
+    let of_part = |(cause, part, more)| (finding(cause, part, more, whole, &slow, &|_| true), false);
+    findings.extend(parts.into_iter().map(of_part));
     findings.retain(|(f, _)| f.share >= LEAST);
     findings.sort_by(|(a, _), (b, _)| b.more.total_cmp(&a.more));
     tell_what_ran(&mut findings, &slow, causes, recordings);
@@ -349,6 +379,15 @@ fn most<'r>(slow: &Cut<'r>, of: impl Fn(&'r Request) -> (&'r str, f64)) -> Value
     found.map_or(Value::Null, |(name, _)| Value::Text(name.to_owned()))
 }
 
+/// What a thread did that does not get to a request.
+fn meanwhile(part: &str) -> Option<&'static str> {
+    match part {
+        "queued_running" | "others" => Some("busy with something else"),
+        "queued_blocked" => Some("blocked"),
+        _ => None,
+    }
+}
+
 fn finding(
     cause: Option<&Cause>,
     part: &'static str,
@@ -360,17 +399,12 @@ fn finding(
     let at = PARTS.iter().position(|p| *p == part).unwrap_or(0);
     let time = |r: &Request| r.parts.get(at).copied().unwrap_or(0.0);
     let helper = most(slow, |r| if is_helper(&r.helper) { (&r.helper, r.helper_time) } else { ("", 0.0) });
-    let meanwhile = match part {
-        "queued_running" | "others" => Some("busy with something else"),
-        "queued_blocked" => Some("blocked"),
-        _ => None,
-    };
     let columns = HashMap::from([
         ("more".to_owned(), Value::Real(more)),
         ("helper".to_owned(), helper),
         ("backend".to_owned(), most(slow, |r| (&r.backend, time(r)))),
         ("thread".to_owned(), most(slow, |r| (&r.thread, time(r)))),
-        ("meanwhile".to_owned(), meanwhile.map_or(Value::Null, |text| Value::Text(text.to_owned()))),
+        ("meanwhile".to_owned(), meanwhile(part).map_or(Value::Null, |text| Value::Text(text.to_owned()))),
     ]);
     let template = match cause {
         Some(cause) => cause.tail_says.as_str(),
@@ -486,6 +520,18 @@ mod tests {
             let found = of(part);
             assert!(found.cause == "read-late" && found.says.contains(text), "{found:?}");
         }
+    }
+
+    #[test]
+    fn parts_that_a_cause_says_the_same_of_are_one() {
+        let late = || {
+            let mut request = request(0.05, "queued_runnable", ("", 0.0));
+            request.parts[QUEUED + 1] = 0.05;
+            Request { total: 0.1, ..request }
+        };
+        let found = first(requests(late), None);
+        assert!(found.cause == "run-queue-wait" && found.share > 0.99 && found.says.contains("99 ms"), "{found:?}");
+        assert!(late().is_seen() && !request(0.05, "queued", ("", 0.0)).is_seen());
     }
 
     #[test]
