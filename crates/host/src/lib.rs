@@ -18,6 +18,7 @@ mod limit;
 #[cfg(feature = "bpf")]
 mod needs;
 pub mod perf;
+pub mod registers;
 #[cfg(feature = "bpf")]
 mod ring;
 

@@ -27,62 +27,63 @@ pub const REMEDY: &str =
 /// `struct perf_event_attr` of include/uapi/linux/perf_event.h as of its fifth version, Linux 4.1.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
-struct Attributes {
-    kind: u32,
-    size: u32,
-    config: u64,
-    sample_period: u64,
-    sample_type: u64,
-    read_format: u64,
-    flags: u64,
-    wakeup_watermark: u32,
-    bp_type: u32,
-    config1: u64,
-    config2: u64,
-    branch_sample_type: u64,
-    sample_regs_user: u64,
-    sample_stack_user: u32,
-    clockid: i32,
-    sample_regs_intr: u64,
-    aux_watermark: u32,
-    sample_max_stack: u16,
-    reserved: u16,
+pub(crate) struct Attributes {
+    pub kind: u32,
+    pub size: u32,
+    pub config: u64,
+    pub sample_period: u64,
+    pub sample_type: u64,
+    pub read_format: u64,
+    pub flags: u64,
+    pub wakeup_watermark: u32,
+    pub bp_type: u32,
+    pub config1: u64,
+    pub config2: u64,
+    pub branch_sample_type: u64,
+    pub sample_regs_user: u64,
+    pub sample_stack_user: u32,
+    pub clockid: i32,
+    pub sample_regs_intr: u64,
+    pub aux_watermark: u32,
+    pub sample_max_stack: u16,
+    pub reserved: u16,
 }
 
 const TYPE_HARDWARE: u32 = 0;
-const TYPE_SOFTWARE: u32 = 1;
+pub(crate) const TYPE_SOFTWARE: u32 = 1;
 const CPU_CYCLES: u64 = 0;
 const CPU_CLOCK: u64 = 0;
 const DUMMY: u64 = 9;
 
 // Bits of `sample_type`.
-const IP: u64 = 1;
-const TID: u64 = 1 << 1;
-const TIME: u64 = 1 << 2;
+pub(crate) const IP: u64 = 1;
+pub(crate) const TID: u64 = 1 << 1;
+pub(crate) const TIME: u64 = 1 << 2;
 const CALLCHAIN: u64 = 1 << 5;
 const CPU: u64 = 1 << 7;
-const REGS_USER: u64 = 1 << 12;
+pub(crate) const REGS_USER: u64 = 1 << 12;
 const STACK_USER: u64 = 1 << 13;
 
 // Bits of `flags`.
-const DISABLED: u64 = 1;
+pub(crate) const DISABLED: u64 = 1;
 const INHERIT: u64 = 1 << 1;
-const EXCLUDE_KERNEL: u64 = 1 << 5;
-const EXCLUDE_HV: u64 = 1 << 6;
+pub(crate) const EXCLUDE_KERNEL: u64 = 1 << 5;
+pub(crate) const EXCLUDE_HV: u64 = 1 << 6;
 const EXCLUDE_IDLE: u64 = 1 << 7;
 const MMAP: u64 = 1 << 8;
 const COMM: u64 = 1 << 9;
 const FREQUENCY: u64 = 1 << 10;
 const TASK: u64 = 1 << 13;
-const WATERMARK: u64 = 1 << 14;
+pub(crate) const WATERMARK: u64 = 1 << 14;
 const SAMPLE_ID_ALL: u64 = 1 << 18;
 const EXCLUDE_CALLCHAIN_USER: u64 = 1 << 22;
 const MMAP2: u64 = 1 << 23;
 const COMM_EXEC: u64 = 1 << 24;
-const USE_CLOCKID: u64 = 1 << 25;
+pub(crate) const USE_CLOCKID: u64 = 1 << 25;
 
 const FD_CLOEXEC: libc::c_ulong = 8;
 const IOC_ENABLE: libc::c_ulong = 0x2400;
+const IOC_DISABLE: libc::c_ulong = 0x2401;
 const IOC_PERIOD: libc::c_ulong = 0x4008_2404;
 #[cfg(feature = "bpf")]
 const IOC_SET_BPF: libc::c_ulong = 0x4004_2408;
@@ -95,6 +96,30 @@ const REGISTERS: u64 = 1 << 6 | 1 << 7 | 1 << 8;
 const REGISTERS: u64 = 1 << 29 | 1 << 30 | 1 << 31 | 1 << 32;
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 compile_error!("the registers of this machine are not known");
+
+impl Attributes {
+    /// Opens an event of a thread (-1: of all) on a CPU (-1: on all).
+    pub(crate) fn open(&self, pid: i32, cpu: i32) -> io::Result<OwnedFd> {
+        // SAFETY: the structure is alive during the call and its size is in it; a new descriptor comes back.
+        unsafe {
+            let number = libc::syscall(libc::SYS_perf_event_open, &raw const *self, pid, cpu, -1, FD_CLOEXEC) as i32;
+            if number < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            Ok(OwnedFd::from_raw_fd(number))
+        }
+    }
+}
+
+/// Why an event cannot be had.
+pub(crate) fn unavailable(error: &io::Error) -> Unavailable {
+    let why = format!("perf_event_open: {error}");
+    match error.raw_os_error() {
+        Some(libc::EACCES | libc::EPERM) => Unavailable::denied(why).remedy(REMEDY),
+        Some(libc::ENOENT | libc::ENOSYS | libc::EOPNOTSUPP | libc::ENODEV) => Unavailable::absent(why),
+        _ => Unavailable::failed(why),
+    }
+}
 
 /// What samples are taken by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,12 +170,7 @@ impl Perf {
                 break;
             }
         }
-        let why = format!("perf_event_open: {error}");
-        Err(match error.raw_os_error() {
-            Some(libc::EACCES | libc::EPERM) => Unavailable::denied(why).remedy(REMEDY),
-            Some(libc::ENOENT | libc::ENOSYS | libc::EOPNOTSUPP | libc::ENODEV) => Unavailable::absent(why),
-            _ => Unavailable::failed(why),
-        })
+        Err(unavailable(&error))
     }
 
     /// Sets the time between samples of each CPU by its number, nanoseconds: what always samples at one pace cannot see what runs at
@@ -221,7 +241,7 @@ fn cpus(list: &str) -> Vec<i32> {
 
 /// The event of one CPU, and where it puts its records.
 #[derive(Debug)]
-struct Ring {
+pub(crate) struct Ring {
     cpu: u32,
     event: OwnedFd,
     page: NonNull<u8>,
@@ -274,15 +294,13 @@ impl Ring {
         } else {
             -1
         };
-        // SAFETY: the structure is alive during the call and its size is in it; a new descriptor comes back.
-        let event = unsafe {
-            let number =
-                libc::syscall(libc::SYS_perf_event_open, &raw const attributes, pid, cpu, -1, FD_CLOEXEC) as i32;
-            if number < 0 {
-                return Err(io::Error::last_os_error());
-            }
-            OwnedFd::from_raw_fd(number)
-        };
+        let ring = Ring::of(attributes.open(pid, cpu)?, cpu as u32, size, u64::from(stack))?;
+        ring.enable()?;
+        Ok(ring)
+    }
+
+    /// Maps the records of an event: `size` bytes, a power of two; `stack` of them are the room that a sample has for the user stack.
+    pub(crate) fn of(event: OwnedFd, cpu: u32, size: usize, stack: u64) -> io::Result<Self> {
         // SAFETY: a new mapping of the event's buffer, at a place that the kernel chooses.
         let page = unsafe {
             libc::mmap(
@@ -294,20 +312,32 @@ impl Ring {
                 0,
             )
         };
-        let page = match NonNull::new(page.cast::<u8>()) {
-            Some(page) if page.as_ptr().cast() != libc::MAP_FAILED => page,
-            _ => return Err(io::Error::last_os_error()),
-        };
-        let ring = Ring { cpu: cpu as u32, event, page, size, stack: u64::from(stack) };
+        match NonNull::new(page.cast::<u8>()) {
+            Some(page) if page.as_ptr().cast() != libc::MAP_FAILED => Ok(Ring { cpu, event, page, size, stack }),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+
+    /// Begins to count.
+    pub(crate) fn enable(&self) -> io::Result<()> {
+        self.control(IOC_ENABLE)
+    }
+
+    /// Ends it.
+    pub(crate) fn disable(&self) -> io::Result<()> {
+        self.control(IOC_DISABLE)
+    }
+
+    fn control(&self, what: libc::c_ulong) -> io::Result<()> {
         // SAFETY: takes no pointer.
-        if unsafe { libc::ioctl(ring.event.as_raw_fd(), IOC_ENABLE as _, 0) } < 0 {
+        if unsafe { libc::ioctl(self.event.as_raw_fd(), what as _, 0) } < 0 {
             return Err(io::Error::last_os_error());
         }
-        Ok(ring)
+        Ok(())
     }
 
     /// Copies the records that are there to `bytes`, and their time and place to `records`. Of the room that samples have for a stack, what was used.
-    fn drain(&mut self, bytes: &mut Vec<u8>, records: &mut Vec<(u64, u32, u32)>) {
+    pub(crate) fn drain(&mut self, bytes: &mut Vec<u8>, records: &mut Vec<(u64, u32, u32)>) {
         // SAFETY: both lie in the mapped first page, are aligned, and are shared with the kernel by atomic access.
         let (head, tail) = unsafe {
             (&*self.page.as_ptr().add(HEAD).cast::<AtomicU64>(), &*self.page.as_ptr().add(TAIL).cast::<AtomicU64>())
@@ -369,11 +399,11 @@ impl Drop for Ring {
 
 // Types of records.
 const MMAP_RECORD: u32 = 1;
-const LOST_RECORD: u32 = 2;
+pub(crate) const LOST_RECORD: u32 = 2;
 const COMM_RECORD: u32 = 3;
 const EXIT_RECORD: u32 = 4;
 const FORK_RECORD: u32 = 7;
-const SAMPLE_RECORD: u32 = 9;
+pub(crate) const SAMPLE_RECORD: u32 = 9;
 const MMAP2_RECORD: u32 = 10;
 /// Bits of `misc`.
 const MISC_EXEC: u16 = 1 << 13;
@@ -462,16 +492,16 @@ pub enum Record<'a> {
 }
 
 /// Bytes that are taken from the front.
-struct Cursor<'a>(&'a [u8]);
+pub(crate) struct Cursor<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Cursor<'a> {
-    fn u32(&mut self) -> Option<u32> {
+    pub(crate) fn u32(&mut self) -> Option<u32> {
         let (head, rest) = self.0.split_first_chunk()?;
         self.0 = rest;
         Some(u32::from_ne_bytes(*head))
     }
 
-    fn u64(&mut self) -> Option<u64> {
+    pub(crate) fn u64(&mut self) -> Option<u64> {
         let (head, rest) = self.0.split_first_chunk()?;
         self.0 = rest;
         Some(u64::from_ne_bytes(*head))

@@ -157,6 +157,12 @@ pub struct Record {
           value_parser = clap::value_parser!(u32).range(0..=1000))]
     pub stacks: Option<u32>,
 
+    /// Sample the registers of busy threads, and their machine code, in a burst every so many seconds; 0: not at all.
+    /// Default: 10 where samples are taken
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true, default_missing_value = "10",
+          value_parser = clap::value_parser!(u32).range(0..=3600))]
+    pub instructions: Option<u32>,
+
     /// Exact counts, whatever they cost. Otherwise a collector that would take more than 0.5 % of a CPU (system calls,
     /// page faults, interrupts) counts for part of the time (duty cycle), scales up, and says so
     #[arg(long)]
@@ -199,6 +205,7 @@ impl Record {
         let has_target = self.whose.pid.is_some() || self.whose.cgroup.is_some() || self.whose.all;
         match (source, item) {
             ("stacks", "" | "sample") if self.stacks.is_some_and(|hertz| hertz > 0) => true,
+            ("instructions", "") if self.instructions.is_some_and(|seconds| seconds > 0) => true,
             ("threads", "" | "thread_time") if has_target => true,
             ("reads", "") if self.reads_from().is_some() => true,
             (_, "") => self.only.iter().any(|name| name == source),

@@ -30,6 +30,9 @@ use store::{TableId, Writer};
 /// Samples a second on each CPU where a command is recorded. Not 100: what runs at an even pace must not be seen always or never.
 pub(crate) const HERTZ: u32 = 99;
 
+/// Seconds between bursts of samples with registers.
+const BURSTS: u32 = 10;
+
 /// The tail is sealed at this age.
 const SEAL: Duration = Duration::from_secs(600);
 
@@ -94,6 +97,7 @@ pub fn record(options: &Record) -> Result<u8> {
         cloud_metadata: options.cloud_metadata,
         threads: options.threads,
         exact: options.exact,
+        bursts: options.instructions.unwrap_or(BURSTS),
         hertz: options.stacks.unwrap_or(if target == Target::Nobody { 0 } else { HERTZ }),
         target,
         read_from: read_from.clone(),

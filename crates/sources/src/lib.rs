@@ -31,6 +31,7 @@ mod facts;
 mod faults;
 mod filesystems;
 mod hugepages;
+mod instructions;
 mod interrupts;
 mod ipis;
 mod irqs;
@@ -109,6 +110,7 @@ pub static ALL: &[&Source] = &[
     &turns::SOURCE,
     &reads::SOURCE,
     &facts::SOURCE,
+    &instructions::SOURCE,
     // Last: a tick's rows of the dictionary come after those that refer to it.
     &stacks::SOURCE,
 ];

@@ -41,6 +41,8 @@ pub struct Scope {
     pub exact: bool,
     /// Samples a second on each CPU; 0 for none.
     pub hertz: u32,
+    /// Seconds between bursts of samples with registers; 0 for none.
+    pub bursts: u32,
 }
 
 /// Finds out whether a source can be read here, and opens what it holds open.

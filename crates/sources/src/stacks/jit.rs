@@ -4,6 +4,7 @@
 use super::demangle;
 use super::kernel::hexadecimal;
 use super::name::Kind;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The largest file that is read, bytes.
@@ -85,10 +86,16 @@ impl Map {
         Map { functions: named.collect() }
     }
 
+    /// The function at an address, and from where to where it reaches.
+    pub(super) fn range(&self, address: u64) -> Option<(Range<u64>, &Function)> {
+        let at = self.functions.partition_point(|f| f.0 <= address).checked_sub(1)?;
+        let (start, end, function) = self.functions.get(at).filter(|f| address < f.1)?;
+        Some((*start..*end, function))
+    }
+
     /// The function at an address, and what kind of code it is.
     pub(super) fn function(&self, address: u64) -> Option<(&Function, Kind)> {
-        let at = self.functions.partition_point(|f| f.0 <= address).checked_sub(1)?;
-        let (_, _, function) = self.functions.get(at).filter(|f| address < f.1)?;
+        let (_, function) = self.range(address)?;
         // HotSpot's interpreter is one piece of generated code.
         Some((function, if &*function.name == "Interpreter" { Kind::Interpreted } else { Kind::Jit }))
     }

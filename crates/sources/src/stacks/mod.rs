@@ -23,6 +23,7 @@ mod python;
 mod resolve;
 mod sample;
 mod signal;
+mod sites;
 mod symbols;
 mod trie;
 mod unwind;
@@ -199,6 +200,7 @@ pub struct Registers {
 pub use callers::{Callers, Innermost};
 pub use library::GoRuntime;
 pub use python::PythonStack;
+pub(crate) use sites::{Busy, Function, Site};
 
 /// What is known of the program's part of a stack.
 #[derive(Clone, Copy, Debug)]
@@ -246,6 +248,8 @@ struct State {
     functions: python::Functions,
     /// What the sampler has handed over.
     taken: Taken,
+    /// Which threads it met, if somebody asks for that.
+    busy: Option<sites::Threads>,
     /// What is to be said in the coverage.
     said: Vec<resolve::Said>,
     /// Whether the thread that finds names was started; whether it is to name everything now, and has done so; and whether it is to end.
@@ -429,6 +433,13 @@ impl Stacks {
     /// Takes over what the sampler has.
     fn hand_over(&self, taken: &mut Taken) {
         let mut state = self.state();
+        if let Some(busy) = &mut state.busy {
+            for sample::Row { pid, tid, comm, thread, weight, .. } in &taken.rows {
+                let (pid, tid) = (*pid, *tid);
+                let new = || Busy { pid, tid, comm: Arc::clone(comm), thread: Arc::clone(thread), time: 0 };
+                busy.entry(tid).or_insert_with(new).time += weight;
+            }
+        }
         state.taken.rows.append(&mut taken.rows);
         state.taken.counts = taken.counts;
     }

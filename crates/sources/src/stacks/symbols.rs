@@ -11,6 +11,7 @@ use object::read::elf::{ElfFile64, Sym};
 use object::{Object, ObjectSection, ReadCache, ReadRef, SymbolKind, elf};
 use std::collections::HashMap;
 use std::fs::File;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -33,6 +34,11 @@ pub(super) struct Symbols {
 impl Symbols {
     /// What holds an address, as its symbol, and how far into it the address is.
     pub(super) fn at(&self, address: u64) -> Option<(&str, u64)> {
+        self.range(address).map(|(name, range)| (name, address - range.start))
+    }
+
+    /// What holds an address, as its symbol, and from where to where it reaches.
+    pub(super) fn range(&self, address: u64) -> Option<(&str, Range<u64>)> {
         let mut at = self.entries.partition_point(|e| e.0 <= address);
         // Where one lies in another, the outer one began earlier.
         for _ in 0..4 {
@@ -41,7 +47,8 @@ impl Symbols {
             if address - start < u64::from(length) {
                 let rest = self.names.get(name as usize..)?;
                 let text = rest.get(..memchr::memchr(0, rest)?)?;
-                return Some((std::str::from_utf8(text).ok()?, address - start));
+                let range = start..start.saturating_add(length.into());
+                return Some((std::str::from_utf8(text).ok()?, range));
             }
         }
         None
