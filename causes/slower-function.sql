@@ -3,7 +3,7 @@
 -- page: profiles
 -- needs: thread_time sample
 -- against: yes
--- yields: all cpu-frequency numa
+-- yields: all cpu-frequency long-instruction memory-bound more-calls numa slower-calls
 -- says: {subject:fn} takes {slow:s} of CPU time per unit of work (baseline {against:s})
 -- evidence: mostly called through {way:path}
 -- check: twinscope flame SLOW.twin --against FAST.twin -o differs.html

@@ -34,7 +34,7 @@ fuzz_target!(|data: &[u8]| {
         .collect();
     for which in &code.loops {
         steps(&code, which);
-        if let Rate::Known(known) = rate(&code, which, &samples) {
+        if let Rate::Known(known) = rate(&code, which, [samples.as_slice()]) {
             assert!(known.ns > 0.0 && known.low <= known.ns && known.ns <= known.high);
         }
         if let Some(bound) = code.round(which, &|block| block as f64).and_then(|round| bound(&code, &round)) {

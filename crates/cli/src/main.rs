@@ -1,5 +1,6 @@
 //! The `twinscope` program: words, flags and exit codes. What a command does is done by the other crates.
 
+mod asm;
 mod compare;
 mod doctor;
 mod explain;
@@ -113,6 +114,15 @@ The first recording is the baseline. The page is one file that needs no network;
   twinscope flame slow.twin --window 10s..12s --process nginx -o nginx.svg
   twinscope flame slow.twin -o slow.pb.gz && go tool pprof slow.pb.gz")]
     Flame(flame::Flame),
+
+    /// Show what single instructions of a function cost, what they wait for, and how long rounds of its loops take
+    #[command(after_help = "Examples:
+  twinscope asm hash_find slow.twin                        its assembly, with CPU time per operation
+  twinscope asm hash_find slow.twin --against fast.twin    both versions side by side, with the difference
+  twinscope asm 'Map.get' java.twin --json
+
+docs/instructions.md says how times, classes of wait and bounds come about, and describes the JSON.")]
+    Asm(asm::Asm),
 
     /// Convert a profile of perf or another profiler to a recording
     #[command(after_help = "Examples:
@@ -229,6 +239,7 @@ fn run(command: Command) -> anyhow::Result<u8> {
         Command::Causes(options) => explain::causes(&options),
         Command::Report(options) => page::report(&options),
         Command::Flame(options) => flame::flame(&options),
+        Command::Asm(options) => asm::asm(&options),
         Command::Import(options) => import::import(&options),
         Command::Resolve(options) => resolve::resolve(&options),
         Command::Sql(options) => sql::sql(&options),

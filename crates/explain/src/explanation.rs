@@ -2,6 +2,7 @@
 
 use crate::answer::{Explanation, NotEvaluated, Note, Outcome};
 use crate::budget::{Budget, STATES, State};
+use crate::cause::instructions::Instructions;
 use crate::cause::{Cause, Found, Measure, OfRun, Order, Tables, ask, totals};
 use crate::{Error, allocate, verdict};
 use compare::{Choice, FactDifference, LEAST_CHANGE, Pace, PerSide, Side, Unit, cautions, facts, own, window};
@@ -152,8 +153,13 @@ fn tables<'a>(
         OfRun { run: run.name.clone(), side: *side, pace, window: (w.from, w.to) }
     };
     let names = budget.names();
+    let units = PerSide::of(|of| {
+        let place = side.iter().position(|s| *s == of);
+        place.and_then(|at| windows.get(at)).map_or(0.0, |w| budget.pace(of).rate() * w.seconds())
+    });
     Tables {
         budget,
+        instructions: Instructions::of(runs, side, windows, units),
         cgroups: runs.iter().zip(side).flat_map(|(run, side)| own::cgroups(run, *side, &names)).collect(),
         runs: runs.iter().zip(side).zip(windows).map(of_run).collect(),
         measures: measures(runs, side, windows, budget),

@@ -1,6 +1,7 @@
 //! The code of a function: its basic blocks and its natural loops.
 
 use crate::{Flow, Instruction, Machine, Work, decode};
+use std::collections::BTreeSet;
 
 /// Instructions without a jump in or out but at their ends.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,6 +33,29 @@ pub struct Loop {
     pub depth: usize,
     /// No loop is within it.
     pub innermost: bool,
+}
+
+impl Loop {
+    /// The same without the ways through some blocks; `None` where nothing is left of it, or nothing was taken away.
+    pub(crate) fn without(&self, code: &Code, left_out: impl Fn(usize) -> bool) -> Option<Loop> {
+        let stays = |block: &usize| self.blocks.binary_search(block).is_ok() && !left_out(*block);
+        let reached = |from: Vec<usize>, next: &dyn Fn(&Block) -> &[usize], end: bool| {
+            let mut found = BTreeSet::new();
+            let mut todo = from;
+            while let Some(block) = todo.pop() {
+                if stays(&block) && found.insert(block) && !(end && block == self.head) {
+                    todo.extend(code.blocks.get(block).map_or(&[][..], next));
+                }
+            }
+            found
+        };
+        let ahead = reached(vec![self.head], &|block| &block.successors, false);
+        let latches: Vec<usize> = self.latches.iter().copied().filter(|latch| ahead.contains(latch)).collect();
+        let back = reached(latches.clone(), &|block| &block.predecessors, true);
+        let blocks: Vec<usize> = ahead.intersection(&back).copied().collect();
+        let is_less = !latches.is_empty() && blocks.contains(&self.head) && blocks.len() < self.blocks.len();
+        is_less.then(|| Loop { latches, blocks, ..self.clone() })
+    }
 }
 
 /// Decoded code of a function.
@@ -303,7 +327,7 @@ fn loops(blocks: &[Block]) -> Vec<Loop> {
         if latches.is_empty() {
             continue;
         }
-        let mut inside = std::collections::BTreeSet::from([head]);
+        let mut inside = BTreeSet::from([head]);
         let mut todo = latches.clone();
         while let Some(at) = todo.pop() {
             if inside.insert(at) {

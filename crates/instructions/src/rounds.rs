@@ -1,7 +1,8 @@
 //! How long a round of a loop takes: of two samples of one thread in the same run of a loop, registers that count its rounds tell how many lie between
 //! them, and the thread's task clock how long they took.
 
-use crate::{Code, Counter, Loop, Register, Steps, steps};
+use crate::{Code, Counter, Flow, Instruction, Loop, Register, Steps, Work, steps};
+use std::collections::BTreeSet;
 
 /// One sample of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,15 +75,37 @@ enum Between {
     Nothing,
 }
 
-/// The time of a round of a loop, from samples of one thread in the order of its task clock.
-pub fn rate(code: &Code, which: &Loop, samples: &[Sample]) -> Rate {
+/// The time of a round of a loop. Each of `samples` are those of one thread, in the order of its task clock, while it was looked at.
+pub fn rate<'a>(code: &Code, which: &Loop, samples: impl IntoIterator<Item = &'a [Sample]> + Clone) -> Rate {
+    let found = rate_of(code, which, samples.clone());
+    if found != Rate::Unknown(Why::NoCounter) {
+        return found;
+    }
+    // What is called changes registers, and loops of JITs call their runtime where they seldom go: without those ways, a register may count.
+    let sampled: BTreeSet<usize> = samples
+        .clone()
+        .into_iter()
+        .flatten()
+        .filter_map(|sample| code.at(sample.address).and_then(|at| code.block_of(at)))
+        .collect();
+    let calls = |block: usize| {
+        let called = |i: &Instruction| matches!(i.flow, Flow::Call | Flow::IndirectCall) || i.work == Work::System;
+        code.of_block(block).iter().any(called)
+    };
+    match which.without(code, |block| calls(block) && !sampled.contains(&block)) {
+        Some(usual) => rate_of(code, &usual, samples),
+        None => found,
+    }
+}
+
+fn rate_of<'a>(code: &Code, which: &Loop, samples: impl IntoIterator<Item = &'a [Sample]>) -> Rate {
     let steps = steps(code, which);
     if steps.counters.is_empty() {
         return Rate::Unknown(Why::NoCounter);
     }
     let mut found: Vec<(f64, Counter)> = Vec::new();
     let mut another = 0usize;
-    for pair in samples.windows(2) {
+    for pair in samples.into_iter().flat_map(|of_thread| of_thread.windows(2)) {
         let &[a, b] = pair else { continue };
         let ns = b.task_clock.saturating_sub(a.task_clock);
         if ns == 0 || ns > GAP {

@@ -1,6 +1,6 @@
 //! Code that compilers made (`fixtures/instructions`), with what is known of it.
 
-use crate::*;
+use crate::{rate as rate_of_many, *};
 
 const LOOPS: &str = include_str!("../../../fixtures/instructions/loops.txt");
 
@@ -28,6 +28,10 @@ fn x86(name: &str) -> Code {
 
 fn arm(name: &str) -> Code {
     function("clang", Machine::Aarch64, name)
+}
+
+fn rate(code: &Code, which: &Loop, samples: &[Sample]) -> Rate {
+    rate_of_many(code, which, [samples])
 }
 
 fn general(number: u8) -> Register {
@@ -371,6 +375,32 @@ fn rounds_are_timed_by_registers() {
             assert!(known.pairs == 99 && known.spread < 0.02, "{known:?}");
         }
     }
+}
+
+#[test]
+fn ways_that_are_not_taken_do_not_hide_a_counter() {
+    // L: dec rax; jz out; test [rdi], rdi; jnz slow; back: jmp L; slow: call far; jmp back; out: ret. The call may change rax.
+    let bytes = [
+        0x48, 0xff, 0xc8, 0x74, 0x0e, 0x48, 0x85, 0x3f, 0x75, 0x02, 0xeb, 0xf4, 0xe8, 0x00, 0x10, 0x00, 0x00, 0xeb,
+        0xf7, 0xc3,
+    ];
+    let code = Code::new(Machine::X86_64, &bytes, 0);
+    let which = only_loop(&code);
+    assert!(steps(&code, which).counters.is_empty());
+    let sample = |n: u64| {
+        let mut registers = [0x5000; 32];
+        registers[0] = 1_000_000 - n * 1000;
+        Sample { address: 5, task_clock: n * 1_000_000, registers }
+    };
+    let samples: Vec<Sample> = (0..50).map(sample).collect();
+    assert!(
+        matches!(rate(&code, which, &samples), Rate::Known(known) if (known.ns - 1000.0).abs() < 1e-6),
+        "{:?}",
+        rate(&code, which, &samples)
+    );
+    // Where it is taken, nothing can be said.
+    let taken = Sample { address: 0x11, ..samples[49] };
+    assert_eq!(rate(&code, which, &[samples, vec![taken]].concat()), Rate::Unknown(Why::NoCounter));
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod doctor;
 mod explain;
 mod flame;
 mod hostile;
+mod instructions;
 mod interpreted;
 mod kill;
 mod latency;

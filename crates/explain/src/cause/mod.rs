@@ -35,6 +35,7 @@
 
 mod ask;
 mod cut;
+pub(crate) mod instructions;
 mod order;
 mod parse;
 mod tables;

@@ -2,6 +2,7 @@
 //! for several causes.
 
 use super::cut;
+use super::instructions::Instructions;
 use super::totals::Total;
 use crate::budget::{Budget, STATES, State};
 use compare::own::InGroup;
@@ -39,6 +40,8 @@ pub(crate) struct Tables<'a> {
     pub(crate) totals: Vec<Total>,
     /// Properties that differ: name, values by side, and why that matters where it is known to.
     pub(crate) facts: Vec<Property>,
+    /// What the code of functions waits for, and how long rounds of its loops take.
+    pub(crate) instructions: Instructions,
 }
 
 /// The columns of `budget`.
@@ -201,6 +204,7 @@ impl Tables<'_> {
             vec![Value::Text(t.metric.clone()), unit.slow, unit.baseline, second.slow, second.baseline]
         });
         session.define("total", &["metric", "slow", "against", "slow_rate", "against_rate"], totals)?;
+        self.instructions.define(session)?;
         cut::define(session)?;
         derive(session, &DERIVED)
     }

@@ -17,6 +17,7 @@
 
 use super::super::{Cause, FILES, Tables, ask, parse};
 use crate::budget::{Budget, Cell, STATES, State};
+use crate::cause::instructions::Instructions;
 use query::Session;
 use query::sql::{Row, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -128,6 +129,7 @@ fn schema() -> &'static BTreeMap<String, Vec<String>> {
             measures: Vec::new(),
             totals: Vec::new(),
             facts: Vec::new(),
+            instructions: Instructions::default(),
         };
         assert_eq!(nothing.define(&mut session).unwrap(), Vec::<String>::new());
         let (_, names) = session

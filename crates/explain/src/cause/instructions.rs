@@ -1,0 +1,244 @@
+//! What the machine code of functions waits for, and how many rounds of their loops a unit of work takes and how long each is: the tables
+//! `instruction_wait` and `loop_rate`, which causes ask. Of repeats the first recording of each side tells.
+
+use ::instructions::{Rate, Verdict, Wait};
+use compare::assembly::{Asked, Cell, Laid, LoopOf, lay_by};
+use compare::{PerSide, Side, Unit};
+use model::Window;
+use query::assembly::{Assembly, Function};
+use query::sql::Value;
+use query::{Run, Session};
+use std::collections::{BTreeMap, HashSet};
+
+/// Functions that are looked at: those with most CPU time on the slow side.
+const FUNCTIONS: usize = 40;
+
+/// A loop is its function's if it has this part of its samples.
+const MOST: f64 = 0.5;
+
+/// CPU time per unit of work by function and what was waited for.
+#[derive(Debug, Default, PartialEq)]
+struct Waited {
+    /// Seconds.
+    time: PerSide<f64>,
+    samples: PerSide<u64>,
+}
+
+/// A loop that both sides know the time of a round of.
+#[derive(Debug, PartialEq)]
+struct Rounds {
+    function: String,
+    /// ns a round.
+    ns: PerSide<f64>,
+    /// Rounds per unit of work.
+    rounds: PerSide<f64>,
+    /// The intervals of `ns` do not overlap.
+    apart: bool,
+    verdict: PerSide<Option<Verdict>>,
+}
+
+/// Both tables.
+#[derive(Debug, Default)]
+pub(crate) struct Instructions {
+    waits: BTreeMap<(String, &'static str), Waited>,
+    loops: Vec<Rounds>,
+}
+
+fn word(verdict: Option<Verdict>) -> Value {
+    match verdict {
+        Some(Verdict::Core) => Value::Text("core".into()),
+        Some(Verdict::Memory) => Value::Text("memory".into()),
+        Some(Verdict::Between) => Value::Text("between".into()),
+        None => Value::Null,
+    }
+}
+
+impl Instructions {
+    /// Reads them; `units` of work each side did in the window of its first run. Empty where the slow side has no code.
+    pub(crate) fn of(runs: &[Run], side: &[Side], windows: &[Window], units: PerSide<f64>) -> Instructions {
+        let sides = PerSide::of(|of| {
+            let at = side.iter().position(|s| *s == of)?;
+            let (run, window) = (runs.get(at)?, windows.get(at)?);
+            Some((run, window, Assembly::load(run, window)?)).filter(|_| units[of].is_finite() && units[of] > 0.0)
+        });
+        let mut found = Instructions::default();
+        let Some((run, window, assembly)) = &sides.slow else { return found };
+        let asked = |side: &Side, function| {
+            let (run, window, assembly) = sides[*side].as_ref()?;
+            Some(Asked { run, window, assembly, function })
+        };
+        let mut known = HashSet::new();
+        for function in assembly.functions.iter().filter(|f| f.all_landed() > 0).take(FUNCTIONS) {
+            if !known.insert(function.name.as_str()) {
+                continue;
+            }
+            let others = sides.baseline.as_ref().map_or(&[][..], |(_, _, assembly)| &assembly.functions);
+            let other = others.iter().find(|other| is_same(other, function));
+            let slow = Asked { run, window, assembly, function };
+            let baseline = other.and_then(|other| asked(&Side::Baseline, other));
+            found.add(&lay_by(slow, baseline, Unit::Second, units));
+        }
+        found
+    }
+
+    fn add(&mut self, laid: &Laid) {
+        Side::BOTH.into_iter().for_each(|side| self.waits(laid, side));
+        let Some(of) = laid.side(Side::Slow) else { return };
+        for which in of.loops.iter().filter(|which| which.share >= MOST) {
+            let Some(other) = laid.partner(which).filter(|other| other.share >= MOST) else { continue };
+            let (Rate::Known(mine), Rate::Known(theirs)) = (which.rate, other.rate) else { continue };
+            // Of nested loops the innermost that has most samples: its rounds are what is done.
+            let is_deeper = |deeper: &LoopOf| {
+                deeper.depth > which.depth && deeper.share >= MOST && matches!(deeper.rate, Rate::Known(_))
+            };
+            if of.loops.iter().any(is_deeper) {
+                continue;
+            }
+            let cells = laid.pairs.iter().filter_map(|pair| pair.cells.slow.as_ref());
+            let hottest =
+                cells.filter(|cell| (which.from..=which.to).contains(&cell.index)).max_by_key(|cell| cell.samples);
+            self.loops.push(Rounds {
+                function: hottest.and_then(inner).unwrap_or(&of.name).to_owned(),
+                ns: PerSide { slow: mine.ns, baseline: theirs.ns },
+                rounds: PerSide { slow: which.ns / mine.ns, baseline: other.ns / theirs.ns },
+                apart: mine.low > theirs.high || theirs.low > mine.high,
+                verdict: PerSide { slow: which.verdict, baseline: other.verdict },
+            });
+        }
+    }
+
+    /// Adds what a side of it waits for.
+    fn waits(&mut self, laid: &Laid, side: Side) {
+        let Some(of) = laid.side(side) else { return };
+        for cell in laid.pairs.iter().filter_map(|pair| pair.cells[side].as_ref()) {
+            let Some(wait) = cell.wait.map(Wait::word) else { continue };
+            let waited = self.waits.entry((inner(cell).unwrap_or(&of.name).to_owned(), wait)).or_default();
+            waited.time[side] += cell.ns / 1e9;
+            waited.samples[side] += cell.samples;
+        }
+    }
+
+    /// Defines the tables.
+    ///
+    /// # Errors
+    /// Where SQLite refuses.
+    pub(crate) fn define(&self, session: &mut Session) -> Result<(), query::Error> {
+        let waits = self.waits.iter().map(|((function, wait), of)| {
+            vec![
+                Value::Text(function.clone()),
+                Value::Text((*wait).to_owned()),
+                Value::Real(of.time.slow),
+                Value::Real(of.time.baseline),
+                Value::Integer(of.samples.slow as i64),
+                Value::Integer(of.samples.baseline as i64),
+            ]
+        });
+        session.define(
+            "instruction_wait",
+            &["function", "wait", "slow", "against", "slow_samples", "against_samples"],
+            waits,
+        )?;
+        let loops = self.loops.iter().map(|of| {
+            vec![
+                Value::Text(of.function.clone()),
+                Value::Real(of.ns.slow),
+                Value::Real(of.ns.baseline),
+                Value::Real(of.rounds.slow),
+                Value::Real(of.rounds.baseline),
+                Value::Integer(i64::from(of.apart)),
+                word(of.verdict.slow),
+                word(of.verdict.baseline),
+            ]
+        });
+        let columns = [
+            "function",
+            "slow_ns",
+            "against_ns",
+            "slow_rounds",
+            "against_rounds",
+            "apart",
+            "slow_bound",
+            "against_bound",
+        ];
+        session.define("loop_rate", &columns, loops)
+    }
+}
+
+/// The function that was put into the one that it is of: what stacks call it.
+fn inner(cell: &Cell) -> Option<&str> {
+    cell.lines.first().map(|line| line.function.as_str()).filter(|name| !name.is_empty())
+}
+
+/// Whether two sides mean the same function: by its name, and whether a process made it.
+fn is_same(a: &Function, b: &Function) -> bool {
+    a.name == b.name && a.pid.is_some() == b.pid.is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ::instructions::{Code, Machine, Sample, Skid};
+    use model::Manifest;
+    use query::assembly::Line;
+    use query::testing::write;
+
+    /// mov rax,[rax]; dec rsi; jnz; ret.
+    const CHASE: [u8; 9] = [0x48, 0x8b, 0x00, 0x48, 0xff, 0xce, 0x75, 0xf8, 0xc3];
+
+    fn function(seconds: f64, ns: u64) -> Function {
+        let sample = |n: u64| {
+            let mut registers = [0; 32];
+            registers[6] = 1_000_000 - n * 10_000;
+            Sample { address: 3, task_clock: n * 10_000 * ns, registers }
+        };
+        Function {
+            name: "find".into(),
+            module: "/bin/a".into(),
+            pid: None,
+            whole: true,
+            code: Code::new(Machine::X86_64, &CHASE, 0),
+            landed: [(3, 90), (6, 10)].into(),
+            threads: vec![(0..50).map(sample).collect()],
+            seconds,
+            samples: 100,
+            lines: [(0, vec![Line { function: "next".into(), source: "a.c:1".into() }, Line::default()])].into(),
+            others: (0, 0),
+        }
+    }
+
+    #[test]
+    fn rounds_and_their_time_are_told_apart() {
+        let dir = tempfile::tempdir().unwrap();
+        let run = |name: &str| {
+            let path = dir.path().join(name);
+            write(&path, &Manifest::default(), &[]);
+            Run { name: name.into(), recording: store::Recording::open(&path).unwrap() }
+        };
+        let (slow, fast) = (run("slow"), run("fast"));
+        let window = Window { from: 0, to: 1_000_000_000, why: String::new() };
+        let assemblies = [function(4.0, 100), function(0.5, 50)].map(|function| Assembly {
+            functions: vec![function],
+            skid: Skid::One,
+            frequency: Some(3e9),
+        });
+        let asked = |run, at: usize| Asked {
+            run,
+            window: &window,
+            assembly: &assemblies[at],
+            function: &assemblies[at].functions[0],
+        };
+        let mut found = Instructions::default();
+        let units = PerSide { slow: 2.0, baseline: 1.0 };
+        found.add(&lay_by(asked(&slow, 0), Some(asked(&fast, 1)), Unit::Second, units));
+        let rounds = &found.loops[0];
+        assert!((rounds.ns.slow - 100.0).abs() < 1e-6 && (rounds.ns.baseline - 50.0).abs() < 1e-6 && rounds.apart);
+        // Two seconds a unit are 20 million rounds of 100 ns; half a second 10 million of 50.
+        assert!((rounds.rounds.slow - 2e7).abs() < 10.0 && (rounds.rounds.baseline - 1e7).abs() < 10.0, "{rounds:?}");
+        assert_eq!(rounds.verdict.slow, Some(Verdict::Memory));
+        // What was put into it has the time of its instructions.
+        assert_eq!(rounds.function, "next");
+        let waited = &found.waits[&("next".to_owned(), "load")];
+        assert!((waited.time.slow - 1.8).abs() < 1e-9 && waited.samples == PerSide { slow: 90, baseline: 90 });
+        assert_eq!(found.waits[&("find".to_owned(), "core")].samples.slow, 10);
+    }
+}
