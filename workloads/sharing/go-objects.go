@@ -19,11 +19,24 @@ func advance(of *cursor, value uint64) uint64 {
 	return value
 }
 
+// line is the cache line of a cursor.
+func line(of *cursor) uintptr {
+	return uintptr(unsafe.Pointer(of)) / 64
+}
+
 func main() {
 	run := begin(2)
 	cursors := make([]*cursor, run.threads)
+	for {
+		for i := range cursors {
+			cursors[i] = &cursor{step: 7}
+		}
+		// Small objects lie side by side, and two of them in one line or at the end of one and the beginning of the next.
+		if mended || run.threads < 2 || line(cursors[0]) == line(cursors[1]) {
+			break
+		}
+	}
 	for i := range cursors {
-		cursors[i] = &cursor{step: 7}
 		reads(i, unsafe.Pointer(&cursors[i].step), "cursor.step")
 		writes(i, unsafe.Pointer(&cursors[i].lines), "cursor.lines")
 		writes(i, unsafe.Pointer(&cursors[i].position), "cursor.position")
