@@ -174,9 +174,9 @@ fn why(why: Why) -> String {
 
 fn verdict(verdict: Verdict) -> &'static str {
     match verdict {
-        Verdict::Core => "core-bound",
-        Verdict::Memory => "memory-bound",
-        Verdict::Between => "neither plainly core- nor memory-bound",
+        Verdict::Core => "bound by the core",
+        Verdict::Memory => "bound by memory",
+        Verdict::Between => "bound plainly neither by the core nor by memory",
     }
 }
 
