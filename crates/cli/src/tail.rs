@@ -19,6 +19,9 @@ pub(crate) fn print(tail: &Tail) {
         }
         None => println!("{place}: slow requests do nothing that usual ones do not."),
     }
+    if let Some(caution) = &tail.caution {
+        println!("But {}", text::clean(caution));
+    }
     println!();
     for side in Side::BOTH {
         if let Some(of) = &tail.sides[side] {

@@ -8,9 +8,10 @@ use crate::Error;
 use crate::cause::{Cause, Tail as Claim, fill_words};
 use compare::{Choice, PerSide, Side, window};
 use model::Window;
+use query::latency::{Kind, Latency};
 use query::profile::{Of, Ran, Stretch, Stretches};
 use query::sql::Value;
-use query::{Run, Session};
+use query::{Run, Session, human};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use store::Recording;
 
@@ -36,6 +37,8 @@ pub const PARTS: [&str; 16] = [
 ];
 /// So many of them, the first, are before the question was read.
 const QUEUED: usize = 4;
+/// The slowest requests were missed where one in a hundred of all takes so many times as long as those that were followed.
+const MISSED: f64 = 1.5;
 /// The part of the time before a question is read that may be unseen.
 const UNSEEN: f64 = 0.5;
 /// Slow are so many at least, if there are.
@@ -112,6 +115,8 @@ pub struct TailFinding {
 pub struct Tail {
     /// Whose requests: "nginx, port 8080".
     pub place: String,
+    /// Where the slowest of all requests were not among those that were followed: that, in a sentence.
+    pub caution: Option<String>,
     /// What was followed of each side.
     pub sides: PerSide<Option<OfSide>>,
     /// The parts, the greatest first.
@@ -154,6 +159,8 @@ pub fn tail(runs: Vec<Run>, slow: usize, window: &Choice, causes: &[Cause]) -> R
         |run: &Run| run.recording.table("turn_followed").is_some_and(|t| t.column("queued_blocked").is_some());
     let tell: BTreeSet<String> = runs.iter().filter(|run| has_queued(run)).map(|run| run.name.clone()).collect();
     let ask = question(!tell.is_empty());
+    let counted: BTreeMap<String, f64> =
+        runs.iter().zip(&windows).take(slow).flat_map(|(run, window)| p99s(&run.recording, window)).collect();
     let session = Session::of(runs)?;
     let (_, rows) = session.all(&ask)?;
     let mut sides = PerSide::<Vec<Request>>::default();
@@ -169,7 +176,38 @@ pub fn tail(runs: Vec<Run>, slow: usize, window: &Choice, causes: &[Cause]) -> R
             names.first().map_or("", String::as_str)
         ))
     })?;
-    Ok(of_place(place, sides, has_baseline, causes, &|run, at| session.look(run, at)))
+    let mut tail = of_place(place, sides, has_baseline, causes, &|run, at| session.look(run, at));
+    tail.caution = counted.get(&tail.place).and_then(|p99| caution(&tail, *p99));
+    Ok(tail)
+}
+
+/// The 99th percentile of all requests of each server, as places of requests are called: of queue or service time that which is longer; seconds.
+fn p99s(recording: &Recording, window: &Window) -> Vec<(String, f64)> {
+    let Some(all) = Latency::load(recording, window) else { return Vec::new() };
+    let mut found: BTreeMap<String, f64> = BTreeMap::new();
+    for times in [Kind::Service, Kind::Queue].into_iter().flat_map(|kind| all.of(true, kind)) {
+        let service = &times.service;
+        let place = match service.protocol.as_str() {
+            "unix" => format!("{} at {}", service.comm, service.path),
+            _ => format!("{}, port {}", service.comm, service.port),
+        };
+        let longest = found.entry(place).or_default();
+        *longest = all.quantile(times, SLOWEST).map_or(*longest, |p99| longest.max(p99));
+    }
+    found.into_iter().collect()
+}
+
+/// Says where the slowest that were followed are far from the slowest of all.
+fn caution(tail: &Tail, p99: f64) -> Option<String> {
+    let followed: f64 = tail.sides.slow.as_ref()?.slow.iter().sum();
+    (p99 > MISSED * followed).then(|| {
+        format!(
+            "the slowest requests were not among those that were followed: one in a hundred of all takes {} and more, those followed {} \
+             on average. Record for longer, or with --exact.",
+            human(p99, "s"),
+            human(followed, "s")
+        )
+    })
 }
 
 /// A row of the answer to [`question`], where it lies in the window of its run.
@@ -282,7 +320,7 @@ fn of_place(
     let PerSide { slow: mut requests, baseline: mut against } = sides;
     let baseline = if has_baseline { cut(&mut against) } else { None };
     let Some(slow) = cut(&mut requests) else {
-        return Tail { place, sides: PerSide::default(), findings: Vec::new() };
+        return Tail { place, caution: None, sides: PerSide::default(), findings: Vec::new() };
     };
     let mut left: [f64; PARTS.len()] =
         std::array::from_fn(|part| beyond(&slow, baseline.as_ref(), |r| r.parts.get(part).copied().unwrap_or(0.0)));
@@ -322,7 +360,12 @@ fn of_place(
     findings.sort_by(|(a, _), (b, _)| b.more.total_cmp(&a.more));
     tell_what_ran(&mut findings, &slow, causes, recordings);
     let findings = findings.into_iter().map(|(finding, _)| finding).collect();
-    Tail { place, sides: PerSide { slow: Some(slow.of), baseline: baseline.map(|cut| cut.of) }, findings }
+    Tail {
+        place,
+        caution: None,
+        sides: PerSide { slow: Some(slow.of), baseline: baseline.map(|cut| cut.of) },
+        findings,
+    }
 }
 
 /// Adds to findings what the threads concerned ran meanwhile, by samples: the one that answered, or, of a finding of helpers (`true`), these.
@@ -448,7 +491,7 @@ impl Tail {
             })
             .collect();
         serde_json::json!({
-            "place": self.place, "slow": side(&self.sides.slow), "baseline": side(&self.sides.baseline), "findings": findings,
+            "place": self.place, "caution": self.caution, "slow": side(&self.sides.slow), "baseline": side(&self.sides.baseline), "findings": findings,
         })
     }
 }
@@ -520,6 +563,18 @@ mod tests {
             let found = of(part);
             assert!(found.cause == "read-late" && found.says.contains(text), "{found:?}");
         }
+    }
+
+    #[test]
+    fn what_was_missed_is_said() {
+        let sides = PerSide { slow: requests(|| request(0.05, "lock", ("", 0.0))), baseline: Vec::new() };
+        let tail = of_place("web, port 80".into(), sides, false, &built_in(), &|_, _| ());
+        assert_eq!(caution(&tail, 0.06), None);
+        assert!(
+            caution(&tail, 0.3).unwrap().contains("300 ms and more, those followed 50"),
+            "{:?}",
+            caution(&tail, 0.3)
+        );
     }
 
     #[test]
