@@ -103,32 +103,32 @@ fn rate_of<'a>(code: &Code, which: &Loop, samples: impl IntoIterator<Item = &'a 
     if steps.counters.is_empty() {
         return Rate::Unknown(Why::NoCounter);
     }
-    let mut found: Vec<(f64, Counter)> = Vec::new();
+    let mut found: Vec<Pair> = Vec::new();
     let mut another = 0usize;
     for pair in samples.into_iter().flat_map(|of_thread| of_thread.windows(2)) {
         let &[a, b] = pair else { continue };
-        let ns = b.task_clock.saturating_sub(a.task_clock);
-        if ns == 0 || ns > GAP {
+        let gap = b.task_clock.saturating_sub(a.task_clock);
+        if gap == 0 || gap > GAP {
             continue;
         }
-        match between(code, which, &steps, &a, &b, ns) {
-            Between::Rounds(counter, rounds) => found.push((ns as f64 / rounds, counter)),
+        match between(code, which, &steps, &a, &b, gap) {
+            Between::Rounds(counter, rounds) => found.push(Pair { ns: gap as f64 / rounds, gap, counter }),
             Between::Another => another += 1,
             Between::Nothing => {}
         }
     }
-    if another > found.len() / 2 && another + found.len() >= PAIRS {
+    if another + found.len() >= PAIRS && !is_one_run(&mut found, another) {
         return Rate::Unknown(Why::Reset);
     }
     if found.len() < PAIRS {
         return Rate::Unknown(Why::FewPairs { pairs: found.len() });
     }
-    found.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let value = |at: usize| found.get(at).map_or(f64::NAN, |f| f.0);
-    let median = middle(&found.iter().map(|f| f.0).collect::<Vec<_>>());
-    let mut apart: Vec<f64> = found.iter().map(|f| (f.0 - median).abs()).collect();
+    found.sort_by(|a, b| a.ns.total_cmp(&b.ns));
+    let value = |at: usize| found.get(at).map_or(f64::NAN, |f| f.ns);
+    let median = middle(&found);
+    let mut apart: Vec<f64> = found.iter().map(|f| (f.ns - median).abs()).collect();
     apart.sort_by(f64::total_cmp);
-    let spread = middle(&apart) * 1.4826 / median;
+    let spread = apart.get(apart.len() / 2).copied().unwrap_or(f64::NAN) * 1.4826 / median;
     if spread.is_nan() || spread > 0.6 {
         return Rate::Unknown(Why::Unsteady);
     }
@@ -137,14 +137,49 @@ fn rate_of<'a>(code: &Code, which: &Loop, samples: impl IntoIterator<Item = &'a 
     let half = 0.98 * n.sqrt();
     let low = (n / 2.0 - half).floor().max(0.0) as usize;
     let high = ((n / 2.0 + half).ceil() as usize).min(found.len() - 1);
-    let Some(&(_, counter)) = found.first() else { return Rate::Unknown(Why::FewPairs { pairs: 0 }) };
+    let Some(&Pair { counter, .. }) = found.first() else { return Rate::Unknown(Why::FewPairs { pairs: 0 }) };
     Rate::Known(Known { counter, ns: median, low: value(low), high: value(high), pairs: found.len(), spread })
 }
 
-fn middle(sorted: &[f64]) -> f64 {
-    let at = |n: usize| sorted.get(n).copied().unwrap_or(f64::NAN);
+/// Two samples in one run of a loop.
+#[derive(Clone, Copy)]
+struct Pair {
+    /// ns a round.
+    ns: f64,
+    /// ns between them.
+    gap: u64,
+    counter: Counter,
+}
+
+/// The median time of a round of pairs in its order.
+fn middle(sorted: &[Pair]) -> f64 {
+    let at = |n: usize| sorted.get(n).map_or(f64::NAN, |pair| pair.ns);
     let half = sorted.len() / 2;
     if sorted.len() % 2 == 1 { at(half) } else { (at(half.wrapping_sub(1)) + at(half)) / 2.0 }
+}
+
+/// Whether pairs that look like two samples of one run of the loop are, where `another` pairs plainly are not. A loop that is entered again and again in
+/// equal intervals a little shorter than the samples' seems to go on, slowly: as the wheels of a coach do on film. Samples further apart tell: of true
+/// pairs the time of a round is the same.
+fn is_one_run(found: &mut [Pair], another: usize) -> bool {
+    let all = found.len() + another;
+    if another * 20 <= all {
+        return true;
+    }
+    if found.len() * 5 < all || found.len() < 2 * PAIRS {
+        return false;
+    }
+    found.sort_by_key(|pair| pair.gap);
+    let third = found.len() / 3;
+    let of = |pairs: &[Pair]| {
+        let mut pairs = pairs.to_vec();
+        let gap = pairs.get(pairs.len() / 2).map_or(0, |pair| pair.gap);
+        pairs.sort_by(|a, b| a.ns.total_cmp(&b.ns));
+        (gap as f64, middle(&pairs))
+    };
+    let near = of(found.get(..third).unwrap_or(&[]));
+    let far = of(found.get(found.len() - third..).unwrap_or(&[]));
+    far.0 >= 1.1 * near.0 && (far.1 / near.1 - 1.0).abs() <= 0.1
 }
 
 fn between(code: &Code, which: &Loop, steps: &Steps, a: &Sample, b: &Sample, ns: u64) -> Between {

@@ -423,11 +423,21 @@ fn what_does_not_count_is_unknown() {
     // Left and entered again between any two samples: the counter is set anew each time.
     let resets = run(&chase, which, 60, |n| if n % 2 == 0 { 900 } else { -870 }, |_| 1_000_000);
     assert_eq!(rate(&chase, which, &resets), Rate::Unknown(Why::Reset));
-    // Once in ten samples: the other pairs do.
-    let some = run(&chase, which, 60, |n| if n % 10 == 0 { -9000 } else { 1000 }, |_| 1_000_000);
+    // Once in ten samples: the other pairs do, if samples that are further apart say the same.
+    let far = |n: usize| [800, 1000, 1270][n / 20];
+    let some = run(&chase, which, 60, |n| if n % 10 == 0 { -9000 } else { far(n) as i64 }, |n| far(n) * 1000);
     assert!(
         matches!(rate(&chase, which, &some), Rate::Known(known) if (known.ns - 1000.0).abs() < 1.0 && known.pairs < 59)
     );
+    let even = run(&chase, which, 60, |n| if n % 10 == 0 { -9000 } else { 1000 }, |_| 1_000_000);
+    assert_eq!(rate(&chase, which, &even), Rate::Unknown(Why::Reset));
+    // Entered again every 0.77 ms, and sampled every millisecond: it seems to go on, at a third of its pace.
+    let at = |ns: u64| (ns % 770_000 / 100) as i64;
+    for far in [&[1_000_000u64][..], &[800_000, 1_000_000, 1_270_000]] {
+        let clock = |n: usize| (0..n).map(|n| far[n / 20 % far.len()]).sum::<u64>();
+        let wheels = run(&chase, which, 60, |n| at(clock(n + 1)) - at(clock(n)), |n| far[n / 20 % far.len()]);
+        assert_eq!(rate(&chase, which, &wheels), Rate::Unknown(Why::Reset), "{far:?}");
+    }
     // Faster than any CPU goes round.
     assert_eq!(rate(&chase, which, &run(&chase, which, 60, |_| 50_000_000, |_| 1_000_000)), Rate::Unknown(Why::Reset));
     // Anything between one and a thousand.

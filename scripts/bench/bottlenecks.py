@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""How well `asm` knows programs with one known bottleneck (workloads/bottlenecks): records each, and holds the class of wait of its function, and the time of
+a round of its loop, against what programs.toml declares and what the program counts itself.
+
+usage: scripts/bench/bottlenecks.py [NAME…]     TWINSCOPE=path of the program, SECONDS_EACH=number, QUICK=1 for the small sizes
+
+Prints a line for each: class (right, or what it was taken for), part of the samples, ns a round and its error, or why it is unknown; and the sums.
+"""
+import json
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import tomllib
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROGRAMS = ROOT / "workloads" / "bottlenecks"
+TWINSCOPE = os.path.realpath(os.environ.get("TWINSCOPE", ROOT / "target/release/twinscope"))
+SECONDS = os.environ.get("SECONDS_EACH", "6")
+# A class is named if it has so much of the samples.
+NAMED = 0.5
+
+
+def truth(text, what):
+    found = re.findall(rf"truth: ns per {what} ([0-9.]+)", text)
+    return float(found[-1]) if found else None
+
+
+def record(name, program, folder):
+    recording = folder / f"{name}.twin"
+    size = program["quick"] if os.environ.get("QUICK") else program["size"]
+    command = [*shlex.split(program["command"]), SECONDS, str(size)]
+    run = subprocess.run(
+        [TWINSCOPE, "record", "-q", "-f", "-o", recording, "--", *command],
+        cwd=PROGRAMS, capture_output=True, text=True, check=False,
+    )
+    return recording, run.stdout + run.stderr
+
+
+def asm(recording, function):
+    run = subprocess.run([TWINSCOPE, "asm", "--json", function, recording], capture_output=True, text=True, check=False)
+    return json.loads(run.stdout) if run.returncode == 0 else None
+
+
+def judge(name, program, folder):
+    recording, text = record(name, program, folder)
+    innocent = program["class"] == "none"
+    found = asm(recording, program["function"])
+    side = found and found["slow"]
+    if not side or side["samples"] < 20:
+        return {"name": name, "class": innocent, "said": "nothing", "round": None, "why": "no samples"}
+    waits = {"fetch-or-branch" if wait == "fetch" else wait: part for wait, part in side["waits"].items()}
+    top, part = max(waits.items(), key=lambda item: item[1])
+    if innocent:
+        right = top == "core" or part < NAMED
+    else:
+        right = top in [program["class"], *program.get("accepts", [])]
+    result = {"name": name, "class": right, "said": f"{top} {part:.0%}", "round": None, "why": ""}
+    loops = [of for of in side["loops"] if of["share"] >= 0.5]
+    known = [of for of in loops if "ns" in of["round"]]
+    exact = truth(text, "operation")
+    if known and exact:
+        deepest = max(known, key=lambda of: of["depth"])
+        ns = deepest["round"]["ns"] / program.get("operations_per_round", 1)
+        result["round"] = (ns, ns / exact - 1)
+    elif loops:
+        result["why"] = max(loops, key=lambda of: of["depth"])["round"].get("unknown", "")
+    result["verdict"] = next((of["verdict"] for of in loops if of["verdict"]), None)
+    return result
+
+
+def main():
+    with open(PROGRAMS / "programs.toml", "rb") as file:
+        programs = tomllib.load(file)
+    names = sys.argv[1:] or list(programs)
+    results = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name in names:
+            program = programs[name]
+            binary = PROGRAMS / shlex.split(program["command"])[0]
+            if program["language"] != "Java" and not binary.exists():
+                print(f"SKIPPED: {name}: it was not built", flush=True)
+                continue
+            result = judge(name, program, pathlib.Path(folder))
+            result["counter"] = program["counter"]
+            results.append(result)
+            verdict = "right" if result["class"] else f"WRONG, is {program['class']}"
+            rounds = f"{result['round'][0]:.3f} ns ({result['round'][1]:+.1%})" if result["round"] else f"- {result['why']}"
+            print(f"{name:24} {result['said']:22} {verdict:26} {result['counter']:6} {rounds}", flush=True)
+    right = sum(result["class"] for result in results)
+    counted = [result for result in results if result["counter"] == "yes"]
+    within = sum(1 for result in counted if result["round"] and abs(result["round"][1]) <= 0.05)
+    others = [result for result in results if result["counter"] != "yes" and result["round"]]
+    wrong = sum(1 for result in others if abs(result["round"][1]) > 0.05)
+    print(f"class right: {right} of {len(results)}")
+    print(f"rounds within 5 % where a register counts: {within} of {len(counted)}")
+    print(f"rounds told elsewhere: {len(others)}, of which {wrong} are more than 5 % off")
+
+
+main()
