@@ -135,6 +135,13 @@ impl Pair {
         );
     }
 
+    /// The cause must be among so many, and explain such a part of what is lost.
+    fn must_be_among_the_first(&self, cause: &str, most: usize, least: f64) {
+        let findings = self.explanation["findings"].as_array().expect("findings");
+        let is_it = |f: &Value| f["cause"] == cause && f["share"].as_f64().is_some_and(|share| share > least);
+        assert!(findings.iter().take(most).any(is_it), "{}: expected {cause}: {findings:#?}", self.name);
+    }
+
     /// The metric must be listed per operation, with a factor between these.
     fn must(&self, metric: &str, labels: &[(&str, &str)], factor: std::ops::Range<f64>) {
         let found = self.find(metric, labels, "operation");
@@ -196,7 +203,14 @@ fn contended_counter() {
         skipped("what contended-counter shows", &why);
         return;
     }
-    pair.must_be("lock-contention");
+    // On some machines, in some runs, the counters' cache line takes so long from one CPU to the other that the code which holds the lock takes most of what
+    // is lost: then that may come first.
+    let user = pair.find("process.user", &[("comm", "contended")], "operation").and_then(|d| d["change"].as_f64());
+    if user.is_some_and(|change| change > 0.8) {
+        pair.must_be_among_the_first("lock-contention", 2, 0.2);
+    } else {
+        pair.must_be("lock-contention");
+    }
     // First of the locks of both runs, and hardly waited for in the fast one, whose threads have a counter each.
     let lock = &pair.comparison["locks"][0];
     let waited = |run: usize| lock["runs"][run]["time"].as_f64().unwrap_or(0.0);
