@@ -12,7 +12,7 @@
 use crate::latency::Service;
 use crate::series::Grid;
 use crate::{human, metric};
-use model::{Work, WorkChoice as Choice};
+use model::{NULL, Work, WorkChoice as Choice};
 use std::collections::{HashMap, HashSet};
 use store::{Recording, Select};
 
@@ -193,19 +193,21 @@ pub fn offered(recording: &Recording) -> Vec<String> {
     found.into_iter().take(OFFERED).map(|(choice, n)| format!("{choice} ({} requests)", human(n, ""))).collect()
 }
 
-/// Over how many connections the requests of each server came.
+/// Over how many connections the requests of each server came, those included that were there before the recording.
 pub fn connections(recording: &Recording) -> HashMap<Service, f64> {
     let mut found: HashMap<Service, f64> = HashMap::new();
     let Some(frame) = recording.load("turn", &Select::default()) else { return found };
-    let grid = metric(frame.table, "used").and_then(|used| Grid::new(&frame, &used, BY, None).ok());
-    for series in grid.iter().flat_map(|grid| &grid.series) {
-        let [_, comm, role, protocol, port, peer] = series.labels.as_slice() else { continue };
-        let used: f64 = (0..grid.as_ref().map_or(0, |g| g.to.len())).map(|i| series.num(i)).filter(|n| *n > 0.0).sum();
-        if role == "server" {
-            let (port, path) =
-                (port.parse().unwrap_or(0), if protocol == "unix" { peer.clone() } else { String::new() });
-            let (comm, protocol) = (comm.clone(), protocol.clone());
-            *found.entry(Service { server: true, comm, protocol, port, path }).or_default() += used;
+    let (Some(used), labels) = (frame.column("used"), frame.table.stored()) else { return found };
+    for entity in &frame.entities {
+        let cell = |name: &str| entity.labels.get(labels.iter().position(|c| c.name == name)?).copied();
+        let text = |name: &str| cell(name).and_then(|cell| frame.symbols.text(cell)).unwrap_or_default().to_owned();
+        // It counts up from the start of the recording.
+        let most = used.get(entity.rows.clone()).unwrap_or_default().iter().filter(|n| **n != NULL).max();
+        if let Some(most) = most.filter(|_| text("role") == "server") {
+            let (comm, protocol, port) =
+                (text("comm"), text("protocol"), cell("port").filter(|n| *n != NULL).unwrap_or(0));
+            let path = if protocol == "unix" { text("peer") } else { String::new() };
+            *found.entry(Service { server: true, comm, protocol, port, path }).or_default() += *most as f64;
         }
     }
     found
@@ -321,7 +323,7 @@ mod tests {
     fn serving_in(dir: &std::path::Path, rows: &[[u64; 5]]) -> Recording {
         let line = |t: u64, of: &[u64; 5]| {
             let [pid, port, turns, sends, sent] = of.map(|n| if t == 1 && n > 100 { 0 } else { n });
-            format!("{t} {pid} a server tcp {port} - {turns} {sends} {sent} - - - - {turns}\n")
+            format!("{t} {pid} a server tcp {port} - {turns} {sends} {sent} - - - - {pid}\n")
         };
         let rows: String = [1, 2].iter().flat_map(|t| rows.iter().map(|of| line(*t, of))).collect();
         let path = dir.join("run.twin");
@@ -345,7 +347,7 @@ mod tests {
         let connections = connections(&serving(&[[1, 80, 200, 800, 80_000], [2, 80, 300, 300, 3000]]));
         assert_eq!(
             connections.into_iter().map(|(s, n)| (s.address(), n)).collect::<Vec<_>>(),
-            [("port 80".into(), 500.0)]
+            [("port 80".into(), 3.0)]
         );
         assert_eq!(of(&[[1, 80, 200, 800, 80_000]]), requests(200.0, 80), "an answer in four writes");
         assert_eq!(of(&[[1, 80, 200, 5000, 81_920_000]]), requests(200.0, 80), "an answer of many buffers");
