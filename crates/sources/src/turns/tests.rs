@@ -75,6 +75,38 @@ fn udp() {
     }
 }
 
+/// Asks a second question while the first is not answered: it lies there for as long as the server thinks, at least.
+fn held_up() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let (has_read, reads) = std::sync::mpsc::channel();
+    let (has_asked, asks) = std::sync::mpsc::channel();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            let mut stream = listener.accept().unwrap().0;
+            let mut question = [0; 100];
+            for turn in 0..TURNS {
+                stream.read_exact(&mut question).unwrap();
+                if turn % 2 == 0 {
+                    has_read.send(()).unwrap();
+                    asks.recv().unwrap();
+                    std::thread::sleep(THINKS);
+                }
+                stream.write_all(&[1; 10]).unwrap();
+            }
+        });
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream.set_nodelay(true).unwrap();
+        for _ in 0..TURNS / 2 {
+            stream.write_all(&[0; 100]).unwrap();
+            reads.recv().unwrap();
+            stream.write_all(&[0; 100]).unwrap();
+            has_asked.send(()).unwrap();
+            stream.read_exact(&mut [0; 20]).unwrap();
+        }
+    });
+}
+
 /// Every call that reads or writes a socket, in turn; of them splice(2) of what comes only where `by_calls`, for the tracepoints do not see it.
 fn calls(by_calls: bool) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -203,6 +235,7 @@ fn works(kind: &str, by_calls: bool) {
         "unix" => unix(),
         "udp" => udp(),
         "kinds" => calls(by_calls),
+        "late" => held_up(),
         _ => unreachable!("{kind}"),
     }
     crate::tally::testing::done();
@@ -304,6 +337,18 @@ fn datagrams_are_counted() {
 #[test]
 fn every_call_that_reads_and_writes_is_counted() {
     each("every_call_that_reads_and_writes_is_counted", "kinds", |live, comm| are_counted(live, comm, 1));
+}
+
+#[test]
+fn a_question_that_an_earlier_one_holds_up_is_told() {
+    each("a_question_that_an_earlier_one_holds_up_is_told", "late", |live, comm| {
+        assert_eq!(of(live, comm, "server", "turns"), TURNS, "{comm}");
+        if live.coverage.iter().all(|c| c.item != "turn.queue_time") {
+            assert_eq!(of(live, comm, "server", "held_up"), TURNS / 2, "{comm}");
+            let (time, least) = (of(live, comm, "server", "held_up_time"), THINKS.as_nanos() as i64 * TURNS / 2);
+            assert!(time >= least, "{comm}: {time} of {least}");
+        }
+    });
 }
 
 #[test]

@@ -121,13 +121,14 @@ struct connection {
 	__u8 phase;
 	/* Data came before the connection was accepted. */
 	__u8 unaccepted;
-	/* Data came while an earlier question was not answered. */
+	/* Data came while an earlier question was not answered; and whether that which is being answered did. */
 	__u8 held_up;
+	__u8 was_held_up;
 	/* Something went through it. */
 	__u8 used;
 	/* The times of this turn are added up. */
 	__u8 timed;
-	__u8 zeroes[2];
+	__u8 zeroes[1];
 	/* Turns that could not be added up yet. */
 	__u32 missed;
 	__u32 zero;
