@@ -3,6 +3,7 @@
 use crate::check::{Check, Finding, Kind, Theme, Verdict, Write};
 use crate::measure::{Spread, allowed_cpus, joined, on_cpu, pin, quiet_cpu};
 use crate::{Context, machine};
+use host::additions::{ADDITIONS, additions};
 use model::{Unavailable, human};
 use std::sync::Barrier;
 use std::time::Instant;
@@ -29,56 +30,6 @@ pub(crate) static CHECKS: &[Check] = &[
         run: governor,
     },
 ];
-
-/// Additions of one turn of [`additions`].
-const ADDITIONS: u64 = 64;
-
-/// `turns` times 64 additions, each of which needs the one before. Registers are added, not constants: cores since Golden Cove fold the
-/// addition of a small constant into renaming, and it takes no cycle.
-#[cfg(target_arch = "x86_64")]
-fn additions(turns: u64) -> bool {
-    // SAFETY: computes in two registers.
-    unsafe {
-        std::arch::asm!(
-            "2:",
-            ".rept 64",
-            "add {x}, {y}",
-            ".endr",
-            "dec {n}",
-            "jnz 2b",
-            x = inout(reg) 0u64 => _,
-            y = in(reg) 3u64,
-            n = inout(reg) turns.max(1) => _,
-            options(nomem, nostack)
-        );
-    }
-    true
-}
-
-#[cfg(target_arch = "aarch64")]
-fn additions(turns: u64) -> bool {
-    // SAFETY: computes in two registers.
-    unsafe {
-        std::arch::asm!(
-            "2:",
-            ".rept 64",
-            "add {x}, {x}, {y}",
-            ".endr",
-            "subs {n}, {n}, #1",
-            "b.ne 2b",
-            x = inout(reg) 0u64 => _,
-            y = in(reg) 3u64,
-            n = inout(reg) turns.max(1) => _,
-            options(nomem, nostack)
-        );
-    }
-    true
-}
-
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-fn additions(_: u64) -> bool {
-    false
-}
 
 /// Additions that do not wait for each other: as many in a cycle as the core has units. Two threads of a core share them.
 #[cfg(target_arch = "x86_64")]

@@ -70,7 +70,7 @@ pub(crate) fn of(e: &Explanation) -> String {
                 _ => format!("{slow} is not slower than {fast}."),
             };
             return match &e.tail {
-                Some(tail) => format!("{text} But {}: `explain --tail` says why.", tail.says()),
+                Some(tail) => format!("{text} But {}: see `explain --tail`.", tail.says()),
                 None => format!("{text} There is nothing to explain."),
             };
         }

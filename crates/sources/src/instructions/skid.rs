@@ -1,6 +1,7 @@
 //! Where samples of this machine land: a loop of which one instruction waits, a load that needs the one before, sampled for some milliseconds. And how
 //! many cycles a second its CPU has, by a chain of additions.
 
+use host::additions::{ADDITIONS, additions};
 use host::registers::OfThread;
 use model::Unavailable;
 use std::time::{Duration, Instant};
@@ -121,67 +122,20 @@ pub(super) fn calibrate() -> Result<Skid, Unavailable> {
     Ok(skid)
 }
 
-/// Cycles a second of the CPU that the calling thread runs on, by additions of which each needs the one before: one takes a cycle. The best of some
-/// rounds, so that what comes between does not count.
+/// Cycles a second of the CPU that the calling thread runs on, by additions of which each needs the one before: one takes a cycle.
 pub(super) fn frequency() -> Option<f64> {
-    const TURNS: u64 = 100;
-    const ADDITIONS: u64 = 16;
-    let best = (0..12)
-        .map(|_| {
+    const TURNS: u64 = 24;
+    // The best of some rounds, so that what comes between does not count.
+    let best = |turns: u64| {
+        let round = |_| {
             let begin = Instant::now();
-            additions(TURNS);
-            begin.elapsed().as_nanos() as f64
-        })
-        .reduce(f64::min)?;
+            additions(turns).then(|| begin.elapsed().as_nanos() as f64)
+        };
+        (0..12).filter_map(round).reduce(f64::min)
+    };
     // The clock takes some nanoseconds too: the same with half as many is taken away.
-    let half = (0..12)
-        .map(|_| {
-            let begin = Instant::now();
-            additions(TURNS / 2);
-            begin.elapsed().as_nanos() as f64
-        })
-        .reduce(f64::min)?;
     let cycles = (TURNS / 2 * ADDITIONS) as f64;
-    Some(cycles * 1e9 / (best - half)).filter(|hertz| (2e8..1e10).contains(hertz))
-}
-
-/// `turns` times 16 additions, each of which needs the one before. Of registers: some CPUs add small constants in no time.
-#[cfg(target_arch = "x86_64")]
-fn additions(turns: u64) {
-    // SAFETY: computes in registers.
-    unsafe {
-        std::arch::asm!(
-            "2:",
-            ".rept 16",
-            "add {x}, {y}",
-            ".endr",
-            "dec {n}",
-            "jnz 2b",
-            x = inout(reg) 0u64 => _,
-            y = in(reg) 3u64,
-            n = inout(reg) turns.max(1) => _,
-            options(nomem, nostack)
-        );
-    }
-}
-
-#[cfg(target_arch = "aarch64")]
-fn additions(turns: u64) {
-    // SAFETY: computes in registers.
-    unsafe {
-        std::arch::asm!(
-            "2:",
-            ".rept 16",
-            "add {x}, {x}, {y}",
-            ".endr",
-            "subs {n}, {n}, #1",
-            "b.ne 2b",
-            x = inout(reg) 0u64 => _,
-            y = in(reg) 3u64,
-            n = inout(reg) turns.max(1) => _,
-            options(nomem, nostack)
-        );
-    }
+    Some(cycles * 1e9 / (best(TURNS)? - best(TURNS / 2)?)).filter(|hertz| (2e8..1e10).contains(hertz))
 }
 
 #[cfg(test)]
