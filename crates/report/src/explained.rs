@@ -6,7 +6,7 @@ use compare::{Pace, PerSide, Side};
 use explain::budget::{Estimate, Group, Moved, State, moved};
 use explain::cause::Cause;
 use explain::{Explain, Explanation, Finding, Note, Outcome, explain};
-use model::Page;
+use model::{Page, Work};
 use query::Run;
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -49,18 +49,30 @@ fn is_slower(e: &Explanation) -> bool {
     matches!(e.outcome, Outcome::Slower | Outcome::MoreTime)
 }
 
-/// Where a recording is, and what it is called in the report.
-pub(crate) type Source = (String, PathBuf);
+/// A recording of a report.
+pub(crate) struct Source {
+    /// What it is called there.
+    name: String,
+    path: PathBuf,
+    /// Its work, which may have been counted from outside when it was opened.
+    work: Option<Work>,
+}
 
 /// The recordings of a report, to be opened once more: an explanation keeps those that it asks, and is made beside the pages.
 pub(crate) fn sources(runs: &[Run]) -> Vec<Source> {
-    runs.iter().map(|run| (run.name.clone(), run.recording.path().to_owned())).collect()
+    let source = |run: &Run| {
+        let (path, work) = (run.recording.path().to_owned(), run.recording.manifest().work.clone());
+        Source { name: run.name.clone(), path, work }
+    };
+    runs.iter().map(source).collect()
 }
 
 fn open(sources: &[Source], indexes: &[usize]) -> Result<Vec<Run>, String> {
     let open = |&index: &usize| {
-        let (name, path) = sources.get(index).ok_or("no such recording")?;
-        Ok(Run { name: name.clone(), recording: Recording::open(path).map_err(|e| e.to_string())? })
+        let Source { name, path, work } = sources.get(index).ok_or("no such recording")?;
+        let mut recording = Recording::open(path).map_err(|e| e.to_string())?;
+        recording.set_work(work.clone());
+        Ok(Run { name: name.clone(), recording })
     };
     indexes.iter().map(open).collect()
 }
@@ -266,6 +278,18 @@ pub(crate) fn budget(runs: &[Run], e: &Explained) -> bundle::Budget {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_explained_has_the_work_that_was_counted_from_outside() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("run.twin");
+        query::testing::write(&path, &model::Manifest::default(), &[]);
+        let mut runs = query::open(&[&path]).unwrap();
+        let work = Work { unit: "requests".into(), total: 200.0, progress: vec![(1.0, 200.0)], how: "answered".into() };
+        runs[0].recording.set_work(Some(work.clone()));
+        let again = open(&sources(&runs), &[0]).unwrap();
+        assert_eq!(again[0].recording.manifest().work, Some(work));
+    }
 
     #[test]
     fn causes_point_to_pages_that_are_there() {
