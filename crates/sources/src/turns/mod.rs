@@ -57,7 +57,8 @@ static TURN: Table = Table::wide(
         count("sends", "writes; of UDP: datagrams"),
         Column::counter("received", Unit::Bytes, "bytes read"),
         Column::counter("sent", Unit::Bytes, "bytes written"),
-        count("timed", "questions whose times were taken, and those that these stand for: all, but for the last few; what follows is of them"),
+        count("timed", "questions whose times were taken, with those that these stand for; what follows is of them")
+            .compared(Compare::Never),
         time("service_time", "time from the first byte of a question to the first of its answer").worse().floor(1e-3),
         count("queued", "questions of which is known how long they lay there before they were read"),
         time("queue_time", "time from when their first byte came to when it was read").worse().floor(1e-3),
