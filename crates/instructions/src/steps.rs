@@ -47,7 +47,8 @@ impl Steps {
     }
 }
 
-fn start() -> State {
+/// Registers as they are.
+pub(crate) fn start() -> State {
     std::array::from_fn(|n| u8::try_from(n).ok().and_then(Register::general).map(|of| Value { of, add: 0, bits: 64 }))
 }
 
@@ -55,7 +56,8 @@ fn of(state: &State, register: Register) -> Option<Value> {
     register.column().and_then(|at| state.get(at).copied().flatten())
 }
 
-fn after(state: &State, instruction: &Instruction) -> State {
+/// The same after an instruction.
+pub(crate) fn after(state: &State, instruction: &Instruction) -> State {
     let mut next = *state;
     for register in instruction.writes.iter() {
         if let Some(value) = register.column().and_then(|at| next.get_mut(at)) {

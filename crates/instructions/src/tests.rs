@@ -670,3 +670,42 @@ proptest::proptest! {
         }
     }
 }
+
+fn registers(known: &[(usize, u64)]) -> [u64; 32] {
+    let mut registers = [0; 32];
+    known.iter().for_each(|&(at, value)| registers[at] = value);
+    registers
+}
+
+#[test]
+fn addresses_come_from_the_registers_of_a_sample() {
+    // lock add qword ptr [rdi+8],1; mov rax,[rsi+rcx*8]; mov [rip+0x10],rax; dec rdx; jnz 0
+    let code = [
+        0xf0, 0x48, 0x83, 0x47, 0x08, 0x01, 0x48, 0x8b, 0x04, 0xce, 0x48, 0x89, 0x05, 0x10, 0, 0, 0, 0x48, 0xff, 0xca,
+        0x75, 0xea,
+    ];
+    let code = Code::new(Machine::X86_64, &code, 0x1000);
+    let values = registers(&[(7, 0x5000), (6, 0x6000), (1, 2), (2, 9)]);
+    let waited = touched(&code, 0, &values).unwrap();
+    assert_eq!((waited.address, waited.base), (0x5008, Some((general(7), 0x5000))));
+    assert_eq!(touched(&code, 1, &values).map(|t| t.address), Some(0x6010));
+    assert!(touched(&code, 2, &values).is_some_and(|t| t.of_code && t.address == 0x1021));
+    assert_eq!(touched(&code, 3, &values), None, "no memory");
+    // From the load on: itself, the store, and after the jump back the atomic one.
+    let found: Vec<_> = ahead(&code, 1, &values).iter().map(|t| (t.instruction, t.address, t.sure)).collect();
+    assert_eq!(found, [(1, 0x6010, true), (2, 0x1021, true), (0, 0x5008, false)]);
+}
+
+#[test]
+fn an_address_that_the_instruction_has_changed_is_undone_or_unknown() {
+    // mov rax,[rax]: the address is gone. add rdi,8 after it: known still.
+    let chase = Code::new(Machine::X86_64, &[0x48, 0x8b, 0x00, 0x48, 0x83, 0xc7, 0x08, 0x48, 0x89, 0x07], 0);
+    let values = registers(&[(0, 0x7000), (7, 0x8000)]);
+    assert_eq!(touched(&chase, 0, &values), None);
+    let found: Vec<_> = ahead(&chase, 0, &values).iter().map(|t| t.address).collect();
+    assert_eq!(found, [0x7000, 0x8008], "from the sample on both are known");
+    // ldr x9,[x0],#0x40: the register has moved on.
+    let post = Code::new(Machine::Aarch64, &[0x09, 0x04, 0x44, 0xf8], 0);
+    let touch = touched(&post, 0, &registers(&[(0, 0x9040)]));
+    assert_eq!(touch.map(|t| t.address), Some(0x9000), "{:?}", post.instructions);
+}
