@@ -13,6 +13,7 @@ mod output;
 mod page;
 mod reference;
 mod resolve;
+mod sharing;
 mod sql;
 mod tail;
 mod text;
@@ -114,6 +115,15 @@ The first recording is the baseline. The page is one file that needs no network;
   twinscope flame slow.twin --window 10s..12s --process nginx -o nginx.svg
   twinscope flame slow.twin -o slow.pb.gz && go tool pprof slow.pb.gz")]
     Flame(flame::Flame),
+
+    /// Show cache lines that threads fight over: false and true sharing, what it costs and what the data is
+    #[command(after_help = "Examples:
+  twinscope sharing slow.twin                            of a recording
+  twinscope sharing --pid 4711 -d 10s                    of a running process, with watchpoints
+  twinscope sharing -o mine.twin -- ./server --threads 8
+
+docs/sharing.md says how lines are found and what it costs, and describes the JSON.")]
+    Sharing(sharing::Options),
 
     /// Show what single instructions of a function cost, what they wait for, and how long rounds of its loops take
     #[command(after_help = "Examples:
@@ -239,6 +249,7 @@ fn run(command: Command) -> anyhow::Result<u8> {
         Command::Causes(options) => explain::causes(&options),
         Command::Report(options) => page::report(&options),
         Command::Flame(options) => flame::flame(&options),
+        Command::Sharing(options) => sharing::sharing(&options),
         Command::Asm(options) => asm::asm(&options),
         Command::Import(options) => import::import(&options),
         Command::Resolve(options) => resolve::resolve(&options),

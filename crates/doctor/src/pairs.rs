@@ -8,8 +8,6 @@ use crate::{Context, machine};
 use model::{Unavailable, human};
 use std::collections::BTreeMap;
 use std::sync::Barrier;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
 
 pub(crate) static CHECKS: &[Check] = &[Check {
     id: "cpu-pairs",
@@ -21,63 +19,10 @@ pub(crate) static CHECKS: &[Check] = &[Check {
     run: pairs,
 }];
 
-/// A counter that shares its cache line, and the one that is fetched with it, with nothing.
-#[repr(align(128))]
-struct Line(AtomicU64);
-
-/// Waits until the line holds `value`; false when it takes longer than anything but a CPU that was taken away for good.
-fn wait(line: &Line, value: u64) -> bool {
-    let mut turns = 0u32;
-    let mut end = None;
-    while line.0.load(Ordering::Acquire) != value {
-        std::hint::spin_loop();
-        turns += 1;
-        if turns == 1 << 16 {
-            turns = 0;
-            if Instant::now() > *end.get_or_insert_with(|| crate::measure::deadline(0.5)) {
-                return false;
-            }
-        }
-    }
-    true
-}
-
 /// Seconds a line takes from CPU `a` to CPU `b`.
 fn transfer(context: &Context<'_>, a: usize, b: usize) -> Result<f64, Unavailable> {
-    const TRIPS: u64 = 300;
-    let batches = context.rounds(15) as u64;
-    let line = Line(AtomicU64::new(0));
-    std::thread::scope(|scope| {
-        let echo = scope.spawn(|| {
-            pin(b)?;
-            for n in 0..batches * TRIPS {
-                if !wait(&line, 2 * n + 1) {
-                    break;
-                }
-                line.0.store(2 * n + 2, Ordering::Release);
-            }
-            Ok(())
-        });
-        let times = scope.spawn(|| {
-            pin(a)?;
-            let mut all = Vec::new();
-            for batch in 0..batches {
-                context.go_on()?;
-                let start = Instant::now();
-                for n in batch * TRIPS..(batch + 1) * TRIPS {
-                    line.0.store(2 * n + 1, Ordering::Release);
-                    if !wait(&line, 2 * n + 2) {
-                        return Err(Unavailable::failed(format!("CPU {b} did not answer CPU {a} for half a second")));
-                    }
-                }
-                all.push(start.elapsed().as_secs_f64() / (2 * TRIPS) as f64);
-            }
-            Ok(Spread::or_failed(&all, "passing a line")?.low)
-        });
-        let times = joined(times);
-        joined(echo)?;
-        times
-    })
+    let times = host::cacheline::transfer(a, b, context.rounds(15) as u64, || context.go_on())?;
+    Ok(Spread::or_failed(&times, "passing a line")?.low)
 }
 
 /// Additions a second of each of two CPUs at the same time, over that of one alone: about 1 for two cores, about half for threads of one.

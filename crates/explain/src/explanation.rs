@@ -3,6 +3,7 @@
 use crate::answer::{Explanation, NotEvaluated, Note, Outcome};
 use crate::budget::{Budget, STATES, State};
 use crate::cause::instructions::Instructions;
+use crate::cause::sharing::Shared;
 use crate::cause::{Cause, Found, Measure, OfRun, Order, Tables, ask, totals};
 use crate::{Error, allocate, verdict};
 use compare::{Choice, FactDifference, LEAST_CHANGE, Pace, PerSide, Side, Unit, cautions, facts, own, window};
@@ -160,6 +161,7 @@ fn tables<'a>(
     Tables {
         budget,
         instructions: Instructions::of(runs, side, windows, units),
+        sharing: Shared::of(runs, side, windows),
         cgroups: runs.iter().zip(side).flat_map(|(run, side)| own::cgroups(run, *side, &names)).collect(),
         runs: runs.iter().zip(side).zip(windows).map(of_run).collect(),
         measures: measures(runs, side, windows, budget),

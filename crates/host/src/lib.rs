@@ -8,7 +8,9 @@ mod ask;
 #[cfg(feature = "bpf")]
 pub mod bpf;
 #[cfg(feature = "bpf")]
+pub mod breakpoints;
 mod btf;
+pub mod cacheline;
 #[cfg(feature = "bpf")]
 mod described;
 mod error;

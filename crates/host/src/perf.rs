@@ -51,6 +51,7 @@ pub(crate) struct Attributes {
 
 const TYPE_HARDWARE: u32 = 0;
 pub(crate) const TYPE_SOFTWARE: u32 = 1;
+pub(crate) const TYPE_BREAKPOINT: u32 = 5;
 const CPU_CYCLES: u64 = 0;
 const CPU_CLOCK: u64 = 0;
 const DUMMY: u64 = 9;
@@ -84,6 +85,7 @@ pub(crate) const USE_CLOCKID: u64 = 1 << 25;
 const FD_CLOEXEC: libc::c_ulong = 8;
 const IOC_ENABLE: libc::c_ulong = 0x2400;
 const IOC_DISABLE: libc::c_ulong = 0x2401;
+const IOC_REFRESH: libc::c_ulong = 0x2402;
 const IOC_PERIOD: libc::c_ulong = 0x4008_2404;
 #[cfg(feature = "bpf")]
 const IOC_SET_BPF: libc::c_ulong = 0x4004_2408;
@@ -328,9 +330,18 @@ impl Ring {
         self.control(IOC_DISABLE)
     }
 
+    /// Begins to count, and ends it by itself after so many more events.
+    pub(crate) fn enable_for(&self, events: u32) -> io::Result<()> {
+        self.control_with(IOC_REFRESH, events)
+    }
+
     fn control(&self, what: libc::c_ulong) -> io::Result<()> {
+        self.control_with(what, 0)
+    }
+
+    fn control_with(&self, what: libc::c_ulong, number: u32) -> io::Result<()> {
         // SAFETY: takes no pointer.
-        if unsafe { libc::ioctl(self.event.as_raw_fd(), what as _, 0) } < 0 {
+        if unsafe { libc::ioctl(self.event.as_raw_fd(), what as _, libc::c_ulong::from(number)) } < 0 {
             return Err(io::Error::last_os_error());
         }
         Ok(())

@@ -47,17 +47,34 @@ const ORDER: [(u32, usize); 32] = {
 /// How many registers this machine has.
 pub const COUNT: usize = ORDER.len();
 
-/// Room for records, bytes: 370 samples of x86-64, 200 of aarch64.
-const RING: usize = 64 << 10;
+/// What a sample takes, bytes, at most: its header, five words, and the registers.
+const ONE: usize = 48 + 8 * (COUNT + 1);
+
+/// Room for so many samples, bytes: a power of two, of whole pages.
+pub(crate) fn room(samples: usize) -> usize {
+    (samples * ONE).next_power_of_two().clamp(64 << 10, 1 << 20)
+}
+
+/// What each sample tells.
+pub(crate) const SAMPLE_TYPE: u64 = perf::IP | perf::TID | perf::TIME | READ | perf::REGS_USER;
+
+/// The registers that samples hold.
+pub(crate) fn mask() -> u64 {
+    ORDER.iter().fold(0, |bits, (bit, _)| bits | 1 << bit)
+}
 
 /// A sample of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Registers {
+    /// The process.
+    pub pid: u32,
+    /// The thread.
+    pub tid: u32,
     /// CLOCK_MONOTONIC, ns.
     pub time: u64,
     /// The instruction that was to be executed next.
     pub address: u64,
-    /// CPU time of the thread since the event was opened, ns.
+    /// What the event has counted since it was opened: CPU time of the thread, ns.
     pub task_clock: u64,
     /// By number; those that this machine lacks are 0.
     pub registers: [u64; REGISTERS],
@@ -72,26 +89,29 @@ pub struct OfThread {
 }
 
 impl OfThread {
-    /// Opens them, without beginning: a sample of thread `tid` (0: the calling one) every `period` ns of CPU time, of its program alone.
+    /// Opens them, without beginning: a sample of thread `tid` (0: the calling one) every `period` ns of CPU time, of its program alone. There is room for
+    /// so many ns of CPU time.
     ///
     /// # Errors
     /// What the kernel says.
-    pub fn open(tid: u32, period: u64) -> Result<OfThread, Unavailable> {
+    pub fn open(tid: u32, period: u64, length: u64) -> Result<OfThread, Unavailable> {
+        let period = period.max(10_000);
+        let ring = room(usize::try_from(length / period).unwrap_or(usize::MAX / ONE));
         let attributes = Attributes {
             size: size_of::<Attributes>() as u32,
             kind: perf::TYPE_SOFTWARE,
             config: TASK_CLOCK,
-            sample_period: period.max(10_000),
-            sample_type: perf::IP | perf::TID | perf::TIME | READ | perf::REGS_USER,
+            sample_period: period,
+            sample_type: SAMPLE_TYPE,
             flags: perf::DISABLED | perf::EXCLUDE_KERNEL | perf::EXCLUDE_HV | perf::WATERMARK | perf::USE_CLOCKID,
             // Nobody waits for it.
-            wakeup_watermark: RING as u32,
+            wakeup_watermark: ring as u32,
             clockid: libc::CLOCK_MONOTONIC,
-            sample_regs_user: ORDER.iter().fold(0, |bits, (bit, _)| bits | 1 << bit),
+            sample_regs_user: mask(),
             ..Attributes::default()
         };
         let tid = i32::try_from(tid).map_err(|_| Unavailable::failed("no such thread"))?;
-        let opened = attributes.open(tid, -1).and_then(|event| Ring::of(event, 0, RING, 0));
+        let opened = attributes.open(tid, -1).and_then(|event| Ring::of(event, 0, ring, 0));
         let ring = opened.map_err(|error| perf::unavailable(&error))?;
         Ok(OfThread { ring, bytes: Vec::new(), records: Vec::new() })
     }
@@ -132,14 +152,14 @@ fn without_room(bytes: &[u8]) -> Option<u64> {
 }
 
 /// Reads a sample with its header. A thread that is in the middle of its execve(2) has no registers.
-fn sample(bytes: &[u8]) -> Option<Registers> {
+pub(crate) fn sample(bytes: &[u8]) -> Option<Registers> {
     let mut cursor = Cursor(bytes);
     if cursor.u32()? != perf::SAMPLE_RECORD {
         return None;
     }
     cursor.u32()?;
     let address = cursor.u64()?;
-    cursor.u64()?;
+    let (pid, tid) = (cursor.u32()?, cursor.u32()?);
     let (time, task_clock, abi) = (cursor.u64()?, cursor.u64()?, cursor.u64()?);
     // 1: a program of 32 bits, whose code is another's.
     if abi != 2 {
@@ -149,7 +169,7 @@ fn sample(bytes: &[u8]) -> Option<Registers> {
     for (_, number) in ORDER {
         *registers.get_mut(number)? = cursor.u64()?;
     }
-    Some(Registers { time, address, task_clock, registers })
+    Some(Registers { pid, tid, time, address, task_clock, registers })
 }
 
 #[cfg(test)]
@@ -159,12 +179,13 @@ mod tests {
     #[test]
     fn records_are_read() {
         let mut bytes: Vec<u8> = vec![9, 0, 0, 0, 2, 0, 0, 0];
-        let words = [0x40_1000u64, 7 << 32 | 7, 55, 1_000_000, 2];
+        let words = [0x40_1000u64, 8 << 32 | 7, 55, 1_000_000, 2];
         words
             .iter()
             .chain((100..100 + COUNT as u64).collect::<Vec<_>>().iter())
             .for_each(|w| bytes.extend(w.to_ne_bytes()));
         let Some(read) = sample(&bytes) else { panic!("a sample") };
+        assert_eq!((read.pid, read.tid), (7, 8));
         assert_eq!((read.address, read.time, read.task_clock), (0x40_1000, 55, 1_000_000));
         // The kernel's second is rbx, which instructions encode as 3.
         let second = if cfg!(target_arch = "x86_64") { 3 } else { 1 };
@@ -176,7 +197,7 @@ mod tests {
 
     #[test]
     fn a_thread_is_sampled_with_what_it_counts() {
-        let own = match OfThread::open(0, 100_000) {
+        let own = match OfThread::open(0, 100_000, 200_000_000) {
             Ok(own) => own,
             Err(why) => {
                 eprintln!("SKIPPED: performance events: {why}");

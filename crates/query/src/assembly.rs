@@ -68,12 +68,12 @@ pub struct Assembly {
 
 /// A row of `frame`.
 #[derive(Clone, Debug, Default)]
-struct Frame {
-    function: String,
+pub(crate) struct Frame {
+    pub(crate) function: String,
     module: String,
     build_id: String,
     offset: i64,
-    source: String,
+    pub(crate) source: String,
     kind: String,
 }
 
@@ -114,13 +114,13 @@ fn bytes(text: &str) -> Option<Vec<u8>> {
 const MOST: i64 = 1 << 22;
 
 /// Stacks by number: caller and frame.
-struct Dictionary {
+pub(crate) struct Dictionary {
     frames: HashMap<i64, Frame>,
     stacks: HashMap<i64, (i64, i64)>,
 }
 
 impl Dictionary {
-    fn load(run: &Run) -> Dictionary {
+    pub(crate) fn load(run: &Run) -> Dictionary {
         let (mut frames, mut stacks) = (HashMap::new(), HashMap::new());
         let mut symbols = Symbols::default();
         let columns = ["number", "function", "module", "build_id", "offset", "source", "kind"];
@@ -147,7 +147,7 @@ impl Dictionary {
     }
 
     /// The innermost function of a stack, and those that were put into it, innermost first. `None` where the kernel ran, or nothing is known.
-    fn innermost(&self, stack: i64) -> Option<(&Frame, Vec<&Frame>)> {
+    pub(crate) fn innermost(&self, stack: i64) -> Option<(&Frame, Vec<&Frame>)> {
         let (mut at, mut inlined) = (stack, Vec::new());
         // No compiler puts as many into each other.
         for _ in 0..64 {

@@ -10,6 +10,7 @@ mod metric;
 pub mod profile;
 mod runs;
 pub mod series;
+pub mod sharing;
 pub mod sql;
 pub mod stats;
 #[cfg(any(test, feature = "testing"))]

@@ -163,6 +163,11 @@ pub struct Record {
           value_parser = clap::value_parser!(u32).range(0..=3600))]
     pub instructions: Option<u32>,
 
+    /// Look closer for cache lines that threads fight over: bursts of a second, after which their words are watched for
+    /// some milliseconds (hardware watchpoints; 0.4 s in all, up to a fifth of the time of the threads meanwhile)
+    #[arg(long)]
+    pub sharing: bool,
+
     /// Exact counts, whatever they cost. Otherwise a collector that would take more than 0.5 % of a CPU (system calls,
     /// page faults, interrupts) counts for part of the time (duty cycle), scales up, and says so
     #[arg(long)]

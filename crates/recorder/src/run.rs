@@ -98,6 +98,7 @@ pub fn record(options: &Record) -> Result<u8> {
         threads: options.threads,
         exact: options.exact,
         bursts: options.instructions.unwrap_or(BURSTS),
+        sharing: options.sharing,
         hertz: options.stacks.unwrap_or(if target == Target::Nobody { 0 } else { HERTZ }),
         target,
         read_from: read_from.clone(),

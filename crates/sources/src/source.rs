@@ -43,6 +43,8 @@ pub struct Scope {
     pub hertz: u32,
     /// Seconds between bursts of samples with registers; 0 for none.
     pub bursts: u32,
+    /// Whether lines of the cache that threads share are looked for with longer bursts, and watched.
+    pub sharing: bool,
 }
 
 /// Finds out whether a source can be read here, and opens what it holds open.

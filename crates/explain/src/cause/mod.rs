@@ -38,6 +38,7 @@ mod cut;
 pub(crate) mod instructions;
 mod order;
 mod parse;
+pub(crate) mod sharing;
 mod tables;
 pub(crate) mod totals;
 mod words;

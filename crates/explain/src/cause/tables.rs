@@ -3,6 +3,7 @@
 
 use super::cut;
 use super::instructions::Instructions;
+use super::sharing::Shared;
 use super::totals::Total;
 use crate::budget::{Budget, STATES, State};
 use compare::own::InGroup;
@@ -42,6 +43,8 @@ pub(crate) struct Tables<'a> {
     pub(crate) facts: Vec<Property>,
     /// What the code of functions waits for, and how long rounds of its loops take.
     pub(crate) instructions: Instructions,
+    /// Cache lines that threads share.
+    pub(crate) sharing: Shared,
 }
 
 /// The columns of `budget`.
@@ -205,6 +208,7 @@ impl Tables<'_> {
         });
         session.define("total", &["metric", "slow", "against", "slow_rate", "against_rate"], totals)?;
         self.instructions.define(session)?;
+        self.sharing.define(session)?;
         cut::define(session)?;
         derive(session, &DERIVED)
     }

@@ -2,6 +2,7 @@
 //! for that may move; code of files is read at the end.
 
 use super::code::Kept;
+use super::sharing::{self, Budget, Codes, Lines, Looked};
 use super::skid::{self, Skid};
 use crate::cputime::own_time;
 use crate::stacks::{Busy, Site, Stacks};
@@ -21,6 +22,11 @@ const EARLY: [Duration; 3] = [Duration::from_millis(500), Duration::from_secs(2)
 const SHORT: Duration = Duration::from_millis(100);
 /// Later ones.
 const LONG: Duration = Duration::from_millis(300);
+/// Where shared lines are looked for: when the first begin, and how long all are.
+const EARLY_LOOKS: [Duration; 3] = [Duration::from_millis(300), Duration::from_secs(3), Duration::from_secs(6)];
+const LOOK: Duration = Duration::from_secs(1);
+/// Lines that are watched after one.
+const WATCHED: usize = 6;
 
 /// A thread is looked at if it had this part of the time, and of those the busiest.
 const PART: u64 = 10;
@@ -67,6 +73,29 @@ pub(super) struct Taken {
     pub failed: Option<Unavailable>,
     /// Samples by address of files.
     pub in_files: HashMap<(u32, u64), u64>,
+    /// Cache lines that threads share, of each burst.
+    pub shared: Vec<Shares>,
+    /// What accesses cost here.
+    pub machine: Option<sharing::Machine>,
+}
+
+/// Shared lines of a burst.
+#[derive(Debug)]
+pub(super) struct Shares {
+    /// CLOCK_MONOTONIC, ns.
+    pub at: u64,
+    pub looked: Looked,
+    pub budget: Budget,
+}
+
+/// What a burst leaves for the next.
+struct Known {
+    kept: Kept,
+    codes: Codes,
+    lines: Lines,
+    skid: instructions::Skid,
+    /// Of watchpoints; `None` where none are asked for.
+    budget: Option<Budget>,
 }
 
 /// The thread, and what it shares.
@@ -87,12 +116,12 @@ impl Shared {
 }
 
 impl Bursts {
-    /// Starts it: a burst every so many seconds, after the early ones.
-    pub(super) fn start(stacks: Stacks, every: Duration) -> Bursts {
+    /// Starts it: a burst every so many seconds, after the early ones. `sharing`: longer ones, after which lines are watched.
+    pub(super) fn start(stacks: Stacks, every: Duration, sharing: bool) -> Bursts {
         let shared = Arc::new(Shared { taken: Mutex::default(), stop: AtomicBool::new(false) });
         let of_thread = Arc::clone(&shared);
         let thread = std::thread::Builder::new().name("instructions".into());
-        let thread = thread.spawn(move || run(&of_thread, &stacks, every));
+        let thread = thread.spawn(move || run(&of_thread, &stacks, every, sharing));
         Bursts { shared, thread: thread.ok() }
     }
 
@@ -132,24 +161,39 @@ fn rest(shared: &Shared, until: Instant) -> bool {
     }
 }
 
-fn run(shared: &Shared, stacks: &Stacks, every: Duration) -> Kept {
-    let mut kept = Kept::default();
+fn run(shared: &Shared, stacks: &Stacks, every: Duration, sharing: bool) -> Kept {
+    let mut known = Known {
+        kept: Kept::default(),
+        codes: Codes::default(),
+        lines: Lines::default(),
+        skid: instructions::Skid::Unknown,
+        budget: sharing.then(Budget::default),
+    };
     match skid::calibrate() {
-        Ok(skid) => shared.taken().skid = Some(skid),
+        Ok(skid) => {
+            known.skid = match skid.told() {
+                Some(0) => instructions::Skid::None,
+                Some(1) => instructions::Skid::One,
+                _ => instructions::Skid::Unknown,
+            };
+            shared.taken().skid = Some(skid);
+        }
         Err(why) => shared.taken().failed = Some(why),
     }
+    shared.taken().machine = Some(sharing::measure());
+    let (early, short, long) = if sharing { (&EARLY_LOOKS, LOOK, LOOK) } else { (&EARLY, SHORT, LONG) };
     let begin = Instant::now();
-    let mut early = EARLY.iter();
+    let mut early = early.iter();
     let mut next = begin + every;
     let mut asked = begin;
     let mut random = 0x2545_f491_4f6c_dd1du64 ^ stacks.now();
     for number in 1.. {
         let (at, length) = match early.next().map(|early| begin + *early).filter(|at| *at < next) {
-            Some(at) => (at, SHORT),
+            Some(at) => (at, short),
             None => {
                 let at = next;
                 next += every;
-                (at, LONG)
+                (at, long)
             }
         };
         // A burst that was missed, as while the machine slept, is left out.
@@ -167,20 +211,20 @@ fn run(shared: &Shared, stacks: &Stacks, every: Duration) -> Kept {
         busy.sort_by_key(|thread| std::cmp::Reverse(thread.time));
         busy.truncate(THREADS);
         if !busy.is_empty() {
-            burst(shared, stacks, &mut kept, number, busy, length, &mut random);
+            burst(shared, stacks, &mut known, number, busy, length, &mut random);
         }
         if shared.stop.load(Ordering::Relaxed) {
             break;
         }
     }
     shared.taken().cost = own_time().as_nanos() as u64;
-    kept
+    known.kept
 }
 
 fn burst(
     shared: &Shared,
     stacks: &Stacks,
-    kept: &mut Kept,
+    known: &mut Known,
     number: i64,
     busy: Vec<Busy>,
     length: Duration,
@@ -192,8 +236,8 @@ fn burst(
         *random ^= *random >> 7;
         *random ^= *random << 17;
         let period = PERIOD - PERIOD / 10 + *random % (PERIOD / 5);
-        match OfThread::open(thread.tid, period) {
-            Ok(event) => events.push((thread, event)),
+        match OfThread::open(thread.tid, period, length.as_nanos() as u64) {
+            Ok(event) => events.push((thread, event, period)),
             Err(_) if !stacks.is_there(thread.pid, thread.tid) => {}
             Err(why) => {
                 shared.taken().failed.get_or_insert(why);
@@ -202,16 +246,17 @@ fn burst(
     }
     let at = stacks.now();
     let begin = Instant::now();
-    events.retain(|(_, event)| event.begin().is_ok());
+    events.retain(|(_, event, _)| event.begin().is_ok());
     let frequency = skid::frequency().unwrap_or(f64::NAN);
     rest(shared, begin + length);
-    let samples: Vec<_> = events.into_iter().map(|(thread, event)| (thread, event.end())).collect();
+    let samples: Vec<_> = events.into_iter().map(|(thread, event, period)| (thread, period, event.end())).collect();
     let length = begin.elapsed().as_nanos() as u64;
     let threads = samples.len() as i64;
     let mut rows = Vec::new();
     let mut in_files: HashMap<(u32, u64), u64> = HashMap::new();
     let mut lost = 0;
-    for (thread, (samples, without_room)) in samples {
+    let mut of_threads = Vec::with_capacity(samples.len());
+    for (thread, period, (samples, without_room)) in samples {
         lost += without_room;
         let sites: HashMap<u64, (i64, Site)> = {
             let mut addresses: Vec<u64> = samples.iter().map(|s| s.address).collect();
@@ -223,8 +268,8 @@ fn burst(
             Site::Made(process, _) => Some((*process, address)),
             _ => None,
         });
-        let code = kept.made(stacks, thread.pid, made.collect());
-        for sample in samples {
+        let code = known.kept.made(stacks, thread.pid, made.collect());
+        for sample in &samples {
             let (stack, site) = sites.get(&sample.address).copied().unwrap_or((NULL, Site::Other));
             let address = match site {
                 Site::File(file, address) => {
@@ -234,9 +279,11 @@ fn burst(
                 _ => sample.address,
             };
             let code = code.get(&sample.address).copied().unwrap_or(NULL);
-            rows.push(Row { thread: thread.clone(), burst: number, stack, code, address, sample });
+            rows.push(Row { thread: thread.clone(), burst: number, stack, code, address, sample: *sample });
         }
+        of_threads.push((thread, period, samples, sites));
     }
+    let shares = shares(shared, stacks, known, &of_threads, at);
     let mut taken = shared.taken();
     taken.samples += rows.len() as u64;
     taken.lost += lost;
@@ -244,9 +291,38 @@ fn burst(
     taken.lost += rows.len().saturating_sub(room) as u64;
     rows.truncate(room);
     taken.rows.append(&mut rows);
-    taken.code.append(&mut kept.new_rows());
+    taken.code.append(&mut known.kept.new_rows());
+    taken.shared.push(shares);
     for (place, count) in in_files {
         *taken.in_files.entry(place).or_default() += count;
     }
     taken.bursts.push(Burst { number, at, length, threads, frequency });
+}
+
+/// A thread, its period, its samples, and what their addresses are.
+type Sampled = (Busy, u64, Vec<Registers>, HashMap<u64, (i64, Site)>);
+
+/// Looks through samples for lines that threads share, and watches these where that was asked for.
+fn shares(shared: &Shared, stacks: &Stacks, known: &mut Known, samples: &[Sampled], at: u64) -> Shares {
+    let threads: Vec<_> = samples
+        .iter()
+        .map(|(thread, period, samples, sites)| sharing::OfThread { thread, period: *period, samples, sites })
+        .collect();
+    known.lines.look(stacks, &mut known.codes, known.skid, &threads);
+    if let Some(budget) = &mut known.budget {
+        let busy: Vec<Busy> = samples.iter().map(|(thread, ..)| thread.clone()).collect();
+        let mut wait = |length: Duration| rest(shared, Instant::now() + length);
+        for line in known.lines.suspects(WATCHED) {
+            if !budget.is_left() || sharing::watch(stacks, &mut known.codes, line, &busy, budget, &mut wait) {
+                break;
+            }
+        }
+    }
+    let time = |samples: &[Registers]| samples.last().map_or(0, |sample| sample.task_clock);
+    let of = |(thread, _, samples, _): &Sampled| {
+        let (comm, name) = (Arc::clone(&thread.comm), Arc::clone(&thread.thread));
+        (thread.pid, thread.tid, comm, name, time(samples))
+    };
+    let looked = Looked { lines: known.lines.take(stacks), threads: samples.iter().map(of).collect() };
+    Shares { at, looked, budget: known.budget.clone().unwrap_or_default() }
 }

@@ -167,7 +167,7 @@ impl Kept {
 }
 
 /// Of what is too long, the beginning if that holds the places, or else a stretch around the middle one of them.
-fn cut(range: Range<u64>, places: &[u64]) -> Range<u64> {
+pub(super) fn cut(range: Range<u64>, places: &[u64]) -> Range<u64> {
     if range.end - range.start <= LONGEST {
         return range;
     }

@@ -1,8 +1,9 @@
 //! Instructions: samples of busy threads with their registers, in bursts, and the code that they ran. What single instructions wait for, and how long
-//! the rounds of loops take, is computed from them by whoever reads the recording.
+//! the rounds of loops take, is computed from them by whoever reads the recording. Cache lines that threads share are found while they run.
 
 mod burst;
 mod code;
+mod sharing;
 mod skid;
 
 use crate::{Pace, Reader, Scope, Source};
@@ -145,6 +146,7 @@ const BURSTS: usize = 1;
 const CODES: usize = 2;
 const SKIDS: usize = 3;
 const COLLECTORS: usize = 4;
+const SHARING: sharing::At = sharing::At { line: 5, field: 6, access: 7, look: 8, machine: 9, watch: 10 };
 
 /// Instructions of busy threads.
 pub static SOURCE: Source = Source {
@@ -154,7 +156,19 @@ pub static SOURCE: Source = Source {
     reads: &[],
     needs: "root, or CAP_PERFMON and CAP_SYS_PTRACE, for processes of other users",
     pace: Pace::Tick,
-    tables: &[&SAMPLE, &BURST, &CODE, &SKID, &COLLECTOR],
+    tables: &[
+        &SAMPLE,
+        &BURST,
+        &CODE,
+        &SKID,
+        &COLLECTOR,
+        &sharing::LINE,
+        &sharing::FIELD,
+        &sharing::ACCESS,
+        &sharing::LOOK,
+        &sharing::MACHINE,
+        &sharing::WATCH,
+    ],
     charts: &[],
     open: |host, scope: &Scope| {
         if host.is_fixture() {
@@ -168,9 +182,9 @@ pub static SOURCE: Source = Source {
             return Err(Unavailable::not_applicable(why).remedy("--stacks"));
         }
         // Where not even this thread may be sampled, none is.
-        host::registers::OfThread::open(0, 1_000_000)?;
+        host::registers::OfThread::open(0, 1_000_000, 0)?;
         scope.stacks.watch_busy();
-        let bursts = Bursts::start(scope.stacks.clone(), Duration::from_secs(scope.bursts.into()));
+        let bursts = Bursts::start(scope.stacks.clone(), Duration::from_secs(scope.bursts.into()), scope.sharing);
         Ok(Box::new(Instructions {
             bursts,
             stacks: scope.stacks.clone(),
@@ -178,6 +192,8 @@ pub static SOURCE: Source = Source {
             in_files: HashMap::new(),
             last: false,
             told: false,
+            fields: 0,
+            machine: None,
         }))
     },
 };
@@ -192,6 +208,10 @@ struct Instructions {
     last: bool,
     /// What failed was said.
     told: bool,
+    /// Fields of shared lines that were written.
+    fields: i64,
+    /// What accesses cost here, until it is written.
+    machine: Option<sharing::Machine>,
 }
 
 fn or_null<T: Into<i64>>(number: Option<T>) -> i64 {
@@ -256,6 +276,11 @@ impl Reader for Instructions {
         if let Some(skid) = taken.skid {
             let [samples, on, after] = [skid.samples, skid.on, skid.after].map(|n| n as i64);
             out.row(SKIDS, &[samples, on, after, or_null(skid.told())]);
+        }
+        self.machine = taken.machine.or(self.machine);
+        for shared in taken.shared {
+            let at = self.since_start(shared.at);
+            sharing::write(SHARING, at, &shared.looked, &shared.budget, self.machine.take(), &mut self.fields, out);
         }
         for (place, count) in taken.in_files {
             *self.in_files.entry(place).or_default() += count;

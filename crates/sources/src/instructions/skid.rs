@@ -100,7 +100,7 @@ fn chase(mut at: u64, count: u64) -> (u64, u64, u64) {
 
 /// Samples the loop on the calling thread.
 pub(super) fn calibrate() -> Result<Skid, Unavailable> {
-    let event = OfThread::open(0, PERIOD)?;
+    let event = OfThread::open(0, PERIOD, LENGTH.as_nanos() as u64)?;
     let ring = ring();
     let mut at = ring.as_ptr() as u64;
     // Once round, so that all of it is there.

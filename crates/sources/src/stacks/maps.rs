@@ -2,7 +2,7 @@
 
 use super::kernel::hexadecimal;
 
-/// A stretch of a process's memory that may be executed.
+/// A stretch of a process's memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Line<'a> {
     pub start: u64,
@@ -19,10 +19,22 @@ pub(super) struct Line<'a> {
 
 /// The executable stretches in the text of `/proc/PID/maps`.
 pub(super) fn executable(text: &[u8]) -> impl Iterator<Item = Line<'_>> {
-    text.split(|&b| b == b'\n').filter_map(line)
+    text.split(|&b| b == b'\n').filter_map(|text| line(text, |permissions| permissions.get(2) == Some(&b'x')))
 }
 
-fn line(text: &[u8]) -> Option<Line<'_>> {
+/// All stretches in that text, and whether what is written there is written for all who have mapped it.
+pub(super) fn all(text: &[u8]) -> impl Iterator<Item = (Line<'_>, bool)> {
+    text.split(|&b| b == b'\n').filter_map(|text| {
+        let mut shared = false;
+        let line = line(text, |permissions| {
+            shared = permissions.get(3) == Some(&b's');
+            true
+        })?;
+        Some((line, shared))
+    })
+}
+
+fn line(text: &[u8], wanted: impl FnOnce(&[u8]) -> bool) -> Option<Line<'_>> {
     let (mut rest, mut words) = (text, [&text[..0]; 5]);
     for word in &mut words {
         let end = memchr::memchr(b' ', rest).unwrap_or(rest.len());
@@ -30,7 +42,7 @@ fn line(text: &[u8]) -> Option<Line<'_>> {
         rest = rest.trim_ascii_start();
     }
     let [range, permissions, offset, device, inode] = words;
-    if permissions.get(2) != Some(&b'x') {
+    if !wanted(permissions) {
         return None;
     }
     let pair = |text: &[u8], by: u8| -> Option<(u64, u64)> {
@@ -59,6 +71,10 @@ mod tests {
         assert_eq!((lines[0].start, lines[0].offset, lines[0].inode), (0x55d0_c0a0_2000, 0x2000, 1234));
         assert_eq!((lines[0].major, lines[0].path), (0xfe, &b"/usr/bin/a b (deleted)"[..]));
         assert_eq!((lines[1].path, lines[2].path), (&b"[vdso]"[..], &b""[..]));
+        assert_eq!(all(text).count(), 4);
+        let shared = b"7f0000000000-7f0000010000 rw-s 00001000 00:1a 77   /dev/shm/x\n";
+        let shared: Vec<_> = all(shared).map(|(line, shared)| (line.inode, line.offset, shared)).collect();
+        assert_eq!(shared, [(77, 0x1000, true)]);
     }
 
     proptest! {

@@ -2,7 +2,7 @@
 //! the bytes of it.
 
 use super::trie::Place;
-use super::{Stacks, State, User, demangle, symbols};
+use super::{Stacks, State, User, demangle, maps, symbols};
 use model::NULL;
 use std::collections::HashMap;
 use std::fs::File;
@@ -103,6 +103,16 @@ impl Stacks {
     pub(crate) fn memory(&self, pid: u32, range: &Range<u64>) -> Option<Vec<u8>> {
         let memory = File::open(self.host().path(&format!("/proc/{pid}/mem"))).ok()?;
         read(&memory, range.start, range.end - range.start)
+    }
+
+    /// All stretches of memory of a process, in order, with where they begin in their file; of memory that processes share also device and inode.
+    pub(crate) fn areas(&self, pid: u32) -> Vec<(Range<u64>, u64, Option<(u64, u64)>)> {
+        let text = self.host().read(&format!("/proc/{pid}/maps")).unwrap_or_default();
+        let device = |line: &maps::Line<'_>| u64::from(line.major) << 32 | u64::from(line.minor);
+        let area = |(line, shared): (maps::Line<'_>, bool)| {
+            (line.start..line.end, line.offset, shared.then(|| (device(&line), line.inode)))
+        };
+        maps::all(&text).map(area).collect()
     }
 
     /// Whether a thread is there.

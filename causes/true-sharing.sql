@@ -1,0 +1,45 @@
+-- cause true-sharing: threads write the same data again and again
+-- layer: code
+-- page: profiles
+-- needs: thread_time sample sharing_access sharing_look
+-- before: busy-wait lock-contention
+-- says: threads write and read the same data again and again, {subject}[[ ({fields})]], in {function:fn}
+-- evidence: sampled: waiting for that line takes {whole:%} of the CPU time of {comm}
+-- evidence: estimated: without it that code were {speedup} times as fast
+-- evidence: {seen}
+-- evidence: {note}
+-- check: twinscope sharing SLOW.twin; for watchpoints: twinscope record --sharing, or perf c2c where there are counters
+-- try: count or collect per thread, and put together now and then; take several at a time (batches, ranges of
+--   numbers); look before you write; read-copy-update instead of reference counts or read-write locks
+-- see: docs/sharing.md
+-- see: https://docs.kernel.org/kernel-hacking/false-sharing.html
+-- claims:
+with cpu as materialized (
+    select comm, sum(slow) as slow, sum(against) as against from budget
+    where state in ('user', 'kernel') and aside = 0 group by comm
+),
+-- Seconds per unit of work that a function waits for lines of that kind, on either side.
+waits as materialized (
+    select s.thing, s.function, s.comm, s.slow_part * c.slow as slow, min(s.against_part, s.slow_part) * c.against as against
+    from sharing s join cpu c on c.comm = s.comm where s.kind = 'true' and s.whole >= 0.02
+),
+cells as materialized (
+    select comm, function, sum(slow - against) as growth from budget
+    where state = 'user' and aside = 0 group by comm, function having growth > 0
+)
+select w.thing as subject, b.cell, min(1.0, (w.slow - w.against) / c.growth) as part
+from waits w join budget b on b.function = w.function and b.comm = w.comm
+join cells c on c.function = w.function and c.comm = w.comm
+where b.state = 'user' and b.aside = 0 and b.slow > b.against and w.slow > w.against * 1.2
+-- tells:
+select s.thing as subject, s.fields, s.function, s.comm, max(s.whole) as whole, round(max(s.speedup), 1) as speedup, s.note,
+       iif(max(s.proven) = 1, 'watched: watchpoints saw several threads use it', null) as seen
+from claimed d join sharing s on s.thing = d.subject group by 1
+-- test claims: one counter of all
+-- budget* state=user function=count comm=app slow=10 against=1
+-- budget state=user function=parse comm=app slow=2 against=1
+-- sharing kind=true thing=total fields=value comm=app function=count slow_part=0.7 against_part=0 whole=0.7 speedup=3.3 proven=0
+-- says 'threads write and read the same data again and again, total (value), in `count()`'
+-- test refuses: hardly any time
+-- budget state=user function=count comm=app slow=10 against=1
+-- sharing kind=true thing=total fields=value comm=app function=count slow_part=0.01 against_part=0 whole=0.01 speedup=1 proven=0

@@ -1,0 +1,573 @@
+//! Cache lines that threads fight over: tables `sharing_line`, `sharing_field`, `sharing_access`, `sharing_look` and `sharing_machine`, put together.
+//! Says of each line what kind of sharing it is, what part of the CPU time of its process goes to waiting for it, and how much faster it were without.
+
+use crate::Run;
+use crate::assembly::Dictionary;
+use model::{NULL, Symbols, Window};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a load that hits the nearest cache takes, ns: 4 to 5 cycles at some 3 GHz. Where it does not wait, the next instruction hides it.
+const LOAD: f64 = 1.5;
+/// Below these it is no finding: samples that waited, and their part of the CPU time.
+const SAMPLES: u64 = 5;
+const PART: f64 = 0.01;
+/// Others use the bytes themselves for this part of what they do to the line: then it is true sharing, as the bytes' own line would go to and fro too.
+const SAME: f64 = 0.25;
+/// A line whose others come less often than this, ns between two, does not move often enough to matter.
+const RARELY: f64 = 20_000.0;
+
+/// Kinds of sharing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Kind {
+    /// Threads use different bytes of the line.
+    False,
+    /// They use the same bytes.
+    True,
+}
+
+impl Kind {
+    /// Its word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Kind::False => "false",
+            Kind::True => "true",
+        }
+    }
+}
+
+/// An instruction of a thread that uses a line.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Access {
+    /// Thread.
+    pub tid: i64,
+    /// Its name.
+    pub thread: String,
+    /// The function, innermost of those that were put into each other; empty where nobody tells.
+    pub function: String,
+    /// `file:line`.
+    pub source: String,
+    /// Address of the instruction in the process.
+    pub code: u64,
+    /// The instruction.
+    pub text: String,
+    /// First byte in the line.
+    pub first: i64,
+    /// How many; 0 where it is somewhere in the word.
+    pub size: i64,
+    /// What it does.
+    pub reads: bool,
+    /// What it does.
+    pub writes: bool,
+    /// Both in one step.
+    pub atomic: bool,
+    /// Samples that waited for it.
+    pub waited: u64,
+    /// CPU time of these, seconds.
+    pub wait: f64,
+    /// Of that what is more than the same takes with the line for itself, seconds.
+    pub excess: f64,
+    /// Samples nearby.
+    pub seen: u64,
+    /// Hits of a watchpoint.
+    pub hits: u64,
+    /// ns that watchpoints were armed for them.
+    pub armed: f64,
+    /// CPU time between executions, ns.
+    pub period: Option<f64>,
+}
+
+impl Access {
+    /// The bytes.
+    pub fn bytes(&self) -> std::ops::Range<i64> {
+        match self.size {
+            0 => self.first / 8 * 8..self.first / 8 * 8 + 8,
+            size => self.first..self.first + size,
+        }
+    }
+
+    fn overlaps(&self, other: &Access) -> bool {
+        self.bytes().start < other.bytes().end && other.bytes().start < self.bytes().end
+    }
+
+    /// How often it was met.
+    fn activity(&self) -> f64 {
+        match self.waited + self.seen {
+            // Hits are few by design: as many samples as make it count.
+            0 if self.hits > 0 => 1.0 + self.hits as f64 / 8.0,
+            met => met as f64,
+        }
+    }
+
+    /// It comes often enough to take the line away. A watchpoint that hits 8 times at once tells no more than that.
+    fn is_frequent(&self) -> bool {
+        self.waited + self.seen >= 3 || self.hits > 0 && self.armed / (self.hits as f64) < RARELY * 2.0
+    }
+}
+
+/// A field or an element of what lies in a line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Field {
+    /// First byte in the line; negative where it begins before.
+    pub first: i64,
+    /// Bytes.
+    pub size: i64,
+    /// Its path.
+    pub name: String,
+    /// Its type.
+    pub of_type: String,
+}
+
+/// A line.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Line {
+    /// Its number in the recording.
+    pub number: i64,
+    /// The process.
+    pub pid: i64,
+    /// Its name.
+    pub comm: String,
+    /// Its first byte in that process.
+    pub address: u64,
+    /// The kind of memory; empty where nobody tells.
+    pub memory: String,
+    /// The variable, type or class.
+    pub name: String,
+    /// Where it is declared.
+    pub source: String,
+    /// The file that has it.
+    pub module: String,
+    /// Address of what lies there.
+    pub start: Option<u64>,
+    /// Bytes.
+    pub size: Option<i64>,
+    /// What else is known.
+    pub note: String,
+    /// In order.
+    pub fields: Vec<Field>,
+    /// Those that are waited for most first.
+    pub accesses: Vec<Access>,
+    /// What it is, if it is worth a word.
+    pub kind: Option<Kind>,
+    /// Seconds of CPU time that threads waited for it beyond what it takes alone.
+    pub excess: f64,
+    /// Samples that waited.
+    pub waited: u64,
+    /// Watchpoints have seen two threads at it.
+    pub proven: bool,
+}
+
+impl Line {
+    /// The fields that an access goes to.
+    pub fn fields_of(&self, access: &Access) -> impl Iterator<Item = &Field> {
+        let bytes = access.bytes();
+        self.fields.iter().filter(move |f| f.first < bytes.end && bytes.start < f.first + f.size.max(1))
+    }
+
+    /// Threads that use it.
+    pub fn threads(&self) -> BTreeSet<i64> {
+        self.accesses.iter().map(|a| a.tid).collect()
+    }
+
+    /// What the line is, without the place in it: lines of one array are one thing.
+    pub fn thing(&self) -> String {
+        if self.name.is_empty() {
+            return format!("line {:#x}", self.address);
+        }
+        self.name.clone()
+    }
+}
+
+/// Lines of one thing of a process.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Thing {
+    /// What it is called.
+    pub name: String,
+    /// Its process.
+    pub pid: i64,
+    /// Name of that.
+    pub comm: String,
+    /// What most of the time is.
+    pub kind: Kind,
+    /// The lines, by index, those with most time first.
+    pub lines: Vec<usize>,
+    /// Seconds.
+    pub excess: f64,
+    /// Part of the CPU time of its process, with its 95 % interval.
+    pub part: (f64, f64, f64),
+    /// How many times as fast the process's code were without, with the interval.
+    pub speedup: (f64, f64, f64),
+    /// Functions that wait, with their seconds, most first.
+    pub functions: Vec<(String, f64)>,
+    /// Fields that take part.
+    pub fields: Vec<String>,
+}
+
+/// What watchpoints took.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Watched {
+    /// Watchpoints.
+    pub set: i64,
+    /// Hits.
+    pub hits: i64,
+    /// Seconds.
+    pub armed: f64,
+    /// Seconds without a rest.
+    pub longest: f64,
+}
+
+/// All of a recording.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sharing {
+    /// Lines.
+    pub lines: Vec<Line>,
+    /// Findings, most time first.
+    pub things: Vec<Thing>,
+    /// CPU time of the threads that were looked at, seconds, by process.
+    pub looked: BTreeMap<i64, f64>,
+    /// The same by thread.
+    pub of_thread: BTreeMap<i64, f64>,
+    /// The same by name of the process.
+    pub of_comm: BTreeMap<String, f64>,
+    /// A line from one CPU to another, ns.
+    pub transfer: Option<f64>,
+    /// An atomic addition alone, ns.
+    pub atomic: Option<f64>,
+    /// What watching took, if it was asked for.
+    pub watched: Option<Watched>,
+}
+
+fn number(cell: i64) -> Option<f64> {
+    (cell != NULL).then(|| f64::from_bits(cell as u64)).filter(|n| n.is_finite())
+}
+
+fn count(cell: i64) -> u64 {
+    if cell == NULL { 0 } else { u64::try_from(cell).unwrap_or(0) }
+}
+
+impl Sharing {
+    /// Reads it; `None` where no samples were looked through.
+    pub fn load(run: &Run, window: &Window) -> Option<Sharing> {
+        run.recording.table("sharing_look")?;
+        let mut found = Sharing::default();
+        let mut symbols = Symbols::default();
+        let between = Some((window.from, i64::MAX));
+        let inside = |at: i64| at != NULL && window.part(at, at) > 0.0;
+        run.recording.scan("sharing_look", &["pid", "comm", "at", "time", "tid"], between, &mut symbols, |batch| {
+            for row in (0..batch.len()).filter(|&row| inside(batch.cell(2, row))) {
+                let seconds = count(batch.cell(3, row)) as f64 / 1e9;
+                *found.looked.entry(batch.cell(0, row)).or_default() += seconds;
+                *found.of_thread.entry(batch.cell(4, row)).or_default() += seconds;
+                let comm = batch.symbols.text(batch.cell(1, row)).unwrap_or_default().to_owned();
+                *found.of_comm.entry(comm).or_default() += seconds;
+            }
+        });
+        if found.looked.is_empty() {
+            return None;
+        }
+        run.recording.scan("sharing_machine", &["transfer", "atomic"], None, &mut symbols, |batch| {
+            for row in 0..batch.len() {
+                (found.transfer, found.atomic) = (number(batch.cell(0, row)), number(batch.cell(1, row)));
+            }
+        });
+        run.recording.scan("sharing_watch", &["set", "hits", "armed", "longest"], None, &mut symbols, |batch| {
+            for row in 0..batch.len() {
+                let [set, hits, armed, longest] = [0, 1, 2, 3].map(|column| batch.cell(column, row));
+                let (armed, longest) = (count(armed) as f64 / 1e9, count(longest) as f64 / 1e9);
+                found.watched = Some(Watched { set, hits, armed, longest });
+            }
+        });
+        let mut lines = lines(run);
+        accesses(run, window, &mut lines);
+        found.lines = lines.into_values().filter(|line| !line.accesses.is_empty()).collect();
+        found.judge();
+        Some(found)
+    }
+
+    /// Says of each line what it is, and puts those of one thing together.
+    fn judge(&mut self) {
+        let (atomic, transfer) = (self.atomic.unwrap_or(6.0), self.transfer);
+        for line in &mut self.lines {
+            judge(line, &self.looked, &self.of_thread, atomic, transfer);
+        }
+        self.lines.sort_by(|a, b| b.excess.total_cmp(&a.excess).then(a.number.cmp(&b.number)));
+        let mut things: Vec<Thing> = Vec::new();
+        let mut kinds: BTreeMap<usize, [f64; 2]> = BTreeMap::new();
+        let mut samples: BTreeMap<usize, u64> = BTreeMap::new();
+        for (at, line) in self.lines.iter().enumerate() {
+            let Some(kind) = line.kind else { continue };
+            let name = line.thing();
+            let place = things.iter().position(|t| t.name == name && t.pid == line.pid).unwrap_or_else(|| {
+                let (pid, comm) = (line.pid, line.comm.clone());
+                let none = (0.0, 0.0, 0.0);
+                let (functions, fields) = (Vec::new(), Vec::new());
+                things.push(Thing {
+                    name,
+                    pid,
+                    comm,
+                    kind,
+                    lines: Vec::new(),
+                    excess: 0.0,
+                    part: none,
+                    speedup: none,
+                    functions,
+                    fields,
+                });
+                things.len() - 1
+            });
+            let Some(thing) = things.get_mut(place) else { continue };
+            thing.lines.push(at);
+            thing.excess += line.excess;
+            kinds.entry(place).or_default()[kind as usize] += line.excess;
+            *samples.entry(place).or_default() += line.waited;
+            for access in line.accesses.iter().filter(|a| a.excess > 0.0) {
+                match thing.functions.iter_mut().find(|(name, _)| *name == access.function) {
+                    Some((_, seconds)) => *seconds += access.excess,
+                    None => thing.functions.push((access.function.clone(), access.excess)),
+                }
+            }
+            for access in line.accesses.iter().filter(|a| a.excess > 0.0 || a.writes) {
+                for field in line.fields_of(access).filter(|f| !thing.fields.contains(&f.name)).collect::<Vec<_>>() {
+                    thing.fields.push(field.name.clone());
+                }
+            }
+        }
+        for (place, thing) in things.iter_mut().enumerate() {
+            let [of_false, of_true] = kinds.get(&place).copied().unwrap_or_default();
+            thing.kind = if of_true > of_false { Kind::True } else { Kind::False };
+            let all = self.looked.get(&thing.pid).copied().unwrap_or(0.0);
+            let part = (thing.excess / all).min(0.99);
+            // As a count of samples: its standard deviation is the root.
+            let n = samples.get(&place).copied().unwrap_or(1).max(1) as f64;
+            let off = 1.96 * ((1.0 - part).max(0.0) / n).sqrt();
+            thing.part = (part, (part * (1.0 - off)).max(0.0), (part * (1.0 + off)).min(0.99));
+            let of = |part: f64| 1.0 / (1.0 - part);
+            thing.speedup = (of(thing.part.0), of(thing.part.1), of(thing.part.2));
+            thing.functions.sort_by(|a, b| b.1.total_cmp(&a.1));
+        }
+        things.retain(|thing| thing.part.0 >= PART);
+        things.sort_by(|a, b| b.excess.total_cmp(&a.excess));
+        self.things = things;
+    }
+}
+
+fn judge(
+    line: &mut Line,
+    looked: &BTreeMap<i64, f64>,
+    of_thread: &BTreeMap<i64, f64>,
+    atomic: f64,
+    transfer: Option<f64>,
+) {
+    let all = looked.get(&line.pid).copied().unwrap_or(0.0);
+    if all <= 0.0 || line.threads().len() < 2 {
+        return;
+    }
+    let mut kinds = [0.0f64; 2];
+    let mut all_excess = 0.0;
+    let mut excesses = Vec::with_capacity(line.accesses.len());
+    for access in &line.accesses {
+        let others =
+            || line.accesses.iter().filter(|o| o.tid != access.tid && (o.writes || access.writes) && o.is_frequent());
+        let same: f64 = others().filter(|o| o.overlaps(access)).map(Access::activity).sum();
+        let different: f64 = others().filter(|o| !o.overlaps(access)).map(Access::activity).sum();
+        let mut excess = 0.0;
+        if access.waited > 0 && same + different > 0.0 {
+            let alone = if access.atomic { atomic } else { LOAD };
+            // All samples of that instruction, of all threads, wait as long for each of its executions.
+            let takes = match access.period {
+                Some(period) => {
+                    let of_code = |o: &&Access| o.code == access.code && o.tid == access.tid;
+                    let wait: f64 = line.accesses.iter().filter(of_code).map(|o| o.wait).sum();
+                    let time = of_thread.get(&access.tid).copied().filter(|time| *time > 0.0).unwrap_or(all);
+                    period * wait / time
+                }
+                // Not known: as long as the line takes to come.
+                None => transfer.unwrap_or(60.0),
+            };
+            excess = access.wait * (1.0 - alone / takes.max(alone));
+        }
+        excesses.push(excess);
+        all_excess += excess;
+        if excess > 0.0 {
+            let is_same = same / (same + different) >= SAME;
+            kinds[usize::from(is_same)] += excess;
+        }
+    }
+    for (access, excess) in line.accesses.iter_mut().zip(excesses) {
+        access.excess = excess;
+    }
+    line.excess = all_excess;
+    line.waited = line.accesses.iter().filter(|a| a.excess > 0.0).map(|a| a.waited).sum();
+    let watched: BTreeSet<i64> = line.accesses.iter().filter(|a| a.hits > 0).map(|a| a.tid).collect();
+    line.proven = watched.len() > 1 && line.accesses.iter().any(|a| a.hits > 0 && a.writes);
+    if line.waited >= SAMPLES && all_excess / all >= PART / 4.0 {
+        let [of_false, of_true] = kinds;
+        line.kind = Some(if of_true > of_false { Kind::True } else { Kind::False });
+    }
+}
+
+fn lines(run: &Run) -> BTreeMap<i64, Line> {
+    let mut lines: BTreeMap<i64, Line> = BTreeMap::new();
+    let mut symbols = Symbols::default();
+    let columns = ["number", "pid", "comm", "address", "memory", "name", "module", "source", "start", "size", "note"];
+    run.recording.scan("sharing_line", &columns, None, &mut symbols, |batch| {
+        for row in 0..batch.len() {
+            let text = |column: usize| batch.symbols.text(batch.cell(column, row)).unwrap_or_default().to_owned();
+            let cell = |column: usize| Some(batch.cell(column, row)).filter(|&cell| cell != NULL);
+            let line = Line {
+                number: batch.cell(0, row),
+                pid: batch.cell(1, row),
+                comm: text(2),
+                address: batch.cell(3, row) as u64,
+                memory: text(4),
+                name: text(5),
+                module: text(6),
+                source: text(7),
+                start: cell(8).map(|start| start as u64),
+                size: cell(9),
+                note: text(10),
+                ..Line::default()
+            };
+            lines.insert(line.number, line);
+        }
+    });
+    run.recording.scan("sharing_field", &["line", "first", "size", "name", "type"], None, &mut symbols, |batch| {
+        for row in 0..batch.len() {
+            let text = |column: usize| batch.symbols.text(batch.cell(column, row)).unwrap_or_default().to_owned();
+            let [first, size] = [1, 2].map(|column| batch.cell(column, row));
+            if let Some(line) = lines.get_mut(&batch.cell(0, row)).filter(|_| first != NULL && size != NULL) {
+                line.fields.push(Field { first, size, name: text(3), of_type: text(4) });
+            }
+        }
+    });
+    for line in lines.values_mut() {
+        line.fields.sort_by_key(|field| field.first);
+    }
+    lines
+}
+
+/// Line, thread, instruction, first byte and size.
+type Key = (i64, i64, i64, i64, i64);
+
+fn accesses(run: &Run, window: &Window, lines: &mut BTreeMap<i64, Line>) {
+    let dictionary = Dictionary::load(run);
+    let columns = [
+        "line", "tid", "thread", "at", "stack", "code", "text", "first", "size", "reads", "writes", "atomic", "waited",
+        "wait", "seen", "period", "hits", "armed",
+    ];
+    let mut by_key: BTreeMap<Key, (Access, Vec<f64>)> = BTreeMap::new();
+    let between = Some((window.from, i64::MAX));
+    run.recording.scan("sharing_access", &columns, between, &mut Symbols::default(), |batch| {
+        for row in 0..batch.len() {
+            let cell = |column: usize| batch.cell(column, row);
+            let at = cell(3);
+            if at == NULL || window.part(at, at) <= 0.0 || [7, 8].map(cell).contains(&NULL) {
+                continue;
+            }
+            let text = |column: usize| batch.symbols.text(cell(column)).unwrap_or_default().to_owned();
+            let key = (cell(0), cell(1), cell(5), cell(7), cell(8));
+            let (access, periods) = by_key.entry(key).or_insert_with(|| {
+                let (mut function, mut source) = (String::new(), String::new());
+                if let Some((frame, inlined)) = dictionary.innermost(cell(4)) {
+                    let inner = inlined.first().unwrap_or(&frame);
+                    (function, source) = (inner.function.clone(), inner.source.clone());
+                }
+                let access = Access {
+                    tid: cell(1),
+                    thread: text(2),
+                    function,
+                    source,
+                    code: cell(5) as u64,
+                    text: text(6),
+                    first: cell(7).clamp(0, 63),
+                    size: cell(8).clamp(0, 64),
+                    reads: cell(9) == 1,
+                    writes: cell(10) == 1,
+                    atomic: cell(11) == 1,
+                    ..Access::default()
+                };
+                (access, Vec::new())
+            });
+            access.waited += count(cell(12));
+            access.wait += count(cell(13)) as f64 / 1e9;
+            access.seen += count(cell(14));
+            periods.extend(number(cell(15)));
+            access.hits += count(cell(16));
+            access.armed += count(cell(17)) as f64;
+            if access.thread.is_empty() {
+                access.thread = text(2);
+            }
+        }
+    });
+    for ((line, ..), (mut access, mut periods)) in by_key {
+        periods.sort_by(f64::total_cmp);
+        access.period = periods.get(periods.len() / 2).copied();
+        if let Some(line) = lines.get_mut(&line) {
+            line.accesses.push(access);
+        }
+    }
+    for line in lines.values_mut() {
+        line.accesses.sort_by(|a, b| {
+            b.wait
+                .total_cmp(&a.wait)
+                .then(b.seen.cmp(&a.seen))
+                .then((a.tid, a.first, a.code).cmp(&(b.tid, b.first, b.code)))
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn access(tid: i64, first: i64, waited: u64, writes: bool) -> Access {
+        let wait = waited as f64 / 1e3;
+        let (reads, atomic) = (true, writes);
+        Access { tid, first, size: 8, waited, wait, reads, writes, atomic, seen: 10, code: 64, ..Access::default() }
+    }
+
+    fn judged(accesses: Vec<Access>, seconds: f64) -> Sharing {
+        let line = Line { number: 1, pid: 7, name: "tallies".into(), accesses, ..Line::default() };
+        let mut sharing = Sharing {
+            lines: vec![line],
+            looked: [(7, seconds)].into(),
+            of_thread: [(1, seconds / 2.0), (2, seconds / 2.0)].into(),
+            transfer: Some(60.0),
+            atomic: Some(5.0),
+            ..Sharing::default()
+        };
+        sharing.judge();
+        sharing
+    }
+
+    #[test]
+    fn different_bytes_are_false_and_the_same_are_true_sharing() {
+        let of_false = judged(vec![access(1, 0, 400, true), access(2, 8, 400, true)], 1.0);
+        assert_eq!(of_false.things.len(), 1);
+        assert_eq!(of_false.things[0].kind, Kind::False);
+        // 0.8 s, less a twelfth that the additions take alone.
+        assert!((of_false.things[0].part.0 - 0.8 * 55.0 / 60.0).abs() < 1e-9, "{:?}", of_false.things[0]);
+        let of_true = judged(vec![access(1, 0, 400, true), access(2, 0, 400, true)], 1.0);
+        assert_eq!(of_true.things[0].kind, Kind::True);
+        // One waits for a word that another never writes.
+        let mut constant = access(2, 0, 0, false);
+        constant.atomic = false;
+        let read = judged(vec![access(1, 8, 300, true), constant, access(2, 16, 300, true)], 1.0);
+        assert_eq!(read.things[0].kind, Kind::False);
+    }
+
+    #[test]
+    fn nothing_is_found_where_nobody_waits_longer_than_alone() {
+        // Readers only.
+        let reads = judged(vec![access(1, 0, 500, false), access(2, 0, 500, false)], 1.0);
+        assert!(reads.things.is_empty());
+        // One thread.
+        assert!(judged(vec![access(1, 0, 500, true)], 1.0).things.is_empty());
+        // An addition every 5 ns: it does not wait.
+        let quick = |tid| Access { period: Some(6.0), ..access(tid, 0, 400, true) };
+        assert!(judged(vec![quick(1), quick(2)], 1.0).things.is_empty());
+        // Who writes comes rarely.
+        let mut rare = access(2, 0, 0, true);
+        (rare.seen, rare.hits, rare.armed) = (0, 1, 3e6);
+        assert!(judged(vec![access(1, 0, 500, false), rare], 1.0).things.is_empty());
+    }
+}

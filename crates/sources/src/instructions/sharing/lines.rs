@@ -1,0 +1,341 @@
+//! Samples with registers, folded to cache lines: who waits where, and who uses the line besides.
+
+use super::codes::{Codes, Found};
+use super::data::{self, Data};
+use super::space::{Space, Spaces};
+use crate::stacks::{Busy, Site, Stacks};
+use host::registers::Registers;
+use instructions::{Code, Landed, Rate, Register, Sample, Skid, Work, ahead, landed, rate, touched};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+
+/// Bytes of a cache line: of x86-64 and nearly all of aarch64.
+pub(super) const LINE: u64 = 64;
+/// Lines of one look beyond which those that were seen once are forgotten.
+const MOST: usize = 20_000;
+/// Lines that are told of, those that were waited for most.
+const TOLD: usize = 48;
+/// A line is waited for if so many samples are.
+const WAITED: u64 = 3;
+
+/// A thread's samples of one look.
+pub(in super::super) struct OfThread<'a> {
+    pub thread: &'a Busy,
+    /// CPU time between samples, ns.
+    pub period: u64,
+    pub samples: &'a [Registers],
+    /// What the sampled addresses are.
+    pub sites: &'a HashMap<u64, (i64, Site)>,
+}
+
+/// An access: one instruction of one thread to some bytes of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(in super::super) struct Key {
+    pub tid: u32,
+    /// Address of the instruction in the process.
+    pub code: u64,
+    /// First byte within the line, and how many. A size of 0 is not known.
+    pub offset: u64,
+    pub size: u16,
+}
+
+/// What is known of an access.
+#[derive(Clone, Debug)]
+pub(in super::super) struct Access {
+    pub pid: u32,
+    pub thread: Arc<str>,
+    pub comm: Arc<str>,
+    /// Number of the stack that has the instruction alone.
+    pub stack: i64,
+    pub text: Arc<str>,
+    pub reads: bool,
+    pub writes: bool,
+    pub atomic: bool,
+    /// Samples that waited for it, and the CPU time that they stand for, ns.
+    pub waited: u64,
+    pub wait: u64,
+    /// Samples that tell of it without waiting.
+    pub seen: u64,
+    /// CPU time between two executions, ns, by the rounds of its loop.
+    pub between: Option<f64>,
+    /// Hits of a watchpoint, and how long that was armed for them, ns.
+    pub hits: u64,
+    pub armed: u64,
+    /// The register that the address came from, and its value.
+    pub base: Option<(u8, u64)>,
+    /// All registers then, of one sample.
+    pub registers: [u64; Register::GENERAL],
+}
+
+/// A line that several threads use.
+#[derive(Clone, Debug)]
+pub(in super::super) struct Line {
+    pub number: i64,
+    pub pid: u32,
+    /// Its address in that process.
+    pub address: u64,
+    pub space: Space,
+    pub accesses: HashMap<Key, Access>,
+    /// How often it was watched.
+    pub watched: u32,
+    /// What lies there; `None` where it was told before.
+    pub data: Option<Data>,
+}
+
+impl Line {
+    pub(super) fn waited(&self) -> u64 {
+        self.accesses.values().map(|a| a.waited).sum()
+    }
+
+    /// Whether at least two threads use it, one of which writes.
+    fn is_shared(&self) -> bool {
+        let tids: BTreeSet<u32> = self.accesses.keys().map(|key| key.tid).collect();
+        tids.len() > 1 && self.accesses.values().any(|a| a.writes)
+    }
+
+    /// Whether it is to be told of.
+    fn counts(&self) -> bool {
+        self.is_shared() && self.waited() >= WAITED
+    }
+}
+
+/// What a look has found: of each line the accesses since the look before.
+#[derive(Clone, Debug, Default)]
+pub(in super::super) struct Looked {
+    pub lines: Vec<Line>,
+    /// CPU time of the threads that were looked at, ns: pid, tid, name of the process and of the thread, time.
+    pub threads: Vec<(u32, u32, Arc<str>, Arc<str>, u64)>,
+}
+
+/// All lines that were met.
+#[derive(Debug, Default)]
+pub(in super::super) struct Lines {
+    lines: HashMap<(Space, u64), Line>,
+    last: i64,
+}
+
+/// A thread's code, with the samples that landed in it.
+type Rates = HashMap<(u32, u64, bool), (Arc<Code>, u64, Vec<Vec<Sample>>)>;
+
+impl Lines {
+    /// Takes samples of threads. `skid` is where they land.
+    pub fn look(&mut self, stacks: &Stacks, codes: &mut Codes, skid: Skid, threads: &[OfThread<'_>]) {
+        codes.forget_made();
+        let mut spaces: HashMap<u32, Spaces> = HashMap::new();
+        let mut rates: Rates = HashMap::new();
+        for of in threads {
+            let space = spaces.entry(of.thread.pid).or_insert_with(|| Spaces::of(stacks, of.thread.pid));
+            let mut before: Option<(u32, u64, bool)> = None;
+            // Accesses whose address was lost, and how often: they are given to where the same instruction was seen to go.
+            let mut lost: HashMap<u64, u64> = HashMap::new();
+            for sample in of.samples {
+                let Some(&(_, site)) = of.sites.get(&sample.address) else { continue };
+                let Some(found) = codes.at(stacks, of.thread.pid, sample.address, site) else {
+                    before = None;
+                    continue;
+                };
+                let kept = rates.entry(found.key).or_insert_with(|| (Arc::clone(&found.code), found.bias, Vec::new()));
+                if before != Some(found.key) {
+                    kept.2.push(Vec::new());
+                    before = Some(found.key);
+                }
+                if let Some(run) = kept.2.last_mut() {
+                    let address = found.place(sample.address);
+                    run.push(Sample { address, task_clock: sample.task_clock, registers: sample.registers });
+                }
+                self.sample(stacks, space, of, sample, &found, skid, &mut lost);
+            }
+            self.recover(of, lost);
+        }
+        self.rates(&rates);
+        self.forget();
+    }
+
+    fn sample(
+        &mut self,
+        stacks: &Stacks,
+        space: &Spaces,
+        of: &OfThread<'_>,
+        sample: &Registers,
+        found: &Found,
+        skid: Skid,
+        lost: &mut HashMap<u64, u64>,
+    ) {
+        let Some(at) = found.code.at(found.place(sample.address)) else { return };
+        let mut add = |touch: instructions::Touch, waited: bool| {
+            let address = if touch.of_code { touch.address.wrapping_add(found.bias) } else { touch.address };
+            self.add(stacks, space, of, sample, found, touch, address, waited)
+        };
+        if let Landed::On(waited) = landed(&found.code, found.place(sample.address), skid)
+            && let Some(instruction) = found.code.instructions.get(waited).filter(|i| i.memory.is_some())
+        {
+            match touched(&found.code, waited, &sample.registers) {
+                Some(touch) => add(touch, true),
+                None => *lost.entry(instruction.address.wrapping_add(found.bias)).or_default() += 1,
+            }
+        }
+        for touch in ahead(&found.code, at, &sample.registers) {
+            add(touch, false);
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "all that is known of one sample")]
+    fn add(
+        &mut self,
+        stacks: &Stacks,
+        space: &Spaces,
+        of: &OfThread<'_>,
+        sample: &Registers,
+        found: &Found,
+        touch: instructions::Touch,
+        address: u64,
+        waited: bool,
+    ) {
+        let Some(instruction) = found.code.instructions.get(touch.instruction) else { return };
+        let Some(memory) = instruction.memory else { return };
+        let Some((whose, place)) = space.find(of.thread.pid, address) else { return };
+        let line = self.line(whose, place, of.thread.pid, address);
+        let code = instruction.address.wrapping_add(found.bias);
+        let key = Key { tid: of.thread.tid, code, offset: address % LINE, size: memory.size };
+        let access = line.accesses.entry(key).or_insert_with(|| Access {
+            pid: of.thread.pid,
+            thread: Arc::clone(&of.thread.thread),
+            comm: Arc::clone(&of.thread.comm),
+            stack: stacks.site(of.thread.pid, code).0,
+            text: instruction.text.as_str().into(),
+            reads: memory.reads,
+            writes: memory.writes,
+            atomic: instruction.work == Work::Atomic,
+            waited: 0,
+            wait: 0,
+            seen: 0,
+            between: None,
+            hits: 0,
+            armed: 0,
+            base: touch.base.and_then(|(register, value)| Some((register.column()? as u8, value))),
+            registers: sample.registers,
+        });
+        if waited {
+            access.waited += 1;
+            access.wait += of.period;
+        } else {
+            access.seen += 1;
+        }
+    }
+
+    pub(super) fn line(&mut self, space: Space, place: u64, pid: u32, address: u64) -> &mut Line {
+        self.lines.entry((space, place / LINE)).or_insert_with(|| Line {
+            number: 0,
+            pid,
+            address: address & !(LINE - 1),
+            space,
+            accesses: HashMap::new(),
+            watched: 0,
+            data: None,
+        })
+    }
+
+    /// Gives samples whose address was lost to the line where the same instruction of the same thread was seen to go, if that is one.
+    fn recover(&mut self, of: &OfThread<'_>, lost: HashMap<u64, u64>) {
+        for (code, count) in lost {
+            let mut seen: Vec<(&mut Access, u64)> = self
+                .lines
+                .values_mut()
+                .flat_map(|line| line.accesses.iter_mut())
+                .filter(|(key, access)| key.tid == of.thread.tid && key.code == code && access.pid == of.thread.pid)
+                .map(|(_, access)| {
+                    let seen = access.seen;
+                    (access, seen)
+                })
+                .collect();
+            let all: u64 = seen.iter().map(|(_, seen)| seen).sum();
+            if let Some((access, most)) = seen.iter_mut().max_by_key(|(_, seen)| *seen)
+                && *most * 5 >= all * 4
+            {
+                access.waited += count;
+                access.wait += count * of.period;
+            }
+        }
+    }
+
+    /// How long rounds take of loops whose accesses are waited for.
+    fn rates(&mut self, rates: &Rates) {
+        let wanted: HashSet<u64> = self
+            .lines
+            .values()
+            .filter(|line| line.waited() > 0)
+            .flat_map(|line| line.accesses.iter())
+            .filter(|(_, access)| access.waited > 0)
+            .map(|(key, _)| key.code)
+            .collect();
+        let mut known: HashMap<u64, f64> = HashMap::new();
+        for (code, bias, samples) in rates.values() {
+            for (index, instruction) in code.instructions.iter().enumerate() {
+                let address = instruction.address.wrapping_add(*bias);
+                if !wanted.contains(&address) {
+                    continue;
+                }
+                let Some(block) = code.block_of(index) else { continue };
+                let mut around = code.loop_of(block).and_then(|at| code.loops.get(at));
+                while let Some(which) = around {
+                    if let Rate::Known(round) = rate(code, which, samples.iter().map(Vec::as_slice)) {
+                        known.insert(address, round.ns);
+                        break;
+                    }
+                    around = which.parent.and_then(|at| code.loops.get(at));
+                }
+            }
+        }
+        for (key, access) in self.lines.values_mut().flat_map(|line| line.accesses.iter_mut()) {
+            if let Some(&ns) = known.get(&key.code) {
+                access.between = Some(ns);
+            }
+        }
+    }
+
+    /// Leaves out what was met once, where there is much of it.
+    fn forget(&mut self) {
+        if self.lines.len() > MOST {
+            self.lines.retain(|_, line| line.number > 0 || line.accesses.len() > 1);
+        }
+        if self.lines.len() > MOST {
+            self.lines.retain(|_, line| line.number > 0 || line.is_shared());
+        }
+        if self.lines.len() > 4 * MOST {
+            self.lines.clear();
+        }
+    }
+
+    /// Lines that may be worth a watch, those that were waited for most first: also of one thread, for who else uses them may not have been sampled.
+    pub fn suspects(&mut self, most: usize) -> Vec<&mut Line> {
+        let mut found: Vec<&mut Line> = self.lines.values_mut().filter(|line| line.waited() >= WAITED).collect();
+        found.sort_by_key(|line| (line.watched, std::cmp::Reverse((line.is_shared(), line.waited())), line.address));
+        found.truncate(most);
+        found
+    }
+
+    /// What is to be told since the last call; counts begin anew.
+    pub fn take(&mut self, stacks: &Stacks) -> Vec<Line> {
+        let mut told: Vec<&mut Line> =
+            self.lines.values_mut().filter(|line| line.number > 0 || line.counts()).collect();
+        told.sort_by_key(|line| (std::cmp::Reverse(line.waited()), line.address));
+        let mut taken = Vec::new();
+        for line in told.into_iter().take(TOLD) {
+            let mut copy = line.clone();
+            if line.number == 0 {
+                self.last += 1;
+                line.number = self.last;
+                copy.number = self.last;
+                copy.data = Some(data::of(stacks, line));
+            }
+            copy.accesses.retain(|_, access| access.waited + access.seen + access.hits > 0);
+            if !copy.accesses.is_empty() {
+                taken.push(copy);
+            }
+            for access in line.accesses.values_mut() {
+                (access.waited, access.wait, access.seen, access.hits, access.armed) = (0, 0, 0, 0, 0);
+            }
+        }
+        taken
+    }
+}
