@@ -7,8 +7,8 @@ pub mod additions;
 mod ask;
 #[cfg(feature = "bpf")]
 pub mod bpf;
-#[cfg(feature = "bpf")]
 pub mod breakpoints;
+#[cfg(feature = "bpf")]
 mod btf;
 pub mod cacheline;
 #[cfg(feature = "bpf")]

@@ -319,10 +319,7 @@ fn shares(shared: &Shared, stacks: &Stacks, known: &mut Known, samples: &[Sample
         }
     }
     let time = |samples: &[Registers]| samples.last().map_or(0, |sample| sample.task_clock);
-    let of = |(thread, _, samples, _): &Sampled| {
-        let (comm, name) = (Arc::clone(&thread.comm), Arc::clone(&thread.thread));
-        (thread.pid, thread.tid, comm, name, time(samples))
-    };
+    let of = |(thread, _, samples, _): &Sampled| (thread.clone(), time(samples));
     let looked = Looked { lines: known.lines.take(stacks), threads: samples.iter().map(of).collect() };
     Shares { at, looked, budget: known.budget.clone().unwrap_or_default() }
 }

@@ -8,6 +8,7 @@ mod callers;
 #[cfg(target_arch = "x86_64")]
 mod calls;
 mod code;
+mod data;
 mod demangle;
 mod hotspot;
 mod jit;
@@ -198,9 +199,10 @@ pub struct Registers {
 }
 
 pub use callers::{Callers, Innermost};
+pub(crate) use data::{Place as Position, Thing, ThingKind};
 pub use library::GoRuntime;
 pub use python::PythonStack;
-pub(crate) use sites::{Busy, Function, Site};
+pub(crate) use sites::{Area, Busy, Function, Site};
 
 /// What is known of the program's part of a stack.
 #[derive(Clone, Copy, Debug)]
@@ -259,6 +261,8 @@ struct State {
     closed: bool,
     /// How often names of code that processes make were read.
     maps_read: u64,
+    /// Debug information of files that was read for their data; `None` where there is none.
+    debugs: HashMap<u32, Option<Arc<data::Debug>>>,
     /// Variables of files, by their numbers.
     variables: HashMap<u32, Arc<Symbols>>,
 }
@@ -332,29 +336,37 @@ impl Stacks {
     /// has none.
     pub fn data_symbol(&self, pid: u32, address: u64) -> Option<String> {
         let host = self.host();
-        let (number, place, path, known) = {
+        let (number, place, path) = {
             let mut state = self.state();
             let (number, place) = state.processes.data(host, pid, address)?;
-            let path = Arc::clone(&state.processes.modules.get(number)?.identity.path);
-            (number, place, path, state.variables.get(&number).cloned())
+            (number, place, Arc::clone(&state.processes.modules.get(number)?.identity.path))
         };
-        let variables = match known {
-            Some(variables) => variables,
-            None => {
-                let module = self.module(number)?.1;
-                let found =
-                    symbols::of_bytes(&ReadCache::new(Positioned::new(module.file.as_deref()?)), SymbolKind::Data);
-                let found = Arc::new(found.map(|(symbols, _)| symbols).unwrap_or_default());
-                self.state().variables.insert(number, Arc::clone(&found));
-                found
-            }
-        };
+        let variables = self.variables(number)?;
         let (name, offset) = variables.at(place)?;
         let file = path.rsplit('/').next().unwrap_or_default();
         Some(match offset {
             0 => format!("{} in {file}", demangle::symbol(name)),
             _ => format!("{}+{offset:#x} in {file}", demangle::symbol(name)),
         })
+    }
+
+    /// The variables of a file, by its symbols.
+    fn variables(&self, number: u32) -> Option<Arc<Symbols>> {
+        if let Some(known) = self.state().variables.get(&number) {
+            return Some(Arc::clone(known));
+        }
+        let module = self.module(number)?.1;
+        let found = symbols::of_bytes(&ReadCache::new(Positioned::new(module.file.as_deref()?)), SymbolKind::Data);
+        let found = Arc::new(found.map(|(symbols, _)| symbols).unwrap_or_default());
+        self.state().variables.insert(number, Arc::clone(&found));
+        Some(found)
+    }
+
+    /// The variable at an address of a file, and its addresses there, by its symbols.
+    fn data_range(&self, number: u32, place: u64) -> Option<(String, std::ops::Range<u64>)> {
+        let variables = self.variables(number)?;
+        let (name, range) = variables.range(place)?;
+        Some((demangle::symbol(name), range))
     }
 
     /// Says that the next read is the last one of the recording: it waits for all names that can be had.

@@ -43,6 +43,16 @@ pub(crate) struct Function {
     pub name: Arc<str>,
 }
 
+/// A stretch of memory of a process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Area {
+    pub range: Range<u64>,
+    /// Where it begins in its file.
+    pub offset: u64,
+    /// Of memory that processes share: device and inode.
+    pub shared: Option<(u64, u64)>,
+}
+
 impl Stacks {
     /// From now on keeps which threads are busy.
     pub(crate) fn watch_busy(&self) {
@@ -105,12 +115,13 @@ impl Stacks {
         read(&memory, range.start, range.end - range.start)
     }
 
-    /// All stretches of memory of a process, in order, with where they begin in their file; of memory that processes share also device and inode.
-    pub(crate) fn areas(&self, pid: u32) -> Vec<(Range<u64>, u64, Option<(u64, u64)>)> {
+    /// All stretches of memory of a process, in order.
+    pub(crate) fn areas(&self, pid: u32) -> Vec<Area> {
         let text = self.host().read(&format!("/proc/{pid}/maps")).unwrap_or_default();
-        let device = |line: &maps::Line<'_>| u64::from(line.major) << 32 | u64::from(line.minor);
         let area = |(line, shared): (maps::Line<'_>, bool)| {
-            (line.start..line.end, line.offset, shared.then(|| (device(&line), line.inode)))
+            let device = u64::from(line.major) << 32 | u64::from(line.minor);
+            let shared = shared.then_some((device, line.inode));
+            Area { range: line.start..line.end, offset: line.offset, shared }
         };
         maps::all(&text).map(area).collect()
     }

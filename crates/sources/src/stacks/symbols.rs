@@ -241,7 +241,7 @@ pub(super) fn debug_file(host: &Host, build_id: &str) -> Option<File> {
     candidates.into_iter().find_map(|path| File::open(path).ok())
 }
 
-type Bytes = EndianReader<LittleEndian, Arc<[u8]>>;
+pub(super) type Bytes = EndianReader<LittleEndian, Arc<[u8]>>;
 
 /// Debug information: which functions were put into which, and lines.
 pub(super) struct Dwarf(addr2line::Context<Bytes>);
@@ -266,8 +266,9 @@ pub(super) enum NoDwarf {
 impl Dwarf {
     /// Reads the debug information in a file; `main` is the program where that is in a file of its own.
     pub(super) fn open(host: &Host, file: &File) -> Result<Self, NoDwarf> {
-        let main = sections(file, is_of_code)?;
-        let extra = main.extra.and_then(|build_id| sections(&debug_file(host, &build_id)?, is_of_code).ok());
+        let main = sections(file, LARGEST_DWARF, is_of_code)?;
+        let extra =
+            main.extra.and_then(|build_id| sections(&debug_file(host, &build_id)?, LARGEST_DWARF, is_of_code).ok());
         let build = std::panic::AssertUnwindSafe(|| {
             let mut dwarf = load(main.sections)?;
             if let Some(extra) = extra {
@@ -306,7 +307,7 @@ impl Dwarf {
 /// Where these fields lie in these structures of a program of one file, in bytes; `None` where it has none of the name.
 pub(super) fn fields(file: &File, wanted: &[(&str, &str)]) -> Result<Vec<Option<u64>>, NoDwarf> {
     let is_of_types = |name: &str| matches!(name, ".debug_info" | ".debug_abbrev" | ".debug_str");
-    let found = sections(file, is_of_types)?;
+    let found = sections(file, LARGEST_DWARF, is_of_types)?;
     let run = std::panic::AssertUnwindSafe(|| {
         let dwarf = load(found.sections)?;
         let mut places = vec![None; wanted.len()];
@@ -357,7 +358,33 @@ pub(super) fn fields(file: &File, wanted: &[(&str, &str)]) -> Result<Vec<Option<
     }
 }
 
-fn load(from: Vec<(String, Arc<[u8]>)>) -> Result<gimli::Dwarf<Bytes>, gimli::Error> {
+/// The debug information of a file, all of it: its own, and that of the file that holds what several debug files share. No more than `most` bytes each.
+pub(super) fn whole(
+    host: &Host,
+    file: &File,
+    most: u64,
+) -> Result<(gimli::Dwarf<Bytes>, Option<gimli::Dwarf<Bytes>>), NoDwarf> {
+    let is_wanted = |name: &str| {
+        name.starts_with(".debug_") && !matches!(name, ".debug_frame" | ".debug_macro" | ".debug_gdb_scripts")
+    };
+    let main = sections(file, most, is_wanted)?;
+    let extra = main.extra.and_then(|build_id| sections(&debug_file(host, &build_id)?, most, is_wanted).ok());
+    let build = std::panic::AssertUnwindSafe(|| {
+        let mut dwarf = load(main.sections)?;
+        let mut shared = None;
+        if let Some(extra) = extra {
+            dwarf.set_sup(load(extra.sections.clone())?);
+            shared = Some(load(extra.sections)?);
+        }
+        Ok::<_, gimli::Error>((dwarf, shared))
+    });
+    match std::panic::catch_unwind(build) {
+        Ok(Ok(loaded)) => Ok(loaded),
+        _ => Err(NoDwarf::Damaged),
+    }
+}
+
+pub(super) fn load(from: Vec<(String, Arc<[u8]>)>) -> Result<gimli::Dwarf<Bytes>, gimli::Error> {
     gimli::Dwarf::load(move |id: gimli::SectionId| {
         let bytes = from.iter().find(|(name, _)| name == id.name()).map(|(_, bytes)| Arc::clone(bytes));
         Ok(EndianReader::new(bytes.unwrap_or_default(), LittleEndian))
@@ -385,8 +412,8 @@ fn is_of_code(name: &str) -> bool {
         )
 }
 
-/// The wanted debug sections of a file, unpacked.
-fn sections(file: &File, is_wanted: impl Fn(&str) -> bool) -> Result<Sections, NoDwarf> {
+/// The wanted debug sections of a file, unpacked, if they are together no more than `most` bytes.
+fn sections(file: &File, most: u64, is_wanted: impl Fn(&str) -> bool) -> Result<Sections, NoDwarf> {
     let cache = ReadCache::new(Positioned::new(file));
     let file = ElfFile64::<object::LittleEndian, _>::parse(&cache).map_err(|_| NoDwarf::Damaged)?;
     if file.section_by_name(".debug_info").is_none() {
@@ -397,7 +424,7 @@ fn sections(file: &File, is_wanted: impl Fn(&str) -> bool) -> Result<Sections, N
         s.compressed_data().map_or(u64::MAX, |d| d.uncompressed_size)
     };
     let total = wanted().map(|s| size(&s)).fold(0u64, u64::saturating_add);
-    if total > LARGEST_DWARF {
+    if total > most {
         return Err(NoDwarf::TooLarge);
     }
     let read = wanted().filter_map(|s| Some((s.name().ok()?.to_owned(), Arc::from(&*s.uncompressed_data().ok()?))));

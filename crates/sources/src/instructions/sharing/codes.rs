@@ -29,13 +29,14 @@ impl Found {
     }
 }
 
-type Known = Option<(Range<u64>, Arc<Code>)>;
+/// A function, by its addresses.
+type Known = (Range<u64>, Arc<Code>);
 
 /// Code by file or process, and place.
 #[derive(Debug, Default)]
 pub(in super::super) struct Codes {
-    files: HashMap<u32, Vec<(Range<u64>, Arc<Code>)>>,
-    made: HashMap<u32, Vec<(Range<u64>, Arc<Code>)>>,
+    files: HashMap<u32, Vec<Known>>,
+    made: HashMap<u32, Vec<Known>>,
     count: usize,
 }
 
@@ -43,7 +44,7 @@ const fn machine() -> Machine {
     if cfg!(target_arch = "aarch64") { Machine::Aarch64 } else { Machine::X86_64 }
 }
 
-fn of(known: &[(Range<u64>, Arc<Code>)], address: u64) -> Known {
+fn of(known: &[Known], address: u64) -> Option<Known> {
     known.iter().find(|(range, _)| range.contains(&address)).cloned()
 }
 

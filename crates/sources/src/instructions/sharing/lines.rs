@@ -5,7 +5,7 @@ use super::data::{self, Data};
 use super::space::{Space, Spaces};
 use crate::stacks::{Busy, Site, Stacks};
 use host::registers::Registers;
-use instructions::{Code, Landed, Rate, Register, Sample, Skid, Work, ahead, landed, rate, touched};
+use instructions::{Code, Landed, Rate, Register, Sample, Skid, Touch, Work, ahead, landed, rate, touched};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -103,8 +103,8 @@ impl Line {
 #[derive(Clone, Debug, Default)]
 pub(in super::super) struct Looked {
     pub lines: Vec<Line>,
-    /// CPU time of the threads that were looked at, ns: pid, tid, name of the process and of the thread, time.
-    pub threads: Vec<(u32, u32, Arc<str>, Arc<str>, u64)>,
+    /// The threads that were looked at, and their CPU time meanwhile, ns.
+    pub threads: Vec<(Busy, u64)>,
 }
 
 /// All lines that were met.
@@ -112,6 +112,15 @@ pub(in super::super) struct Looked {
 pub(in super::super) struct Lines {
     lines: HashMap<(Space, u64), Line>,
     last: i64,
+}
+
+/// Where a sample comes from.
+struct Around<'a> {
+    stacks: &'a Stacks,
+    space: &'a Spaces,
+    of: &'a OfThread<'a>,
+    sample: &'a Registers,
+    found: &'a Found,
 }
 
 /// A thread's code, with the samples that landed in it.
@@ -143,7 +152,7 @@ impl Lines {
                     let address = found.place(sample.address);
                     run.push(Sample { address, task_clock: sample.task_clock, registers: sample.registers });
                 }
-                self.sample(stacks, space, of, sample, &found, skid, &mut lost);
+                self.sample(&Around { stacks, space, of, sample, found: &found }, skid, &mut lost);
             }
             self.recover(of, lost);
         }
@@ -151,46 +160,25 @@ impl Lines {
         self.forget();
     }
 
-    fn sample(
-        &mut self,
-        stacks: &Stacks,
-        space: &Spaces,
-        of: &OfThread<'_>,
-        sample: &Registers,
-        found: &Found,
-        skid: Skid,
-        lost: &mut HashMap<u64, u64>,
-    ) {
+    fn sample(&mut self, around: &Around<'_>, skid: Skid, lost: &mut HashMap<u64, u64>) {
+        let Around { sample, found, .. } = around;
         let Some(at) = found.code.at(found.place(sample.address)) else { return };
-        let mut add = |touch: instructions::Touch, waited: bool| {
-            let address = if touch.of_code { touch.address.wrapping_add(found.bias) } else { touch.address };
-            self.add(stacks, space, of, sample, found, touch, address, waited)
-        };
         if let Landed::On(waited) = landed(&found.code, found.place(sample.address), skid)
             && let Some(instruction) = found.code.instructions.get(waited).filter(|i| i.memory.is_some())
         {
             match touched(&found.code, waited, &sample.registers) {
-                Some(touch) => add(touch, true),
+                Some(touch) => self.add(around, touch, true),
                 None => *lost.entry(instruction.address.wrapping_add(found.bias)).or_default() += 1,
             }
         }
         for touch in ahead(&found.code, at, &sample.registers) {
-            add(touch, false);
+            self.add(around, touch, false);
         }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "all that is known of one sample")]
-    fn add(
-        &mut self,
-        stacks: &Stacks,
-        space: &Spaces,
-        of: &OfThread<'_>,
-        sample: &Registers,
-        found: &Found,
-        touch: instructions::Touch,
-        address: u64,
-        waited: bool,
-    ) {
+    fn add(&mut self, around: &Around<'_>, touch: Touch, waited: bool) {
+        let Around { stacks, space, of, sample, found } = around;
+        let address = if touch.of_code { touch.address.wrapping_add(found.bias) } else { touch.address };
         let Some(instruction) = found.code.instructions.get(touch.instruction) else { return };
         let Some(memory) = instruction.memory else { return };
         let Some((whose, place)) = space.find(of.thread.pid, address) else { return };

@@ -155,9 +155,9 @@ pub(in super::super) fn write(
     if let Some(Machine { transfer, atomic }) = machine {
         out.row(at.machine, &[or_null(transfer), or_null(Some(atomic))]);
     }
-    for (pid, tid, comm, thread, cpu) in &looked.threads {
-        let (comm, thread) = (out.text(comm), out.text(thread));
-        out.row(at.look, &[(*pid).into(), (*tid).into(), comm, thread, time, *cpu as i64]);
+    for (thread, cpu) in &looked.threads {
+        let (comm, name) = (out.text(&thread.comm), out.text(&thread.thread));
+        out.row(at.look, &[thread.pid.into(), thread.tid.into(), comm, name, time, *cpu as i64]);
     }
     for line in &looked.lines {
         if let Some(data) = &line.data {
