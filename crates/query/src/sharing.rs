@@ -8,6 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// What a load that hits the nearest cache takes, ns: 4 to 5 cycles at some 3 GHz. Where it does not wait, the next instruction hides it.
 const LOAD: f64 = 1.5;
+/// A plain access whose time is not known is taken to cost so many times what it costs alone.
+const UNKNOWN: f64 = 10.0;
 /// Below these it is no finding: samples that waited, and their part of the CPU time.
 const SAMPLES: u64 = 5;
 const PART: f64 = 0.01;
@@ -380,8 +382,9 @@ fn judge(
                     let time = of_thread.get(&access.tid).copied().filter(|time| *time > 0.0).unwrap_or(all);
                     period * wait / time
                 }
-                // Not known: as long as the line takes to come.
-                None => transfer.unwrap_or(60.0),
+                // Not known: of an atomic one as long as the line takes to come. Others may find it there still.
+                None if access.atomic => transfer.unwrap_or(60.0),
+                None => UNKNOWN * alone,
             };
             excess = access.wait * (1.0 - alone / takes.max(alone));
         }
