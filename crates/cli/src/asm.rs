@@ -6,9 +6,9 @@ use anyhow::{Result, bail};
 use clap::Args;
 use compare::assembly::{Asked, Cell, Laid, LoopOf, OfSide, Pair, lay};
 use compare::{Choice, PerSide, Side};
-use instructions::{Limit, Rate, Skid, Verdict, Wait, Why};
+use instructions::{Limit, Rate, Skid, Verdict, Wait};
 use model::Window;
-use query::assembly::{Assembly, Function};
+use query::assembly::{Assembly, Function, why_nothing};
 use query::{Run, human};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -54,24 +54,13 @@ const AROUND: usize = 3;
 /// Functions that are proposed where the one that was asked for is not there.
 const PROPOSED: usize = 10;
 
-/// Why a recording may have no code.
-fn why_nothing(run: &Run) -> String {
-    let of_source = |c: &model::Coverage| c.source == "instructions" && c.status != model::Status::Read;
-    let said: Vec<String> = run.recording.coverage().into_iter().filter(of_source).map(|c| c.why.clone()).collect();
-    match said.as_slice() {
-        [] => "it has no machine code: it was recorded without bursts of samples with registers, or nothing was busy"
-            .into(),
-        said => format!("it has no machine code: {}", said.join("; ")),
-    }
-}
-
 fn find<'a>(run: &Run, assembly: &'a Assembly, word: &str) -> Result<&'a Function> {
     let found = assembly.named(word);
     let Some(first) = found.first() else {
         let names: Vec<String> =
             assembly.functions.iter().take(PROPOSED).map(|f| format!("  {}", clean(&cut(&f.name, 100)))).collect();
         if names.is_empty() {
-            bail!("{}: {}", run.name, why_nothing(run));
+            bail!("{}: {}", run.name, why_nothing(run).0);
         }
         let names = names.join("\n");
         bail!("{}: no function {} with machine code; those with most time are:\n{names}", run.name, clean(word));
@@ -101,7 +90,7 @@ pub fn asm(options: &Asm) -> Result<u8> {
         .zip(&windows)
         .map(|(run, window)| match Assembly::load(run, window) {
             Some(assembly) => Ok((run, window, assembly)),
-            None => bail!("{}: {}", run.name, why_nothing(run)),
+            None => bail!("{}: {}", run.name, why_nothing(run).0),
         })
         .collect::<Result<_>>()?;
     let asked: Vec<Asked<'_>> = loaded
@@ -163,15 +152,6 @@ fn head(of: &OfSide, side: &str, unit: &str) {
     }
 }
 
-fn why(why: Why) -> String {
-    match why {
-        Why::NoCounter => "no register counts its rounds".into(),
-        Why::FewPairs { pairs } => format!("only {pairs} pairs of samples lie in one run of it"),
-        Why::Reset => "its counters begin anew between samples".into(),
-        Why::Unsteady => "samples disagree on how long a round takes".into(),
-    }
-}
-
 fn verdict(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Core => "bound by the core",
@@ -192,7 +172,7 @@ fn of_loop(of: &OfSide, which: &LoopOf, letter: char, side: &str) {
             known.counter.register.name(of.code.machine),
             known.counter.step
         ),
-        Rate::Unknown(reason) => format!("time of a round unknown: {}", why(reason)),
+        Rate::Unknown(reason) => format!("time of a round unknown: {}", reason.words()),
     }];
     if let Some(count) = which.instructions {
         let way = if which.likely { " on the way with most samples" } else { "" };
@@ -382,7 +362,7 @@ fn loop_json(of: &OfSide, which: &LoopOf) -> Value {
             "ns": known.ns, "low": known.low, "high": known.high, "pairs": known.pairs, "spread": known.spread,
             "register": known.counter.register.name(of.code.machine), "step": known.counter.step,
         }),
-        Rate::Unknown(reason) => json!({ "unknown": why(reason) }),
+        Rate::Unknown(reason) => json!({ "unknown": reason.words() }),
     };
     let limit = |limit: Limit| match limit {
         Limit::Chain => "chain",

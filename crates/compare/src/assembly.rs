@@ -133,23 +133,24 @@ pub struct Asked<'a> {
     pub function: &'a Function,
 }
 
-/// How many ns of a sample's second, or operation, each unit is: what samples are divided by.
-fn units(asked: &PerSide<Option<Asked<'_>>>) -> (Unit, PerSide<f64>) {
-    let pace = |asked: &Asked<'_>| Pace::of(asked.run, asked.window).map(|pace| pace.work);
-    let all: Vec<&Asked<'_>> = [&asked.slow, &asked.baseline].into_iter().flatten().collect();
-    let by = |of: &dyn Fn(&Asked<'_>) -> f64| PerSide {
-        slow: asked.slow.as_ref().map_or(1.0, of),
-        baseline: asked.baseline.as_ref().map_or(1.0, of),
+/// What times are per, and how many of those units each side did in its window.
+pub fn units(runs: &PerSide<Option<(&Run, &Window)>>) -> (Unit, PerSide<f64>) {
+    type Of<'a> = (&'a Run, &'a Window);
+    let pace = |(run, window): &Of<'_>| Pace::of(run, window).map(|pace| pace.work);
+    let all: Vec<&Of<'_>> = [&runs.slow, &runs.baseline].into_iter().flatten().collect();
+    let by = |of: &dyn Fn(&Of<'_>) -> f64| PerSide {
+        slow: runs.slow.as_ref().map_or(1.0, of),
+        baseline: runs.baseline.as_ref().map_or(1.0, of),
     };
-    if all.iter().all(|asked| pace(asked).is_some()) {
+    if all.iter().all(|of| pace(of).is_some()) {
         let name =
-            all.first().and_then(|asked| asked.run.recording.manifest().work.as_ref()).map(|work| work.unit.clone());
-        return (Unit::Operation(name.unwrap_or_default()), by(&|asked| pace(asked).unwrap_or(1.0)));
+            all.first().and_then(|(run, _)| run.recording.manifest().work.as_ref()).map(|work| work.unit.clone());
+        return (Unit::Operation(name.unwrap_or_default()), by(&|of| pace(of).unwrap_or(1.0)));
     }
-    if all.iter().all(|asked| Pace::of_whole(asked.run, asked.window).is_some()) {
+    if all.iter().all(|(run, window)| Pace::of_whole(run, window).is_some()) {
         return (Unit::Run, by(&|_| 1.0));
     }
-    (Unit::Second, by(&|asked| asked.window.seconds().max(1e-9)))
+    (Unit::Second, by(&|(_, window)| window.seconds().max(1e-9)))
 }
 
 /// One side while it is put together.
@@ -280,8 +281,8 @@ impl Weighed<'_> {
 }
 
 /// A difference of two counts, each of which stands for so many ns, and its 95 % interval: counts of samples vary as Poisson's do. Where there are none,
-/// there may have been a few (95 % of the time no more than three).
-fn difference(slow: (u64, f64), baseline: (u64, f64)) -> Option<(f64, f64, f64)> {
+/// there may have been a few (95 % of the time no more than three). `None` where nothing was counted.
+pub fn difference(slow: (u64, f64), baseline: (u64, f64)) -> Option<(f64, f64, f64)> {
     if slow.0 + baseline.0 == 0 {
         return None;
     }
@@ -293,7 +294,8 @@ fn difference(slow: (u64, f64), baseline: (u64, f64)) -> Option<(f64, f64, f64)>
 
 /// Lays a function of one run, or of two, side by side.
 pub fn lay(slow: Asked<'_>, baseline: Option<Asked<'_>>) -> Laid {
-    let (unit, units) = units(&PerSide { slow: Some(slow), baseline });
+    let of_baseline = baseline.map(|asked| (asked.run, asked.window));
+    let (unit, units) = units(&PerSide { slow: Some((slow.run, slow.window)), baseline: of_baseline });
     lay_by(slow, baseline, unit, units)
 }
 
@@ -377,8 +379,12 @@ mod tests {
         let (slow, fast) = (run(dir.path(), "slow"), run(dir.path(), "fast"));
         let window = Window { from: 0, to: 2_000_000_000, why: String::new() };
         let functions = [function(2.0, &[(3, 990), (6, 10)], 100), function(0.1, &[(3, 90), (6, 10)], 5)];
-        let assembly =
-            |function: &Function| Assembly { functions: vec![function.clone()], skid: Skid::One, frequency: Some(3e9) };
+        let assembly = |function: &Function| Assembly {
+            functions: vec![function.clone()],
+            seconds: 1.0,
+            skid: Skid::One,
+            frequency: Some(3e9),
+        };
         let [a, b] = [0, 1].map(|at| assembly(&functions[at]));
         let asked = |run, assembly, function| Asked { run, window: &window, assembly, function };
         let laid = lay(asked(&slow, &a, &functions[0]), Some(asked(&fast, &b, &functions[1])));
@@ -412,7 +418,8 @@ mod tests {
         let run = run(dir.path(), "one");
         let window = Window { from: 0, to: 1_000_000_000, why: String::new() };
         let function = function(1.0, &[(3, 100)], 100);
-        let assembly = Assembly { functions: vec![function.clone()], skid: Skid::Unknown, frequency: None };
+        let assembly =
+            Assembly { functions: vec![function.clone()], seconds: 1.0, skid: Skid::Unknown, frequency: None };
         let laid = lay(Asked { run: &run, window: &window, assembly: &assembly, function: &function }, None);
         let side = laid.side(Side::Slow).unwrap();
         assert!(laid.side(Side::Baseline).is_none() && laid.pairs.iter().all(|pair| pair.difference.is_none()));

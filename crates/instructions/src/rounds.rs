@@ -48,6 +48,18 @@ pub enum Why {
     Unsteady,
 }
 
+impl Why {
+    /// In words, after "unknown:".
+    pub fn words(self) -> String {
+        match self {
+            Why::NoCounter => "no register counts its rounds".into(),
+            Why::FewPairs { pairs } => format!("only {pairs} pairs of samples lie in one run of it"),
+            Why::Reset => "its counters begin anew between samples".into(),
+            Why::Unsteady => "samples disagree on how long a round takes".into(),
+        }
+    }
+}
+
 /// How long a round takes, if that can be told.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Rate {

@@ -33,13 +33,15 @@ pub enum Page {
     Locks,
     /// System calls.
     Calls,
+    /// What single instructions of functions cost.
+    Instructions,
     /// The recorder itself.
     Recorder,
 }
 
 impl Page {
     /// Every page, in order.
-    pub const ALL: [Page; 14] = [
+    pub const ALL: [Page; 15] = [
         Page::TimeBudget,
         Page::Requests,
         Page::Cpu,
@@ -53,6 +55,7 @@ impl Page {
         Page::Profiles,
         Page::Locks,
         Page::Calls,
+        Page::Instructions,
         Page::Recorder,
     ];
 
@@ -72,6 +75,7 @@ impl Page {
             Page::Profiles => "profiles",
             Page::Locks => "locks",
             Page::Calls => "calls",
+            Page::Instructions => "instructions",
             Page::Recorder => "recorder",
         }
     }
@@ -92,6 +96,7 @@ impl Page {
             Page::Profiles => "Profiles",
             Page::Locks => "Locks",
             Page::Calls => "System calls",
+            Page::Instructions => "Instructions",
             Page::Recorder => "Recorder",
         }
     }

@@ -49,6 +49,22 @@ impl Function {
         self.threads.iter().map(Vec::len).sum()
     }
 
+    /// Whether two recordings mean the same function: by its name, and whether a process made it.
+    pub fn is_same(&self, other: &Function) -> bool {
+        self.name == other.name && self.pid.is_some() == other.pid.is_some()
+    }
+
+    /// How many of its samples landed where a function ran: itself by this name, with or without arguments, or one that was put into it.
+    pub fn landed_in(&self, name: &str) -> u64 {
+        let plain = lexicon::plain(name);
+        let is = |called: &str| called == name || lexicon::plain(called) == plain;
+        if is(&self.name) {
+            return self.all_landed();
+        }
+        let within = |address: &u64| self.lines.get(address).is_some_and(|l| l.iter().any(|l| is(&l.function)));
+        self.landed.iter().filter(|(address, _)| within(address)).map(|(_, count)| count).sum()
+    }
+
     /// All samples that landed in it.
     pub fn all_landed(&self) -> u64 {
         self.landed.values().sum()
@@ -60,6 +76,8 @@ impl Function {
 pub struct Assembly {
     /// Functions of which there is code, those with most time first.
     pub functions: Vec<Function>,
+    /// CPU time of all traced threads in the window, seconds, by samples: also of code that was not kept.
+    pub seconds: f64,
     /// Where samples land.
     pub skid: Skid,
     /// Cycles a second, measured at the bursts; `None` where it was not.
@@ -243,7 +261,7 @@ impl Assembly {
         let mut growing: BTreeMap<i64, Growing> = kept.keys().map(|&number| (number, Growing::default())).collect();
         with_registers(run, window, &kept, &dictionary, &mut growing);
         let names = names(&kept, &growing);
-        of_the_whole(run, window, &kept, &dictionary, &names, &mut growing);
+        let seconds = of_the_whole(run, window, &kept, &dictionary, &names, &mut growing);
         let mut functions: Vec<Function> = kept
             .into_iter()
             .zip(growing.into_values())
@@ -252,7 +270,7 @@ impl Assembly {
             .collect();
         versions(&mut functions);
         functions.sort_by(|a, b| b.seconds.total_cmp(&a.seconds).then(b.with_registers().cmp(&a.with_registers())));
-        Some(Assembly { functions, skid: skid(run), frequency: frequency(run) })
+        Some(Assembly { functions, seconds, skid: skid(run), frequency: frequency(run) })
     }
 
     /// The functions that a word names: that are called so, or without arguments, or else whose name holds it.
@@ -263,6 +281,24 @@ impl Assembly {
             return same;
         }
         self.functions.iter().filter(|f| f.name.contains(word)).collect()
+    }
+}
+
+/// Why a recording has no machine code, and what would change that where it says so.
+pub fn why_nothing(run: &Run) -> (String, Option<String>) {
+    let of_source = |c: &model::Coverage| c.source == "instructions" && c.status != model::Status::Read;
+    let said: Vec<model::Coverage> = run.recording.coverage().into_iter().filter(of_source).collect();
+    match said.as_slice() {
+        [] => {
+            let why =
+                "it has no machine code: it was recorded without bursts of samples with registers, or nothing was busy";
+            (why.into(), None)
+        }
+        said => {
+            let why: Vec<&str> = said.iter().map(|c| c.why.as_str()).collect();
+            let why = format!("it has no machine code: {}", why.join("; "));
+            (why, said.iter().find_map(|c| c.remedy.clone()))
+        }
     }
 }
 
@@ -328,7 +364,7 @@ fn names(kept: &BTreeMap<i64, Kept>, growing: &BTreeMap<i64, Growing>) -> HashMa
     kept.iter().map(|(number, kept)| (*number, name(number, kept))).collect()
 }
 
-/// CPU time by the samples of the whole window; of files, where they landed too.
+/// CPU time by the samples of the whole window; of files, where they landed too. Returns that of all samples, seconds.
 fn of_the_whole(
     run: &Run,
     window: &Window,
@@ -336,7 +372,7 @@ fn of_the_whole(
     dictionary: &Dictionary,
     names: &HashMap<i64, String>,
     growing: &mut BTreeMap<i64, Growing>,
-) {
+) -> f64 {
     // Time of code that was made goes by its name: to the version that has most samples with registers.
     let mut made: HashMap<&str, (usize, i64)> = HashMap::new();
     for (number, _) in kept.iter().filter(|(_, kept)| kept.pid != NULL) {
@@ -349,12 +385,14 @@ fn of_the_whole(
     }
     let mut known: HashMap<i64, Option<i64>> = HashMap::new();
     let between = Some((window.from, i64::MAX));
+    let mut all = 0.0;
     run.recording.scan("sample", &["at", "stack", "weight"], between, &mut Symbols::default(), |batch| {
         for row in 0..batch.len() {
             let [at, stack, weight] = [0, 1, 2].map(|column| batch.cell(column, row));
             if at == NULL || weight == NULL || window.part(at, at) <= 0.0 {
                 continue;
             }
+            all += weight as f64 / 1e9;
             let Some((frame, inlined)) = dictionary.innermost(stack) else { continue };
             let number = *known.entry(stack).or_insert_with(|| match frame.kind.as_str() {
                 "jit" => made.get(frame.function.as_str()).map(|(_, number)| *number),
@@ -373,6 +411,7 @@ fn of_the_whole(
             }
         }
     });
+    all
 }
 
 fn function(kept: Kept, grown: Growing, name: String) -> Function {
@@ -492,6 +531,10 @@ mod tests {
         assert_eq!((made.name.as_str(), made.pid, made.with_registers()), ("made", Some(7), 1));
         assert!((made.seconds - 0.02).abs() < 1e-9, "by its name");
         assert!(found.named("nothing").is_empty());
+        assert!((found.seconds - 0.03).abs() < 1e-9, "of all samples in the window");
+        // By itself, and by what was put into it.
+        assert_eq!((chase.landed_in("chase"), chase.landed_in("inner"), chase.landed_in("made")), (3, 3, 0));
+        assert!(chase.is_same(chase) && !chase.is_same(made));
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub(crate) struct PageData {
     pub(crate) block: Block,
     /// For each chart, what a difference finds it by.
     pub(crate) drawn: Vec<Link>,
-    /// What the page draws above its charts, from a block of columns.
+    /// What the page draws above its charts, from a block of its own.
     pub(crate) view: Option<View>,
 }
 

@@ -140,6 +140,9 @@ impl Explained {
     }
 }
 
+/// The page of instructions.
+const INSTRUCTIONS: &str = "instructions";
+
 /// Where to look for a cause that names no pages, by its layer.
 const LAYERS: [(&str, &[&str]); 5] = [
     ("scheduling", &["scheduler"]),
@@ -188,7 +191,14 @@ fn which(runs: &[Run], e: &Explained) -> Option<String> {
 }
 
 /// The explanation as the head tells it. `has`: whether the report holds a page.
-pub(crate) fn head(runs: &[Run], e: &Explained, has: &dyn Fn(&str) -> bool) -> bundle::Explanation {
+///
+/// `functions`: by what findings name, the place of a function on the page of instructions; that page comes first then.
+pub(crate) fn head(
+    runs: &[Run],
+    e: &Explained,
+    has: &dyn Fn(&str) -> bool,
+    functions: &HashMap<String, usize>,
+) -> bundle::Explanation {
     let x = &e.explanation;
     let finding = |f: &Finding| bundle::Finding {
         cause: f.cause.clone(),
@@ -205,7 +215,15 @@ pub(crate) fn head(runs: &[Run], e: &Explained, has: &dyn Fn(&str) -> bool) -> b
         references: f.see.clone(),
         query: f.query.clone(),
         states: f.states.iter().map(|&(s, share)| bundle::StateShare { state: s.name().into(), share }).collect(),
-        pages: places(&e.pages, &f.cause, has),
+        pages: {
+            let mut pages = places(&e.pages, &f.cause, has);
+            if functions.contains_key(&f.subject) && has(INSTRUCTIONS) {
+                pages.retain(|page| page != INSTRUCTIONS);
+                pages.insert(0, INSTRUCTIONS.to_owned());
+            }
+            pages
+        },
+        function: functions.get(&f.subject).copied(),
     };
     let note = |n: &Note| bundle::Note {
         cause: n.cause.clone(),

@@ -3,6 +3,7 @@
 use crate::bundle::{self, DifferencePer, Head, MissingStatus, PageSpec, ProfileSpec, Requests, Strip, Verdict};
 use crate::charts::{PageData, place_of};
 use crate::explained::{self, Explained};
+use crate::listings::Made;
 use crate::{Error, budget};
 use compare::{Comparison, Difference, Level, Pace, Per};
 use explain::Outcome;
@@ -31,7 +32,7 @@ pub(crate) fn head(
     comparison: &Comparison,
     explained: &Result<Explained, String>,
     pages: &mut [PageData],
-    (profile, requests): (Option<ProfileSpec>, Option<Requests>),
+    (profile, requests, instructions): (Option<ProfileSpec>, Option<Requests>, Option<&Made>),
 ) -> Result<Head, Error> {
     let generated = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |d| d.as_secs_f64());
     let level = match (explained.as_ref().map(|e| e.explanation.outcome), comparison.headline.level) {
@@ -42,11 +43,12 @@ pub(crate) fn head(
     };
     let shown: Vec<&str> = pages.iter().filter(|p| !p.is_empty()).map(|p| p.page.id()).collect();
     let has = |id: &str| id == SET_UP || shown.contains(&id);
+    let functions = instructions.map(|made| made.places.clone()).unwrap_or_default();
     let words = &comparison.headline;
     let (verdict, budget, explanation) = match explained {
         Ok(e) => {
             let verdict = Verdict { headline: e.explanation.verdict.clone(), detail: String::new(), level };
-            (verdict, Some(explained::budget(runs, e)), Some(explained::head(runs, e, &has)))
+            (verdict, Some(explained::budget(runs, e)), Some(explained::head(runs, e, &has, &functions)))
         }
         Err(_) => {
             let verdict = Verdict { headline: words.headline.clone(), detail: words.detail.clone(), level };
@@ -82,6 +84,7 @@ pub(crate) fn head(
         missing: missing(runs, comparison),
         profile,
         requests,
+        instructions: instructions.map(|made| made.spec.clone()),
         pages: page_specs(comparison, pages),
     })
 }

@@ -12,6 +12,7 @@ mod flame;
 mod head;
 mod html;
 mod ledger;
+mod listings;
 mod locks;
 mod profile;
 mod requests;
@@ -86,6 +87,10 @@ pub fn report(runs: &[Run], comparison: &Comparison, options: &Explain) -> Resul
         if requests.is_some() {
             summed::page(&mut pages, Page::Requests).view = Some(View::Requests);
         }
+        let instructions = listings::listings(runs, comparison, explained.as_ref().ok());
+        if instructions.is_some() {
+            summed::page(&mut pages, Page::Instructions).view = Some(View::Instructions);
+        }
         let (requests, block) = requests.map(|r| (r.spec, (requests::BLOCK.to_owned(), r.block))).unzip();
         columns.extend(block);
         let mut blocks = Vec::with_capacity(pages.len() + columns.len() + 2);
@@ -97,8 +102,11 @@ pub fn report(runs: &[Run], comparison: &Comparison, options: &Explain) -> Resul
         for page in &mut pages {
             blocks.push((page.block_id(), html::pack(&std::mem::take(&mut page.block).finish()?)?));
         }
+        if let Some(listings) = instructions.as_ref().and_then(|made| made.listings.as_ref()) {
+            blocks.push((listings::BLOCK.to_owned(), html::pack(&serde_json::to_vec(listings)?)?));
+        }
         blocks.push((head::SET_UP.to_owned(), html::pack(&serde_json::to_vec(&head::set_up(runs))?)?));
-        let head = head::head(runs, comparison, &explained, &mut pages, (spec, requests))?;
+        let head = head::head(runs, comparison, &explained, &mut pages, (spec, requests, instructions.as_ref()))?;
         Ok(Report { html: html::assemble(&head, &blocks)?, explained })
     })
 }

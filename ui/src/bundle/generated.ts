@@ -325,6 +325,8 @@ export type Finding = {
   states: Array<StateShare>,
   /** Pages of this report where more of it is seen, or `set-up`. */
   pages: Array<string>,
+  /** Of the page of instructions, the function that it is about: its place in `Listings`; null where it is about none of those. */
+  function: number | null,
 };
 
 /** A flame graph with its title. */
@@ -405,6 +407,8 @@ export type Head = {
   profile: ProfileSpec | null,
   /** Requests that servers answered and clients made; null where none was counted. */
   requests: Requests | null,
+  /** What single instructions cost; null where no recording says anything of it. */
+  instructions: Instructions | null,
   /** The pages, in the order of the left rail. Each has data. */
   pages: Array<PageSpec>,
 };
@@ -417,6 +421,18 @@ export type Head = {
  * within a bucket values are taken to be log-uniform.
  */
 export type How = { rate: string } | { share: string } | { mean: [string, string] } | { max: string } | { quantile: number, buckets: Array<Bucket> };
+
+/** Where the listings are, and of which runs. */
+export type Instructions = {
+  /** The block of JSON, a `Listings`; null where no recording has any machine code. */
+  block: string | null,
+  /** The run whose instructions are listed: the slow one. */
+  run: number,
+  /** The one that it is held against; null for one run alone. */
+  against: number | null,
+  /** By run: why it has no machine code; null where it has. */
+  missing: Array<NoCode | null>,
+};
 
 /** What kind of answer a verdict is. */
 export type Level = "differs" | "same" | "single" | "unsure";
@@ -437,6 +453,134 @@ export type LevelIndex = {
   min: number | null,
   /** Where the greatest value of each interval is; null where the level is exact. */
   max: number | null,
+};
+
+/** A function of one run, or of two side by side. */
+export type Listed = {
+  /** What it is on each side. */
+  of: ListedSides<ListedFunction>,
+  /** How much more CPU time the slow side takes per unit, ns, and the ends of its 95 % interval; null for one run alone. */
+  difference: [number, number, number] | null,
+  /** Its instructions, in the order of the slow side. */
+  rows: Array<ListedRow>,
+};
+
+/** An instruction on one side. What is about samples is absent where there are none. */
+export type ListedCell = {
+  /** Where it is: in the file, or in the process. */
+  address: number,
+  /** In assembly. */
+  text: string,
+  /** CPU time per unit, ns, that the CPU waited for it: of it, and of entering it. */
+  ns?: number,
+  /** Samples that this is. */
+  samples?: number,
+  /** How many of those stand for entering it from elsewhere. */
+  entering?: number,
+  /** Samples that landed on it, without any correction. */
+  landed?: number,
+  /** What for: a class of `WaitShare`. */
+  wait?: string,
+  /** Where it comes from in source code, innermost function first; absent where no sample landed there, or nobody knows. */
+  lines?: Array<SourceLine>,
+};
+
+/** A function on one side. */
+export type ListedFunction = {
+  /** Its name. */
+  function: string,
+  /** Path of its file; empty for code that a process made. */
+  module: string,
+  /** The process that made it. */
+  pid: number | null,
+  /** Whether its code begins where the function does; else what was kept of it begins near the samples. */
+  whole: boolean,
+  /** CPU time per unit, ns. */
+  ns: number,
+  /** Its part of the CPU time of all traced threads, 0 to 1. */
+  share: number,
+  /** Samples that landed in it. */
+  samples: number,
+  /** How many of those have registers. */
+  with_registers: number,
+  /** How many instructions after the one that waits samples land: 0 or 1; null where the calibration did not tell. */
+  skid: number | null,
+  /** Cycles a second; null where they were not measured. */
+  frequency: number | null,
+  /** What the CPU waits for, most first. */
+  waits: Array<WaitShare>,
+  /** Its loops, outer ones first. */
+  loops: Array<ListedLoop>,
+  /** Other versions of it that the process made (JIT). */
+  versions: number,
+  /** Samples with registers in those. */
+  versions_samples: number,
+};
+
+/** A loop on one side. */
+export type ListedLoop = {
+  /** Address of its first instruction. */
+  from: number,
+  /** Address of its last. */
+  to: number,
+  /** 1 for an outermost one. */
+  depth: number,
+  /** Its part of the samples of the function, 0 to 1. */
+  share: number,
+  /** CPU time per unit, ns. */
+  ns: number,
+  /** How long a round takes; null where that is not known. */
+  round: Round | null,
+  /** Why that is not known; empty where it is. */
+  unknown: string,
+  /** Instructions of a round; null where ways part, or the code does not tell. */
+  instructions: number | null,
+  /** They are those of the way that has most samples: there are others. */
+  likely: boolean,
+  /** Cycles of a round; null where the time of a round or the frequency is not known. */
+  cycles: number | null,
+  /** Cycles an instruction. */
+  cpi: number | null,
+  /** The least cycles that a round takes when its data is near; null where that cannot be told. */
+  bound: number | null,
+  /** What sets that bound: `chain` (of results), `width` or `unit`; empty where there is none. */
+  bound_by: string,
+  /** What a round spends its time on: `core`, `memory` or `between`; empty where that cannot be told. */
+  verdict: string,
+  /** What the CPU waits for in it, most first. */
+  waits: Array<WaitShare>,
+};
+
+/** Two versions of an instruction, or one that only one side has. */
+export type ListedRow = {
+  /** Rows before it that are left out: no sample is near. Absent for none. */
+  skipped?: number,
+  /** On the slow side; absent where only the other has it. */
+  slow?: ListedCell,
+  /** On the other side; absent where it has none. */
+  against?: ListedCell,
+  /** Both do the same. */
+  same: boolean,
+  /** How much more the slow side takes per unit, ns, and the ends of its 95 % interval; absent where there is one side only, or no sample. */
+  difference?: [number, number, number],
+};
+
+/** What there is on each side; null where it has none. */
+export type ListedSides<T> = {
+  /** The run that is listed. */
+  slow: T | null,
+  /** The one that it is held against. */
+  against: T | null,
+};
+
+/** The block `instructions`: functions, instruction by instruction. */
+export type Listings = {
+  /** What times are per, in the singular: an operation's name, `run`, `second`. */
+  per: string,
+  /** Those that findings are about, and those with most samples with registers on either side. */
+  functions: Array<Listed>,
+  /** How many more there are, with fewer samples, that are left out. */
+  left_out: number,
 };
 
 /** A moment that someone named. */
@@ -494,6 +638,14 @@ export type Missing = {
 /** In which way something was not measured. */
 export type MissingStatus = "absent" | "denied" | "not applicable" | "failed" | "estimated";
 
+/** Why a run has no machine code. */
+export type NoCode = {
+  /** In words, after the name of the run. */
+  why: string,
+  /** What would change that. */
+  remedy: string | null,
+};
+
 /** Causes that could not be looked for, for one reason. */
 export type NotEvaluated = {
   /** Identifiers of the causes. */
@@ -541,7 +693,7 @@ export type PageSpec = {
   block: string,
   /** How many differences point here. */
   differences: number,
-  /** What is drawn above the charts, from a block of columns. */
+  /** What is drawn above the charts, from a block of its own. */
   view: View | null,
   /** Its charts, in order. */
   charts: Array<Chart>,
@@ -617,6 +769,22 @@ export type Requests = {
 
 /** What a recording is in the comparison. */
 export type Role = "baseline" | "other";
+
+/** The time of a round, as far as samples tell it. */
+export type Round = {
+  /** The median over pairs of samples, ns of CPU time. */
+  ns: number,
+  /** Lower end of its 95 % interval. */
+  low: number,
+  /** Upper end. */
+  high: number,
+  /** Pairs of samples. */
+  pairs: number,
+  /** The register that counts rounds. */
+  register: string,
+  /** By how much it changes a round. */
+  step: number,
+};
 
 /** A row of a table of series: one thing in one run. */
 export type Row = {
@@ -750,6 +918,14 @@ export type Share = {
   high: number,
 };
 
+/** A place in source code. */
+export type SourceLine = {
+  /** The function, of those that were put into another. */
+  function: string,
+  /** `file:line`; empty where that is not known. */
+  source: string,
+};
+
 /** A shorter interval between reads at the start of a recording. */
 export type Sprint = {
   /** The interval, seconds. */
@@ -858,8 +1034,16 @@ export type Verdict = {
   level: Level,
 };
 
-/** What a page draws from a block of columns: `profile`, or `requests`. */
-export type View = "time-budget" | "profiles" | "requests";
+/** What a page draws above its charts, from a block of its own: `profile`, `requests`, or `instructions`. */
+export type View = "time-budget" | "profiles" | "requests" | "instructions";
+
+/** A part of the samples that waits for one class of things. */
+export type WaitShare = {
+  /** The class: `load`, `store`, `atomic`, `long`, `fetch`, `serialising`, `spin`, `core` or `unknown`. */
+  wait: string,
+  /** The part, 0 to 1. */
+  part: number,
+};
 
 /** What weights are divided by: the seconds of the window times the run's rate. */
 export type WeightPer = {

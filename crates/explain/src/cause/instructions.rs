@@ -5,7 +5,7 @@ use ::instructions::{Rate, Verdict, Wait};
 use compare::assembly::{Asked, Cell, Laid, LoopOf, lay_by};
 use compare::{PerSide, Side, Unit};
 use model::Window;
-use query::assembly::{Assembly, Function};
+use query::assembly::Assembly;
 use query::sql::Value;
 use query::{Run, Session};
 use std::collections::{BTreeMap, HashSet};
@@ -73,7 +73,7 @@ impl Instructions {
                 continue;
             }
             let others = sides.baseline.as_ref().map_or(&[][..], |(_, _, assembly)| &assembly.functions);
-            let other = others.iter().find(|other| is_same(other, function));
+            let other = others.iter().find(|other| other.is_same(function));
             let slow = Asked { run, window, assembly, function };
             let baseline = other.and_then(|other| asked(&Side::Baseline, other));
             found.add(&lay_by(slow, baseline, Unit::Second, units));
@@ -169,17 +169,12 @@ fn inner(cell: &Cell) -> Option<&str> {
     cell.lines.first().map(|line| line.function.as_str()).filter(|name| !name.is_empty())
 }
 
-/// Whether two sides mean the same function: by its name, and whether a process made it.
-fn is_same(a: &Function, b: &Function) -> bool {
-    a.name == b.name && a.pid.is_some() == b.pid.is_some()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use ::instructions::{Code, Machine, Sample, Skid};
     use model::Manifest;
-    use query::assembly::Line;
+    use query::assembly::{Function, Line};
     use query::testing::write;
 
     /// mov rax,[rax]; dec rsi; jnz; ret.
@@ -218,6 +213,7 @@ mod tests {
         let window = Window { from: 0, to: 1_000_000_000, why: String::new() };
         let assemblies = [function(4.0, 100), function(0.5, 50)].map(|function| Assembly {
             functions: vec![function],
+            seconds: 4.0,
             skid: Skid::One,
             frequency: Some(3e9),
         });

@@ -16,7 +16,7 @@ pub struct PageSpec {
     pub block: String,
     /// How many differences point here.
     pub differences: usize,
-    /// What is drawn above the charts, from a block of columns.
+    /// What is drawn above the charts, from a block of its own.
     pub view: Option<View>,
     /// Its charts, in order.
     pub charts: Vec<Chart>,
@@ -24,7 +24,7 @@ pub struct PageSpec {
     pub tables: Vec<PageTable>,
 }
 
-/// What a page draws from a block of columns: `profile`, or `requests`.
+/// What a page draws above its charts, from a block of its own: `profile`, `requests`, or `instructions`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
@@ -35,6 +35,8 @@ pub enum View {
     Profiles,
     /// Services, how long their requests took, and where slow ones spent it.
     Requests,
+    /// What single instructions cost.
+    Instructions,
 }
 
 /// A chart. One that is 0 at all times in all runs is collapsed to its title.

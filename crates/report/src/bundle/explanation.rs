@@ -79,6 +79,8 @@ pub struct Finding {
     pub states: Vec<StateShare>,
     /// Pages of this report where more of it is seen, or `set-up`.
     pub pages: Vec<String>,
+    /// Of the page of instructions, the function that it is about: its place in `Listings`; null where it is about none of those.
+    pub function: Option<usize>,
 }
 
 /// A state, and the part of the lost time that was in it.

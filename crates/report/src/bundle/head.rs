@@ -1,6 +1,6 @@
 //! The head: the recordings, what is said of them, what differs, what was not measured. And the block `set-up`.
 
-use super::{Budget, Explanation, PageSpec, ProfileSpec, Requests, Unit};
+use super::{Budget, Explanation, Instructions, PageSpec, ProfileSpec, Requests, Unit};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -42,6 +42,8 @@ pub struct Head {
     pub profile: Option<ProfileSpec>,
     /// Requests that servers answered and clients made; null where none was counted.
     pub requests: Option<Requests>,
+    /// What single instructions cost; null where no recording says anything of it.
+    pub instructions: Option<Instructions>,
     /// The pages, in the order of the left rail. Each has data.
     pub pages: Vec<PageSpec>,
 }

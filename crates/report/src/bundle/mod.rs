@@ -10,6 +10,7 @@ mod charts;
 mod explanation;
 mod flame;
 mod head;
+mod instructions;
 mod profile;
 mod requests;
 mod tables;
@@ -25,6 +26,10 @@ pub use flame::{FLAME_FORMAT, FlameData, FlameFrames, FlameRun};
 pub use head::{
     BlockRef, Caution, Comparison, Difference, DifferencePer, Exit, Fact, FactDifference, Head, Level, Mark, Missing,
     MissingStatus, Output, Polarity, Role, Run, SetUp, Sprint, Strip, Tool, Verdict, Window, Work,
+};
+pub use instructions::{
+    Instructions, Listed, ListedCell, ListedFunction, ListedLoop, ListedRow, ListedSides, Listings, NoCode, Round,
+    SourceLine, WaitShare,
 };
 pub use profile::{Measure, PerWhat, ProfileSpec, Sawtooth, Serial, Turns, WeightPer};
 pub use requests::{Place, RequestQueries, Requests, Service};

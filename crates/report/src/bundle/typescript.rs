@@ -1,7 +1,7 @@
 //! The same types in TypeScript, for the page: `ui/src/bundle/generated.ts`. `make reference` writes it; the test here holds it against
 //! what is declared.
 
-use super::{BlockIndex, ColumnsIndex, FLAME_FORMAT, FORMAT, FlameData, Head, SetUp};
+use super::{BlockIndex, ColumnsIndex, FLAME_FORMAT, FORMAT, FlameData, Head, Listings, SetUp};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
@@ -59,6 +59,7 @@ fn generated() -> String {
     let mut declared = Declared { config: Config::new().with_large_int("number"), types: BTreeMap::new() };
     declared.visit::<Head>();
     declared.visit::<SetUp>();
+    declared.visit::<Listings>();
     declared.visit::<BlockIndex>();
     declared.visit::<ColumnsIndex>();
     declared.visit::<FlameData>();
