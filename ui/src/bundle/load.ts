@@ -3,7 +3,7 @@ import { Block } from "./block";
 import { BlockError } from "./container";
 import { Columns } from "./columns";
 import { FORMAT } from "./generated";
-import type { Head, SetUp } from "./types";
+import type { Head, Listings, SetUp } from "./types";
 
 /** Reads the head. The error says plainly what is wrong with the file. */
 export function readHead(doc: Document): Head {
@@ -33,6 +33,7 @@ export function readHead(doc: Document): Head {
     budget: null,
     profile: null,
     requests: null,
+    instructions: null,
     compared: 0,
     set_up: null,
     ...head,
@@ -108,20 +109,31 @@ export function loadColumns(id: string): Promise<Columns> {
   return block;
 }
 
-const setUps = new Map<string, Promise<SetUp>>();
+const jsonBlocks = new Map<string, Promise<unknown>>();
 
-/** The block of all facts, unpacked once. */
-export function loadSetUp(id: string): Promise<SetUp> {
-  let setUp = setUps.get(id);
-  if (!setUp) {
-    setUp = raw(document, id)
+/** A block of JSON, unpacked once. `holds` says what is wrong with what is in it. */
+function loadJson<T>(id: string, holds: (made: Partial<T> | null) => string | null): Promise<T> {
+  let block = jsonBlocks.get(id) as Promise<T> | undefined;
+  if (!block) {
+    block = raw(document, id)
       .then((bytes) => {
-        const made = JSON.parse(new TextDecoder().decode(bytes)) as SetUp;
-        if (!Array.isArray(made?.facts)) throw new BlockError("it holds no facts");
+        const made = JSON.parse(new TextDecoder().decode(bytes)) as T | null;
+        const wrong = holds(made);
+        if (wrong !== null || made === null) throw new BlockError(wrong ?? "it is empty");
         return made;
       })
       .catch(named(id));
-    setUps.set(id, setUp);
+    jsonBlocks.set(id, block);
   }
-  return setUp;
+  return block;
+}
+
+/** The block of all facts. */
+export function loadSetUp(id: string): Promise<SetUp> {
+  return loadJson<SetUp>(id, (made) => (Array.isArray(made?.facts) ? null : "it holds no facts"));
+}
+
+/** The block of instructions. */
+export function loadListings(id: string): Promise<Listings> {
+  return loadJson<Listings>(id, (made) => (Array.isArray(made?.functions) ? null : "it holds no functions"));
 }

@@ -72,6 +72,22 @@ export function stateColor(state: State | undefined): string {
   return state?.color?.[theme() === "light" ? 0 : 1] ?? QUIET[theme()];
 }
 
+const WAITS: Record<string, readonly [string, string]> = {
+  load: ["#3b3f9e", "#a3a8ff"],
+  store: ["#3f9fc4", "#74cdf0"],
+  atomic: ["#b0628f", "#f0a3cf"],
+  long: ["#c08a2e", "#e8b768"],
+  fetch: ["#2f8f73", "#5fd0b0"],
+  serialising: ["#7d5ba6", "#c9a6f0"],
+  spin: ["#9a8c1e", "#e0d468"],
+  core: ["#6b7a8a", "#a8b5c2"],
+};
+
+/** The colour of what an instruction waits for. */
+export function waitColor(wait: string): string {
+  return WAITS[wait]?.[theme() === "light" ? 0 : 1] ?? QUIET[theme()];
+}
+
 /** Whether the nth line of a chart is dashed: the colours start again after the tenth. */
 export function isDashed(n: number): boolean {
   return Math.floor(n / LINES.light.length) % 2 === 1;

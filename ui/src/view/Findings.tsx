@@ -82,14 +82,17 @@ function toggle(rank: number): void {
   setParam("finding", [...all].toSorted((a, b) => Number(a) - Number(b)).join(","));
 }
 
+/** What the link to a page chooses there. */
+const chosenBy = (page: string, listed: number | null) => (page === "instructions" && listed !== null ? `?.instructions.function=${listed}` : "");
+
 /** Links to the pages where more of it is seen. */
-function Places({ pages }: { pages: string[] }) {
+function Places({ pages, listed = null }: { pages: string[]; /** Its function on the page of instructions. */ listed?: number | null }) {
   const title = (id: string) => (id === "set-up" ? "Set-up" : (report().pages.find((p) => p.id === id)?.title ?? id));
   if (pages.length === 0) return null;
   return (
     <>
       {pages.map((id, i) => (
-        <span key={id}>{i > 0 && " · "}<a href={`#${encodeURIComponent(id)}`} onClick={(e) => { e.preventDefault(); go(id); }}>{title(id)}</a></span>
+        <span key={id}>{i > 0 && " · "}<a href={`#${encodeURIComponent(id)}${chosenBy(id, listed)}`} onClick={(e) => { e.preventDefault(); if (chosenBy(id, listed)) setParam("instructions.function", String(listed)); go(id); }}>{title(id)}</a></span>
       ))}
     </>
   );
@@ -126,7 +129,7 @@ function One({ finding: f, rank, explanation, budget }: { finding: Finding; rank
       {open && (
         <dl class="finding-more">
           <div><dt>Cause</dt><dd>{f.title} <code class="quiet">{f.cause}</code></dd></div>
-          {f.pages.length > 0 && <div><dt>See</dt><dd><Places pages={f.pages} /></dd></div>}
+          {f.pages.length > 0 && <div><dt>See</dt><dd><Places pages={f.pages} listed={f.function} /></dd></div>}
           {part("Check by hand", f.check, true)}
           {part("Experiment", f.experiment)}
           {part("References", f.references)}

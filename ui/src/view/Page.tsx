@@ -2,12 +2,13 @@
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import type { Columns } from "../bundle/columns";
-import { loadBlock, loadColumns } from "../bundle/load";
-import type { EventsTable, PageSpec } from "../bundle/types";
+import { loadBlock, loadColumns, loadListings } from "../bundle/load";
+import type { EventsTable, Instructions as InstructionsSpec, PageSpec } from "../bundle/types";
 import { anchor, go, report, setParam } from "../state";
 import { ChartView } from "./ChartView";
 import { EventTable } from "./EventTable";
 import { PointsHere } from "./Findings";
+import { Instructions, NoInstructions } from "./Instructions";
 import { Guard, Trouble, useLoaded } from "./parts";
 import { Profiles } from "./Profiles";
 import { Requests } from "./Requests";
@@ -22,10 +23,21 @@ function FromColumns({ block, what, children }: { block: string; what: string; c
   return <Guard what={what}>{children(value)}</Guard>;
 }
 
+function FromListings({ spec, block }: { spec: InstructionsSpec; block: string }) {
+  const { value, error } = useLoaded(() => loadListings(block), block);
+  if (error) return <Trouble>{error} The rest of the page is not affected.</Trouble>;
+  if (!value) return <p class="quiet" role="status">Unpacking…</p>;
+  return <Guard what="Instructions"><Instructions spec={spec} listings={value} /></Guard>;
+}
+
 function View({ spec }: { spec: PageSpec }) {
-  const { profile, requests } = report();
+  const { profile, requests, instructions } = report();
   if (spec.view === "requests") {
     return requests && <FromColumns block={requests.block} what={spec.title}>{(columns) => <Requests columns={columns} spec={requests} />}</FromColumns>;
+  }
+  if (spec.view === "instructions") {
+    if (!instructions) return null;
+    return instructions.block === null ? <NoInstructions spec={instructions} /> : <FromListings spec={instructions} block={instructions.block} />;
   }
   if (!spec.view || !profile) return null;
   return (
