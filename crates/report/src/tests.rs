@@ -1,5 +1,6 @@
 //! Reports of hand-written recordings: what lands in the head and in the blocks, with numbers that can be checked by hand.
 
+mod instructions;
 mod requests;
 
 use super::Report;

@@ -142,6 +142,8 @@ export function waitsInWords(waits: { wait: string; part: number }[]): string {
   return waits.filter((w) => w.part >= 0.05).map((w) => `${w.wait} ${percent(w.part)}`).join(", ");
 }
 
+const digits = (x: number) => fixed(x, x >= 99.5 ? 0 : x >= 9.95 ? 1 : 2);
+
 const BY: Record<string, string> = { chain: "chain of results", width: "width", unit: "one unit" };
 const VERDICTS: Record<string, string> = { core: "core-bound", memory: "memory-bound", between: "neither plainly core-bound nor memory-bound" };
 
@@ -150,11 +152,11 @@ export function loopInWords(loop: ListedLoop, of: ListedFunction): { round: stri
   const { round, bound } = loop;
   const facts: string[] = [];
   if (round) facts.push(`95 % CI ${time(round.low)} to ${time(round.high)}`);
-  if (loop.instructions === null) facts.push("instructions a round unknown: its ways part");
+  if (loop.instructions === null) facts.push(`instructions a round${bound === null ? " and bound" : ""} unknown: its ways part, or the code does not tell`);
   else facts.push(`${loop.instructions} instructions a round${loop.likely ? " on the way with most samples" : ""}`);
-  if (loop.cpi !== null) facts.push(`CPI ${fixed(loop.cpi, 2)}`);
-  if (bound !== null) facts.push(`${loop.cycles === null ? "" : `${fixed(loop.cycles, 1)} cycles, `}bound ${fixed(bound, 1)} (${BY[loop.bound_by] ?? loop.bound_by})`);
-  else facts.push("no bound: it has calls, fences or string instructions, or its ways part");
+  if (loop.cpi !== null) facts.push(`CPI ${digits(loop.cpi)}`);
+  if (bound !== null) facts.push(`${loop.cycles === null ? "" : `${digits(loop.cycles)} cycles, `}bound ${digits(bound)} (${BY[loop.bound_by] ?? loop.bound_by})`);
+  else if (loop.instructions !== null) facts.push("no bound: it has calls, fences or string instructions");
   if (round && of.frequency === null) facts.push("cycles unknown: the CPU’s frequency was not measured");
   return {
     round: round ? `${time(round.ns)} a round` : `time of a round unknown: ${loop.unknown}`,

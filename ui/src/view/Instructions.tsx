@@ -33,7 +33,8 @@ const findingsOf = (at: number) => (report().explanation?.findings ?? []).flatMa
 /** The function that is chosen: the first that a finding is about, or else the first. */
 function pickedOf(listings: Listings): number {
   const asked = Number.parseInt(param("instructions.function"), 10);
-  return listings.functions[asked] ? asked : 0;
+  if (listings.functions[asked]) return asked;
+  return report().explanation?.findings.find((f) => f.function !== null)?.function ?? 0;
 }
 
 interface Row {
@@ -133,7 +134,7 @@ export function LoopLine({ loop, of, letter }: { loop: ListedLoop; of: ListedFun
   const { round, facts, verdict } = loopInWords(loop, of);
   return (
     <span class="loop-line" title={roundInWords(loop)}>
-      <b class="letter">{letter}</b> <b>{round}</b>{verdict && <> · <b>{verdict}</b></>} · {fixed(loop.share * 100, 0)} % of the samples · {facts.join(" · ")}
+      <b class="letter">{letter}</b> {loop.round ? <b>{round}</b> : <span class="quiet">{round}</span>}{verdict && <> · <b>{verdict}</b></>} · {fixed(loop.share * 100, 0)} % of the samples · {facts.join(" · ")}
     </span>
   );
 }

@@ -10,9 +10,21 @@ import { CopyButton, nameOf, RunName } from "./parts";
 
 const MARKS: Record<string, string> = { "~": "alike, but not the same instruction", "+": "only in the slow one", "−": "only in the baseline" };
 
+/** A difference in a scale. What is too small to show is 0 there, of whichever sign. */
+function signedIn(value: number, scale: Scale): string {
+  const text = fixed(value / scale.factor, scale.decimals);
+  return value > 0 && !/^[0.]*$/.test(text) ? `+${text}` : text;
+}
+
 /** Brackets of loops at a row. */
 function Gutter({ at, more = false }: { at: Bracket[]; /** Between rows: what goes on below. */ more?: boolean }) {
   return <span class="gutter" aria-hidden="true">{at.map((b, i) => <span key={i} class={more ? (b === "within" || b === "end" ? "within" : "none") : b} />)}</span>;
+}
+
+/** Brackets that go on through rows that are folded. */
+function through(brackets: Bracket[][], { from, to }: { from: number; to: number }): Bracket[] {
+  const [first, last] = [brackets[from] ?? [], brackets[to - 1] ?? []];
+  return first.map((b, i) => ((b === "within" || b === "begin") && (last[i] === "within" || last[i] === "end") ? "within" : "none"));
 }
 
 /** The cells of one side of a row. */
@@ -106,7 +118,8 @@ export function Listing({ listed, per, run, first }: { listed: Listed; per: stri
   const span = sides.length * 4 + (both ? 2 : 0);
   const depth = Math.max(0, ...sides.flatMap((s) => loopsOf(listed.of[s]).map((l) => l.depth)));
   const begins = (row: ListedRow, side: Side): ListedLoop[] => loopsOf(listed.of[side]).filter((l) => row[side]?.address === l.from);
-  const width = { "--gutter": `${depth * 9}px` } as Record<string, string>;
+  const digits = Math.max(4, ...listed.rows.flatMap((r) => sides.map((s) => r[s]?.address.toString(16).length ?? 0)));
+  const width = { "--gutter": `${depth * 9}px`, "--address": `${Math.max(50, digits * 7.3)}px` } as Record<string, string>;
   return (
     <>
       <div class="tools listing-tools">
@@ -126,7 +139,7 @@ export function Listing({ listed, per, run, first }: { listed: Listed; per: stri
         >
           <colgroup>
             {sides.flatMap((s) => [<col key={`${s}a`} class="at" />, <col key={`${s}t`} />, <col key={`${s}f`} class="for" />, <col key={`${s}c`} class="cost" />])}
-            {both && <><col class="difference" /><col class="ci" /></>}
+            {both && <><col class="more" /><col class="ci" /></>}
           </colgroup>
           <thead>
             {both && (
@@ -152,10 +165,14 @@ export function Listing({ listed, per, run, first }: { listed: Listed; per: stri
                 const left = listed.rows.slice(part.from, part.to).reduce((sum, r) => sum + (r.skipped ?? 0), 0);
                 return (
                   <tr key={`f${part.from}`} class="folded">
-                    <td colSpan={span}>
-                      <button type="button" class="plain" onClick={() => open(new Set([...opened, part.from]))}>⋯ {n} instructions without samples</button>
-                      {left > 0 && <span class="quiet"> and {left} that are not in this report</span>}
-                    </td>
+                    {sides.map((s, i) => [
+                      <td key={`${s}a`} class="at"><Gutter at={through(brackets[s], part)} /></td>,
+                      <td key={`${s}t`} colSpan={3}>
+                        {i === 0 && <button type="button" class="plain" onClick={() => open(new Set([...opened, part.from]))}>⋯ {n} instructions without samples</button>}
+                        {i === 0 && left > 0 && <span class="quiet"> and {left} that are not in this report</span>}
+                      </td>,
+                    ])}
+                    {both && <td colSpan={2} />}
                   </tr>
                 );
               }
@@ -172,9 +189,11 @@ export function Listing({ listed, per, run, first }: { listed: Listed; per: stri
                     {sides.map((s) => {
                       const loop = begins(row, s)[i];
                       const of = listed.of[s];
-                      return <td key={s} colSpan={4}>{loop && of && <LoopLine loop={loop} of={of} letter={letterOf(of, loop)} />}</td>;
+                      return [
+                        <td key={`${s}a`} class="at"><Gutter at={brackets[s][part.row] ?? []} more /></td>,
+                        <td key={`${s}t`} colSpan={both && s === "slow" ? 5 : 3}>{loop && of && <LoopLine loop={loop} of={of} letter={letterOf(of, loop)} />}</td>,
+                      ];
                     })}
-                    {both && <td colSpan={2} />}
                   </tr>
                 )),
                 source && (
@@ -200,9 +219,9 @@ export function Listing({ listed, per, run, first }: { listed: Listed; per: stri
                     <>
                       <td class={`number${clear ? " clear" : " quiet"}`}>
                         {mark && <span class="mark quiet" title={MARKS[mark]}>{mark}<span class="hidden"> {MARKS[mark]}</span></span>}
-                        {!raw && row.difference && `${more > 0 ? "+" : ""}${inScale(more / 1e9, scale)}`}
+                        {!raw && row.difference && signedIn(more / 1e9, scale)}
                       </td>
-                      <td class="number quiet small">{!raw && row.difference && `${inScale(low / 1e9, scale)} … ${inScale(high / 1e9, scale)}`}</td>
+                      <td class="number quiet small">{!raw && row.difference && `${signedIn(low / 1e9, scale)} … ${signedIn(high / 1e9, scale)}`}</td>
                     </>
                   )}
                 </tr>,

@@ -22,7 +22,7 @@ const finding = (cause: string, share: number, title: string, says: string, stat
   cause, title, share, low: share - 0.07, high: share + 0.07, subject: bad("a lock"), says,
   evidence: [bad("waited per unit of work: 6.9 µs, against 0.9 µs"), "at most 5 threads at once"],
   advice: [bad("hold it for less time"), "split it"], check: ["twinscope flame SLOW.twin --state contended"], experiment: ["number of threads"], references: ["futex(2)"],
-  query: `select cell, 1.0 as part from budget where state = '${cause}'`, states: states.map(([state, part]) => ({ state, share: part })), pages,
+  query: `select cell, 1.0 as part from budget where state = '${cause}'`, states: states.map(([state, part]) => ({ state, share: part })), pages, function: null,
 });
 
 /** Rows of a table, put together column by column. */

@@ -1,6 +1,7 @@
 // Synthetic reports that look like real ones, by name. Values follow from a seed, so that tests can say what the page must show.
 import type { Chart, Column, Difference, Head, PageSpec, Row, Run, SeriesRef, SetUp } from "../../src/bundle/types";
 import { IPI_TABLE, profileOf } from "./profile";
+import { instructionsOf } from "./instructions";
 import { requestsOf } from "./requests";
 import { encodeBlock, type Blocks, type LevelSpec, type TimeSpec } from "./encode";
 
@@ -107,6 +108,8 @@ export interface Options {
   facts?: boolean;
   /** With stacks, locks, a thread ledger and system calls. */
   threads?: boolean;
+  /** With what single instructions cost; `none`: no machine code was recorded. */
+  instructions?: boolean | "none";
   /** With requests that servers answered. */
   requests?: boolean;
 }
@@ -267,6 +270,7 @@ export function sample(o: Options): Sample {
     ],
     profile: null,
     requests: null,
+    instructions: null,
     pages,
   };
   if (o.threads) {
@@ -293,6 +297,15 @@ export function sample(o: Options): Sample {
     const last = pages.pop();
     if (last) pages.unshift({ ...last, view: "requests" });
   }
+  if (o.instructions) {
+    const made = instructionsOf(all, bad, o.instructions === "none");
+    head.instructions = made.spec;
+    if (made.spec.block !== null) blocks[made.spec.block] = made.listings;
+    blocks["page-instructions"] = encodeBlock([], []);
+    pages.push({ id: "instructions", title: "Instructions", block: "page-instructions", differences: 0, view: "instructions", charts: [], tables: [] });
+    const [first] = head.explanation?.findings ?? [];
+    if (first && made.spec.block !== null) Object.assign(first, { function: 1, pages: ["instructions", ...first.pages] });
+  }
   return { head, blocks };
 }
 
@@ -307,6 +320,11 @@ export const SAMPLES: Record<string, () => Sample> = {
   "requests-one": () => sample({ runs: ["only"], seconds: 60, cpus: 2, requests: true }),
   "requests-three": () => sample({ runs: ["fast", "slow", "slow, pinned"], seconds: 60, cpus: 2, requests: true }),
   "requests-hostile": () => sample({ runs: ["fast", "slow"], seconds: 60, cpus: 2, requests: true, hostile: true }),
+  instructions: () => sample({ runs: ["fast", "slow"], seconds: 60, cpus: 2, threads: true, instructions: true }),
+  "instructions-one": () => sample({ runs: ["only"], seconds: 60, cpus: 2, threads: true, instructions: true }),
+  "instructions-three": () => sample({ runs: ["fast", "slow", "slow, pinned"], seconds: 60, cpus: 2, threads: true, instructions: true }),
+  "instructions-none": () => sample({ runs: ["fast", "slow"], seconds: 60, cpus: 2, instructions: "none" }),
+  "instructions-hostile": () => sample({ runs: ["fast", "slow"], seconds: 60, cpus: 2, threads: true, hostile: true, instructions: true }),
   three: () => sample({ runs: ["fast", "slow", "slow, pinned"], seconds: 60, cpus: 8 }),
   eight: () => sample({ runs: Array.from({ length: 8 }, (_, i) => `node-${i + 1}`), seconds: 60, cpus: 4 }),
   one: () => sample({ runs: ["only"], seconds: 60, cpus: 2 }),
