@@ -76,15 +76,20 @@ const CHASE: &str = "488b0048ffce75f8c3";
 
 /// A chase whose rounds take so many ns, at 4096 of its file; with other functions of few samples, by name and how many.
 fn chase(name: &str, ns: u64, others: &[(&str, u64)]) -> Run {
+    lasting(name, 4, ns, others)
+}
+
+/// The same of a command that ran for so many seconds; one that runs for long waits for a lock meanwhile.
+fn lasting(name: &str, seconds: i64, ns: u64, others: &[(&str, u64)]) -> Run {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run.twin");
     DIRS.with_borrow_mut(|dirs| dirs.push(dir));
     let manifest = Manifest {
         name: name.into(),
         interval: 1_000_000_000,
-        duration: Some(4_000_000_000),
+        duration: Some(seconds * 1_000_000_000),
         command_start: Some(0),
-        wall: Some(4_000_000_000),
+        wall: Some(seconds * 1_000_000_000),
         work: Some(Work { unit: "operations".into(), total: 8.0, progress: Vec::new(), how: String::new() }),
         ..Manifest::default()
     };
@@ -113,7 +118,16 @@ fn chase(name: &str, ns: u64, others: &[(&str, u64)]) -> Run {
     }
     let of_whole =
         "t pid comm thread at stack weight\n 1 7 app app 500000000 2 10000000\n 2 7 app app 1500000000 2 20000000";
+    let mut ledger = String::from(
+        "t pid tid comm thread user lock idle kernel stolen runnable throttled disk network pipe fault sleep other",
+    );
+    for t in 0..=seconds {
+        let (user, rest) = (t * 800_000_000, t * 200_000_000);
+        let (lock, idle) = if seconds > 30 { (rest, 0) } else { (0, rest) };
+        ledger.push_str(&format!("\n{t} 7 7 app app {user} {lock} {idle} 0 0 0 0 0 0 0 0 0 0"));
+    }
     let tables = [
+        (&super::LEDGER, ledger.as_str()),
         (&FRAME, frames.as_str()),
         (&STACK, &stacks),
         (&super::SAMPLE, of_whole),
@@ -129,12 +143,12 @@ fn chase(name: &str, ns: u64, others: &[(&str, u64)]) -> Run {
 const CAUSE: &str = "-- cause of-a-test: a function takes longer
 -- layer: code
 -- page: profiles
--- needs: sample
+-- needs: thread_time
 -- says: {subject} takes longer
 -- check: look at it
 -- try: another
 -- claims:
-select 'step</script>' as subject, cell, 1.0 as part from budget where state = 'user'";
+select 'step</script>' as subject, cell, 1.0 as part from budget where state = 'lock'";
 
 fn report(runs: &[Run]) -> (Value, String) {
     let explain = Explain { causes: vec![explain::cause::parse(CAUSE).unwrap()], ..Explain::default() };
@@ -194,14 +208,12 @@ fn both_sides_of_a_function_are_listed() {
 
 #[test]
 fn findings_name_their_function() {
-    let fast = chase("fast", 10, &[]);
-    let mut slow = chase("slow", 100, &[("other", 150)]);
-    let mut work = slow.recording.manifest().work.clone().unwrap();
-    work.total = 1.0;
-    slow.recording.set_work(Some(work));
+    let (fast, slow) = (lasting("fast", 20, 10, &[]), lasting("slow", 60, 100, &[("other", 150)]));
     let (head, html) = report(&[fast, slow]);
     let functions = listings(&html)["functions"].clone();
-    for finding in head["explanation"]["findings"].as_array().unwrap() {
+    let findings = head["explanation"]["findings"].as_array().unwrap();
+    assert_eq!(findings.len(), 1, "{}", head["explanation"]);
+    for finding in findings {
         // What was put into it is its code, and comes before what has more samples.
         assert_eq!((&finding["function"], &finding["pages"][0]), (&json!(0), &json!("instructions")), "{finding}");
         assert_eq!(functions[0]["of"]["slow"]["function"], "chase");
