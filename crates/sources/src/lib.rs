@@ -30,6 +30,8 @@ mod ethtool;
 mod facts;
 mod faults;
 mod filesystems;
+#[cfg(feature = "bpf")]
+mod hotspot;
 mod hugepages;
 mod instructions;
 mod interrupts;

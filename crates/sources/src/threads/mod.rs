@@ -14,8 +14,6 @@ mod coarse;
 #[cfg(feature = "bpf")]
 mod goroutines;
 #[cfg(feature = "bpf")]
-mod hotspot;
-#[cfg(feature = "bpf")]
 mod ledger;
 #[cfg(all(test, feature = "bpf"))]
 mod live;

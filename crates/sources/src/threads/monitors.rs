@@ -3,10 +3,10 @@
 //! thread of its own, and the time that the kernel measured goes to the monitors in proportion to how often they were seen. A JVM whose threads do not
 //! wait is looked at a few times a second, to see when they begin to: a wait that is over cannot be asked what it was for.
 
-use super::hotspot::{EXPORTED, Machine, Pending, Unknown};
 use super::looking::{Look, Looker, Looking, Why};
 use super::memory::{Memory, Process};
 use crate::cputime::own_time;
+use crate::hotspot::{self, Machine, Pending, Unknown};
 use crate::stacks::Stacks;
 use model::Unavailable;
 use std::collections::HashMap;
@@ -202,14 +202,10 @@ impl Watched {
             if self.tries >= MOST_TRIES || self.failed.is_some_and(|failed| failed.elapsed() < AGAIN) {
                 return Ok(Duration::ZERO);
             }
-            let found = stacks.exported(pid, "libjvm.so", &EXPORTED);
+            let exported = hotspot::exported(pid, stacks);
             // Of one that has ended nothing is said.
             memory.some(1 << 16, &mut [0])?;
-            let found = found.ok_or(Why::Gone)?.map_err(Why::Words)?;
-            let mut exported = [0; EXPORTED.len()];
-            for ((place, found), name) in exported.iter_mut().zip(found).zip(EXPORTED) {
-                *place = found.ok_or_else(|| Why::Words(format!("its library does not export {name}")))?;
-            }
+            let exported = exported.ok_or(Why::Gone)?.map_err(Why::Words)?;
             let machine = match Machine::new(&memory, &exported) {
                 Ok(machine) => machine,
                 Err(Unknown::Starting) => return Ok(Duration::ZERO),

@@ -5,19 +5,15 @@
 //! `Klass::_name`. `OSThread::_thread_id` says which thread of the kernel it is.
 
 mod layout;
-mod name;
-mod tables;
 #[cfg(test)]
 mod tests;
 
-pub(super) use layout::Unknown;
-pub(super) use tables::EXPORTED;
-
-use super::memory::{Memory, Trouble};
-use layout::{Klass, Layout, Owner, Pointers, Threads};
+use super::tables::Tables;
+use super::{EXPORTED, Unknown, name};
+use crate::threads::memory::{Memory, Trouble};
+use layout::{Layout, Owner, Threads};
 use std::collections::HashMap;
 use std::sync::Arc;
-use tables::Tables;
 
 /// Threads of a JVM that are looked at, and of those the ones that wait for monitors.
 const MOST_THREADS: usize = 4096;
@@ -27,7 +23,7 @@ const MOST_CLASSES: usize = 4096;
 
 /// A thread that waits for a monitor.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Pending {
+pub(crate) struct Pending {
     /// Its number as the JVM sees it: in a container another than outside.
     pub tid: u32,
     /// Where the stack of its innermost Java method ends; what waits lies below.
@@ -42,7 +38,7 @@ pub(super) struct Pending {
 
 /// A JVM whose memory is understood.
 #[derive(Debug)]
-pub(super) struct Machine {
+pub(crate) struct Machine {
     layout: Layout,
     /// A word of its memory that never changes, for another program may have taken its place.
     witness: (u64, u64),
@@ -87,7 +83,7 @@ impl Machine {
         let numbers = memory.words(&numbers)?;
         let slots: Vec<u64> = first.iter().map(|w| w[2].unwrap_or(0)).collect();
         let held = if layout.is_handle { memory.words(&slots)? } else { slots.iter().map(|&s| Some(s)).collect() };
-        let objects = self.objects(memory, &held)?;
+        let objects = layout.pointers.plain(memory, &held)?;
         let names = self.names(memory, &objects)?;
         let owners = self.owners(memory, &threads, &first.iter().map(|w| w[3].unwrap_or(0)).collect::<Vec<_>>())?;
         // What moved or was let go of while it was read is not believed.
@@ -145,21 +141,6 @@ impl Machine {
         Ok(found)
     }
 
-    /// The objects that pointers of the heap lead to; 0 where that cannot be told.
-    fn objects(&self, memory: &impl Memory, held: &[Option<u64>]) -> Result<Vec<u64>, Trouble> {
-        let Pointers::Coloured { bad, shift } = self.layout.pointers else {
-            return Ok(held.iter().map(|pointer| pointer.unwrap_or(0)).collect());
-        };
-        // Which colours are good changes with each phase of the collector.
-        let words = memory.words(&[bad, shift.unwrap_or(bad)])?;
-        let (Some(bad), Some(by)) = (words.first().copied().flatten(), words.get(1).copied().flatten()) else {
-            return Ok(vec![0; held.len()]);
-        };
-        let by = if shift.is_some() { by } else { 0 };
-        let plain = |pointer: u64| if pointer & bad == 0 && by < 64 { pointer >> by } else { 0 };
-        Ok(held.iter().map(|pointer| pointer.map_or(0, plain)).collect())
-    }
-
     /// What objects are of.
     fn names(&mut self, memory: &impl Memory, objects: &[u64]) -> Result<Vec<Option<Arc<str>>>, Trouble> {
         let klasses = self.klasses(memory, objects)?;
@@ -183,14 +164,9 @@ impl Machine {
 
     /// The addresses of the classes of objects; 0 where that cannot be told.
     fn klasses(&self, memory: &impl Memory, objects: &[u64]) -> Result<Vec<u64>, Trouble> {
-        let (Klass::Whole(at) | Klass::Compressed { at, .. } | Klass::Compact { at, .. }) = self.layout.klass;
-        let places: Vec<u64> = objects.iter().map(|&o| if o == 0 { 0 } else { o.wrapping_add(at) }).collect();
-        let whole = |word: u64| match self.layout.klass {
-            Klass::Whole(_) => word,
-            Klass::Compressed { base, shift, .. } => base.wrapping_add((word & 0xffff_ffff) << shift),
-            Klass::Compact { from, base, shift, .. } => base.wrapping_add((word >> from) << shift),
-        };
-        Ok(memory.words(&places)?.into_iter().map(|word| word.filter(|&w| w != 0).map_or(0, whole)).collect())
+        let klass = self.layout.klass;
+        let places: Vec<u64> = objects.iter().map(|&o| if o == 0 { 0 } else { o.wrapping_add(klass.at()) }).collect();
+        Ok(memory.words(&places)?.into_iter().map(|word| word.map_or(0, |word| klass.of(word))).collect())
     }
 
     /// The names of classes.

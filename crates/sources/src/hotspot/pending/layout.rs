@@ -3,8 +3,10 @@
 //! Names of structures and fields are those of the sources of OpenJDK 8 to 25 (`vmStructs.cpp` and the headers of the structures). Where they
 //! were renamed, all names are asked for; where that is not enough, the version decides.
 
-use super::tables::Tables;
-use crate::threads::memory::{Memory, Trouble};
+use crate::hotspot::Unknown;
+use crate::hotspot::header::{self, Klass, Pointers};
+use crate::hotspot::tables::Tables;
+use crate::threads::memory::Memory;
 
 /// The threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,28 +24,6 @@ pub(super) enum Owner {
     Address,
     /// Later: a number, which is also at this offset in the `JavaThread`.
     Number(u64),
-}
-
-/// Where an object says what class it is of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Klass {
-    /// As an address, at this offset.
-    Whole(u64),
-    /// As a number of 32 bits at this offset.
-    Compressed { at: u64, base: u64, shift: u32 },
-    /// In the upper bits of the first word (compact object headers).
-    Compact { at: u64, from: u32, base: u64, shift: u32 },
-}
-
-/// What the pointers of the heap are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Pointers {
-    Plain,
-    /// ZGC: where the mask of bits is that say "may be out of date", and, where the address has to be shifted, by how much.
-    Coloured {
-        bad: u64,
-        shift: Option<u64>,
-    },
 }
 
 /// Offsets and addresses.
@@ -71,28 +51,6 @@ pub(super) struct Layout {
     /// Where in an object of `java.lang.Class` the class is that it stands for.
     pub mirrored: Option<u64>,
 }
-
-/// Why no layout could be made.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::threads) enum Unknown {
-    Trouble(Trouble),
-    /// It is still starting: what is asked for has no value yet.
-    Starting,
-    /// What the JVM does not tell.
-    Missing(&'static str),
-}
-
-impl From<Trouble> for Unknown {
-    fn from(trouble: Trouble) -> Self {
-        Unknown::Trouble(trouble)
-    }
-}
-
-/// The names by which ZGC's masks are told, by its generations (21 to 23 have both): the structure, the mask of bits that say "out of date", the
-/// shift of those that have one.
-const GENERATIONAL: [&str; 3] = ["ZGlobalsForVMStructs", "_ZPointerLoadBadMask", "_ZPointerLoadShift"];
-const OF_ONE: [[&str; 2]; 2] =
-    [["XGlobalsForVMStructs", "_XAddressBadMask"], ["ZGlobalsForVMStructs", "_ZAddressBadMask"]];
 
 impl Layout {
     /// Makes of the tables what is needed here.
@@ -142,12 +100,7 @@ impl Layout {
         let base = tables.offset(&[("JavaThread", "_stack_base"), ("Thread", "_stack_base")]);
         let size = tables.offset(&[("JavaThread", "_stack_size"), ("Thread", "_stack_size")]);
         let pending = [("JavaThread", "_current_pending_monitor"), ("Thread", "_current_pending_monitor")].as_slice();
-        let [compressed, compact, z, generational] = tables
-            .flags(memory, ["UseCompressedClassPointers", "UseCompactObjectHeaders", "UseZGC", "ZGenerational"])?;
-        let mirrored = match tables.address(&[("java_lang_Class", "_klass_offset")]) {
-            Some(place) => memory.word(place)?.map(|word| word & 0xffff_ffff).filter(|&at| (8..4096).contains(&at)),
-            None => None,
-        };
+        let (klass, pointers) = header::read(memory, tables)?;
         Ok(Layout {
             threads,
             pending: offset(pending, "JavaThread::_current_pending_monitor")?,
@@ -158,78 +111,12 @@ impl Layout {
             object: offset(&[("ObjectMonitor", "_object")], "ObjectMonitor::_object")?,
             owner,
             is_handle,
-            klass: klass(memory, tables, compressed, compact)?,
-            pointers: if z == Some(true) { coloured(memory, tables, generational)? } else { Pointers::Plain },
+            klass,
+            pointers,
             name: offset(&[("Klass", "_name")], "Klass::_name")?,
             length: offset(&[("Symbol", "_length")], "Symbol::_length")?,
             body: offset(&[("Symbol", "_body"), ("Symbol", "_body[0]")], "Symbol::_body")?,
-            mirrored,
+            mirrored: header::offset_at(memory, tables, &[("java_lang_Class", "_klass_offset")])?,
         })
     }
-}
-
-fn klass(
-    memory: &impl Memory,
-    tables: &Tables,
-    compressed: Option<bool>,
-    compact: Option<bool>,
-) -> Result<Klass, Unknown> {
-    let of = |names: &[(&str, &str)]| -> Result<Option<u64>, Trouble> {
-        tables.address(names).map_or(Ok(None), |place| memory.word(place))
-    };
-    let encoding = || -> Result<(u64, u32), Unknown> {
-        const BASE: [&str; 2] = ["_narrow_klass._base", "_base"];
-        const SHIFT: [&str; 2] = ["_narrow_klass._shift", "_shift"];
-        let names = |fields: [&'static str; 2]| {
-            ["CompressedKlassPointers", "Universe"].into_iter().flat_map(move |o| fields.map(|f| (o, f)))
-        };
-        let base = of(&names(BASE).collect::<Vec<_>>())?;
-        let shift = of(&names(SHIFT).collect::<Vec<_>>())?.map(|word| word as u32).filter(|&shift| shift <= 32);
-        base.zip(shift).ok_or(Unknown::Missing("how it compresses pointers to classes"))
-    };
-    if compact == Some(true) {
-        let from = tables.constant("markWord::klass_shift").filter(|&from| (1..64).contains(&from));
-        let from = from.ok_or(Unknown::Missing("markWord::klass_shift"))? as u32;
-        let at = tables.offset(&[("oopDesc", "_mark")]).ok_or(Unknown::Missing("oopDesc::_mark"))?;
-        let (base, shift) = encoding()?;
-        return Ok(Klass::Compact { at, from, base, shift });
-    }
-    match compressed {
-        Some(true) => {
-            let at = tables.offset(&[("oopDesc", "_metadata._compressed_klass")]);
-            let at = at.ok_or(Unknown::Missing("oopDesc::_metadata._compressed_klass"))?;
-            let (base, shift) = encoding()?;
-            Ok(Klass::Compressed { at, base, shift })
-        }
-        Some(false) => {
-            let at = tables.offset(&[("oopDesc", "_metadata._klass")]);
-            Ok(Klass::Whole(at.ok_or(Unknown::Missing("oopDesc::_metadata._klass"))?))
-        }
-        None => Err(Unknown::Missing("the flag UseCompressedClassPointers")),
-    }
-}
-
-/// Where ZGC says which pointers are good. Of one generation, the address with its colour can be read as it is: the heap is mapped once for each.
-fn coloured(memory: &impl Memory, tables: &Tables, generational: Option<bool>) -> Result<Pointers, Unknown> {
-    const WHAT: Unknown = Unknown::Missing("the colours of ZGC's pointers");
-    let global = |owner: &str, field: &str| -> Result<Option<u64>, Trouble> {
-        let Some(offset) = tables.offset(&[(owner, field)]) else { return Ok(None) };
-        let Some(place) = tables.address(&[(owner, "_instance_p")]) else { return Ok(None) };
-        match memory.word(place)? {
-            Some(instance) => Ok(memory.word(instance.wrapping_add(offset))?.filter(|&p| p != 0)),
-            None => Ok(None),
-        }
-    };
-    if generational != Some(false) {
-        let [owner, bad, shift] = GENERATIONAL;
-        if let (Some(bad), Some(shift)) = (global(owner, bad)?, global(owner, shift)?) {
-            return Ok(Pointers::Coloured { bad, shift: Some(shift) });
-        }
-    }
-    for [owner, bad] in OF_ONE {
-        if let Some(bad) = global(owner, bad)? {
-            return Ok(Pointers::Coloured { bad, shift: None });
-        }
-    }
-    Err(WHAT)
 }

@@ -192,7 +192,7 @@ fn made(like: Like) -> Jvm {
     let types = m.words_at(&types);
     let longs = [m.text_at("markWord::klass_shift"), 42, 0, 0];
     let longs = m.words_at(&longs);
-    let values = [structs, 48, 0, 8, 16, 32, 40, types, 16, 0, 8, longs, 16, 0, 8];
+    let values = [structs, 48, 0, 8, 16, 32, 40, types, 16, 0, 8, longs, 16, 0, 8, 0, 0, 0, 0];
     let exported = values.map(|value| m.words_at(&[value]));
     let slot = if old { monitors[0] } else { slots[0] };
     Jvm { memory: m, exported, slot, bad, threads, list: if old { head } else { list } }

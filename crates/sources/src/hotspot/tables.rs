@@ -13,7 +13,7 @@ const STRETCH: usize = 64 << 10;
 const MOST_FLAGS: u64 = 8192;
 
 /// The exported names, in the order in which [`Tables::read`] takes their addresses.
-pub(in crate::threads) const EXPORTED: [&str; 15] = [
+pub(crate) const EXPORTED: [&str; 19] = [
     "gHotSpotVMStructs",
     "gHotSpotVMStructEntryArrayStride",
     "gHotSpotVMStructEntryTypeNameOffset",
@@ -29,6 +29,10 @@ pub(in crate::threads) const EXPORTED: [&str; 15] = [
     "gHotSpotVMLongConstantEntryArrayStride",
     "gHotSpotVMLongConstantEntryNameOffset",
     "gHotSpotVMLongConstantEntryValueOffset",
+    "gHotSpotVMIntConstants",
+    "gHotSpotVMIntConstantEntryArrayStride",
+    "gHotSpotVMIntConstantEntryNameOffset",
+    "gHotSpotVMIntConstantEntryValueOffset",
 ];
 
 /// A field of a structure, or a static one.
@@ -118,6 +122,10 @@ impl Tables {
             long_stride,
             long_name,
             long_value,
+            ints,
+            int_stride,
+            int_name,
+            int_value,
         ] = std::array::from_fn(|i| words.get(i).copied().flatten().unwrap_or(0));
         let mut texts = Texts(memory, HashMap::new());
         let mut tables = Tables::default();
@@ -137,6 +145,11 @@ impl Tables {
         for [name, value] in entries(memory, longs, long_stride, [long_name, long_value])? {
             if let Some(name) = texts.at(name)? {
                 tables.constants.insert(name, value);
+            }
+        }
+        for [name, value] in entries(memory, ints, int_stride, [int_name, int_value])? {
+            if let Some(name) = texts.at(name)? {
+                tables.constants.insert(name, i64::from(value as u32 as i32) as u64);
             }
         }
         Ok((!tables.fields.is_empty()).then_some(tables))
@@ -162,7 +175,18 @@ impl Tables {
         self.field(owner, name)?.kind.as_deref()
     }
 
-    /// A constant.
+    /// The fields of a structure that are not static: name, offset, type in words.
+    pub fn fields_of(&self, owner: &str) -> impl Iterator<Item = (&str, u64, &str)> {
+        let own = self.fields.iter().filter(move |((of, _), field)| of == owner && field.address == 0);
+        own.map(|((_, name), field)| (name.as_str(), field.offset, field.kind.as_deref().unwrap_or_default()))
+    }
+
+    /// The size of a type in bytes.
+    pub fn size(&self, name: &str) -> Option<u64> {
+        self.sizes.get(name).copied()
+    }
+
+    /// A constant; of a negative one its two's complement.
     pub fn constant(&self, name: &str) -> Option<u64> {
         self.constants.get(name).copied()
     }
