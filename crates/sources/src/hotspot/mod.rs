@@ -3,13 +3,17 @@
 //!
 //! `tables` are what the JVM says of its own structures. With them `pending` finds who waits for which monitor, `data` what lies at an address.
 
+mod data;
 mod header;
 mod name;
 mod pending;
 mod tables;
+mod version;
 
+pub(crate) use data::{Data, Flips, JavaData, Kind, Member, SecondarySupers};
 pub(crate) use pending::{Machine, Pending};
 pub(crate) use tables::EXPORTED;
+pub(crate) use version::{Version, has_fix_of_8180450};
 
 use crate::stacks::Stacks;
 use crate::threads::memory::Trouble;

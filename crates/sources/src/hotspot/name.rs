@@ -19,6 +19,31 @@ pub(super) fn class(bytes: &[u8]) -> Option<String> {
     Some(name + &"[]".repeat(dimensions))
 }
 
+/// The type that a descriptor of a field tells (chapter 4.3 of the JVM specification), and how many bytes it takes where it is not a reference.
+pub(super) fn kind(descriptor: &[u8]) -> Option<(String, Option<u64>)> {
+    let text = std::str::from_utf8(descriptor).ok().filter(|text| text.len() <= LONGEST)?;
+    if text.starts_with('[') {
+        return Some((class(descriptor)?, None));
+    }
+    if let Some(class) = text.strip_prefix('L') {
+        return Some((ordinary(class.strip_suffix(';')?)?, None));
+    }
+    let bytes = match text {
+        "B" | "Z" => 1,
+        "C" | "S" => 2,
+        "F" | "I" => 4,
+        _ => 8,
+    };
+    Some((primitive(text)?.to_owned(), Some(bytes)))
+}
+
+/// The name of a field as HotSpot keeps it; `None` for what is no name.
+pub(super) fn field(bytes: &[u8]) -> Option<String> {
+    let text = std::str::from_utf8(bytes).ok().filter(|text| !text.is_empty() && text.len() <= LONGEST)?;
+    let is_part = |c: char| !c.is_control() && !c.is_whitespace() && !matches!(c, '.' | ';' | '[' | '/');
+    text.chars().all(is_part).then(|| text.to_owned())
+}
+
 fn ordinary(name: &str) -> Option<String> {
     // Classes that are made at run time have their address behind a plus or a slash: in another run it is another.
     let made = ["+0x", "/0x"].into_iter().find_map(|by| name.split_once(by));
@@ -72,10 +97,24 @@ mod tests {
         assert_eq!(of(&"a".repeat(LONGEST + 1)), None);
     }
 
+    #[test]
+    fn descriptors_are_types_of_the_language() {
+        let of = |text: &str| kind(text.as_bytes());
+        assert_eq!(of("J"), Some(("long".to_owned(), Some(8))));
+        assert_eq!(of("Z"), Some(("boolean".to_owned(), Some(1))));
+        assert_eq!(of("Ljava/lang/String;"), Some(("java.lang.String".to_owned(), None)));
+        assert_eq!(of("[[I"), Some(("int[][]".to_owned(), None)));
+        for no in ["", "X", "L", "La/B", "a/B", "JJ", "["] {
+            assert_eq!(of(no), None, "{no:?}");
+        }
+        assert_eq!(field("größe$1".as_bytes()).as_deref(), Some("größe$1"));
+        assert_eq!((field(b""), field(b"a/b"), field(b"\xff")), (None, None, None));
+    }
+
     proptest! {
         #[test]
         fn foreign_bytes_never_panic(bytes: Vec<u8>) {
-            let _ = class(&bytes);
+            let _ = (class(&bytes), kind(&bytes), field(&bytes));
         }
     }
 }
