@@ -79,8 +79,8 @@ struct Field {
 }
 
 impl Class {
-    /// The class at an address, if there is one. That is made sure: a class lies in its own list of superclasses at the place that it says itself; an
-    /// interface, or an array of them, which do not, has an object of `java.lang.Class` that leads back.
+    /// The class at an address, if there is one. That is made sure: a class lies in its own list of superclasses at the place that it says itself; to an
+    /// interface, or a class of arrays of them, which do not, something else leads back.
     pub fn at(memory: &impl Memory, layout: &Layout, address: u64) -> Result<Option<Self>, Trouble> {
         if !address.is_multiple_of(8) || address < 4096 {
             return Ok(None);
@@ -90,7 +90,7 @@ impl Class {
         let at = |offset: u64| address.wrapping_add(offset);
         let Some(check) = head.half(at(layout.check)).map(u64::from) else { return Ok(None) };
         let is_own = layout.display.contains(&check) && head.word(at(check)) == Some(address);
-        if !is_own && (check != layout.cache || !leads_back(memory, layout, &head)?) {
+        if !is_own && (check != layout.cache || !is_led_back_to(memory, layout, &head)?) {
             return Ok(None);
         }
         let Some(symbol) = head.word(at(layout.name)) else { return Ok(None) };
@@ -146,7 +146,7 @@ impl Class {
         own.chain(behind).filter(|member| member.is_in(self.address, line)).collect()
     }
 
-    /// The names of its secondary supertypes, most of them interfaces.
+    /// The names of its secondary supertypes, most of them interfaces, in order.
     pub fn supers(&self, memory: &impl Memory, layout: &Layout) -> Result<Vec<String>, Trouble> {
         let Some(array) = self.word(layout.supers).filter(|&array| array != 0) else { return Ok(Vec::new()) };
         let (length, data) = layout.array;
@@ -157,6 +157,8 @@ impl Class {
         for class in classes.into_iter().flatten() {
             names.extend(name_of(memory, layout, class)?);
         }
+        // With the fix of JDK-8180450 they lie as their hashes have it.
+        names.sort();
         Ok(names)
     }
 
@@ -259,17 +261,21 @@ impl Class {
     }
 }
 
-/// Whether the object of `java.lang.Class` of what may be a class leads back to it.
-fn leads_back(memory: &impl Memory, layout: &Layout, head: &Block) -> Result<bool, Trouble> {
-    let Some(mirrored) = layout.mirrored else { return Ok(false) };
-    let mut held = head.word(head.from.wrapping_add(layout.mirror)).filter(|&mirror| mirror != 0);
-    if layout.is_handle
-        && let Some(handle) = held
-    {
-        held = memory.word(handle)?;
+/// Whether what may be a class is led back to: from the constants of a class that is none of arrays, and of arrays from the class of those with one
+/// dimension less.
+fn is_led_back_to(memory: &impl Memory, layout: &Layout, head: &Block) -> Result<bool, Trouble> {
+    let leads = |at: u64, back: u64| -> Result<Option<bool>, Trouble> {
+        let Some(other) = head.word(head.from.wrapping_add(at)).filter(|&other| other != 0) else { return Ok(None) };
+        Ok(Some(memory.word(other.wrapping_add(back))? == Some(head.from)))
+    };
+    match head.half(head.from.wrapping_add(layout.helper)).and_then(shape) {
+        Some(Shape::Instance(_)) => Ok(leads(layout.constants, layout.holder)? == Some(true)),
+        Some(Shape::Array { of_objects: true, .. }) => {
+            let lower = leads(layout.lower, layout.higher)?;
+            Ok(lower.map_or_else(|| leads(layout.element, layout.arrays), |lower| Ok(Some(lower)))? == Some(true))
+        }
+        _ => Ok(false),
     }
-    let mirror = layout.pointers.plain(memory, &[held])?.first().copied().unwrap_or(0);
-    Ok(mirror != 0 && memory.word(mirror.wrapping_add(mirrored))? == Some(head.from))
 }
 
 /// The name of a class that is taken for one.

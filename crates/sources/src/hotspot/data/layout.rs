@@ -3,7 +3,7 @@
 //! Names are those of OpenJDK 8 to 25 (`vmStructs.cpp`, `klass.hpp`, `instanceKlass.hpp`, `fieldInfo.hpp`).
 
 use crate::hotspot::Unknown;
-use crate::hotspot::header::{self, Klass, Pointers};
+use crate::hotspot::header::{self, Klass};
 use crate::hotspot::tables::Tables;
 use crate::threads::memory::Memory;
 use std::ops::Range;
@@ -37,7 +37,6 @@ pub(super) struct Structure {
 #[derive(Clone, Debug)]
 pub(super) struct Layout {
     pub klass: Klass,
-    pub pointers: Pointers,
     /// Bytes of a reference in an object.
     pub reference: u64,
     /// Where the heap is, if it lies at one place.
@@ -52,19 +51,22 @@ pub(super) struct Layout {
     pub supers: u64,
     pub display: Range<u64>,
     pub parent: u64,
-    pub mirror: u64,
-    /// Whether `Klass::_java_mirror` is a handle.
-    pub is_handle: bool,
     /// In an object of `java.lang.Class`: the class that it stands for; its own size in words.
     pub mirrored: Option<u64>,
     pub words: Option<u64>,
-    /// Of `InstanceKlass`.
+    /// Of `InstanceKlass`: its constants, and the class of arrays of its objects.
     pub constants: u64,
+    pub arrays: u64,
     pub fields: Fields,
     /// What follows it, each with the offset of its length in words.
     pub behind: Vec<(&'static str, u64)>,
-    /// Of `ConstantPool`: where its entries begin.
+    /// Of `ArrayKlass`, and of `ObjArrayKlass`.
+    pub lower: u64,
+    pub higher: u64,
+    pub element: u64,
+    /// Of `ConstantPool`: where its entries begin, and its class.
     pub pool: u64,
+    pub holder: u64,
     /// Of `Symbol`.
     pub length: u64,
     pub body: u64,
@@ -85,7 +87,7 @@ impl Layout {
         let constant = |name: &str, otherwise: u64| tables.constant(name).unwrap_or(otherwise);
         let heap = tables.address(&[("Universe", "_collectedHeap")]).ok_or(Unknown::Missing("its heap"))?;
         let heap = memory.word(heap)?.filter(|&heap| heap != 0).ok_or(Unknown::Starting)?;
-        let (klass, pointers) = header::read(memory, tables)?;
+        let (klass, _) = header::read(memory, tables)?;
         let [references] = tables.flags(memory, ["UseCompressedOops"])?;
         let display = ["_primary_supers[0]", "_primary_supers"].map(|field| ("Klass", field));
         let display = tables.offset(&display).ok_or(Unknown::Missing("Klass::_primary_supers"))?;
@@ -98,7 +100,6 @@ impl Layout {
         ];
         Ok(Layout {
             klass,
-            pointers,
             reference: if references == Some(true) { 4 } else { 8 },
             heap: reserved(memory, tables, heap)?,
             unlocked: 1u64.checked_shl((mark("markWord::hash_shift", 8) + 31) as u32).map_or(u64::MAX, |bit| bit - 1),
@@ -109,11 +110,14 @@ impl Layout {
             supers: offset("Klass", "_secondary_supers", "Klass::_secondary_supers")?,
             display: display..display + 8 * most,
             parent: offset("Klass", "_super", "Klass::_super")?,
-            mirror: offset("Klass", "_java_mirror", "Klass::_java_mirror")?,
-            is_handle: tables.kind("Klass", "_java_mirror").is_some_and(|kind| kind.contains("Handle")),
             mirrored: header::offset_at(memory, tables, &[("java_lang_Class", "_klass_offset")])?,
             words: header::offset_at(memory, tables, &[("java_lang_Class", "_oop_size_offset")])?,
             constants: offset("InstanceKlass", "_constants", "InstanceKlass::_constants")?,
+            arrays: offset("InstanceKlass", "_array_klasses", "InstanceKlass::_array_klasses")?,
+            lower: offset("ArrayKlass", "_lower_dimension", "ArrayKlass::_lower_dimension")?,
+            higher: offset("ArrayKlass", "_higher_dimension", "ArrayKlass::_higher_dimension")?,
+            element: offset("ObjArrayKlass", "_element_klass", "ObjArrayKlass::_element_klass")?,
+            holder: offset("ConstantPool", "_pool_holder", "ConstantPool::_pool_holder")?,
             fields: fields(tables)?,
             behind: behind.into_iter().filter_map(|(name, at)| Some((name, tables.offset(&at)?))).collect(),
             pool: tables

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::hotspot::exported;
+use crate::hotspot::header::{self, Pointers};
 use crate::stacks::Stacks;
 use crate::threads::memory::Process;
 use std::collections::HashMap;
@@ -52,6 +53,8 @@ struct Running {
     said: HashMap<String, (u64, u64)>,
     shift: u32,
     base: u64,
+    /// Bits of a reference that are none of the address.
+    colours: u64,
 }
 
 impl Drop for Running {
@@ -95,24 +98,24 @@ fn run(jdk: &Path, classes: &Path, options: &[&str]) -> Option<Running> {
         });
     }
     let [base, shift] = narrow;
-    Some(Running { child, data, memory, said, base, shift: shift as u32 })
+    let colours = match header::read(&memory, &tables).unwrap() {
+        (_, Pointers::Coloured { shift: Some(shift), .. }) => memory.word(shift).unwrap().unwrap(),
+        _ => 0,
+    };
+    Some(Running { child, data, memory, said, base, shift: shift as u32, colours })
 }
 
 impl Running {
     /// Where an object is, and the word in it that was said.
     fn place(&self, name: &str) -> (u64, u64) {
         let (reference, offset) = self.said[name];
-        let start = match self.data.layout.pointers.plain(&self.memory, &[Some(reference)]).unwrap()[0] {
-            // The collector has not come to what was said then.
-            0 => reference >> 13,
-            plain => self.base + (plain << self.shift),
-        };
+        let start = self.base + (reference >> self.colours << self.shift);
         (start, start.wrapping_add(offset))
     }
 
     fn at(&self, pointer: u64, address: u64) -> Option<JavaData> {
         let line = address & !63;
-        self.data.at(&self.memory, pointer, address, &(line..line + 64)).unwrap()
+        self.data.at(&self.memory, pointer, address, &(line..line.saturating_add(64))).unwrap()
     }
 
     fn klass(&self, name: &str) -> u64 {
@@ -170,7 +173,7 @@ fn looked_at(java: &Running, what: &str) {
             };
             assert_eq!(member(&data, address).split(' ').next(), Some(name), "{what} {data:?}");
             let secondary = data.secondary.unwrap();
-            assert_eq!(secondary.interfaces, ["Live$Readable", "Live$Closable"], "{what}");
+            assert_eq!(secondary.interfaces, ["Live$Closable", "Live$Readable"], "{what}");
             assert!(secondary.cache.is_none_or(|cache| cache.starts_with("Live$")), "{what}");
         }
     }

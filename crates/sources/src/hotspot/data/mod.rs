@@ -344,15 +344,15 @@ impl Data {
     fn metadata(&self, memory: &impl Memory, class: &Class, line: &Range<u64>) -> Result<JavaData, Trouble> {
         let layout = &self.layout;
         let start = class.address;
-        let in_line = |offset: u64, size: u64| start + offset < line.end && start + offset + size > line.start;
+        let in_line =
+            |at: &Range<u64>| start.saturating_add(at.start) < line.end && start.saturating_add(at.end) > line.start;
         let remembered = class.remembered(layout);
         let secondary = SecondarySupers {
             interfaces: class.supers(memory, layout)?,
             cache: if remembered == 0 { None } else { name_of(memory, layout, remembered)? },
             cache_offset: layout.cache,
             supers_offset: layout.supers,
-            display: in_line(layout.cache, 8)
-                && in_line(layout.display.start, layout.display.end - layout.display.start),
+            display: in_line(&(layout.cache..layout.cache + 8)) && in_line(&layout.display),
         };
         Ok(JavaData {
             kind: Kind::Metadata,
@@ -367,7 +367,7 @@ impl Data {
 
 /// Reads from so far before an address to so far behind it; less where not all of that is mapped.
 fn back(memory: &impl Memory, address: u64, before: u64, behind: u64) -> Result<Block, Trouble> {
-    let end = address.saturating_add(behind).next_multiple_of(8);
+    let end = address.saturating_add(behind) & !7;
     let from = (address.saturating_sub(before) & !7).max(4096);
     for from in [from, address & !4095] {
         let block = Block::read(memory, from, end.saturating_sub(from).min(before + behind + 4096))?;
