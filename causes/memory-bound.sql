@@ -24,7 +24,7 @@ from budget b join grown_rounds g on g.function = b.function join cells c on c.f
 where b.state = 'user' and b.aside = 0 and b.fresh = 0 and b.slow > b.against
 -- tells:
 select coalesce(b.focus, b.function) as subject, l.slow_ns, l.against_ns,
-       (select sum(iif(w.wait in ('load', 'store', 'atomic'), w.slow, 0.0)) / sum(w.slow) from instruction_wait w
+       (select 100 * sum(iif(w.wait in ('load', 'store', 'atomic'), w.slow, 0.0)) / sum(w.slow) from instruction_wait w
         where w.function = b.function) as part, max(b.slow - b.against)
 from claimed d join budget b on b.cell = d.cell join loop_rate l on l.function = b.function group by 1
 -- test claims: a walk through memory that no cache holds any more

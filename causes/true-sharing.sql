@@ -32,7 +32,7 @@ from waits w join budget b on b.function = w.function and b.comm = w.comm
 join cells c on c.function = w.function and c.comm = w.comm
 where b.state = 'user' and b.aside = 0 and b.slow > b.against and w.slow > w.against * 1.2
 -- tells:
-select s.thing as subject, s.fields, s.function, s.comm, max(s.whole) as whole, round(max(s.speedup), 1) as speedup, s.note,
+select s.thing as subject, s.fields, s.function, s.comm, 100 * max(s.whole) as whole, round(max(s.speedup), 1) as speedup, s.note,
        iif(max(s.proven) = 1, 'watched: watchpoints saw several threads use it', null) as seen
 from claimed d join sharing s on s.thing = d.subject group by 1
 -- test claims: one counter of all

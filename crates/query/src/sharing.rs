@@ -15,6 +15,8 @@ const SAMPLES: u64 = 5;
 const PART: f64 = 0.01;
 /// Others use the bytes themselves for this part of what they do to the line: then it is true sharing, as the bytes' own line would go to and fro too.
 const SAME: f64 = 0.25;
+/// If this part of the waits is for bytes that others use too, a line for each thread's own would not help enough: it is true sharing.
+const MOSTLY: f64 = 0.4;
 /// A line whose others come less often than this, ns between two, does not move often enough to matter.
 const RARELY: f64 = 20_000.0;
 
@@ -334,8 +336,7 @@ impl Sharing {
             }
         }
         for (place, thing) in things.iter_mut().enumerate() {
-            let [of_false, of_true] = kinds.get(&place).copied().unwrap_or_default();
-            thing.kind = if of_true > of_false { Kind::True } else { Kind::False };
+            thing.kind = kind(kinds.get(&place).copied().unwrap_or_default());
             let all = self.looked.get(&thing.pid).copied().unwrap_or(0.0);
             let part = (thing.excess / all).min(0.99);
             // As a count of samples: its standard deviation is the root.
@@ -350,6 +351,11 @@ impl Sharing {
         things.sort_by(|a, b| b.excess.total_cmp(&a.excess));
         self.things = things;
     }
+}
+
+/// The kind of seconds of false and of true sharing.
+fn kind([of_false, of_true]: [f64; 2]) -> Kind {
+    if of_true >= MOSTLY * (of_false + of_true) { Kind::True } else { Kind::False }
 }
 
 fn judge(
@@ -403,8 +409,7 @@ fn judge(
     let watched: BTreeSet<i64> = line.accesses.iter().filter(|a| a.hits > 0).map(|a| a.tid).collect();
     line.proven = watched.len() > 1 && line.accesses.iter().any(|a| a.hits > 0 && a.writes);
     if line.waited >= SAMPLES && all_excess / all >= PART / 4.0 {
-        let [of_false, of_true] = kinds;
-        line.kind = Some(if of_true > of_false { Kind::True } else { Kind::False });
+        line.kind = Some(kind(kinds));
     }
 }
 

@@ -18,6 +18,7 @@ mod monitors;
 mod pairs;
 mod record;
 mod resolve;
+mod sharing;
 mod stacks;
 mod turns;
 mod usage;

@@ -10,10 +10,9 @@ mod pending;
 mod tables;
 mod version;
 
-pub(crate) use data::{Data, Flips, JavaData, Kind, Member, SecondarySupers};
+pub(crate) use data::{Data, Kind, SecondarySupers};
 pub(crate) use pending::{Machine, Pending};
 pub(crate) use tables::EXPORTED;
-pub(crate) use version::{Version, has_fix_of_8180450};
 
 use crate::stacks::Stacks;
 use crate::threads::memory::Trouble;

@@ -1,12 +1,13 @@
 //! What lies in a shared line: asked once, while the process is there.
 
+use super::java::Jvms;
 use super::lines::{Access, Key, LINE, Line};
 use super::space::Space;
 use crate::stacks::{Position, Stacks, Thing, ThingKind};
 use std::ops::Range;
 
 /// Accesses whose data is looked for.
-const ASKED: usize = 24;
+pub(super) const ASKED: usize = 24;
 
 /// A field or element within a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,11 +35,14 @@ pub(in super::super) struct Data {
 }
 
 /// What a line holds.
-pub(super) fn of(stacks: &Stacks, line: &Line) -> Data {
+pub(super) fn of(stacks: &Stacks, jvms: &mut Jvms, line: &Line) -> Data {
     let mut accesses: Vec<(&Key, &Access)> = line.accesses.iter().collect();
     accesses.sort_by_key(|(key, access)| (std::cmp::Reverse((access.waited, access.hits, access.seen)), **key));
     let range = line.address..line.address + LINE;
     let shared = matches!(line.space, Space::Shared(..)).then_some("shared memory");
+    if let Some(data) = jvms.data(stacks, line, &range, &accesses) {
+        return data;
+    }
     let mut data = Data { memory: shared, ..Data::default() };
     for (key, access) in accesses.iter().take(ASKED).filter(|(_, access)| access.pid == line.pid) {
         let Some(thing) = thing(stacks, line, &range, key, access) else { continue };

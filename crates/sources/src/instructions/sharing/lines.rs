@@ -2,6 +2,7 @@
 
 use super::codes::{Codes, Found};
 use super::data::{self, Data};
+use super::java::Jvms;
 use super::space::{Space, Spaces};
 use crate::stacks::{Busy, Site, Stacks};
 use host::registers::Registers;
@@ -112,6 +113,7 @@ pub(in super::super) struct Looked {
 pub(in super::super) struct Lines {
     lines: HashMap<(Space, u64), Line>,
     last: i64,
+    jvms: Jvms,
 }
 
 /// Where a sample comes from.
@@ -314,7 +316,7 @@ impl Lines {
                 self.last += 1;
                 line.number = self.last;
                 copy.number = self.last;
-                copy.data = Some(data::of(stacks, line));
+                copy.data = Some(data::of(stacks, &mut self.jvms, line));
             }
             copy.accesses.retain(|_, access| access.waited + access.seen + access.hits > 0);
             if !copy.accesses.is_empty() {

@@ -3,6 +3,11 @@
 
 mod codes;
 mod data;
+#[cfg(feature = "bpf")]
+mod java;
+#[cfg(not(feature = "bpf"))]
+#[path = "no_java.rs"]
+mod java;
 mod lines;
 mod space;
 mod tables;

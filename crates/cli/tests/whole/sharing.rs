@@ -1,0 +1,127 @@
+//! Cache lines that threads fight over: programs of which it is known, recorded for some seconds, with watchpoints and without.
+
+use crate::common::{Folder, skipped};
+use serde_json::Value;
+use std::process::Command;
+
+const PROGRAM: &str = r#"
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+struct tally { uint64_t value, spare[31]; };
+static struct { uint64_t other[8]; uint64_t counts[32]; } shared __attribute__((aligned(64)));
+static int apart;
+static double seconds;
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec + t.tv_nsec * 1e-9;
+}
+
+__attribute__((noinline)) void count(uint64_t *word, uint64_t n) {
+    for (uint64_t i = 0; i < n; i++) {
+        __atomic_fetch_add(word, 1, __ATOMIC_RELAXED);
+        __asm__ volatile("" ::"r"(i));
+    }
+}
+
+static void *work(void *number) {
+    uint64_t which = (uint64_t)number;
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(which, &set);
+    sched_setaffinity(0, sizeof set, &set);
+    double end = now() + seconds;
+    while (now() < end) count(&shared.counts[which * apart], 1 << 20);
+    return 0;
+}
+
+int main(int count, char **words) {
+    pthread_t threads[2];
+    apart = atoi(words[1]);
+    seconds = atof(words[2]);
+    for (uint64_t n = 0; n < 2; n++) pthread_create(&threads[n], 0, work, (void *)n);
+    for (int n = 0; n < 2; n++) pthread_join(threads[n], 0);
+    return 0;
+}
+"#;
+
+/// Records the program with its two words so many words apart.
+fn recorded(folder: &Folder, apart: &str, more: &[&str]) -> Option<Value> {
+    if std::thread::available_parallelism().map_or(1, usize::from) < 2 {
+        skipped("shared lines", "one CPU");
+        return None;
+    }
+    let source = folder.path("share.c");
+    std::fs::write(&source, PROGRAM).unwrap();
+    let made = Command::new("cc")
+        .args(["-O2", "-g", "-pthread", "-o", "share", "share.c"])
+        .current_dir(folder.path(""))
+        .status();
+    if !made.is_ok_and(|made| made.success()) {
+        skipped("shared lines", "no C compiler");
+        return None;
+    }
+    let words = [&["record", "-q", "--force", "-o", "shared.twin"], more, &["--", "./share", apart, "4"]].concat();
+    folder.expect(0, words);
+    let coverage = folder.rows("shared.twin", "select samples, on_load, after_load, skid from skid");
+    if coverage.first().is_none_or(|row| row["skid"] != 1) {
+        skipped("shared lines", "no samples with registers, or where they land is not told here");
+        return None;
+    }
+    Some(folder.expect(0, ["sharing", "shared.twin", "--json"]).json())
+}
+
+#[test]
+fn two_words_of_a_line_are_false_sharing_and_one_word_is_true() {
+    let folder = Folder::alone();
+    let Some(said) = recorded(&folder, "1", &["--sharing"]) else { return };
+    let first = &said["findings"][0];
+    assert_eq!(first["kind"], "false", "{said}");
+    assert_eq!(first["name"], "shared", "{first}");
+    assert_eq!(first["functions"][0]["name"], "count", "{first}");
+    let fields: Vec<&str> = first["fields"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    assert!(fields.contains(&"shared.counts[0]") && fields.contains(&"shared.counts[1]"), "{fields:?}");
+    assert!(first["speedup"]["value"].as_f64() > Some(1.2), "{first}");
+    let line = &said["lines"][first["lines"][0].as_u64().unwrap() as usize];
+    let offsets: Vec<i64> = line["accesses"].as_array().unwrap().iter().filter_map(|a| a["first"].as_i64()).collect();
+    assert!(offsets.iter().all(|first| [0, 8].contains(first)), "{line}");
+    match said["watched"]["hits"].as_u64() {
+        // Whether both threads ran while it was watched, the machine decides.
+        Some(hits) if hits > 0 => {
+            let hits = line["accesses"].as_array().unwrap().iter().filter_map(|a| a["hits"].as_u64());
+            assert!(hits.sum::<u64>() > 0, "{line}");
+        }
+        _ => skipped("watchpoints", "none hit on this machine"),
+    }
+    let shown = folder.expect(0, ["sharing", "shared.twin"]);
+    assert!(shown.stdout.contains("false sharing: shared") && shown.stdout.contains("lock add"), "{shown}");
+
+    let Some(said) = recorded(&folder, "0", &[]) else { return };
+    assert_eq!(said["findings"][0]["kind"], "true", "{said}");
+    assert!(said["watched"].is_null());
+}
+
+#[test]
+fn words_of_lines_of_their_own_are_nothing() {
+    let folder = Folder::alone();
+    let Some(said) = recorded(&folder, "16", &["--sharing"]) else { return };
+    assert_eq!(said["findings"].as_array().map(Vec::len), Some(0), "{said}");
+}
+
+#[test]
+fn what_cannot_be_looked_at_is_said() {
+    let folder = Folder::new();
+    let nothing = folder.expect(1, ["sharing"]);
+    assert!(nothing.stderr.contains("nothing to look at"), "{nothing}");
+    folder.expect(2, ["sharing", "a.twin", "--pid", "1"]);
+    folder.expect(0, ["record", "-q", "-o", "none.twin", "--instructions=0", "--", "true"]);
+    let none = folder.expect(1, ["sharing", "none.twin"]);
+    assert!(none.stderr.contains("not looked for shared lines"), "{none}");
+}
