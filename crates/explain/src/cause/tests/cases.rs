@@ -130,6 +130,7 @@ fn schema() -> &'static BTreeMap<String, Vec<String>> {
             totals: Vec::new(),
             facts: Vec::new(),
             instructions: Instructions::default(),
+            sharing: crate::cause::sharing::Shared::default(),
         };
         assert_eq!(nothing.define(&mut session).unwrap(), Vec::<String>::new());
         let (_, names) = session

@@ -5,7 +5,8 @@ use crate::hotspot::exported;
 use crate::hotspot::header::{self, Pointers};
 use crate::stacks::Stacks;
 use crate::threads::memory::Process;
-use std::collections::HashMap;
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -225,6 +226,101 @@ fn what_lies_where_in_live_jvms() {
             match run(jdk, classes.path(), options) {
                 Some(java) => looked_at(&java, &what),
                 None => eprintln!("skipped: {what}: this JVM does not start with these options"),
+            }
+        }
+    }
+}
+
+/// Memory of a live process, page by page as it was when it was first read.
+#[derive(Default)]
+struct Kept {
+    of: Option<Process>,
+    pages: RefCell<BTreeMap<u64, Option<Vec<u8>>>>,
+    reads: Cell<usize>,
+    /// The words that were read.
+    words: RefCell<BTreeSet<u64>>,
+}
+
+impl Memory for Kept {
+    fn some(&self, address: u64, into: &mut [u8]) -> Result<usize, Trouble> {
+        self.reads.set(self.reads.get() + 1);
+        let mut done = 0;
+        // Of long stretches, which are looked through for a start, few words matter.
+        let short = (0..into.len().min(256) as u64).step_by(8).map(|i| address.saturating_add(i) & !7);
+        self.words.borrow_mut().extend(short);
+        while done < into.len() {
+            let Some(at) = address.checked_add(done as u64) else { break };
+            let mut pages = self.pages.borrow_mut();
+            let page = pages.entry(at & !4095).or_insert_with(|| {
+                let mut page = vec![0; 4096];
+                let read = self.of.map(|memory| memory.some(at & !4095, &mut page));
+                (read == Some(Ok(4096))).then_some(page)
+            });
+            let Some(page) = page else { break };
+            let from = &page[(at & 4095) as usize..];
+            let length = from.len().min(into.len() - done);
+            into[done..done + length].copy_from_slice(&from[..length]);
+            done += length;
+        }
+        Ok(done)
+    }
+}
+
+#[test]
+fn damaged_memory_of_live_jvms() {
+    let Some((classes, jdks)) = classes() else { return };
+    for jdk in &jdks {
+        for options in [["-XX:+UseSerialGC"], ["-XX:-UseCompressedOops"], ["-XX:+UseCompactObjectHeaders"]] {
+            let Some(java) = run(jdk, classes.path(), &options) else { continue };
+            let kept = Kept { of: Some(java.memory), ..Kept::default() };
+            let klass = java.klass("hits");
+            let mut asked: Vec<(u64, u64)> =
+                ["hits", "inherited", "array", "objects", "statics"].map(|name| java.place(name)).to_vec();
+            asked.extend([(klass, klass + java.data.layout.cache), (0, klass + java.data.layout.supers)]);
+            asked.extend(asked.clone().into_iter().map(|(_, address)| (0, address)));
+            let ask = |memory: &Kept| {
+                for &(pointer, address) in &asked {
+                    memory.reads.set(0);
+                    let line = address & !63..(address & !63) + 64;
+                    let found = java.data.at(memory, pointer, address, &line).unwrap_or_default();
+                    let holds = |data: &JavaData| (data.start..=data.start + data.size).contains(&address);
+                    assert!(found.is_none_or(|data| holds(&data) && data.members.len() <= 1000), "{address:#x}");
+                    assert!(memory.reads.get() < 20_000, "{address:#x}: {} reads", memory.reads.get());
+                }
+                assert!(java.data.flips(memory, klass, 3, Duration::ZERO).is_ok_and(|flips| flips.reads <= 3));
+            };
+            ask(&kept);
+            let (whole, words) = (kept.pages.take(), Vec::from_iter(kept.words.take()));
+            // Another memory for each round, from a generator with a fixed start.
+            let mut state = 23u64;
+            let mut next = || {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                state >> 16
+            };
+            let pages: Vec<u64> = whole.iter().filter(|(_, page)| page.is_some()).map(|(at, _)| *at).collect();
+            for _ in 0..300 {
+                let mut pages_now = whole.clone();
+                for _ in 0..next() % 24 {
+                    let word = words[next() as usize % words.len()];
+                    let (page, at) = (word & !4095, (word & 4095) as usize);
+                    // The page of the witness stays, else nothing is asked.
+                    if page == java.data.witness.0 & !4095 {
+                        continue;
+                    }
+                    let Some(Some(bytes)) = pages_now.get_mut(&page) else { continue };
+                    let word = match next() % 4 {
+                        0 => 0,
+                        1 => u64::MAX >> (next() % 64),
+                        2 => pages[next() as usize % pages.len()] + (next() % 512) * 8,
+                        _ => next() << (next() % 32),
+                    };
+                    bytes[at..at + 8].copy_from_slice(&word.to_ne_bytes());
+                    if next() % 40 == 0 {
+                        pages_now.insert(page, None);
+                    }
+                }
+                let memory = Kept { of: None, pages: RefCell::new(pages_now), ..Kept::default() };
+                ask(&memory);
             }
         }
     }
