@@ -34,7 +34,7 @@ fn feature(jdk: &Path) -> u32 {
 fn classes() -> Option<(tempfile::TempDir, Vec<PathBuf>)> {
     let jdks = jdks();
     let Some(oldest) = jdks.first() else {
-        eprintln!("skipped: no JDK in /usr/lib/jvm, nor in JAVA_HOME");
+        println!("SKIPPED: data of JVMs: no JDK in /usr/lib/jvm, nor in JAVA_HOME");
         return None;
     };
     let dir = tempfile::tempdir().unwrap();
@@ -225,7 +225,8 @@ fn what_lies_where_in_live_jvms() {
             let what = format!("{} {options:?}", feature(jdk));
             match run(jdk, classes.path(), options) {
                 Some(java) => looked_at(&java, &what),
-                None => eprintln!("skipped: {what}: this JVM does not start with these options"),
+                // Compact headers are new; uncompressed pointers to classes go away, as collectors may.
+                None => assert!(!options.is_empty(), "{what}: this JVM does not start"),
             }
         }
     }
