@@ -65,7 +65,7 @@ pub(crate) fn listings(runs: &[Run], comparison: &Comparison, explained: Option<
     };
     let missing = runs.iter().enumerate().map(|(index, run)| (!has(index)).then(|| no_code(run))).collect();
     let mut spec = Instructions { block: None, run, against, missing };
-    if !sides.each_ref().both().iter().any(|side| side.is_some()) {
+    if sides.slow.is_none() && sides.baseline.is_none() {
         let asked = [Some(run), against].into_iter().flatten().filter_map(|index| runs.get(index)).any(knows);
         return asked.then(|| Made { spec, listings: None, places: HashMap::new() });
     }
@@ -73,7 +73,9 @@ pub(crate) fn listings(runs: &[Run], comparison: &Comparison, explained: Option<
         explained.explanation.findings.iter().map(|f| f.subject.as_str()).filter(|s| !s.is_empty()).collect()
     });
     let (chosen, places, left_out) = choose(&sides, &subjects);
-    let (unit, units) = units(&sides.each_ref().map(|side| side.as_ref().map(|side| (side.run, side.window))));
+    // As the explanation has it: of both runs, also where one has no code.
+    let of = |index: usize| Some((runs.get(index)?, comparison.windows.get(index)?));
+    let (unit, units) = units(&PerSide { slow: of(run), baseline: against.and_then(of) });
     let listed = chosen.into_iter().filter_map(|chosen| list(&sides, chosen, &unit, units)).collect();
     spec.block = Some(BLOCK.to_owned());
     Some(Made { spec, listings: Some(Listings { per: unit.name().to_owned(), functions: listed, left_out }), places })

@@ -133,7 +133,7 @@ export function hottest(rows: ListedRow[]): number | null {
 export const time = (ns: number) => human(ns / 1e9, "s");
 
 /** The same with its sign. */
-export const signed = (ns: number) => `${ns < 0 ? "−" : "+"}${time(Math.abs(ns))}`;
+export const signed = (ns: number) => `${ns < 0 ? "−" : ns > 0 ? "+" : ""}${time(Math.abs(ns))}`;
 
 const percent = (part: number) => `${fixed(part * 100, 0)} %`;
 

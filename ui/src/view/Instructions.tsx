@@ -90,7 +90,7 @@ function Functions({ spec, listings, picked }: { spec: Spec; listings: Listings;
         Functions that findings are about, and those with most samples.{" "}
         <span class="quiet">Choose one to see its instructions below.{listings.left_out > 0 ? ` ${listings.left_out} with fewer samples are not listed.` : ""}</span>
       </p>
-      <DataTable name="functions" label="Functions" columns={columns} rows={rows} first={both ? "difference" : "time-slow"} onRow={pick} look={(r) => (r.at === picked ? "picked" : "")} />
+      <DataTable name="functions" label="Functions" columns={columns} rows={rows} first={rows.some((r) => r.listed.difference) ? "difference" : "time-slow"} onRow={pick} look={(r) => (r.at === picked ? "picked" : "")} />
     </article>
   );
 }
@@ -179,7 +179,6 @@ export function Instructions({ spec, listings }: { spec: Spec; listings: Listing
           {chosen.value ? ": the window that is chosen above does not change what is on this page." : "."}
         </li>
         {others > 0 && <li>Of {nameOf(spec.run)}{spec.against === null ? "" : ` against ${nameOf(spec.against)}`}; the other recordings are not listed.</li>}
-        {sides.map((side) => spec.missing[runOf(spec, side)] && <li key={side}><RunName run={runOf(spec, side)} />: {why(side)}</li>)}
       </ul>
       {!listed ? <p class="none">No function has enough samples: a longer recording, or more bursts (<code>--instructions=2</code>), give more.</p> : (
         <>
