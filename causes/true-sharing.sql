@@ -20,7 +20,8 @@ with cpu as materialized (
 ),
 -- Seconds per unit of work that a function waits for lines of that kind, on either side.
 waits as materialized (
-    select s.thing, s.function, s.comm, s.slow_part * c.slow as slow, min(s.against_part, s.slow_part) * c.against as against
+    select s.thing, s.function, s.comm, s.slow_part * c.slow as slow,
+           min(s.against_part, s.slow_part) * c.against as against
     from sharing s join cpu c on c.comm = s.comm where s.kind = 'true' and s.whole >= 0.02
 ),
 cells as materialized (
@@ -32,14 +33,15 @@ from waits w join budget b on b.function = w.function and b.comm = w.comm
 join cells c on c.function = w.function and c.comm = w.comm
 where b.state = 'user' and b.aside = 0 and b.slow > b.against and w.slow > w.against * 1.2
 -- tells:
-select s.thing as subject, s.fields, s.function, s.comm, 100 * max(s.whole) as whole, round(max(s.speedup), 1) as speedup, s.note,
+select s.thing as subject, s.fields, s.function, s.comm, 100 * max(s.whole) as whole,
+       round(max(s.speedup), 1) as speedup, s.note,
        iif(max(s.proven) = 1, 'watched: watchpoints saw several threads use it', null) as seen
 from claimed d join sharing s on s.thing = d.subject group by 1
 -- test claims: one counter of all
 -- budget* state=user function=count comm=app slow=10 against=1
 -- budget state=user function=parse comm=app slow=2 against=1
--- sharing kind=true thing=total fields=value comm=app function=count slow_part=0.7 against_part=0 whole=0.7 speedup=3.3 proven=0
+-- sharing kind=true thing=total fields=value comm=app function=count slow_part=0.7 against_part=0 whole=0.7
 -- says 'threads write and read the same data again and again, total (value), in `count()`'
 -- test refuses: hardly any time
 -- budget state=user function=count comm=app slow=10 against=1
--- sharing kind=true thing=total fields=value comm=app function=count slow_part=0.01 against_part=0 whole=0.01 speedup=1 proven=0
+-- sharing kind=true thing=total fields=value comm=app function=count slow_part=0.01 against_part=0 whole=0.01

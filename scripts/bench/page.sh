@@ -81,6 +81,10 @@ unwind|Stacks of real programs|Share of samples that were unwound to the start o
   under wrk, PostgreSQL under pgbench, Python, Go, this recorder, clang and rustc (a frame of half a megabyte ends most
   of the remaining stacks of rustc's front end), and a JVM with and without \`-XX:+PreserveFramePointer\`; for the JVM
   also how many of twenty compiled callers were found, with and without.
+sharing|Shared cache lines|The programs of \`workloads/sharing\`, of which it is known which threads share what, each recorded for
+  some seconds with \`--sharing\`; kind, function, data and fields of the first finding of \`twinscope sharing\`, and the
+  speed-up that it predicts beside the CPU time of an operation in the program by that in its mended twin, which ran
+  right after it. Programs whose access another one of the twin does not have (true sharing) save that too.
 build|Build|\`make build\` after \`make clean\`, packages downloaded before."
 
 # What is a table with a row for each program: name, and the metrics that are its columns, in their order

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What `twinscope sharing` says of workloads/sharing, against what the programs themselves say.
 
-usage: scripts/bench/sharing.py [--seconds 6] [--twinscope PATH] [--keep DIR] [NAME ...]
+usage: scripts/bench/sharing.py [--seconds 6] [--twinscope PATH] [--keep DIR] [--tsv] [NAME ...]
 
 Records each program with --sharing, and runs its mended twin; prints a row a program, and at the end how many are right:
 kind, function, data and fields, and the predicted speed-up beside the measured one (CPU time an operation takes in the
@@ -40,6 +40,7 @@ def main():
     asked.add_argument("--seconds", type=int, default=6)
     asked.add_argument("--twinscope", default=os.path.join(HERE, "..", "..", "target", "release", "twinscope"))
     asked.add_argument("--keep", help="a folder for the recordings")
+    asked.add_argument("--tsv", action="store_true", help="as the rows of scripts/bench.sh")
     asked.add_argument("names", nargs="*")
     asked = asked.parse_args()
     twinscope = os.path.abspath(asked.twinscope)
@@ -49,7 +50,8 @@ def main():
     folder = asked.keep or tempfile.mkdtemp(prefix="sharing-")
     os.makedirs(folder, exist_ok=True)
     sums = {"guilty": 0, "kind": 0, "function": 0, "data": 0, "fields": 0, "speed": 0, "timed": 0, "innocent": 0, "silent": 0}
-    print(f"{'program':<22} {'expected':<9} {'said':<7} {'what':<44} {'fields':<24} {'predicted':>18} {'measured':>8}")
+    show = (lambda *words, **_: print(*words, file=sys.stderr)) if asked.tsv else print
+    show(f"{'program':<22} {'expected':<9} {'said':<7} {'what':<44} {'fields':<24} {'predicted':>18} {'measured':>8}")
     for name in names:
         program = programs[name]
         threads, more = program.get("threads", 2), program.get("more")
@@ -60,7 +62,7 @@ def main():
         try:
             found = json.loads(shown.stdout)
         except json.JSONDecodeError:
-            print(f"{name:<22} nothing to read: {shown.stderr.strip()[:120]} {said.strip()[-200:]}")
+            show(f"{name:<22} nothing to read: {shown.stderr.strip()[:120]} {said.strip()[-200:]}")
             found = {"findings": []}
         first = found["findings"][0] if found["findings"] else None
         kinds = [program["kind"], *program.get("accepts", [])]
@@ -88,12 +90,9 @@ def main():
                 mended = cost(run(program["mended"], 2, threads, more))
                 slow = cost(said)
                 if mended and slow:
-                    alone = program.get("alone")
                     ratio = slow / mended
                     sums["timed"] += 1
                     sums["speed"] += 0.7 <= first["speedup"]["value"] / ratio <= 1.3
-                    if alone:
-                        ratio = slow / mended
         predicted = ""
         if first:
             s = first["speedup"]
@@ -101,13 +100,24 @@ def main():
         what = f"{first['name'][:28]} {first['functions'][0]['name'][:14]}" if first else ""
         fields = ", ".join(first["fields"])[:24] if first else ""
         measured = f"{ratio:.1f}" if ratio else ""
+        if asked.tsv and ratio:
+            print(f"{name}\tpredicted speed-up\t×\t{first['speedup']['value']:.2f}")
+            print(f"{name}\tmeasured\t×\t{ratio:.2f}")
         mark = " " if kind in kinds else "!"
-        print(f"{name:<22} {program['kind']:<9}{mark}{kind:<7} {what:<44} {fields:<24} {predicted:>18} {measured:>8}", flush=True)
-    print(
-        f"guilty {sums['guilty']}: kind right {sums['kind']}, function {sums['function']}, data {sums['data']}, "
-        f"fields {sums['fields']}; speed-up within 30 %: {sums['speed']} of {sums['timed']}; "
-        f"innocent {sums['innocent']}: silent {sums['silent']}"
-    )
+        show(f"{name:<22} {program['kind']:<9}{mark}{kind:<7} {what:<44} {fields:<24} {predicted:>18} {measured:>8}", flush=True)
+    rows = [
+        ("guilty programs", sums["guilty"]),
+        ("of these, kind right", sums["kind"]),
+        ("function right", sums["function"]),
+        ("data right", sums["data"]),
+        ("a field right", sums["fields"]),
+        ("programs with a mended twin that were found", sums["timed"]),
+        ("of these, predicted speed-up within 30 %", sums["speed"]),
+        ("innocent programs", sums["innocent"]),
+        ("of these, silent", sums["silent"]),
+    ]
+    for words, value in rows:
+        print(f"all\t{words}\t\t{value}" if asked.tsv else f"{value:>4}  {words}")
 
 
 if __name__ == "__main__":

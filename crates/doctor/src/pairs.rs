@@ -8,6 +8,7 @@ use crate::{Context, machine};
 use model::{Unavailable, human};
 use std::collections::BTreeMap;
 use std::sync::Barrier;
+use std::time::Duration;
 
 pub(crate) static CHECKS: &[Check] = &[Check {
     id: "cpu-pairs",
@@ -19,9 +20,12 @@ pub(crate) static CHECKS: &[Check] = &[Check {
     run: pairs,
 }];
 
+/// Longer a CPU does not take to answer, unless it was taken away for good.
+const ANSWER: Duration = Duration::from_millis(500);
+
 /// Seconds a line takes from CPU `a` to CPU `b`.
 fn transfer(context: &Context<'_>, a: usize, b: usize) -> Result<f64, Unavailable> {
-    let times = host::cacheline::transfer(a, b, context.rounds(15) as u64, || context.go_on())?;
+    let times = host::cacheline::transfer(a, b, context.rounds(15) as u64, ANSWER, || context.go_on())?;
     Ok(Spread::or_failed(&times, "passing a line")?.low)
 }
 

@@ -14,9 +14,6 @@ struct Line(AtomicU64);
 
 /// Round trips of one batch.
 const TRIPS: u64 = 300;
-/// Longer a CPU does not take to answer, unless it was taken away for good.
-const ANSWER: Duration = Duration::from_millis(500);
-
 fn pin(cpu: usize) -> Result<(), Unavailable> {
     let mut set = CpuSet::new();
     if cpu >= CpuSet::MAX_CPU {
@@ -26,8 +23,8 @@ fn pin(cpu: usize) -> Result<(), Unavailable> {
     sched_setaffinity(None, &set).map_err(|error| Unavailable::failed(format!("CPU {cpu}: {error}")))
 }
 
-/// Waits until the line holds `value`; false when it takes too long, or somebody has given up.
-fn wait(line: &Line, value: u64, over: &AtomicBool) -> bool {
+/// Waits until the line holds `value`; false when it takes longer than `answer`, or somebody has given up.
+fn wait(line: &Line, value: u64, answer: Duration, over: &AtomicBool) -> bool {
     let mut turns = 0u32;
     let mut end = None;
     while line.0.load(Ordering::Acquire) != value {
@@ -35,7 +32,7 @@ fn wait(line: &Line, value: u64, over: &AtomicBool) -> bool {
         turns += 1;
         if turns == 1 << 16 {
             turns = 0;
-            if over.load(Ordering::Relaxed) || Instant::now() > *end.get_or_insert_with(|| Instant::now() + ANSWER) {
+            if over.load(Ordering::Relaxed) || Instant::now() > *end.get_or_insert_with(|| Instant::now() + answer) {
                 return false;
             }
         }
@@ -44,6 +41,7 @@ fn wait(line: &Line, value: u64, over: &AtomicBool) -> bool {
 }
 
 /// How long the line takes from CPU `a` to CPU `b` and back, halved, seconds: of each of so many batches of 300. `go_on` is asked before each.
+/// A CPU that takes longer than `answer` to write back was taken away.
 ///
 /// # Errors
 /// Where a CPU cannot be used, or does not answer; and what `go_on` says.
@@ -51,6 +49,7 @@ pub fn transfer(
     a: usize,
     b: usize,
     batches: u64,
+    answer: Duration,
     mut go_on: impl FnMut() -> Result<(), Unavailable> + Send,
 ) -> Result<Vec<f64>, Unavailable> {
     let line = Line(AtomicU64::new(0));
@@ -60,7 +59,7 @@ pub fn transfer(
         let echo = scope.spawn(|| {
             pin(b)?;
             for n in 0..batches * TRIPS {
-                if !wait(&line, 2 * n + 1, &over) {
+                if !wait(&line, 2 * n + 1, answer, &over) {
                     break;
                 }
                 line.0.store(2 * n + 2, Ordering::Release);
@@ -75,8 +74,8 @@ pub fn transfer(
                     let start = Instant::now();
                     for n in batch * TRIPS..(batch + 1) * TRIPS {
                         line.0.store(2 * n + 1, Ordering::Release);
-                        if !wait(&line, 2 * n + 2, &over) {
-                            let why = format!("CPU {b} did not answer CPU {a} for half a second");
+                        if !wait(&line, 2 * n + 2, answer, &over) {
+                            let why = format!("CPU {b} did not answer CPU {a} for {} ms", answer.as_millis());
                             return Err(Unavailable::failed(why));
                         }
                     }
@@ -98,9 +97,10 @@ pub fn atomic() -> f64 {
     const ADDITIONS: u32 = 2_000;
     let line = Line(AtomicU64::new(0));
     let batch = |_| {
+        let word = std::hint::black_box(&line.0);
         let start = Instant::now();
         for _ in 0..ADDITIONS {
-            std::hint::black_box(&line).0.fetch_add(1, Ordering::Relaxed);
+            word.fetch_add(1, Ordering::Relaxed);
         }
         start.elapsed().as_secs_f64() / f64::from(ADDITIONS)
     };
@@ -120,7 +120,9 @@ mod tests {
     #[test]
     fn who_is_asked_may_end_it() {
         let stop = || Err(Unavailable::failed("enough"));
-        assert!(transfer(0, 0, 3, stop).is_err_and(|why| why.to_string().contains("enough")));
-        assert!(transfer(1 << 20, 0, 1, || Ok(())).is_err());
+        assert!(
+            transfer(0, 0, 3, Duration::from_millis(100), stop).is_err_and(|why| why.to_string().contains("enough"))
+        );
+        assert!(transfer(1 << 20, 0, 1, Duration::from_millis(100), || Ok(())).is_err());
     }
 }

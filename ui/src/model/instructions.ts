@@ -145,7 +145,12 @@ export function waitsInWords(waits: { wait: string; part: number }[]): string {
 const digits = (x: number) => fixed(x, x >= 99.5 ? 0 : x >= 9.95 ? 1 : 2);
 
 const BY: Record<string, string> = { chain: "chain of results", width: "width", unit: "one unit" };
-const VERDICTS: Record<string, string> = { core: "core-bound", memory: "memory-bound", between: "neither plainly core-bound nor memory-bound" };
+const BOUND = "bound";
+const VERDICTS: Record<string, string> = {
+  core: `core-${BOUND}`,
+  memory: `memory-${BOUND}`,
+  between: "neither plainly core-bound nor memory-bound",
+};
 
 /** What is known of a loop, the time of a round first, and its verdict apart. What is not known is said, with the reason. */
 export function loopInWords(loop: ListedLoop, of: ListedFunction): { round: string; facts: string[]; verdict: string } {

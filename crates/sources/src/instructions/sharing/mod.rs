@@ -19,6 +19,7 @@ pub(super) use tables::{ACCESS, At, FIELD, LINE, LOOK, MACHINE, WATCH, write};
 pub(super) use watch::{Budget, watch};
 
 use host::cacheline;
+use std::time::Duration;
 
 /// What an access costs on this machine.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,13 +33,16 @@ pub(super) struct Machine {
 /// Pairs of CPUs that are tried: the first with some others.
 const PAIRS: usize = 3;
 
-/// Measures it: some milliseconds of two CPUs.
+/// On a busy machine it takes longer until the other CPU answers: then it is not known.
+const ANSWER: Duration = Duration::from_millis(2);
+
+/// Measures it: a millisecond of two CPUs.
 pub(super) fn measure() -> Machine {
     let cpus = allowed();
     let others = cpus.iter().skip(1).step_by((cpus.len() / PAIRS).max(1)).take(PAIRS);
     let first = cpus.first().copied();
     let mut times: Vec<f64> = others
-        .filter_map(|&other| cacheline::transfer(first?, other, 5, || Ok(())).ok())
+        .filter_map(|&other| cacheline::transfer(first?, other, 5, ANSWER, || Ok(())).ok())
         .filter_map(|batches| batches.into_iter().reduce(f64::min))
         .collect();
     times.sort_by(f64::total_cmp);
