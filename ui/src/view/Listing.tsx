@@ -169,7 +169,7 @@ export function Listing({ listed, per, run, first }: { listed: Listed; per: stri
                       <td key={`${s}a`} class="at"><Gutter at={through(brackets[s], part)} /></td>,
                       <td key={`${s}t`} colSpan={3}>
                         {i === 0 && <button type="button" class="plain" onClick={() => open(new Set([...opened, part.from]))}>⋯ {n} instructions without samples</button>}
-                        {i === 0 && left > 0 && <span class="quiet"> and {left} that are not in this report</span>}
+                        {i === 0 && left > 0 && <span class="quiet" title="They are far from any sample, and not in this report">, {left} left out</span>}
                       </td>,
                     ])}
                     {both && <td colSpan={2} />}
