@@ -76,7 +76,8 @@ def main():
             right = kind in kinds
             sums["kind"] += right
             if first:
-                functions = [f["name"] for f in first["functions"]]
+                accesses = [a for at in first["lines"] for a in found["lines"][at]["accesses"]]
+                functions = [a[key] for a in accesses for key in ("function", "within")]
                 wanted = [where.split(":", 1)[1] for where in program.get("where", [])]
                 sums["function"] += any(w in f for w in wanted for f in functions) or not wanted
                 sums["data"] += program.get("name", "") in first["name"]

@@ -258,6 +258,14 @@ fn advice(thing: &Thing, sharing: &Sharing) -> String {
     }
 }
 
+/// The function, and where a compiler has put it.
+fn function(access: &Access) -> String {
+    if access.within.is_empty() || access.within == access.function {
+        return access.function.clone();
+    }
+    format!("{} in {}", access.function, access.within)
+}
+
 fn draw(line: &Line) {
     let (drawn, threads) = cells(line);
     let proven = if line.proven { ", watched" } else { "" };
@@ -280,7 +288,7 @@ fn draw(line: &Line) {
             access.hits,
             access.tid,
             clean(&cut(&access.text, 40)),
-            clean(&cut(&access.function, 50)),
+            clean(&cut(&function(access), 60)),
             clean(&source),
             clean(&cut(&fields.join(", "), 60)),
         );
@@ -290,7 +298,7 @@ fn draw(line: &Line) {
 fn as_json(sharing: &Sharing) -> Value {
     let access = |a: &Access| {
         json!({
-            "thread": a.tid, "name": a.thread, "function": a.function, "source": a.source, "instruction": a.text,
+            "thread": a.tid, "name": a.thread, "function": a.function, "within": a.within, "source": a.source, "instruction": a.text,
             "code": a.code, "first": a.first, "size": a.size, "reads": a.reads, "writes": a.writes, "atomic": a.atomic,
             "waited": a.waited, "wait": a.wait, "excess": a.excess, "seen": a.seen, "hits": a.hits, "period": a.period,
         })

@@ -15,8 +15,7 @@ const SAMPLES: u64 = 5;
 const PART: f64 = 0.01;
 /// Others use the bytes themselves for this part of what they do to the line: then it is true sharing, as the bytes' own line would go to and fro too.
 const SAME: f64 = 0.25;
-/// If this part of the waits is for bytes that others use too, a line for each thread's own would not help enough: it is true sharing.
-const MOSTLY: f64 = 0.4;
+
 /// A line whose others come less often than this, ns between two, does not move often enough to matter.
 const RARELY: f64 = 20_000.0;
 
@@ -48,6 +47,8 @@ pub struct Access {
     pub thread: String,
     /// The function, innermost of those that were put into each other; empty where nobody tells.
     pub function: String,
+    /// The function that the compiler has put it into.
+    pub within: String,
     /// `file:line`.
     pub source: String,
     /// Address of the instruction in the process.
@@ -170,6 +171,19 @@ impl Line {
     /// Threads that use it.
     pub fn threads(&self) -> BTreeSet<i64> {
         self.accesses.iter().map(|a| a.tid).collect()
+    }
+
+    /// Whether several threads write the same bytes again and again.
+    fn several_write(&self) -> bool {
+        let writes = || self.accesses.iter().filter(|a| a.writes && a.is_frequent());
+        writes().any(|a| writes().any(|b| b.tid != a.tid && a.overlaps(b)))
+    }
+
+    /// Whether several threads write, and each other bytes than the others.
+    fn writers_are_apart(&self) -> bool {
+        let writers: BTreeSet<i64> =
+            self.accesses.iter().filter(|a| a.writes && a.is_frequent()).map(|a| a.tid).collect();
+        writers.len() > 1 && !self.several_write()
     }
 
     /// What the line is, without the place in it: lines of one array are one thing.
@@ -355,7 +369,7 @@ impl Sharing {
 
 /// The kind of seconds of false and of true sharing.
 fn kind([of_false, of_true]: [f64; 2]) -> Kind {
-    if of_true >= MOSTLY * (of_false + of_true) { Kind::True } else { Kind::False }
+    if of_true > of_false { Kind::True } else { Kind::False }
 }
 
 fn judge(
@@ -369,6 +383,7 @@ fn judge(
     if all <= 0.0 || line.threads().len() < 2 {
         return;
     }
+    let several = line.several_write();
     let mut kinds = [0.0f64; 2];
     let mut all_excess = 0.0;
     let mut excesses = Vec::with_capacity(line.accesses.len());
@@ -376,7 +391,12 @@ fn judge(
         let others =
             || line.accesses.iter().filter(|o| o.tid != access.tid && (o.writes || access.writes) && o.is_frequent());
         let same: f64 = others().filter(|o| o.overlaps(access)).map(Access::activity).sum();
-        let different: f64 = others().filter(|o| !o.overlaps(access)).map(Access::activity).sum();
+        // Bytes that several write, this thread too, come to it and go whatever lies beside them.
+        let own = |o: &Access| line.accesses.iter().any(|a| a.tid == access.tid && a.is_frequent() && a.overlaps(o));
+        let others_apart = || others().filter(|o| !o.overlaps(access));
+        let joint: f64 = others_apart().filter(|o| several && own(o)).map(Access::activity).sum();
+        let same = same + joint;
+        let different = others_apart().map(Access::activity).sum::<f64>() - joint;
         let mut excess = 0.0;
         if access.waited > 0 && same + different > 0.0 {
             let alone = if access.atomic { atomic } else { LOAD };
@@ -409,7 +429,8 @@ fn judge(
     let watched: BTreeSet<i64> = line.accesses.iter().filter(|a| a.hits > 0).map(|a| a.tid).collect();
     line.proven = watched.len() > 1 && line.accesses.iter().any(|a| a.hits > 0 && a.writes);
     if line.waited >= SAMPLES && all_excess / all >= PART / 4.0 {
-        line.kind = Some(kind(kinds));
+        // Words of which each has one thread that writes it: with a line for each, each moves on its own account alone.
+        line.kind = Some(if line.writers_are_apart() { Kind::False } else { kind(kinds) });
     }
 }
 
@@ -474,15 +495,17 @@ fn accesses(run: &Run, window: &Window, lines: &mut BTreeMap<i64, Line>) {
             let text = |column: usize| batch.symbols.text(cell(column)).unwrap_or_default().to_owned();
             let key = (cell(0), cell(1), cell(5), cell(7), cell(8));
             let (access, periods) = by_key.entry(key).or_insert_with(|| {
-                let (mut function, mut source) = (String::new(), String::new());
+                let (mut function, mut within, mut source) = (String::new(), String::new(), String::new());
                 if let Some((frame, inlined)) = dictionary.innermost(cell(4)) {
                     let inner = inlined.first().unwrap_or(&frame);
                     (function, source) = (inner.function.clone(), inner.source.clone());
+                    within.clone_from(&frame.function);
                 }
                 let access = Access {
                     tid: cell(1),
                     thread: text(2),
                     function,
+                    within,
                     source,
                     code: cell(5) as u64,
                     text: text(6),

@@ -6,6 +6,7 @@ use crate::hotspot;
 use crate::stacks::Stacks;
 use crate::threads::memory::Process;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::ops::Range;
 use std::time::Duration;
 
@@ -13,9 +14,9 @@ use std::time::Duration;
 const READS: u32 = 200;
 const PAUSE: Duration = Duration::from_micros(100);
 
-/// JVMs that were met; `None` for one that is not understood.
+/// JVMs that were met and are understood.
 #[derive(Debug, Default)]
-pub(super) struct Jvms(HashMap<u32, Option<hotspot::Data>>);
+pub(super) struct Jvms(HashMap<u32, hotspot::Data>);
 
 impl Jvms {
     /// What a line of a JVM holds, if it is the JVM's.
@@ -33,8 +34,14 @@ impl Jvms {
     }
 
     fn of(&mut self, stacks: &Stacks, pid: u32) -> Option<&mut hotspot::Data> {
-        let open = || hotspot::Data::new(&Process(pid), &hotspot::exported(pid, stacks)?.ok()?).ok();
-        self.0.entry(pid).or_insert_with(open).as_mut()
+        match self.0.entry(pid) {
+            Entry::Occupied(known) => Some(known.into_mut()),
+            // One that is still starting is asked again with the next line.
+            Entry::Vacant(new) => {
+                let opened = hotspot::Data::new(&Process(pid), &hotspot::exported(pid, stacks)?.ok()?).ok()?;
+                Some(new.insert(opened))
+            }
+        }
     }
 }
 

@@ -16,6 +16,8 @@ pub(super) const LINE: u64 = 64;
 const MOST: usize = 20_000;
 /// Lines that are told of, those that were waited for most.
 const TOLD: usize = 48;
+/// So often it is asked what lies in a line, until it has a name.
+const ASKED: u8 = 3;
 /// A line is waited for if so many samples are.
 const WAITED: u64 = 3;
 
@@ -81,6 +83,8 @@ pub(in super::super) struct Line {
     pub watched: u32,
     /// What lies there; `None` where it was told before.
     pub data: Option<Data>,
+    /// How often that was asked for: a JVM that starts, or an object that moves, may tell later.
+    asked: u8,
 }
 
 impl Line {
@@ -222,6 +226,7 @@ impl Lines {
             accesses: HashMap::new(),
             watched: 0,
             data: None,
+            asked: 0,
         })
     }
 
@@ -311,12 +316,19 @@ impl Lines {
         told.sort_by_key(|line| (std::cmp::Reverse(line.waited()), line.address));
         let mut taken = Vec::new();
         for line in told.into_iter().take(TOLD) {
-            let mut copy = line.clone();
-            if line.number == 0 {
+            let is_new = line.number == 0;
+            if is_new {
                 self.last += 1;
                 line.number = self.last;
-                copy.number = self.last;
-                copy.data = Some(data::of(stacks, &mut self.jvms, line));
+            }
+            let mut copy = line.clone();
+            if line.asked < ASKED {
+                line.asked += 1;
+                let data = data::of(stacks, &mut self.jvms, line);
+                if !data.name.is_empty() {
+                    line.asked = ASKED;
+                }
+                copy.data = (is_new || !data.name.is_empty()).then_some(data);
             }
             copy.accesses.retain(|_, access| access.waited + access.seen + access.hits > 0);
             if !copy.accesses.is_empty() {
