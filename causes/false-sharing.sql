@@ -1,6 +1,6 @@
 -- cause false-sharing: threads use different data in one cache line
 -- layer: code
--- page: profiles
+-- page: sharing profiles
 -- needs: thread_time sample sharing_access sharing_look
 -- before: busy-wait lock-contention
 -- says: threads use different data of one cache line, {subject}[[ ({fields})]], in {function:fn}

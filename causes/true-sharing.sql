@@ -1,6 +1,6 @@
 -- cause true-sharing: threads write the same data again and again
 -- layer: code
--- page: profiles
+-- page: sharing profiles
 -- needs: thread_time sample sharing_access sharing_look
 -- before: busy-wait lock-contention
 -- says: threads write and read the same data again and again, {subject}[[ ({fields})]], in {function:fn}

@@ -129,16 +129,6 @@ fn times(factor: f64) -> String {
     format!("{factor:.1}×")
 }
 
-/// What an access does, in a word.
-fn deed(access: &Access) -> &'static str {
-    match (access.atomic, access.reads, access.writes) {
-        (true, ..) => "atomic",
-        (_, true, true) => "read, write",
-        (_, _, true) => "write",
-        _ => "read",
-    }
-}
-
 /// The line as 64 cells: a digit for the thread that uses the byte, `*` where several do, capital letters from the tenth on.
 fn cells(line: &Line) -> (String, Vec<(char, String)>) {
     let mut names: BTreeMap<i64, (char, String)> = BTreeMap::new();
@@ -216,7 +206,7 @@ fn print(sharing: &Sharing, all: bool) {
         if thing.lines.len() > 4 {
             println!("  and {} lines more", thing.lines.len() - 4);
         }
-        println!("  to do: {}", advice(thing, sharing));
+        println!("  to do: {}", clean(&sharing.advice(thing)));
         println!();
     }
     if all {
@@ -247,17 +237,6 @@ fn print(sharing: &Sharing, all: bool) {
     }
 }
 
-fn advice(thing: &Thing, sharing: &Sharing) -> String {
-    let line = thing.lines.first().and_then(|&at| sharing.lines.get(at));
-    if let Some(note) = line.map(|line| line.note.as_str()).filter(|note| !note.is_empty()) {
-        return clean(note);
-    }
-    match thing.kind {
-        query::sharing::Kind::False => "give each thread's part a cache line of its own: alignas(64) or padding (@Contended in Java, CachePadded in Rust), or copies per thread; keep what is only read apart from what is written".into(),
-        query::sharing::Kind::True => "copies per thread that are put together now and then, batches, or a look before the write".into(),
-    }
-}
-
 /// The function, and where a compiler has put it.
 fn function(access: &Access) -> String {
     if access.within.is_empty() || access.within == access.function {
@@ -283,7 +262,7 @@ fn draw(line: &Line) {
         println!(
             "    {:>6}  {:<11} {:>5} waits {:>4} hits  thread {:<8} {:<40} {}{} {}",
             place,
-            deed(access),
+            access.deed(),
             access.waited,
             access.hits,
             access.tid,

@@ -35,13 +35,15 @@ pub enum Page {
     Calls,
     /// What single instructions of functions cost.
     Instructions,
+    /// Cache lines that threads fight over.
+    Sharing,
     /// The recorder itself.
     Recorder,
 }
 
 impl Page {
     /// Every page, in order.
-    pub const ALL: [Page; 15] = [
+    pub const ALL: [Page; 16] = [
         Page::TimeBudget,
         Page::Requests,
         Page::Cpu,
@@ -56,6 +58,7 @@ impl Page {
         Page::Locks,
         Page::Calls,
         Page::Instructions,
+        Page::Sharing,
         Page::Recorder,
     ];
 
@@ -76,6 +79,7 @@ impl Page {
             Page::Locks => "locks",
             Page::Calls => "calls",
             Page::Instructions => "instructions",
+            Page::Sharing => "sharing",
             Page::Recorder => "recorder",
         }
     }
@@ -97,6 +101,7 @@ impl Page {
             Page::Locks => "Locks",
             Page::Calls => "System calls",
             Page::Instructions => "Instructions",
+            Page::Sharing => "Sharing",
             Page::Recorder => "Recorder",
         }
     }

@@ -90,6 +90,16 @@ impl Access {
         }
     }
 
+    /// What it does, in a word.
+    pub fn deed(&self) -> &'static str {
+        match (self.atomic, self.reads, self.writes) {
+            (true, ..) => "atomic",
+            (_, true, true) => "read, write",
+            (_, _, true) => "write",
+            _ => "read",
+        }
+    }
+
     fn overlaps(&self, other: &Access) -> bool {
         self.bytes().start < other.bytes().end && other.bytes().start < self.bytes().end
     }
@@ -299,6 +309,19 @@ impl Sharing {
         found.lines = lines.into_values().filter(|line| !line.accesses.is_empty()).collect();
         found.judge();
         Some(found)
+    }
+
+    /// What to do about a finding.
+    pub fn advice(&self, thing: &Thing) -> String {
+        let line = thing.lines.first().and_then(|&at| self.lines.get(at));
+        if let Some(line) = line.filter(|line| !line.note.is_empty()) {
+            return line.note.clone();
+        }
+        match thing.kind {
+            Kind::False => "give each thread's part a cache line of its own: alignas(64) or padding (@Contended in Java, CachePadded in Rust), or copies per thread; keep what is only read apart from what is written",
+            Kind::True => "copies per thread that are put together now and then, batches, or a look before the write",
+        }
+        .into()
     }
 
     /// Says of each line what it is, and puts those of one thing together.

@@ -85,6 +85,7 @@ pub(crate) fn head(
         profile,
         requests,
         instructions: instructions.map(|made| made.spec.clone()),
+        sharing: None,
         pages: page_specs(comparison, pages),
     })
 }

@@ -17,6 +17,7 @@ mod locks;
 mod profile;
 mod requests;
 mod rows;
+mod sharing;
 mod stacks;
 mod summed;
 mod tables;
@@ -91,6 +92,10 @@ pub fn report(runs: &[Run], comparison: &Comparison, options: &Explain) -> Resul
         if instructions.is_some() {
             summed::page(&mut pages, Page::Instructions).view = Some(View::Instructions);
         }
+        let shared = sharing::sharing(runs, comparison);
+        if shared.is_some() {
+            summed::page(&mut pages, Page::Sharing).view = Some(View::Sharing);
+        }
         let (requests, block) = requests.map(|r| (r.spec, (requests::BLOCK.to_owned(), r.block))).unzip();
         columns.extend(block);
         let mut blocks = Vec::with_capacity(pages.len() + columns.len() + 2);
@@ -105,8 +110,12 @@ pub fn report(runs: &[Run], comparison: &Comparison, options: &Explain) -> Resul
         if let Some(listings) = instructions.as_ref().and_then(|made| made.listings.as_ref()) {
             blocks.push((listings::BLOCK.to_owned(), html::pack(&serde_json::to_vec(listings)?)?));
         }
+        if let Some(shared) = &shared {
+            blocks.push((sharing::BLOCK.to_owned(), html::pack(&serde_json::to_vec(shared)?)?));
+        }
         blocks.push((head::SET_UP.to_owned(), html::pack(&serde_json::to_vec(&head::set_up(runs))?)?));
-        let head = head::head(runs, comparison, &explained, &mut pages, (spec, requests, instructions.as_ref()))?;
+        let mut head = head::head(runs, comparison, &explained, &mut pages, (spec, requests, instructions.as_ref()))?;
+        head.sharing = shared.map(|_| bundle::BlockRef { block: sharing::BLOCK.into() });
         Ok(Report { html: html::assemble(&head, &blocks)?, explained })
     })
 }

@@ -409,6 +409,8 @@ export type Head = {
   requests: Requests | null,
   /** What single instructions cost; null where no recording says anything of it. */
   instructions: Instructions | null,
+  /** Cache lines that threads fight over: the block of JSON, a `SharedLines`; null where no recording says anything of it. */
+  sharing: BlockRef | null,
   /** The pages, in the order of the left rail. Each has data. */
   pages: Array<PageSpec>,
 };
@@ -918,6 +920,136 @@ export type Share = {
   high: number,
 };
 
+/** An instruction of a thread that uses the line. */
+export type SharedAccess = {
+  /** The thread, by its place. */
+  thread: number,
+  /** First byte in the line. */
+  first: number,
+  /** How many; 0 where it is somewhere in the word. */
+  size: number,
+  /** `read`, `write`, `read, write` or `atomic`. */
+  does: string,
+  /** The function; empty where nobody tells. */
+  function: string,
+  /** The instruction. */
+  text: string,
+  /** `file:line`; empty where nobody tells. */
+  source: string,
+  /** Samples that waited for it. */
+  waited: number,
+  /** Hits of a watchpoint. */
+  hits: number,
+};
+
+/** Bytes that the same threads use. */
+export type SharedCells = {
+  /** The first. */
+  first: number,
+  /** How many. */
+  size: number,
+  /** Threads that write them, by place. */
+  writers: Array<number>,
+  /** Threads that only read them, by place. */
+  readers: Array<number>,
+};
+
+/** A field or an element. */
+export type SharedField = {
+  /** First byte in the line; negative where it begins before. */
+  first: number,
+  /** Bytes. */
+  size: number,
+  /** Its path. */
+  name: string,
+  /** Its type. */
+  of_type: string,
+};
+
+/** A function that waits. */
+export type SharedFunction = {
+  /** Empty where nobody tells. */
+  name: string,
+  /** Of the waiting for the thing. */
+  part: number,
+};
+
+/** A line of 64 bytes. */
+export type SharedLine = {
+  /** Its first byte in the process. */
+  address: number,
+  /** Watchpoints have seen several threads at it. */
+  watched: boolean,
+  /** Where the variable is declared; empty where nobody tells. */
+  source: string,
+  /** What lies in it, in order. */
+  fields: Array<SharedField>,
+  /** Threads that use it; `cells` and `accesses` name them by their place here. */
+  threads: Array<SharedThread>,
+  /** Stretches of bytes that the same threads use in the same way, in order; bytes that are not in one are not used. */
+  cells: Array<SharedCells>,
+  /** Those that are waited for most first. */
+  accesses: Array<SharedAccess>,
+  /** Accesses that are left out. */
+  left_out: number,
+};
+
+/** The block `sharing`. */
+export type SharedLines = {
+  /** By run. */
+  runs: Array<SharedOfRun>,
+};
+
+/** What was found in a run. */
+export type SharedOfRun = {
+  /** Why it was not looked for such lines; null where it was. */
+  missing: NoCode | null,
+  /** Findings, those that take most CPU time first. */
+  things: Array<SharedThing>,
+  /** Findings that are left out. */
+  left_out: number,
+  /** What a line takes from one CPU to another on that machine, ns. */
+  transfer: number | null,
+  /** What an atomic addition takes alone, ns. */
+  atomic: number | null,
+  /** Hits of watchpoints; null where no words were watched. */
+  hits: number | null,
+};
+
+/** Lines of one variable, object or class of a process that threads wait for. */
+export type SharedThing = {
+  /** `false`: threads use different bytes; `true`: they use the same. */
+  kind: string,
+  /** What it is called. */
+  name: string,
+  /** The kind of memory; empty where nobody tells. */
+  memory: string,
+  /** The process. */
+  pid: number,
+  /** Its name. */
+  comm: string,
+  /** Part of the CPU time of the process that goes to waiting for it, and its 95 % interval. */
+  part: [number, number, number],
+  /** How many times as fast the process's code were without, and the interval; estimated. */
+  speedup: [number, number, number],
+  /** Functions that wait, with their part of the waiting, most first. */
+  functions: Array<SharedFunction>,
+  /** What to do. */
+  advice: string,
+  /** The lines, those that are waited for most first. */
+  lines: Array<SharedLine>,
+  /** Lines that are left out. */
+  left_out: number,
+};
+
+/** A thread. */
+export type SharedThread = {
+  /** Its number. */
+  tid: number,
+  /** Its name. */
+  name: string,
+};
+
 /** A place in source code. */
 export type SourceLine = {
   /** The function, of those that were put into another. */
@@ -1034,8 +1166,8 @@ export type Verdict = {
   level: Level,
 };
 
-/** What a page draws above its charts, from a block of its own: `profile`, `requests`, or `instructions`. */
-export type View = "time-budget" | "profiles" | "requests" | "instructions";
+/** What a page draws above its charts, from a block of its own: `profile`, `requests`, `instructions`, or `sharing`. */
+export type View = "time-budget" | "profiles" | "requests" | "instructions" | "sharing";
 
 /** A part of the samples that waits for one class of things. */
 export type WaitShare = {

@@ -24,7 +24,7 @@ pub struct PageSpec {
     pub tables: Vec<PageTable>,
 }
 
-/// What a page draws above its charts, from a block of its own: `profile`, `requests`, or `instructions`.
+/// What a page draws above its charts, from a block of its own: `profile`, `requests`, `instructions`, or `sharing`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
@@ -37,6 +37,8 @@ pub enum View {
     Requests,
     /// What single instructions cost.
     Instructions,
+    /// Cache lines that threads fight over.
+    Sharing,
 }
 
 /// A chart. One that is 0 at all times in all runs is collapsed to its title.

@@ -44,6 +44,8 @@ pub struct Head {
     pub requests: Option<Requests>,
     /// What single instructions cost; null where no recording says anything of it.
     pub instructions: Option<Instructions>,
+    /// Cache lines that threads fight over: the block of JSON, a `SharedLines`; null where no recording says anything of it.
+    pub sharing: Option<BlockRef>,
     /// The pages, in the order of the left rail. Each has data.
     pub pages: Vec<PageSpec>,
 }

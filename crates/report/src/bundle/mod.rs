@@ -13,6 +13,7 @@ mod head;
 mod instructions;
 mod profile;
 mod requests;
+mod sharing;
 mod tables;
 #[cfg(test)]
 mod typescript;
@@ -33,6 +34,10 @@ pub use instructions::{
 };
 pub use profile::{Measure, PerWhat, ProfileSpec, Sawtooth, Serial, Turns, WeightPer};
 pub use requests::{Place, RequestQueries, Requests, Service};
+pub use sharing::{
+    SharedAccess, SharedCells, SharedField, SharedFunction, SharedLine, SharedLines, SharedOfRun, SharedThing,
+    SharedThread,
+};
 pub use tables::{
     Bucket, Column, EventKey, EventTable, EventValue, How, Only, PageTable, Row, StackColumn, WindowTable,
 };
