@@ -3,7 +3,7 @@ import { Block } from "./block";
 import { BlockError } from "./container";
 import { Columns } from "./columns";
 import { FORMAT } from "./generated";
-import type { Head, Listings, SetUp } from "./types";
+import type { Head, Listings, SetUp, SharedLines } from "./types";
 
 /** Reads the head. The error says plainly what is wrong with the file. */
 export function readHead(doc: Document): Head {
@@ -34,6 +34,7 @@ export function readHead(doc: Document): Head {
     profile: null,
     requests: null,
     instructions: null,
+    sharing: null,
     compared: 0,
     set_up: null,
     ...head,
@@ -136,4 +137,9 @@ export function loadSetUp(id: string): Promise<SetUp> {
 /** The block of instructions. */
 export function loadListings(id: string): Promise<Listings> {
   return loadJson<Listings>(id, (made) => (Array.isArray(made?.functions) ? null : "it holds no functions"));
+}
+
+/** The block of shared lines. */
+export function loadSharing(id: string): Promise<SharedLines> {
+  return loadJson<SharedLines>(id, (made) => (Array.isArray(made?.runs) ? null : "it holds no recordings"));
 }

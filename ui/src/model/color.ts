@@ -88,6 +88,15 @@ export function waitColor(wait: string): string {
   return WAITS[wait]?.[theme() === "light" ? 0 : 1] ?? QUIET[theme()];
 }
 
+/** Black or white, whichever reads better on a colour. */
+export function inkOn(color: string): string {
+  const part = (at: number) => {
+    const c = Number.parseInt(color.slice(at, at + 2), 16) / 255;
+    return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+  };
+  return 0.2126 * part(1) + 0.7152 * part(3) + 0.0722 * part(5) > 0.179 ? "#000000" : "#ffffff";
+}
+
 /** Whether the nth line of a chart is dashed: the colours start again after the tenth. */
 export function isDashed(n: number): boolean {
   return Math.floor(n / LINES.light.length) % 2 === 1;

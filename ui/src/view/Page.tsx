@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import type { Columns } from "../bundle/columns";
-import { loadBlock, loadColumns, loadListings } from "../bundle/load";
+import { loadBlock, loadColumns, loadListings, loadSharing } from "../bundle/load";
 import type { EventsTable, Instructions as InstructionsSpec, PageSpec } from "../bundle/types";
 import { anchor, go, report, setParam } from "../state";
 import { ChartView } from "./ChartView";
@@ -12,6 +12,7 @@ import { Instructions, NoInstructions } from "./Instructions";
 import { Guard, Trouble, useLoaded } from "./parts";
 import { Profiles } from "./Profiles";
 import { Requests } from "./Requests";
+import { Sharing } from "./Sharing";
 import { TimeBudget } from "./TimeBudget";
 import { WindowTable } from "./WindowTable";
 
@@ -30,8 +31,15 @@ function FromListings({ spec, block }: { spec: InstructionsSpec; block: string }
   return <Guard what="Instructions"><Instructions spec={spec} listings={value} /></Guard>;
 }
 
+function FromSharing({ block }: { block: string }) {
+  const { value, error } = useLoaded(() => loadSharing(block), block);
+  if (error) return <Trouble>{error} The rest of the page is not affected.</Trouble>;
+  if (!value) return <p class="quiet" role="status">Unpacking…</p>;
+  return <Guard what="Sharing"><Sharing lines={value} /></Guard>;
+}
+
 function View({ spec }: { spec: PageSpec }) {
-  const { profile, requests, instructions } = report();
+  const { profile, requests, instructions, sharing } = report();
   if (spec.view === "requests") {
     return requests && <FromColumns block={requests.block} what={spec.title}>{(columns) => <Requests columns={columns} spec={requests} />}</FromColumns>;
   }
@@ -39,6 +47,7 @@ function View({ spec }: { spec: PageSpec }) {
     if (!instructions) return null;
     return instructions.block === null ? <NoInstructions spec={instructions} /> : <FromListings spec={instructions} block={instructions.block} />;
   }
+  if (spec.view === "sharing") return sharing && <FromSharing block={sharing.block} />;
   if (!spec.view || !profile) return null;
   return (
     <FromColumns block={profile.block} what={spec.title}>

@@ -2,6 +2,7 @@
 import type { Chart, Column, Difference, Head, PageSpec, Row, Run, SeriesRef, SetUp } from "../../src/bundle/types";
 import { IPI_TABLE, profileOf } from "./profile";
 import { instructionsOf } from "./instructions";
+import { sharingOf } from "./sharing";
 import { requestsOf } from "./requests";
 import { encodeBlock, type Blocks, type LevelSpec, type TimeSpec } from "./encode";
 
@@ -110,6 +111,8 @@ export interface Options {
   threads?: boolean;
   /** With what single instructions cost; `none`: no machine code was recorded. */
   instructions?: boolean | "none";
+  /** With cache lines that threads fight over; `none`: it was not looked for them. */
+  sharing?: boolean | "none";
   /** With requests that servers answered. */
   requests?: boolean;
 }
@@ -271,6 +274,7 @@ export function sample(o: Options): Sample {
     profile: null,
     requests: null,
     instructions: null,
+    sharing: null,
     pages,
   };
   if (o.threads) {
@@ -306,6 +310,12 @@ export function sample(o: Options): Sample {
     const [first] = head.explanation?.findings ?? [];
     if (first && made.spec.block !== null) Object.assign(first, { function: 1, pages: ["instructions", ...first.pages] });
   }
+  if (o.sharing) {
+    blocks["sharing"] = sharingOf(all, bad, o.sharing === "none");
+    head.sharing = { block: "sharing" };
+    blocks["page-sharing"] = encodeBlock([], []);
+    pages.push({ id: "sharing", title: "Sharing", block: "page-sharing", differences: 0, view: "sharing", charts: [], tables: [] });
+  }
   return { head, blocks };
 }
 
@@ -325,6 +335,10 @@ export const SAMPLES: Record<string, () => Sample> = {
   "instructions-three": () => sample({ runs: ["fast", "slow", "slow, pinned"], seconds: 60, cpus: 2, threads: true, instructions: true }),
   "instructions-none": () => sample({ runs: ["fast", "slow"], seconds: 60, cpus: 2, instructions: "none" }),
   "instructions-hostile": () => sample({ runs: ["fast", "slow"], seconds: 60, cpus: 2, threads: true, hostile: true, instructions: true }),
+  sharing: () => sample({ runs: ["fast", "slow"], seconds: 60, cpus: 2, threads: true, sharing: true }),
+  "sharing-one": () => sample({ runs: ["only"], seconds: 60, cpus: 2, sharing: true }),
+  "sharing-none": () => sample({ runs: ["fast", "slow"], seconds: 60, cpus: 2, sharing: "none" }),
+  "sharing-hostile": () => sample({ runs: ["fast", "slow"], seconds: 60, cpus: 2, hostile: true, sharing: true }),
   three: () => sample({ runs: ["fast", "slow", "slow, pinned"], seconds: 60, cpus: 8 }),
   eight: () => sample({ runs: Array.from({ length: 8 }, (_, i) => `node-${i + 1}`), seconds: 60, cpus: 4 }),
   one: () => sample({ runs: ["only"], seconds: 60, cpus: 2 }),

@@ -1,0 +1,166 @@
+// Sharing: cache lines that threads fight over, drawn byte by byte: a colour and a digit for each thread, filled where it writes, hollow where it only
+// reads; of all recordings one under the other. The numbers are of the compared window: the page does not compute them anew.
+import type { SharedLine, SharedLines, SharedOfRun, SharedThing } from "../bundle/types";
+import { inkOn, lineColor } from "../model/color";
+import { byteInWords, type Cell, cellsOf, costInWords, digitOf, fieldsOf, type Found, foundOf, functionsInWords, lineInWords, placed, placeOf } from "../model/sharing";
+import { human } from "../model/units";
+import { report } from "../state";
+import { RunName } from "./parts";
+
+/** How a cell looks: never by colour alone, its mark is in it. */
+function look(cell: Cell): Record<string, string> {
+  if (cell.kind === "unused") return {};
+  const reader = cell.reader === null ? "var(--strong-line)" : lineColor(cell.reader);
+  const frame: Record<string, string> = cell.isRead ? { "box-shadow": `inset 0 0 0 2px ${reader}${cell.kind === "written" ? ", inset 0 0 0 3px var(--ground)" : ""}` } : {};
+  if (cell.writer === null) return frame;
+  const color = lineColor(cell.writer);
+  return { ...frame, background: color, color: inkOn(color) };
+}
+
+const several = (cell: Cell) => (cell.kind === "written" && cell.several ? " several" : "");
+
+function Cells({ line, thing }: { line: SharedLine; thing: SharedThing }) {
+  const fields = placed(line, thing.name);
+  const row = (at: number) => ({ "grid-column": String(at + 1) });
+  return (
+    <div class="scroll">
+      <div class="line-cells" role="img" aria-label={`Line ${line.address.toString(16)}: ${lineInWords(line)}`}>
+        {[0, 8, 16, 24, 32, 40, 48, 56].map((at) => <span key={`n${at}`} class="offset" style={{ "grid-column": `${at + 1} / span 8` }}>{at}</span>)}
+        {cellsOf(line).map((cell, at) => (
+          <span key={at} class={`cell ${cell.kind}${several(cell)}${at % 8 === 0 ? " word" : ""}`} style={{ ...row(at), ...look(cell) }} title={byteInWords(line, at)}>{cell.mark}</span>
+        ))}
+        {fields.map(({ field, label, lane, from, to }) => (
+          <span
+            key={`f${field.first}-${field.size}-${field.name}`} class={`field${field.first < 0 ? " before" : ""}${field.first + field.size > to ? " after" : ""}`}
+            style={{ "grid-column": `${from + 1} / ${to + 1}`, "grid-row": String(lane + 3) }}
+            title={`${field.name}${field.of_type ? `: ${field.of_type}` : ""}, ${field.size} bytes from ${field.first}`}
+          >{label}</span>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+function Threads({ line }: { line: SharedLine }) {
+  return (
+    <p class="small line-threads">
+      {line.threads.map((t, at) => (
+        <span key={t.tid}><span class="cell written" style={look({ mark: "", kind: "written", writer: at, reader: null, several: false, isRead: false })}>{digitOf(at)}</span> {t.name} <span class="quiet">{t.tid}</span></span>
+      ))}
+      <span class="quiet">filled: written · hollow: only read · filled with a frame: written, and read by others · * by several</span>
+    </p>
+  );
+}
+
+function Accesses({ line, open }: { line: SharedLine; open: boolean }) {
+  return (
+    <details open={open}>
+      <summary>{line.accesses.length === 1 ? "1 access" : `${line.accesses.length} accesses`}{line.left_out > 0 && `, and ${line.left_out} more that are not listed`}</summary>
+      <div class="scroll">
+        <table class="accesses">
+          <thead>
+            <tr>
+              <th>bytes</th><th>field</th><th>does</th><th>thread</th><th>function</th><th>instruction</th><th>source</th>
+              <th class="number" title="Samples that waited for it">waited</th><th class="number" title="Hits of watchpoints, which are disarmed after a few">hits</th>
+            </tr>
+          </thead>
+          <tbody>
+            {line.accesses.map((a, at) => (
+              <tr key={at}>
+                <td>{placeOf(a)}</td>
+                <td class="name" title={fieldsOf(line, a)}>{fieldsOf(line, a)}</td>
+                <td>{a.does}</td>
+                <td class="name" title={`${line.threads[a.thread]?.name ?? ""} ${line.threads[a.thread]?.tid ?? ""}`}><b>{digitOf(a.thread)}</b> {line.threads[a.thread]?.tid}</td>
+                <td class="name" title={a.function}>{a.function || <span class="quiet">unknown</span>}</td>
+                <td class="name" title={a.text}><code>{a.text}</code></td>
+                <td class="name" title={a.source}>{a.source}</td>
+                <td class="number">{a.waited}</td>
+                <td class="number">{a.hits}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </details>
+  );
+}
+
+function Thing({ thing, first }: { thing: SharedThing; first: boolean }) {
+  const { part, interval, speedup, speedups } = costInWords(thing);
+  return (
+    <>
+      <p class="read">
+        <b>{thing.kind === "false" ? "False sharing" : "True sharing"}</b>: waiting for it takes <b>{part}</b> of the CPU time of {thing.comm}{" "}
+        <span class="quiet">(pid {thing.pid}; 95 % CI {interval})</span>; without it <b>{speedup}</b> as fast <span class="quiet">({speedups}), estimated</span>.
+        {thing.functions.length > 0 && <> Waits in {functionsInWords(thing)}.</>}
+      </p>
+      {thing.lines.map((line, at) => (
+        <div key={line.address} class="shared-line">
+          <h4>
+            Line <code>{`0x${line.address.toString(16)}`}</code>
+            <span class="quiet small">{line.watched ? "seen by watchpoints" : "by samples"}{line.source && `, declared at ${line.source}`}</span>
+          </h4>
+          <Cells line={line} thing={thing} />
+          <Threads line={line} />
+          <Accesses line={line} open={first && at === 0} />
+        </div>
+      ))}
+      {thing.left_out > 0 && <p class="quiet">{thing.left_out === 1 ? "1 line more is" : `${thing.left_out} lines more are`} not in this report.</p>}
+      <p class="read"><b>To do</b>: {thing.advice.replace(/\.$/, "")}.</p>
+    </>
+  );
+}
+
+function Of({ found, first }: { found: Found; first: boolean }) {
+  const runs = report().runs;
+  const memory = found.of.flat().find((t) => t.memory !== "")?.memory ?? "";
+  return (
+    <article class="table shared">
+      <header>
+        <h3 class="ellipsis" title={found.name}>{found.name}</h3>
+        <span class="quiet">{[memory, `of ${found.comm}`].filter(Boolean).join(", ")}</span>
+      </header>
+      {found.of.map((things, run) => (
+        <section key={run} aria-label={runs[run]?.name ?? ""}>
+          {runs.length > 1 && <p class="side"><RunName run={run} baseline /></p>}
+          {things.map((thing) => <Thing key={thing.pid} thing={thing} first={first} />)}
+          {things.length === 0 && <p class="quiet">No thread was found to wait for it here.</p>}
+        </section>
+      ))}
+    </article>
+  );
+}
+
+/** What is said of a run besides its findings. */
+function aside(of: SharedOfRun): string {
+  if (of.missing) return `${of.missing.why}${of.missing.remedy ? `; it takes ${of.missing.remedy}` : ""}`;
+  const machine = [
+    of.transfer === null ? "" : `a line takes ${human(of.transfer / 1e9, "s")} from one CPU to another there`,
+    of.atomic === null ? "" : `an atomic addition alone ${human(of.atomic / 1e9, "s")}`,
+  ];
+  return [
+    of.things.length === 0 ? "no cache line that threads wait for, beyond what their accesses take anyway" : of.things.length === 1 ? "1 finding" : `${of.things.length} findings`,
+    of.left_out > 0 ? `${of.left_out} more are not in this report` : "",
+    of.hits === null ? "sampled only" : `${of.hits} hits of watchpoints`, ...machine,
+  ].filter(Boolean).join("; ");
+}
+
+export function Sharing({ lines }: { lines: SharedLines }) {
+  const { runs } = report();
+  const found = foundOf(lines);
+  return (
+    <>
+      <p class="read">
+        Threads on several CPUs that write to one line of 64 bytes wait for it each time. If they use different bytes of it, that is false sharing: a line
+        for each ends it.
+      </p>
+      <ul class="small sharing-runs">
+        {lines.runs.map((of, run) => <li key={run}>{runs.length > 1 && <><RunName run={run} />: </>}{aside(of)}.</li>)}
+      </ul>
+      {lines.runs.some((of) => of.hits === null) && (
+        <p class="none">More is seen with watchpoints on the words of such lines: <code>twinscope record --sharing -- COMMAND</code>, as root.</p>
+      )}
+      {found.map((f, at) => <Of key={`${f.comm} ${f.name}`} found={f} first={at === 0} />)}
+    </>
+  );
+}
