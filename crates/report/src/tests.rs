@@ -2,6 +2,7 @@
 
 mod instructions;
 mod requests;
+mod sharing;
 
 use super::Report;
 use base64::Engine;

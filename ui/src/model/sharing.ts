@@ -128,7 +128,7 @@ export function placeOf({ first, size }: SharedAccess): string {
 }
 
 const percent = (part: number) => `${fixed(part * 100, part < 0.0995 ? 1 : 0)} %`;
-const times = (factor: number) => `${fixed(factor, factor < 9.95 ? 1 : 0)}×`;
+const times = (factor: number) => `${fixed(factor, factor < 1.095 ? 2 : factor < 9.95 ? 1 : 0)}×`;
 
 /** What a finding takes, and what it would give. */
 export function costInWords(thing: SharedThing): { part: string; interval: string; speedup: string; speedups: string } {

@@ -17,6 +17,9 @@ function look(cell: Cell): Record<string, string> {
   return { ...frame, background: color, color: inkOn(color) };
 }
 
+/** What the first thread alone writes. */
+const WRITTEN: Cell = { mark: "1", kind: "written", writer: 0, reader: null, several: false, isRead: false };
+
 const several = (cell: Cell) => (cell.kind === "written" && cell.several ? " several" : "");
 
 function Cells({ line, thing }: { line: SharedLine; thing: SharedThing }) {
@@ -45,9 +48,8 @@ function Threads({ line }: { line: SharedLine }) {
   return (
     <p class="small line-threads">
       {line.threads.map((t, at) => (
-        <span key={t.tid}><span class="cell written" style={look({ mark: "", kind: "written", writer: at, reader: null, several: false, isRead: false })}>{digitOf(at)}</span> {t.name} <span class="quiet">{t.tid}</span></span>
+        <span key={t.tid}><span class="cell written" style={look({ ...WRITTEN, writer: at })}>{digitOf(at)}</span> {t.name} <span class="quiet">{t.tid}</span></span>
       ))}
-      <span class="quiet">filled: written · hollow: only read · filled with a frame: written, and read by others · * by several</span>
     </p>
   );
 }
@@ -140,7 +142,7 @@ function aside(of: SharedOfRun): string {
   ];
   return [
     of.things.length === 0 ? "no cache line that threads wait for, beyond what their accesses take anyway" : of.things.length === 1 ? "1 finding" : `${of.things.length} findings`,
-    of.left_out > 0 ? `${of.left_out} more are not in this report` : "",
+    of.left_out > 0 ? `${of.left_out} more not in this report` : "",
     of.hits === null ? "sampled only" : `${of.hits} hits of watchpoints`, ...machine,
   ].filter(Boolean).join("; ");
 }
@@ -152,7 +154,12 @@ export function Sharing({ lines }: { lines: SharedLines }) {
     <>
       <p class="read">
         Threads on several CPUs that write to one line of 64 bytes wait for it each time. If they use different bytes of it, that is false sharing: a line
-        for each ends it.
+        for each ends it. In the drawings a cell is a byte, with a digit and a colour for each thread:{" "}
+        <span class="key"><span class="cell written" style={look(WRITTEN)}>1</span> written,</span>{" "}
+        <span class="key"><span class="cell read" style={look({ ...WRITTEN, kind: "read", writer: null, reader: 0, isRead: true })}>1</span> only read,</span>{" "}
+        <span class="key"><span class="cell written" style={look({ ...WRITTEN, reader: 1, isRead: true })}>1</span> written, and read by others,</span>{" "}
+        <span class="key"><span class="cell written several">*</span> written by several,</span>{" "}
+        <span class="key"><span class="cell read" style={look({ ...WRITTEN, kind: "read", writer: null, several: true, isRead: true })}>*</span> only read, by several.</span>
       </p>
       <ul class="small sharing-runs">
         {lines.runs.map((of, run) => <li key={run}>{runs.length > 1 && <><RunName run={run} />: </>}{aside(of)}.</li>)}
