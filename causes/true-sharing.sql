@@ -2,7 +2,8 @@
 -- layer: code
 -- page: sharing profiles
 -- needs: thread_time sample sharing_access sharing_look
--- before: busy-wait lock-contention
+-- yields: lock-contention
+-- before: busy-wait
 -- says: threads write and read the same data again and again, {subject}[[ ({fields})]], in {function:fn}
 -- evidence: sampled: waiting for that line takes {whole:%} of the CPU time of {comm}
 -- evidence: estimated: without it that code were {speedup} times as fast

@@ -95,19 +95,19 @@ pub fn ahead(code: &Code, at: usize, values: &Values) -> Vec<Touch> {
         seen.push(from);
         let Some(block) = code.blocks.get(number) else { continue };
         let mut goes_on = true;
-        for now in from..block.end {
+        for index in from..block.end {
             // Once round a loop: each instruction counts as it is met first.
-            if now != from && seen.contains(&now) {
+            if index != from && seen.contains(&index) {
                 goes_on = false;
                 break;
             }
-            let Some(instruction) = code.instructions.get(now).filter(|i| i.work != Work::Unknown) else {
+            let Some(instruction) = code.instructions.get(index).filter(|i| i.work != Work::Unknown) else {
                 goes_on = false;
                 break;
             };
             let Some(less) = left.checked_sub(1) else { return found };
             left = less;
-            found.extend(touch(code, now, &state, values, jumps == 0));
+            found.extend(touch(code, index, &state, values, jumps == 0));
             state = after(&state, instruction);
             goes_on = !is_call(instruction);
             // What is called may take any time: what comes after it is no longer near the sample.

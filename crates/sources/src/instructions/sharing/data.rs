@@ -89,7 +89,7 @@ fn thing(stacks: &Stacks, line: &Line, range: &Range<u64>, key: &Key, access: &A
     if let Some(global) = stacks.global(line.pid, address, range) {
         return Some(global);
     }
-    let mut registers = access.registers;
+    let mut registers = **access.registers.as_ref()?;
     // It may have been overwritten since by what was loaded.
     if let Some((register, value)) = access.base
         && let Some(held) = registers.get_mut(usize::from(register))
@@ -105,7 +105,9 @@ const STACK: usize = if cfg!(target_arch = "aarch64") { 31 } else { 4 };
 /// The threads' stacks that an address may lie on: those whose stack pointers are in the same mapping.
 fn is_on_stack(stacks: &Stacks, pid: u32, address: u64, accesses: &[(&Key, &Access)]) -> bool {
     let Some(backing) = stacks.backing(pid, address) else { return false };
-    accesses.iter().any(|(_, access)| access.registers.get(STACK).is_some_and(|sp| backing.range.contains(sp)))
+    accesses.iter().any(|(_, access)| {
+        access.registers.as_ref().and_then(|held| held.get(STACK)).is_some_and(|sp| backing.range.contains(sp))
+    })
 }
 
 fn memory(stacks: &Stacks, pid: u32, thing: &Thing, accesses: &[(&Key, &Access)]) -> &'static str {

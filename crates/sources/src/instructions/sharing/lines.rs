@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 /// Bytes of a cache line: of x86-64 and nearly all of aarch64.
 pub(super) const LINE: u64 = 64;
-/// Lines of one look beyond which those that were seen once are forgotten.
-const MOST: usize = 20_000;
+/// Lines beyond which those that were met once are forgotten, for whoever walks through memory meets very many.
+const MOST: usize = 5_000;
 /// Lines that are told of, those that were waited for most.
 const TOLD: usize = 48;
 /// So often it is asked what lies in a line, until it has a name.
@@ -66,8 +66,8 @@ pub(in super::super) struct Access {
     pub armed: u64,
     /// The register that the address came from, and its value.
     pub base: Option<(u8, u64)>,
-    /// All registers then, of one sample.
-    pub registers: [u64; Register::GENERAL],
+    /// All registers then, of the first sample or hit that waited for it or stopped there.
+    pub registers: Option<Box<[u64; Register::GENERAL]>>,
 }
 
 /// A line that several threads use.
@@ -161,9 +161,9 @@ impl Lines {
                 self.sample(&Around { stacks, space, of, sample, found: &found }, skid, &mut lost);
             }
             self.recover(of, lost);
+            self.forget();
         }
         self.rates(&rates);
-        self.forget();
     }
 
     fn sample(&mut self, around: &Around<'_>, skid: Skid, lost: &mut HashMap<u64, u64>) {
@@ -207,9 +207,10 @@ impl Lines {
             hits: 0,
             armed: 0,
             base: touch.base.and_then(|(register, value)| Some((register.column()? as u8, value))),
-            registers: sample.registers,
+            registers: None,
         });
         if waited {
+            access.registers.get_or_insert_with(|| Box::new(sample.registers));
             access.waited += 1;
             access.wait += of.period;
         } else {
@@ -291,7 +292,8 @@ impl Lines {
     /// Leaves out what was met once, where there is much of it.
     fn forget(&mut self) {
         if self.lines.len() > MOST {
-            self.lines.retain(|_, line| line.number > 0 || line.accesses.len() > 1);
+            let met = |line: &Line| line.accesses.values().map(|a| a.waited + a.seen + a.hits).sum::<u64>();
+            self.lines.retain(|_, line| line.number > 0 || met(line) > 1);
         }
         if self.lines.len() > MOST {
             self.lines.retain(|_, line| line.number > 0 || line.is_shared());

@@ -186,7 +186,7 @@ fn add(stacks: &Stacks, codes: &mut Codes, line: &mut Line, threads: &[&Busy], h
         hits: 0,
         armed: 0,
         base: which.and_then(|(_, _, base)| base).and_then(|(register, value)| Some((register.column()? as u8, value))),
-        registers: hit.registers,
+        registers: Some(Box::new(hit.registers)),
     });
     access.hits += 1;
     access.armed += armed;
