@@ -217,6 +217,7 @@ fn print(sharing: &Sharing, all: bool) {
     }
     let machine: Vec<String> = [
         sharing.transfer.map(|ns| format!("a line takes {} from one CPU to another", human(ns / 1e9, "s"))),
+        sharing.contended.map(|ns| format!("an atomic addition that another CPU contends {}", human(ns / 1e9, "s"))),
         sharing.atomic.map(|ns| format!("an atomic addition alone {}", human(ns / 1e9, "s"))),
     ]
     .into_iter()
@@ -303,7 +304,7 @@ fn as_json(sharing: &Sharing) -> Value {
     json!({
         "findings": sharing.things.iter().map(thing).collect::<Vec<_>>(),
         "lines": sharing.lines.iter().map(line).collect::<Vec<_>>(),
-        "transfer": sharing.transfer, "atomic": sharing.atomic,
+        "transfer": sharing.transfer, "contended": sharing.contended, "atomic": sharing.atomic,
         "watched": sharing.watched.map(|w| json!({"set": w.set, "hits": w.hits, "armed": w.armed, "longest": w.longest})),
     })
 }

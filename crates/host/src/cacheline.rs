@@ -92,6 +92,45 @@ pub fn transfer(
     })
 }
 
+/// What an atomic addition takes while two CPUs do nothing but add to one line, seconds: the median of some batches of each.
+///
+/// # Errors
+/// Where a CPU cannot be used, or the two never ran at once.
+pub fn contended(a: usize, b: usize) -> Result<f64, Unavailable> {
+    const BATCHES: usize = 12;
+    const ADDITIONS: u32 = 1_000;
+    let line = Line(AtomicU64::new(0));
+    let here = [a, b].map(|_| Line(AtomicU64::new(0)));
+    let died = || Unavailable::failed("a thread that adds has died");
+    let add = |cpu: usize, own: &Line, other: &Line| {
+        pin(cpu)?;
+        own.0.store(1, Ordering::Release);
+        wait(other, 1, Duration::from_millis(2), &AtomicBool::new(false));
+        let mut times = Vec::with_capacity(BATCHES);
+        for _ in 0..BATCHES {
+            let start = Instant::now();
+            for _ in 0..ADDITIONS {
+                line.0.fetch_add(1, Ordering::Relaxed);
+            }
+            times.push(start.elapsed().as_secs_f64() / f64::from(ADDITIONS));
+        }
+        Ok::<_, Unavailable>(times)
+    };
+    std::thread::scope(|scope| {
+        let [first, second] = &here;
+        let other = scope.spawn(|| add(b, second, first));
+        let mine = scope.spawn(|| add(a, first, second));
+        let mut times = mine.join().map_err(|_| died())??;
+        times.extend(other.join().map_err(|_| died())??);
+        // One that ran while the other was away had the line for itself.
+        let alone = atomic() * 1.5;
+        times.retain(|time| *time > alone);
+        times.sort_by(f64::total_cmp);
+        let middle = times.get(times.len() / 2).copied();
+        middle.ok_or_else(|| Unavailable::failed(format!("CPUs {a} and {b} did not run at once")))
+    })
+}
+
 /// What an atomic addition to a line that no other CPU uses costs, seconds: the best of some batches.
 pub fn atomic() -> f64 {
     const ADDITIONS: u32 = 2_000;
@@ -115,6 +154,10 @@ mod tests {
     fn an_addition_takes_some_time() {
         let seconds = atomic();
         assert!(seconds > 1e-11 && seconds < 1e-3, "{seconds}");
+        if let Ok(contended) = contended(0, 1) {
+            assert!(contended > seconds, "{contended} {seconds}");
+        }
+        assert!(contended(1 << 20, 0).is_err());
     }
 
     #[test]

@@ -34,9 +34,10 @@ impl Sharing {
         if found.looked.is_empty() {
             return None;
         }
-        run.recording.scan("sharing_machine", &["transfer", "atomic"], None, &mut symbols, |batch| {
+        run.recording.scan("sharing_machine", &["transfer", "contended", "atomic"], None, &mut symbols, |batch| {
             for row in 0..batch.len() {
-                (found.transfer, found.atomic) = (number(batch.cell(0, row)), number(batch.cell(1, row)));
+                [found.transfer, found.contended, found.atomic] =
+                    [0, 1, 2].map(|column| number(batch.cell(column, row)));
             }
         });
         run.recording.scan("sharing_watch", &["set", "hits", "armed", "longest"], None, &mut symbols, |batch| {

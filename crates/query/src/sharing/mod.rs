@@ -9,9 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 const LOAD: f64 = 1.5;
 /// A plain access whose time is not known is taken to cost so many times what it costs alone.
 const UNKNOWN: f64 = 10.0;
-/// Below these it is no finding: samples that waited, and their part of the CPU time.
+/// Below these it is no finding: samples that waited, and the lower end of their part of the CPU time.
 const SAMPLES: u64 = 5;
-const PART: f64 = 0.01;
+const PART: f64 = 0.02;
 /// Others use the bytes themselves for this part of what they do to the line: then it is true sharing, as the bytes' own line would go to and fro too.
 const SAME: f64 = 0.25;
 
@@ -257,6 +257,8 @@ pub struct Sharing {
     pub of_comm: BTreeMap<String, f64>,
     /// A line from one CPU to another, ns.
     pub transfer: Option<f64>,
+    /// An atomic addition while another CPU adds to the same line, ns.
+    pub contended: Option<f64>,
     /// An atomic addition alone, ns.
     pub atomic: Option<f64>,
     /// What watching took, if it was asked for.
@@ -279,9 +281,10 @@ impl Sharing {
 
     /// Says of each line what it is, and puts those of one thing together.
     fn judge(&mut self) {
-        let (atomic, transfer) = (self.atomic.unwrap_or(6.0), self.transfer);
+        let atomic = self.atomic.unwrap_or(6.0);
+        let contended = self.contended.unwrap_or(6.0 * atomic);
         for line in &mut self.lines {
-            judge(line, &self.looked, &self.of_thread, atomic, transfer);
+            judge(line, &self.looked, &self.of_thread, atomic, contended);
         }
         self.lines.sort_by(|a, b| b.excess.total_cmp(&a.excess).then(a.number.cmp(&b.number)));
         let mut things: Vec<Thing> = Vec::new();
@@ -337,7 +340,7 @@ impl Sharing {
             thing.speedup = (of(thing.part.0), of(thing.part.1), of(thing.part.2));
             thing.functions.sort_by(|a, b| b.1.total_cmp(&a.1));
         }
-        things.retain(|thing| thing.part.0 >= PART);
+        things.retain(|thing| thing.part.1 >= PART);
         things.sort_by(|a, b| b.excess.total_cmp(&a.excess));
         self.things = things;
     }
@@ -348,13 +351,7 @@ fn kind([of_false, of_true]: [f64; 2]) -> Kind {
     if of_true > of_false { Kind::True } else { Kind::False }
 }
 
-fn judge(
-    line: &mut Line,
-    looked: &BTreeMap<i64, f64>,
-    of_thread: &BTreeMap<i64, f64>,
-    atomic: f64,
-    transfer: Option<f64>,
-) {
+fn judge(line: &mut Line, looked: &BTreeMap<i64, f64>, of_thread: &BTreeMap<i64, f64>, atomic: f64, contended: f64) {
     let all = looked.get(&line.pid).copied().unwrap_or(0.0);
     if all <= 0.0 || line.threads().len() < 2 {
         return;
@@ -384,8 +381,7 @@ fn judge(
                     let time = of_thread.get(&access.tid).copied().filter(|time| *time > 0.0).unwrap_or(all);
                     period * wait / time
                 }
-                // Not known: of an atomic one as long as the line takes to come. Others may find it there still.
-                None if access.atomic => transfer.unwrap_or(60.0),
+                None if access.atomic => contended,
                 None => UNKNOWN * alone,
             };
             excess = access.wait * (1.0 - alone / takes.max(alone));
@@ -404,7 +400,7 @@ fn judge(
     line.waited = line.accesses.iter().filter(|a| a.excess > 0.0).map(|a| a.waited).sum();
     let watched: BTreeSet<i64> = line.accesses.iter().filter(|a| a.hits > 0).map(|a| a.tid).collect();
     line.proven = watched.len() > 1 && line.accesses.iter().any(|a| a.hits > 0 && a.writes);
-    if line.waited >= SAMPLES && all_excess / all >= PART / 4.0 {
+    if line.waited >= SAMPLES && all_excess / all >= PART / 8.0 {
         // Words of which each has one thread that writes it: with a line for each, each moves on its own account alone.
         line.kind = Some(if line.writers_are_apart() { Kind::False } else { kind(kinds) });
     }
@@ -427,6 +423,7 @@ mod tests {
             looked: [(7, seconds)].into(),
             of_thread: [(1, seconds / 2.0), (2, seconds / 2.0)].into(),
             transfer: Some(60.0),
+            contended: Some(60.0),
             atomic: Some(5.0),
             ..Sharing::default()
         };

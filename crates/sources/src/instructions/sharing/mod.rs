@@ -26,6 +26,8 @@ use std::time::Duration;
 pub(super) struct Machine {
     /// A line from one CPU to another, ns: the median of the pairs that were tried.
     pub transfer: Option<f64>,
+    /// An atomic addition while another CPU adds to the same line, ns.
+    pub contended: Option<f64>,
     /// An atomic addition to a line of its own, ns.
     pub atomic: f64,
 }
@@ -46,7 +48,12 @@ pub(super) fn measure() -> Machine {
         .filter_map(|batches| batches.into_iter().reduce(f64::min))
         .collect();
     times.sort_by(f64::total_cmp);
-    Machine { transfer: times.get(times.len() / 2).map(|seconds| seconds * 1e9), atomic: cacheline::atomic() * 1e9 }
+    let contended = first.zip(cpus.get(1)).and_then(|(a, &b)| cacheline::contended(a, b).ok()).map(|s| s * 1e9);
+    Machine {
+        contended,
+        transfer: times.get(times.len() / 2).map(|seconds| seconds * 1e9),
+        atomic: cacheline::atomic() * 1e9,
+    }
 }
 
 /// CPUs that this thread may use.

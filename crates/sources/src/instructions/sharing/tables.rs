@@ -107,6 +107,12 @@ pub(in super::super) static MACHINE: Table = Table::wide(
             "a line from one CPU to another: half a round trip, the median of some pairs; NULL with one CPU",
         )
         .compared(Compare::Never),
+        Column::real(
+            "contended",
+            Unit::Nanoseconds,
+            "an atomic addition while another CPU adds to the same line; NULL with one CPU",
+        )
+        .compared(Compare::Never),
         Column::real("atomic", Unit::Nanoseconds, "an atomic addition to a line that no other CPU uses")
             .compared(Compare::Never),
     ],
@@ -152,8 +158,8 @@ pub(in super::super) fn write(
     fields: &mut i64,
     out: &mut Out<'_>,
 ) {
-    if let Some(Machine { transfer, atomic }) = machine {
-        out.row(at.machine, &[or_null(transfer), or_null(Some(atomic))]);
+    if let Some(Machine { transfer, contended, atomic }) = machine {
+        out.row(at.machine, &[or_null(transfer), or_null(contended), or_null(Some(atomic))]);
     }
     for (thread, cpu) in &looked.threads {
         let (comm, name) = (out.text(&thread.comm), out.text(&thread.thread));
