@@ -30,11 +30,14 @@ const runOf = (spec: Spec, side: Side) => (side === "slow" ? spec.run : (spec.ag
 /** Findings that are about a function, by rank. */
 const findingsOf = (at: number) => (report().explanation?.findings ?? []).flatMap((f, i) => (f.function === at ? [i + 1] : []));
 
-/** The function that is chosen: the first that a finding is about, or else the first. */
+/** The function that is chosen: the first that a finding is about, or else the one that takes longer by most. */
 function pickedOf(listings: Listings): number {
   const asked = Number.parseInt(param("instructions.function"), 10);
   if (listings.functions[asked]) return asked;
-  return report().explanation?.findings.find((f) => f.function !== null)?.function ?? 0;
+  const found = report().explanation?.findings.find((f) => f.function !== null)?.function;
+  if (typeof found === "number") return found;
+  const longer = listings.functions.map((l) => l.difference?.[0] ?? 0);
+  return Math.max(0, longer.indexOf(Math.max(...longer)));
 }
 
 interface Row {
