@@ -119,8 +119,6 @@ impl Half {
 pub(super) struct Index {
     /// Variables by address.
     pub globals: Vec<(u64, Die)>,
-    /// Variables of threads, by their place in the file's block of them.
-    pub of_threads: Vec<(u64, Die)>,
     /// Code, its start and end, by unit.
     code: Vec<(u64, u64, u32)>,
 }
@@ -258,7 +256,6 @@ impl Debug {
                 Some(())
             });
             index.globals.sort_unstable();
-            index.of_threads.sort_unstable();
             index.code.sort_unstable();
             index
         })
@@ -301,36 +298,27 @@ impl Debug {
                 }
                 let AttributeValue::Exprloc(location) = attribute.value() else { continue };
                 let die = Die { extra: false, unit: number, at: at.0 };
-                match self.fixed(unit, location) {
-                    Some((0, false)) | None => {}
-                    Some((address, false)) => index.globals.push((address, die)),
-                    Some((place, true)) => index.of_threads.push((place, die)),
-                }
+                index.globals.extend(self.fixed(unit, location).map(|address| (address, die)));
             }
         }
         Ok(())
     }
 
-    /// A fixed address that an expression stands for, and whether it is one in each thread's own block.
-    fn fixed(&self, unit: &Unit, location: gimli::Expression<Bytes>) -> Option<(u64, bool)> {
+    /// The fixed address that an expression stands for. A variable of each thread has none.
+    fn fixed(&self, unit: &Unit, location: gimli::Expression<Bytes>) -> Option<u64> {
         let mut steps = location.operations(unit.encoding());
-        let address = |index| self.main.dwarf.address(unit, index).ok();
         let mut place = match steps.next().ok()?? {
             Operation::Address { address } => address,
-            Operation::AddressIndex { index } | Operation::ConstantIndex { index } => address(index)?,
-            Operation::UnsignedConstant { value } => value,
-            Operation::SignedConstant { value } => u64::try_from(value).ok()?,
+            Operation::AddressIndex { index } => self.main.dwarf.address(unit, index).ok()?,
             _ => return None,
         };
-        let mut of_thread = false;
         while let Some(step) = steps.next().ok()? {
             match step {
                 Operation::PlusConstant { value } => place = place.wrapping_add(value),
-                Operation::TLS => of_thread = true,
                 _ => return None,
             }
         }
-        Some((place, of_thread))
+        Some(place).filter(|place| *place != 0)
     }
 
     /// The units whose code is at an address.
