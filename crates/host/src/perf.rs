@@ -88,6 +88,7 @@ const IOC_DISABLE: libc::c_ulong = 0x2401;
 const IOC_REFRESH: libc::c_ulong = 0x2402;
 const IOC_PERIOD: libc::c_ulong = 0x4008_2404;
 #[cfg(feature = "bpf")]
+const IOC_SET_OUTPUT: libc::c_ulong = 0x2405;
 const IOC_SET_BPF: libc::c_ulong = 0x4004_2408;
 
 /// Registers of the user side that unwinding needs, as bits of `sample_regs_user` (arch/*/include/uapi/asm/perf_regs.h). They are put down in the
@@ -102,9 +103,15 @@ compile_error!("the registers of this machine are not known");
 impl Attributes {
     /// Opens an event of a thread (-1: of all) on a CPU (-1: on all).
     pub(crate) fn open(&self, pid: i32, cpu: i32) -> io::Result<OwnedFd> {
+        self.open_in(-1, pid, cpu)
+    }
+
+    /// The same, in the group of another event (-1: in none).
+    fn open_in(&self, leader: i32, pid: i32, cpu: i32) -> io::Result<OwnedFd> {
         // SAFETY: the structure is alive during the call and its size is in it; a new descriptor comes back.
         unsafe {
-            let number = libc::syscall(libc::SYS_perf_event_open, &raw const *self, pid, cpu, -1, FD_CLOEXEC) as i32;
+            let number = libc::syscall(libc::SYS_perf_event_open, &raw const *self, pid, cpu, leader, FD_CLOEXEC);
+            let number = number as i32;
             if number < 0 {
                 return Err(io::Error::last_os_error());
             }
@@ -318,6 +325,14 @@ impl Ring {
             Some(page) if page.as_ptr().cast() != libc::MAP_FAILED => Ok(Ring { cpu, event, page, size, stack }),
             _ => Err(io::Error::last_os_error()),
         }
+    }
+
+    /// Opens another event that counts when this one does, and whose records come here.
+    pub(crate) fn beside(&self, attributes: &Attributes, pid: i32, cpu: i32) -> io::Result<OwnedFd> {
+        let event = attributes.open_in(self.event.as_raw_fd(), pid, cpu)?;
+        // SAFETY: both are descriptors of events.
+        let set = unsafe { libc::ioctl(event.as_raw_fd(), IOC_SET_OUTPUT as _, self.event.as_raw_fd()) };
+        if set < 0 { Err(io::Error::last_os_error()) } else { Ok(event) }
     }
 
     /// Begins to count.

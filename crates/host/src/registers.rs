@@ -3,6 +3,7 @@
 
 use crate::perf::{self, Attributes, Cursor, Ring};
 use model::Unavailable;
+use std::os::fd::OwnedFd;
 
 /// How many general registers are told, at most.
 pub const REGISTERS: usize = 32;
@@ -84,36 +85,45 @@ pub struct Registers {
 #[derive(Debug)]
 pub struct OfThread {
     ring: Ring,
+    /// The other timer.
+    _beside: OwnedFd,
     bytes: Vec<u8>,
     records: Vec<(u64, u32, u32)>,
 }
 
 impl OfThread {
-    /// Opens them, without beginning: a sample of thread `tid` (0: the calling one) every `period` ns of CPU time, of its program alone. There is room for
-    /// so many ns of CPU time.
+    /// Opens them, without beginning: samples of thread `tid` (0: the calling one), of its program alone, by two timers of its CPU time with a period of
+    /// ns each. As these drift by each other, two samples lie any time apart up to the shorter period: so that loops of some tens of microseconds have
+    /// two samples in one run. There is room for so many ns of CPU time.
     ///
     /// # Errors
     /// What the kernel says.
-    pub fn open(tid: u32, period: u64, length: u64) -> Result<OfThread, Unavailable> {
-        let period = period.max(10_000);
-        let ring = room(usize::try_from(length / period).unwrap_or(usize::MAX / ONE));
-        let attributes = Attributes {
+    pub fn open(tid: u32, periods: [u64; 2], length: u64) -> Result<OfThread, Unavailable> {
+        let [first, second] = periods.map(|period| period.max(10_000));
+        let samples = length / first + length / second;
+        let ring = room(usize::try_from(samples).unwrap_or(usize::MAX / ONE));
+        let attributes = |sample_period| Attributes {
             size: size_of::<Attributes>() as u32,
             kind: perf::TYPE_SOFTWARE,
             config: TASK_CLOCK,
-            sample_period: period,
+            sample_period,
             sample_type: SAMPLE_TYPE,
-            flags: perf::DISABLED | perf::EXCLUDE_KERNEL | perf::EXCLUDE_HV | perf::WATERMARK | perf::USE_CLOCKID,
+            flags: perf::EXCLUDE_KERNEL | perf::EXCLUDE_HV | perf::WATERMARK | perf::USE_CLOCKID,
             // Nobody waits for it.
             wakeup_watermark: ring as u32,
             clockid: libc::CLOCK_MONOTONIC,
             sample_regs_user: mask(),
             ..Attributes::default()
         };
+        let mut leader = attributes(first);
+        leader.flags |= perf::DISABLED;
         let tid = i32::try_from(tid).map_err(|_| Unavailable::failed("no such thread"))?;
-        let opened = attributes.open(tid, -1).and_then(|event| Ring::of(event, 0, ring, 0));
-        let ring = opened.map_err(|error| perf::unavailable(&error))?;
-        Ok(OfThread { ring, bytes: Vec::new(), records: Vec::new() })
+        let opened = leader.open(tid, -1).and_then(|event| Ring::of(event, 0, ring, 0)).and_then(|ring| {
+            let beside = ring.beside(&attributes(second), tid, -1)?;
+            Ok((ring, beside))
+        });
+        let (ring, beside) = opened.map_err(|error| perf::unavailable(&error))?;
+        Ok(OfThread { ring, _beside: beside, bytes: Vec::new(), records: Vec::new() })
     }
 
     /// Begins.
@@ -197,7 +207,7 @@ mod tests {
 
     #[test]
     fn a_thread_is_sampled_with_what_it_counts() {
-        let own = match OfThread::open(0, 100_000, 200_000_000) {
+        let own = match OfThread::open(0, [190_000, 217_000], 200_000_000) {
             Ok(own) => own,
             Err(why) => {
                 eprintln!("SKIPPED: performance events: {why}");
@@ -211,8 +221,14 @@ mod tests {
             count = std::hint::black_box(count + 1);
         }
         let (samples, _) = own.end();
-        assert!(samples.len() > 3, "{}", samples.len());
+        assert!(samples.len() > 6, "{}", samples.len());
         assert!(samples.windows(2).all(|pair| pair[0].task_clock < pair[1].task_clock && pair[0].time < pair[1].time));
+        // Both timers sample, and count from the same moment on.
+        let near = samples.windows(2).filter(|pair| pair[1].task_clock - pair[0].task_clock < 150_000).count();
+        assert!(near > 0, "all samples lie as far apart: one timer took them");
+        let from = |s: &Registers| s.time - s.task_clock;
+        let apart = samples.windows(2).map(|pair| from(&pair[1]).saturating_sub(from(&pair[0])));
+        assert!(apart.clone().filter(|&ns| ns < 1_000).count() * 2 > apart.count(), "their counts differ");
         // The stack pointer lies near what is on the stack.
         let stack = if cfg!(target_arch = "x86_64") { 4 } else { 31 };
         let here = (&raw const count) as u64;

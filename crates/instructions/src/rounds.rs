@@ -116,7 +116,7 @@ fn rate_of<'a>(code: &Code, which: &Loop, samples: impl IntoIterator<Item = &'a 
         return Rate::Unknown(Why::NoCounter);
     }
     let mut found: Vec<Pair> = Vec::new();
-    let mut another = 0usize;
+    let mut another: Vec<f64> = Vec::new();
     for pair in samples.into_iter().flat_map(|of_thread| of_thread.windows(2)) {
         let &[a, b] = pair else { continue };
         let gap = b.task_clock.saturating_sub(a.task_clock);
@@ -124,74 +124,131 @@ fn rate_of<'a>(code: &Code, which: &Loop, samples: impl IntoIterator<Item = &'a 
             continue;
         }
         match between(code, which, &steps, &a, &b, gap) {
-            Between::Rounds(counter, rounds) => found.push(Pair { ns: gap as f64 / rounds, gap, counter }),
-            Between::Another => another += 1,
+            Between::Rounds(counter, rounds) => found.push(Pair { gap: gap as f64, rounds, counter }),
+            Between::Another => another.push(gap as f64),
             Between::Nothing => {}
         }
     }
-    if another + found.len() >= PAIRS && !is_one_run(&mut found, another) {
+    if another.len() + found.len() >= PAIRS && !keep_one_run(&mut found, &mut another) {
         return Rate::Unknown(Why::Reset);
     }
     if found.len() < PAIRS {
         return Rate::Unknown(Why::FewPairs { pairs: found.len() });
     }
-    found.sort_by(|a, b| a.ns.total_cmp(&b.ns));
-    let value = |at: usize| found.get(at).map_or(f64::NAN, |f| f.ns);
-    let median = middle(&found);
-    let mut apart: Vec<f64> = found.iter().map(|f| (f.ns - median).abs()).collect();
+    let cost = cost(&mut found);
+    if cost > 0.0 {
+        // It differs from one sample to the next: pairs that lie far apart tell better.
+        found.drain(..found.len() / 3);
+    }
+    let Some(&Pair { counter, .. }) = found.first() else { return Rate::Unknown(Why::FewPairs { pairs: 0 }) };
+    let rounds = sorted(&found, cost);
+    let value = |at: usize| rounds.get(at).copied().unwrap_or(f64::NAN);
+    let median = middle(&rounds);
+    let mut apart: Vec<f64> = rounds.iter().map(|ns| (ns - median).abs()).collect();
     apart.sort_by(f64::total_cmp);
     let spread = apart.get(apart.len() / 2).copied().unwrap_or(f64::NAN) * 1.4826 / median;
     if spread.is_nan() || spread > 0.6 {
         return Rate::Unknown(Why::Unsteady);
     }
     // The interval of a median by order statistics.
-    let n = found.len() as f64;
+    let n = rounds.len() as f64;
     let half = 0.98 * n.sqrt();
     let low = (n / 2.0 - half).floor().max(0.0) as usize;
-    let high = ((n / 2.0 + half).ceil() as usize).min(found.len() - 1);
-    let Some(&Pair { counter, .. }) = found.first() else { return Rate::Unknown(Why::FewPairs { pairs: 0 }) };
-    Rate::Known(Known { counter, ns: median, low: value(low), high: value(high), pairs: found.len(), spread })
+    let high = ((n / 2.0 + half).ceil() as usize).min(rounds.len() - 1);
+    Rate::Known(Known { counter, ns: median, low: value(low), high: value(high), pairs: rounds.len(), spread })
 }
 
 /// Two samples in one run of a loop.
 #[derive(Clone, Copy)]
 struct Pair {
-    /// ns a round.
-    ns: f64,
     /// ns between them.
-    gap: u64,
+    gap: f64,
+    rounds: f64,
     counter: Counter,
 }
 
-/// The median time of a round of pairs in its order.
-fn middle(sorted: &[Pair]) -> f64 {
-    let at = |n: usize| sorted.get(n).map_or(f64::NAN, |pair| pair.ns);
+/// ns a round of each pair, in order, where a sample costs so many ns.
+fn sorted(pairs: &[Pair], cost: f64) -> Vec<f64> {
+    let mut rounds: Vec<f64> = pairs.iter().map(|pair| (pair.gap - cost).max(0.0) / pair.rounds).collect();
+    rounds.sort_by(f64::total_cmp);
+    rounds
+}
+
+/// The median of numbers in their order.
+fn middle(sorted: &[f64]) -> f64 {
+    let at = |n: usize| sorted.get(n).copied().unwrap_or(f64::NAN);
     let half = sorted.len() / 2;
     if sorted.len() % 2 == 1 { at(half) } else { (at(half.wrapping_sub(1)) + at(half)) / 2.0 }
 }
 
-/// Whether pairs that look like two samples of one run of the loop are, where `another` pairs plainly are not. A loop that is entered again and again in
-/// equal intervals a little shorter than the samples' seems to go on, slowly: as the wheels of a coach do on film. Samples further apart tell: of true
-/// pairs the time of a round is the same.
-fn is_one_run(found: &mut [Pair], another: usize) -> bool {
-    let all = found.len() + another;
-    if another * 20 <= all {
+/// The pairs that lie nearest to each other, and those that lie farthest apart: a third each. Sorts them by that.
+fn thirds(pairs: &mut [Pair]) -> (&[Pair], &[Pair]) {
+    pairs.sort_by(|a, b| a.gap.total_cmp(&b.gap));
+    let third = pairs.len() / 3;
+    (pairs.get(..third).unwrap_or(&[]), pairs.get(pairs.len() - third..).unwrap_or(&[]))
+}
+
+/// The median ns between the samples of pairs in their order.
+fn gap(pairs: &[Pair]) -> f64 {
+    pairs.get(pairs.len() / 2).map_or(0.0, |pair| pair.gap)
+}
+
+/// What a sample takes of its thread, ns: what is left of the time between two samples when their rounds are taken away, by pairs of which some lie
+/// nearer to each other than others (the slope of Theil, 1950, and Sen, 1968, between the nearest third and the farthest). 0 where all lie as far apart.
+/// Sorts pairs by how far that is.
+fn cost(pairs: &mut [Pair]) -> f64 {
+    /// Of each third, at most.
+    const MOST: usize = 100;
+    let (near, far) = thirds(pairs);
+    if gap(far) < 1.5 * gap(near) {
+        return 0.0;
+    }
+    let step = near.len() / MOST + 1;
+    let of_two = |a: &Pair| {
+        let slope = move |b: &Pair| (b.gap - a.gap) / (b.rounds - a.rounds);
+        far.iter().step_by(step).filter(|b| b.rounds > a.rounds).map(slope).collect::<Vec<f64>>()
+    };
+    let mut slopes: Vec<f64> = near.iter().step_by(step).flat_map(of_two).collect();
+    slopes.sort_by(f64::total_cmp);
+    let slope = middle(&slopes);
+    let mut left: Vec<f64> = pairs.iter().map(|pair| pair.gap - slope * pair.rounds).collect();
+    left.sort_by(f64::total_cmp);
+    let left = middle(&left);
+    if left.is_nan() { 0.0 } else { left.max(0.0) }
+}
+
+/// Keeps the pairs that are two samples of one run of the loop, if that can be told; `another` are how far apart those lie (ns) that plainly are not. A
+/// loop that is entered again and again in equal intervals a little shorter than the samples' seems to go on, slowly: as the wheels of a coach do on
+/// film. Of true pairs the time of a round is the same however far apart they lie. Samples of different runs look like one by chance in every second
+/// pair, so where nearly all pairs that lie nearest go on, these are what they seem.
+fn keep_one_run(found: &mut Vec<Pair>, another: &mut [f64]) -> bool {
+    if another.len() * 20 <= another.len() + found.len() {
         return true;
     }
-    if found.len() * 5 < all || found.len() < 2 * PAIRS {
-        return false;
+    found.sort_by(|a, b| a.gap.total_cmp(&b.gap));
+    another.sort_by(f64::total_cmp);
+    let nearest = (2 * PAIRS..=found.len()).rev().find(|&count| {
+        let (Some(last), next) = (found.get(count - 1), found.get(count)) else { return false };
+        let within = another.partition_point(|gap| *gap <= last.gap);
+        next.is_none_or(|next| next.gap > last.gap) && within * 10 <= within + count
+    });
+    if let Some(count) = nearest
+        && is_even(found.get_mut(..count).unwrap_or(&mut []))
+    {
+        found.truncate(count);
+        return true;
     }
-    found.sort_by_key(|pair| pair.gap);
-    let third = found.len() / 3;
-    let of = |pairs: &[Pair]| {
-        let mut pairs = pairs.to_vec();
-        let gap = pairs.get(pairs.len() / 2).map_or(0, |pair| pair.gap);
-        pairs.sort_by(|a, b| a.ns.total_cmp(&b.ns));
-        (gap as f64, middle(&pairs))
-    };
-    let near = of(found.get(..third).unwrap_or(&[]));
-    let far = of(found.get(found.len() - third..).unwrap_or(&[]));
-    far.0 >= 1.1 * near.0 && (far.1 / near.1 - 1.0).abs() <= 0.1
+    found.len() * 5 >= another.len() + found.len() && found.len() >= 2 * PAIRS && is_even(found)
+}
+
+/// Whether pairs that lie near to each other and far from each other say the same of a round.
+fn is_even(found: &mut [Pair]) -> bool {
+    /// No sample takes longer, ns.
+    const LONGEST: f64 = 40_000.0;
+    let cost = cost(found);
+    let (near, far) = thirds(found);
+    let rounds = |pairs: &[Pair]| middle(&sorted(pairs, cost));
+    cost <= LONGEST && gap(far) >= 1.1 * gap(near) && (rounds(far) / rounds(near) - 1.0).abs() <= 0.1
 }
 
 fn between(code: &Code, which: &Loop, steps: &Steps, a: &Sample, b: &Sample, ns: u64) -> Between {

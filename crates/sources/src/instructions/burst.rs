@@ -14,8 +14,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// CPU time between samples, ns: within a tenth of it.
-const PERIOD: u64 = 1_000_000;
+/// CPU time between samples of each of the two timers, ns: within a tenth of it, so a thousand a second together.
+const PERIOD: u64 = 2_000_000;
 
 /// Early bursts, so that short commands have some: when they begin, and how long each is.
 const EARLY: [Duration; 3] = [Duration::from_millis(500), Duration::from_secs(2), Duration::from_secs(5)];
@@ -221,6 +221,14 @@ fn run(shared: &Shared, stacks: &Stacks, every: Duration, sharing: bool) -> Kept
     known.kept
 }
 
+/// A period that is another one each time.
+fn period(random: &mut u64) -> u64 {
+    *random ^= *random << 13;
+    *random ^= *random >> 7;
+    *random ^= *random << 17;
+    PERIOD - PERIOD / 10 + *random % (PERIOD / 5)
+}
+
 fn burst(
     shared: &Shared,
     stacks: &Stacks,
@@ -232,12 +240,10 @@ fn burst(
 ) {
     let mut events = Vec::with_capacity(busy.len());
     for thread in busy {
-        *random ^= *random << 13;
-        *random ^= *random >> 7;
-        *random ^= *random << 17;
-        let period = PERIOD - PERIOD / 10 + *random % (PERIOD / 5);
-        match OfThread::open(thread.tid, period, length.as_nanos() as u64) {
-            Ok(event) => events.push((thread, event, period)),
+        let periods = [period(random), period(random)];
+        let weight = periods[0] * periods[1] / (periods[0] + periods[1]);
+        match OfThread::open(thread.tid, periods, length.as_nanos() as u64) {
+            Ok(event) => events.push((thread, event, weight)),
             Err(_) if !stacks.is_there(thread.pid, thread.tid) => {}
             Err(why) => {
                 shared.taken().failed.get_or_insert(why);
@@ -249,14 +255,14 @@ fn burst(
     events.retain(|(_, event, _)| event.begin().is_ok());
     let frequency = skid::frequency().unwrap_or(f64::NAN);
     rest(shared, begin + length);
-    let samples: Vec<_> = events.into_iter().map(|(thread, event, period)| (thread, period, event.end())).collect();
+    let samples: Vec<_> = events.into_iter().map(|(thread, event, weight)| (thread, weight, event.end())).collect();
     let length = begin.elapsed().as_nanos() as u64;
     let threads = samples.len() as i64;
     let mut rows = Vec::new();
     let mut in_files: HashMap<(u32, u64), u64> = HashMap::new();
     let mut lost = 0;
     let mut of_threads = Vec::with_capacity(samples.len());
-    for (thread, period, (samples, without_room)) in samples {
+    for (thread, weight, (samples, without_room)) in samples {
         lost += without_room;
         let sites: HashMap<u64, (i64, Site)> = {
             let mut addresses: Vec<u64> = samples.iter().map(|s| s.address).collect();
@@ -281,7 +287,7 @@ fn burst(
             let code = code.get(&sample.address).copied().unwrap_or(NULL);
             rows.push(Row { thread: thread.clone(), burst: number, stack, code, address, sample: *sample });
         }
-        of_threads.push((thread, period, samples, sites));
+        of_threads.push((thread, weight, samples, sites));
     }
     let shares = shares(shared, stacks, known, &of_threads, at);
     let mut taken = shared.taken();
@@ -299,14 +305,14 @@ fn burst(
     taken.bursts.push(Burst { number, at, length, threads, frequency });
 }
 
-/// A thread, its period, its samples, and what their addresses are.
+/// A thread, the CPU time that a sample stands for, its samples, and what their addresses are.
 type Sampled = (Busy, u64, Vec<Registers>, HashMap<u64, (i64, Site)>);
 
 /// Looks through samples for lines that threads share, and watches these where that was asked for.
 fn shares(shared: &Shared, stacks: &Stacks, known: &mut Known, samples: &[Sampled], at: u64) -> Shares {
     let threads: Vec<_> = samples
         .iter()
-        .map(|(thread, period, samples, sites)| sharing::OfThread { thread, period: *period, samples, sites })
+        .map(|(thread, weight, samples, sites)| sharing::OfThread { thread, weight: *weight, samples, sites })
         .collect();
     known.lines.look(stacks, &mut known.codes, known.skid, &threads);
     if let Some(budget) = &mut known.budget {

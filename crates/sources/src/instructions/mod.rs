@@ -21,7 +21,7 @@ const fn register(name: &'static str, help: &'static str) -> Column {
 
 static SAMPLE: Table = Table::wide(
     "instruction_sample",
-    "a sample of a busy thread with its registers, in bursts: a millisecond of CPU time apart, for some tenths of a second every ten",
+    "a sample of a busy thread with its registers, in bursts: by two timers, a thousand a second of CPU time, for some tenths of a second every ten",
     &[
         Column::number("pid", "process"),
         Column::number("tid", "thread"),
@@ -182,7 +182,7 @@ pub static SOURCE: Source = Source {
             return Err(Unavailable::not_applicable(why).remedy("--stacks"));
         }
         // Where not even this thread may be sampled, none is.
-        host::registers::OfThread::open(0, 1_000_000, 0)?;
+        host::registers::OfThread::open(0, [1_000_000; 2], 0)?;
         scope.stacks.watch_busy();
         let bursts = Bursts::start(scope.stacks.clone(), Duration::from_secs(scope.bursts.into()), scope.sharing);
         Ok(Box::new(Instructions {

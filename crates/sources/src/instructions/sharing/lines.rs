@@ -25,7 +25,7 @@ const WAITED: u64 = 3;
 pub(in super::super) struct OfThread<'a> {
     pub thread: &'a Busy,
     /// CPU time between samples, ns.
-    pub period: u64,
+    pub weight: u64,
     pub samples: &'a [Registers],
     /// What the sampled addresses are.
     pub sites: &'a HashMap<u64, (i64, Site)>,
@@ -212,7 +212,7 @@ impl Lines {
         if waited {
             access.registers.get_or_insert_with(|| Box::new(sample.registers));
             access.waited += 1;
-            access.wait += of.period;
+            access.wait += of.weight;
         } else {
             access.seen += 1;
         }
@@ -249,7 +249,7 @@ impl Lines {
                 && *most * 5 >= all * 4
             {
                 access.waited += count;
-                access.wait += count * of.period;
+                access.wait += count * of.weight;
             }
         }
     }
