@@ -1,6 +1,6 @@
 import java.util.Random;
 
-/** Waits for the right instructions: what happens to an event depends on its random kind. */
+/** Waits for the right instructions: what happens to an event depends on its random kind. More of them than a predictor learns. */
 final class JavaBranches {
     static byte[] kinds;
     static long credit, debit, notes;
@@ -18,8 +18,8 @@ final class JavaBranches {
     }
 
     public static void main(String[] words) {
-        Bench.run(words, "book an event", "seed", 4, 32 << 10, seed -> {
-            kinds = new byte[32 << 10];
+        Bench.run(words, "book an event", "seed", 4, 256 << 10, seed -> {
+            kinds = new byte[256 << 10];
             new Random(seed).nextBytes(kinds);
         }, count -> {
             book(kinds);

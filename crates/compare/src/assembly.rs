@@ -3,10 +3,13 @@
 
 use crate::side::{PerSide, Side};
 use crate::{Pace, Unit};
-use instructions::{Bound, Code, Rate, Row, Skid, Verdict, Wait, Weights, align, bound, judge, rate, wait_of, weigh};
+use instructions::{
+    Bound, Code, Rate, Row, Skid, Verdict, Wait, Weights, align, bound, judge, loads_and_computes, rate, wait_of, weigh,
+};
 use model::Window;
 use query::Run;
 use query::assembly::{Assembly, Function, Line};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Of one instruction of one side.
 #[derive(Clone, Debug, PartialEq)]
@@ -160,6 +163,8 @@ struct Weighed<'a> {
     weights: Weights,
     /// ns per unit that a sample stands for.
     each: f64,
+    /// Instructions that load and compute, in loops that take no longer than computing does: their results were waited for, not their loads.
+    computing: BTreeSet<usize>,
 }
 
 fn weighed<'a>(asked: &Asked<'a>, units: f64) -> Weighed<'a> {
@@ -169,7 +174,6 @@ fn weighed<'a>(asked: &Asked<'a>, units: f64) -> Weighed<'a> {
     let total = weights.total();
     let ns = function.seconds * 1e9 / units;
     let each = if total > 0 { ns / total as f64 } else { 0.0 };
-    let share = |(wait, count): (Wait, u64)| (wait, count as f64 / total.max(1) as f64);
     let mut weighed = Weighed {
         of: OfSide {
             run: run.name.clone(),
@@ -182,15 +186,27 @@ fn weighed<'a>(asked: &Asked<'a>, units: f64) -> Weighed<'a> {
             skid: assembly.skid,
             frequency: assembly.frequency,
             loops: Vec::new(),
-            waits: weights.by_wait(&function.code, assembly.skid).into_iter().map(share).collect(),
+            waits: Vec::new(),
             others: function.others,
             code: function.code.clone(),
         },
         function,
         weights,
         each,
+        computing: BTreeSet::new(),
     };
-    weighed.of.loops = (0..function.code.loops.len()).filter_map(|at| weighed.loop_of(at)).collect();
+    let loops = |weighed: &Weighed<'_>| -> Vec<LoopOf> {
+        (0..function.code.loops.len()).filter_map(|at| weighed.loop_of(at)).collect()
+    };
+    let of_loops = loops(&weighed);
+    let bound_by_core = of_loops.iter().filter(|which| which.verdict == Some(Verdict::Core));
+    let all = function.code.instructions.iter().enumerate();
+    weighed.computing = bound_by_core
+        .flat_map(|which| all.clone().filter(|(index, _)| (which.from..=which.to).contains(index)))
+        .filter_map(|(index, instruction)| loads_and_computes(instruction).then_some(index))
+        .collect();
+    weighed.of.loops = if weighed.computing.is_empty() { of_loops } else { loops(&weighed) };
+    weighed.of.waits = weighed.waits(0..function.code.instructions.len(), weighed.weights.nowhere);
     weighed
 }
 
@@ -200,13 +216,33 @@ impl Weighed<'_> {
         (of(&self.weights.on), of(&self.weights.entering))
     }
 
+    /// What was waited for when it was for this instruction.
+    fn wait(&self, index: usize) -> Wait {
+        let instruction = self.function.code.instructions.get(index);
+        instruction.filter(|_| !self.computing.contains(&index)).map_or(Wait::Core, wait_of)
+    }
+
+    /// What the CPU waits for in instructions, by part of their samples, most first; so many samples more landed nowhere.
+    fn waits(&self, indices: impl IntoIterator<Item = usize>, nowhere: u64) -> Vec<(Wait, f64)> {
+        let mut waits: BTreeMap<Wait, u64> = BTreeMap::from([(Wait::Unknown, nowhere)]);
+        for index in indices {
+            let (on, entering) = self.at(index);
+            *waits.entry(self.wait(index)).or_default() += on;
+            *waits.entry(self.weights.entered(&self.function.code, index, self.of.skid)).or_default() += entering;
+        }
+        let total = waits.values().sum::<u64>().max(1) as f64;
+        let mut waits: Vec<(Wait, u64)> = waits.into_iter().filter(|(_, count)| *count > 0).collect();
+        waits.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        waits.into_iter().map(|(wait, count)| (wait, count as f64 / total)).collect()
+    }
+
     fn cell(&self, index: usize) -> Option<Cell> {
         let instruction = self.function.code.instructions.get(index)?;
         let (on, entering) = self.at(index);
         // The heavier one has the word.
         let wait = match (on, entering) {
             (0, 0) => None,
-            (on, entering) if on >= entering => Some(wait_of(instruction)),
+            (on, entering) if on >= entering => Some(self.wait(index)),
             _ => Some(self.weights.entered(&self.function.code, index, self.of.skid)),
         };
         Some(Cell {
@@ -244,23 +280,12 @@ impl Weighed<'_> {
             (Rate::Known(known), Some(hertz)) => Some(known.ns * hertz / 1e9),
             _ => None,
         };
-        let mut waits: Vec<(Wait, u64)> = Vec::new();
-        let mut add = |wait: Wait, count: u64| match waits.iter_mut().find(|(of, _)| *of == wait) {
-            _ if count == 0 => {}
-            Some((_, sum)) => *sum += count,
-            None => waits.push((wait, count)),
-        };
-        for &at in &indices {
-            let (on, entering) = self.at(at);
-            add(code.instructions.get(at).map_or(Wait::Unknown, wait_of), on);
-            add(self.weights.entered(code, at, self.of.skid), entering);
-        }
-        waits.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        let waits = self.waits(indices.iter().copied(), 0);
         // Jumps that are guessed wrong take as long as memory does: it must be what is waited for.
         let of_memory = |wait: Wait| matches!(wait, Wait::Load | Wait::Store | Wait::Atomic);
-        let waited: u64 = waits.iter().filter(|(wait, _)| of_memory(*wait)).map(|(_, count)| count).sum();
+        let waited: f64 = waits.iter().filter(|(wait, _)| of_memory(*wait)).map(|(_, part)| part).sum();
         let verdict = bound.zip(cycles).map(|(bound, cycles)| match judge(&bound, cycles) {
-            Verdict::Memory if waited * 2 < samples => Verdict::Between,
+            Verdict::Memory if waited < 0.5 => Verdict::Between,
             verdict => verdict,
         });
         Some(LoopOf {
@@ -275,7 +300,7 @@ impl Weighed<'_> {
             verdict,
             share: samples as f64 / self.of.samples.max(1) as f64,
             ns: samples as f64 * self.each,
-            waits: waits.into_iter().map(|(wait, count)| (wait, count as f64 / samples.max(1) as f64)).collect(),
+            waits,
         })
     }
 }

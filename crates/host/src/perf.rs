@@ -86,9 +86,9 @@ const FD_CLOEXEC: libc::c_ulong = 8;
 const IOC_ENABLE: libc::c_ulong = 0x2400;
 const IOC_DISABLE: libc::c_ulong = 0x2401;
 const IOC_REFRESH: libc::c_ulong = 0x2402;
+const IOC_SET_OUTPUT: libc::c_ulong = 0x2405;
 const IOC_PERIOD: libc::c_ulong = 0x4008_2404;
 #[cfg(feature = "bpf")]
-const IOC_SET_OUTPUT: libc::c_ulong = 0x2405;
 const IOC_SET_BPF: libc::c_ulong = 0x4004_2408;
 
 /// Registers of the user side that unwinding needs, as bits of `sample_regs_user` (arch/*/include/uapi/asm/perf_regs.h). They are put down in the

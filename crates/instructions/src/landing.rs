@@ -103,6 +103,16 @@ pub fn landed(code: &Code, address: u64, skid: Skid) -> Landed {
         Skid::One => {}
     }
     let before = |at: usize| at.checked_sub(1).and_then(|before| code.instructions.get(before).map(|i| (before, i)));
+    let simple = |i: &Instruction| matches!(i.work, Work::Copy | Work::Simple) && !i.loads() && i.flow == Flow::Next;
+    if code.instructions.get(at).is_some_and(|i| i.is_left_unfinished())
+        && before(at).is_none_or(|(_, i)| simple(i) || i.flow != Flow::Next)
+    {
+        return Landed::On(at);
+    }
+    // That takes so long that whoever jumps here as well does not matter.
+    if let Some((before, _)) = before(at).filter(|(_, i)| i.flow == Flow::Next && i.is_always_long()) {
+        return Landed::On(before);
+    }
     let Some(number) = code.block_of(at) else { return Landed::Nowhere };
     let Some(block) = code.blocks.get(number) else { return Landed::Nowhere };
     if at > block.first {
@@ -138,6 +148,17 @@ fn fused(code: &Code, branch: usize) -> usize {
         Some(Flow::Branch) => before.unwrap_or(branch),
         _ => branch,
     }
+}
+
+/// Whether an instruction both loads and computes something that takes some cycles: then it may be waited for because of either.
+pub fn loads_and_computes(instruction: &Instruction) -> bool {
+    let computes = |work: Work| {
+        matches!(
+            work,
+            Work::Multiply | Work::Vector | Work::FloatAdd | Work::FloatMultiply | Work::Convert | Work::Crypto
+        )
+    };
+    instruction.loads() && computes(instruction.work)
 }
 
 /// What the CPU waits for when it waits for an instruction.
@@ -203,26 +224,5 @@ impl Weights {
                 (sum + of(&self.on, at), count + u64::from(of(&self.entering, at) == 0))
             });
         if entering >= ENTERED && entering * count.max(1) >= 3 * sum { Wait::Fetch } else { Wait::Core }
-    }
-
-    /// Samples by class of wait, most first.
-    pub fn by_wait(&self, code: &Code, skid: Skid) -> Vec<(Wait, u64)> {
-        let mut sums: std::collections::BTreeMap<Wait, u64> = std::collections::BTreeMap::new();
-        for (at, instruction) in code.instructions.iter().enumerate() {
-            let on = self.on.get(at).copied().unwrap_or(0);
-            if on > 0 {
-                *sums.entry(wait_of(instruction)).or_default() += on;
-            }
-            let entering = self.entering.get(at).copied().unwrap_or(0);
-            if entering > 0 {
-                *sums.entry(self.entered(code, at, skid)).or_default() += entering;
-            }
-        }
-        if self.nowhere > 0 {
-            *sums.entry(Wait::Unknown).or_default() += self.nowhere;
-        }
-        let mut sums: Vec<(Wait, u64)> = sums.into_iter().collect();
-        sums.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
-        sums
     }
 }

@@ -22,7 +22,7 @@ pub use align::{Row, align};
 pub use blocks::{Block, Code, Loop};
 pub use bound::{Bound, Limit, Verdict, bound, judge};
 pub use instruction::{Assign, Flow, Instruction, Machine, Memory, Work, decode, start_of};
-pub use landing::{Landed, Skid, Wait, Weights, calibrate, landed, wait_of, weigh};
+pub use landing::{Landed, Skid, Wait, Weights, calibrate, landed, loads_and_computes, wait_of, weigh};
 pub use operand::{Touch, Values, ahead, touched};
 pub use registers::{Register, Registers};
 pub use rounds::{Known, Rate, Sample, Why, rate};

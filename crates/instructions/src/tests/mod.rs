@@ -363,8 +363,21 @@ fn a_value_through_the_stack_is_part_of_the_chain() {
     assert!((4.0..=6.0).contains(&b.cycles) && b.limit == Limit::Chain, "{b:?}");
 }
 
+/// Samples by class of wait, most first.
+fn by_wait(code: &Code, sampled: &[(u64, u64)], skid: Skid) -> Vec<(Wait, u64)> {
+    let weights = weigh(code, sampled, skid);
+    let mut sums = std::collections::BTreeMap::from([(Wait::Unknown, weights.nowhere)]);
+    for (at, instruction) in code.instructions.iter().enumerate() {
+        *sums.entry(wait_of(instruction)).or_default() += weights.on[at];
+        *sums.entry(weights.entered(code, at, skid)).or_default() += weights.entering[at];
+    }
+    let mut sums: Vec<(Wait, u64)> = sums.into_iter().filter(|(_, count)| *count > 0).collect();
+    sums.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
+    sums
+}
+
 fn with_skid(code: &Code, sampled: &[(u64, u64)]) -> Vec<(Wait, u64)> {
-    weigh(code, sampled, Skid::One).by_wait(code, Skid::One)
+    by_wait(code, sampled, Skid::One)
 }
 
 #[test]
@@ -392,6 +405,25 @@ fn samples_belong_to_the_instruction_before() {
 }
 
 #[test]
+fn what_is_left_unfinished_or_takes_long_has_its_samples() {
+    // mov rcx, rsi; mov rax, rdx; repne scasq; sete al; ret.
+    let scan =
+        Code::new(Machine::X86_64, &[0x48, 0x89, 0xf1, 0x48, 0x89, 0xd0, 0xf2, 0x48, 0xaf, 0x0f, 0x94, 0xc0, 0xc3], 0);
+    assert_eq!(with_skid(&scan, &[(6, 90), (9, 10)]), [(Wait::Long, 100)]);
+    // mov rax, [rdi]; div rcx; ret: the load may be waited for.
+    let loaded = Code::new(Machine::X86_64, &[0x48, 0x8b, 0x07, 0x48, 0xf7, 0xf1, 0xc3], 0);
+    assert_eq!(with_skid(&loaded, &[(3, 10), (6, 90)]), [(Wait::Long, 90), (Wait::Load, 10)]);
+    // L: pause; M: mov rax, [rdi]; cmp rax, rsi; je L; inc rcx; jmp M: M is come to from two places, and one of them waits.
+    let spin = Code::new(
+        Machine::X86_64,
+        &[0xf3, 0x90, 0x48, 0x8b, 0x07, 0x48, 0x39, 0xf0, 0x74, 0xf6, 0x48, 0xff, 0xc1, 0xeb, 0xf3],
+        0,
+    );
+    assert_eq!(spin.blocks.iter().find(|b| spin.instructions[b.first].address == 2).unwrap().predecessors.len(), 2);
+    assert_eq!(with_skid(&spin, &[(2, 100)]), [(Wait::Spin, 100)]);
+}
+
+#[test]
 fn both_targets_of_a_branch_that_is_guessed_wrong() {
     // As measured: the load that feeds the branch, and the first instruction of either way.
     let branches = x86("branches");
@@ -404,7 +436,7 @@ fn both_targets_of_a_branch_that_is_guessed_wrong() {
     let even: Vec<(u64, u64)> = branches.instructions.iter().map(|i| (i.address, 10)).collect();
     assert!(with_skid(&branches, &even).iter().all(|(wait, _)| *wait != Wait::Fetch));
     // With an unknown skid nothing is said.
-    assert_eq!(weigh(&branches, &weights, Skid::Unknown).by_wait(&branches, Skid::Unknown), [(Wait::Unknown, 93)]);
+    assert_eq!(by_wait(&branches, &weights, Skid::Unknown), [(Wait::Unknown, 93)]);
 }
 
 #[test]

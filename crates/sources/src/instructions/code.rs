@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A function has no more, bytes: of a larger one the stretch that holds most samples.
-const LONGEST: u64 = 4 << 10;
+/// A function has no more, bytes: of a larger one the stretch that holds most samples. Interpreters' loops have as many.
+const LONGEST: u64 = 32 << 10;
 /// All together, bytes. Half of it for made code, of which there may be many versions.
 const MOST: usize = 1 << 20;
 /// Functions of files, the hottest ones.
