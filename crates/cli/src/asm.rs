@@ -144,6 +144,21 @@ fn head(of: &OfSide, side: &str, unit: &str) {
         of.with_registers,
         waits(&of.waits)
     );
+    if let Some(calls) = of.calls {
+        let intervals = if calls.even { "" } else { ", in uneven intervals" };
+        println!(
+            "  called every {}{intervals} by the thread that runs it most: {} of its own a call (95 % CI {}–{}), {:.3e} calls per {unit} ({} looks, {} hits of \
+             breakpoints, which took {})",
+            time(calls.between),
+            time(calls.ns),
+            time(calls.low),
+            time(calls.high),
+            of.ns / calls.ns,
+            calls.looks,
+            calls.hits,
+            time(calls.cost)
+        );
+    }
     if of.others.0 > 0 {
         println!("  {} other versions of it were made, with {} samples", of.others.0, of.others.1);
     }
@@ -391,6 +406,10 @@ fn side_json(of: &OfSide) -> Value {
     json!({
         "run": of.run, "function": of.name, "module": of.module, "pid": of.pid, "ns": of.ns, "samples": of.samples,
         "with_registers": of.with_registers, "skid": skid, "frequency": of.frequency, "waits": waits_json(&of.waits),
+        "calls": of.calls.map(|calls| json!({
+            "ns": calls.ns, "low": calls.low, "high": calls.high, "between": calls.between, "even": calls.even,
+            "looks": calls.looks, "hits": calls.hits, "cost": calls.cost,
+        })),
         "other_versions": {"count": of.others.0, "samples": of.others.1},
         "loops": of.loops.iter().map(|l| loop_json(of, l)).collect::<Vec<_>>(),
     })

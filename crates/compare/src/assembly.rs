@@ -8,7 +8,7 @@ use instructions::{
 };
 use model::Window;
 use query::Run;
-use query::assembly::{Assembly, Function, Line};
+use query::assembly::{Assembly, Calls, Function, Line};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Of one instruction of one side.
@@ -108,6 +108,8 @@ pub struct OfSide {
     pub waits: Vec<(Wait, f64)>,
     /// Other versions of it that the process made, and samples with registers in those.
     pub others: (usize, u64),
+    /// How often it is called, where that was counted.
+    pub calls: Option<Calls>,
     /// Its instructions.
     pub code: Code,
 }
@@ -188,6 +190,7 @@ fn weighed<'a>(asked: &Asked<'a>, units: f64) -> Weighed<'a> {
             loops: Vec::new(),
             waits: Vec::new(),
             others: function.others,
+            calls: function.calls,
             code: function.code.clone(),
         },
         function,
@@ -389,6 +392,7 @@ mod tests {
             samples: 100,
             lines: HashMap::from([(3, vec![Line { function: "chase".into(), source: "a.c:3".into() }])]),
             others: (0, 0),
+            calls: None,
         }
     }
 

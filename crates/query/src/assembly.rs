@@ -1,6 +1,10 @@
 //! Machine code of a recording and what was sampled in it: table `code`, the samples with registers of `instruction_sample`, and those of `sample`, put
 //! together by function.
 
+mod calls;
+
+pub use calls::Calls;
+
 use crate::Run;
 use instructions::{Code, Machine, Register, Sample, Skid, start_of};
 use model::{NULL, Symbols, Window};
@@ -41,6 +45,8 @@ pub struct Function {
     pub lines: HashMap<u64, Vec<Line>>,
     /// Other versions of the same function, as a JIT makes them, and the samples with registers in those.
     pub others: (usize, u64),
+    /// How often it is called, where that was counted.
+    pub calls: Option<Calls>,
 }
 
 impl Function {
@@ -120,6 +126,11 @@ impl Kept {
             self.build_id == build_id
         };
         self.pid == NULL && same && self.range().contains(&address)
+    }
+
+    /// Whether it is the code of the function that begins at an address of a file, or of a stretch of it.
+    fn begins_at(&self, module: &str, build_id: &str, address: u64, function: &str) -> bool {
+        self.holds(module, build_id, address) || self.holds(module, build_id, self.start) && self.name == function
     }
 }
 
@@ -261,12 +272,16 @@ impl Assembly {
         let mut growing: BTreeMap<i64, Growing> = kept.keys().map(|&number| (number, Growing::default())).collect();
         with_registers(run, window, &kept, &dictionary, &mut growing);
         let names = names(&kept, &growing);
+        let calls = calls::load(run, window, &kept, &names, &dictionary);
         let seconds = of_the_whole(run, window, &kept, &dictionary, &names, &mut growing);
         let mut functions: Vec<Function> = kept
             .into_iter()
             .zip(growing.into_values())
             .filter(|(_, grown)| !grown.threads.is_empty() || grown.samples > 0)
-            .map(|((number, kept), grown)| function(kept, grown, names.get(&number).cloned().unwrap_or_default()))
+            .map(|((number, kept), grown)| {
+                let name = names.get(&number).cloned().unwrap_or_default();
+                Function { calls: calls.get(&number).copied(), ..function(kept, grown, name) }
+            })
             .collect();
         versions(&mut functions);
         functions.sort_by(|a, b| b.seconds.total_cmp(&a.seconds).then(b.with_registers().cmp(&a.with_registers())));
@@ -436,6 +451,7 @@ fn function(kept: Kept, grown: Growing, name: String) -> Function {
         samples: grown.samples,
         lines: grown.lines,
         others: (0, 0),
+        calls: None,
     }
 }
 

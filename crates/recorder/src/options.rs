@@ -168,6 +168,11 @@ pub struct Record {
     #[arg(long)]
     pub sharing: bool,
 
+    /// Count how often the hottest functions are called, after each burst: with two hardware breakpoints on a thread,
+    /// which take up to 2 ms of it a function and look, for at most 20 functions a burst and 8 looks a function
+    #[arg(long)]
+    pub count_calls: bool,
+
     /// Exact counts, whatever they cost. Otherwise a collector that would take more than 0.5 % of a CPU (system calls,
     /// page faults, interrupts) counts for part of the time (duty cycle), scales up, and says so
     #[arg(long)]

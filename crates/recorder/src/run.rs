@@ -99,6 +99,7 @@ pub fn record(options: &Record) -> Result<u8> {
         exact: options.exact,
         bursts: options.instructions.unwrap_or(BURSTS),
         sharing: options.sharing,
+        count_calls: options.count_calls,
         hertz: options.stacks.unwrap_or(if target == Target::Nobody { 0 } else { HERTZ }),
         target,
         read_from: read_from.clone(),

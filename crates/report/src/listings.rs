@@ -2,8 +2,8 @@
 //! window, and the page does not compute it anew for another one.
 
 use crate::bundle::{
-    Instructions, Listed, ListedCell, ListedFunction, ListedLoop, ListedRow, ListedSides, Listings, NoCode, Round,
-    SourceLine, WaitShare,
+    Instructions, Listed, ListedCalls, ListedCell, ListedFunction, ListedLoop, ListedRow, ListedSides, Listings,
+    NoCode, Round, SourceLine, WaitShare,
 };
 use crate::explained::Explained;
 use compare::assembly::{Asked, Cell, Laid, LoopOf, OfSide, Pair, difference, lay_by, units};
@@ -218,6 +218,10 @@ fn told(of: &OfSide, function: &Function, side: &OneSide<'_>) -> ListedFunction 
         loops: of.loops.iter().map(|which| of_loop(of, which)).collect(),
         versions: of.others.0,
         versions_samples: of.others.1,
+        calls: of.calls.map(|calls| {
+            let [ns, low, high] = three((calls.ns, calls.low, calls.high));
+            ListedCalls { ns, low, high, between: short(calls.between), even: calls.even, looks: calls.looks }
+        }),
     }
 }
 

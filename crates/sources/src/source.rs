@@ -45,6 +45,8 @@ pub struct Scope {
     pub bursts: u32,
     /// Whether lines of the cache that threads share are looked for with longer bursts, and watched.
     pub sharing: bool,
+    /// Whether calls of the hottest functions are counted with breakpoints.
+    pub count_calls: bool,
 }
 
 /// Finds out whether a source can be read here, and opens what it holds open.

@@ -467,6 +467,22 @@ export type Listed = {
   rows: Array<ListedRow>,
 };
 
+/** How often a function is called, as breakpoints counted it. */
+export type ListedCalls = {
+  /** CPU time that a call takes itself, ns. */
+  ns: number,
+  /** Lower end of its 95 % interval. */
+  low: number,
+  /** Upper end. */
+  high: number,
+  /** From one call to the next on the thread that runs it most, ns. */
+  between: number,
+  /** Calls come in even intervals. */
+  even: boolean,
+  /** Looks with breakpoints. */
+  looks: number,
+};
+
 /** An instruction on one side. What is about samples is absent where there are none. */
 export type ListedCell = {
   /** Where it is: in the file, or in the process. */
@@ -517,6 +533,8 @@ export type ListedFunction = {
   versions: number,
   /** Samples with registers in those. */
   versions_samples: number,
+  /** How often it is called; null where that was not counted, or could not be told. */
+  calls: ListedCalls | null,
 };
 
 /** A loop on one side. */

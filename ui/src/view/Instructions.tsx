@@ -126,6 +126,7 @@ function OfSide({ spec, side, of, per, missing }: { spec: Spec; side: Side; of: 
     <div class="listed-side">
       <p><RunName run={run} /> <b>{time(of.ns)}</b> <span class="quiet">per {per} · {human(of.share, "ratio")} of the CPU time · {fixed(of.samples, 0)} samples, {fixed(of.with_registers, 0)} with registers</span></p>
       <p class="quiet small ellipsis" title={of.module || "made while the program ran"}>{of.module || `made by process ${of.pid ?? "?"} while it ran`}</p>
+      {of.calls && <p class="small">Called every <b>{time(of.calls.between)}</b>{of.calls.even ? "" : ", in uneven intervals,"} by the thread that runs it most: <b>{time(of.calls.ns)}</b> of its own a call <span class="quiet">(95 % CI {time(of.calls.low)}–{time(of.calls.high)}; {of.calls.looks} {of.calls.looks === 1 ? "look" : "looks"} with breakpoints)</span></p>}
       <Waits waits={of.waits} label={nameOf(run)} />
       {notes.map((n) => <p key={n} class="quiet small">{n}</p>)}
     </div>

@@ -1,5 +1,5 @@
 //! What the machine code of functions waits for, and how many rounds of their loops a unit of work takes and how long each is: the tables
-//! `instruction_wait` and `loop_rate`, which causes ask. Of repeats the first recording of each side tells.
+//! `instruction_wait`, `loop_rate` and `call_rate`, which causes ask. Of repeats the first recording of each side tells.
 
 use ::instructions::{Rate, Verdict, Wait};
 use compare::assembly::{Asked, Cell, Laid, LoopOf, lay_by};
@@ -37,11 +37,24 @@ struct Rounds {
     verdict: PerSide<Option<Verdict>>,
 }
 
-/// Both tables.
+/// A function whose calls were counted on both sides.
+#[derive(Debug, PartialEq)]
+struct Called {
+    function: String,
+    /// CPU time that a call takes itself, ns.
+    ns: PerSide<f64>,
+    /// Calls per unit of work.
+    calls: PerSide<f64>,
+    /// The intervals of `ns` do not overlap.
+    apart: bool,
+}
+
+/// The tables.
 #[derive(Debug, Default)]
 pub(crate) struct Instructions {
     waits: BTreeMap<(String, &'static str), Waited>,
     loops: Vec<Rounds>,
+    calls: Vec<Called>,
 }
 
 fn word(verdict: Option<Verdict>) -> Value {
@@ -84,6 +97,16 @@ impl Instructions {
     fn add(&mut self, laid: &Laid) {
         Side::BOTH.into_iter().for_each(|side| self.waits(laid, side));
         let Some(of) = laid.side(Side::Slow) else { return };
+        if let Some(baseline) = laid.side(Side::Baseline)
+            && let (Some(mine), Some(theirs)) = (of.calls, baseline.calls)
+        {
+            self.calls.push(Called {
+                function: of.name.clone(),
+                ns: PerSide { slow: mine.ns, baseline: theirs.ns },
+                calls: PerSide { slow: of.ns / mine.ns, baseline: baseline.ns / theirs.ns },
+                apart: mine.low > theirs.high || theirs.low > mine.high,
+            });
+        }
         for which in of.loops.iter().filter(|which| which.share >= MOST) {
             let Some(other) = laid.partner(which).filter(|other| other.share >= MOST) else { continue };
             let (Rate::Known(mine), Rate::Known(theirs)) = (which.rate, other.rate) else { continue };
@@ -160,7 +183,22 @@ impl Instructions {
             "slow_bound",
             "against_bound",
         ];
-        session.define("loop_rate", &columns, loops)
+        session.define("loop_rate", &columns, loops)?;
+        let calls = self.calls.iter().map(|of| {
+            vec![
+                Value::Text(of.function.clone()),
+                Value::Real(of.ns.slow),
+                Value::Real(of.ns.baseline),
+                Value::Real(of.calls.slow),
+                Value::Real(of.calls.baseline),
+                Value::Integer(i64::from(of.apart)),
+            ]
+        });
+        session.define(
+            "call_rate",
+            &["function", "slow_ns", "against_ns", "slow_calls", "against_calls", "apart"],
+            calls,
+        )
     }
 }
 
@@ -198,6 +236,7 @@ mod tests {
             samples: 100,
             lines: [(0, vec![Line { function: "next".into(), source: "a.c:1".into() }, Line::default()])].into(),
             others: (0, 0),
+            calls: None,
         }
     }
 

@@ -92,6 +92,26 @@ pub struct ListedFunction {
     pub versions: usize,
     /// Samples with registers in those.
     pub versions_samples: u64,
+    /// How often it is called; null where that was not counted, or could not be told.
+    pub calls: Option<ListedCalls>,
+}
+
+/// How often a function is called, as breakpoints counted it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct ListedCalls {
+    /// CPU time that a call takes itself, ns.
+    pub ns: f64,
+    /// Lower end of its 95 % interval.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+    /// From one call to the next on the thread that runs it most, ns.
+    pub between: f64,
+    /// Calls come in even intervals.
+    pub even: bool,
+    /// Looks with breakpoints.
+    pub looks: usize,
 }
 
 /// A part of the samples that waits for one class of things.

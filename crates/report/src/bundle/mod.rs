@@ -29,8 +29,8 @@ pub use head::{
     MissingStatus, Output, Polarity, Role, Run, SetUp, Sprint, Strip, Tool, Verdict, Window, Work,
 };
 pub use instructions::{
-    Instructions, Listed, ListedCell, ListedFunction, ListedLoop, ListedRow, ListedSides, Listings, NoCode, Round,
-    SourceLine, WaitShare,
+    Instructions, Listed, ListedCalls, ListedCell, ListedFunction, ListedLoop, ListedRow, ListedSides, Listings,
+    NoCode, Round, SourceLine, WaitShare,
 };
 pub use profile::{Measure, PerWhat, ProfileSpec, Sawtooth, Serial, Turns, WeightPer};
 pub use requests::{Place, RequestQueries, Requests, Service};

@@ -1,6 +1,7 @@
 //! The thread that takes bursts: now and then, for some tenths of a second, samples of the busy threads with their registers. It reads made code at once,
 //! for that may move; code of files is read at the end.
 
+use super::calls::{self, Calls};
 use super::code::Kept;
 use super::sharing::{self, Budget, Codes, Lines, Looked};
 use super::skid::{self, Skid};
@@ -77,6 +78,8 @@ pub(super) struct Taken {
     pub shared: Vec<Shares>,
     /// What accesses cost here.
     pub machine: Option<sharing::Machine>,
+    /// How often functions are called.
+    pub calls: Vec<calls::Look>,
 }
 
 /// Shared lines of a burst.
@@ -96,6 +99,17 @@ struct Known {
     skid: instructions::Skid,
     /// Of watchpoints; `None` where none are asked for.
     budget: Option<Budget>,
+    /// `None` where calls are not counted.
+    calls: Option<Calls>,
+}
+
+/// What is looked for, beside samples.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked {
+    /// Longer bursts, after which lines are watched.
+    pub sharing: bool,
+    /// How often functions are called.
+    pub calls: bool,
 }
 
 /// The thread, and what it shares.
@@ -116,12 +130,12 @@ impl Shared {
 }
 
 impl Bursts {
-    /// Starts it: a burst every so many seconds, after the early ones. `sharing`: longer ones, after which lines are watched.
-    pub(super) fn start(stacks: Stacks, every: Duration, sharing: bool) -> Bursts {
+    /// Starts it: a burst every so many seconds, after the early ones.
+    pub(super) fn start(stacks: Stacks, every: Duration, asked: Asked) -> Bursts {
         let shared = Arc::new(Shared { taken: Mutex::default(), stop: AtomicBool::new(false) });
         let of_thread = Arc::clone(&shared);
         let thread = std::thread::Builder::new().name("instructions".into());
-        let thread = thread.spawn(move || run(&of_thread, &stacks, every, sharing));
+        let thread = thread.spawn(move || run(&of_thread, &stacks, every, asked));
         Bursts { shared, thread: thread.ok() }
     }
 
@@ -161,13 +175,14 @@ fn rest(shared: &Shared, until: Instant) -> bool {
     }
 }
 
-fn run(shared: &Shared, stacks: &Stacks, every: Duration, sharing: bool) -> Kept {
+fn run(shared: &Shared, stacks: &Stacks, every: Duration, what: Asked) -> Kept {
     let mut known = Known {
         kept: Kept::default(),
         codes: Codes::default(),
         lines: Lines::default(),
         skid: instructions::Skid::Unknown,
-        budget: sharing.then(Budget::default),
+        budget: what.sharing.then(Budget::default),
+        calls: what.calls.then(Calls::new),
     };
     match skid::calibrate() {
         Ok(skid) => {
@@ -181,7 +196,7 @@ fn run(shared: &Shared, stacks: &Stacks, every: Duration, sharing: bool) -> Kept
         Err(why) => shared.taken().failed = Some(why),
     }
     shared.taken().machine = Some(sharing::measure());
-    let (early, short, long) = if sharing { (&EARLY_LOOKS, LOOK, LOOK) } else { (&EARLY, SHORT, LONG) };
+    let (early, short, long) = if what.sharing { (&EARLY_LOOKS, LOOK, LOOK) } else { (&EARLY, SHORT, LONG) };
     let begin = Instant::now();
     let mut early = early.iter();
     let mut next = begin + every;
@@ -290,6 +305,12 @@ fn burst(
         of_threads.push((thread, weight, samples, sites));
     }
     let shares = shares(shared, stacks, known, &of_threads, at);
+    let mut failed = None;
+    let mut calls = known.calls.as_mut().map_or_else(Vec::new, |calls| {
+        let threads: Vec<calls::OfThread<'_>> =
+            of_threads.iter().map(|(thread, _, samples, sites)| (thread, samples.as_slice(), sites)).collect();
+        calls.look(stacks, &threads, &mut |length| rest(shared, Instant::now() + length), &mut failed)
+    });
     let mut taken = shared.taken();
     taken.samples += rows.len() as u64;
     taken.lost += lost;
@@ -299,6 +320,8 @@ fn burst(
     taken.rows.append(&mut rows);
     taken.code.append(&mut known.kept.new_rows());
     taken.shared.push(shares);
+    taken.calls.append(&mut calls);
+    taken.failed = taken.failed.take().or(failed);
     for (place, count) in in_files {
         *taken.in_files.entry(place).or_default() += count;
     }

@@ -2,12 +2,13 @@
 //! the rounds of loops take, is computed from them by whoever reads the recording. Cache lines that threads share are found while they run.
 
 mod burst;
+mod calls;
 mod code;
 mod sharing;
 mod skid;
 
 use crate::{Pace, Reader, Scope, Source};
-use burst::Bursts;
+use burst::{Asked, Bursts};
 use host::Host;
 use host::registers::COUNT;
 use model::{Column, Compare, NULL, Out, Table, Unavailable, Unit};
@@ -146,6 +147,7 @@ const BURSTS: usize = 1;
 const CODES: usize = 2;
 const SKIDS: usize = 3;
 const COLLECTORS: usize = 4;
+const CALLS: usize = 11;
 const SHARING: sharing::At = sharing::At { line: 5, field: 6, access: 7, look: 8, machine: 9, watch: 10 };
 
 /// Instructions of busy threads.
@@ -168,6 +170,7 @@ pub static SOURCE: Source = Source {
         &sharing::LOOK,
         &sharing::MACHINE,
         &sharing::WATCH,
+        &calls::TABLE,
     ],
     charts: &[],
     open: |host, scope: &Scope| {
@@ -184,7 +187,8 @@ pub static SOURCE: Source = Source {
         // Where not even this thread may be sampled, none is.
         host::registers::OfThread::open(0, [1_000_000; 2], 0)?;
         scope.stacks.watch_busy();
-        let bursts = Bursts::start(scope.stacks.clone(), Duration::from_secs(scope.bursts.into()), scope.sharing);
+        let asked = Asked { sharing: scope.sharing, calls: scope.count_calls };
+        let bursts = Bursts::start(scope.stacks.clone(), Duration::from_secs(scope.bursts.into()), asked);
         Ok(Box::new(Instructions {
             bursts,
             stacks: scope.stacks.clone(),
@@ -281,6 +285,9 @@ impl Reader for Instructions {
         for shared in taken.shared {
             let at = self.since_start(shared.at);
             sharing::write(SHARING, at, &shared.looked, &shared.budget, self.machine.take(), &mut self.fields, out);
+        }
+        for look in taken.calls {
+            look.write(CALLS, self.since_start(look.at), out);
         }
         for (place, count) in taken.in_files {
             *self.in_files.entry(place).or_default() += count;

@@ -7,7 +7,9 @@ use model::NULL;
 use std::collections::HashMap;
 use std::fs::File;
 use std::ops::Range;
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// A thread and the CPU time of its samples.
@@ -107,6 +109,13 @@ impl Stacks {
         let map = self.state().processes.numbered.get(process as usize)?.map.clone()?;
         let (range, function) = map.range(address)?;
         Some(Function { range, name: Arc::clone(&function.name) })
+    }
+
+    /// A path of a file that is open here, and where in it code lies.
+    pub(crate) fn place(&self, number: u32, address: u64) -> Option<(PathBuf, u64)> {
+        let (_, module) = self.module(number)?;
+        let open = module.file.as_ref()?.as_raw_fd();
+        Some((PathBuf::from(format!("/proc/self/fd/{open}")), module.offset(address)?))
     }
 
     /// Bytes of a process's memory.
