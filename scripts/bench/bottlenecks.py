@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""How well `asm` knows programs with one known bottleneck (workloads/bottlenecks): records each, and holds the class of wait of its function, and the time of
-a round of its loop, against what programs.toml declares and what the program counts itself.
+"""How well `asm` knows programs with one known bottleneck (workloads/bottlenecks): records each, and holds the class of
+wait of its function, and the time of a round of its loop or between its calls, against what programs.toml declares and
+what the program counts itself.
 
 usage: scripts/bench/bottlenecks.py [NAME…]     TWINSCOPE=path of the program, SECONDS_EACH=number, QUICK=1 for the small sizes
 
@@ -35,7 +36,7 @@ def record(name, program, folder):
     size = program["quick"] if os.environ.get("QUICK") else program["size"]
     command = [*shlex.split(program["command"]), SECONDS, str(size)]
     run = subprocess.run(
-        [TWINSCOPE, "record", "-q", "-f", "-o", recording, "--", *command],
+        [TWINSCOPE, "record", "-q", "-f", *(["--count-calls"] if "calls" in program else []), "-o", recording, "--", *command],
         cwd=PROGRAMS, capture_output=True, text=True, check=False,
     )
     return recording, run.stdout + run.stderr
@@ -73,6 +74,10 @@ def judge(name, program, folder):
         result["round"] = (ns, ns / exact - 1)
     elif loops:
         result["why"] = max(loops, key=lambda of: of["depth"])["round"].get("unknown", "")
+    called = side.get("calls")
+    per_call = truth(text, "call")
+    if "calls" in program and called and per_call:
+        result["called"] = (called["between"], called["between"] / per_call - 1)
     result["verdict"] = next((of["verdict"] for of in loops if of["verdict"]), None)
     return result
 
@@ -94,6 +99,9 @@ def main():
             results.append(result)
             verdict = "right" if result["class"] else f"WRONG, is {program['class']}"
             rounds = f"{result['round'][0]:.3f} ns ({result['round'][1]:+.1%})" if result["round"] else f"- {result['why']}"
+            if "calls" in program:
+                called = result.get("called")
+                rounds = f"called every {called[0]:.0f} ns ({called[1]:+.1%})" if called else "- calls are not told"
             print(f"{name:24} {result['said']:22} {verdict:26} {result['counter']:6} {rounds}", flush=True)
     right = sum(result["class"] for result in results)
     counted = [result for result in results if result["counter"] == "yes"]
@@ -102,6 +110,9 @@ def main():
     wrong = sum(1 for result in others if abs(result["round"][1]) > 0.05)
     print(f"class right: {right} of {len(results)}")
     print(f"rounds within 5 % where a register counts: {within} of {len(counted)}")
+    called = [result for result in results if "calls" in programs[result["name"]]]
+    near = sum(1 for result in called if "called" in result and abs(result["called"][1]) <= 0.07)
+    print(f"time between calls within 7 %: {near} of {len(called)}")
     print(f"rounds told elsewhere: {len(others)}, of which {wrong} are more than 5 % off")
 
 
