@@ -162,13 +162,17 @@ impl Answer {
 
     /// Reads the whole lines at the beginning of `bytes`. Returns how many the head has, None if there is more of it.
     fn read_head(&mut self, bytes: &[u8]) -> Result<Option<usize>, Broken> {
-        // Only whole lines are judged, so that it does not matter in which pieces they came.
-        let lines = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |last| last + 1);
-        let bytes = bytes.get(..lines).unwrap_or_default();
         let mut headers = [const { MaybeUninit::uninit() }; MOST_HEADERS];
         let mut response = httparse::Response::new(&mut []);
-        let parsed =
-            httparse::ParserConfig::default().parse_response_with_uninit_headers(&mut response, bytes, &mut headers);
+        let config = httparse::ParserConfig::default();
+        let mut parsed = config.parse_response_with_uninit_headers(&mut response, bytes, &mut headers);
+        if !matches!(parsed, Ok(httparse::Status::Complete(_))) {
+            // Only whole lines are judged, so that it does not matter in which pieces they came.
+            let lines = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |last| last + 1);
+            let bytes = bytes.get(..lines).unwrap_or_default();
+            response = httparse::Response::new(&mut []);
+            parsed = config.parse_response_with_uninit_headers(&mut response, bytes, &mut headers);
+        }
         let length = match parsed {
             Ok(httparse::Status::Complete(length)) => length,
             Ok(httparse::Status::Partial) => return Ok(None),
