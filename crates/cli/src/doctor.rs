@@ -1,5 +1,6 @@
 //! `twinscope doctor`: is this machine set up right? Measures, judges, and on request changes settings and changes them back.
 
+use crate::stop;
 use crate::text::{clean, cut, table, trimmed};
 use anyhow::{Context as _, Result};
 use clap::Args;
@@ -10,7 +11,7 @@ use recorder::Usage;
 use serde_json::json;
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 /// Say whether this machine is set up right, with what it costs measured here.
@@ -53,51 +54,6 @@ pub struct Doctor {
     undo: bool,
 }
 
-/// Set by a signal; measurements then end and clean up.
-static STOP: AtomicBool = AtomicBool::new(false);
-static SIGNAL: AtomicI32 = AtomicI32::new(0);
-
-extern "C" fn stop(signal: libc::c_int) {
-    SIGNAL.store(signal, Ordering::Relaxed);
-    STOP.store(true, Ordering::Relaxed);
-}
-
-/// Ctrl-C and its like end the measurement, not the program: files and threads are cleaned up first. A second one ends
-/// it at once.
-fn heed_signals() {
-    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
-        // SAFETY: the handler stores two numbers only.
-        unsafe {
-            let mut action: libc::sigaction = std::mem::zeroed();
-            action.sa_sigaction = stop as extern "C" fn(libc::c_int) as libc::sighandler_t;
-            action.sa_flags = libc::SA_RESETHAND | libc::SA_RESTART;
-            libc::sigaction(signal, &raw const action, std::ptr::null_mut());
-        }
-    }
-}
-
-/// From here on signals end the program as usual: nothing is left to clean up.
-fn leave_signals() {
-    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
-        // SAFETY: the default action needs no handler.
-        unsafe { libc::signal(signal, libc::SIG_DFL) };
-    }
-    if STOP.load(Ordering::Relaxed) {
-        end_by_signal();
-    }
-}
-
-/// Ends as the signal would have ended the program, so that shells see it.
-fn end_by_signal() -> ! {
-    let signal = SIGNAL.load(Ordering::Relaxed);
-    // SAFETY: takes numbers; the default action ends the program.
-    unsafe {
-        libc::signal(signal, libc::SIG_DFL);
-        libc::raise(signal);
-    }
-    std::process::exit(128 + signal)
-}
-
 /// The checks of these names.
 fn named(names: &[String]) -> Result<Vec<&'static Check>, Usage> {
     let find = |name: &String| doctor::checks().find(|c| c.id == name);
@@ -133,8 +89,8 @@ pub fn doctor(options: &Doctor) -> Result<u8> {
     if !kind.is_dir() {
         return Err(Usage(format!("--dir {}: is no folder", options.dir.display())).into());
     }
-    heed_signals();
-    let context = Context { host: &host, dir: &options.dir, quick: options.quick, stop: &STOP };
+    stop::heed_signals();
+    let context = Context { host: &host, dir: &options.dir, quick: options.quick, stop: &stop::STOP };
     let start = Instant::now();
     let mut all = Vec::new();
     let progress = std::io::stderr().is_terminal();
@@ -143,17 +99,17 @@ pub fn doctor(options: &Doctor) -> Result<u8> {
             eprint!("\r\x1b[K{}/{} {}", n + 1, chosen.len(), check.title);
         }
         all.push(doctor::examine(check, &context));
-        if STOP.load(Ordering::Relaxed) {
+        if stop::STOP.load(Ordering::Relaxed) {
             if progress {
                 eprintln!("\r\x1b[K");
             }
-            end_by_signal();
+            stop::end_by_signal();
         }
     }
     if progress {
         eprint!("\r\x1b[K");
     }
-    leave_signals();
+    stop::leave_signals();
     let seconds = start.elapsed().as_secs_f64();
     if !options.apply.is_empty() {
         return apply(&host, &all, options.yes);

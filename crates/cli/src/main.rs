@@ -9,12 +9,14 @@ mod flame;
 mod import;
 mod info;
 mod latency;
+mod load;
 mod output;
 mod page;
 mod reference;
 mod resolve;
 mod sharing;
 mod sql;
+mod stop;
 mod tail;
 mod text;
 mod top;
@@ -41,7 +43,8 @@ const EXAMPLES: &str = "Examples:
   twinscope report fast.twin slow.twin -o report.html       the same as a page
 
 Exit codes: 0 done; 1 failed; 2 wrong usage; 3 done, but something named on the command line is missing;
-4 a --fail-on condition holds. `record` passes on the exit code of its command.";
+4 a --fail-on condition holds; 5 with `load --strict`, the client was measured and not the server. `record` passes on
+the exit code of its command.";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -199,6 +202,18 @@ In Python:  pandas.read_parquet('lake/cpu')    In DuckDB:  select * from read_pa
 Nothing is changed without --apply. docs/doctor.md describes each check.")]
     Doctor(doctor::Doctor),
 
+    /// Ask an HTTP/1.1 server at a constant rate, and measure latency from when each request was due
+    #[command(after_help = "Examples:
+  twinscope load --rate 20000 --connections 32 --duration 10s http://127.0.0.1:8080/
+  twinscope load --rate 500 --poisson --connections 64 --duration 1m --warm-up 5s --cpus 1 URL
+  twinscope load --rate 100 --connections 8 --duration 30s --body-file order.json --header 'Content-Type: application/json' URL
+  twinscope load --rate max --connections 32 --duration 10s URL      a closed loop: what the server can do at most
+  twinscope load --rate 2000 --connections 16 --duration 10s --json URL/a URL/b > load.json
+
+Only http, no TLS and no HTTP/2. Exit code 1 where no request was done. docs/load.md says what is measured, when it is
+void, and describes the JSON.")]
+    Load(load::Load),
+
     /// Print a shell's completions
     #[command(after_help = "Examples:
   twinscope completions bash > /etc/bash_completion.d/twinscope
@@ -259,6 +274,7 @@ fn run(command: Command) -> anyhow::Result<u8> {
         Command::Sources(options) => recorder::list(&options),
         Command::Top(options) => top::top(&options),
         Command::Doctor(options) => doctor::doctor(&options),
+        Command::Load(options) => load::load(&options),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "twinscope", &mut script);

@@ -81,8 +81,9 @@ pub(crate) struct Worker<'a, N> {
     free: VecDeque<usize>,
     /// Connections that failed in a closed loop, with the time from which they are free.
     resting: VecDeque<(u64, usize)>,
-    /// Requests that were due while all connections were busy.
-    waiting: VecDeque<Due>,
+    /// Requests that were due while all connections were busy: how many, and the schedule from the first of them on. There may be any number.
+    waiting: u64,
+    from_waiting: Schedule,
     /// When the client began with requests that are open, and their connection.
     open: BTreeSet<(u64, usize)>,
     /// Connections that may have more to read, of which nothing more will be told.
@@ -102,11 +103,12 @@ impl<'a, N: Net> Worker<'a, N> {
         Worker {
             net,
             plan,
+            from_waiting: schedule.clone(),
             schedule,
             slots: std::iter::repeat_with(slot).take(connections).collect(),
             free: (0..connections).collect(),
             resting: VecDeque::new(),
-            waiting: VecDeque::new(),
+            waiting: 0,
             open: BTreeSet::new(),
             unread: Vec::new(),
             buffer: vec![0; BUFFER],
@@ -220,8 +222,10 @@ impl<'a, N: Net> Worker<'a, N> {
             self.cpu[0] = self.cpu[1];
         }
         let open = self.slots.iter().filter_map(|slot| slot.request.map(|request| request.due));
-        let counting = open.chain(self.waiting.iter().map(|due| self.begin + due.at)).filter(|&due| self.within(due));
-        self.tally.unfinished = counting.count() as u64;
+        self.tally.unfinished = open.filter(|&due| self.within(due)).count() as u64;
+        while let Some(due) = self.take_waiting() {
+            self.tally.unfinished += u64::from(self.within(self.begin + due.at));
+        }
         self.tally.interrupted = true;
     }
 
@@ -230,15 +234,25 @@ impl<'a, N: Net> Worker<'a, N> {
         let Some(since) = now.checked_sub(self.begin) else { return };
         while let Some(due) = self.schedule.take(since) {
             self.tally.due += u64::from(self.within(self.begin + due.at));
-            self.waiting.push_back(due);
+            self.waiting += 1;
         }
+    }
+
+    /// When the first request that waits was due.
+    fn waits_since(&self) -> Option<u64> {
+        self.from_waiting.next_at().filter(|_| self.waiting > 0).map(|at| self.begin + at)
+    }
+
+    fn take_waiting(&mut self) -> Option<Due> {
+        self.waiting = self.waiting.checked_sub(1)?;
+        self.from_waiting.take(u64::MAX)
     }
 
     /// Whether nothing is due, waits or is open any more.
     fn is_over(&self, now: u64) -> bool {
         let none_due = if self.plan.closed { now >= self.window()[1] } else { self.schedule.next_at().is_none() };
         // The window is measured to its end, also where the last request was answered before.
-        none_due && self.waiting.is_empty() && self.open.is_empty() && self.cpu[1].is_some()
+        none_due && self.waiting == 0 && self.open.is_empty() && self.cpu[1].is_some()
     }
 
     /// Until when there is nothing to do unless something happens.
@@ -249,7 +263,7 @@ impl<'a, N: Net> Worker<'a, N> {
         let due = self.schedule.next_at().filter(|_| !self.free.is_empty()).map(|at| self.begin + at);
         let deadline = |since: u64| since.saturating_add(self.plan.timeout);
         let open = self.open.first().map(|(begun, _)| deadline(*begun));
-        let waiting = self.waiting.front().map(|due| deadline(self.begin + due.at));
+        let waiting = self.waits_since().map(deadline);
         let rested = self.resting.front().map(|(from, _)| *from);
         let [from, to] = self.window();
         let mark = if self.cpu[0].is_none() {
@@ -270,10 +284,10 @@ impl<'a, N: Net> Worker<'a, N> {
             self.finish(slot, End::TimedOut, now);
             self.close(slot);
         }
-        while let Some(due) = self.waiting.front().map(|due| self.begin + due.at)
+        while let Some(due) = self.waits_since()
             && due.saturating_add(self.plan.timeout) <= now
         {
-            self.waiting.pop_front();
+            self.take_waiting();
             if self.within(due) {
                 self.tally.errors.timed_out += 1;
                 self.tally.latency.record(now - due);
@@ -303,26 +317,28 @@ impl<'a, N: Net> Worker<'a, N> {
             }
             return;
         }
-        while let Some(due) = self.waiting.front().copied()
-            && let Some(slot) = self.free.pop_front()
-        {
-            self.waiting.pop_front();
-            let begun = self.net.now();
-            self.begin_with(slot, self.begin + due.at, begun, due.number);
-        }
+        self.begin_waiting();
         while let Some(due) = self.schedule.take(now - self.begin) {
             let at = self.begin + due.at;
             let within = self.within(at);
             self.tally.due += u64::from(within);
-            // Taken again for each: those before took some time.
-            let begun = self.net.now();
             if within && was_free {
-                self.tally.late.record(begun.saturating_sub(at));
+                // Asked for each: those before took some time.
+                self.tally.late.record(self.net.now().saturating_sub(at));
             }
-            match self.free.pop_front() {
-                Some(slot) => self.begin_with(slot, at, begun, due.number),
-                None => self.waiting.push_back(due),
-            }
+            self.waiting += 1;
+            self.begin_waiting();
+        }
+    }
+
+    /// Begins with requests that wait, as far as there are connections.
+    fn begin_waiting(&mut self) {
+        while self.waiting > 0
+            && let Some(slot) = self.free.pop_front()
+            && let Some(due) = self.take_waiting()
+        {
+            let begun = self.net.now();
+            self.begin_with(slot, self.begin + due.at, begun, due.number);
         }
     }
 

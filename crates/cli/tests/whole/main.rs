@@ -14,6 +14,7 @@ mod interpreted;
 mod kill;
 mod latency;
 mod ledger;
+mod load;
 mod monitors;
 mod pairs;
 mod record;
