@@ -303,8 +303,8 @@ mod tests {
         let said = text(&outcome());
         for part in [
             "The server did 999/s over 32 connections for 10 s; latency from when due: mean 50 ms, p99 900 ms.\n\ndone 9990 of 10000 due, 999/s of 1 k/s",
-            "  mean    p50     p90     p99   p99.9    max",
-            "latency, from when due         50 ms  85 µs  120 µs  900 ms  990 ms  1.00 s",
+            "  mean    p50     p90     p99   p99.9  max\n",
+            "latency, from when due        50 ms  85 µs  120 µs  900 ms  990 ms  1 s\n",
             "errors       10: 3 timed out, 2 closed before the answer was whole (the server\u{fffd} closed it), 5 with status 503\n",
             "reconnects   7\n",
             "received     1.95 MiB/s\n",
