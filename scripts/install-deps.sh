@@ -31,6 +31,7 @@ bench strace                command -v strace
 bench bpftrace              command -v bpftrace
 bench wrk                   command -v wrk
 bench nginx                 command -v nginx
+bench jq                    command -v jq
 bench memcached             command -v memcached
 bench redis-server          command -v redis-server
 bench redis-tools           command -v redis-benchmark

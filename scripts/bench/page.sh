@@ -85,6 +85,11 @@ sharing|Shared cache lines|The programs of \`workloads/sharing\`, of which it is
   some seconds with \`--sharing\`; kind, function, data and fields of the first finding of \`twinscope sharing\`, and the
   speed-up that it predicts beside the CPU time of an operation in the program by that in its mended twin, which ran
   right after it. Programs whose access another one of the twin does not have (true sharing) save that too.
+load|The client: twinscope load|20,000 requests a second to nginx over 32 connections, each program on a CPU of its own, on
+  loopback, in turn with wrk: how late requests were sent, and CPU time of the client for each request. wrk has no rate.
+  Over 32 connections it asks as often as nginx answers, so that neither ever sleeps; over one connection each has to be
+  woken for each request, as at a constant rate below the server's limit. Only the wake-ups cost more than that: the same
+  client without a rate (\`--rate max\`) takes what wrk takes.
 build|Build|\`make build\` after \`make clean\`, packages downloaded before."
 
 # What is a table with a row for each program: name, and the metrics that are its columns, in their order
@@ -122,6 +127,11 @@ report|report|time|1
 report|report|page|3
 report|report|first screen|1000
 report|report|first page of charts, from the click|1000
+load|load --rate 20000 -c 32|late, median|60
+load|load --rate 20000 -c 32|late, p99|1000
+load|load --rate 20000 -c 32|by that of wrk -c 1|1.5
+load|load --rate 20000 -c 32|by that of wrk -c 32|1.5
+load|load --rate max -c 32|by that of wrk -c 32|1.5
 hour|recording|size|30
 hour|report|time|10
 hour|report|largest RSS|1024
