@@ -53,6 +53,7 @@ by_load() {
 # wrk over $2 connections, as $1.
 by_wrk() {
     local count wall rss code
+    : >"$work/cost"
     "$helper" run "$work/cost" taskset -c "$of_client" wrk -t1 "-c$2" "-d${each}s" "http://127.0.0.1:$port/" >"$work/wrk" 2>&1
     # shellcheck disable=SC2034  # only the first is used
     IFS=$'\t' read -r cpu wall rss code <"$work/cost"
