@@ -193,11 +193,20 @@ fn sentence(of: &Outcome) -> String {
         };
     };
     let latency = format!("mean {}, p99 {}", time(latency.mean), time(latency.p99));
+    // Those that timed out are told as what they are: the server did not keep up.
+    let failed = of.errors.total() - of.errors.timed_out;
+    let due_rate = of.due as f64 / of.duration.max(1e-9);
     match of.asked_rate {
         None => {
             format!("The server did {rate} {over}, in a closed loop: latencies ({latency}) are not those of users.")
         }
-        Some(asked) if of.reached_rate < KEPT_UP * asked && !of.interrupted => {
+        Some(_) if (failed as f64) > (1.0 - KEPT_UP) * of.due as f64 => {
+            format!(
+                "{failed} of {} requests failed: the server did {rate} {over}; latency from when due: {latency}.",
+                of.due
+            )
+        }
+        Some(asked) if of.reached_rate < KEPT_UP * asked.min(due_rate) && !of.interrupted => {
             format!(
                 "The server did not keep up: it did {rate} of {} {over}; latency from when due: {latency}.",
                 human(asked, "1/s")

@@ -3,7 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 
-/// Why a run could not begin.
+/// Why a run could not begin. What the system said is the source of an error, and not part of its words.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// An address that cannot be asked.
@@ -23,7 +23,7 @@ pub enum Error {
         why: String,
     },
     /// The host has no address.
-    #[error("{host}: no address was found: {source}")]
+    #[error("{host}: no address was found")]
     Resolve {
         /// The name.
         host: String,
@@ -31,7 +31,7 @@ pub enum Error {
         source: io::Error,
     },
     /// Not all connections could be opened at the start.
-    #[error("{address}: {opened} of {asked} connections could be opened: {source}{hint}")]
+    #[error("{address}: {opened} of {asked} connections could be opened{hint}")]
     Connect {
         /// The server.
         address: SocketAddr,
@@ -57,7 +57,7 @@ pub enum Error {
         limit: u64,
     },
     /// A CPU that a thread may not run on.
-    #[error("CPU {cpu}: no thread may run there: {source}")]
+    #[error("CPU {cpu}: no thread may run there")]
     Cpu {
         /// Its number.
         cpu: usize,
@@ -65,7 +65,7 @@ pub enum Error {
         source: io::Error,
     },
     /// A system call that should not fail.
-    #[error("{what}: {source}")]
+    #[error("{what} failed")]
     System {
         /// Which.
         what: &'static str,

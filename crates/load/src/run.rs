@@ -57,7 +57,7 @@ pub fn run_until(options: &Options, stop: &AtomicBool) -> Result<Outcome, Error>
             let handle = Builder::new()
                 .name("load".into())
                 .spawn_scoped(scope, move || thread.run())
-                .map_err(|source| Error::System { what: "a thread of the client", source })?;
+                .map_err(|source| Error::System { what: "starting a thread of the client", source })?;
             threads.push((begin, handle));
         }
         drop(ready);
@@ -116,8 +116,8 @@ fn wait_until_ready(
     }
     let Some(errno) = failed else { return Ok(timer) };
     let hint = match errno {
-        Errno::CONNREFUSED => ": nothing listens there",
-        Errno::ADDRNOTAVAIL => ": no local port is left for them, see /proc/sys/net/ipv4/ip_local_port_range",
+        Errno::CONNREFUSED => " (nothing listens there)",
+        Errno::ADDRNOTAVAIL => " (no local port is left for them: see /proc/sys/net/ipv4/ip_local_port_range)",
         _ => "",
     };
     Err(Error::Connect { address, opened, asked: options.connections as usize, source: errno.into(), hint })
@@ -173,8 +173,8 @@ impl Thread<'_> {
             pin(cpu).map_err(NotReady::Error)?;
         }
         exact_timers();
-        let net =
-            Epoll::new(self.address, connections).map_err(|errno| NotReady::Error(Error::system("epoll")(errno)))?;
+        let net = Epoll::new(self.address, connections)
+            .map_err(|errno| NotReady::Error(Error::system("making an epoll set")(errno)))?;
         let timer = net.waits_by();
         let schedule =
             Schedule::new(options.arrivals, options.seed, self.number, options.thread_count(), self.plan.end);

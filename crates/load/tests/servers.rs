@@ -222,7 +222,8 @@ fn what_keeps_it_from_beginning() {
     drop(listener);
     let said = run(&options(address, 1)).unwrap_err();
     assert!(matches!(said, Error::Connect { opened: 0, asked: 4, .. }), "{said}");
-    assert!(said.to_string().contains("refused") && said.to_string().contains("nothing listens there"), "{said}");
+    let why = std::error::Error::source(&said).unwrap().to_string();
+    assert!(why.contains("refused") && said.to_string().contains("nothing listens there"), "{said}: {why}");
     let address = answers(OK);
     let mut nowhere = options(address, 1);
     nowhere.cpus = vec![1023];
