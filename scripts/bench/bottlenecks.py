@@ -75,8 +75,8 @@ def judge(name, program, folder):
     elif loops:
         result["why"] = max(loops, key=lambda of: of["depth"])["round"].get("unknown", "")
     called = side.get("calls")
-    per_call = truth(text, "call")
-    if "calls" in program and called and per_call:
+    per_call = (exact or 0) * program.get("calls", 0)
+    if called and per_call:
         result["called"] = (called["between"], called["between"] / per_call - 1)
     result["verdict"] = next((of["verdict"] for of in loops if of["verdict"]), None)
     return result
@@ -110,9 +110,9 @@ def main():
     wrong = sum(1 for result in others if abs(result["round"][1]) > 0.05)
     print(f"class right: {right} of {len(results)}")
     print(f"rounds within 5 % where a register counts: {within} of {len(counted)}")
-    called = [result for result in results if "calls" in programs[result["name"]]]
-    near = sum(1 for result in called if "called" in result and abs(result["called"][1]) <= 0.07)
-    print(f"time between calls within 7 %: {near} of {len(called)}")
+    called = [result for result in results if "called" in result]
+    near = sum(1 for result in called if abs(result["called"][1]) <= 0.07)
+    print(f"time between calls within 7 %: {near} of the {len(called)} that are told")
     print(f"rounds told elsewhere: {len(others)}, of which {wrong} are more than 5 % off")
 
 

@@ -58,7 +58,7 @@ pub(super) static TABLE: Table = Table::wide(
             "gap",
             Unit::Nanoseconds,
             "time from one call to the next: the median, or where calls are not even the mean without the longest \
-             twentieth; NULL where there were too few, or they come faster than two breakpoints resolve (50 ns)",
+             twentieth; NULL where there were too few, or they come faster than can be resolved (50 ns; a tenth of a hit by probes)",
         ),
         Column::gauge("even", Unit::None, "1 if the mean time between calls is within a quarter of the median"),
         Column::gauge("samples", Unit::None, "of the samples of the thread in the burst before, those in the function"),
@@ -114,7 +114,7 @@ struct Timed {
 }
 
 /// The times of hits of both breakpoints, in ns.
-fn timed(first: &[u64], second: &[u64]) -> Timed {
+fn timed(first: &[u64], second: &[u64], by: By) -> Timed {
     let mut hits: Vec<(u64, bool)> = first.iter().map(|&at| (at, true)).collect();
     hits.extend(second.iter().map(|&at| (at, false)));
     hits.sort_unstable();
@@ -143,7 +143,8 @@ fn timed(first: &[u64], second: &[u64]) -> Timed {
     let mean = gaps.iter().take(most).sum::<f64>() / most.max(1) as f64 - cost;
     // Hits do not all cost the same.
     let even = (mean - median).abs() <= (EVEN * median).max(NOISE * cost);
-    let between = Some(if even { median } else { mean }).filter(|ns| *ns >= SHORTEST);
+    let shortest = if by == By::Probes { NOISE * cost } else { SHORTEST };
+    let between = Some(if even { median } else { mean }).filter(|ns| *ns >= shortest && median >= shortest);
     Timed { cost: Some(cost), between, even }
 }
 
@@ -288,7 +289,7 @@ impl Calls {
                 at,
                 stack: stacks.site(hot.thread.pid, start.wrapping_add(hot.bias)).0,
                 hits: first_hits.len() + second_hits.len(),
-                timed: timed(&first_hits, &second_hits),
+                timed: timed(&first_hits, &second_hits, self.by),
                 samples: hot.samples,
                 thread_samples: hot.thread_samples,
             });
@@ -368,7 +369,7 @@ mod tests {
     fn the_cost_of_hits_is_not_part_of_the_time_between_calls() {
         let of = |between: &dyn Fn(u64) -> u64, calls| {
             let (first, second) = hits(between, calls);
-            timed(&first, &second)
+            timed(&first, &second, By::Breakpoints)
         };
         assert_eq!(of(&|_| 300, 100), Timed { cost: Some(9_000.0), between: Some(300.0), even: true });
         // Off the CPU once.
@@ -379,10 +380,13 @@ mod tests {
         // Faster than can be told; too few; none.
         assert_eq!(of(&|_| 20, 100), Timed { cost: Some(9_000.0), between: None, even: true });
         assert_eq!(of(&|_| 300, 9), Timed::default());
-        assert_eq!(timed(&[], &[]), Timed::default());
+        assert_eq!(timed(&[], &[], By::Breakpoints), Timed::default());
+        // Probes are not all as dear.
+        let (first, second) = hits(|_| 300, 100);
+        assert_eq!(timed(&first, &second, By::Probes).between, None);
         // One was armed before the other.
         let (first, second) = hits(|_| 300, 100);
-        assert_eq!(timed(&first[20..], &second).between, Some(300.0));
+        assert_eq!(timed(&first[20..], &second, By::Breakpoints).between, Some(300.0));
     }
 
     #[test]
