@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use query::stats::rank::{Samples, brunner_munzel, cliff_delta, hodges_lehmann, mann_whitney};
-use query::stats::{Comparer, Comparison, Options, Series, change, fdr, is_material, quantile, window};
+use query::stats::{Comparer, Comparison, Options, Series, change, fdr, is_material, pairs, quantile, window};
 use std::slice::from_ref;
 
 fn number() -> impl Strategy<Value = f64> {
@@ -53,6 +53,35 @@ proptest! {
         sound(&c);
         // The same again gives the same.
         prop_assert_eq!(c, Comparer::new().compare(&series(&b), &series(&o), &Options::default()));
+    }
+
+    #[test]
+    fn pairs_are_sound(d in numbers(40), alpha in 0.0001..0.5f64) {
+        let swapped: Vec<f64> = d.iter().map(|x| -x).collect();
+        let (test, other) = (pairs::signed_rank(&d), pairs::signed_rank(&swapped));
+        prop_assert_eq!(test.is_some(), d.iter().any(|x| x.is_finite()));
+        let (Some(test), Some(other)) = (test, other) else { return Ok(()) };
+        prop_assert!(test.p > 0.0 && test.p <= 1.0);
+        // Whoever swaps the sides gets the same answer with the other sign.
+        prop_assert_eq!((test.p, test.plus, test.minus), (other.p, other.minus, other.plus));
+        let (a, b) = (pairs::shift(&d, alpha).unwrap(), pairs::shift(&swapped, alpha).unwrap());
+        prop_assert!(a.low <= a.estimate && a.estimate <= a.high);
+        prop_assert_eq!((a.low, a.estimate, a.high), (-b.high, -b.estimate, -b.low));
+        // Where the test rejects without ties, 0 is outside, and the other way round.
+        let mut sizes: Vec<f64> = d.iter().filter(|x| x.is_finite()).map(|x| x.abs()).collect();
+        sizes.sort_by(f64::total_cmp);
+        if sizes.windows(2).all(|w| w[0] < w[1]) && sizes[0] > 0.0 && sizes[sizes.len() - 1] < 1e100 {
+            prop_assert_eq!(test.p <= alpha, a.low > 0.0 || a.high < 0.0, "{:?} {:?}", test, a);
+        }
+        // A smaller level is a wider interval.
+        let wide = pairs::shift(&d, alpha / 2.0).unwrap();
+        prop_assert!(wide.low <= a.low && a.high <= wide.high);
+        // The wager has lost nothing it did not have, and its interval is around something.
+        let wager = pairs::wager::Wager::of(&d);
+        prop_assert!(wager.wealth() >= 0.0 && wager.most() >= wager.wealth());
+        if let Some((low, high)) = pairs::wager::interval(&d, 20.0) {
+            prop_assert!(low <= high);
+        }
     }
 
     #[test]

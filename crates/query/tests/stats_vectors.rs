@@ -1,8 +1,8 @@
 //! Our statistics against those of SciPy, NumPy, arch and statsmodels: fixtures/stats/ORIGIN.md.
 
 use query::stats::rank::{Samples, brunner_munzel, cliff_delta, hodges_lehmann, mann_whitney};
-use query::stats::special::{normal_quantile, normal_two_sided, t_critical, t_two_sided};
-use query::stats::{bootstrap, fdr, quantile};
+use query::stats::special::{f_upper, normal_quantile, normal_two_sided, t_critical, t_two_sided};
+use query::stats::{bootstrap, fdr, pairs, quantile};
 use serde_json::Value;
 
 fn vectors() -> Value {
@@ -36,6 +36,9 @@ fn distributions() {
     for x in each(&v["t_critical"]) {
         near(t_critical(f(x, "p"), f(x, "df")), &x["t"], 1e-7);
     }
+    for x in each(&v["f"]) {
+        near(f_upper(f(x, "f"), f(x, "d1"), f(x, "d2")), &x["p"], 1e-9);
+    }
     for x in each(&v["normal"]) {
         near(normal_two_sided(f(x, "z")), &x["p"], 1e-9);
         assert!((normal_quantile(x["p"].as_f64().unwrap() / 2.0) + f(x, "z")).abs() < 1e-6);
@@ -67,6 +70,26 @@ fn rank_tests() {
         let shift = hodges_lehmann(&x, &y, Samples::Independent, 0.05).unwrap();
         near(shift.estimate, &case["shift"], 1e-9);
     }
+}
+
+#[test]
+fn signed_ranks() {
+    let v = vectors();
+    for case in each(&v["signed_rank"]) {
+        let d = numbers(&case["d"]);
+        near(pairs::signed_rank(&d).unwrap().p, &case["p"], 1e-9);
+        let shift = pairs::shift(&d, 0.05).unwrap();
+        assert!((shift.estimate - case["shift"].as_f64().unwrap()).abs() < 1e-12);
+        if case["low"].is_number() {
+            assert!((shift.low - case["low"].as_f64().unwrap()).abs() < 1e-12, "{shift:?} {case}");
+            assert!((shift.high - case["high"].as_f64().unwrap()).abs() < 1e-12, "{shift:?} {case}");
+        } else if d.len() == 5 {
+            assert_eq!((shift.low, shift.high), (f64::NEG_INFINITY, f64::INFINITY));
+        }
+    }
+    let t = pairs::looks::student(&numbers(&v["student"]["d"]), v["student"]["alpha"].as_f64().unwrap()).unwrap();
+    near(t.low, &v["student"]["low"], 1e-9);
+    near(t.high, &v["student"]["high"], 1e-9);
 }
 
 #[test]

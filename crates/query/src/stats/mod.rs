@@ -10,6 +10,7 @@ pub mod concurrency;
 pub mod dependence;
 pub mod fdr;
 pub mod histogram;
+pub mod pairs;
 pub mod quantile;
 pub mod rank;
 pub mod rng;

@@ -46,6 +46,14 @@ pub fn t_critical(p: f64, df: f64) -> f64 {
     (0.5 * (low + high)).exp()
 }
 
+/// P(F ≥ `f`) for Fisher's F with `d1` and `d2` degrees of freedom (any positive reals). 1 where anything is not a number.
+pub fn f_upper(f: f64, d1: f64, d2: f64) -> f64 {
+    if !(f > 0.0 && d1 > 0.0 && d2 > 0.0) {
+        return 1.0;
+    }
+    checked_beta_reg(d2 / 2.0, d1 / 2.0, d2 / (d2 + d1 * f)).unwrap_or(0.0).clamp(0.0, 1.0)
+}
+
 /// ln of the binomial coefficient C(n, k).
 pub fn ln_choose(n: u64, k: u64) -> f64 {
     statrs::function::factorial::ln_binomial(n, k)
