@@ -1,0 +1,76 @@
+//! Experiments: which of several variants of a program is better, by how much, and how sure that is.
+//!
+//! A session is driven by a list of events that only grows ([`Event`], one line of JSON each): [`Session::run`] asks a
+//! [`Machine`] for one trial after the other and appends to a [`Journal`] what it decides before it does it. The state of a
+//! session is what its events make of it and nothing else, so a session that was killed goes on with [`Session::resume`] where
+//! it was: a block that was cut is run again as a whole, and no trial counts twice.
+//!
+//! ```
+//! use tune::simulated::{Noise, Simulated};
+//! use tune::{Better, Design, End, Measure, Plan, Session};
+//!
+//! let measures = vec![Measure { name: "wall".into(), better: Better::Less }];
+//! let plan = Plan::new(Design::Ab { variants: 1 }, measures, 7);
+//! // The journal of a real session is a file; here it is a list.
+//! let mut journal = Vec::new();
+//! let mut session = Session::begin(plan, &mut journal)?;
+//! // Variant 1 takes 5 % less time than variant 0, the baseline.
+//! let mut machine = Simulated::new(Noise::White, 1, 60).effects(&[0.0, 0.95f64.ln()]);
+//! assert_eq!(session.run(&mut machine, &mut journal)?, End::Finished);
+//! let change = &tune::designs::ab::changes(&session)[0];
+//! println!("{:.2} times the time, {:?}", change.factor, change.verdict);
+//! # Ok::<(), tune::Error>(())
+//! ```
+//!
+//! What decides is in [`judge`], how blocks are made in [`blocks`]; docs/method.md says what is assumed, and how often it is
+//! wrong. Nothing here reads a clock, starts a process or writes a file.
+
+pub mod blocks;
+pub mod designs;
+mod event;
+pub mod judge;
+mod machine;
+mod plan;
+pub mod scaling;
+mod session;
+pub mod simulated;
+mod stage;
+
+pub use designs::Change;
+pub use event::{Event, FORMAT, Outcome, lines};
+pub use judge::{By, Look, Verdict};
+pub use machine::{Go, Journal, Machine, Trial};
+pub use plan::{Better, Design, Keep, Measure, Plan};
+pub use session::{End, Session};
+pub use stage::{Comparison, Kind, Stage};
+
+/// What can go wrong in a session.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The plan cannot be carried out.
+    #[error("{0}")]
+    Plan(String),
+    /// A line of a journal is none that a session writes.
+    #[error("line {line} of the journal: {what}")]
+    Journal {
+        /// Counted from 1.
+        line: usize,
+        /// What is wrong with it, and what to do.
+        what: String,
+    },
+    /// What was decided could not be written down.
+    #[error("the journal cannot be written: {0}; nothing was done that it does not say")]
+    Write(#[from] std::io::Error),
+    /// One block could not be completed.
+    #[error("{attempts} attempts of one block were void, the last because {why}; what was measured before is kept")]
+    Void {
+        /// How often it was begun.
+        attempts: usize,
+        /// Why the last one was void.
+        why: String,
+    },
+    /// More blocks were asked for where they would not be honest, or do nothing.
+    #[error("{0}")]
+    More(String),
+}

@@ -1,0 +1,140 @@
+//! A machine that is simulated: trials of 9 s one after the other, with the noise of shared machines. For tests, and for the
+//! table of docs/method.md.
+
+use crate::event::Outcome;
+use crate::machine::{Machine, Trial};
+use query::stats::rng::Rng;
+
+/// Seconds of a trial and the gap after it.
+const TRIAL: f64 = 9.0;
+
+/// What disturbs a machine. All but the first have noise of 1.5 % of each trial's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Noise {
+    /// 3 % of each trial, and nothing that lasts.
+    White,
+    /// Moods of two minutes, 6 %.
+    Moods,
+    /// It becomes slower or faster by 12 % over the session.
+    Ramp,
+    /// A neighbour takes 20 % for 150 s, and is gone for 300.
+    Neighbour,
+    /// 6 % of the trials take 15 % longer on average.
+    Bursts,
+    /// Moods of 4 %, a neighbour of 15 % for 120 s in 600, and bursts of 12 % in 4 % of the trials.
+    All,
+}
+
+/// All kinds.
+pub const KINDS: [Noise; 6] = [Noise::White, Noise::Moods, Noise::Ramp, Noise::Neighbour, Noise::Bursts, Noise::All];
+
+impl Noise {
+    /// Moods: standard deviation and seconds.
+    fn moods(self) -> (f64, f64) {
+        match self {
+            Noise::Moods => (0.06, 120.0),
+            Noise::All => (0.04, 120.0),
+            _ => (0.0, 1.0),
+        }
+    }
+
+    /// A neighbour: what it takes, for how long, and for how long it is gone.
+    fn neighbour(self) -> (f64, f64, f64) {
+        match self {
+            Noise::Neighbour => (0.2, 150.0, 300.0),
+            Noise::All => (0.15, 120.0, 480.0),
+            _ => (0.0, 1.0, 1.0),
+        }
+    }
+
+    /// Bursts: how often, and how much.
+    fn bursts(self) -> (f64, f64) {
+        match self {
+            Noise::Bursts => (0.06, 0.15),
+            Noise::All => (0.04, 0.12),
+            _ => (0.0, 0.0),
+        }
+    }
+}
+
+/// A simulated machine. Its measure is 1 where nothing disturbs a variant without an effect.
+#[derive(Clone, Debug)]
+pub struct Simulated {
+    noise: Noise,
+    rng: Rng,
+    effects: Vec<f64>,
+    failures: Vec<f64>,
+    void: f64,
+    mood: f64,
+    neighbour: bool,
+    /// Of the ramp: where it is, and what a trial adds.
+    ramp: (f64, f64),
+}
+
+impl Simulated {
+    /// A machine with this noise. A session is expected to take so many trials: over these goes the ramp.
+    pub fn new(noise: Noise, seed: u64, trials: usize) -> Simulated {
+        let mut rng = Rng::new(seed);
+        let mood = noise.moods().0 * rng.normal();
+        let (_, on, off) = noise.neighbour();
+        let neighbour = rng.uniform() < on / (on + off);
+        let slope = if noise == Noise::Ramp { 0.12 / trials.max(1) as f64 } else { 0.0 };
+        let slope = if rng.below(2) == 0 { slope } else { -slope };
+        Simulated { noise, rng, effects: vec![], failures: vec![], void: 0.0, mood, neighbour, ramp: (0.0, slope) }
+    }
+
+    /// The logarithm of each variant's true factor. Variants of a ladder have the sum of their steps, of which these are the
+    /// effects, the first being that of the baseline.
+    pub fn effects(mut self, effects: &[f64]) -> Simulated {
+        self.effects = effects.to_vec();
+        self
+    }
+
+    /// The probability with which trials of each variant fail.
+    pub fn failures(mut self, failures: &[f64]) -> Simulated {
+        self.failures = failures.to_vec();
+        self
+    }
+
+    /// The probability with which a trial is void.
+    pub fn void(mut self, void: f64) -> Simulated {
+        self.void = void;
+        self
+    }
+
+    /// What disturbs the next trial, as a logarithm.
+    fn disturbance(&mut self) -> f64 {
+        let rng = &mut self.rng;
+        let (sd, lasts) = self.noise.moods();
+        let (takes, on, off) = self.noise.neighbour();
+        let (often, much) = self.noise.bursts();
+        let own = if self.noise == Noise::White { 0.03 } else { 0.015 };
+        let burst = if rng.uniform() < often { much * rng.exponential() } else { 0.0 };
+        let neighbour = if self.neighbour { takes } else { 0.0 };
+        let now = self.mood + neighbour + self.ramp.0 + burst + own * rng.normal();
+        let stays = (-TRIAL / lasts).exp();
+        self.mood = stays * self.mood + sd * (1.0 - stays * stays).sqrt() * rng.normal();
+        let changes = 1.0 - (-TRIAL / if self.neighbour { on } else { off }).exp();
+        self.neighbour ^= rng.uniform() < changes;
+        self.ramp.0 += self.ramp.1;
+        now
+    }
+}
+
+impl Machine for Simulated {
+    fn run(&mut self, trial: &Trial) -> Outcome {
+        let effect = |i: usize| self.effects.get(i).copied().unwrap_or(0.0);
+        let truth = match trial.steps.is_empty() {
+            true => effect(trial.variant),
+            false => effect(0) + trial.steps.iter().map(|s| effect(s + 1)).sum::<f64>(),
+        };
+        let value = (truth + self.disturbance()).exp();
+        if self.rng.uniform() < self.void {
+            return Outcome::Void("simulated".into());
+        }
+        if self.rng.uniform() < self.failures.get(trial.variant).copied().unwrap_or(0.0) {
+            return Outcome::Failed("simulated".into());
+        }
+        Outcome::Measured(vec![Some(value)])
+    }
+}

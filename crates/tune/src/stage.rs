@@ -1,0 +1,152 @@
+//! A stage of a session: blocks of some variants, the comparisons that they are for, and when it ends.
+
+use crate::blocks::{Series, Slot};
+use crate::judge::{Fails, Look, Rule, Verdict};
+use serde::{Deserialize, Serialize};
+
+/// What a stage is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Variants against the baseline.
+    Compare,
+    /// A step of a ladder, counted from 0, against what was kept so far.
+    Climb(usize),
+    /// The whole ladder.
+    Table,
+    /// All points.
+    Sweep,
+}
+
+/// A variant, what it is held against, and what was seen of them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// The variant.
+    pub variant: usize,
+    /// What it is held against.
+    pub against: usize,
+    /// How it is judged.
+    pub rule: Rule,
+    /// The looks so far.
+    pub looks: Vec<Look>,
+    /// How it ended; `None` before.
+    pub verdict: Option<Verdict>,
+}
+
+impl Comparison {
+    pub(crate) fn new(variant: usize, against: usize, rule: Rule) -> Comparison {
+        Comparison { variant, against, rule, looks: Vec::new(), verdict: None }
+    }
+}
+
+/// A stage.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stage {
+    /// What it is for.
+    pub kind: Kind,
+    /// Its variants.
+    pub variants: Vec<usize>,
+    /// What is asked of them.
+    pub comparisons: Vec<Comparison>,
+    /// The blocks so far.
+    pub series: Series,
+    /// The most blocks.
+    pub limit: usize,
+    /// Whether its time was up before.
+    pub time_up: bool,
+    /// A variant that is in every fourth block only, so that the drift of the machine can be drawn.
+    pub(crate) seldom: Option<usize>,
+    /// Whether variants leave when nothing is asked of them any more.
+    pub(crate) leave: bool,
+    /// How many blocks have trials for explaining.
+    pub(crate) explained: usize,
+}
+
+/// What a stage has to write down before its next block.
+pub(crate) enum Due {
+    Look(usize, Look),
+    Verdict(usize, Verdict),
+}
+
+/// A change above 15 % is explained by one trial each.
+const PLAIN: f64 = 1.15;
+
+impl Stage {
+    pub(crate) fn new(kind: Kind, variants: Vec<usize>, comparisons: Vec<Comparison>, limit: usize) -> Stage {
+        let series = Series::default();
+        let leave = matches!(kind, Kind::Compare | Kind::Climb(_));
+        Stage { kind, variants, comparisons, series, limit, time_up: false, seldom: None, leave, explained: 0 }
+    }
+
+    /// Whether this one failed in each of its trials, or what it is held against did: more blocks would tell nothing.
+    fn hopeless(&self, c: &Comparison) -> bool {
+        self.series.hopeless(c.variant) || self.series.hopeless(c.against)
+    }
+
+    /// Whether there are to be more blocks.
+    pub(crate) fn wants_block(&self) -> bool {
+        let open = self.comparisons.iter().any(|c| c.verdict.is_none() && !self.hopeless(c));
+        let alive = self.variants.iter().any(|v| !self.series.hopeless(*v));
+        !self.time_up && self.series.blocks.len() < self.limit && if self.leave { open } else { alive }
+    }
+
+    /// Whether nothing is left to do.
+    pub(crate) fn finished(&self) -> bool {
+        !self.wants_block() && self.comparisons.iter().all(|c| c.verdict.is_some())
+    }
+
+    /// Who is in the next block, before it is put in order.
+    pub(crate) fn slots(&self) -> Vec<Slot> {
+        let block = self.series.blocks.len();
+        let asked = |v: usize| {
+            let mut open = self.comparisons.iter().filter(|c| c.verdict.is_none() && !self.hopeless(c));
+            !self.leave
+                || open.any(|c| c.variant == v || c.against == v)
+                || (self.seldom == Some(v) && block.is_multiple_of(4))
+        };
+        let here: Vec<usize> =
+            self.variants.iter().copied().filter(|v| asked(*v) && !self.series.hopeless(*v)).collect();
+        let slot = |variant, explained| Slot { variant, explained };
+        let mut slots: Vec<Slot> = here.iter().map(|v| slot(*v, false)).collect();
+        slots.extend(here.iter().filter(|v| self.explains(**v)).map(|v| slot(*v, true)));
+        slots
+    }
+
+    /// Whether the next block has a trial for explaining of a variant: the first few do, and only the first where what is asked
+    /// of it is plain.
+    fn explains(&self, variant: usize) -> bool {
+        let plain = |c: &Comparison| {
+            let d = self.series.pairs(c.variant, c.against, 0);
+            d.first().is_some_and(|x| x.abs() > PLAIN.ln())
+        };
+        let mut asked = self.comparisons.iter().filter(|c| c.variant == variant || c.against == variant).peekable();
+        let block = self.series.blocks.len();
+        block < self.explained && (block == 0 || asked.peek().is_none() || asked.any(|c| !plain(c)))
+    }
+
+    /// The first thing that is to be written down.
+    pub(crate) fn due(&self) -> Option<Due> {
+        let over = !self.wants_block();
+        self.comparisons.iter().enumerate().find_map(|(i, c)| {
+            if c.verdict.is_some() {
+                return None;
+            }
+            if let Some(verdict) = c.looks.last().and_then(|l| l.verdict) {
+                return Some(Due::Verdict(i, verdict));
+            }
+            let d = self.series.pairs(c.variant, c.against, 0);
+            let last = over || self.hopeless(c);
+            let looked = c.looks.last().map_or(0, |l| l.pairs);
+            // What is looked at for the last time is looked at once more, for then it ends.
+            if !last && !c.rule.due(d.len(), looked) {
+                return None;
+            }
+            let fails = Fails { variant: self.series.fails(c.variant), against: self.series.fails(c.against) };
+            match c.rule.look(&d, last, fails) {
+                Some(look) => Some(Due::Look(i, look)),
+                None if last => Some(Due::Verdict(i, Verdict::NotDecided)),
+                None => None,
+            }
+        })
+    }
+}
