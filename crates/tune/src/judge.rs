@@ -147,7 +147,8 @@ impl Rule {
         };
         let interval = (low.is_finite() && high.is_finite()).then_some([low, high]);
         let verdict = interval.and_then(|i| self.verdict(i, fails));
-        let needs = if verdict.is_none() { self.needs(d) } else { None };
+        // The wager's intervals shrink in no way that could be told before.
+        let needs = if verdict.is_none() && self.by != By::Wager { self.needs(d) } else { None };
         let verdict = verdict.or(last.then_some(Verdict::NotDecided));
         Some(Look {
             pairs: d.len(),
@@ -185,8 +186,8 @@ impl Rule {
     /// What is known so far is taken as a distribution of the true difference (Student's t around the estimate) and of the
     /// scatter (χ²), and for each number of pairs the probability that its interval will exclude 0 or lie within the least change
     /// that matters is averaged over it: the predictive power of Spiegelhalter, Freedman and Blackburn ("Monitoring clinical
-    /// trials: conditional or predictive power?", Controlled Clinical Trials 7, 1986). The scatter is taken from the interval
-    /// of one standard error, which what is far out does not widen as it does a variance.
+    /// trials: conditional or predictive power?", Controlled Clinical Trials 7, 1986). The scatter is that of the ranks' interval or of
+    /// the mean, whichever is greater: of few pairs a single one that is far out hides in the one or the other.
     fn needs(&self, d: &[f64]) -> Option<usize> {
         let n = d.len() as f64;
         if d.len() < looks::EARLY {
@@ -194,38 +195,44 @@ impl Rule {
         }
         let df = n - 1.0;
         let one = normal_two_sided(1.0);
-        let (estimate, error) = {
-            let e = if d.len() < 6 { looks::student(d, one) } else { pairs::shift(d, one) }?;
-            let wide = if d.len() < 6 { t_critical(one, df) } else { 1.0 };
-            (e.estimate, (e.high - e.low) / 2.0 / wide)
+        let mean = looks::student(d, one)?;
+        let deviation = (mean.high - mean.low) / 2.0 / t_critical(one, df);
+        let ranks = pairs::shift(d, one).filter(|e| e.low.is_finite() && e.high.is_finite());
+        let (estimate, error) = match ranks {
+            Some(e) => (e.estimate, ((e.high - e.low) / 2.0).max(deviation)),
+            None => (mean.estimate, deviation),
         };
         if error <= 0.0 {
             return looks::PLANNED.into_iter().find(|look| *look > d.len());
         }
-        let probable = |m: usize| {
-            let level = if m <= self.most() { self.level } else { looks::level(m, self.total) };
-            let m = m as f64;
-            let mut sum = 0.0;
-            for scatter in GRID {
-                // Wilson and Hilferty: the cube root of χ² is nearly normal.
-                let share = 2.0 / (9.0 * df);
-                let chi = (1.0 - share + normal_quantile(scatter) * share.sqrt()).powi(3).max(0.05);
-                let sd = error * n.sqrt() / chi.sqrt();
-                let reach = -normal_quantile(level / 2.0) * sd / (m * RANKS).sqrt();
-                for place in GRID {
-                    let t = t_critical(2.0 * place.min(1.0 - place), df).copysign(place - 0.5);
-                    let truth = estimate + if place == 0.5 { 0.0 } else { t } * error;
-                    // n of the m pairs are there already.
-                    let mean = truth + n / m * (estimate - truth);
-                    let sd = sd * (m - n).sqrt() / m;
-                    let below = |x: f64| 1.0 - normal((mean - x) / sd);
-                    let differs = below(-reach) + 1.0 - below(reach);
-                    let room = self.effect - reach;
-                    let same = if room > 0.0 { below(room) - below(-room) } else { 0.0 };
-                    sum += if room >= reach { 1.0 } else { differs + same };
+        // Wilson and Hilferty: the cube root of χ² is nearly normal.
+        let share = 2.0 / (9.0 * df);
+        let scatters = GRID.map(|p| {
+            let chi = (1.0 - share + normal_quantile(p) * share.sqrt()).powi(3).max(0.05);
+            error * n.sqrt() / chi.sqrt()
+        });
+        let truths = GRID.map(|p| {
+            let t = if p == 0.5 { 0.0 } else { t_critical(2.0 * p.min(1.0 - p), df).copysign(p - 0.5) };
+            estimate + t * error
+        });
+        let probable = |pairs: usize| {
+            let level = if pairs <= self.most() { self.level } else { looks::level(pairs, self.total) };
+            let z = -normal_quantile(level / 2.0);
+            let m = pairs as f64;
+            let of = |scatter: f64, truth: f64| {
+                let reach = z * scatter / (m * RANKS).sqrt();
+                // n of the m pairs are there already.
+                let mean = truth + n / m * (estimate - truth);
+                let below = |x: f64| normal((x - mean) / (scatter * (m - n).sqrt() / m));
+                let room = self.effect - reach;
+                if room >= reach {
+                    return 1.0;
                 }
-            }
-            sum / (GRID.len() * GRID.len()) as f64
+                let same = if room > 0.0 { below(room) - below(-room) } else { 0.0 };
+                below(-reach) + 1.0 - below(reach) + same
+            };
+            let sum: f64 = scatters.iter().flat_map(|s| truths.iter().map(|t| of(*s, *t))).sum();
+            sum / (scatters.len() * truths.len()) as f64
         };
         looks::PLANNED.into_iter().find(|m| *m > d.len() && probable(*m) >= SURE)
     }

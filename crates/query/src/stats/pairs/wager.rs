@@ -72,12 +72,12 @@ impl Wager {
 }
 
 /// Steps of the search for the ends of [`interval`].
-const STEPS: u32 = 200;
+const STEPS: u32 = 60;
 
 /// The differences that the wager has never ruled out at 1 ÷ `wealth`: an interval that holds whenever one looks. `d` in the
 /// order in which they came. Infinite ends where there are too few pairs yet; `None` without any.
 ///
-/// The ends are searched from outside in steps of 1/200 of the range of `d` and then by halving, so that what is found is the
+/// The ends are searched from outside in steps of 1/60 of the range of `d` and then by halving, so that what is found is the
 /// outermost place that is not ruled out, up to such a step. What is not a number or above 10³⁰⁰ is left out.
 pub fn interval(d: &[f64], wealth: f64) -> Option<(f64, f64)> {
     // Differences of what is larger would overflow.
