@@ -65,6 +65,7 @@ function find(bad: (name: string) => string): Listed {
   const of = (side: "slow" | "against", ns: number, samples: number): ListedFunction => ({
     function: bad("Map::find"), module: bad("/opt/shop/lib/_map.cpython-311-x86_64-linux-gnu.so"), pid: null, whole: true, ns, share: side === "slow" ? 0.93 : 0.4, samples, with_registers: samples - 20, skid: 1,
     frequency: 4e9, waits: [{ wait: "load", part: 0.95 }, { wait: "long", part: 0.03 }, { wait: "core", part: 0.02 }], loops: loops(side, ns * 0.9), versions: 0, versions_samples: 0,
+    calls: { ns, low: ns * 0.95, high: ns * 1.05, between: ns * 1.1, even: side === "slow", looks: 3 },
   });
   return { of: { slow: of("slow", 169.6, 1696), against: of("against", 6.2, 168) }, difference: [163.4, 155.2, 171.6], rows: code.rows };
 }
@@ -76,7 +77,7 @@ function made(bad: (name: string) => string): Listed {
   }));
   const slow: ListedFunction = {
     function: bad("com.example.follow.AbstractLinkedChain$Follower.advanceToNext"), module: "", pid: 4711, whole: false, ns: 3.5, share: 0.02, samples: 35, with_registers: 35, skid: null, frequency: null,
-    waits: [{ wait: "unknown", part: 1 }], loops: [], versions: 2, versions_samples: 12,
+    waits: [{ wait: "unknown", part: 1 }], loops: [], versions: 2, versions_samples: 12, calls: null,
   };
   return { of: { slow, against: null }, difference: [3.5, 2.3, 4.7], rows };
 }
