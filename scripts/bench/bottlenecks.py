@@ -3,7 +3,7 @@
 wait of its function, and the time of a round of its loop or between its calls, against what programs.toml declares and
 what the program counts itself.
 
-usage: scripts/bench/bottlenecks.py [NAME…]     TWINSCOPE=path of the program, SECONDS_EACH=number, QUICK=1 for the small sizes
+usage: scripts/bench/bottlenecks.py [NAME…]     TWINSCOPE=path of the program, SECONDS_EACH=number, QUICK=1 for the small sizes, TSV=1
 
 Prints a line for each: class (right, or what it was taken for), part of the samples, ns a round and its error, or why it is unknown; and the sums.
 """
@@ -22,6 +22,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAMS = ROOT / "workloads" / "bottlenecks"
 TWINSCOPE = os.path.realpath(os.environ.get("TWINSCOPE", ROOT / "target/release/twinscope"))
 SECONDS = os.environ.get("SECONDS_EACH", "6")
+# Rows of docs/benchmarks.md alone.
+TSV = bool(os.environ.get("TSV"))
 # A class is named if it has so much of the samples.
 NAMED = 0.5
 
@@ -92,28 +94,37 @@ def main():
             program = programs[name]
             binary = PROGRAMS / shlex.split(program["command"])[0]
             if program["language"] != "Java" and not binary.exists():
-                print(f"SKIPPED: {name}: it was not built", flush=True)
+                print(f"SKIPPED: {name}: it was not built", file=sys.stderr, flush=True)
                 continue
             result = judge(name, program, pathlib.Path(folder))
             result["counter"] = program["counter"]
             results.append(result)
             verdict = "right" if result["class"] else f"WRONG, is {program['class']}"
             rounds = f"{result['round'][0]:.3f} ns ({result['round'][1]:+.1%})" if result["round"] else f"- {result['why']}"
-            if "calls" in program:
-                called = result.get("called")
-                rounds = f"called every {called[0]:.0f} ns ({called[1]:+.1%})" if called else "- calls are not told"
-            print(f"{name:24} {result['said']:22} {verdict:26} {result['counter']:6} {rounds}", flush=True)
-    right = sum(result["class"] for result in results)
+            if "called" in result:
+                rounds += f", called every {result['called'][0]:.0f} ns ({result['called'][1]:+.1%})"
+            where = sys.stderr if TSV else sys.stdout
+            print(f"{name:24} {result['said']:22} {verdict:26} {result['counter']:6} {rounds}", file=where, flush=True)
+    told = [result for result in results if result["round"]]
     counted = [result for result in results if result["counter"] == "yes"]
-    within = sum(1 for result in counted if result["round"] and abs(result["round"][1]) <= 0.05)
-    others = [result for result in results if result["counter"] != "yes" and result["round"]]
-    wrong = sum(1 for result in others if abs(result["round"][1]) > 0.05)
-    print(f"class right: {right} of {len(results)}")
-    print(f"rounds within 5 % where a register counts: {within} of {len(counted)}")
+    others = [result for result in told if result["counter"] != "yes"]
     called = [result for result in results if "called" in result]
-    near = sum(1 for result in called if abs(result["called"][1]) <= 0.07)
-    print(f"time between calls within 7 %: {near} of the {len(called)} that are told")
-    print(f"rounds told elsewhere: {len(others)}, of which {wrong} are more than 5 % off")
+
+    def near(of, what, part):
+        return sum(1 for result in of if result[what] and abs(result[what][1]) <= part)
+
+    rows = [
+        ("programs", len(results)),
+        ("of these, class of wait right", sum(result["class"] for result in results)),
+        ("loops with a register that counts", len(counted)),
+        ("of these, time of a round within 5 %", near(counted, "round", 0.05)),
+        ("other loops whose time is told", len(others)),
+        ("of these, within 5 %", near(others, "round", 0.05)),
+        ("functions whose calls are told", len(called)),
+        ("of these, time between calls within 7 %", near(called, "called", 0.07)),
+    ]
+    for words, value in rows:
+        print(f"all\t{words}\t\t{value}" if TSV else f"{value:>4}  {words}")
 
 
 main()

@@ -81,6 +81,9 @@ unwind|Stacks of real programs|Share of samples that were unwound to the start o
   under wrk, PostgreSQL under pgbench, Python, Go, this recorder, clang and rustc (a frame of half a megabyte ends most
   of the remaining stacks of rustc's front end), and a JVM with and without \`-XX:+PreserveFramePointer\`; for the JVM
   also how many of twenty compiled callers were found, with and without.
+bottlenecks|Waits of instructions, rounds of loops, calls|The programs of \`workloads/bottlenecks\`, of which it is known what
+  they wait for and which count what they do, each recorded for 6 s, some with \`--count-calls\`: whether \`twinscope asm\`
+  says the class of wait that its function has, and the time of a round of its loop or between its calls, as it counts.
 sharing|Shared cache lines|The programs of \`workloads/sharing\`, of which it is known which threads share what, each recorded for
   some seconds with \`--sharing\`; kind, function, data and fields of the first finding of \`twinscope sharing\`, and the
   speed-up that it predicts beside the CPU time of an operation in the program by that in its mended twin, which ran
