@@ -4,7 +4,7 @@
 -- needs: thread_time sample instruction_sample code
 -- against: yes
 -- yields: all
--- says: loops of {subject:fn} wait longer for memory: {slow_ns:ns} a round (baseline {against_ns:ns})
+-- says: loops of {subject:fn} wait longer for memory: {each:s} a round (baseline {each_before:s})
 -- evidence: sampled: of its time, {part:%} is waiting for loads and stores
 -- evidence: estimated: a round takes at least 3.9 times what it would with its data in the L1 cache
 -- check: twinscope asm FUNCTION SLOW.twin --against FAST.twin
@@ -23,7 +23,7 @@ select coalesce(b.focus, b.function) as subject, b.cell, g.score * min(1.0, g.mo
 from budget b join grown_rounds g on g.function = b.function join cells c on c.function = b.function
 where b.state = 'user' and b.aside = 0 and b.fresh = 0 and b.slow > b.against
 -- tells:
-select coalesce(b.focus, b.function) as subject, l.slow_ns, l.against_ns,
+select coalesce(b.focus, b.function) as subject, l.slow_ns / 1e9 as each, l.against_ns / 1e9 as each_before,
        (select 100 * sum(iif(w.wait in ('load', 'store', 'atomic'), w.slow, 0.0)) / sum(w.slow) from instruction_wait w
         where w.function = b.function) as part, max(b.slow - b.against)
 from claimed d join budget b on b.cell = d.cell join loop_rate l on l.function = b.function group by 1

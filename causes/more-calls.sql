@@ -4,8 +4,8 @@
 -- needs: thread_time sample instruction_sample code
 -- against: yes
 -- yields: all
--- says: {subject:fn} {does} {count} times per unit of work (baseline {count_before}), {ns:ns} each (baseline
---   {ns_before:ns})
+-- says: {subject:fn} {does} {count} times per unit of work (baseline {count_before}), {each:s} each (baseline
+--   {each_before:s})
 -- evidence: {how}: {slow:s} of CPU time per unit of work (baseline {against:s})
 -- check: twinscope asm FUNCTION SLOW.twin --against FAST.twin; its callers: twinscope flame SLOW.twin --reverse
 -- try: find out why it is called more often or has more to go through: its callers, the size of its input
@@ -34,7 +34,7 @@ select coalesce(b.focus, b.function) as subject,
        iif(r.function is null, 'goes round its loop', 'is called') as does,
        iif(r.function is null, 'sampled', 'calls counted by breakpoints, time sampled') as how,
        coalesce(r.slow_calls, l.slow_rounds) as count, coalesce(r.against_calls, l.against_rounds) as count_before,
-       coalesce(r.slow_ns, l.slow_ns) as ns, coalesce(r.against_ns, l.against_ns) as ns_before,
+       coalesce(r.slow_ns, l.slow_ns) / 1e9 as each, coalesce(r.against_ns, l.against_ns) / 1e9 as each_before,
        max(b.slow - b.against)
 from claimed d join budget b on b.cell = d.cell left join call_rate r on r.function = b.function
 left join loop_rate l on l.function = b.function group by 1

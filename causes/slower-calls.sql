@@ -4,7 +4,7 @@
 -- needs: thread_time sample instruction_sample code
 -- against: yes
 -- yields: all long-instruction memory-bound
--- says: {what} {subject:fn} takes {ns:ns} (baseline {ns_before:ns}), and there are {count} per unit of work (baseline
+-- says: {what} {subject:fn} takes {each:s} (baseline {each_before:s}), and there are {count} per unit of work (baseline
 --   {count_before})
 -- evidence: {how}: {slow:s} of CPU time per unit of work (baseline {against:s})
 -- check: twinscope asm FUNCTION SLOW.twin --against FAST.twin
@@ -32,7 +32,7 @@ select coalesce(b.focus, b.function) as subject,
        iif(r.function is null, 'a round of the loop of', 'a call of') as what,
        iif(r.function is null, 'sampled', 'calls counted by breakpoints, time sampled') as how,
        coalesce(r.slow_calls, l.slow_rounds) as count, coalesce(r.against_calls, l.against_rounds) as count_before,
-       coalesce(r.slow_ns, l.slow_ns) as ns, coalesce(r.against_ns, l.against_ns) as ns_before,
+       coalesce(r.slow_ns, l.slow_ns) / 1e9 as each, coalesce(r.against_ns, l.against_ns) / 1e9 as each_before,
        max(b.slow - b.against)
 from claimed d join budget b on b.cell = d.cell
 left join call_rate r on r.function = b.function and r.apart = 1 and r.slow_ns > r.against_ns

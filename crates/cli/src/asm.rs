@@ -120,6 +120,10 @@ fn signed(ns: f64) -> String {
     if ns < 0.0 { format!("−{}", time(-ns)) } else { format!("+{}", time(ns)) }
 }
 
+fn count(count: f64) -> String {
+    if count < 1e4 { format!("{count:.2}") } else { format!("{count:.3e}") }
+}
+
 fn percent(part: f64) -> String {
     format!("{:.0} %", part * 100.0)
 }
@@ -147,13 +151,13 @@ fn head(of: &OfSide, side: &str, unit: &str) {
     if let Some(calls) = of.calls {
         let intervals = if calls.even { "" } else { ", in uneven intervals" };
         println!(
-            "  called every {}{intervals} by the thread that runs it most: {} of its own a call (95 % CI {}–{}), {:.3e} calls per {unit} ({} looks, {} hits of \
+            "  called every {}{intervals} by the thread that runs it most: {} of its own a call (95 % CI {}–{}), {} calls per {unit} ({} looks, {} hits of \
              breakpoints, which took {})",
             time(calls.between),
             time(calls.ns),
             time(calls.low),
             time(calls.high),
-            of.ns / calls.ns,
+            count(of.ns / calls.ns),
             calls.looks,
             calls.hits,
             time(calls.cost)
