@@ -170,7 +170,7 @@ describe("functions", () => {
       await page.locator("[data-table=functions] [data-filter]").fill("find");
       expect(await page.locator("[data-table=functions] tbody tr").count()).toBe(1);
       await page.locator("[data-table=functions] .pick", { hasText: "find" }).click();
-      const [slow, fast] = await page.locator(".listed-side").allInnerTexts();
+      const [fast, slow] = await page.locator(".listed-side").allInnerTexts();
       expect(slow).toMatch(/Called every .* by the thread that runs it most: .* of its own a call .*3 looks with breakpoints/);
       expect(fast).toMatch(/Called every .*, in uneven intervals, by/);
     });
