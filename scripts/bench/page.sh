@@ -152,9 +152,9 @@ memory() { awk '/^MemTotal/ { printf "%.0f GiB", $2 / 1048576 }' /proc/meminfo; 
 cat <<END
 # Benchmarks
 
-Written by \`$command\`: change the script, not this page. Figures are minimum – median – maximum of the
-measurements; one figure if there was one. "× Twinscope" is the median divided by Twinscope's. Budgets are those of the
-design; nothing fails if one is missed.
+Written by \`$command\`: change the script, not this page.
+Figures are minimum – median – maximum of the measurements; one figure if there was one. "× Twinscope" is the median
+divided by Twinscope's. Budgets are those of the design; nothing fails if one is missed.
 
 Machine of the last run: $(cpu_model), $(nproc) CPUs, $(memory),
 Linux $(uname -r), load average $(cut -d' ' -f1-3 /proc/loadavg) at its end.
