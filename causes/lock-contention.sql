@@ -58,11 +58,31 @@ woken as materialized (
            * ramp(-(select slow from measure where name = 'threads') / (select slow from measure where name = 'cpus'),
                   -1.1, -1.0) as locks
     from wait_use
+),
+-- The cache line of a lock goes from CPU to CPU with it, and with the line what lies beside it: whoever has the lock
+-- waits for that.
+lines as materialized (
+    select s.comm, s.function, min(1.0, sum(s.slow_part) * c.slow / g.growth) as part
+    from sharing s
+    join (select comm, sum(slow) as slow from budget where state in ('user', 'kernel') and aside = 0 group by comm) c
+         on c.comm = s.comm
+    join (select comm, function, sum(slow - against) as growth from budget
+          where state = 'user' and aside = 0 group by comm, function having growth > 0) g
+         on g.comm = s.comm and g.function = s.function
+    where s.kind = 'true'
+      and s.thing in (select l.thing from sharing l join budget b on b.function = l.function and b.comm = l.comm
+                      where has_role(b.own_roles, 'lock.take', 'lock.wait', 'lock.release'))
+    group by s.comm, s.function
 )
 select lock_name as subject, cell, 1.0 as part from budget where state = 'lock' and lock_name is not null
 union all
 select g.subject, w.cell, g.part * iif(w.is_lock, 1.0, coalesce(f.locks, 1.0)) * c.part
 from ways w, grew g, futexes f, contended c where w.is_lock or w.is_futex
+union all
+select g.subject, b.cell, g.part * l.part * c.part
+from lines l join budget b on b.comm = l.comm and b.function = l.function, grew g, contended c
+where b.state = 'user' and b.aside = 0 and b.slow > b.against
+  and b.cell not in (select cell from ways where is_lock or is_futex)
 union all
 select g.subject, b.cell, g.part * w.locks * c.part from budget b, grew g, woken w, contended c
 where b.state = 'runnable' and w.locks > 0
@@ -99,6 +119,14 @@ from (select lock_name as subject, sum(slow) as slow_wait, sum(against) as again
 -- lock_use lock='pthread mutex 0x10' slow_count=6 against_count=0
 -- lock_use lock='pthread mutex 0x20' slow_count=4 against_count=3
 -- says 'threads wait for the lock taken in `Cache::get()`'
+-- test claims: what whoever has the lock waits for, for it comes from another CPU with the lock
+-- budget* state=lock lock=table caller=get slow=5 against=1
+-- budget* state=user function=pthread_mutex_lock path=;main;pthread_mutex_lock; slow=2 against=1
+-- budget* state=user function=count path=;main;count; slow=5 against=1
+-- budget state=user function=parse path=;main;parse; slow=3 against=1
+-- sharing kind=true thing=table comm=app function=pthread_mutex_lock slow_part=0.1 against_part=0 whole=0.5
+-- sharing kind=true thing=table comm=app function=count slow_part=0.4 against_part=0 whole=0.5
+-- sharing kind=true thing=other comm=app function=parse slow_part=0.2 against_part=0 whole=0.2
 -- test refuses: a lock of the kernel
 -- budget state=lock lock='kernel rwsem (write)' slow=5
 -- budget state=kernel request=futex slow=1

@@ -30,7 +30,7 @@ where b.state = 'user' and b.aside = 0 and b.fresh = 0 and b.slow > b.against gr
 -- tells:
 select coalesce(b.focus, b.function) as subject,
        iif(r.function is null, 'a round of the loop of', 'a call of') as what,
-       iif(r.function is null, 'sampled', 'calls counted by breakpoints, time sampled') as how,
+       iif(r.function is null, 'sampled', 'calls counted, time sampled') as how,
        coalesce(r.slow_calls, l.slow_rounds) as count, coalesce(r.against_calls, l.against_rounds) as count_before,
        coalesce(r.slow_ns, l.slow_ns) / 1e9 as each, coalesce(r.against_ns, l.against_ns) / 1e9 as each_before,
        max(b.slow - b.against)

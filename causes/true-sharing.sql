@@ -28,10 +28,23 @@ waits as materialized (
 cells as materialized (
     select comm, function, sum(slow - against) as growth from budget
     where state = 'user' and aside = 0 group by comm, function having growth > 0
+),
+-- Lines with a lock in them: code that takes or gives back locks waits for them.
+of_locks as materialized (
+    select distinct s.thing from sharing s join budget b on b.function = s.function and b.comm = s.comm
+    where has_role(b.own_roles, 'lock.take', 'lock.wait', 'lock.release')
+),
+-- Where threads wait for a lock, its line is written by all of them: what is wrong is that they want the same lock.
+contended as materialized (
+    select ramp((select sum(slow - against) from budget where state = 'lock' and lock_name is not null)
+                / max(slow - coalesce(against, 0), 1e-12), 0.005, 0.02) as part
+    from measure where name = 'elapsed'
 )
-select w.thing as subject, b.cell, min(1.0, (w.slow - w.against) / c.growth) as part
+select w.thing as subject, b.cell,
+       min(1.0, (w.slow - w.against) / c.growth)
+       * iif(w.thing in (select thing from of_locks), 1 - coalesce(l.part, 0), 1) as part
 from waits w join budget b on b.function = w.function and b.comm = w.comm
-join cells c on c.function = w.function and c.comm = w.comm
+join cells c on c.function = w.function and c.comm = w.comm left join contended l
 where b.state = 'user' and b.aside = 0 and b.slow > b.against and w.slow > w.against * 1.2
 -- tells:
 select s.thing as subject, s.fields, s.function, s.comm, 100 * max(s.whole) as whole,
@@ -43,6 +56,22 @@ from claimed d join sharing s on s.thing = d.subject group by 1
 -- budget state=user function=parse comm=app slow=2 against=1
 -- sharing kind=true thing=total fields=value comm=app function=count slow_part=0.7 against_part=0 whole=0.7
 -- says 'threads write and read the same data again and again, total (value), in `count()`'
+-- test refuses: the line of a lock that is waited for
+-- budget state=user function=pthread_mutex_lock path=;main;pthread_mutex_lock; comm=app slow=10 against=1
+-- budget state=lock lock=table lock_name=table caller=get comm=app slow=2
+-- measure name=elapsed slow=12 against=1
+-- sharing kind=true thing=table fields=mutex comm=app function=pthread_mutex_lock slow_part=0.7 against_part=0 whole=0.7
+-- test refuses: what lies beside a lock that is waited for
+-- budget state=user function=pthread_mutex_lock path=;main;pthread_mutex_lock; comm=app slow=10 against=1
+-- budget state=user function=count comm=app slow=10 against=1
+-- budget state=lock lock=table lock_name=table caller=get comm=app slow=2
+-- measure name=elapsed slow=22 against=2
+-- sharing kind=true thing=table fields=mutex comm=app function=pthread_mutex_lock slow_part=0.2 against_part=0 whole=0.6
+-- sharing kind=true thing=table fields=sum comm=app function=count slow_part=0.4 against_part=0 whole=0.6
+-- test claims: a lock that is taken by all, and that nobody waits for
+-- budget* state=user function=pthread_rwlock_rdlock path=;main;pthread_rwlock_rdlock; comm=app slow=10 against=1
+-- measure name=elapsed slow=12 against=1
+-- sharing kind=true thing=table fields=rwlock comm=app function=pthread_rwlock_rdlock slow_part=0.7 against_part=0 whole=0.7
 -- test refuses: hardly any time
 -- budget state=user function=count comm=app slow=10 against=1
 -- sharing kind=true thing=total fields=value comm=app function=count slow_part=0.01 against_part=0 whole=0.01

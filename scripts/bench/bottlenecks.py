@@ -78,7 +78,7 @@ def judge(name, program, folder):
         result["why"] = max(loops, key=lambda of: of["depth"])["round"].get("unknown", "")
     called = side.get("calls")
     per_call = (exact or 0) * program.get("calls", 0)
-    if called and per_call:
+    if called and per_call and not called["at_most"]:
         result["called"] = (called["between"], called["between"] / per_call - 1)
     result["verdict"] = next((of["verdict"] for of in loops if of["verdict"]), None)
     return result

@@ -158,7 +158,7 @@ divided by Twinscope's. Budgets are those of the design; nothing fails if one is
 
 Machine of the last run: $(cpu_model), $(nproc) CPUs, $(memory),
 Linux $(uname -r), load average $(cut -d' ' -f1-3 /proc/loadavg) at its end.
-Peers: $( (sar -V 2>/dev/null | head -n 1; atop -V 2>/dev/null | head -n 1 | cut -d- -f1) | paste -sd, | sed 's/,/, /g; s/ *$//').
+Peers: $( (sar -V 2>/dev/null | head -n 1; atop -V 2>/dev/null | head -n 1 | cut -d- -f1) | paste -sd, | sed 's/,/, /g; s/ *$//; s/^$/none of sar and atop is here/').
 END
 
 while IFS='|' read -r name heading text; do

@@ -149,10 +149,11 @@ fn head(of: &OfSide, side: &str, unit: &str) {
         waits(&of.waits)
     );
     if let Some(calls) = of.calls {
-        let intervals = if calls.even { "" } else { ", in uneven intervals" };
+        let intervals = if calls.even { "" } else { ", in uneven intervals," };
+        let (most, least) = if of.counted_cold() { ("at most ", "at least ") } else { ("", "") };
         println!(
-            "  called every {}{intervals} by the thread that runs it most: {} of its own a call (95 % CI {}–{}), {} calls per {unit} ({} looks, {} hits of \
-             breakpoints, which took {})",
+            "  called every {}{intervals} by the thread that runs it most: {most}{} of its own a call (95 % CI {}–{}), {least}{} calls per {unit} \
+             ({} looks, {} hits, which took {})",
             time(calls.between),
             time(calls.ns),
             time(calls.low),
@@ -162,6 +163,11 @@ fn head(of: &OfSide, side: &str, unit: &str) {
             calls.hits,
             time(calls.cost)
         );
+        if of.counted_cold() {
+            println!(
+                "  (each hit leaves the caches colder, and this function waits for memory: its calls took longer while they were counted)"
+            );
+        }
     }
     if of.others.0 > 0 {
         println!("  {} other versions of it were made, with {} samples", of.others.0, of.others.1);
@@ -412,7 +418,7 @@ fn side_json(of: &OfSide) -> Value {
         "with_registers": of.with_registers, "skid": skid, "frequency": of.frequency, "waits": waits_json(&of.waits),
         "calls": of.calls.map(|calls| json!({
             "ns": calls.ns, "low": calls.low, "high": calls.high, "between": calls.between, "even": calls.even,
-            "looks": calls.looks, "hits": calls.hits, "cost": calls.cost,
+            "looks": calls.looks, "hits": calls.hits, "cost": calls.cost, "at_most": of.counted_cold(),
         })),
         "other_versions": {"count": of.others.0, "samples": of.others.1},
         "loops": of.loops.iter().map(|l| loop_json(of, l)).collect::<Vec<_>>(),

@@ -254,7 +254,7 @@ fn draw(line: &Line) {
     let threads: Vec<String> = threads.iter().take(8).map(|(digit, name)| format!("{digit} {name}")).collect();
     println!("    written by: {} · ○ only read · * by several", threads.join(", "));
     for access in line.accesses.iter().filter(|a| a.waited + a.hits > 0 || a.writes).take(SHOWN) {
-        let fields: Vec<&str> = line.fields_of(access).map(|f| f.name.as_str()).collect();
+        let fields: Vec<&str> = line.fields_of(access).iter().map(|f| f.name.as_str()).collect();
         let place = match access.size {
             0 => format!("{}+?", access.first),
             size => format!("{}+{size}", access.first),

@@ -114,6 +114,14 @@ pub struct OfSide {
     pub code: Code,
 }
 
+impl OfSide {
+    /// Whether counting its calls made them longer: each hit leaves the caches colder, and it waits mostly for memory. What [`OfSide::calls`] says of their
+    /// time is the most that it can be.
+    pub fn counted_cold(&self) -> bool {
+        self.waits.first().is_some_and(|(wait, _)| matches!(wait, Wait::Load | Wait::Store))
+    }
+}
+
 /// A function, laid side by side.
 #[derive(Clone, Debug)]
 pub struct Laid {

@@ -11,8 +11,8 @@ use crate::perf::{self, Attributes, Ring};
 use crate::registers::{Registers, SAMPLE_TYPE, mask, room, sample};
 use model::Unavailable;
 use std::ffi::CString;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::fs::File;
+use std::os::fd::AsRawFd;
 use std::time::Instant;
 
 /// How many a thread can have at once: of x86-64; most aarch64 have as many.
@@ -73,11 +73,13 @@ impl Breakpoint {
     ///
     /// # Errors
     /// What the kernel says: no such probes, no right to them, an instruction that cannot be probed, the thread is gone.
-    pub fn probe(tid: u32, file: &Path, offset: u64) -> Result<Breakpoint, Unavailable> {
+    pub fn probe(tid: u32, file: &File, offset: u64) -> Result<Breakpoint, Unavailable> {
         const TYPE: &str = "/sys/bus/event_source/devices/uprobe/type";
         let kind = std::fs::read_to_string(TYPE).ok().and_then(|text| text.trim().parse().ok());
         let kind = kind.ok_or_else(|| Unavailable::absent(format!("{TYPE}: no probes of programs (Linux 4.17)")))?;
-        let path = CString::new(file.as_os_str().as_bytes()).map_err(|_| Unavailable::failed("no such file"))?;
+        // What is open is what is mapped, whatever its path leads to by now.
+        let path = CString::new(format!("/proc/self/fd/{}", file.as_raw_fd()));
+        let path = path.map_err(|_| Unavailable::failed("no such file"))?;
         // In a union with uprobe_path and probe_offset. The kernel copies the path.
         let attributes = Attributes { kind, config1: path.as_ptr() as u64, config2: offset, ..Attributes::default() };
         Breakpoint::of(attributes, Whom::Thread(tid))
@@ -246,7 +248,7 @@ mod tests {
             let [from, to, offset] = [from, to, words.nth(1)?].map(|word| u64::from_str_radix(word, 16).unwrap());
             (from..to).contains(&address).then_some(address - from + offset)
         });
-        let mut probe = match Breakpoint::probe(0, Path::new("/proc/self/exe"), place.unwrap()) {
+        let mut probe = match Breakpoint::probe(0, &File::open("/proc/self/exe").unwrap(), place.unwrap()) {
             Ok(probe) => probe,
             Err(why) => return eprintln!("SKIPPED: probes of programs: {why}"),
         };
@@ -255,7 +257,7 @@ mod tests {
         let hits = probe.take();
         assert_eq!(hits.len(), 3);
         assert!(hits.iter().all(|hit| hit.address == address), "{hits:?}");
-        assert!(Breakpoint::probe(0, Path::new("/no/such/file"), 0).is_err());
+        assert!(Breakpoint::probe(0, &File::open("/dev/null").unwrap(), 0).is_err());
     }
 
     #[test]

@@ -220,7 +220,15 @@ fn told(of: &OfSide, function: &Function, side: &OneSide<'_>) -> ListedFunction 
         versions_samples: of.others.1,
         calls: of.calls.map(|calls| {
             let [ns, low, high] = three((calls.ns, calls.low, calls.high));
-            ListedCalls { ns, low, high, between: short(calls.between), even: calls.even, looks: calls.looks }
+            ListedCalls {
+                ns,
+                low,
+                high,
+                between: short(calls.between),
+                even: calls.even,
+                looks: calls.looks,
+                at_most: of.counted_cold(),
+            }
         }),
     }
 }

@@ -479,8 +479,10 @@ export type ListedCalls = {
   between: number,
   /** Calls come in even intervals. */
   even: boolean,
-  /** Looks with breakpoints. */
+  /** Looks with breakpoints or probes. */
   looks: number,
+  /** Calls took longer while they were counted: it waits for memory, and each hit leaves the caches colder. */
+  at_most: boolean,
 };
 
 /** An instruction on one side. What is about samples is absent where there are none. */

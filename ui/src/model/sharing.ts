@@ -113,9 +113,17 @@ export function placed(line: SharedLine, thing: string): Placed[] {
   return found;
 }
 
-/** Names of the fields that bytes lie in. */
+/** Names of the fields that bytes lie in. Of members of a union only one has them: that which is exactly these bytes, else the largest. */
 export function fieldsAt(line: SharedLine, first: number, size: number): string {
-  return line.fields.filter((f) => f.first < first + size && first < f.first + Math.max(1, f.size)).map((f) => f.name).join(", ");
+  const end = (f: SharedField) => f.first + Math.max(1, f.size);
+  const isExact = (f: SharedField) => f.first === first && end(f) === first + size;
+  const candidates = line.fields.filter((f) => f.first < first + size && first < end(f));
+  candidates.sort((a, b) => Number(isExact(b)) - Number(isExact(a)) || b.size - a.size);
+  const found: SharedField[] = [];
+  for (const f of candidates) {
+    if (found.every((other) => end(other) <= f.first || end(f) <= other.first)) found.push(f);
+  }
+  return found.sort((a, b) => a.first - b.first).map((f) => f.name).join(", ");
 }
 
 /** The fields that an access goes to. */

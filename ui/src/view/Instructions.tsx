@@ -120,13 +120,14 @@ function OfSide({ spec, side, of, per, missing }: { spec: Spec; side: Side; of: 
     ...(of.skid === null ? ["Where samples land was not told by the calibration at the start: no class of wait can be told."] : []),
     ...(of.frequency === null ? ["The CPU’s frequency was not measured: no cycles."] : []),
     ...(of.whole ? [] : ["Where it begins is not known: what was kept of its code begins near the samples."]),
+    ...(of.calls?.at_most ? ["Its calls took longer while they were counted: it waits for memory, and each hit leaves the caches colder."] : []),
     ...(of.versions > 0 ? [`${of.versions} other ${of.versions === 1 ? "version" : "versions"} of it were made while the program ran, with ${of.versions_samples} samples; this one has most.`] : []),
   ];
   return (
     <div class="listed-side">
       <p><RunName run={run} /> <b>{time(of.ns)}</b> <span class="quiet">per {per} · {human(of.share, "ratio")} of the CPU time · {fixed(of.samples, 0)} samples, {fixed(of.with_registers, 0)} with registers</span></p>
       <p class="quiet small ellipsis" title={of.module || "made while the program ran"}>{of.module || `made by process ${of.pid ?? "?"} while it ran`}</p>
-      {of.calls && <p class="small">Called every <b>{time(of.calls.between)}</b>{of.calls.even ? "" : ", in uneven intervals,"} by the thread that runs it most: <b>{time(of.calls.ns)}</b> of its own a call <span class="quiet">(95 % CI {time(of.calls.low)}–{time(of.calls.high)}; {of.calls.looks} {of.calls.looks === 1 ? "look" : "looks"} with breakpoints)</span></p>}
+      {of.calls && <p class="small">Called every <b>{time(of.calls.between)}</b>{of.calls.even ? "" : ", in uneven intervals,"} by the thread that runs it most: {of.calls.at_most ? "at most " : ""}<b>{time(of.calls.ns)}</b> of its own a call <span class="quiet">(95 % CI {time(of.calls.low)}–{time(of.calls.high)}; {of.calls.looks} {of.calls.looks === 1 ? "look" : "looks"})</span></p>}
       <Waits waits={of.waits} label={nameOf(run)} />
       {notes.map((n) => <p key={n} class="quiet small">{n}</p>)}
     </div>

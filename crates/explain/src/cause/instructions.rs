@@ -1,4 +1,4 @@
-//! What the machine code of functions waits for, and how many rounds of their loops a unit of work takes and how long each is: the tables
+//! What the machine code of functions waits for, how many rounds of their loops and how many calls a unit of work takes, and how long each is: the tables
 //! `instruction_wait`, `loop_rate` and `call_rate`, which causes ask. Of repeats the first recording of each side tells.
 
 use ::instructions::{Rate, Verdict, Wait};
@@ -99,6 +99,8 @@ impl Instructions {
         let Some(of) = laid.side(Side::Slow) else { return };
         if let Some(baseline) = laid.side(Side::Baseline)
             && let (Some(mine), Some(theirs)) = (of.calls, baseline.calls)
+            && !of.counted_cold()
+            && !baseline.counted_cold()
         {
             self.calls.push(Called {
                 function: of.name.clone(),

@@ -22,6 +22,15 @@ struct Waits {
     note: String,
 }
 
+/// Names for a sentence.
+fn few(names: &[String]) -> String {
+    const MOST: usize = 4;
+    match names.get(..MOST).filter(|_| names.len() > MOST + 1) {
+        Some(first) => format!("{} and {} others", first.join(", "), names.len() - MOST),
+        None => names.join(", "),
+    }
+}
+
 /// The table, by name of the process, function and thing.
 #[derive(Debug, Default)]
 pub(crate) struct Shared(BTreeMap<(String, String, String), Waits>);
@@ -55,7 +64,7 @@ impl Shared {
                 let key = (thing.comm.clone(), function.clone(), thing.name.clone());
                 let waits = self.0.entry(key).or_default();
                 waits.kind = Some(thing.kind);
-                waits.fields = thing.fields.join(", ");
+                waits.fields = few(&thing.fields);
                 waits.part.slow += seconds / all;
                 waits.part.baseline = theirs;
                 waits.whole = thing.excess / all;

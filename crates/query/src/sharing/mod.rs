@@ -171,10 +171,22 @@ pub struct Line {
 }
 
 impl Line {
-    /// The fields that an access goes to.
-    pub fn fields_of(&self, access: &Access) -> impl Iterator<Item = &Field> {
+    /// The fields that an access goes to, in the order of their places. Of members of a union only one has the bytes: that which is exactly what is
+    /// accessed, else the largest.
+    pub fn fields_of(&self, access: &Access) -> Vec<&Field> {
         let bytes = access.bytes();
-        self.fields.iter().filter(move |f| f.first < bytes.end && bytes.start < f.first + f.size.max(1))
+        let end = |field: &Field| field.first + field.size.max(1);
+        let of_it = self.fields.iter().filter(|field| field.first < bytes.end && bytes.start < end(field));
+        let mut candidates: Vec<&Field> = of_it.collect();
+        candidates.sort_by_key(|field| ((field.first..end(field)) != bytes, -field.size));
+        let mut found: Vec<&Field> = Vec::new();
+        for field in candidates {
+            if found.iter().all(|other| end(other) <= field.first || end(field) <= other.first) {
+                found.push(field);
+            }
+        }
+        found.sort_by_key(|field| field.first);
+        found
     }
 
     /// Threads that use it.
@@ -323,8 +335,10 @@ impl Sharing {
                 }
             }
             for access in line.accesses.iter().filter(|a| a.excess > 0.0 || a.writes) {
-                for field in line.fields_of(access).filter(|f| !thing.fields.contains(&f.name)).collect::<Vec<_>>() {
-                    thing.fields.push(field.name.clone());
+                for field in line.fields_of(access) {
+                    if !thing.fields.contains(&field.name) {
+                        thing.fields.push(field.name.clone());
+                    }
                 }
             }
         }
@@ -445,6 +459,39 @@ mod tests {
         constant.atomic = false;
         let read = judged(vec![access(1, 8, 300, true), constant, access(2, 16, 300, true)], 1.0);
         assert_eq!(read.things[0].kind, Kind::False);
+    }
+
+    #[test]
+    fn of_the_members_of_a_union_one_is_named() {
+        let field = |first, size, name: &str| Field { first, size, name: name.into(), of_type: String::new() };
+        let bytes = (0..16).map(|at| field(at, 1, &format!("bytes[{at}]")));
+        let fields =
+            bytes.chain([field(0, 4, "lock"), field(0, 8, "align"), field(4, 4, "count"), field(16, 8, "sum")]);
+        let line = Line { fields: fields.collect(), ..Line::default() };
+        let names = |first, size| {
+            let access = Access { first, size, ..Access::default() };
+            line.fields_of(&access).iter().map(|field| field.name.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(names(0, 4), ["lock"]);
+        assert_eq!(names(0, 8), ["align"]);
+        assert_eq!(names(4, 2), ["align"]);
+        assert_eq!(names(9, 1), ["bytes[9]"]);
+        assert_eq!(
+            names(0, 24),
+            [
+                "align",
+                "bytes[8]",
+                "bytes[9]",
+                "bytes[10]",
+                "bytes[11]",
+                "bytes[12]",
+                "bytes[13]",
+                "bytes[14]",
+                "bytes[15]",
+                "sum"
+            ]
+        );
+        assert_eq!(names(32, 8), [""; 0]);
     }
 
     #[test]

@@ -110,8 +110,10 @@ pub struct ListedCalls {
     pub between: f64,
     /// Calls come in even intervals.
     pub even: bool,
-    /// Looks with breakpoints.
+    /// Looks with breakpoints or probes.
     pub looks: usize,
+    /// Calls took longer while they were counted: it waits for memory, and each hit leaves the caches colder.
+    pub at_most: bool,
 }
 
 /// A part of the samples that waits for one class of things.

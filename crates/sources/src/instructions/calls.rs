@@ -208,8 +208,8 @@ impl Calls {
             }
             By::Probes => {
                 let place = stacks.place(hot.key.1, address);
-                let (path, offset) = place.ok_or_else(|| Unavailable::failed("its file is gone"))?;
-                Breakpoint::probe(hot.thread.tid, &path, offset)
+                let (file, offset) = place.ok_or_else(|| Unavailable::failed("its file is gone"))?;
+                Breakpoint::probe(hot.thread.tid, &file, offset)
             }
         }
     }

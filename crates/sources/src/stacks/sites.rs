@@ -7,9 +7,7 @@ use model::NULL;
 use std::collections::HashMap;
 use std::fs::File;
 use std::ops::Range;
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// A thread and the CPU time of its samples.
@@ -111,11 +109,10 @@ impl Stacks {
         Some(Function { range, name: Arc::clone(&function.name) })
     }
 
-    /// A path of a file that is open here, and where in it code lies.
-    pub(crate) fn place(&self, number: u32, address: u64) -> Option<(PathBuf, u64)> {
+    /// A file of code, and where in it an address lies.
+    pub(crate) fn place(&self, number: u32, address: u64) -> Option<(File, u64)> {
         let (_, module) = self.module(number)?;
-        let open = module.file.as_ref()?.as_raw_fd();
-        Some((PathBuf::from(format!("/proc/self/fd/{open}")), module.offset(address)?))
+        Some((module.file.as_ref()?.try_clone().ok()?, module.offset(address)?))
     }
 
     /// Bytes of a process's memory.
