@@ -31,6 +31,7 @@ mod event;
 pub mod judge;
 mod machine;
 mod plan;
+pub mod result;
 pub mod scaling;
 mod session;
 pub mod simulated;
