@@ -20,6 +20,7 @@ mod stop;
 mod tail;
 mod text;
 mod top;
+mod tune;
 
 use anyhow::Context;
 use clap::{CommandFactory, Parser, Subcommand};
@@ -202,6 +203,18 @@ In Python:  pandas.read_parquet('lake/cpu')    In DuckDB:  select * from read_pa
 Nothing is changed without --apply. docs/doctor.md describes each check.")]
     Doctor(doctor::Doctor),
 
+    /// Run an experiment: variants measured in turn, and which is better, by how much, how sure, and why
+    #[command(after_help = "Examples:
+  twinscope tune --against './old --bench' -- ./new --bench               is it faster?
+  twinscope tune --sweep threads=1..64x2 --throughput 'done (\\d+)' -- ./prog -t {threads}
+  twinscope tune experiment.toml                                          a ladder of steps, and all else; goes on where it was
+  twinscope tune plan experiment.toml                                     what it would run
+  twinscope tune show prog.tune --markdown >> ticket.md
+  twinscope report prog.tune -o experiment.html
+
+docs/tune.md describes the file and how it is judged, docs/tune-json.md the JSON.")]
+    Tune(Box<tune::Tune>),
+
     /// Ask an HTTP/1.1 server at a constant rate, and measure latency from when each request was due
     #[command(after_help = "Examples:
   twinscope load --rate 20000 --connections 32 --duration 10s http://127.0.0.1:8080/
@@ -275,6 +288,7 @@ fn run(command: Command) -> anyhow::Result<u8> {
         Command::Top(options) => top::top(&options),
         Command::Doctor(options) => doctor::doctor(&options),
         Command::Load(options) => load::load(&options),
+        Command::Tune(options) => tune::tune(&options),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "twinscope", &mut script);

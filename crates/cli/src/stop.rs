@@ -35,6 +35,14 @@ pub(crate) fn leave_signals() {
     }
 }
 
+/// Where a signal came meanwhile: says so, and ends as it would have ended the program. Else as [`leave_signals`].
+pub(crate) fn leave_signals_unless_stopped(say: impl FnOnce()) {
+    if STOP.load(Ordering::Relaxed) {
+        say();
+    }
+    leave_signals();
+}
+
 /// Ends as the signal would have ended the program, so that shells see it.
 pub(crate) fn end_by_signal() -> ! {
     let signal = SIGNAL.load(Ordering::Relaxed);

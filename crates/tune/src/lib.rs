@@ -23,26 +23,43 @@
 //! ```
 //!
 //! What decides is in [`judge`], how blocks are made in [`blocks`]; docs/method.md says what is assumed, and how often it is
-//! wrong. Nothing here reads a clock, starts a process or writes a file.
+//! wrong. Sessions, designs and verdicts read no clock, start no process and write no file. What does is apart: an
+//! experiment's [`file`] becomes an [`Experiment`], its trials are run by a [`Runner`] and kept in a [`Folder`], and
+//! [`drive()`] puts these together.
 
 pub mod blocks;
 pub mod designs;
+mod drive;
 mod event;
+mod experiment;
+pub mod file;
+mod folder;
+pub mod formats;
 pub mod judge;
 mod machine;
+pub mod measure;
 mod plan;
 pub mod result;
+mod runner;
 pub mod scaling;
 mod session;
+mod show;
 pub mod simulated;
+pub mod space;
 mod stage;
+mod why;
 
 pub use designs::Change;
+pub use drive::{Drive, DriveError, drive};
 pub use event::{Event, FORMAT, Outcome, lines};
+pub use experiment::{Experiment, Invocation, Variant};
+pub use folder::{About, Folder, FolderError, TrialRecord};
 pub use judge::{By, Look, Verdict};
 pub use machine::{Go, Journal, Machine, Trial};
 pub use plan::{Better, Design, Keep, Measure, Plan};
+pub use runner::{KeepRecordings, Runner, Tools, Watch};
 pub use session::{End, Session};
+pub use show::show;
 pub use stage::{Comparison, Kind, Stage};
 
 /// What can go wrong in a session.

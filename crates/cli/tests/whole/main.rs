@@ -21,5 +21,6 @@ mod record;
 mod resolve;
 mod sharing;
 mod stacks;
+mod tune;
 mod turns;
 mod usage;

@@ -3,7 +3,7 @@
 
 use crate::stage::{Kind, Stage};
 use crate::{Design, Session};
-use query::stats::pairs::{self, looks};
+use query::stats::pairs::looks;
 
 pub(crate) fn stage(session: &Session, points: usize) -> Option<Stage> {
     session
@@ -53,8 +53,9 @@ pub fn points(session: &Session) -> Vec<Point> {
     let alpha = 2.0 * session.plan().wrong / points.saturating_sub(1).max(1) as f64;
     let beaten = |p: usize| {
         (0..*points).filter(|q| *q != p && !series.fails(*q)).any(|q| {
-            let shift = pairs::shift(&series.pairs(q, p, 0), alpha.min(1.0));
-            shift.is_some_and(|e| if sign > 0.0 { e.low > 0.0 } else { e.high < 0.0 })
+            // Few blocks have no interval by ranks; then by Student's t.
+            let times = super::shown(stage, q, p, 0, alpha.min(1.0));
+            times.is_some_and(|(_, [low, high])| if sign > 0.0 { low > 1.0 } else { high < 1.0 })
         })
     };
     (0..*points)

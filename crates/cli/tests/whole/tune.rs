@@ -1,0 +1,293 @@
+//! `tune`: experiments of commands that print the number they are judged by, so that no timing decides.
+
+use crate::common::{Done, Folder, Random};
+use serde_json::Value;
+use std::time::Duration;
+
+/// An experiment that is judged by what its command prints: ten times `{n}`, and up to two more.
+const AB: &str = "
+[workload]
+command = \"echo took $(( {n} * 10 + $(date +%N | cut -c9) % 3 ))\"
+timeout = \"20s\"
+[[measure]]
+name = \"took\"
+regex = 'took ([0-9]+)'
+better = \"less\"
+[parameters]
+n = [20, 10]
+";
+
+fn write(folder: &Folder, name: &str, text: &str) {
+    std::fs::write(folder.path(name), text).unwrap();
+}
+
+fn show(folder: &Folder, name: &str) -> Value {
+    folder.expect(0, ["tune", "show", name, "--json"]).json()
+}
+
+/// What must hold of each session, whatever happened to it: numbers of trials are each there once, and no block that counts lacks one.
+fn sound(shown: &Value) {
+    let trials = shown["trials"].as_array().unwrap();
+    for (at, trial) in trials.iter().enumerate() {
+        assert_eq!(trial["number"], at + 1, "{trial:#}");
+        assert!(trial["end"] != "open" || at + 1 == trials.len(), "{trial:#}");
+    }
+    for change in shown["changes"].as_array().unwrap() {
+        let blocks: Vec<&Value> = change["pairs"].as_array().unwrap().iter().map(|p| &p["block"]).collect();
+        assert!(blocks.iter().enumerate().all(|(at, block)| **block == at), "{blocks:?}");
+    }
+}
+
+#[test]
+fn a_better_variant_is_called_better() {
+    let folder = Folder::new();
+    write(&folder, "half.toml", AB);
+    let done = folder.expect(0, ["tune", "half.toml"]);
+    assert!(done.stdout.starts_with("`n=10` has 0.5") && done.stdout.contains("better"), "{done}");
+    assert!(done.stderr.contains("block 1 of at most 30"), "{done}");
+    let shown = show(&folder, "half.tune");
+    sound(&shown);
+    let change = &shown["changes"][0];
+    assert_eq!(
+        (&change["verdict"], &shown["finished"], &change["variant"]),
+        (&"better".into(), &true.into(), &1.into())
+    );
+    assert!(change["factor"].as_f64().is_some_and(|f| (0.48..0.52).contains(&f)), "{change:#}");
+    // One trial for explaining each, for the change is plain.
+    let explained = shown["trials"].as_array().unwrap().iter().filter(|t| t["explained"] == true).count();
+    assert_eq!(explained, 2);
+    // It is over: the same again shows it and runs nothing.
+    let again = folder.expect(0, ["tune", "half.toml", "-q"]);
+    assert_eq!(again.stderr, "");
+    assert_eq!(show(&folder, "half.tune")["trials"], shown["trials"]);
+    let csv = folder.expect(0, ["tune", "show", "half.tune", "--csv"]).stdout;
+    assert_eq!(csv.lines().count(), shown["trials"].as_array().unwrap().len() + 1);
+    assert!(csv.starts_with("trial,stage,block,variant,explained,end,"), "{csv}");
+    let markdown = folder.expect(0, ["tune", "show", "half.tune", "--markdown"]).stdout;
+    assert!(markdown.contains("| n=10 | 0.5"), "{markdown}");
+    assert!(folder.expect(1, ["tune", "half.toml", "--more", "5"]).stderr.contains("all comparisons are decided"));
+}
+
+#[test]
+fn equal_variants_are_told_to_be_the_same() {
+    let folder = Folder::new();
+    write(
+        &folder,
+        "equal.toml",
+        &AB.replace("n = [20, 10]", "n = [2000]\nm = [1, 2]").replace("echo took", ": {m}; echo took"),
+    );
+    let shown = folder.expect(0, ["tune", "equal.toml", "-q", "--json"]).json();
+    assert_eq!(shown["changes"][0]["verdict"], "same", "{shown:#}");
+    assert!(shown["verdict"].as_str().unwrap().contains("are the same to within 3 %"), "{shown:#}");
+}
+
+#[test]
+fn what_fails_is_never_the_fast_one() {
+    let folder = Folder::new();
+    let failing = |what: &str| {
+        let name = what.split(' ').next().unwrap();
+        let command = format!("if [ {{n}} = 10 ]; then {what}; fi; echo took {{n}}");
+        let text = AB.replace("echo took $(( {n} * 10 + $(date +%N | cut -c9) % 3 ))", &command).replace("20s", "2s");
+        let text = text.replace("[[measure]]", "check = { regex = 'took [0-9]+$' }\n[[measure]]");
+        write(&folder, &format!("{name}.toml"), &format!("budget = {{ blocks = 8 }}\nexplained = 0\n{text}"));
+        let done = folder.expect(0, ["tune", &format!("{name}.toml")]);
+        (show(&folder, &format!("{name}.tune")), done)
+    };
+    for (what, reason) in [
+        ("exit 3", "exit code 3"),
+        ("kill -SEGV $$", "ended by signal 11"),
+        ("sleep 60", "it ran longer than 2 s and was ended"),
+        ("echo took 1 wrong; exit", "wrong answer: nothing in the output matches"),
+    ] {
+        let (shown, done) = failing(what);
+        assert_ne!(shown["changes"][0]["verdict"], "better", "{what}: {shown:#}");
+        let trials = shown["trials"].as_array().unwrap();
+        let failed: Vec<&Value> = trials.iter().filter(|t| t["end"] == "failed").collect();
+        // After three in a row it is not run again.
+        assert_eq!(failed.len(), 3, "{what}: {shown:#}");
+        assert!(
+            failed.iter().all(|t| t["reason"].as_str().is_some_and(|r| r.starts_with(reason))),
+            "{what}: {failed:#?}"
+        );
+        assert!(done.stderr.contains("(n=10) failed: "), "{what}: {done}");
+        assert!(done.stdout.contains("`n=10` failed in 3 of 3 trials"), "{what}: {done}");
+    }
+}
+
+#[test]
+fn a_ladder_is_climbed_and_run_once_more() {
+    let folder = Folder::new();
+    let text = AB
+        .replace("{n} * 10", "{n} * 10 / {by} + {more} * 30")
+        .replace("n = [20, 10]", "n = [20, 10]\nby = [1, 2]\nmore = [0, 1]");
+    let steps = "[[step]]\nname = \"half\"\nset = { by = 2 }\nwhy = \"it was too much\"\n[[step]]\nname = \"worse\"\nset = { more = 1 }\n\
+                 [[step]]\nname = \"less\"\nset = { n = 10 }\n";
+    write(&folder, "steps.toml", &format!("design = \"ladder\"\nexplained = 0\n{text}{steps}"));
+    let plan = folder.expect(0, ["tune", "plan", "steps.toml"]).stdout;
+    assert!(plan.contains("4 variants") && plan.contains("with all steps before it"), "{plan}");
+    let done = folder.expect(0, ["tune", "steps.toml"]);
+    assert!(done.stdout.starts_with("2 of 3 steps were kept: the program has 0.25"), "{done}");
+    let shown = show(&folder, "steps.tune");
+    sound(&shown);
+    let rungs = shown["rungs"].as_array().unwrap();
+    let kept: Vec<&Value> = rungs.iter().map(|r| &r["kept"]).collect();
+    assert_eq!(kept, [true, false, true]);
+    let about = |value: &Value, expected: f64| value.as_f64().is_some_and(|x| (x / expected - 1.0).abs() < 0.05);
+    assert!(about(&rungs[0]["change"]["factor"], 0.5) && about(&rungs[2]["change"]["factor"], 0.5), "{rungs:#?}");
+    assert!(about(&rungs[2]["total"]["factor"], 0.25) && about(&rungs[1]["change"]["factor"], 1.3), "{rungs:#?}");
+    // The numbers are from blocks of their own, all variants in each.
+    assert_eq!(rungs[0]["change"]["blocks"], 10);
+}
+
+#[test]
+fn a_sweep_finds_the_best_point() {
+    let folder = Folder::new();
+    // Throughput 100 n ÷ (1 + 0.1 (n − 1)): Amdahl's law.
+    let command = "echo rate $(( 100000 * {n} / (10 + {n} - 1) ))";
+    let options = [
+        "tune",
+        "--sweep",
+        "n=1..8x2",
+        "--blocks",
+        "4",
+        "--explained",
+        "0",
+        "--measure",
+        "rate ([0-9]+)",
+        "--more-is-better",
+    ];
+    let done = folder.expect(0, options.iter().chain(&["-o", "curve.tune", "--", "sh", "-c", command]));
+    assert!(done.stdout.starts_with("Measure is highest at n=8: "), "{done}");
+    let shown = show(&folder, "curve.tune");
+    let law = &shown["sweep"]["law"];
+    assert_eq!((&law["name"], &law["does_not_fit"]), (&"Amdahl".into(), &false.into()), "{law:#}");
+    assert!(law["sigma"]["estimate"].as_f64().is_some_and(|s| (s - 0.1).abs() < 0.01), "{law:#}");
+}
+
+#[test]
+fn commands_are_compared_without_a_file() {
+    let folder = Folder::new();
+    let words = [
+        "tune",
+        "--against",
+        "echo '{n}' took 30",
+        "--measure",
+        "took ([0-9]+)",
+        "--explained",
+        "0",
+        "-q",
+        "--",
+        "echo",
+        "took",
+        "{x} took 20",
+    ];
+    let done = folder.expect(0, words);
+    assert!(done.stdout.starts_with("`new` has 0.67× the measure of `baseline`"), "{done}");
+    // Each call is a session of its own.
+    folder.expect(0, words);
+    assert_eq!(folder.files(), ["echo-2.tune", "echo.tune"]);
+}
+
+#[test]
+fn mistakes_are_said_with_their_line() {
+    let folder = Folder::new();
+    let refused = |text: &str, more: &[&str]| {
+        write(&folder, "e.toml", text);
+        folder.expect(2, ["tune", "e.toml"].iter().chain(more)).stderr
+    };
+    assert_eq!(refused("desing = \"ab\"", &[]), "twinscope: e.toml:1: unknown key desing; did you mean design?\n");
+    assert!(
+        refused(&AB.replace("{n}", "{m}"), &[])
+            .starts_with("twinscope: e.toml:3: there is no parameter m; did you mean {n}?")
+    );
+    assert!(refused(&AB.replace("better = \"less\"\n", ""), &[]).contains("say better ="));
+    assert!(refused(&format!("budget = {{ blocks = 3 }}\n{AB}"), &[]).contains("ranks need 8"));
+    let said = |code: i32, words: &[&str]| folder.expect(code, words).stderr;
+    assert!(said(2, &["tune"]).contains("--against"));
+    assert!(said(2, &["tune", "--", "true"]).contains("what is it held against?"));
+    assert!(said(2, &["tune", "--sweep", "x", "--", "true", "{x}"]).contains("NAME=VALUES"));
+    assert!(said(1, &["tune", "none.toml"]).contains("none.toml"));
+    assert!(said(1, &["tune", "show", "none.tune"]).contains("this is no session"));
+    assert_eq!(folder.files(), ["e.toml"]);
+    // A file that changed is another experiment.
+    write(&folder, "e.toml", AB);
+    folder.expect(0, ["tune", "e.toml", "-q"]);
+    write(&folder, "e.toml", &AB.replace("[20, 10]", "[20, 5]"));
+    let changed = said(1, &["tune", "e.toml"]);
+    assert!(changed.contains("- n = [20, 10]") && changed.contains("+ n = [20, 5]"), "{changed}");
+}
+
+/// Whether a process with these words runs.
+fn runs(word: &str) -> bool {
+    let Ok(all) = std::fs::read_dir("/proc") else { return false };
+    let line = |entry: std::fs::DirEntry| std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+    all.flatten().map(line).any(|line| String::from_utf8_lossy(&line).contains(word))
+}
+
+/// A slow ab of which it is known how it ends; its processes have `word` among their words.
+fn slow(word: &str) -> String {
+    AB.replace("echo took", &format!(": {word}; sleep 0.05; echo took"))
+        .replace("[workload]", "explained = 1\n[workload]")
+}
+
+fn finished(folder: &Folder) -> (Done, Value) {
+    let done = folder.expect(0, ["tune", "e.toml"]);
+    let shown = show(folder, "e.tune");
+    sound(&shown);
+    assert_eq!((&shown["finished"], &shown["changes"][0]["verdict"]), (&true.into(), &"better".into()), "{shown:#}");
+    (done, shown)
+}
+
+#[test]
+fn a_session_that_was_killed_goes_on() {
+    let folder = Folder::new();
+    // More for who wants to be sure: TWINSCOPE_KILLS=50.
+    let kills: usize = std::env::var("TWINSCOPE_KILLS").ok().and_then(|n| n.parse().ok()).unwrap_or(6);
+    let mut random = Random(11);
+    for round in 0..kills {
+        let word = format!("killed-{}-{round}", std::process::id());
+        write(&folder, "e.toml", &slow(&word));
+        let mut running = folder.start(folder.command(["tune", "e.toml"]));
+        std::thread::sleep(Duration::from_millis(random.below(900)));
+        running.signal(libc::SIGKILL);
+        running.wait();
+        // What it ran ends, too.
+        let mut tries = 0;
+        while runs(&word) {
+            tries += 1;
+            assert!(tries < 200, "round {round}: processes of the trial still run after two seconds");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let before = if folder.path("e.tune/session.jsonl").exists() {
+            show(&folder, "e.tune")["trials"].clone()
+        } else {
+            Value::Null
+        };
+        let (_, shown) = finished(&folder);
+        // What had ended before counts as it was, but for the block that was cut.
+        for (at, trial) in before.as_array().into_iter().flatten().enumerate() {
+            let now = &shown["trials"][at];
+            assert!(now["values"] == trial["values"] || trial["end"] == "open", "round {round}: {trial:#} {now:#}");
+            assert!(now["end"] == trial["end"] || now["end"] == "cut", "round {round}: {trial:#} {now:#}");
+        }
+        std::fs::remove_dir_all(folder.path("e.tune")).unwrap();
+    }
+}
+
+#[test]
+fn a_session_that_was_stopped_says_how_to_go_on() {
+    let folder = Folder::new();
+    write(&folder, "e.toml", &slow("stopped"));
+    let mut running = folder.start(folder.command(["tune", "e.toml"]));
+    running.until("a trial has ended", || {
+        std::fs::read_to_string(folder.path("e.tune/session.jsonl")).is_ok_and(|text| text.contains("\"ended\""))
+    });
+    // Nobody else may run it meanwhile.
+    assert!(folder.expect(1, ["tune", "e.toml"]).stderr.contains("another twinscope runs this session"));
+    assert!(!show(&folder, "e.tune")["finished"].as_bool().unwrap());
+    running.signal(libc::SIGINT);
+    let done = running.wait();
+    assert!(done.stderr.contains("to go on where it was: twinscope tune e.tune"), "{done}");
+    assert_eq!(std::os::unix::process::ExitStatusExt::signal(&done.status), Some(libc::SIGINT), "{done}");
+    finished(&folder);
+}

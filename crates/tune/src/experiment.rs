@@ -1,0 +1,379 @@
+//! An experiment: its file with everything looked up and checked, as variants, measures and a plan.
+
+use crate::file::{Commands, DesignName, File, FileError, KeepWord, Parameter, nearest};
+use crate::measure::Measured;
+use crate::space::{self, Set, combinations, fill, for_sh, is_name};
+use crate::{Design, Keep, Plan};
+use query::stats::pairs::{least_p, looks};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// Blocks of an `ab` or a step of a ladder at most, where the file does not say.
+const BLOCKS: usize = 30;
+/// Blocks of a sweep, and of a whole ladder at least.
+const SWEEP: usize = 10;
+/// The least change that matters, where the file does not say.
+const EFFECT: f64 = 0.03;
+/// Blocks with trials for explaining, where the file does not say.
+const EXPLAINED: usize = 3;
+
+/// An experiment.
+#[derive(Clone, Debug)]
+pub struct Experiment {
+    /// What the session is called.
+    pub name: String,
+    /// The file.
+    pub file: File,
+    /// The folder that paths in it are relative to.
+    pub base: PathBuf,
+    /// The variants by number, the baseline first. Of a ladder, what each step sets by itself.
+    pub variants: Vec<Variant>,
+    /// Of a sweep: the parameters that vary.
+    pub swept: Vec<String>,
+    /// What is measured.
+    pub measures: Vec<Measured>,
+    /// Usual values of all parameters.
+    usual: Set,
+}
+
+/// A variant.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Variant {
+    /// What it is called.
+    pub name: String,
+    /// Why it is tried.
+    pub why: Option<String>,
+    /// What it sets.
+    pub set: Set,
+    command: Option<Commands>,
+    dir: Option<String>,
+}
+
+/// A trial's command, folder and environment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Invocation {
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// Where.
+    pub dir: PathBuf,
+    /// Variables of the environment.
+    pub env: BTreeMap<String, String>,
+    /// The parameters' values.
+    pub values: Set,
+}
+
+impl Experiment {
+    /// Checks a file and looks everything up. `text` is the file's, for the lines of errors, `called` its name in them.
+    ///
+    /// # Errors
+    /// What is wrong, with its line.
+    pub fn new(file: File, text: &str, called: &str, base: PathBuf) -> Result<Experiment, FileError> {
+        let wrong = |word: &str, what: String| FileError::near(called, text, word, what);
+        let mut parameters: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for (name, of) in &file.parameters {
+            if !is_name(name) {
+                return Err(wrong(
+                    name,
+                    format!("parameter {name:?}: a name is letters, digits, _ and -, a letter first"),
+                ));
+            }
+            parameters.insert(
+                name.clone(),
+                space::values(of).map_err(|why| wrong(name, format!("parameter {name}: {why}")))?,
+            );
+        }
+        let usual: Set = parameters.iter().filter_map(|(p, v)| Some((p.clone(), v.first()?.clone()))).collect();
+        let measures = Measured::all(&file).map_err(|(word, what)| wrong(&word, what))?;
+        let name = file.name.clone().filter(|name| !name.is_empty());
+        let stem =
+            || PathBuf::from(called).file_stem().map_or("experiment".into(), |s| s.to_string_lossy().into_owned());
+        let name = name.unwrap_or_else(stem);
+        if name.contains('/') || name.starts_with('.') {
+            return Err(wrong(
+                "name",
+                format!("name {name:?}: it becomes the name of a folder, so no / and no . first"),
+            ));
+        }
+        let mut made = Experiment { name, file, base, variants: Vec::new(), swept: Vec::new(), measures, usual };
+        made.variants = made.find_variants(&parameters).map_err(|(word, what)| wrong(&word, what))?;
+        if made.file.design == DesignName::Sweep {
+            made.swept = parameters.iter().filter(|(_, v)| v.len() > 1).map(|(p, _)| p.clone()).collect();
+        }
+        made.check().map_err(|(word, what)| wrong(&word, what))?;
+        made.plan(0).check().map_err(|e| FileError::whole(called, e.to_string()))?;
+        Ok(made)
+    }
+
+    fn find_variants(&self, parameters: &BTreeMap<String, Vec<String>>) -> Result<Vec<Variant>, (String, String)> {
+        let file = &self.file;
+        let about = |word: &str, what: &str| Err((word.to_owned(), what.to_owned()));
+        if file.design != DesignName::Ladder && !file.step.is_empty() {
+            return about("[[step]]", "steps are for design = \"ladder\"");
+        }
+        if file.design != DesignName::Ab && !file.variant.is_empty() {
+            return about("[[variant]]", "variants by hand are for design = \"ab\"");
+        }
+        let set = |of: &BTreeMap<String, crate::file::Scalar>, whose: &str| {
+            let known: Vec<&str> = parameters.keys().map(String::as_str).collect();
+            let mut set = Set::new();
+            for (name, value) in of {
+                let Some(values) = parameters.get(name) else {
+                    let meant = nearest(name, &known).map_or(String::new(), |k| format!("; did you mean {k}?"));
+                    return Err((name.clone(), format!("{whose}: there is no parameter {name}{meant}")));
+                };
+                let value = value.to_string();
+                let listed = matches!(file.parameters.get(name), Some(Parameter::List(_) | Parameter::Env(_)));
+                if listed && !values.contains(&value) {
+                    let known: Vec<&str> = values.iter().map(String::as_str).collect();
+                    let meant = nearest(&value, &known)
+                        .map_or(format!("there are {}", known.join(", ")), |k| format!("did you mean {k}?"));
+                    return Err((value.clone(), format!("{whose}: {name} has no value {value}; {meant}")));
+                }
+                set.insert(name.clone(), value);
+            }
+            Ok(set)
+        };
+        match file.design {
+            DesignName::Ladder => {
+                let mut all = vec![Variant { name: "baseline".into(), ..Variant::default() }];
+                for step in &file.step {
+                    let set = set(&step.set, &format!("step {:?}", step.name))?;
+                    all.push(Variant { name: step.name.clone(), why: step.why.clone(), set, ..Variant::default() });
+                }
+                if all.len() == 1 {
+                    about("ladder", "a ladder without steps: write [[step]] with name and set")
+                } else {
+                    Ok(all)
+                }
+            }
+            DesignName::Ab if !file.variant.is_empty() => {
+                if file.variant.len() < 2 {
+                    return about("[[variant]]", "one variant: the first is the baseline, so there must be two");
+                }
+                let of = |v: &crate::file::VariantSpec| {
+                    let set = set(&v.set, &format!("variant {:?}", v.name))?;
+                    Ok(Variant { name: v.name.clone(), why: None, set, command: v.command.clone(), dir: v.dir.clone() })
+                };
+                file.variant.iter().map(of).collect()
+            }
+            DesignName::Ab | DesignName::Sweep => {
+                let varies: Vec<String> =
+                    parameters.iter().filter(|(_, v)| v.len() > 1).map(|(p, _)| p.clone()).collect();
+                match (file.design, varies.len()) {
+                    (_, 0) => {
+                        return about(
+                            "[parameters]",
+                            "nothing varies: give a parameter several values, or write [[variant]]",
+                        );
+                    }
+                    (DesignName::Sweep, n) if n > 2 && file.zip.is_empty() => {
+                        return about(
+                            "[parameters]",
+                            "a sweep is over one or two parameters; more have several values here",
+                        );
+                    }
+                    _ => {}
+                }
+                let sets = combinations(parameters, &varies, &file.zip, &file.only_where)
+                    .map_err(|what| (what.split(':').next().unwrap_or_default().to_owned(), what))?;
+                let named = |set: Set| {
+                    let name: Vec<String> = set.iter().map(|(p, v)| format!("{p}={v}")).collect();
+                    Variant { name: name.join(" "), set, ..Variant::default() }
+                };
+                Ok(sets.into_iter().map(named).collect())
+            }
+        }
+    }
+
+    /// What only shows when values are put in: each variant, with all steps of a ladder.
+    fn check(&self) -> Result<(), (String, String)> {
+        let mut names: Vec<&str> = Vec::new();
+        for variant in &self.variants {
+            if variant.name.trim().is_empty() || names.contains(&variant.name.as_str()) {
+                return Err((
+                    variant.name.clone(),
+                    format!("{:?}: each variant and step needs a name of its own", variant.name),
+                ));
+            }
+            names.push(&variant.name);
+        }
+        let steps: Vec<usize> = (0..self.variants.len().saturating_sub(1)).collect();
+        for variant in 0..self.variants.len() {
+            let made = self.invocation(variant, &steps).map_err(|what| (text_between(&what), what))?;
+            if made.command.first().is_none_or(String::is_empty) {
+                return Err(("command".into(), "command: it is empty".into()));
+            }
+        }
+        let used = |name: &str| {
+            let hole = format!("{{{name}}}");
+            self.file.text().contains(&hole) || matches!(self.file.parameters.get(name), Some(Parameter::Env(_)))
+        };
+        if let Some(idle) = self.file.parameters.keys().find(|name| !used(name)) {
+            return Err((
+                idle.clone(),
+                format!("parameter {idle} is used nowhere: write {{{idle}}} where its value belongs"),
+            ));
+        }
+        Ok(())
+    }
+
+    /// The plan of a session. `seed` is used where the file has none.
+    pub fn plan(&self, seed: u64) -> Plan {
+        let others = self.variants.len().saturating_sub(1);
+        let file = &self.file;
+        let steps = || {
+            let keep = |step: &crate::file::StepSpec| match step.keep {
+                Some(KeepWord::Always) => Keep::Always,
+                _ => Keep::IfBetter,
+            };
+            file.step.iter().map(keep).collect::<Vec<_>>()
+        };
+        let design = match file.design {
+            DesignName::Ab => Design::Ab { variants: others },
+            DesignName::Sweep => Design::Sweep { points: self.variants.len() },
+            DesignName::Ladder => {
+                Design::Ladder { steps: steps(), table: file.budget.table.unwrap_or_else(|| table_blocks(others)) }
+            }
+        };
+        let usual = if file.design == DesignName::Sweep { SWEEP } else { BLOCKS };
+        let measures = self.measures.iter().map(|m| m.head.clone()).collect();
+        Plan {
+            effect: file.effect.map_or(EFFECT, |e| e.0),
+            blocks: file.budget.blocks.unwrap_or(usual),
+            quick: file.quick,
+            explained: file.explained.unwrap_or(EXPLAINED),
+            ..Plan::new(design, measures, file.seed.unwrap_or(seed))
+        }
+    }
+
+    /// The parameters' values for a variant; of a ladder, with these steps.
+    pub fn values(&self, variant: usize, steps: &[usize]) -> Set {
+        let mut values = self.usual.clone();
+        let sets = match self.file.design {
+            DesignName::Ladder => steps.iter().map(|step| step + 1).collect(),
+            _ => vec![variant],
+        };
+        for of in sets.iter().filter_map(|v| self.variants.get(*v)) {
+            values.extend(of.set.clone());
+        }
+        values
+    }
+
+    /// What is run for a variant; of a ladder, with these steps.
+    ///
+    /// # Errors
+    /// A name in braces that is no parameter.
+    pub fn invocation(&self, variant: usize, steps: &[usize]) -> Result<Invocation, String> {
+        let values = self.values(variant, steps);
+        self.invocation_of(variant, values)
+    }
+
+    /// The same with these values.
+    pub(crate) fn invocation_of(&self, variant: usize, values: Set) -> Result<Invocation, String> {
+        let own = self.variants.get(variant);
+        let workload = &self.file.workload;
+        let command = own.and_then(|v| v.command.as_ref()).unwrap_or(&workload.command);
+        let dir = own.and_then(|v| v.dir.as_ref()).or(workload.dir.as_ref());
+        let plain = |text: &str| fill(text, &values, str::to_owned);
+        let dir = dir.map(|dir| plain(dir)).transpose()?.map_or(self.base.clone(), |dir| self.base.join(dir));
+        let mut env = BTreeMap::new();
+        for (name, value) in &workload.env {
+            env.insert(name.clone(), plain(value)?);
+        }
+        for (name, of) in &self.file.parameters {
+            if let (Parameter::Env(of), Some(value)) = (of, values.get(name)) {
+                env.insert(of.env.clone(), value.clone());
+            }
+        }
+        Ok(Invocation { command: words(command, &values)?, dir, env, values })
+    }
+}
+
+/// The program and its arguments.
+///
+/// # Errors
+/// A name in braces that is no parameter.
+pub(crate) fn words(command: &Commands, values: &Set) -> Result<Vec<String>, String> {
+    match command {
+        Commands::Words(words) => words.iter().map(|word| fill(word, values, str::to_owned)).collect(),
+        Commands::Shell(text) if text.trim().is_empty() => Ok(Vec::new()),
+        Commands::Shell(text) => Ok(vec!["sh".into(), "-c".into(), fill(text, values, for_sh)?]),
+    }
+}
+
+/// The name that an error of [`fill`] is about, to find its line by.
+fn text_between(what: &str) -> String {
+    let name = what.strip_prefix("there is no parameter ").and_then(|rest| rest.split(';').next());
+    name.map_or(String::new(), |name| format!("{{{name}}}"))
+}
+
+/// Blocks of a whole ladder: as many as let the least of its comparisons speak.
+fn table_blocks(steps: usize) -> usize {
+    let level = 0.05 / 2.0 / (2 * steps.max(1)) as f64;
+    let most = looks::PLANNED.last().copied().unwrap_or(SWEEP);
+    (SWEEP..=most).find(|n| least_p(*n) <= level).unwrap_or(most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn experiment(text: &str) -> Result<Experiment, String> {
+        let file = File::parse(text, "e.toml").map_err(|e| e.to_string())?;
+        Experiment::new(file, text, "e.toml", "/base".into()).map_err(|e| e.to_string())
+    }
+
+    const LADDER: &str = "design = \"ladder\"\n[workload]\ncommand = \"./prog --lock {lock} {note}\"\nenv = { T = \"{threads}\" }\n\
+        [parameters]\nlock = [\"mutex\", \"atomic\"]\nthreads = \"1..8x2\"\nnote = \"it's\"\narenas = { env = \"ARENAS\", values = [1, 4] }\n\
+        [[step]]\nname = \"threads\"\nset = { threads = 8 }\n[[step]]\nname = \"atomic\"\nset = { lock = \"atomic\", arenas = 4 }\nkeep = \"always\"\n";
+
+    #[test]
+    fn steps_of_a_ladder_add_up() {
+        let made = experiment(LADDER).unwrap();
+        let run = |variant, steps: &[usize]| made.invocation(variant, steps).unwrap();
+        assert_eq!(run(0, &[]).command, ["sh", "-c", "./prog --lock mutex 'it'\\''s'"]);
+        assert_eq!((&run(2, &[0, 1]).env["T"], &run(2, &[0, 1]).env["ARENAS"]), (&"8".to_owned(), &"4".to_owned()));
+        assert_eq!((&run(2, &[1]).env["T"], run(0, &[]).dir), (&"1".to_owned(), "/base".into()));
+        let plan = made.plan(5);
+        assert_eq!(plan.design, Design::Ladder { steps: vec![Keep::IfBetter, Keep::Always], table: 10 });
+        assert_eq!((plan.seed, plan.explained, plan.measures[0].name.as_str()), (5, 3, "wall"));
+        assert_eq!(table_blocks(7), 11);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_said() {
+        let refused = |from: &str, to: &str| experiment(&LADDER.replace(from, to)).unwrap_err();
+        assert!(
+            refused("{ lock = \"atomic\"", "{ lock = \"atomik\"")
+                .starts_with("e.toml:15: step \"atomic\": lock has no value atomik; did you mean")
+        );
+        assert!(refused("{ threads = 8", "{ thread = 8").contains("did you mean threads?"));
+        assert_eq!(refused("{note}", "{not}"), "e.toml:3: there is no parameter not; did you mean {note}?");
+        assert!(refused("{note}", "").contains("parameter note is used nowhere"));
+        assert!(refused("name = \"atomic\"", "name = \"threads\"").contains("a name of its own"));
+        assert!(refused("\"ladder\"", "\"ab\"").contains("steps are for"));
+        assert!(experiment("[workload]\ncommand = \"true\"").unwrap_err().contains("nothing varies"));
+        assert!(
+            experiment("[workload]\ncommand = []\n[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"")
+                .unwrap_err()
+                .contains("empty")
+        );
+    }
+
+    #[test]
+    fn an_ab_is_of_commands_or_of_combinations() {
+        let by_hand = "[workload]\ncommand = [\"new\"]\n[[variant]]\nname = \"old\"\ncommand = \"old -x\"\ndir = \"there\"\n[[variant]]\nname = \"new\"\n";
+        let made = experiment(by_hand).unwrap();
+        assert_eq!(made.invocation(0, &[]).unwrap().command, ["sh", "-c", "old -x"]);
+        assert_eq!(made.invocation(0, &[]).unwrap().dir, PathBuf::from("/base/there"));
+        assert_eq!(made.invocation(1, &[]).unwrap().command, ["new"]);
+        let product = "[workload]\ncommand = [\"p\", \"{a}\", \"{b}\"]\n[parameters]\na = [1, 2]\nb = [\"x\", \"y\"]\n";
+        let made = experiment(product).unwrap();
+        assert_eq!(
+            made.variants.iter().map(|v| v.name.as_str()).collect::<Vec<_>>(),
+            ["a=1 b=x", "a=1 b=y", "a=2 b=x", "a=2 b=y"]
+        );
+        let sweep = experiment(&format!("design = \"sweep\"\n{product}")).unwrap();
+        assert_eq!((sweep.swept.len(), sweep.plan(1).blocks), (2, 10));
+    }
+}

@@ -1,0 +1,81 @@
+//! The file of an experiment: TOML, as docs/tune.md describes it. What is not understood is an error that names the line, and the
+//! nearest word where it is a misspelt one.
+
+mod error;
+mod kinds;
+
+pub use error::FileError;
+pub(crate) use error::nearest;
+pub use kinds::{
+    Amount, Budget, Check, Commands, DesignName, EnvParameter, From, KeepWord, MeasureSpec, Parameter, Scalar,
+    StepSpec, Time, VariantSpec, Workload,
+};
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A file, as it is written.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct File {
+    /// What the session is called; the file's name without its extension where it does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// What is asked.
+    #[serde(default)]
+    pub design: DesignName,
+    /// The least change that matters: `"3%"`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effect: Option<Amount>,
+    /// What orders are drawn from; drawn itself where it is not given, and kept in the session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// Four blocks and Student's t.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub quick: bool,
+    /// In how many blocks each variant has a second trial, recorded in full, for explaining. 3 where it does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub explained: Option<usize>,
+    /// When it ends at the latest.
+    #[serde(default, skip_serializing_if = "Budget::is_empty")]
+    pub budget: Budget,
+    /// What is run.
+    pub workload: Workload,
+    /// What is measured; `work` where the workload has a throughput, else `wall`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub measure: Vec<MeasureSpec>,
+    /// What varies, or could.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub parameters: BTreeMap<String, Parameter>,
+    /// Combinations that make sense: all of these hold.
+    #[serde(default, rename = "where", skip_serializing_if = "Vec::is_empty")]
+    pub only_where: Vec<String>,
+    /// Parameters that go together, first value with first value.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub zip: Vec<Vec<String>>,
+    /// Of `ab`: the variants by hand, the baseline first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub variant: Vec<VariantSpec>,
+    /// Of `ladder`: the steps in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub step: Vec<StepSpec>,
+}
+
+impl File {
+    /// Reads it. `name` is what errors call it.
+    ///
+    /// # Errors
+    /// What is wrong, with its line.
+    pub fn parse(text: &str, name: &str) -> Result<File, FileError> {
+        toml::from_str(text).map_err(|e| FileError::of(&e, text, name))
+    }
+
+    /// The file as text, as a session keeps it.
+    pub fn text(&self) -> String {
+        // Nothing here can fail: all keys are texts, and tables come after values.
+        toml::to_string(self).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,253 @@
+//! A session on disk, `NAME.tune`: the file as it was run, the journal, and a folder for each trial.
+//!
+//! The journal, `session.jsonl`, is only appended to, and each line is on the disk before what it says is done. Whoever writes to
+//! it has it locked.
+
+use crate::event::{Event, lines};
+use crate::machine::Journal;
+use serde::{Deserialize, Serialize};
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+const EXPERIMENT: &str = "experiment.toml";
+const JOURNAL: &str = "session.jsonl";
+const ABOUT: &str = "about.json";
+const TRIAL: &str = "trial.json";
+
+/// What can go wrong with a folder.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FolderError {
+    /// A file in it.
+    #[error("{0}: {1}")]
+    File(PathBuf, #[source] std::io::Error),
+    /// It is none.
+    #[error("{0}: this is no session: it has no {JOURNAL}")]
+    NoSession(PathBuf),
+    /// Another process runs it.
+    #[error("{0}: another twinscope runs this session")]
+    Locked(PathBuf),
+    /// Its journal.
+    #[error("{0}: {1}; what it holds was left as it is")]
+    Journal(PathBuf, #[source] crate::Error),
+}
+
+/// What is known of a session beside its file.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct About {
+    /// Version of Twinscope that began it.
+    pub tool: String,
+    /// When it began, Unix seconds.
+    pub began: f64,
+    /// Host name, kernel and CPUs.
+    pub host: String,
+    /// The folder that paths of its file are relative to.
+    pub base: PathBuf,
+    /// What its file is called in errors.
+    pub called: String,
+}
+
+/// What is known of a trial beside its outcome.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TrialRecord {
+    /// When it began, Unix seconds.
+    pub at: f64,
+    /// From its preparation to its cleanup, seconds.
+    pub seconds: f64,
+    /// Part of the machine's CPU time that the hypervisor gave to others meanwhile.
+    pub stolen: Option<f64>,
+    /// Part of it that other programs used.
+    pub others: Option<f64>,
+    /// Wall-clock time of the command, seconds.
+    pub wall: Option<f64>,
+}
+
+/// A session's folder, locked.
+#[derive(Debug)]
+pub struct Folder {
+    path: PathBuf,
+    journal: File,
+}
+
+impl Folder {
+    /// A new one. `text` is the experiment's file.
+    ///
+    /// # Errors
+    /// That it cannot be written, or is there already.
+    pub fn create(path: &Path, text: &str, about: &About) -> Result<Folder, FolderError> {
+        let failed = |file: &Path| {
+            let file = file.to_owned();
+            move |e| FolderError::File(file, e)
+        };
+        std::fs::create_dir(path).map_err(failed(path))?;
+        let made = (|| {
+            let trials = path.join("trials");
+            std::fs::create_dir(&trials).map_err(failed(&trials))?;
+            for (name, text) in
+                [(EXPERIMENT, text.to_owned()), (ABOUT, serde_json::to_string(about).unwrap_or_default())]
+            {
+                let file = path.join(name);
+                synced(&file, text.as_bytes()).map_err(failed(&file))?;
+            }
+            let file = path.join(JOURNAL);
+            let journal =
+                OpenOptions::new().append(true).read(true).create_new(true).open(&file).map_err(failed(&file))?;
+            lock(&journal, path)?;
+            // The names too must be on the disk.
+            for folder in [Some(path), path.parent().filter(|p| !p.as_os_str().is_empty())].into_iter().flatten() {
+                File::open(folder).and_then(|f| f.sync_all()).map_err(failed(folder))?;
+            }
+            Ok(Folder { path: path.to_owned(), journal })
+        })();
+        if made.is_err() {
+            // Half of a folder is no session.
+            let _ = std::fs::remove_dir_all(path);
+        }
+        made
+    }
+
+    /// One that is there, to go on with: its journal is cut where a line was cut.
+    ///
+    /// # Errors
+    /// That it is none, is in use, or is damaged.
+    pub fn open(path: &Path) -> Result<(Folder, Vec<Event>), FolderError> {
+        let file = path.join(JOURNAL);
+        let mut journal = match OpenOptions::new().append(true).read(true).open(&file) {
+            Err(e) if e.kind() == ErrorKind::NotFound => return Err(FolderError::NoSession(path.to_owned())),
+            other => other.map_err(|e| FolderError::File(file.clone(), e))?,
+        };
+        lock(&journal, path)?;
+        let failed = |e| FolderError::File(file.clone(), e);
+        let mut bytes = Vec::new();
+        journal.seek(SeekFrom::Start(0)).map_err(failed)?;
+        journal.read_to_end(&mut bytes).map_err(failed)?;
+        let (events, whole) =
+            lines(&String::from_utf8_lossy(&bytes)).map_err(|e| FolderError::Journal(file.clone(), e))?;
+        journal.set_len(whole as u64).and_then(|()| journal.sync_data()).map_err(failed)?;
+        Ok((Folder { path: path.to_owned(), journal }, events))
+    }
+
+    /// The events of one that is only looked at: it may be running.
+    ///
+    /// # Errors
+    /// That it is none, or is damaged.
+    pub fn events(path: &Path) -> Result<Vec<Event>, FolderError> {
+        let file = path.join(JOURNAL);
+        let bytes = match std::fs::read(&file) {
+            Err(e) if e.kind() == ErrorKind::NotFound => return Err(FolderError::NoSession(path.to_owned())),
+            other => other.map_err(|e| FolderError::File(file.clone(), e))?,
+        };
+        let read = lines(&String::from_utf8_lossy(&bytes));
+        read.map(|(events, _)| events).map_err(|e| FolderError::Journal(file, e))
+    }
+
+    /// The text of its experiment's file.
+    ///
+    /// # Errors
+    /// That it cannot be read.
+    pub fn text(path: &Path) -> Result<String, FolderError> {
+        let file = path.join(EXPERIMENT);
+        std::fs::read_to_string(&file).map_err(|e| FolderError::File(file, e))
+    }
+
+    /// What is known beside it; nothing where that is damaged.
+    pub fn about(path: &Path) -> About {
+        let text = std::fs::read_to_string(path.join(ABOUT)).unwrap_or_default();
+        serde_json::from_str(&text).unwrap_or_default()
+    }
+
+    /// The folder of a trial.
+    pub fn trial(path: &Path, number: usize) -> PathBuf {
+        path.join("trials").join(format!("{number:04}"))
+    }
+
+    /// What is known of a trial beside its outcome; `None` where that was not kept.
+    pub fn record(path: &Path, number: usize) -> Option<TrialRecord> {
+        let text = std::fs::read_to_string(Folder::trial(path, number).join(TRIAL)).ok()?;
+        serde_json::from_str(&text).ok()
+    }
+
+    /// Keeps it.
+    ///
+    /// # Errors
+    /// That it cannot be written.
+    pub fn keep_record(path: &Path, number: usize, record: &TrialRecord) -> std::io::Result<()> {
+        let text = serde_json::to_string(record).unwrap_or_default();
+        std::fs::write(Folder::trial(path, number).join(TRIAL), text)
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Journal for Folder {
+    fn append(&mut self, event: &Event) -> std::io::Result<()> {
+        let length = self.journal.metadata()?.len();
+        let line = event.line();
+        let written = self.journal.write_all(line.as_bytes()).and_then(|()| self.journal.sync_data());
+        if written.is_err() {
+            // What is left of a line that found no room would spoil the next; that it cannot be cut adds nothing to why.
+            let _ = self.journal.set_len(length);
+        }
+        written
+    }
+}
+
+fn synced(file: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let mut out = File::create(file)?;
+    out.write_all(bytes)?;
+    out.sync_all()
+}
+
+fn lock(journal: &File, path: &Path) -> Result<(), FolderError> {
+    use rustix::fs::{FlockOperation, flock};
+    flock(journal, FlockOperation::NonBlockingLockExclusive).map_err(|_| FolderError::Locked(path.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_journal_is_cut_where_its_last_line_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.tune");
+        let about = About { began: 5.0, host: "h".into(), ..About::default() };
+        let mut made = Folder::create(&path, "text", &about).unwrap();
+        assert!(Folder::create(&path, "text", &about).is_err());
+        assert!(matches!(Folder::open(&path), Err(FolderError::Locked(_))));
+        let events = [Event::More { blocks: 1 }, Event::TimeUp { stage: 0 }];
+        for event in &events {
+            made.append(event).unwrap();
+        }
+        assert_eq!(Folder::events(&path).unwrap(), events);
+        drop(made);
+        let journal = path.join(JOURNAL);
+        let whole = std::fs::read(&journal).unwrap();
+        std::fs::write(&journal, &whole[..whole.len() - 3]).unwrap();
+        let (mut again, there) = Folder::open(&path).unwrap();
+        assert_eq!(there, events[..1]);
+        again.append(&events[1]).unwrap();
+        assert_eq!(std::fs::read(&journal).unwrap(), whole);
+        assert_eq!((Folder::text(&path).unwrap().as_str(), Folder::about(&path)), ("text", about));
+        drop(again);
+        std::fs::write(&journal, "no JSON\n").unwrap();
+        assert!(Folder::open(&path).unwrap_err().to_string().contains("left as it is"));
+        assert!(matches!(Folder::open(folder.path()), Err(FolderError::NoSession(_))));
+    }
+
+    #[test]
+    fn a_full_disk_leaves_no_half_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.tune");
+        let mut made = Folder::create(&path, "", &About::default()).unwrap();
+        made.append(&Event::More { blocks: 1 }).unwrap();
+        // A file opened for reading only stands for a disk that takes nothing.
+        made.journal = File::open(path.join(JOURNAL)).unwrap();
+        assert!(made.append(&Event::More { blocks: 2 }).is_err());
+        assert_eq!(Folder::events(&path).unwrap(), [Event::More { blocks: 1 }]);
+    }
+}

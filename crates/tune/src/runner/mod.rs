@@ -1,0 +1,362 @@
+//! Runs trials as processes, each recorded: the machine of a real session.
+
+mod conditions;
+pub(crate) mod process;
+
+use crate::event::Outcome;
+use crate::experiment::{Experiment, words};
+use crate::file::{Check, Commands};
+use crate::folder::{Folder, TrialRecord};
+use crate::machine::{Go, Machine, Trial};
+use crate::measure::{Remains, failure};
+use crate::space::{FREE, Set, fill};
+use crate::stage::{Kind, Stage};
+use conditions::Stat;
+use host::Host;
+use model::Manifest;
+use process::{Ended, Start};
+use query::stats::rng::Rng;
+use regex_lite::Regex;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant, SystemTime};
+
+/// A trial that takes longer failed, where the file does not say.
+const TIMEOUT: Duration = Duration::from_secs(600);
+
+/// What is read in measured trials: /proc and /sys, and none of what the kernel would have to be traced for.
+const LIGHT: [&str; 10] =
+    ["cpu", "kernel", "pressure", "vmstat", "meminfo", "softirqs", "processes", "disks", "network", "facts"];
+
+/// Names of variables that a trial's commands find in their environment: its folder, and padding.
+const TRIAL_VARIABLE: &str = "TWINSCOPE_TRIAL";
+const PAD_VARIABLE: &str = "TWINSCOPE_PAD";
+
+/// The environment is padded by up to so many bytes: where stacks begin depends on it, and programs by up to some per cent on that
+/// (Mytkowicz et al., "Producing wrong data without doing anything obviously wrong!", ASPLOS 2009).
+const PAD: usize = 4096;
+
+/// Which recordings are kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum KeepRecordings {
+    /// All.
+    #[default]
+    All,
+    /// Those of measured trials.
+    Measured,
+    /// Those of trials for explaining.
+    Explained,
+    /// None.
+    None,
+}
+
+/// What a runner needs of the program around it.
+#[derive(Clone, Debug)]
+pub struct Tools<'a> {
+    /// This program, which has `record`.
+    pub twinscope: PathBuf,
+    /// Set when somebody wants to stop.
+    pub stop: &'a AtomicBool,
+    /// The source that records a table.
+    pub source_of: fn(&str) -> Option<&'static str>,
+    /// Which recordings are kept.
+    pub keep: KeepRecordings,
+}
+
+/// Is told how a session goes on.
+pub trait Watch {
+    /// Before a block, and whenever the machine is asked.
+    fn stage(&mut self, _stage: &Stage) {}
+    /// A trial begins.
+    fn began(&mut self, _trial: &Trial) {}
+    /// A trial ended.
+    fn ended(&mut self, _trial: &Trial, _outcome: &Outcome, _seconds: f64) {}
+}
+
+/// Nobody watches.
+impl Watch for () {}
+
+/// Runs trials.
+pub struct Runner<'a> {
+    experiment: &'a Experiment,
+    path: &'a Path,
+    tools: &'a Tools<'a>,
+    watch: &'a mut dyn Watch,
+    seed: u64,
+    stages: usize,
+    /// Seconds that trials took in sessions of before and in this one.
+    spent: f64,
+    /// When the present stage's time is up, in seconds spent.
+    until: Option<(Kind, f64)>,
+}
+
+impl<'a> Runner<'a> {
+    /// For a session in this folder; `seed` is its plan's.
+    pub fn new(
+        experiment: &'a Experiment,
+        path: &'a Path,
+        tools: &'a Tools<'a>,
+        watch: &'a mut dyn Watch,
+        seed: u64,
+    ) -> Runner<'a> {
+        let steps = experiment.file.step.len();
+        let spent = (1..).map_while(|number| Folder::record(path, number)).map(|r| r.seconds).sum();
+        Runner { experiment, path, tools, watch, seed, stages: steps + 1, spent, until: None }
+    }
+
+    /// What is run once, before the first trial.
+    ///
+    /// # Errors
+    /// That it failed.
+    pub fn once(&mut self) -> Result<(), String> {
+        let Some(command) = &self.experiment.file.workload.once else { return Ok(()) };
+        let made = self.experiment.invocation(0, &[])?;
+        let log = self.path.join("once.log");
+        let ended = self.helper(command, &made.values, &made.dir, &made.env, None, &log)?;
+        let log = log.display();
+        ended.failure().map_or(Ok(()), |why| Err(format!("once: {why}; its output is in {log}")))
+    }
+
+    /// Runs a command beside the workload: by a shell or not, its output into a file.
+    fn helper(
+        &self,
+        command: &Commands,
+        values: &Set,
+        dir: &Path,
+        env: &BTreeMap<String, String>,
+        input: Option<&Path>,
+        log: &Path,
+    ) -> Result<Ended, String> {
+        let words = words(command, values)?;
+        // Both streams into one file would need them opened once; the errors tell more.
+        let out = log.with_extension("out");
+        let start = Start { words: &words, dir, env, cpus: &[], input, output: Some((&out, log)) };
+        process::run(&start, TIMEOUT, self.tools.stop)
+    }
+
+    fn attempt(&self, trial: &Trial, folder: &Path) -> Result<(Vec<Option<f64>>, Manifest), Fault> {
+        let experiment = self.experiment;
+        let workload = &experiment.file.workload;
+        let mut values = experiment.values(trial.variant, &trial.steps);
+        for value in values.values_mut().filter(|value| *value == FREE) {
+            *value = free_port().map_err(|e| Fault::Void(format!("no free port: {e}")))?.to_string();
+        }
+        let made = experiment.invocation_of(trial.variant, values).map_err(Fault::Failed)?;
+        let mut env = made.env.clone();
+        env.insert(TRIAL_VARIABLE.into(), folder.display().to_string());
+        let mut rng = Rng::new(self.seed ^ (trial.number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        env.insert(PAD_VARIABLE.into(), "x".repeat(rng.below(PAD + 1)));
+        let run = |command: &Option<Commands>, what: &str, input: Option<&Path>| {
+            let Some(command) = command else { return Ok(()) };
+            let log = folder.join(format!("{what}.err"));
+            let ended = self.helper(command, &made.values, &made.dir, &env, input, &log).map_err(Fault::Failed)?;
+            match ended.failure() {
+                Some(_) if ended == Ended::Stopped => Err(Fault::Stopped),
+                Some(why) => Err(Fault::Failed(format!("{what}: {why}"))),
+                None => Ok(()),
+            }
+        };
+        let measured = (|| {
+            run(&workload.prepare, "prepare", None)?;
+            let recording = folder.join("run.twin");
+            let output = folder.join("output");
+            let timeout = workload.timeout.map_or(TIMEOUT, |t| t.0);
+            let cpus = workload
+                .cpus
+                .as_deref()
+                .map(|list| fill(list, &made.values, str::to_owned).and_then(|l| process::cpus(&l)));
+            let cpus = cpus.transpose().map_err(Fault::Failed)?.unwrap_or_default();
+            let words = self.record(trial, &recording, timeout, &made.command);
+            let start = Start {
+                words: &words,
+                dir: &made.dir,
+                env: &env,
+                cpus: &cpus,
+                input: None,
+                output: Some((&output, &folder.join("errors"))),
+            };
+            // The recorder ends the command itself when its time is up; only where it hangs is it ended, too.
+            let ended =
+                process::run(&start, timeout + Duration::from_secs(60), self.tools.stop).map_err(Fault::Failed)?;
+            if ended == Ended::Stopped {
+                return Err(Fault::Stopped);
+            }
+            // Who could not start the command says so, and leaves no recording.
+            let recorded = store::Recording::open(&recording);
+            let manifest = recorded
+                .map(|r| r.manifest().clone())
+                .map_err(|e| Fault::Failed(self.not_recorded(folder, &e.to_string())))?;
+            if let Some(why) = failure(&manifest, timeout) {
+                return Err(Fault::Failed(why));
+            }
+            if let Some(check) = &workload.check {
+                wrong(check, &made.values, &made.dir, &output).map_or(Ok(()), |why| Err(Fault::Failed(why)))?;
+                run(&check.command, "check", Some(&output))?;
+            }
+            let warm_up = workload.warm_up.map_or(Duration::ZERO, |t| t.0);
+            let of = Remains { recording: &recording, manifest: &manifest, output: &output, dir: &made.dir, warm_up };
+            let taken: Vec<Result<f64, String>> = experiment.measures.iter().map(|m| m.take(&of)).collect();
+            if let Some(Err(why)) = taken.first() {
+                return Err(Fault::Failed(why.clone()));
+            }
+            Ok((taken.into_iter().map(Result::ok).collect(), manifest))
+        })();
+        // However it ended.
+        let cleaned = run(&workload.cleanup, "cleanup", None);
+        let measured = measured?;
+        cleaned.map(|()| measured)
+    }
+
+    /// The command with the recorder around it.
+    fn record(&self, trial: &Trial, recording: &Path, timeout: Duration, command: &[String]) -> Vec<String> {
+        let workload = &self.experiment.file.workload;
+        let mut words = vec![self.tools.twinscope.display().to_string(), "record".into(), "-q".into(), "-o".into()];
+        words.push(recording.display().to_string());
+        words.extend(["-d".into(), format!("{}ms", timeout.as_millis())]);
+        let measures = &self.experiment.measures;
+        if !trial.explained && !measures.iter().any(crate::measure::Measured::needs_all) {
+            let of_measures = measures.iter().filter_map(|m| (self.tools.source_of)(m.table()?));
+            let mut sources: Vec<&str> = LIGHT.into_iter().chain(of_measures).collect();
+            sources.sort_unstable();
+            sources.dedup();
+            words.extend(["-i".into(), "1s".into(), "--only".into(), sources.join(",")]);
+        }
+        for (flag, value) in [("--throughput", &workload.throughput), ("--unit", &workload.unit)] {
+            words.extend(value.iter().flat_map(|value| [flag.to_owned(), value.clone()]));
+        }
+        words.push("--".into());
+        words.extend(command.iter().cloned());
+        words
+    }
+
+    /// Why there is no recording: what the recorder said.
+    fn not_recorded(&self, folder: &Path, error: &str) -> String {
+        let said = std::fs::read_to_string(folder.join("errors")).unwrap_or_default();
+        let line = said.lines().rev().find_map(|line| line.strip_prefix("twinscope: "));
+        line.map_or_else(|| format!("it was not recorded: {error}"), |line| line.to_owned())
+    }
+
+    fn kept(&self, explained: bool) -> bool {
+        match self.tools.keep {
+            KeepRecordings::All => true,
+            KeepRecordings::None => false,
+            KeepRecordings::Measured => !explained,
+            KeepRecordings::Explained => explained,
+        }
+    }
+
+    /// The part of the whole time that a stage may take: the blocks of a whole ladder have two fifths, its steps share the rest.
+    fn part(&self, kind: Kind) -> f64 {
+        match kind {
+            Kind::Climb(_) => 0.6 / (self.stages - 1).max(1) as f64,
+            Kind::Compare | Kind::Table | Kind::Sweep => 1.0,
+        }
+    }
+}
+
+/// Why a trial has no numbers.
+enum Fault {
+    Failed(String),
+    Void(String),
+    Stopped,
+}
+
+impl Machine for Runner<'_> {
+    fn run(&mut self, trial: &Trial) -> Outcome {
+        self.watch.began(trial);
+        let folder = Folder::trial(self.path, trial.number);
+        if let Err(e) = std::fs::create_dir_all(&folder) {
+            return Outcome::Void(format!("{}: {e}", folder.display()));
+        }
+        let host = Host::at("/");
+        let before = Stat::read(&host);
+        let at = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0.0, |d| d.as_secs_f64());
+        let began = Instant::now();
+        let used = process::used_by_children();
+        let result = self.attempt(trial, &folder);
+        let seconds = began.elapsed().as_secs_f64();
+        let own = process::used_by_children() - used;
+        let aside = before.zip(Stat::read(&host)).and_then(|(a, b)| a.until(&b, own, seconds));
+        let record = TrialRecord {
+            at,
+            seconds,
+            stolen: aside.map(|a| a.0),
+            others: aside.map(|a| a.1),
+            wall: result.as_ref().ok().and_then(|(_, m)| m.wall).map(|ns| ns as f64 / 1e9),
+        };
+        let outcome = match (result, Folder::keep_record(self.path, trial.number, &record)) {
+            (_, Err(e)) => {
+                Outcome::Void(format!("{}: what is known of the trial could not be written: {e}", folder.display()))
+            }
+            (Ok((values, _)), _) => Outcome::Measured(values),
+            (Err(Fault::Failed(why)), _) => Outcome::Failed(why),
+            (Err(Fault::Void(why)), _) => Outcome::Void(why),
+            (Err(Fault::Stopped), _) => Outcome::Void("the session was stopped".into()),
+        };
+        if !self.kept(trial.explained) {
+            // What cannot be removed takes room, and nothing else.
+            let _ = std::fs::remove_file(folder.join("run.twin"));
+        }
+        self.spent += seconds;
+        self.watch.ended(trial, &outcome, seconds);
+        outcome
+    }
+
+    fn go_on(&mut self, stage: &Stage) -> Go {
+        self.watch.stage(stage);
+        if self.tools.stop.load(Ordering::Relaxed) {
+            return Go::Stop;
+        }
+        let Some(budget) = self.experiment.file.budget.time else { return Go::On };
+        let budget = budget.0.as_secs_f64();
+        let until = match self.until {
+            Some((kind, until)) if kind == stage.kind => until,
+            _ => match stage.kind {
+                Kind::Climb(_) => self.spent + budget * self.part(stage.kind),
+                _ => budget,
+            },
+        };
+        self.until = Some((stage.kind, until));
+        if self.spent < until { Go::On } else { Go::TimeUp }
+    }
+}
+
+/// Why an answer is wrong, but for what a command says of it.
+fn wrong(check: &Check, values: &Set, dir: &Path, output: &Path) -> Option<String> {
+    if let Some(text) = &check.regex {
+        let text = match fill(text, values, str::to_owned) {
+            Ok(text) => text,
+            Err(why) => return Some(format!("check: {why}")),
+        };
+        let regex = match Regex::new(&text) {
+            Ok(regex) => regex,
+            Err(e) => return Some(format!("check: {text:?}: {e}")),
+        };
+        let said = std::fs::read(output).unwrap_or_default();
+        if !regex.is_match(&String::from_utf8_lossy(&said)) {
+            return Some(format!("wrong answer: nothing in the output matches {text:?}"));
+        }
+    }
+    if let (Some(file), Some(equals)) = (&check.file, &check.equals) {
+        let [file, equals] = [file, equals].map(|name| fill(name, values, str::to_owned).map(|name| dir.join(name)));
+        let (file, equals) = match (file, equals) {
+            (Ok(file), Ok(equals)) => (file, equals),
+            (Err(why), _) | (_, Err(why)) => return Some(format!("check: {why}")),
+        };
+        match (std::fs::read(&file), std::fs::read(&equals)) {
+            (Ok(a), Ok(b)) if a == b => {}
+            (Ok(_), Ok(_)) => {
+                return Some(format!("wrong answer: {} differs from {}", file.display(), equals.display()));
+            }
+            (Err(e), _) => return Some(format!("wrong answer: {}: {e}", file.display())),
+            (_, Err(e)) => return Some(format!("check: {}: {e}", equals.display())),
+        }
+    }
+    None
+}
+
+/// A TCP port that nobody listens on just now.
+fn free_port() -> std::io::Result<u16> {
+    Ok(std::net::TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
+}
