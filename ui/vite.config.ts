@@ -33,14 +33,17 @@ function contentPolicy(): Plugin {
   };
 }
 
-// One file each, so one build each: `vite build` makes the report, `vite build --mode flame` the page of one flame graph beside it.
+// One file each, so one build each: `vite build` makes the report; `vite build --mode flame` the page of one flame graph beside it, and
+// `vite build --mode experiment` that of an experiment.
+const PAGES: Record<string, string> = { flame: "flame.html", experiment: "experiment.html" };
+
 export default defineConfig(({ mode }) => ({
   plugins: [viteSingleFile(), contentPolicy()],
   build: {
     target: "es2022",
     modulePreload: false,
     reportCompressedSize: false,
-    emptyOutDir: mode !== "flame",
-    rolldownOptions: { input: mode === "flame" ? "flame.html" : "index.html" },
+    emptyOutDir: PAGES[mode] === undefined,
+    rolldownOptions: { input: PAGES[mode] ?? "index.html" },
   },
 }));

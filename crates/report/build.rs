@@ -3,7 +3,7 @@
 use std::path::Path;
 
 fn main() {
-    for name in ["index.html", "flame.html"] {
+    for name in ["index.html", "flame.html", "experiment.html"] {
         let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ui/dist").join(name);
         println!("cargo::rerun-if-changed={}", page.display());
         if !page.exists() {

@@ -7,6 +7,7 @@ mod bundle;
 mod charts;
 mod columns;
 mod events;
+mod experiment;
 mod explained;
 mod flame;
 mod head;
@@ -25,6 +26,7 @@ mod tables;
 mod tests;
 mod words;
 
+pub use experiment::experiment_html;
 pub use explained::Explained;
 pub use flame::{Graph, flame_html, svg};
 

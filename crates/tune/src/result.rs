@@ -99,6 +99,7 @@ pub struct Variant {
 /// How a comparison ended or stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[cfg_attr(feature = "types", ts(rename = "ExperimentVerdict"))]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The interval lies on the better side of 1.

@@ -1,10 +1,14 @@
-// The report bundle as types. Made by `make reference` from crates/report/src/bundle; do not edit.
+// The report bundle as types, and what an experiment has come to. Made by `make reference` from crates/report/src/bundle and
+// crates/tune/src/result.rs; do not edit.
 
 /** The version of the contract that these types describe. */
 export const FORMAT = 2;
 
 /** The version of `FlameData`. */
 export const FLAME_FORMAT = 1;
+
+/** The version of `Experiment`. */
+export const EXPERIMENT_FORMAT = 1;
 
 /** Index of the block of a page. */
 export type BlockIndex = {
@@ -64,6 +68,37 @@ export type Caution = {
   run: number | null,
   /** In a sentence. */
   text: string,
+};
+
+/** A variant and what it is held against. */
+export type Change = {
+  /** The variant's number. */
+  variant: number,
+  /** That of what it is held against. */
+  against: number,
+  /** How it ended. */
+  verdict: ExperimentVerdict,
+  /** The factor of the judged measure; null before the first look. */
+  factor: number | null,
+  /** Its interval, which leaves out the truth with the probability `level`; null where so few pairs have none. */
+  interval: [number, number] | null,
+  /** See `interval`. */
+  level: number | null,
+  /** By what the interval was made: `signed ranks`, `Student's t`, `wager`. */
+  by: string,
+  /** Blocks it was judged by. */
+  blocks: number,
+  /** Blocks that will probably decide it; null where it is decided, or cannot be told. */
+  needs: number | null,
+  /**
+   * The other measures: factor and 95 % interval, in the order of `measures` without the first; null where unknown. They are
+   * shown, and nothing is called by them.
+   */
+  others: Array<[number, [number, number]] | null>,
+  /** Block by block: trial numbers and values of what it is held against and of the variant. */
+  pairs: Array<Pair>,
+  /** Why, by explained trials; empty where there are none. */
+  why: Array<Why>,
 };
 
 /** A chart. One that is 0 at all times in all runs is collapsed to its title. */
@@ -144,6 +179,9 @@ export type Comparison = {
   /** One or two more. */
   detail: string,
 };
+
+/** What a session asks. */
+export type DesignKind = "ab" | "ladder" | "sweep";
 
 /** A metric that differs from the baseline in one of the other runs. */
 export type Difference = {
@@ -244,6 +282,49 @@ export type EventValue = {
 
 /** How a command ended. */
 export type Exit = { "code": number } | { "signal": number };
+
+/** A session. */
+export type Experiment = {
+  /** The version of the contract. */
+  format: number,
+  /** Its name. */
+  name: string,
+  /** What it asks. */
+  design: DesignKind,
+  /** When it began, Unix seconds; null before its first trial. */
+  began: number | null,
+  /** Where: host name, kernel, CPUs. */
+  host: string,
+  /** The command as the file has it, parameters in braces. */
+  command: string,
+  /** Whether all is done that was planned. */
+  finished: boolean,
+  /** What came out, in one or a few sentences. */
+  verdict: string,
+  /** What a trial measures; the first is judged. */
+  measures: Array<MeasureHead>,
+  /** The least change that matters, as a share. */
+  effect: number,
+  /** The most blocks of a comparison (of a sweep: all). */
+  blocks: number,
+  /** The variants by number; the first is the baseline. */
+  variants: Array<Variant>,
+  /** Comparisons: of `ab` each variant with the baseline; of a ladder the climbing. */
+  changes: Array<Change>,
+  /** Of a ladder: its steps in order; else empty. */
+  rungs: Array<Rung>,
+  /** Of a sweep: its points; else null. */
+  sweep: Sweep | null,
+  /** All trials in the order in which they ran. */
+  trials: Array<Trial>,
+  /** What a reader should know before he believes it. */
+  cautions: Array<string>,
+  /** What to do next: words and a command. */
+  next: Array<Next>,
+};
+
+/** How a comparison ended or stands. */
+export type ExperimentVerdict = "better" | "worse" | "same" | "not_decided" | "open";
 
 /** Why a run is slower than another, or what limits one. */
 export type Explanation = {
@@ -434,6 +515,28 @@ export type Instructions = {
   against: number | null,
   /** By run: why it has no machine code; null where it has. */
   missing: Array<NoCode | null>,
+};
+
+/** The law of a sweep. */
+export type Law = {
+  /** `linear`, `Amdahl`, `Universal Scalability Law` or `Gustafson`. */
+  name: string,
+  /** Whether the repeats say that it does not hold; then nothing else of it should be believed. */
+  does_not_fit: boolean,
+  /** Throughput of one. */
+  lambda: Value,
+  /** The share that is done by one at a time. */
+  sigma: Value,
+  /** What each pays for each other; null where it cannot be told. */
+  kappa: Value | null,
+  /** Where throughput is highest; null where none is known. */
+  peak: Value | null,
+  /** The peak in words: where it is, that there is none up to some N, or that it is not known. */
+  peak_says: string,
+  /** For each point with a number: N, what the law says, and measured ÷ that. */
+  points: Array<[number, number, number]>,
+  /** Of explained trials: the state of threads that grows most with N; null without them. */
+  grows: string | null,
 };
 
 /** What kind of answer a verdict is. */
@@ -639,6 +742,18 @@ export type Measure = {
   other_title: string | null,
 };
 
+/** What a trial measures. */
+export type MeasureHead = {
+  /** Its name. */
+  name: string,
+  /** Its unit, such as `s`, `B`, `operations/s`; empty for a bare number. */
+  unit: string,
+  /** Whether more of it is better. */
+  more_is_better: boolean,
+  /** A condition that it has to meet, such as `<= 1.5ms`; null without one. */
+  limit: string | null,
+};
+
 /** Something that was not measured in a run. */
 export type Missing = {
   /** The run. */
@@ -659,6 +774,14 @@ export type Missing = {
 
 /** In which way something was not measured. */
 export type MissingStatus = "absent" | "denied" | "not applicable" | "failed" | "estimated";
+
+/** What to do next. */
+export type Next = {
+  /** In words. */
+  says: string,
+  /** The command to copy; null where there is none. */
+  command: string | null,
+};
 
 /** Why a run has no machine code. */
 export type NoCode = {
@@ -726,6 +849,16 @@ export type PageSpec = {
 /** A table of a page. */
 export type PageTable = { "kind": "window" } & WindowTable | { "kind": "events" } & EventTable;
 
+/** A block, as a comparison sees it. */
+export type Pair = {
+  /** The block, from 0. */
+  block: number,
+  /** The judged measure of what it is held against. */
+  against: number,
+  /** Of the variant. */
+  variant: number,
+};
+
 /** What weights of stacks are given per. */
 export type PerWhat = "operation" | "run" | "second";
 
@@ -735,6 +868,26 @@ export type Place = {
   port: number,
   /** Of a client: address of the other side; of a Unix socket: the end of its path; else empty. */
   peer: string,
+};
+
+/** A point of a sweep. */
+export type Point = {
+  /** The number of its variant. */
+  variant: number,
+  /** Its values, in the order of `parameters`. */
+  values: Array<string>,
+  /** Geometric mean of the judged measure; null without any. */
+  mean: number | null,
+  /** Its 95 % interval; null with fewer than two blocks. */
+  interval: [number, number] | null,
+  /** The point ÷ the best one with its interval, by pairs; null for the best. */
+  of_best: [number, [number, number]] | null,
+  /** Whether this is the best. */
+  is_best: boolean,
+  /** Whether it is not to be told from the best. */
+  may_be_best: boolean,
+  /** Of explained trials: seconds of threads per unit of work by state; empty where there are none. */
+  ledger: Array<[string, number]>,
 };
 
 /** What more of a metric means. */
@@ -864,6 +1017,22 @@ export type Run = {
   incomplete: string | null,
   /** CPU use, for the time strip. */
   strip: Strip,
+};
+
+/** A step of a ladder. */
+export type Rung = {
+  /** Its name. */
+  name: string,
+  /** The number of its variant. */
+  variant: number,
+  /** Why it is tried, as the file has it; null where it does not say. */
+  why: string | null,
+  /** Whether it was kept; null while that is open. */
+  kept: boolean | null,
+  /** Against what was kept before it, from the blocks of the whole ladder: these are the numbers to quote. Null before. */
+  change: Change | null,
+  /** All that was kept up to it against the baseline, from the same blocks; null where it was not kept, and before. */
+  total: Change | null,
 };
 
 /** A regular swing of the number of running threads. */
@@ -1136,6 +1305,16 @@ export type Strip = {
   busy: Array<number | null>,
 };
 
+/** A sweep. */
+export type Sweep = {
+  /** The parameters that vary, one or two. */
+  parameters: Array<string>,
+  /** The points. */
+  points: Array<Point>,
+  /** The scaling law, for one parameter of numbers that are at least 1, with a measure of which more is better, or a time. */
+  law: Law | null,
+};
+
 /** A table of a block of columns. */
 export type TableIndex = {
   /** How many rows. */
@@ -1162,6 +1341,39 @@ export type Tool = {
   version: string,
 };
 
+/** A trial. */
+export type Trial = {
+  /** Its number, from 1. */
+  number: number,
+  /** The stage, from 0: of a ladder one for each step, and the whole ladder. */
+  stage: number,
+  /** The block within its stage, from 0. */
+  block: number,
+  /** Its variant. */
+  variant: number,
+  /** Recorded for explaining; not part of the numbers. */
+  explained: boolean,
+  /** How it ended. */
+  end: TrialEnd,
+  /** Why it failed or tells nothing; null where it was measured. */
+  reason: string | null,
+  /** When it began, seconds since the session began; null where it was not kept. */
+  at: number | null,
+  /** How long it took from its preparation to its cleanup, seconds. */
+  seconds: number | null,
+  /** The measures; null for one that could not be taken. */
+  values: Array<number | null>,
+  /** Part of the machine's CPU time that the hypervisor gave to others meanwhile, 0 to 1. */
+  stolen: number | null,
+  /** Part that other programs used, 0 to 1. */
+  others: number | null,
+  /** The last lines that its command wrote, where it failed. */
+  output: string | null,
+};
+
+/** How a trial ended. */
+export type TrialEnd = "measured" | "failed" | "void" | "cut" | "open";
+
 /** How the threads of a run take turns. */
 export type Turns = {
   /** The serial phases of the whole recording, in time. */
@@ -1175,6 +1387,34 @@ export type Turns = {
  * to 100), `ratio` (0 to 1, drawn as per cent), `°C`, `W`, `J`, `1/op`, `B/op`, `s/op`, `J/op`. The page formats them (MiB/s, µs, k/s).
  */
 export type Unit = string;
+
+/** A number with its interval. */
+export type Value = {
+  /** The estimate. */
+  estimate: number,
+  /** The lower end of its 95 % interval. */
+  low: number,
+  /** The upper end. */
+  high: number,
+};
+
+/** A variant. */
+export type Variant = {
+  /** Its name. */
+  name: string,
+  /** What its parameters are: name and value. */
+  set: Array<[string, string]>,
+  /** Its command as it is run. */
+  command: string,
+  /** Trials that count, and how many of them failed. */
+  trials: number,
+  /** See `trials`. */
+  failed: number,
+  /** Of each measure: median of its trials; null without any. */
+  medians: Array<number | null>,
+  /** Time of trials recorded for explaining ÷ time of measured ones: what recording costs; null without both. */
+  recording_costs: number | null,
+};
 
 /** The answer in words. */
 export type Verdict = {
@@ -1203,6 +1443,16 @@ export type WeightPer = {
   what: PerWhat,
   /** By run: how many of these there were in a second. */
   rate: Array<number>,
+};
+
+/** A finding of `explain` about a change. */
+export type Why = {
+  /** Which cause. */
+  cause: string,
+  /** What the slower side has, in words. */
+  says: string,
+  /** Its part of the difference, 0 to 1. */
+  share: number,
 };
 
 /** The stretch of a recording that is compared. */

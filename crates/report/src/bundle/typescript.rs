@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 use ts_rs::{Config, TS, TypeVisitor};
+use tune::result::FORMAT as EXPERIMENT_FORMAT;
 
 /// Set where the file is to be written.
 const WRITE: &str = "TWINSCOPE_WRITE_TYPES";
@@ -64,12 +65,16 @@ fn generated() -> String {
     declared.visit::<BlockIndex>();
     declared.visit::<ColumnsIndex>();
     declared.visit::<FlameData>();
+    declared.visit::<tune::result::Experiment>();
     let mut text = format!(
-        "// The report bundle as types. Made by `make reference` from crates/report/src/bundle; do not edit.\n\n\
+        "// The report bundle as types, and what an experiment has come to. Made by `make reference` from crates/report/src/bundle and\n\
+         // crates/tune/src/result.rs; do not edit.\n\n\
          /** The version of the contract that these types describe. */\n\
          export const FORMAT = {FORMAT};\n\n\
          /** The version of `FlameData`. */\n\
-         export const FLAME_FORMAT = {FLAME_FORMAT};\n"
+         export const FLAME_FORMAT = {FLAME_FORMAT};\n\n\
+         /** The version of `Experiment`. */\n\
+         export const EXPERIMENT_FORMAT = {EXPERIMENT_FORMAT};\n"
     );
     for declared in declared.types.values() {
         writeln!(text, "\n{declared}").expect("a text grows");

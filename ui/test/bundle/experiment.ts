@@ -1,0 +1,195 @@
+// Synthetic experiments: two variants against a baseline, a ladder (climbed, and with its whole-ladder blocks), and sweeps.
+import { gzipSync } from "node:zlib";
+import { EXPERIMENT_FORMAT, type Change, type Experiment, type MeasureHead, type Pair, type Point, type Rung, type Trial, type Variant } from "../../src/bundle/generated";
+import { HOSTILE } from "./samples";
+
+/** Numbers that look random and are the same each time. */
+function noise(seed: number): () => number {
+  let x = seed;
+  return () => {
+    x = (Math.imul(x, 1664525) + 1013904223) >>> 0;
+    return x / 2 ** 32 - 0.5;
+  };
+}
+
+const RATE: MeasureHead = { name: "throughput", unit: "operations/s", more_is_better: true, limit: null };
+const CPU: MeasureHead = { name: "cpu", unit: "s", more_is_better: false, limit: null };
+const RSS: MeasureHead = { name: "rss", unit: "B", more_is_better: false, limit: "<= 1 GiB" };
+
+const variant = (name: string, at: number, median: number, more: Partial<Variant> = {}): Variant => ({
+  name, set: at === 0 ? [] : [["lock", name]], command: `java -XX:+UseParallelGC -cp build Explorer --lock ${name} --threads 2`, trials: 10, failed: 0, medians: [median, 12.5 + at, 3.2e8], recording_costs: 1.031, ...more,
+});
+
+function pairs(blocks: number, base: number, factor: number, spread: number, seed: number): Pair[] {
+  const next = noise(seed);
+  return Array.from({ length: blocks }, (_, block) => {
+    const against = base * (1 + 0.05 * next() + 0.002 * block);
+    return { block, against, variant: against * factor * Math.exp(spread * next()) };
+  });
+}
+
+const change = (of: number, factor: number, more: Partial<Change> = {}, spread = 0.04): Change => ({
+  variant: of, against: 0, verdict: "better", factor, interval: [factor * (1 - spread), factor * (1 + spread)], level: 0.0164, by: "signed ranks", blocks: 11, needs: null,
+  others: [[1.021, [1.002, 1.041]], [0.874, [0.861, 0.889]]], pairs: pairs(11, 14000, factor, spread, of), why: [], ...more,
+});
+
+/** Trials in blocks of all variants in turn, with what befalls a shared machine. */
+function trials(variants: number, blocks: number, value: (variant: number) => number, stages = 1): Trial[] {
+  const next = noise(99);
+  const out: Trial[] = [];
+  let at = 2;
+  for (let stage = 0; stage < stages; stage++) {
+    for (let block = 0; block < blocks; block++) {
+      for (let k = 0; k < variants; k++) {
+        const of = (k + block) % variants;
+        const busy = block === 3;
+        const seconds = 9 + 2 * next();
+        out.push({
+          number: out.length + 1, stage, block, variant: of, explained: block === blocks - 1, end: "measured", reason: null, at, seconds, values: [value(of) * (1 + 0.04 * next()), 12.5 + next(), 3.2e8],
+          stolen: busy ? 0.11 : 0.008 + 0.006 * next(), others: busy ? 0.23 : 0.02 + 0.02 * next(), output: null,
+        });
+        at += seconds + 0.6;
+      }
+    }
+  }
+  return out;
+}
+
+const spoil = (t: Trial | undefined, more: Partial<Trial>) => t && Object.assign(t, more);
+
+function base(design: Experiment["design"], name: string): Omit<Experiment, "verdict" | "variants"> {
+  return {
+    format: EXPERIMENT_FORMAT, name, design, began: 1795623482, host: "bench-3, Linux 6.12.4, 2 CPUs (AMD EPYC 7B13)", command: "java {gc} -cp build Explorer --lock {lock} --threads 2",
+    finished: true, measures: [RATE, CPU, RSS], effect: 0.03, blocks: 30, changes: [], rungs: [], sweep: null, trials: [],
+    cautions: ["In block 4 the hypervisor gave 11 % of the CPU time to others; pairs in random order bear that, with wider intervals."],
+    next: [{ says: "What limits `atomic` now is one lock. Try more stripes:", command: "twinscope tune explorer.toml --set lock=striped-4096" }, { says: "Or look at the whole report of both.", command: null }],
+  };
+}
+
+/** Four variants against a baseline: better, the same, worse, not decided. */
+export function abExperiment(): Experiment {
+  const names = ["mutex", "atomic", "spin", "fair", "striped-16"];
+  const factors = [1, 1.94, 1.004, 0.86, 1.021];
+  const all = trials(5, 11, (v) => 14000 * (factors[v] ?? 1));
+  spoil(all[13], { end: "failed", reason: "a wrong answer: states: 1048575, not 1048576", values: [null, null, null], output: "explored 1048575 states\nlock: lost update in shard 3\nexit 1" });
+  spoil(all[17], { end: "void", reason: "the load generator was late", values: [null, null, null] });
+  spoil(all[27], { end: "cut", reason: "the session was ended within its block", values: [null, null, null] });
+  return {
+    ...base("ab", "explorer locks"),
+    verdict: "`atomic` does 1.94× the work of `mutex` (1.86 to 2.02; 11 blocks). 64 % of the gain: no more waiting for the lock taken in `Counter.next`.",
+    variants: names.map((n, i) => variant(n, i, 14000 * (factors[i] ?? 1), i === 3 ? { failed: 1 } : {})),
+    changes: [
+      change(1, 1.94, { why: [{ cause: "lock-contention", says: "waiting for the lock taken in `Counter.next`", share: 0.64 }, { cause: "run-queue", says: "waiting for a CPU", share: 0.12 }] }),
+      change(2, 1.004, { verdict: "same" }, 0.018),
+      change(3, 0.86, { verdict: "worse", why: [{ cause: "handover", says: "handing the lock over by sleeping threads", share: 0.41 }] }, 0.05),
+      change(4, 1.021, { verdict: "not_decided", needs: 44, others: [null, [1, [0.99, 1.01]]] }, 0.045),
+    ],
+    trials: all,
+  };
+}
+
+const rung = (of: number, name: string, kept: boolean | null, more: Partial<Rung> = {}): Rung => ({ name, variant: of, why: null, kept, change: null, total: null, ...more });
+
+/** A ladder of six steps; `whole`: with the blocks of the whole ladder. */
+export function ladderExperiment(whole = true): Experiment {
+  const names = ["start", "2 threads", "larger heap", "atomic counter", "1,024 stripes", "logging switched off", "queue by 32"];
+  const steps = [1, 1.36, 1.08, 1.94, 2.62, 0.991, 1.22];
+  const kept = [true, true, true, true, true, false, true];
+  const totals: number[] = [];
+  steps.reduce((level, f, i) => { totals[i] = level * f; return kept[i] ? level * f : level; }, 1);
+  const before = (i: number) => { for (let k = i - 1; k > 0; k--) if (kept[k]) return k; return 0; };
+  const why = (i: number) => (i === 3 ? [{ cause: "lock-contention", says: "waiting for the lock taken in `Counter.next`", share: 0.61 }] : []);
+  const of = (i: number, spread: number) => change(i, steps[i] ?? 1, { against: before(i), verdict: kept[i] ? "better" : "same", why: why(i), others: [[0.98, [0.96, 1]], null] }, spread);
+  return {
+    ...base("ladder", "explorer ladder"),
+    finished: whole,
+    verdict: whole ? "Five of six steps were kept; together they do 9.1× the work of `start` (8.6 to 9.6; 12 blocks)." : "Five of six steps were kept while climbing; the whole ladder has not been run.",
+    variants: names.map((n, i) => variant(n, i, 14000 * (totals[i] ?? 1))),
+    changes: names.slice(1).map((_, i) => of(i + 1, 0.06)),
+    rungs: names.slice(1).map((n, i) => rung(i + 1, n, kept[i + 1] ?? null, {
+      why: i === 2 ? "`explain` says that the counter's lock is what threads wait for" : null,
+      ...(whole ? { change: of(i + 1, 0.03), total: kept[i + 1] ? change(i + 1, totals[i + 1] ?? 1, { blocks: 12 }, 0.05) : null } : {}),
+    })),
+    trials: trials(7, 6, (v) => 14000 * (totals[v] ?? 1), 2),
+  };
+}
+
+const STATES: [string, (n: number) => number][] = [["on-cpu", () => 6e-5], ["lock", (n) => 1.2e-6 * n * n], ["runnable", (n) => 2e-6 * n], ["sleep", () => 4e-6]];
+
+/** A sweep over threads with a law; `fits`: whether it holds. */
+export function sweepExperiment(fits = true): Experiment {
+  const ns = [1, 2, 4, 8, 16, 32, 64];
+  const [lambda, sigma, kappa] = [15200, 0.031, 0.0011];
+  const law = (n: number) => (lambda * n) / (1 + sigma * (n - 1) + kappa * n * (n - 1));
+  const next = noise(5);
+  const residual = ns.map((_, i) => (fits ? 1 + 0.03 * next() : i === 4 ? 1.3 : 0.92));
+  const means = ns.map((n, i) => law(n) * (residual[i] ?? 1));
+  const best = means.indexOf(Math.max(...means));
+  const points = ns.map((n, i): Point => {
+    const mean = means[i] as number;
+    return {
+      variant: i, values: [String(n)], mean, interval: [mean * 0.965, mean * 1.035], of_best: i === best ? null : [mean / (means[best] as number), [(mean / (means[best] as number)) * 0.97, (mean / (means[best] as number)) * 1.03]],
+      is_best: i === best, may_be_best: i === best || Math.abs(mean / (means[best] as number) - 1) < 0.08, ledger: STATES.map(([s, f]) => [s, f(n)]),
+    };
+  });
+  return {
+    ...base("sweep", "explorer threads"),
+    verdict: fits ? "Most work is done with 32 threads: 148,000 operations/s. Up to 8 threads it scales well; what grows is waiting for locks." : "Most work is done with 16 threads. No scaling law holds.",
+    variants: ns.map((n, i) => variant(`threads=${n}`, i + 1, means[i] as number, { set: [["threads", String(n)]] })),
+    sweep: {
+      parameters: ["threads"], points,
+      law: {
+        name: "Universal Scalability Law", does_not_fit: !fits, lambda: { estimate: lambda, low: 14800, high: 15700 }, sigma: { estimate: sigma, low: 0.026, high: 0.037 }, kappa: { estimate: kappa, low: 0.0009, high: 0.0013 },
+        peak: { estimate: 29.7, low: 26, high: 35 }, peak_says: "throughput is highest at 29.7 threads", points: ns.map((n, i) => [n, law(n), residual[i] as number]), grows: "lock",
+      },
+    },
+    trials: trials(7, 8, (v) => means[v] as number),
+  };
+}
+
+/** A sweep of two parameters, one of names. */
+export function gridExperiment(): Experiment {
+  const [threads, locks] = [["1", "2", "4", "8"], ["mutex", "atomic", "striped"]];
+  const points = locks.flatMap((l, k) => threads.map((t, i): Point => {
+    const mean = 14000 * Number(t) ** (0.3 + 0.3 * k);
+    const best = k === 2 && i === 3;
+    return { variant: k * threads.length + i, values: [t, l], mean: k === 0 && i === 0 ? null : mean, interval: null, of_best: best ? null : [0.5, [0.4, 0.6]], is_best: best, may_be_best: best || (k === 2 && i === 2), ledger: [] };
+  }));
+  return {
+    ...base("sweep", "threads by lock"), verdict: "Most work is done with 8 threads and `striped`.", cautions: [], next: [],
+    variants: points.map((p, i) => variant(p.values.join(" "), i, p.mean ?? 0)), sweep: { parameters: ["threads", "lock"], points, law: null }, trials: trials(12, 3, (v) => points[v]?.mean ?? 1),
+  };
+}
+
+/** Names that want to be markup, everywhere. */
+export function hostileExperiment(): Experiment {
+  const e = abExperiment();
+  const bad = (text: string) => `${text}${HOSTILE}`;
+  return {
+    ...e, name: bad("name"), host: bad("host"), command: bad("command"), verdict: bad("verdict"), cautions: [bad("caution")], next: [{ says: bad("says"), command: bad("run") }],
+    measures: e.measures.map((m) => ({ ...m, name: bad(m.name) })),
+    variants: e.variants.map((v) => ({ ...v, name: bad(v.name), command: bad(v.command), set: [[bad("p"), bad("v")]] })),
+    changes: e.changes.map((c) => ({ ...c, why: c.why.map((w) => ({ ...w, says: bad(w.says) })) })),
+    trials: e.trials.map((t) => ({ ...t, ...(t.reason === null ? {} : { reason: bad(t.reason) }), ...(t.output === null ? {} : { output: bad(t.output) }) })),
+  };
+}
+
+/** Before the first trial: nothing is known. */
+export function emptyExperiment(): Experiment {
+  return {
+    ...base("ab", "not begun"), began: null, finished: false, verdict: "Nothing was measured yet.", cautions: [], next: [],
+    variants: ["old", "new"].map((n, i) => variant(n, i, 0, { trials: 0, medians: [null, null, null], recording_costs: null })),
+    changes: [change(1, 1, { factor: null, interval: null, level: null, verdict: "open", blocks: 0, pairs: [], others: [null, null] })],
+  };
+}
+
+export const EXPERIMENTS: Record<string, () => Experiment> = {
+  ab: abExperiment, ladder: ladderExperiment, climbing: () => ladderExperiment(false), sweep: sweepExperiment, unfit: () => sweepExperiment(false), grid: gridExperiment, hostile: hostileExperiment, empty: emptyExperiment,
+};
+
+/** The html file: the template with the data at its marker. */
+export function assembleExperiment(template: string, data: object): string {
+  const parts = template.split("<!--TWINSCOPE-DATA-->");
+  if (parts.length !== 2) throw new Error("the template has no single marker <!--TWINSCOPE-DATA-->");
+  return parts.join(`<script type="text/plain" id="twinscope-experiment">${gzipSync(JSON.stringify(data)).toString("base64")}</script>`);
+}
