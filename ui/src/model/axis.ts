@@ -79,6 +79,14 @@ export function amountRange(range: readonly [number, number], unit: string): str
   return tail(a) !== "" && tail(a) === tail(b) ? `${a.slice(0, a.length - tail(a).length)} to ${b}` : `${a} to ${b}`;
 }
 
+/** Values with their unit apart where it is the same for all; "" where each says its own. */
+export function amounts(values: number[], unit: string): { texts: string[]; symbol: string } {
+  const texts = values.map((v) => amount(v, unit));
+  const tails = new Set(texts.map((t) => t.replace(/^[^ /]+/, "")));
+  const tail = tails.size === 1 ? ([...tails][0] as string) : "";
+  return { texts: texts.map((t) => t.slice(0, t.length - tail.length)), symbol: tail.trim() };
+}
+
 /** As few decimals as the number needs, four at most. */
 export function trimmed(value: number): string {
   const text = fixed(value, 4);

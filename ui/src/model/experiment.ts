@@ -90,6 +90,7 @@ export function changeInLine(c: Change): string {
 
 /** How an interval was made, for its tooltip. */
 export function madeOf(c: Change): string {
+  if (c.blocks === 0) return "no block yet";
   return `${c.blocks === 1 ? "1 block" : `${c.blocks} blocks`}${c.by ? `, by ${c.by}` : ""}`;
 }
 

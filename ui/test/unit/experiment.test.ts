@@ -1,6 +1,6 @@
 // Experiments: what is read, how it is said, and where it is drawn.
 import { describe, expect, it } from "vitest";
-import { amount, amountRange, axisOf, labelled, place, ticks } from "../../src/model/axis";
+import { amount, amountRange, amounts, axisOf, labelled, place, ticks } from "../../src/model/axis";
 import { changeInLine, factorInWords, levelInWords, momentInWords, pairedOf, placed, rangeInWords, readExperiment, stepsOf, trialInWords, verdictInWords } from "../../src/model/experiment";
 import { curveOf, gridOf, kneeOf, lawAt, parameterAxis, statesOf } from "../../src/model/sweep";
 import { abExperiment, EXPERIMENTS, gridExperiment, ladderExperiment, sweepExperiment } from "../bundle/experiment";
@@ -47,6 +47,8 @@ describe("words", () => {
     expect(amountRange([14553, 15608], "operations/s")).toBe("14,553 to 15,608 operations/s");
     expect(amountRange([0.9, 1.2], "s")).toBe("900 ms to 1.20 s");
     expect(amountRange([3, 5], "")).toBe("3 to 5");
+    expect(amounts([14000, 90972.4], "operations/s")).toEqual({ texts: ["14,000", "90,972"], symbol: "operations/s" });
+    expect(amounts([0.9, 1.2], "s")).toEqual({ texts: ["900 ms", "1.20 s"], symbol: "" });
     expect(labelled([0, 5e5, 1e6, 1.5e6], "operations/s")).toEqual({ labels: ["0", "0.5", "1", "1.5"], symbol: "M operations/s" });
     expect(labelled([0, 0.05, 0.1], "s")).toEqual({ labels: ["0", "50", "100"], symbol: "ms" });
   });

@@ -8,7 +8,7 @@ import { Words } from "../parts";
 import { variantColor } from "./colors";
 import { bare, type Col, Table } from "./Table";
 
-const WIDTH = 250;
+const WIDTH = 220;
 const SIDE = 12;
 
 /** The axis of factors for several changes: it has 1 and the band of ± effect in it. */
@@ -132,7 +132,7 @@ export function Changes({ e }: { e: Experiment }) {
     },
     { id: "bar", title: <AxisHead axis={axis} />, cell: (c) => <IntervalBar change={c} axis={axis} effect={e.effect} />, csv: [] },
     {
-      id: "verdict", title: "verdict", cell: (c) => <><VerdictText change={c} effect={e.effect} /><span class="quiet small block">{madeOf(c)}</span></>,
+      id: "verdict", title: "verdict", cell: (c) => <span class="verdict-cell"><VerdictText change={c} effect={e.effect} /><span class="quiet small block">{madeOf(c)}</span></span>,
       csv: [{ head: "verdict", of: (c) => verdictInWords(c, e.effect) }],
     },
     ...otherColumns(e, self),

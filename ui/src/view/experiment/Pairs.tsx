@@ -94,7 +94,7 @@ function Factors({ e, of, pairs }: { e: Experiment; of: Paired; pairs: Pair[] })
                 {near && <rect class="band-same" x={GUTTER} width={Math.max(0, width - GUTTER - RIGHT)} y={y(1 + e.effect)} height={Math.max(1, y(1 - e.effect) - y(1 + e.effect))} />}
                 <Rows at={at.map(y)} labels={at.map((v) => `${trimmed(v)}×`)} from={GUTTER} to={width - RIGHT} width={width} />
                 {near && <line class="one" x1={GUTTER} x2={width - RIGHT} y1={y(1)} y2={y(1)} />}
-                {interval && <rect class="reach" x={GUTTER} width={Math.max(0, width - GUTTER - RIGHT)} y={y(interval[1])} height={Math.max(1, y(interval[0]) - y(interval[1]))} />}
+                {interval && <rect class="reach all" x={GUTTER} width={Math.max(0, width - GUTTER - RIGHT)} y={y(interval[1])} height={Math.max(1, y(interval[0]) - y(interval[1]))} />}
                 {factor !== null && <line class="level" x1={GUTTER} x2={width - RIGHT} y1={y(factor)} y2={y(factor)} />}
                 {marks.map((k, i) => <circle key={i} class="dot" cx={k.x} cy={k.y} r="4" style={{ fill: orderColor(i, pairs.length) }} />)}
                 {Array.from({ length: last + 1 }, (_, i) => i).filter((i) => i % every === 0).map((i) => <text key={i} x={x(i)} y={HEIGHT - 6} text-anchor="middle">{i + 1}</text>)}

@@ -1,7 +1,7 @@
 // A sweep: its curve or its heat map, the law in words, and the table of its points.
 import type { Experiment, Law, Point, Sweep, Value } from "../../bundle/generated";
 import { inkOn } from "../../model/color";
-import { amount, amountRange } from "../../model/axis";
+import { amount, amountRange, amounts } from "../../model/axis";
 import { factorInWords, judged, measureInWords, nameOf, rangeInWords } from "../../model/experiment";
 import { gridOf, numberInWords, pointInWords, statesOf } from "../../model/sweep";
 import { human } from "../../model/units";
@@ -23,7 +23,7 @@ function LawText({ e, law }: { e: Experiment; law: Law }) {
       <div><dt>λ, throughput of one</dt><dd>{amount(law.lambda.estimate, unit)} (95 % CI {amountRange([law.lambda.low, law.lambda.high], unit)})</dd></div>
       <div><dt>σ, done by one at a time</dt><dd>{share(law.sigma)}</dd></div>
       <div><dt>κ, what each pays for each other</dt><dd>{law.kappa ? `${law.kappa.estimate.toPrecision(3)} (95 % CI ${Math.max(0, law.kappa.low).toPrecision(3)} to ${law.kappa.high.toPrecision(3)})` : "cannot be told"}</dd></div>
-      <div><dt>peak</dt><dd><Words text={law.peak_says} />{law.peak && ` (${numberInWords(law.peak.estimate)}; 95 % CI ${numberInWords(law.peak.low)} to ${numberInWords(law.peak.high)})`}</dd></div>
+      <div><dt>peak</dt><dd><Words text={law.peak_says} />{law.peak && ` (95 % CI ${numberInWords(law.peak.low)} to ${numberInWords(law.peak.high)})`}</dd></div>
       {law.grows && <div><dt>grows most</dt><dd>{law.grows}, of the states of threads</dd></div>}
     </dl>
   );
@@ -35,9 +35,12 @@ function Grid({ e, sweep }: { e: Experiment; sweep: Sweep }) {
   const m = judged(e);
   const means = sweep.points.flatMap((p) => (p.mean === null ? [] : [p.mean]));
   const [low, high] = [Math.min(...means), Math.max(...means)];
+  const measured = sweep.points.filter((p) => p.mean !== null);
+  const { texts, symbol } = amounts(means, m.unit);
   const color = (mean: number) => rampColor(high > low ? 0.06 + (0.9 * (mean - low)) / (high - low) : 0.5);
   return (
     <>
+      <p class="axis-said quiet small">{m.name}{symbol && `, ${symbol}`}</p>
       {/* Wide maps scroll sideways; the keyboard must reach that too. */}
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
       <div class="scroll" tabIndex={0} role="region" aria-label={`Heat map of ${m.name}`}>
@@ -57,7 +60,7 @@ function Grid({ e, sweep }: { e: Experiment; sweep: Sweep }) {
                   const ground = color(p.mean);
                   return (
                     <td key={c} class={p.is_best ? "best" : p.may_be_best ? "may-be" : ""} style={{ background: ground, color: inkOn(ground) }} title={pointInLine(e, sweep, p)}>
-                      {amount(p.mean, m.unit)}{p.is_best ? " ◆" : p.may_be_best ? " ◇" : ""}
+                      {texts[measured.indexOf(p)]}{p.is_best ? " ◆" : p.may_be_best ? " ◇" : ""}
                     </td>
                   );
                 })}
