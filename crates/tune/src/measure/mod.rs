@@ -129,7 +129,7 @@ impl Measured {
         }
         if let Some(name) = &spec.format {
             let format = Format::parse(name).ok_or_else(|| {
-                let meant = crate::file::nearest(name, Format::NAMES);
+                let meant = crate::file::nearest(name, &Format::NAMES);
                 let meant = meant.map_or_else(
                     || format!("there are {}", Format::NAMES.join(", ")),
                     |m| format!("did you mean {m}?"),
