@@ -125,7 +125,7 @@ pub fn last_json(output: &str, key: &str, is: impl Fn(&Value) -> bool) -> Option
     let mut found = None;
     let mut at = 0;
     // Text of nothing but brackets must not take quadratic time.
-    let mut budget = 64 * 1024 + output.len().saturating_mul(4);
+    let mut budget = 16 * 1024 + output.len().saturating_mul(2);
     while let Some(next) = output.get(at..).and_then(|rest| rest.find(['{', '['])) {
         at += next;
         let Some(rest) = output.get(at..) else { break };
