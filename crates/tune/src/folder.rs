@@ -23,7 +23,7 @@ pub enum FolderError {
     #[error("{0}: {1}")]
     File(PathBuf, #[source] std::io::Error),
     /// It is none.
-    #[error("{0}: this is no session: it has no {JOURNAL}")]
+    #[error("{0}: this is no session: it has no {EXPERIMENT} and {JOURNAL}")]
     NoSession(PathBuf),
     /// Another process runs it.
     #[error("{0}: another twinscope runs this session")]
@@ -148,7 +148,10 @@ impl Folder {
     /// That it cannot be read.
     pub fn text(path: &Path) -> Result<String, FolderError> {
         let file = path.join(EXPERIMENT);
-        std::fs::read_to_string(&file).map_err(|e| FolderError::File(file, e))
+        std::fs::read_to_string(&file).map_err(|e| match e.kind() {
+            ErrorKind::NotFound => FolderError::NoSession(path.to_owned()),
+            _ => FolderError::File(file, e),
+        })
     }
 
     /// What is known beside it; nothing where that is damaged.

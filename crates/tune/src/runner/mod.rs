@@ -8,7 +8,7 @@ use crate::experiment::{Experiment, words};
 use crate::file::{Check, Commands};
 use crate::folder::{Folder, TrialRecord};
 use crate::machine::{Go, Machine, Trial};
-use crate::measure::{Remains, failure};
+use crate::measure::{Remains, VOID, failure, lines};
 use crate::space::{FREE, Set, fill};
 use crate::stage::{Kind, Stage};
 use conditions::Stat;
@@ -16,7 +16,6 @@ use host::Host;
 use model::Manifest;
 use process::{Ended, Start};
 use query::stats::rng::Rng;
-use regex_lite::Regex;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -198,7 +197,7 @@ impl<'a> Runner<'a> {
             let of = Remains { recording: &recording, manifest: &manifest, output: &output, dir: &made.dir, warm_up };
             let taken: Vec<Result<f64, String>> = experiment.measures.iter().map(|m| m.take(&of)).collect();
             if let Some(Err(why)) = taken.first() {
-                return Err(Fault::Failed(why.clone()));
+                return Err(if why.starts_with(VOID) { Fault::Void(why.clone()) } else { Fault::Failed(why.clone()) });
             }
             Ok((taken.into_iter().map(Result::ok).collect(), manifest))
         })();
@@ -329,7 +328,7 @@ fn wrong(check: &Check, values: &Set, dir: &Path, output: &Path) -> Option<Strin
             Ok(text) => text,
             Err(why) => return Some(format!("check: {why}")),
         };
-        let regex = match Regex::new(&text) {
+        let regex = match lines(&text) {
             Ok(regex) => regex,
             Err(e) => return Some(format!("check: {text:?}: {e}")),
         };
