@@ -106,6 +106,7 @@ docs/explain.md says how the slowdown is divided; docs/explain-json.md describes
     #[command(after_help = "Examples:
   twinscope report fast.twin slow.twin -o report.html --open
   twinscope report one.twin
+  twinscope report prog.tune -o experiment.html        the page of an experiment (twinscope tune)
 
 The first recording is the baseline. The page is one file that needs no network; mail it, or attach it to a ticket.")]
     Report(page::Report),

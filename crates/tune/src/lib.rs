@@ -59,7 +59,7 @@ pub use machine::{Go, Journal, Machine, Trial};
 pub use plan::{Better, Design, Keep, Measure, Plan};
 pub use runner::{KeepRecordings, Runner, Tools, Watch};
 pub use session::{End, Session};
-pub use show::show;
+pub use show::{amount, show};
 pub use stage::{Comparison, Kind, Stage};
 
 /// What can go wrong in a session.

@@ -2,8 +2,8 @@
 
 use crate::text::{clean, cut, table, trimmed};
 use anyhow::Result;
-use model::human;
 use std::path::Path;
+use tune::amount;
 use tune::result::{Change, DesignKind, Experiment, MeasureHead, TrialEnd, Verdict};
 
 /// Characters of a bar.
@@ -56,7 +56,7 @@ fn span<'a>(changes: impl Iterator<Item = &'a Change>) -> f64 {
 }
 
 fn value(of: Option<f64>, measure: &MeasureHead) -> String {
-    of.map_or("–".into(), |x| human(x, &measure.unit))
+    of.map_or("–".into(), |x| amount(x, &measure.unit))
 }
 
 /// The whole of it.
@@ -182,8 +182,9 @@ fn sweep(of: &Experiment) {
     for point in &sweep.points {
         let mut row: Vec<String> = point.values.iter().map(|v| clean(v)).collect();
         row.push(value(point.mean, judged));
-        let interval =
-            point.interval.map(|[low, high]| format!("{} to {}", human(low, &judged.unit), human(high, &judged.unit)));
+        let interval = point
+            .interval
+            .map(|[low, high]| format!("{} to {}", amount(low, &judged.unit), amount(high, &judged.unit)));
         row.push(interval.unwrap_or("–".into()));
         row.push(point.of_best.map_or(String::new(), |(f, _)| factor(f)));
         row.push(
@@ -253,7 +254,7 @@ pub(super) fn markdown(of: &Experiment) {
             let unit = of.measures.first().map_or("", |m| m.unit.as_str());
             println!("| {} | {judged} | of the best |\n|---|---|---|", cell(&sweep.parameters.join(", ")));
             for p in &sweep.points {
-                let mean = p.mean.map_or("–".into(), |m| human(m, unit));
+                let mean = p.mean.map_or("–".into(), |m| amount(m, unit));
                 let best = p.of_best.map_or("best".into(), |(f, [low, high])| {
                     format!("{} ({} to {})", factor(f), factor(low), factor(high))
                 });

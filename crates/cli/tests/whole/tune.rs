@@ -65,6 +65,9 @@ fn a_better_variant_is_called_better() {
     assert!(csv.starts_with("trial,stage,block,variant,explained,end,"), "{csv}");
     let markdown = folder.expect(0, ["tune", "show", "half.tune", "--markdown"]).stdout;
     assert!(markdown.contains("| n=10 | 0.5"), "{markdown}");
+    let page = folder.expect(0, ["report", "half.tune", "-o", "half.html"]).stdout;
+    assert!(page.starts_with("`n=10` has 0.5") && page.contains("half.html ("), "{page}");
+    assert!(std::fs::read_to_string(folder.path("half.html")).is_ok_and(|html| html.contains("<title>")));
     assert!(folder.expect(1, ["tune", "half.toml", "--more", "5"]).stderr.contains("all comparisons are decided"));
 }
 

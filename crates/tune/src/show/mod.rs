@@ -3,6 +3,8 @@
 mod trials;
 mod words;
 
+pub use words::amount;
+
 use crate::designs::{self, ladder, shown, sweep};
 use crate::experiment::Experiment;
 use crate::file::DesignName;

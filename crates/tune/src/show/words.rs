@@ -13,6 +13,15 @@ const DISTURBED: f64 = 0.1;
 /// A point is of this many that are disturbed.
 const OFTEN: f64 = 0.1;
 
+/// A value with its unit: words keep a distance from the prefix, "11.4 M operations/s".
+pub fn amount(value: f64, unit: &str) -> String {
+    let base = unit.split('/').next().unwrap_or_default();
+    if base.chars().count() <= 2 {
+        return human(value, unit);
+    }
+    format!("{} {unit}", human(value, ""))
+}
+
 /// A command as one would type it.
 pub(super) fn shell(words: &[String]) -> String {
     match words {
@@ -196,7 +205,7 @@ fn swept(of: &result::Experiment) -> String {
     };
     let Some(best) = sweep.points.iter().find(|p| p.is_best) else { return "No point could be measured.".into() };
     let way = if measure.more_is_better { "highest" } else { "lowest" };
-    let mean = best.mean.map_or(String::new(), |m| human(m, &measure.unit));
+    let mean = best.mean.map_or(String::new(), |m| amount(m, &measure.unit));
     let mut said = format!("{} is {way} at {}: {mean}.", capital(&measure.name), at(best));
     let near: Vec<String> = sweep.points.iter().filter(|p| p.may_be_best && !p.is_best).map(at).collect();
     if !near.is_empty() {
@@ -266,7 +275,7 @@ pub(super) fn cautions(of: &result::Experiment, experiment: &Experiment) -> Vec<
         let Some(limit) = &m.limit else { continue };
         for v in of.variants.iter() {
             if let Some(median) = v.medians.get(at).copied().flatten().filter(|median| !limit.holds(*median)) {
-                let seen = human(median, &m.unit);
+                let seen = amount(median, &m.unit);
                 said.push(format!("`{}` does not meet {} {}: its median is {seen}.", v.name, m.head.name, limit.text));
             }
         }
