@@ -102,10 +102,14 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// What can be written and judged: numbers that are finite; without the judged one, which must be positive, it failed.
-    pub(crate) fn sound(self, plan: &Plan) -> Outcome {
+    /// What can be written and judged: numbers that are finite; without the judged one, which must be positive, it failed. Of a
+    /// trial for explaining nothing is judged.
+    pub(crate) fn sound(self, plan: &Plan, explained: bool) -> Outcome {
         let Outcome::Measured(values) = self else { return self };
         let values: Vec<Option<f64>> = values.into_iter().map(|v| v.filter(|x| x.is_finite())).collect();
+        if explained {
+            return Outcome::Measured(values);
+        }
         let name = plan.measures.first().map_or("measure", |m| m.name.as_str());
         match values.first().copied().flatten() {
             Some(x) if x > 0.0 => Outcome::Measured(values),
@@ -187,11 +191,12 @@ mod tests {
         );
         assert!(lines("{\"event\":\"more\",\"blocks\":1,\"x\":2}\n").is_err());
         // Numbers that JSON does not have never get there.
-        let sound = Outcome::Measured(vec![Some(1.0), Some(f64::NAN)]).sound(&plan);
+        let sound = Outcome::Measured(vec![Some(1.0), Some(f64::NAN)]).sound(&plan, false);
         assert_eq!(sound, Outcome::Measured(vec![Some(1.0), None]));
         for bad in [None, Some(0.0), Some(-1.0), Some(f64::INFINITY)] {
-            assert!(Outcome::Measured(vec![bad]).sound(&plan).failed(), "{bad:?}");
+            assert!(Outcome::Measured(vec![bad]).sound(&plan, false).failed(), "{bad:?}");
         }
-        assert!(Outcome::Measured(vec![]).sound(&plan).failed());
+        assert!(Outcome::Measured(vec![]).sound(&plan, false).failed());
+        assert!(!Outcome::Measured(vec![None]).sound(&plan, true).failed());
     }
 }

@@ -1,12 +1,13 @@
 //! An experiment: its file with everything looked up and checked, as variants, measures and a plan.
 
-use crate::file::{Commands, DesignName, File, FileError, KeepWord, Parameter, nearest};
+use crate::file::{Commands, DesignName, File, FileError, KeepWord, LoadSpec, Parameter, Ready, Time, nearest};
 use crate::measure::Measured;
 use crate::space::{self, Set, combinations, fill, for_sh, is_name};
 use crate::{Design, Keep, Plan};
 use query::stats::pairs::{least_p, looks};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Blocks of an `ab` or a step of a ladder at most, where the file does not say.
 const BLOCKS: usize = 30;
@@ -14,6 +15,8 @@ const BLOCKS: usize = 30;
 const SWEEP: usize = 10;
 /// The least change that matters, where the file does not say.
 const EFFECT: f64 = 0.03;
+/// How long the built-in client asks before its requests count, where the file does not say.
+const WARM_UP: Duration = Duration::from_secs(2);
 /// Blocks with trials for explaining, where the file does not say.
 const EXPLAINED: usize = 3;
 
@@ -197,11 +200,32 @@ impl Experiment {
             }
             names.push(&variant.name);
         }
+        let file = &self.file;
+        if file.load.is_some()
+            && (!file.workload.command.is_empty() || file.variant.iter().any(|v| v.command.is_some()))
+        {
+            return Err((
+                "[load]".into(),
+                "[load] is the command: leave out that of [workload] and of variants".into(),
+            ));
+        }
+        if let Some(server) = &file.server {
+            if server.command.is_empty() {
+                return Err(("[server]".into(), "[server]: its command is empty".into()));
+            }
+            if server.ready == Ready::default() {
+                let what = "[server]: say when it is ready: ready = { http = URL }, { port = N } or { regex = TEXT }";
+                return Err(("ready".into(), what.into()));
+            }
+        }
         let steps: Vec<usize> = (0..self.variants.len().saturating_sub(1)).collect();
         for variant in 0..self.variants.len() {
             let made = self.invocation(variant, &steps).map_err(|what| (text_between(&what), what))?;
             if made.command.first().is_none_or(String::is_empty) {
-                return Err(("command".into(), "command: it is empty".into()));
+                return Err(("command".into(), "[workload] has no command, or an empty one".into()));
+            }
+            if let Some(server) = &file.server {
+                words(&server.command, &made.values).map_err(|what| (text_between(&what), what))?;
             }
         }
         let used = |name: &str| {
@@ -272,7 +296,10 @@ impl Experiment {
     pub(crate) fn invocation_of(&self, variant: usize, values: Set) -> Result<Invocation, String> {
         let own = self.variants.get(variant);
         let workload = &self.file.workload;
-        let command = own.and_then(|v| v.command.as_ref()).unwrap_or(&workload.command);
+        let command = match &self.file.load {
+            Some(load) => &client(load),
+            None => own.and_then(|v| v.command.as_ref()).unwrap_or(&workload.command),
+        };
         let dir = own.and_then(|v| v.dir.as_ref()).or(workload.dir.as_ref());
         let plain = |text: &str| fill(text, &values, str::to_owned);
         let dir = dir.map(|dir| plain(dir)).transpose()?.map_or(self.base.clone(), |dir| self.base.join(dir));
@@ -287,6 +314,29 @@ impl Experiment {
         }
         Ok(Invocation { command: words(command, &values)?, dir, env, values })
     }
+}
+
+/// The words that stand for this program in a command, until it is run.
+pub(crate) const ITSELF: &str = "twinscope";
+
+/// The built-in client as a command.
+fn client(load: &LoadSpec) -> Commands {
+    let time = |time: Time| format!("{}ms", time.0.as_millis());
+    let warm_up = load.warm_up.unwrap_or(Time(WARM_UP));
+    let mut words = vec![ITSELF.to_owned(), "load".into(), "--strict".into()];
+    let options = [
+        ("--rate", Some(load.rate.to_string())),
+        ("--connections", Some(load.connections.to_string())),
+        ("--duration", Some(time(load.duration))),
+        ("--warm-up", Some(time(warm_up))),
+        ("--cpus", load.cpus.clone()),
+    ];
+    for (name, value) in options {
+        words.extend(value.into_iter().flat_map(|value| [name.to_owned(), value]));
+    }
+    words.extend(load.options.iter().cloned());
+    words.push(load.url.clone());
+    Commands::Words(words)
 }
 
 /// The program and its arguments.

@@ -142,7 +142,7 @@ impl Session {
                 Step::Run(trial) => {
                     let (number, variant) = (trial.number, trial.variant);
                     self.write(Event::Began { trial: number, variant }, journal)?;
-                    let outcome = machine.run(&trial).sound(&self.plan);
+                    let outcome = machine.run(&trial).sound(&self.plan, trial.explained);
                     if self.open.as_ref().is_some_and(|o| o.trials.is_empty()) && trial.attempt == 0 {
                         void = 0;
                     }

@@ -1,6 +1,6 @@
 //! `tune`: experiments of commands that print the number they are judged by, so that no timing decides.
 
-use crate::common::{Done, Folder, Random};
+use crate::common::{Done, Folder, Random, skipped};
 use serde_json::Value;
 use std::time::{Duration, Instant};
 
@@ -165,6 +165,72 @@ fn a_sweep_finds_the_best_point() {
     let law = &shown["sweep"]["law"];
     assert_eq!((&law["name"], &law["does_not_fit"]), (&"Amdahl".into(), &false.into()), "{law:#}");
     assert!(law["sigma"]["estimate"].as_f64().is_some_and(|s| (s - 0.1).abs() < 0.01), "{law:#}");
+}
+
+/// A server that answers with as many bytes as it is told, after so many milliseconds.
+const SERVER: &str = "
+import http.server, sys, time
+class Answer(http.server.BaseHTTPRequestHandler):
+    protocol_version = 'HTTP/1.1'
+    wbufsize = -1
+    def do_GET(self):
+        time.sleep(float(sys.argv[2]))
+        self.send_response(200)
+        self.send_header('Content-Length', '2')
+        self.end_headers()
+        self.wfile.write(b'hi')
+    def log_message(self, *words): pass
+http.server.ThreadingHTTPServer(('127.0.0.1', int(sys.argv[1])), Answer).serve_forever()
+";
+
+#[test]
+fn a_server_is_started_and_asked() {
+    if std::process::Command::new("python3").arg("--version").output().is_err() {
+        return skipped("servers of experiments", "python3 is missing here");
+    }
+    let folder = Folder::new();
+    write(&folder, "server.py", SERVER);
+    let text = "explained = 1
+[server]
+command = [\"python3\", \"{folder}/server.py\", \"{port}\", \"{sleep}\"]
+ready = { http = \"http://127.0.0.1:{port}/\", port = \"{port}\" }
+[load]
+url = \"http://127.0.0.1:{port}/\"
+rate = \"max\"
+connections = 1
+duration = \"300ms\"
+warm_up = \"100ms\"
+[parameters]
+port = \"free\"
+sleep = [0.04, 0.01]
+folder = \"FOLDER\"
+"
+    .replace("FOLDER", &folder.path("").display().to_string());
+    let text = text.as_str();
+    write(&folder, "asked.toml", text);
+    let done = folder.expect(0, ["tune", "asked.toml"]);
+    assert!(done.stdout.starts_with("`sleep=0.01` has "), "{done}");
+    let shown = show(&folder, "asked.tune");
+    sound(&shown);
+    assert_eq!(shown["changes"][0]["verdict"], "better", "{shown:#}");
+    assert!(shown["changes"][0]["factor"].as_f64().is_some_and(|f| f > 2.0), "{shown:#}");
+    assert_eq!(shown["measures"][0]["name"], "rate");
+    assert!(!runs(&folder.path("server.py").display().to_string()), "a server still runs");
+    for (name, from, to, reason) in [
+        ("ends", "/server.py", "/nothing.py", "the server ended before it was ready: exit code 2"),
+        (
+            "never",
+            "ready = {",
+            "timeout = \"1s\"\nready = { regex = \"never said\", ",
+            "the server was not ready after 1 s: nothing in its",
+        ),
+    ] {
+        write(&folder, &format!("{name}.toml"), &text.replace(from, to).replace("explained = 1", "explained = 0"));
+        let done = folder.expect(1, ["tune", &format!("{name}.toml"), "-q"]);
+        let shown = show(&folder, &format!("{name}.tune"));
+        let failed = &shown["trials"][0];
+        assert!(failed["reason"].as_str().is_some_and(|r| r.starts_with(reason)), "{done} {failed:#}");
+    }
 }
 
 #[test]

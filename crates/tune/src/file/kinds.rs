@@ -112,6 +112,16 @@ pub enum Commands {
     Words(Vec<String>),
 }
 
+impl Commands {
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Commands::Shell(text) => text.trim().is_empty(),
+            Commands::Words(words) => words.is_empty(),
+        }
+    }
+}
+
 impl Default for Commands {
     fn default() -> Self {
         Commands::Words(Vec::new())
@@ -122,7 +132,8 @@ impl Default for Commands {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Workload {
-    /// The command.
+    /// The command; none where there is a `[load]`.
+    #[serde(default, skip_serializing_if = "Commands::is_empty")]
     pub command: Commands,
     /// Where; the folder of the file where it does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -157,6 +168,63 @@ pub struct Workload {
     /// Variables of the environment.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
+}
+
+/// A server that is started before each trial and ended after it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Server {
+    /// Its command.
+    pub command: Commands,
+    /// Where; the folder of the workload where it does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dir: Option<String>,
+    /// The CPUs that it may use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpus: Option<String>,
+    /// When it is ready.
+    pub ready: Ready,
+    /// How long that may take; a minute where it does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<Time>,
+}
+
+/// When a server is ready: all that is given must be so.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ready {
+    /// It answers this address, such as `http://127.0.0.1:8080/`, with a status below 500.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub http: Option<String>,
+    /// Somebody listens on this TCP port of 127.0.0.1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub port: Option<Scalar>,
+    /// Its output matches this regular expression.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub regex: Option<String>,
+}
+
+/// The built-in client, `twinscope load`, as the workload.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LoadSpec {
+    /// What is asked.
+    pub url: String,
+    /// Requests per second, or `max`.
+    pub rate: Scalar,
+    /// Connections.
+    pub connections: Scalar,
+    /// How long requests count.
+    pub duration: Time,
+    /// How long they are made before that; two seconds where it does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warm_up: Option<Time>,
+    /// The CPUs of the client.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpus: Option<String>,
+    /// Further options of `twinscope load`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<String>,
 }
 
 /// What tells a right answer; all that is given must hold.

@@ -7,8 +7,8 @@ mod kinds;
 pub use error::FileError;
 pub(crate) use error::nearest;
 pub use kinds::{
-    Amount, Budget, Check, Commands, DesignName, EnvParameter, From, KeepWord, MeasureSpec, Parameter, Scalar,
-    StepSpec, Time, VariantSpec, Workload,
+    Amount, Budget, Check, Commands, DesignName, EnvParameter, From, KeepWord, LoadSpec, MeasureSpec, Parameter, Ready,
+    Scalar, Server, StepSpec, Time, VariantSpec, Workload,
 };
 
 use serde::{Deserialize, Serialize};
@@ -40,7 +40,14 @@ pub struct File {
     #[serde(default, skip_serializing_if = "Budget::is_empty")]
     pub budget: Budget,
     /// What is run.
+    #[serde(default)]
     pub workload: Workload,
+    /// A server that is started before each trial.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<Server>,
+    /// The built-in client as the workload.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<LoadSpec>,
     /// What is measured; `work` where the workload has a throughput, else `wall`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub measure: Vec<MeasureSpec>,

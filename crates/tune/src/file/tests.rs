@@ -58,7 +58,6 @@ fn what_is_wrong_is_said_with_its_line() {
     assert!(refused("\"3%\"", "\"3\"").starts_with("e.toml:4: expected a share"));
     assert!(refused("\"60s\"", "60").starts_with("e.toml:12: invalid type: integer `60`"));
     assert!(refused("= \"60s\"", "= \"soon\"").starts_with("e.toml:12: expected a time"));
-    assert!(refused("command = [", "# [").contains("command is missing"));
     assert!(refused("threads = \"1..64x2\"", "threads = { env = 1 }").starts_with("e.toml:28: expected a list"));
     assert!(refused("[workload]", "[workload").starts_with("e.toml:7: "));
     assert!(refused("\"if better\"", "\"never\"").contains("there are if better, always"));

@@ -61,7 +61,15 @@ impl Measured {
     /// Those of a file. `Err` has the word that it is about, and what is wrong.
     pub(crate) fn all(file: &File) -> Result<Vec<Measured>, (String, String)> {
         let usual = |from| MeasureSpec { from: Some(from), ..MeasureSpec::default() };
+        let told = |value: &str| {
+            let (format, value) = (Some("load".into()), Some(value.to_owned()));
+            MeasureSpec { format, value, ..MeasureSpec::default() }
+        };
+        // As fast as the server answers, the rate says how fast it is; at a rate that is asked for, the latency does.
+        let closed = file.load.as_ref().map(|load| load.rate.to_string() == "max");
         let specs = match (file.measure.is_empty(), file.workload.throughput.is_some()) {
+            (true, _) if closed == Some(true) => ["rate", "mean", "p99", "errors"].map(told).into(),
+            (true, _) if closed == Some(false) => ["mean", "p99", "rate", "errors"].map(told).into(),
             (false, _) => file.measure.clone(),
             (_, true) => vec![usual(From::Work), usual(From::Cpu), usual(From::Rss)],
             (_, false) => vec![usual(From::Wall), usual(From::Cpu), usual(From::Rss)],

@@ -2,6 +2,7 @@
 
 mod conditions;
 pub(crate) mod process;
+mod server;
 
 use crate::event::Outcome;
 use crate::experiment::{Experiment, words};
@@ -13,7 +14,7 @@ use crate::space::{FREE, Set, fill};
 use crate::stage::{Kind, Stage};
 use conditions::Stat;
 use host::Host;
-use model::Manifest;
+use model::{Exit, Manifest};
 use process::{Ended, Start};
 use query::stats::rng::Rng;
 use std::collections::BTreeMap;
@@ -27,6 +28,9 @@ const TIMEOUT: Duration = Duration::from_secs(600);
 /// What is read in measured trials: /proc and /sys, and none of what the kernel would have to be traced for.
 const LIGHT: [&str; 10] =
     ["cpu", "kernel", "pressure", "vmstat", "meminfo", "softirqs", "processes", "disks", "network", "facts"];
+
+/// Exit code of `twinscope load --strict` where it measured itself.
+const LOAD_VOID: i32 = 5;
 
 /// Names of variables that a trial's commands find in their environment: its folder, and padding.
 const TRIAL_VARIABLE: &str = "TWINSCOPE_TRIAL";
@@ -158,6 +162,9 @@ impl<'a> Runner<'a> {
         };
         let measured = (|| {
             run(&workload.prepare, "prepare", None)?;
+            let server = experiment.file.server.as_ref();
+            let server = server.map(|s| server::start(s, &made, &env, &experiment.base, folder, self.tools.stop));
+            let mut server = server.transpose()?;
             let recording = folder.join("run.twin");
             let output = folder.join("output");
             let timeout = workload.timeout.map_or(TIMEOUT, |t| t.0);
@@ -166,7 +173,8 @@ impl<'a> Runner<'a> {
                 .as_deref()
                 .map(|list| fill(list, &made.values, str::to_owned).and_then(|l| process::cpus(&l)));
             let cpus = cpus.transpose().map_err(Fault::Failed)?.unwrap_or_default();
-            let words = self.record(trial, &recording, timeout, &made.command);
+            let words =
+                self.record(trial, &recording, timeout, &made.command, server.as_ref().map(process::Service::pid));
             let start = Start {
                 words: &words,
                 dir: &made.dir,
@@ -186,7 +194,14 @@ impl<'a> Runner<'a> {
             let manifest = recorded
                 .map(|r| r.manifest().clone())
                 .map_err(|e| Fault::Failed(self.not_recorded(folder, &e.to_string())))?;
-            if let Some(why) = failure(&manifest, timeout) {
+            if let Some(how) = server.as_mut().and_then(process::Service::ended) {
+                return Err(Fault::Failed(format!("the server ended before its time: {how}")));
+            }
+            let void = experiment.file.load.is_some() && manifest.exit == Some(Exit::Code(LOAD_VOID));
+            if void && !trial.explained {
+                return Err(Fault::Void("the client and not the server was measured (twinscope load)".into()));
+            }
+            if let Some(why) = failure(&manifest, timeout).filter(|_| !void) {
                 return Err(Fault::Failed(why));
             }
             if let Some(check) = &workload.check {
@@ -196,7 +211,7 @@ impl<'a> Runner<'a> {
             let warm_up = workload.warm_up.map_or(Duration::ZERO, |t| t.0);
             let of = Remains { recording: &recording, manifest: &manifest, output: &output, dir: &made.dir, warm_up };
             let taken: Vec<Result<f64, String>> = experiment.measures.iter().map(|m| m.take(&of)).collect();
-            if let Some(Err(why)) = taken.first() {
+            if let Some(Err(why)) = taken.first().filter(|_| !trial.explained) {
                 return Err(if why.starts_with(VOID) { Fault::Void(why.clone()) } else { Fault::Failed(why.clone()) });
             }
             Ok((taken.into_iter().map(Result::ok).collect(), manifest))
@@ -208,7 +223,14 @@ impl<'a> Runner<'a> {
     }
 
     /// The command with the recorder around it.
-    fn record(&self, trial: &Trial, recording: &Path, timeout: Duration, command: &[String]) -> Vec<String> {
+    fn record(
+        &self,
+        trial: &Trial,
+        recording: &Path,
+        timeout: Duration,
+        command: &[String],
+        server: Option<u32>,
+    ) -> Vec<String> {
         let workload = &self.experiment.file.workload;
         let mut words = vec![self.tools.twinscope.display().to_string(), "record".into(), "-q".into(), "-o".into()];
         words.push(recording.display().to_string());
@@ -224,8 +246,14 @@ impl<'a> Runner<'a> {
         for (flag, value) in [("--throughput", &workload.throughput), ("--unit", &workload.unit)] {
             words.extend(value.iter().flat_map(|value| [flag.to_owned(), value.clone()]));
         }
+        if let Some(server) = server.filter(|_| trial.explained) {
+            words.extend(["--pid".into(), server.to_string()]);
+        }
         words.push("--".into());
-        words.extend(command.iter().cloned());
+        let own = self.experiment.file.load.is_some();
+        let program =
+            command.first().map(|word| if own { self.tools.twinscope.display().to_string() } else { word.clone() });
+        words.extend(program.into_iter().chain(command.iter().skip(1).cloned()));
         words
     }
 

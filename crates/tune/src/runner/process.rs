@@ -62,6 +62,57 @@ pub(crate) struct Start<'a> {
 /// # Errors
 /// Why it could not be started.
 pub(crate) fn run(start: &Start, timeout: Duration, stop: &AtomicBool) -> Result<Ended, String> {
+    let mut child = spawn(start)?;
+    let started = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait().map_err(|e| e.to_string())? {
+            return Ok(Ended::Status(status));
+        }
+        let ended = match (stop.load(Ordering::Relaxed), started.elapsed() > timeout) {
+            (true, _) => Ended::Stopped,
+            (_, true) => Ended::TimedOut,
+            _ => {
+                std::thread::sleep(POLL);
+                continue;
+            }
+        };
+        end(&mut child);
+        return Ok(ended);
+    }
+}
+
+/// A process that runs beside; it ends when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Service(Child);
+
+impl Service {
+    /// Starts it.
+    ///
+    /// # Errors
+    /// Why it could not be started.
+    pub(crate) fn start(start: &Start) -> Result<Service, String> {
+        spawn(start).map(Service)
+    }
+
+    /// Its process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.0.id()
+    }
+
+    /// How it ended, where it did.
+    pub(crate) fn ended(&mut self) -> Option<String> {
+        let status = self.0.try_wait().ok().flatten()?;
+        Some(Ended::Status(status).failure().unwrap_or("exit code 0".into()))
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        end(&mut self.0);
+    }
+}
+
+fn spawn(start: &Start) -> Result<Child, String> {
     let (program, arguments) = start.words.split_first().ok_or("no command")?;
     let mut command = Command::new(program);
     command.args(arguments).current_dir(start.dir).envs(start.env).process_group(0);
@@ -87,23 +138,7 @@ pub(crate) fn run(start: &Start, timeout: Duration, stop: &AtomicBool) -> Result
             Ok(())
         });
     }
-    let started = Instant::now();
-    let mut child = command.spawn().map_err(|e| format!("{program} in {}: {e}", start.dir.display()))?;
-    loop {
-        if let Some(status) = child.try_wait().map_err(|e| e.to_string())? {
-            return Ok(Ended::Status(status));
-        }
-        let ended = match (stop.load(Ordering::Relaxed), started.elapsed() > timeout) {
-            (true, _) => Ended::Stopped,
-            (_, true) => Ended::TimedOut,
-            _ => {
-                std::thread::sleep(POLL);
-                continue;
-            }
-        };
-        end(&mut child);
-        return Ok(ended);
-    }
+    command.spawn().map_err(|e| format!("{program} in {}: {e}", start.dir.display()))
 }
 
 /// Ends a process and its group: asks first.

@@ -64,7 +64,7 @@ pub(super) fn all(events: &[Event], path: &Path, began: f64) -> Vec<Trial> {
 
 /// The ends of what a trial's commands wrote.
 fn output(folder: &Path) -> Option<String> {
-    let names = ["prepare.err", "errors", "output", "check.err", "cleanup.err"];
+    let names = ["prepare.err", "server.err", "server.out", "errors", "output", "check.err", "cleanup.err"];
     let ends: Vec<String> = names.iter().filter_map(|name| end(&folder.join(name))).collect();
     (!ends.is_empty()).then(|| ends.join("\n"))
 }

@@ -32,6 +32,10 @@ pub(super) fn shell(words: &[String]) -> String {
 
 /// The command as the file has it.
 pub(super) fn command(experiment: &Experiment) -> String {
+    if let Some(load) = &experiment.file.load {
+        let (url, rate) = (&load.url, load.rate.to_string());
+        return format!("twinscope load --rate {rate} --connections {} {url}", load.connections);
+    }
     match &experiment.file.workload.command {
         Commands::Shell(text) => text.clone(),
         Commands::Words(words) => words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
