@@ -201,6 +201,9 @@ impl Experiment {
             names.push(&variant.name);
         }
         let file = &self.file;
+        if let Some(text) = file.confidence.as_ref().filter(|text| wrong_of(text).is_none()) {
+            return Err(("confidence".into(), format!("confidence {text:?}: at least \"95%\" and below \"100%\"")));
+        }
         if file.load.is_some()
             && (!file.workload.command.is_empty() || file.variant.iter().any(|v| v.command.is_some()))
         {
@@ -265,6 +268,7 @@ impl Experiment {
             effect: file.effect.map_or(EFFECT, |e| e.0),
             blocks: file.budget.blocks.unwrap_or(usual),
             quick: file.quick,
+            wrong: file.confidence.as_deref().and_then(wrong_of).unwrap_or(WRONG),
             explained: file.explained.unwrap_or(EXPLAINED),
             ..Plan::new(design, measures, file.seed.unwrap_or(seed))
         }
@@ -314,6 +318,17 @@ impl Experiment {
         }
         Ok(Invocation { command: words(command, &values)?, dir, env, values })
     }
+}
+
+/// The probability of a wrong call that is allowed where the file does not say.
+const WRONG: f64 = 0.05;
+
+/// The probability of a wrong call at a confidence: 0.01 at `"99%"`.
+fn wrong_of(confidence: &str) -> Option<f64> {
+    let percent = confidence.strip_suffix('%')?.trim().parse::<f64>().ok()?;
+    let wrong = 1.0 - percent / 100.0;
+    // 95 % in binary is a little less.
+    (wrong > 0.0 && wrong <= WRONG + 1e-9).then_some(wrong.min(WRONG))
 }
 
 /// The words that stand for this program in a command, until it is run.
@@ -408,6 +423,15 @@ mod tests {
                 .unwrap_err()
                 .contains("empty")
         );
+    }
+
+    #[test]
+    fn a_confidence_is_a_level() {
+        assert_eq!(
+            (wrong_of("95%"), wrong_of("94%"), wrong_of("100%"), wrong_of("0.99")),
+            (Some(0.05), None, None, None)
+        );
+        assert!(wrong_of("99%").is_some_and(|wrong| (wrong - 0.01).abs() < 1e-9));
     }
 
     #[test]

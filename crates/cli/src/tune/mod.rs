@@ -1,6 +1,8 @@
 //! `twinscope tune`: experiments. What a session is and how it is judged is in the crate `tune`; here are the words of the command line,
 //! and what is printed.
 
+mod gate;
+mod init;
 mod print;
 mod watch;
 
@@ -35,6 +37,15 @@ enum What {
     Plan(Plan),
     /// Show what a session has come to
     Show(Show),
+    /// Hold a new build against an old one, for CI: exit code 4 where it is worse by so much
+    #[command(after_help = "Examples:
+  twinscope tune gate bench.toml --old base/ --new pr/ --fail-on 'throughput -3%'
+  twinscope tune gate bench.toml --old base/ --new pr/ --fail-on 'wall +5%' --confidence 99% --markdown
+
+Both are run in the same blocks; a failure is confirmed by a second session before it counts (docs/ci.md).")]
+    Gate(gate::Gate),
+    /// Print a file to begin with: the command of a recording, and as steps what `explain` says to try
+    Init(init::Init),
 }
 
 /// What to run.
@@ -185,6 +196,8 @@ pub fn tune(asked: &Tune) -> Result<u8> {
     match &asked.what {
         Some(What::Plan(plan)) => print::plan(&read(&plan.file)?.0),
         Some(What::Show(asked)) => show(asked),
+        Some(What::Gate(asked)) => gate::gate(asked),
+        Some(What::Init(asked)) => init::init(asked),
         None => run(&asked.run),
     }
 }
@@ -328,25 +341,14 @@ fn run(asked: &Run) -> Result<u8> {
         (None, None, Some(_)) => PathBuf::from(format!("{}.tune", experiment.name)),
         (None, None, None) => place(&experiment, &text)?,
     };
-    let about = About {
-        tool: env!("CARGO_PKG_VERSION").into(),
-        began: SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0.0, |d| d.as_secs_f64()),
-        host: host(),
-        base: experiment.base.clone(),
-        called: asked.file.as_ref().map_or("tune".into(), |f| f.display().to_string()),
-    };
-    let tools = Tools {
-        twinscope: std::env::current_exe().context("this program")?,
-        stop: &stop::STOP,
-        source_of: |table| sources::ALL.iter().find(|s| s.tables.iter().any(|t| t.name == table)).map(|s| s.name),
-        keep: match asked.keep {
-            Keep::All => KeepRecordings::All,
-            Keep::Measured => KeepRecordings::Measured,
-            Keep::Explained => KeepRecordings::Explained,
-            Keep::None => KeepRecordings::None,
-        },
-    };
-    stop::heed_signals();
+    let about = about(&experiment, &asked.file.as_ref().map_or("tune".into(), |f| f.display().to_string()));
+    let tools = tools(match asked.keep {
+        Keep::All => KeepRecordings::All,
+        Keep::Measured => KeepRecordings::Measured,
+        Keep::Explained => KeepRecordings::Explained,
+        Keep::None => KeepRecordings::None,
+    })?;
+    heed();
     let mut progress = Progress::new(&experiment, &path, asked.quiet);
     let what = Drive { experiment: &experiment, text: &text, path: &path, about: &about, more: asked.more };
     let driven = drive(&what, &tools, &mut progress);
@@ -363,6 +365,31 @@ fn run(asked: &Run) -> Result<u8> {
     }
     let measured = shown.trials.iter().any(|t| t.end == ::tune::result::TrialEnd::Measured);
     Ok(if measured && end == End::Finished { 0 } else { 1 })
+}
+
+/// From here on signals stop the session in good order.
+fn heed() {
+    stop::heed_signals();
+}
+
+/// What is kept of where a session began. `called` is what errors call its file.
+fn about(experiment: &Experiment, called: &str) -> About {
+    About {
+        tool: env!("CARGO_PKG_VERSION").into(),
+        began: SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0.0, |d| d.as_secs_f64()),
+        host: host(),
+        base: experiment.base.clone(),
+        called: called.to_owned(),
+    }
+}
+
+fn tools(keep: KeepRecordings) -> Result<Tools<'static>> {
+    Ok(Tools {
+        twinscope: std::env::current_exe().context("this program")?,
+        stop: &stop::STOP,
+        source_of: |table| sources::ALL.iter().find(|s| s.tables.iter().any(|t| t.name == table)).map(|s| s.name),
+        keep,
+    })
 }
 
 fn shown(path: &Path, experiment: &Experiment) -> Result<::tune::result::Experiment> {

@@ -59,6 +59,15 @@ fn value(of: Option<f64>, measure: &MeasureHead) -> String {
     of.map_or("–".into(), |x| amount(x, &measure.unit))
 }
 
+/// What came out, and the table of changes.
+pub(super) fn verdict(of: &Experiment) {
+    println!("{}\n", clean(&of.verdict));
+    changes(of);
+    for caution in &of.cautions {
+        println!("\ncaution: {}", clean(caution));
+    }
+}
+
 /// The whole of it.
 pub(super) fn result(of: &Experiment, path: &Path) {
     println!("{}\n", clean(&of.verdict));

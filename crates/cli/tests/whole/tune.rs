@@ -286,6 +286,74 @@ fn mistakes_are_said_with_their_line() {
     assert!(changed.contains("- n = [20, 10]") && changed.contains("+ n = [20, 5]"), "{changed}");
 }
 
+#[test]
+fn a_gate_holds_a_build_against_another() {
+    let folder = Folder::new();
+    for (dir, took) in [("old", 1000), ("equal", 1001), ("slower", 1300)] {
+        std::fs::create_dir(folder.path(dir)).unwrap();
+        write(&folder, &format!("{dir}/run"), &format!("echo took $(( {took} + $(date +%N | cut -c9) % 3 ))\n"));
+    }
+    write(
+        &folder,
+        "bench.toml",
+        "[workload]\ncommand = [\"sh\", \"run\"]\n[[measure]]\nname = \"took\"\nregex = 'took ([0-9]+)'\nbetter = \"less\"\n",
+    );
+    let gate = |new: &str, more: &[&str]| {
+        let words = ["tune", "gate", "bench.toml", "--old", "old", "--new", new, "--fail-on", "took +3%", "-q"];
+        folder.run(words.iter().chain(more))
+    };
+    let passed = gate("equal", &["--strict"]);
+    assert_eq!(passed.status.code(), Some(0), "{passed}");
+    assert!(passed.stdout.contains("passed: a loss of 3.0 % is excluded."), "{passed}");
+    let failed = gate("slower", &["--markdown"]);
+    assert_eq!(failed.status.code(), Some(4), "{failed}");
+    assert!(failed.stdout.contains("FAILED: took is worse by 3.0 % or more, in two sessions."), "{failed}");
+    assert!(failed.stderr.contains("confirmed by a second session"), "{failed}");
+    assert!(failed.stdout.contains("| new | 1.30× |"), "{failed}");
+    // What is worse is no reason to fail where less was asked for.
+    let allowed =
+        folder.run(["tune", "gate", "bench.toml", "--old", "old", "--new", "slower", "--fail-on", "took +50%", "-q"]);
+    assert_eq!(allowed.status.code(), Some(0), "{allowed}");
+    let unknown =
+        folder.expect(2, ["tune", "gate", "bench.toml", "--old", "old", "--new", "old", "--fail-on", "p99 +5%"]);
+    assert!(unknown.stderr.contains("nothing is measured that is called p99; there are took"), "{unknown}");
+    assert!(
+        folder
+            .expect(1, ["tune", "gate", "bench.toml", "--old", "none", "--new", "old", "--fail-on", "took +5%"])
+            .stderr
+            .contains("none: there is no such folder")
+    );
+    write(&folder, "run", "exit 1\n");
+    let broken =
+        folder.run(["tune", "gate", "bench.toml", "--old", "old", "--new", ".", "--fail-on", "took +3%", "-q"]);
+    assert_eq!(broken.status.code(), Some(4), "{broken}");
+}
+
+#[test]
+fn a_recording_begins_a_file() {
+    let folder = Folder::new();
+    folder.expect(
+        0,
+        [
+            "record",
+            "-q",
+            "-o",
+            "slow.twin",
+            "--throughput",
+            "^done ([0-9]+)",
+            "--",
+            "sh",
+            "-c",
+            "echo '{a}'; sleep 1; echo done 5",
+        ],
+    );
+    let made = folder.expect(0, ["tune", "init", "--from", "slow.twin"]).stdout;
+    assert!(made.contains("command = [\"sh\", \"-c\", ") && made.contains("{{a}}"), "{made}");
+    assert!(made.contains("throughput = '^done ([0-9]+)'"), "{made}");
+    folder.expect(0, ["record", "-q", "-d", "200ms", "-o", "alone.twin", "--only", "cpu"]);
+    assert!(folder.expect(1, ["tune", "init", "--from", "alone.twin"]).stderr.contains("no command was recorded"));
+}
+
 /// Whether a process with these words runs.
 fn runs(word: &str) -> bool {
     let Ok(all) = std::fs::read_dir("/proc") else { return false };

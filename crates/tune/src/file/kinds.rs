@@ -259,6 +259,21 @@ pub enum From {
     Rss,
 }
 
+impl From {
+    /// All of them.
+    pub const ALL: [From; 4] = [From::Work, From::Wall, From::Cpu, From::Rss];
+
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            From::Work => "work",
+            From::Wall => "wall",
+            From::Cpu => "cpu",
+            From::Rss => "rss",
+        }
+    }
+}
+
 /// A measure: exactly one of `from`, `regex`, `json`, `line`, `format`, `metric` and `sql` says where it comes from.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

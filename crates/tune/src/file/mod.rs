@@ -27,6 +27,9 @@ pub struct File {
     /// The least change that matters: `"3%"`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effect: Option<Amount>,
+    /// How sure a difference has to be that is called: `"95%"` where it does not say, and more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<String>,
     /// What orders are drawn from; drawn itself where it is not given, and kept in the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,

@@ -293,6 +293,8 @@ impl Machine for Runner<'_> {
     fn run(&mut self, trial: &Trial) -> Outcome {
         self.watch.began(trial);
         let folder = Folder::trial(self.path, trial.number);
+        // The trial runs elsewhere, perhaps: where it writes to must not depend on that.
+        let folder = std::path::absolute(&folder).unwrap_or(folder);
         if let Err(e) = std::fs::create_dir_all(&folder) {
             return Outcome::Void(format!("{}: {e}", folder.display()));
         }
