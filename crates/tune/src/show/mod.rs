@@ -166,7 +166,13 @@ impl View<'_> {
         if !self.with_why {
             return Vec::new();
         }
-        why::why(self.path, &self.explained(slow), &self.explained(fast))
+        let mut found = why::why(self.path, &self.explained(slow), &self.explained(fast));
+        // What is a baseline to `explain` is the faster of the two, and here that may be any variant.
+        let name = self.experiment.variants.get(fast).map_or("", |v| v.name.as_str());
+        for why in &mut found {
+            why.says = why.says.replace("(baseline ", &format!("(`{name}` "));
+        }
+        found
     }
 
     fn rungs(&self) -> Vec<Rung> {
