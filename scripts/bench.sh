@@ -3,13 +3,13 @@
 #
 # usage: scripts/bench.sh [quick] [all|NAME…]     default: all
 #
-# Names: recorder processes host192 fast short size syscalls threads stacks services turns bottlenecks sharing load unwind agreement import report builds hour day sql, and build, which deletes target/ and is only run when named.
+# Names: recorder processes host192 fast short size syscalls threads stacks services turns bottlenecks sharing load tune unwind agreement import report builds hour day sql, and build, which deletes target/ and is only run when named.
 # `quick` measures for a shorter time and once, and leaves out `day` unless that is named. A run of some names keeps the figures of the others: those of
 # target/bench, or else the page's. Timings fail nothing: the page says which budget is met.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-NAMES=(recorder processes host192 fast short size syscalls threads stacks services turns bottlenecks sharing load unwind agreement import report builds hour day sql build)
+NAMES=(recorder processes host192 fast short size syscalls threads stacks services turns bottlenecks sharing load tune unwind agreement import report builds hour day sql build)
 out=target/bench
 twinscope=${TWINSCOPE:-target/release/twinscope}
 helper=target/release/examples/bench
@@ -40,7 +40,7 @@ for word in "$@"; do
     esac
 done
 if [[ ${#chosen[@]} -eq 0 ]]; then
-    chosen=(recorder processes host192 fast short size syscalls threads stacks services turns bottlenecks sharing load unwind agreement import report builds hour sql)
+    chosen=(recorder processes host192 fast short size syscalls threads stacks services turns bottlenecks sharing load tune unwind agreement import report builds hour sql)
     [[ -n $quick ]] || chosen+=(day)
 fi
 
@@ -355,6 +355,12 @@ bench_sharing() {
 bench_load() {
     begin load "20,000 requests a second to nginx, $((rounds == 1 ? 3 : 7)) rounds"
     TWINSCOPE=$twinscope HELPER=$helper ROUNDS=$((rounds == 1 ? 3 : 7)) scripts/bench/load.sh >>"$out/$section.tsv"
+}
+
+bench_tune() {
+    begin tune "equal commands, alone and beside a program that comes and goes"
+    command -v hyperfine >/dev/null || { say "hyperfine is not here"; return 0; }
+    scripts/bench/tune.py --twinscope "$twinscope" --blocks 15 --loops 50000 --tsv >>"$out/$section.tsv"
 }
 
 bench_turns() {

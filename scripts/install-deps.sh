@@ -32,6 +32,7 @@ bench bpftrace              command -v bpftrace
 bench wrk                   command -v wrk
 bench nginx                 command -v nginx
 bench jq                    command -v jq
+bench hyperfine             command -v hyperfine
 bench memcached             command -v memcached
 bench redis-server          command -v redis-server
 bench redis-tools           command -v redis-benchmark

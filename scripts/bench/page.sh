@@ -93,6 +93,10 @@ load|The client: twinscope load|20,000 requests a second to nginx over 32 connec
   Over 32 connections it asks as often as nginx answers, so that neither ever sleeps; over one connection each has to be
   woken for each request, as at a constant rate below the server's limit. Only the wake-ups cost more than that: the same
   client without a rate (\`--rate max\`) takes what wrk takes.
+tune|Experiments with equal commands|A command held against itself by \`twinscope tune\`, at most 15 blocks, each session new: alone, and
+  beside one busy process that comes and goes every few seconds. Then tune and hyperfine beside that process, the same
+  time each, in random order; hyperfine calls nothing itself, so its times are judged by Welch's t at 5 % as its script
+  \`welch_ttest.py\` does. Whatever is called a difference is wrong.
 build|Build|\`make build\` after \`make clean\`, packages downloaded before."
 
 # What is a table with a row for each program: name, and the metrics that are its columns, in their order

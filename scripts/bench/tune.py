@@ -130,10 +130,12 @@ def main():
             continue
         wrong = count(what, "better", "worse", "different")
         furthest = max(abs(math.log(float(row[2]))) for row in all_of)
-        number = sum(row[3] for row in all_of) / len(all_of)
-        line = [what, len(all_of), wrong, count(what, "same"), f"{100 * (math.exp(furthest) - 1):.1f}", f"{number:.0f}"]
-        print("\t".join(map(str, ["tune", *line])) if options.tsv else
-              "{:22} {} sessions: {} called a difference, {} the same; furthest off {} %; {} blocks (runs) on average".format(*line))
+        number = round(sum(row[3] for row in all_of) / len(all_of))
+        same, off = count(what, "same"), f"{100 * (math.exp(furthest) - 1):.1f}"
+        figures = [("sessions", "", len(all_of)), ("a difference is called", "", wrong), ("the same is called", "", same),
+                   ("furthest off", "%", off), ("blocks, or runs of each", "", number)]
+        for metric, unit, value in figures:
+            print(f"{what}\t{metric}\t{unit}\t{value}" if options.tsv else f"{what:24} {metric:24} {value} {unit}")
 
 
 if __name__ == "__main__":

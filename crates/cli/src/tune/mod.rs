@@ -109,8 +109,8 @@ struct Run {
     #[arg(long, value_name = "N", conflicts_with = "file")]
     blocks: Option<usize>,
 
-    /// No block begins after this time
-    #[arg(long, value_name = "TIME", value_parser = time, conflicts_with = "file")]
+    /// No block begins after this time; also for a file, and for a session that goes on
+    #[arg(long, value_name = "TIME", value_parser = time)]
     time: Option<Time>,
 
     /// Four blocks and Student's t: quicker, and less sure
@@ -317,7 +317,7 @@ fn place(experiment: &Experiment, text: &str) -> Result<PathBuf> {
 
 fn run(asked: &Run) -> Result<u8> {
     let mut folder = None;
-    let (experiment, text) = match &asked.file {
+    let (mut experiment, text) = match &asked.file {
         Some(path) if path.is_dir() => {
             folder = Some(path.clone());
             of_folder(path)?
@@ -335,6 +335,9 @@ fn run(asked: &Run) -> Result<u8> {
         }
         None => of_words(asked)?,
     };
+    if asked.file.is_some() && asked.time.is_some() {
+        experiment.file.budget.time = asked.time;
+    }
     let path = match (folder, &asked.output, &asked.file) {
         (Some(folder), ..) => folder,
         (None, Some(output), _) => output.clone(),

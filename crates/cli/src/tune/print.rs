@@ -257,6 +257,11 @@ pub(super) fn markdown(of: &Experiment) {
     let cell = |text: &str| clean(text).replace('|', "\\|");
     println!("{}\n", cell(&of.verdict));
     let judged = of.measures.first().map_or("", |m| m.name.as_str());
+    let name = |change: &Change| cell(of.variants.get(change.variant).map_or("", |v| v.name.as_str()));
+    let why = |change: &Change| {
+        let why = change.why.iter().map(|w| format!("{:.0} %: {}", w.share * 100.0, cell(&w.says)));
+        why.collect::<Vec<_>>().join("; ")
+    };
     match of.design {
         DesignKind::Sweep => {
             let Some(sweep) = &of.sweep else { return };
@@ -270,22 +275,23 @@ pub(super) fn markdown(of: &Experiment) {
                 println!("| {} | {mean} | {best} |", cell(&p.values.join(", ")));
             }
         }
-        _ => {
+        DesignKind::Ab => {
             println!("| variant | {judged} | interval | verdict | why |\n|---|---|---|---|---|");
-            let rows: Vec<&Change> = match of.design {
-                DesignKind::Ladder => of
-                    .rungs
-                    .iter()
-                    .filter_map(|r| r.change.as_ref().or_else(|| of.changes.iter().find(|c| c.variant == r.variant)))
-                    .collect(),
-                _ => of.changes.iter().collect(),
-            };
-            for change in rows {
+            for change in &of.changes {
                 let (times, interval) = seen(change);
-                let why: Vec<String> =
-                    change.why.iter().map(|w| format!("{:.0} %: {}", w.share * 100.0, cell(&w.says))).collect();
-                let name = of.variants.get(change.variant).map_or("", |v| v.name.as_str());
-                println!("| {} | {times} | {interval} | {} | {} |", cell(name), words(change.verdict), why.join("; "));
+                println!("| {} | {times} | {interval} | {} | {} |", name(change), words(change.verdict), why(change));
+            }
+        }
+        DesignKind::Ladder => {
+            println!("| step | {judged} | interval | in all | interval | kept | why |\n|---|---|---|---|---|---|---|");
+            for rung in &of.rungs {
+                let climbed = of.changes.iter().find(|c| c.variant == rung.variant);
+                let Some(change) = rung.change.as_ref().or(climbed) else { continue };
+                let (times, interval) = seen(change);
+                let (all, all_interval) = rung.total.as_ref().map(seen).unwrap_or_default();
+                let kept = rung.kept.map_or("open", |kept| if kept { "yes" } else { "no" });
+                let why = why(change);
+                println!("| {} | {times} | {interval} | {all} | {all_interval} | {kept} | {why} |", name(change));
             }
         }
     }
