@@ -439,7 +439,7 @@ fn told(change: &Changed, arrow: &str, what: &str) -> String {
 }
 
 /// Says what became of each; returns whether any was refused.
-fn report(out: &mut impl Write, done: &[Changed], what: &str) -> Result<bool> {
+pub(crate) fn report(out: &mut impl Write, done: &[Changed], what: &str) -> Result<bool> {
     let mut failed = false;
     for change in done {
         let refused = matches!(change.outcome, Outcome::Refused(_));
@@ -452,12 +452,12 @@ fn report(out: &mut impl Write, done: &[Changed], what: &str) -> Result<bool> {
         }
     }
     if failed && !is_root() {
-        eprintln!("twinscope: changing settings needs root: sudo twinscope doctor …");
+        eprintln!("twinscope: changing settings needs root");
     }
     Ok(failed)
 }
 
-fn is_root() -> bool {
+pub(crate) fn is_root() -> bool {
     // SAFETY: takes nothing, never fails.
     unsafe { libc::geteuid() == 0 }
 }

@@ -266,6 +266,10 @@ fn main() -> ExitCode {
 }
 
 fn run(command: Command) -> anyhow::Result<u8> {
+    if matches!(command, Command::Record(_) | Command::Doctor(_)) {
+        // What is measured now is not the machine as its owner set it up.
+        tune::say_what_is_left();
+    }
     match command {
         Command::Record(options) => recorder::record(&options),
         Command::Mark(options) => recorder::mark(&options).map(|()| 0),

@@ -1,6 +1,7 @@
 //! What a check is and what it finds.
 
 use crate::Context;
+pub use host::settings::Write;
 use model::Unavailable;
 use serde::Serialize;
 
@@ -124,15 +125,6 @@ pub struct Value {
     pub text: String,
 }
 
-/// A write of a file that would change a setting.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Write {
-    /// The file, as the host sees it.
-    pub path: String,
-    /// What to write.
-    pub value: String,
-}
-
 /// Something to change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Change {
@@ -221,13 +213,6 @@ impl Finding {
         let what = writes.iter().map(command).collect::<Vec<_>>().join("; ");
         self.changes.push(Change { what, risk: risk.into(), writes });
         self
-    }
-}
-
-impl Write {
-    /// A write of `value` to the file at `path`.
-    pub fn new(path: impl Into<String>, value: impl Into<String>) -> Self {
-        Write { path: path.into(), value: value.into() }
     }
 }
 

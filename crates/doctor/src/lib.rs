@@ -1,7 +1,6 @@
 //! Whether this machine is set up right. A check is one question: a value, a verdict against what the hardware should do, what to change, and
 //! the risk of that. Settings are read through the host; costs are measured here. Nothing is changed but by [`Changes::apply`].
 
-mod change;
 mod check;
 mod clock;
 mod context;
@@ -19,13 +18,18 @@ mod pairs;
 mod testing;
 mod wake;
 
-pub use change::{ChangeError, Changed, Changes, Outcome, state_file};
 pub use check::{Change, Check, Finding, Kind, Theme, Value, Verdict, Write};
 pub use context::{Context, Others};
+pub use host::settings::{ChangeError, Changed, Changes, Outcome};
 pub use measure::Spread;
 
 use model::{Status, Unavailable};
 use std::time::Instant;
+
+/// Where applied changes are remembered.
+pub fn state_file() -> std::path::PathBuf {
+    host::settings::state_folder().join("doctor.json")
+}
 
 /// All checks, by theme, in the order in which they run. Those that need a quiet machine do not follow those that load it.
 pub fn checks() -> impl Iterator<Item = &'static Check> {

@@ -1,6 +1,7 @@
 //! What the machine says of itself: CPUs, caches, flags, who runs it. Read through the host, so it is true of recorded ones too.
 
 use host::Host;
+pub(crate) use host::settings::{choices, chosen};
 
 const CPUS: &str = "/sys/devices/system/cpu";
 
@@ -15,17 +16,6 @@ pub(crate) fn list(text: &str) -> Vec<usize> {
         }
     }
     all
-}
-
-/// The word in brackets of a setting that lists its choices: "always [madvise] never". The whole text where there are none.
-pub(crate) fn chosen(text: &str) -> &str {
-    let inside = text.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map(|(word, _)| word);
-    inside.unwrap_or(text).trim()
-}
-
-/// The choices of such a setting.
-pub(crate) fn choices(text: &str) -> Vec<&str> {
-    text.split_ascii_whitespace().map(|w| w.trim_matches(['[', ']'])).collect()
 }
 
 /// The CPUs that are online.

@@ -24,6 +24,7 @@ pub mod perf;
 pub mod registers;
 #[cfg(feature = "bpf")]
 mod ring;
+pub mod settings;
 
 pub use error::ReadError;
 pub use ethtool::{DriverStatistics, Setting};
@@ -207,6 +208,15 @@ impl Host {
             Ok(_) => Ok(()),
             Err(error) => Err(failed(error)),
         }
+    }
+
+    /// Whether a setting can be written, which changes nothing.
+    ///
+    /// # Errors
+    /// Why not: it is not there, or may not be changed.
+    pub fn check_setting(&self, path: &str) -> Result<(), ReadError> {
+        let opened = std::fs::OpenOptions::new().write(true).open(self.path(path));
+        opened.map(drop).map_err(|e| ReadError::new(path, e))
     }
 
     /// The names in a folder, sorted; numbers by value. Of a fixture, those in any frame up to the present one: a later frame holds

@@ -2,6 +2,7 @@
 
 use crate::file::{Commands, DesignName, File, FileError, KeepWord, LoadSpec, Parameter, Ready, Time, nearest};
 use crate::measure::Measured;
+use crate::settings::{self, Setting};
 use crate::space::{self, Set, combinations, fill, for_sh, is_name};
 use crate::{Design, Keep, Plan};
 use query::stats::pairs::{least_p, looks};
@@ -125,7 +126,10 @@ impl Experiment {
                     return Err((name.clone(), format!("{whose}: there is no parameter {name}{meant}")));
                 };
                 let value = value.to_string();
-                let listed = matches!(file.parameters.get(name), Some(Parameter::List(_) | Parameter::Env(_)));
+                let listed = matches!(
+                    file.parameters.get(name),
+                    Some(Parameter::List(_) | Parameter::Env(_) | Parameter::Setting(_))
+                );
                 if listed && !values.contains(&value) {
                     let known: Vec<&str> = values.iter().map(String::as_str).collect();
                     let meant = nearest(&value, &known)
@@ -233,8 +237,10 @@ impl Experiment {
         }
         let used = |name: &str| {
             let hole = format!("{{{name}}}");
-            self.file.text().contains(&hole) || matches!(self.file.parameters.get(name), Some(Parameter::Env(_)))
+            self.file.text().contains(&hole)
+                || matches!(self.file.parameters.get(name), Some(Parameter::Env(_) | Parameter::Setting(_)))
         };
+        settings::compatible(&self.settings())?;
         if let Some(idle) = self.file.parameters.keys().find(|name| !used(name)) {
             return Err((
                 idle.clone(),
@@ -285,6 +291,23 @@ impl Experiment {
             values.extend(of.set.clone());
         }
         values
+    }
+
+    /// The parameters that are settings of the machine, in the order in which they are set.
+    pub fn settings(&self) -> Vec<Setting> {
+        let of = |(name, of): (&String, &Parameter)| match of {
+            Parameter::Setting(of) => Some((name.clone(), of.setting.clone())),
+            _ => None,
+        };
+        let all = self.file.parameters.iter().filter_map(of);
+        let values = |name: &str| {
+            let sets = self.variants.iter().map(|v| &v.set).chain([&self.usual]);
+            let mut values: Vec<String> = sets.filter_map(|set| set.get(name).cloned()).collect();
+            values.sort();
+            values.dedup();
+            values
+        };
+        all.map(|(name, path)| Setting { values: values(&name), name, path }).collect()
     }
 
     /// What is run for a variant; of a ladder, with these steps.

@@ -43,6 +43,7 @@ pub mod result;
 mod runner;
 pub mod scaling;
 mod session;
+mod settings;
 mod show;
 pub mod simulated;
 pub mod space;
@@ -59,6 +60,7 @@ pub use machine::{Go, Journal, Machine, Trial};
 pub use plan::{Better, Design, Keep, Measure, Plan};
 pub use runner::{KeepRecordings, Runner, Tools, Watch};
 pub use session::{End, Session};
+pub use settings::{Setter, Setting, Settings};
 pub use show::{amount, show};
 pub use stage::{Comparison, Kind, Stage};
 

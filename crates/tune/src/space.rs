@@ -1,6 +1,7 @@
 //! What parameters can be: lists and ranges, the combinations of several, and texts in which their values stand in braces.
 
 use crate::file::{Parameter, nearest};
+use crate::settings;
 use query::Session;
 use query::sql::Value;
 use std::collections::BTreeMap;
@@ -22,6 +23,10 @@ pub fn values(of: &Parameter) -> Result<Vec<String>, String> {
     let values: Vec<String> = match of {
         Parameter::List(list) => list.iter().map(ToString::to_string).collect(),
         Parameter::Env(env) => env.values.iter().map(ToString::to_string).collect(),
+        Parameter::Setting(of) => {
+            settings::check(&of.setting)?;
+            of.values.iter().map(ToString::to_string).collect()
+        }
         Parameter::One(one) => vec![one.to_string()],
         Parameter::Range(text) => match range(text) {
             Some(values) => values?,

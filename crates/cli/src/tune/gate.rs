@@ -1,13 +1,14 @@
 //! `twinscope tune gate`: two builds in the same blocks, for CI.
 
-use super::{about, heed, place, print, tools, usage};
+use super::{about, heed, place, print, settings, tools, usage};
 use crate::text::clean;
 use anyhow::{Context, Result};
 use clap::Args;
+use host::Host;
 use std::path::{Path, PathBuf};
 use tune::file::{Amount, DesignName, File, MeasureSpec, VariantSpec};
 use tune::result::{Change, Verdict};
-use tune::{Drive, End, Experiment, Folder, KeepRecordings, drive};
+use tune::{Drive, End, Experiment, Folder, KeepRecordings, Setter, drive};
 
 /// Exit code where the condition holds.
 const HOLDS: u8 = 4;
@@ -42,6 +43,10 @@ pub(super) struct Gate {
     /// Print Markdown, for a pull request
     #[arg(long)]
     markdown: bool,
+
+    /// Change the settings of the machine that the experiment names without asking
+    #[arg(long)]
+    yes: bool,
 
     /// Say nothing but errors and the result
     #[arg(short, long)]
@@ -158,15 +163,21 @@ pub(super) fn gate(asked: &Gate) -> Result<u8> {
 fn session(asked: &Gate, made: &Experiment, file: &File) -> Result<tune::result::Experiment> {
     let text = file.text();
     let path = place(made, "")?;
-    let tools = tools(KeepRecordings::Explained)?;
+    let machine = Host::live();
+    settings::refuse_what_is_left(&machine)?;
+    let keeping = settings::keeping(&machine, made, &path, asked.yes)?;
+    let mut tools = tools(KeepRecordings::Explained)?;
+    tools.settings = keeping.as_ref().map(|keeping| &keeping.settings as &dyn Setter);
     let about = about(made, &asked.file.display().to_string());
     let mut progress = super::watch::Progress::new(made, &path, asked.quiet);
     let what = Drive { experiment: made, text: &text, path: &path, about: &about, more: None };
     let driven = drive(&what, &tools, &mut progress);
     progress.over();
+    let put_back = keeping.map_or(Ok(()), settings::Keeping::over);
     if driven?.1 == End::Stopped {
         crate::stop::leave_signals();
     }
+    put_back?;
     let events = Folder::events(&path)?;
     tune::show(made, &events, &path, file.explained > Some(0)).with_context(|| path.display().to_string())
 }

@@ -4,6 +4,7 @@
 mod gate;
 mod init;
 mod print;
+mod settings;
 mod watch;
 
 use crate::stop;
@@ -11,10 +12,12 @@ use crate::text::clean;
 use ::tune::file::{
     Amount, Budget, Check, Commands, DesignName, File, MeasureSpec, Parameter, Scalar, Time, VariantSpec, Workload,
 };
-use ::tune::{About, Drive, End, Experiment, Folder, KeepRecordings, Session, Tools, drive};
+use ::tune::{About, Drive, End, Event, Experiment, Folder, KeepRecordings, Session, Setter, Tools, drive};
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand, ValueEnum};
+use host::Host;
 use recorder::Usage;
+pub(crate) use settings::say_what_is_left;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -46,6 +49,12 @@ Both are run in the same blocks; a failure is confirmed by a second session befo
     Gate(gate::Gate),
     /// Print a file to begin with: the command of a recording, and as steps what `explain` says to try
     Init(init::Init),
+    /// Put settings back when standard input ends; a session starts this for itself
+    #[command(hide = true)]
+    Keep {
+        /// Where it is remembered what they were
+        file: PathBuf,
+    },
 }
 
 /// What to run.
@@ -137,6 +146,14 @@ struct Run {
     #[arg(short, long, value_name = "NAME.tune")]
     output: Option<PathBuf>,
 
+    /// Change the settings of the machine that the experiment names without asking
+    #[arg(long)]
+    yes: bool,
+
+    /// Put back settings that a session has left changed which was killed together with all that would put them back
+    #[arg(long, exclusive = true)]
+    restore: bool,
+
     /// Print JSON at the end
     #[arg(long)]
     json: bool,
@@ -198,6 +215,8 @@ pub fn tune(asked: &Tune) -> Result<u8> {
         Some(What::Show(asked)) => show(asked),
         Some(What::Gate(asked)) => gate::gate(asked),
         Some(What::Init(asked)) => init::init(asked),
+        Some(What::Keep { file }) => settings::keep(file),
+        None if asked.run.restore => settings::restore(),
         None => run(&asked.run),
     }
 }
@@ -306,13 +325,17 @@ fn place(experiment: &Experiment, text: &str) -> Result<PathBuf> {
             return Ok(path);
         }
         let same = Folder::text(&path).is_ok_and(|kept| kept == text);
-        let ended =
-            Folder::events(&path).ok().and_then(|events| Session::resume(&events).ok()).is_none_or(|s| s.finished());
+        let ended = Folder::events(&path).map_or(true, |events| has_ended(&events));
         if same && !ended {
             return Ok(path);
         }
     }
     bail!("{}.tune: there are 10,000 of them; choose another name with -o", experiment.name)
+}
+
+/// Whether a session has nothing left to run; of one that cannot be read too.
+fn has_ended(events: &[Event]) -> bool {
+    Session::resume(events).map_or(true, |session| session.finished())
 }
 
 fn run(asked: &Run) -> Result<u8> {
@@ -345,18 +368,30 @@ fn run(asked: &Run) -> Result<u8> {
         (None, None, None) => place(&experiment, &text)?,
     };
     let about = about(&experiment, &asked.file.as_ref().map_or("tune".into(), |f| f.display().to_string()));
-    let tools = tools(match asked.keep {
+    let machine = Host::live();
+    let over = asked.more.is_none() && path.exists() && Folder::events(&path).is_ok_and(|events| has_ended(&events));
+    let keeping = match over {
+        true => None,
+        false => {
+            settings::refuse_what_is_left(&machine)?;
+            settings::keeping(&machine, &experiment, &path, asked.yes)?
+        }
+    };
+    let mut tools = tools(match asked.keep {
         Keep::All => KeepRecordings::All,
         Keep::Measured => KeepRecordings::Measured,
         Keep::Explained => KeepRecordings::Explained,
         Keep::None => KeepRecordings::None,
     })?;
+    tools.settings = keeping.as_ref().map(|keeping| &keeping.settings as &dyn Setter);
     heed();
     let mut progress = Progress::new(&experiment, &path, asked.quiet);
     let what = Drive { experiment: &experiment, text: &text, path: &path, about: &about, more: asked.more };
     let driven = drive(&what, &tools, &mut progress);
     progress.over();
+    let put_back = keeping.map_or(Ok(()), settings::Keeping::over);
     let (_, end) = driven?;
+    put_back?;
     stop::leave_signals_unless_stopped(|| {
         eprintln!("twinscope: stopped; to go on where it was: twinscope tune {}", path.display());
     });
@@ -386,12 +421,13 @@ fn about(experiment: &Experiment, called: &str) -> About {
     }
 }
 
-fn tools(keep: KeepRecordings) -> Result<Tools<'static>> {
+fn tools<'a>(keep: KeepRecordings) -> Result<Tools<'a>> {
     Ok(Tools {
         twinscope: std::env::current_exe().context("this program")?,
         stop: &stop::STOP,
         source_of: |table| sources::ALL.iter().find(|s| s.tables.iter().any(|t| t.name == table)).map(|s| s.name),
         keep,
+        settings: None,
     })
 }
 

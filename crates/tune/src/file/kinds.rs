@@ -348,7 +348,7 @@ impl std::fmt::Display for Scalar {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(
     untagged,
-    expecting = "expected a list of values, a range such as \"1..64x2\", \"free\", or { env = NAME, values = [...] }"
+    expecting = "expected a list of values, a range such as \"1..64x2\", \"free\", { env = NAME, values = [...] }, or { setting = FILE, values = [...] }"
 )]
 pub enum Parameter {
     /// Each by hand.
@@ -359,6 +359,8 @@ pub enum Parameter {
     One(Scalar),
     /// A variable of the environment.
     Env(EnvParameter),
+    /// A setting of the machine.
+    Setting(SettingParameter),
 }
 
 /// A parameter that is a variable of the environment.
@@ -367,6 +369,16 @@ pub enum Parameter {
 pub struct EnvParameter {
     /// Its name there.
     pub env: String,
+    /// Its values.
+    pub values: Vec<Scalar>,
+}
+
+/// A parameter that is a setting of the machine: each trial begins with it set, and what was there is put back after it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SettingParameter {
+    /// Its file below /proc/sys or /sys, or the affinity of an interrupt.
+    pub setting: String,
     /// Its values.
     pub values: Vec<Scalar>,
 }

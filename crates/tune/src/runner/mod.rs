@@ -10,10 +10,12 @@ use crate::file::{Check, Commands};
 use crate::folder::{Folder, TrialRecord};
 use crate::machine::{Go, Machine, Trial};
 use crate::measure::{Remains, VOID, failure, lines};
+use crate::settings::{Setter, Setting};
 use crate::space::{FREE, Set, fill};
 use crate::stage::{Kind, Stage};
 use conditions::Stat;
 use host::Host;
+use host::settings::Write;
 use model::{Exit, Manifest};
 use process::{Ended, Start};
 use query::stats::rng::Rng;
@@ -65,6 +67,8 @@ pub struct Tools<'a> {
     pub source_of: fn(&str) -> Option<&'static str>,
     /// Which recordings are kept.
     pub keep: KeepRecordings,
+    /// What sets settings of the machine, where the experiment has any.
+    pub settings: Option<&'a dyn Setter>,
 }
 
 /// Is told how a session goes on.
@@ -136,6 +140,20 @@ impl<'a> Runner<'a> {
         let out = log.with_extension("out");
         let start = Start { words: &words, dir, env, cpus: &[], input, output: Some((&out, log)) };
         process::run(&start, TIMEOUT, self.tools.stop)
+    }
+
+    /// Sets the settings of a trial.
+    fn set(&self, trial: &Trial) -> Result<(), Fault> {
+        let values = self.experiment.values(trial.variant, &trial.steps);
+        let write = |of: Setting| Some((of.path, values.get(&of.name)?.clone(), of.name));
+        let writes: Vec<(String, Write)> = (self.experiment.settings().into_iter().filter_map(write))
+            .map(|(path, value, name)| (name, Write { path, value }))
+            .collect();
+        match self.tools.settings {
+            _ if writes.is_empty() => Ok(()),
+            Some(settings) => settings.set(&writes).map_err(Fault::Void),
+            None => Err(Fault::Void("its settings may not be changed".into())),
+        }
     }
 
     fn attempt(&self, trial: &Trial, folder: &Path) -> Result<(Vec<Option<f64>>, Manifest), Fault> {
@@ -303,7 +321,11 @@ impl Machine for Runner<'_> {
         let at = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0.0, |d| d.as_secs_f64());
         let began = Instant::now();
         let used = process::used_by_children();
-        let result = self.attempt(trial, &folder);
+        let set = self.set(trial);
+        let result = set.and_then(|()| self.attempt(trial, &folder));
+        // However it ended, and whatever was set of them.
+        let back = self.tools.settings.map_or(Ok(()), Setter::put_back);
+        let result = back.map_err(Fault::Void).and(result);
         let seconds = began.elapsed().as_secs_f64();
         let own = process::used_by_children() - used;
         let aside = before.zip(Stat::read(&host)).and_then(|(a, b)| a.until(&b, own, seconds));

@@ -2,11 +2,18 @@
 //!
 //! The state file is JSON. Each entry is one file that was written: what it held at first (`before`), and each value that was
 //! set since by us (`ours`). Undo puts `before` back where the file still holds one of ours; a value that is neither is somebody else's, and
-//! stays. Settings of `/proc/sys` and `/sys` end with the kernel, so entries of another boot are only forgotten.
+//! stays. Settings of `/proc/sys` and `/sys` end with the kernel, so entries of another boot are only forgotten. What the kernel changes
+//! along with a setting ([`coupled`]) is remembered with it, and put back after it.
 
-use crate::check::Write;
-use crate::machine;
-use host::Host;
+mod coupled;
+mod left;
+#[cfg(test)]
+mod tests;
+
+pub use coupled::exclusive;
+pub use left::{Left, left};
+
+use crate::{Host, ReadError};
 use serde::{Deserialize, Serialize};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -22,7 +29,7 @@ pub enum ChangeError {
         "{0}: not understood: {1}; nothing was changed. It holds what settings were before: look at it, then move it away"
     )]
     Damaged(PathBuf, String),
-    /// Another doctor is at it.
+    /// Another program is at it.
     #[error("{0}: another twinscope is applying or undoing changes")]
     Locked(PathBuf),
 }
@@ -37,6 +44,15 @@ struct Entry {
     before: String,
     /// What we wrote, and what the kernel made of it.
     ours: Vec<String>,
+    /// What the kernel changes along with it: files, and what they held.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    with: Vec<(String, String)>,
+    /// It may be written just now, so whatever it holds is what the kernel made of our value.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    writing: bool,
+    /// It may be put back just now, so where it is as before, what goes along with it may not be yet.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    restoring: bool,
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -44,10 +60,13 @@ struct State {
     version: u32,
     /// `/proc/sys/kernel/random/boot_id` when it was written.
     boot: String,
+    /// Whose changes these are, where the file does not say it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    by: String,
     entries: Vec<Entry>,
 }
 
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// What became of one file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -80,9 +99,36 @@ pub struct Changed {
     pub outcome: Outcome,
 }
 
+/// A write of a file that would change a setting.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Write {
+    /// The file, as the host sees it.
+    pub path: String,
+    /// What to write.
+    pub value: String,
+}
+
+impl Write {
+    /// A write of `value` to the file at `path`.
+    pub fn new(path: impl Into<String>, value: impl Into<String>) -> Self {
+        Write { path: path.into(), value: value.into() }
+    }
+}
+
+/// The word in brackets of a setting that lists its choices: "always [madvise] never". The whole text where there are none.
+pub fn chosen(text: &str) -> &str {
+    let inside = text.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map(|(word, _)| word);
+    inside.unwrap_or(text).trim()
+}
+
+/// The choices of a setting that lists them.
+pub fn choices(text: &str) -> Vec<&str> {
+    text.split_ascii_whitespace().map(|w| w.trim_matches(['[', ']'])).collect()
+}
+
 /// What a setting's file holds: the chosen word of a list.
-fn value(host: &Host, path: &str) -> Result<String, host::ReadError> {
-    Ok(machine::chosen(&host.read_text(path)?).to_owned())
+fn value(host: &Host, path: &str) -> Result<String, ReadError> {
+    Ok(chosen(&host.read_text(path)?).to_owned())
 }
 
 /// Numbers of a sysctl with several are separated by tabs when read; masks get zeroes and commas.
@@ -96,16 +142,15 @@ fn same(a: &str, b: &str) -> bool {
     plain(a) == plain(b) || (mask(a).is_some() && mask(a) == mask(b))
 }
 
-/// Where applied changes are remembered: `/var/lib/twinscope` for root, else `$XDG_STATE_HOME/twinscope` or `~/.local/state/twinscope`.
-pub fn state_file() -> PathBuf {
-    let folder = if rustix::process::geteuid().is_root() {
-        PathBuf::from("/var/lib/twinscope")
-    } else {
-        let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
-        let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")));
-        state.unwrap_or_else(std::env::temp_dir).join("twinscope")
-    };
-    folder.join("doctor.json")
+/// The folder of what must outlast a program: `/var/lib/twinscope` for root, else `$XDG_STATE_HOME/twinscope` or
+/// `~/.local/state/twinscope`.
+pub fn state_folder() -> PathBuf {
+    if rustix::process::geteuid().is_root() {
+        return PathBuf::from("/var/lib/twinscope");
+    }
+    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
+    let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")));
+    state.unwrap_or_else(std::env::temp_dir).join("twinscope")
 }
 
 /// The remembered changes, held so that no other program writes them meanwhile.
@@ -144,6 +189,25 @@ impl<'a> Changes<'a> {
             return Err(damaged(format!("version {}, and this program knows {VERSION}", state.version)));
         }
         Ok(Changes { host, file: file.to_owned(), state, _lock: lock })
+    }
+
+    /// Says whose changes these are, for who finds them when their program is gone. Kept with the next of them.
+    pub fn by(&mut self, whose: &str) {
+        self.state.by = whose.to_owned();
+    }
+
+    /// Removes the file where there is nothing to undo.
+    ///
+    /// # Errors
+    /// That it can't be removed.
+    pub fn close(self) -> Result<(), ChangeError> {
+        if !self.is_empty() {
+            return Ok(());
+        }
+        match std::fs::remove_file(&self.file) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(ChangeError::State(self.file, error)),
+            _ => Ok(()),
+        }
     }
 
     /// Whether there is nothing to undo.
@@ -209,7 +273,7 @@ impl<'a> Changes<'a> {
         let wanted: Vec<&Changed> = plan.iter().filter(|c| c.outcome == Outcome::Done).collect();
         for change in &wanted {
             let entry = match self.state.entries.iter_mut().find(|e| e.path == change.path) {
-                Some(entry) if entry.ours.iter().any(|o| same(o, &change.from)) => entry,
+                Some(entry) if entry.writing || entry.ours.iter().any(|o| same(o, &change.from)) => entry,
                 // Somebody has set it since: what was before us is no longer what undo should give back.
                 _ => {
                     self.state.entries.retain(|e| e.path != change.path);
@@ -218,6 +282,9 @@ impl<'a> Changes<'a> {
                         path: change.path.clone(),
                         before: change.from.clone(),
                         ours: Vec::new(),
+                        with: coupled::with(self.host, &change.path, &change.from),
+                        writing: false,
+                        restoring: false,
                     });
                     match self.state.entries.last_mut() {
                         Some(entry) => entry,
@@ -225,7 +292,10 @@ impl<'a> Changes<'a> {
                     }
                 }
             };
-            entry.ours.push(change.to.clone());
+            if !entry.ours.contains(&change.to) {
+                entry.ours.push(change.to.clone());
+            }
+            entry.writing = true;
         }
         self.save()?;
         let mut done = Vec::new();
@@ -242,11 +312,11 @@ impl<'a> Changes<'a> {
                     Ok(()) => Outcome::Done,
                 };
                 // The kernel may have made something else of it, which undo must know for ours.
-                if let Some(entry) = self.state.entries.iter_mut().find(|e| e.path == change.path)
-                    && change.outcome == Outcome::Done
-                    && !entry.ours.contains(&now)
-                {
-                    entry.ours.push(now);
+                if let Some(entry) = self.state.entries.iter_mut().find(|e| e.path == change.path) {
+                    entry.writing = false;
+                    if change.outcome == Outcome::Done && !entry.ours.contains(&now) {
+                        entry.ours.push(now);
+                    }
                 }
             }
             done.push(change);
@@ -257,186 +327,105 @@ impl<'a> Changes<'a> {
         Ok(done)
     }
 
-    /// Puts back what was there before, last change first.
+    /// Puts back what was there before, last change first. What somebody else has set since stays, and is remembered.
     ///
     /// # Errors
     /// Where the state file can't be written.
     pub fn undo(&mut self) -> Result<Vec<Changed>, ChangeError> {
+        self.put_back(true)
+    }
+
+    /// The same for who does not come back: what somebody else has set since stays and is forgotten, as are files that are gone.
+    ///
+    /// # Errors
+    /// Where the state file can't be written.
+    pub fn undo_for_good(&mut self) -> Result<Vec<Changed>, ChangeError> {
+        self.put_back(false)
+    }
+
+    fn put_back(&mut self, remember: bool) -> Result<Vec<Changed>, ChangeError> {
         let mut done = Vec::new();
         for entry in self.forget_other_boots() {
             let from = value(self.host, &entry.path).unwrap_or_default();
-            done.push(Changed {
-                check: entry.check,
-                path: entry.path,
-                from,
-                to: entry.before,
-                outcome: Outcome::Booted,
-            });
+            done.push(entry.changed(from, Outcome::Booted));
+        }
+        // Where this ends half-way, whoever goes on must know that files which go along may not be as before yet.
+        if self.state.entries.iter().any(|e| !e.with.is_empty() && !e.restoring) {
+            let host = self.host;
+            for entry in self.state.entries.iter_mut().filter(|e| !e.with.is_empty()) {
+                entry.restoring |= value(host, &entry.path).is_ok_and(|now| entry.is_ours(&now));
+            }
+            self.save()?;
         }
         for entry in std::mem::take(&mut self.state.entries).into_iter().rev() {
             let now = value(self.host, &entry.path);
             let from = now.as_deref().unwrap_or_default().to_owned();
+            let mut gone = false;
             let outcome = match now {
-                Err(error) => Outcome::Refused(error.to_string()),
+                Err(error) => {
+                    gone = error.is_absent();
+                    Outcome::Refused(error.to_string())
+                }
                 // A crash before the write, or somebody put it back.
-                Ok(now) if same(&now, &entry.before) => Outcome::Same,
-                Ok(now) if !entry.ours.iter().any(|o| same(o, &now)) => Outcome::Foreign(now),
-                Ok(_) => match self.host.write_setting(&entry.path, &entry.before) {
-                    Err(error) => Outcome::Refused(error.to_string()),
-                    Ok(()) => match value(self.host, &entry.path) {
-                        Ok(now) if same(&now, &entry.before) => Outcome::Done,
-                        Ok(now) => Outcome::Refused(format!("{}: it was written, and is {now}", entry.path)),
-                        Err(error) => Outcome::Refused(error.to_string()),
-                    },
-                },
+                Ok(now) if same(&now, &entry.before) && !entry.restoring => Outcome::Same,
+                Ok(now) if !entry.is_ours(&now) && !same(&now, &entry.before) => Outcome::Foreign(now),
+                Ok(_) => self.restore(&entry),
             };
-            done.push(Changed {
-                check: entry.check.clone(),
-                path: entry.path.clone(),
-                from,
-                to: entry.before.clone(),
-                outcome: outcome.clone(),
-            });
-            if matches!(outcome, Outcome::Refused(_) | Outcome::Foreign(_)) {
+            let kept = match outcome {
+                Outcome::Refused(_) => remember || !gone,
+                Outcome::Foreign(_) => remember,
+                _ => false,
+            };
+            done.push(entry.changed(from, outcome));
+            if kept {
                 self.state.entries.insert(0, entry);
             }
         }
         self.save()?;
         Ok(done)
     }
+
+    /// Writes what an entry's files held, those that go along after the setting itself.
+    fn restore(&self, entry: &Entry) -> Outcome {
+        let mut files = vec![(entry.path.as_str(), entry.before.as_str())];
+        files.extend(entry.with.iter().map(|(path, before)| (path.as_str(), before.as_str())));
+        if exclusive(&entry.path).is_some() {
+            // Of two that exclude each other the one that was in force is written; the kernel sets the other to 0, and takes no 0 for it.
+            files.sort_by_key(|(_, before)| *before == "0");
+        }
+        let mut refused = String::new();
+        // Files that limit each other may need a second round: a least frequency cannot be set above the greatest.
+        for _ in 0..3 {
+            refused.clear();
+            for (path, before) in &files {
+                if !value(self.host, path).is_ok_and(|now| same(&now, before))
+                    && let Err(error) = self.host.write_setting(path, before)
+                {
+                    refused = error.to_string();
+                }
+            }
+            let differs = files.iter().find_map(|(path, before)| match value(self.host, path) {
+                Ok(now) if same(&now, before) => None,
+                Ok(now) => Some(format!("{path}: {before} was written, and it is {now}")),
+                Err(error) => Some(error.to_string()),
+            });
+            match differs {
+                None => return Outcome::Done,
+                Some(differs) if refused.is_empty() => refused = differs,
+                Some(_) => {}
+            }
+        }
+        Outcome::Refused(refused)
+    }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::host_of;
-
-    const KNOB: &str = "/proc/sys/vm/knob";
-    const LIST: &str = "/sys/kernel/list";
-    const BOOT: (&str, &str) = ("/proc/sys/kernel/random/boot_id", "boot-1\n");
-
-    fn wanted() -> Vec<(String, Write)> {
-        vec![("a".into(), Write::new(KNOB, "1")), ("b".into(), Write::new(LIST, "madvise"))]
+impl Entry {
+    /// Whether its file holds what we made it hold.
+    fn is_ours(&self, now: &str) -> bool {
+        self.writing || self.ours.iter().any(|o| same(o, now))
     }
 
-    fn outcomes(all: &[Changed]) -> Vec<Outcome> {
-        all.iter().map(|c| c.outcome.clone()).collect()
-    }
-
-    #[test]
-    fn undo_restores_exactly() {
-        let (dir, host) = host_of(&[BOOT, (KNOB, "60"), (LIST, "always")]);
-        let file = dir.path().join("state/doctor.json");
-        let mut changes = Changes::open(&host, &file).unwrap();
-        let plan = changes.plan(&wanted());
-        assert_eq!(plan.iter().map(|c| c.from.as_str()).collect::<Vec<_>>(), ["60", "always"]);
-        assert_eq!(outcomes(&changes.apply(&plan).unwrap()), [Outcome::Done, Outcome::Done]);
-        assert_eq!(host.read_text(KNOB).unwrap(), "1");
-        // Once more, with another value: what is given back is what was there at first.
-        let plan = changes.plan(&[("a".into(), Write::new(KNOB, "2"))]);
-        changes.apply(&plan).unwrap();
-        drop(changes);
-        let mut changes = Changes::open(&host, &file).unwrap();
-        assert_eq!(outcomes(&changes.undo().unwrap()), [Outcome::Done, Outcome::Done]);
-        assert_eq!((host.read_text(KNOB).unwrap(), host.read_text(LIST).unwrap()), ("60".into(), "always".into()));
-        assert!(changes.is_empty() && changes.undo().unwrap().is_empty());
-    }
-
-    /// A crash at any moment between the saved state and the last write.
-    #[test]
-    fn undo_after_a_crash() {
-        for written in 0..=2 {
-            let (dir, host) = host_of(&[BOOT, (KNOB, "60"), (LIST, "always")]);
-            let file = dir.path().join("doctor.json");
-            let mut changes = Changes::open(&host, &file).unwrap();
-            let plan = changes.plan(&wanted());
-            changes.apply(&plan).unwrap();
-            drop(changes);
-            // Those that the crash prevented.
-            if written < 2 {
-                host.write_setting(LIST, "always").unwrap();
-            }
-            if written < 1 {
-                host.write_setting(KNOB, "60").unwrap();
-            }
-            let mut changes = Changes::open(&host, &file).unwrap();
-            let done = changes.undo().unwrap();
-            assert_eq!(done.iter().filter(|c| c.outcome == Outcome::Done).count(), written);
-            assert_eq!((host.read_text(KNOB).unwrap(), host.read_text(LIST).unwrap()), ("60".into(), "always".into()));
-        }
-    }
-
-    #[test]
-    fn what_others_set_is_left() {
-        let (dir, host) = host_of(&[BOOT, (KNOB, "60")]);
-        let file = dir.path().join("doctor.json");
-        let mut changes = Changes::open(&host, &file).unwrap();
-        let plan = changes.plan(&[("a".into(), Write::new(KNOB, "1"))]);
-        changes.apply(&plan).unwrap();
-        host.write_setting(KNOB, "7").unwrap();
-        assert_eq!(outcomes(&changes.undo().unwrap()), [Outcome::Foreign("7".into())]);
-        assert_eq!(host.read_text(KNOB).unwrap(), "7");
-        // Until it is put back by hand.
-        host.write_setting(KNOB, "60").unwrap();
-        assert_eq!(outcomes(&changes.undo().unwrap()), [Outcome::Same]);
-        assert!(changes.is_empty());
-        // What they set is what a later apply gives back.
-        host.write_setting(KNOB, "7").unwrap();
-        let plan = changes.plan(&[("a".into(), Write::new(KNOB, "1"))]);
-        changes.apply(&plan).unwrap();
-        changes.undo().unwrap();
-        assert_eq!(host.read_text(KNOB).unwrap(), "7");
-    }
-
-    #[test]
-    fn a_boot_undoes_by_itself() {
-        let (dir, host) = host_of(&[BOOT, (KNOB, "60")]);
-        let file = dir.path().join("doctor.json");
-        let mut changes = Changes::open(&host, &file).unwrap();
-        let plan = changes.plan(&[("a".into(), Write::new(KNOB, "1"))]);
-        changes.apply(&plan).unwrap();
-        host.write_setting(BOOT.0, "boot-2\n").unwrap();
-        assert_eq!(outcomes(&changes.undo().unwrap()), [Outcome::Booted]);
-        assert_eq!(host.read_text(KNOB).unwrap(), "1", "it was left");
-        assert!(changes.is_empty());
-    }
-
-    #[test]
-    fn nothing_is_changed_where_it_cannot_be_remembered() {
-        let (dir, host) = host_of(&[BOOT, (KNOB, "60")]);
-        let file = dir.path().join("doctor.json");
-        let mut changes = Changes::open(&host, &file).unwrap();
-        assert!(matches!(Changes::open(&host, &file), Err(ChangeError::Locked(_))), "one at a time");
-        // A folder where the new state is to be written.
-        std::fs::create_dir(file.with_extension("part")).unwrap();
-        let plan = changes.plan(&[("a".into(), Write::new(KNOB, "1"))]);
-        assert!(matches!(changes.apply(&plan), Err(ChangeError::State(..))));
-        assert_eq!(host.read_text(KNOB).unwrap(), "60");
-        drop(changes);
-        std::fs::write(&file, "{broken").unwrap();
-        assert!(matches!(Changes::open(&host, &file), Err(ChangeError::Damaged(..))));
-        std::fs::write(&file, "{\"version\": 9, \"boot\": \"\", \"entries\": []}").unwrap();
-        assert!(matches!(Changes::open(&host, &file), Err(ChangeError::Damaged(..))));
-    }
-
-    #[test]
-    fn missing_files_and_equal_values() {
-        let (dir, host) = host_of(&[BOOT, (KNOB, "1\n")]);
-        let mut changes = Changes::open(&host, &dir.path().join("doctor.json")).unwrap();
-        let plan = changes.plan(&wanted());
-        assert_eq!(plan.first().map(|c| &c.outcome), Some(&Outcome::Same));
-        let done = changes.apply(&plan).unwrap();
-        assert!(matches!(done.get(1).map(|c| &c.outcome), Some(Outcome::Refused(why)) if why.contains(LIST)));
-        assert!(changes.is_empty());
-    }
-
-    #[test]
-    fn kernel_spellings_are_equal() {
-        assert!(
-            same("4096\t87380\t6291456", "4096 87380 6291456")
-                && same("00000003", "3")
-                && same("1,00000000", "100000000")
-        );
-        assert!(!same("60", "10") && !same("none", "mq-deadline") && same("0", "00000000"));
+    fn changed(&self, from: String, outcome: Outcome) -> Changed {
+        Changed { check: self.check.clone(), path: self.path.clone(), from, to: self.before.clone(), outcome }
     }
 }
