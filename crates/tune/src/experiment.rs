@@ -458,6 +458,21 @@ mod tests {
     }
 
     #[test]
+    fn settings_are_parameters_without_a_hole() {
+        let file = "[workload]\ncommand = [\"p\"]\n[parameters]\nthp = { setting = \"/sys/kernel/mm/thp\", values = [\"madvise\", \"always\"] }\n\
+            swap = { setting = \"/proc/sys/vm/swappiness\", values = [60] }\n";
+        let made = experiment(file).unwrap();
+        let told: Vec<String> = made.settings().iter().map(|s| format!("{} {:?}", s.name, s.values)).collect();
+        assert_eq!(told, ["swap [\"60\"]", "thp [\"always\", \"madvise\"]"]);
+        assert_eq!(made.values(1, &[])["thp"], "always");
+        let refused = experiment(&file.replace("/sys/kernel", "/sys/../etc")).unwrap_err();
+        assert!(refused.starts_with("e.toml:4: parameter thp: ") && refused.contains("no setting"), "{refused}");
+        assert!(experiment(&file.replace("values = [60]", "value = [60]")).is_err());
+        let twice = experiment(&file.replace("/sys/kernel/mm/thp", "/proc/sys/vm/swappiness")).unwrap_err();
+        assert!(twice.contains("are the same setting"), "{twice}");
+    }
+
+    #[test]
     fn an_ab_is_of_commands_or_of_combinations() {
         let by_hand = "[workload]\ncommand = [\"new\"]\n[[variant]]\nname = \"old\"\ncommand = \"old -x\"\ndir = \"there\"\n[[variant]]\nname = \"new\"\n";
         let made = experiment(by_hand).unwrap();
