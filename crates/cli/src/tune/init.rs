@@ -6,7 +6,7 @@ use clap::Args;
 use explain::Explain;
 use explain::cause::Experiment as Trial;
 use std::path::PathBuf;
-use tune::file::{Commands, DesignName, EnvParameter, File, Parameter, Scalar, StepSpec, Workload};
+use tune::file::{Commands, DesignName, EnvParameter, File, Parameter, Scalar, SettingParameter, StepSpec, Workload};
 
 /// So many findings are made into steps.
 const MOST: usize = 5;
@@ -98,6 +98,15 @@ fn add(file: &mut File, trial: &Trial, why: &str) -> bool {
                 trial.name.clone(),
                 Parameter::Env(EnvParameter { env: "JAVA_TOOL_OPTIONS".into(), values }),
                 trial.name.clone(),
+            )
+        }
+        // What it is now has no word that can be written.
+        "setting" if !trial.values.iter().any(|v| v.starts_with('x')) && !trial.name.contains(char::is_uppercase) => {
+            let values = trial.values.iter().cloned().map(Scalar::Text).collect();
+            (
+                trial.name.clone(),
+                Parameter::Setting(SettingParameter { setting: trial.name.clone(), values }),
+                last.clone(),
             )
         }
         _ => return false,

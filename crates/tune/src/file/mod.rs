@@ -8,7 +8,7 @@ pub use error::FileError;
 pub(crate) use error::nearest;
 pub use kinds::{
     Amount, Budget, Check, Commands, DesignName, EnvParameter, From, KeepWord, LoadSpec, MeasureSpec, Parameter, Ready,
-    Scalar, Server, StepSpec, Time, VariantSpec, Workload,
+    Scalar, Server, SettingParameter, StepSpec, Time, VariantSpec, Workload,
 };
 
 use serde::{Deserialize, Serialize};
