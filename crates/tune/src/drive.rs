@@ -75,8 +75,7 @@ pub fn drive(what: &Drive, tools: &Tools, watch: &mut dyn Watch) -> Result<(Sess
     if let Some(blocks) = what.more {
         session.more(blocks, &mut folder).map_err(failed)?;
     }
-    let seed = session.plan().seed;
-    let mut runner = Runner::new(what.experiment, path, tools, watch, seed);
+    let mut runner = Runner::new(what.experiment, path, tools, watch, &session);
     if session.trials() == 0 && !session.finished() {
         runner.once().map_err(DriveError::Once)?;
     }

@@ -10,6 +10,7 @@ use crate::file::{Check, Commands};
 use crate::folder::{Folder, TrialRecord};
 use crate::machine::{Go, Machine, Trial};
 use crate::measure::{Remains, VOID, failure, lines};
+use crate::session::Session;
 use crate::settings::{Setter, Setting};
 use crate::space::{FREE, Set, fill};
 use crate::stage::{Kind, Stage};
@@ -99,16 +100,17 @@ pub struct Runner<'a> {
 }
 
 impl<'a> Runner<'a> {
-    /// For a session in this folder; `seed` is its plan's.
+    /// For this session in this folder.
     pub fn new(
         experiment: &'a Experiment,
         path: &'a Path,
         tools: &'a Tools<'a>,
         watch: &'a mut dyn Watch,
-        seed: u64,
+        session: &Session,
     ) -> Runner<'a> {
+        let (seed, trials) = (session.plan().seed, session.trials());
         let steps = experiment.file.step.len();
-        let spent = (1..).map_while(|number| Folder::record(path, number)).map(|r| r.seconds).sum();
+        let spent = (1..=trials).filter_map(|number| Folder::record(path, number)).map(|r| r.seconds).sum();
         Runner { experiment, path, tools, watch, seed, stages: steps + 1, spent, until: None }
     }
 
