@@ -28,7 +28,7 @@ pub struct Report {
 /// Writes the page and says where. Returns the exit code.
 pub fn report(options: &Report) -> Result<u8> {
     if let [session] = options.choose.recordings.as_slice()
-        && session.is_dir()
+        && ::tune::Folder::is_one(session)
     {
         return experiment(options, session);
     }

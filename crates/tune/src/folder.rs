@@ -142,6 +142,11 @@ impl Folder {
         read.map(|(events, _)| events).map_err(|e| FolderError::Journal(file, e))
     }
 
+    /// Whether this is the folder of a session.
+    pub fn is_one(path: &Path) -> bool {
+        path.join(JOURNAL).is_file()
+    }
+
     /// The text of its experiment's file.
     ///
     /// # Errors
