@@ -3,21 +3,10 @@
 use crate::check::Finding;
 use crate::context::Context;
 use host::Host;
+pub(crate) use host::testing::host_of;
 use model::Unavailable;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
-
-/// A host that holds these files.
-pub(crate) fn host_of(files: &[(&str, &str)]) -> (tempfile::TempDir, Host) {
-    let dir = tempfile::tempdir().unwrap();
-    for (path, text) in files {
-        let path = dir.path().join(path.trim_start_matches('/'));
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
-    }
-    let host = Host::fixture(dir.path());
-    (dir, host)
-}
 
 pub(crate) fn context<'a>(host: &'a Host, stop: &'a AtomicBool) -> Context<'a> {
     Context { host, dir: Path::new("/"), quick: true, stop }

@@ -25,6 +25,8 @@ pub mod registers;
 #[cfg(feature = "bpf")]
 mod ring;
 pub mod settings;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 
 pub use error::ReadError;
 pub use ethtool::{DriverStatistics, Setting};

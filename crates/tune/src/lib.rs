@@ -61,7 +61,7 @@ pub use plan::{Better, Design, Keep, Measure, Plan};
 pub use runner::{KeepRecordings, Runner, Tools, Watch};
 pub use session::{End, Session};
 pub use settings::{Setter, Setting, Settings};
-pub use show::{amount, show};
+pub use show::{amount, factor, show};
 pub use stage::{Comparison, Kind, Stage};
 
 /// What can go wrong in a session.

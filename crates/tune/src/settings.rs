@@ -152,20 +152,10 @@ impl Setter for Settings<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use host::testing::host_of;
 
     const LIST: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
     const KNOB: &str = "/proc/sys/vm/stat_interval";
-
-    fn host_of(files: &[(&str, &str)]) -> (tempfile::TempDir, Host) {
-        let dir = tempfile::tempdir().unwrap();
-        for (path, text) in files {
-            let path = dir.path().join(path.trim_start_matches('/'));
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
-        }
-        let host = Host::at(dir.path());
-        (dir, host)
-    }
 
     fn of(path: &str, values: &[&str]) -> Setting {
         let values = values.iter().map(|v| (*v).to_owned()).collect();

@@ -3,21 +3,11 @@
 use crate::text::{clean, cut, table, trimmed};
 use anyhow::Result;
 use std::path::Path;
-use tune::amount;
 use tune::result::{Change, DesignKind, Experiment, MeasureHead, TrialEnd, Verdict};
+use tune::{amount, factor};
 
 /// Characters of a bar.
 const WIDTH: usize = 31;
-
-/// A factor with three digits.
-fn factor(of: f64) -> String {
-    match of {
-        of if of >= 100.0 => format!("{of:.0}×"),
-        of if of >= 10.0 => format!("{of:.1}×"),
-        of if of >= 0.1 => format!("{of:.2}×"),
-        of => format!("{of:.3}×"),
-    }
-}
 
 fn seen(change: &Change) -> (String, String) {
     let times = change.factor.map_or("–".into(), factor);

@@ -414,7 +414,11 @@ fn a_session_that_was_killed_goes_on() {
 #[test]
 fn a_session_that_was_stopped_says_how_to_go_on() {
     let folder = Folder::new();
-    write(&folder, "e.toml", &slow("stopped"));
+    write(
+        &folder,
+        "e.toml",
+        &slow("stopped").replace("timeout =", "cleanup = \"touch $TWINSCOPE_TRIAL/cleaned\"\ntimeout ="),
+    );
     let mut running = folder.start(folder.command(["tune", "e.toml"]));
     running.until("a trial has ended", || {
         std::fs::read_to_string(folder.path("e.tune/session.jsonl")).is_ok_and(|text| text.contains("\"ended\""))
@@ -425,6 +429,10 @@ fn a_session_that_was_stopped_says_how_to_go_on() {
     running.signal(libc::SIGINT);
     let done = running.wait();
     assert!(done.stderr.contains("to go on where it was: twinscope tune e.tune"), "{done}");
+    let cleaned = |trial: &Value| {
+        folder.path("e.tune/trials").join(format!("{:04}/cleaned", trial["number"].as_u64().unwrap())).exists()
+    };
+    assert!(show(&folder, "e.tune")["trials"].as_array().unwrap().iter().all(cleaned), "{done}");
     assert_eq!(std::os::unix::process::ExitStatusExt::signal(&done.status), Some(libc::SIGINT), "{done}");
     finished(&folder);
 }

@@ -1,18 +1,7 @@
 //! Tests of changes on a host of files.
 
 use super::*;
-
-/// A host that holds these files.
-fn host_of(files: &[(&str, &str)]) -> (tempfile::TempDir, Host) {
-    let dir = tempfile::tempdir().unwrap();
-    for (path, text) in files {
-        let path = dir.path().join(path.trim_start_matches('/'));
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
-    }
-    let host = Host::fixture(dir.path());
-    (dir, host)
-}
+use crate::testing::host_of;
 
 const KNOB: &str = "/proc/sys/vm/knob";
 const LIST: &str = "/sys/kernel/list";

@@ -26,22 +26,13 @@ impl Stat {
     }
 
     /// Between this and a later one: the parts of the CPUs' time that were stolen, and that others used, when the trial's own
-    /// processes used so many seconds of `seconds` on `cpus` CPUs.
-    pub(super) fn until(&self, later: &Stat, own: f64, seconds: f64) -> Option<(f64, f64)> {
+    /// processes used so many seconds of it. `None` where no time passed.
+    pub(super) fn until(&self, later: &Stat, own: f64) -> Option<(f64, f64)> {
         let all = later.all - self.all;
-        if all <= 0.0 || seconds <= 0.0 {
-            return None;
-        }
         let part = |ticks: f64| (ticks / all).clamp(0.0, 1.0);
-        // Ticks to seconds by what passed of both: no need to know how long a tick is, nor how many CPUs there are.
-        let per_second = sysconf_ticks();
-        Some((part(later.stolen - self.stolen), part(later.busy - self.busy - own * per_second)))
+        let own = own * rustix::param::clock_ticks_per_second() as f64;
+        (all > 0.0).then(|| (part(later.stolen - self.stolen), part(later.busy - self.busy - own)))
     }
-}
-
-/// Ticks a second of /proc/stat.
-fn sysconf_ticks() -> f64 {
-    rustix::param::clock_ticks_per_second() as f64
 }
 
 #[cfg(test)]
@@ -53,9 +44,9 @@ mod tests {
         let a = Stat::parse("cpu  100 0 50 1000 10 0 5 20 0 0\ncpu0 1 2 3\n").unwrap();
         let b = Stat::parse("cpu  300 0 150 1080 10 0 5 40 0 0\n").unwrap();
         // 400 ticks passed, 300 of them busy and 20 stolen; our own used 2 s, 200 ticks of a hundredth of a second.
-        let (stolen, others) = a.until(&b, 200.0 / sysconf_ticks(), 2.0).unwrap();
+        let (stolen, others) = a.until(&b, 200.0 / rustix::param::clock_ticks_per_second() as f64).unwrap();
         assert!((stolen - 0.05).abs() < 1e-9 && (others - 0.25).abs() < 1e-9, "{stolen} {others}");
-        assert_eq!(a.until(&a, 0.0, 1.0), None);
+        assert_eq!(a.until(&a, 0.0), None);
         assert_eq!(Stat::parse("cpu 1 2\n"), None);
         assert_eq!(Stat::parse(""), None);
     }

@@ -5,7 +5,7 @@ pub(crate) mod process;
 mod server;
 
 use crate::event::Outcome;
-use crate::experiment::{Experiment, words};
+use crate::experiment::{Experiment, Invocation, words};
 use crate::file::{Check, Commands};
 use crate::folder::{Folder, TrialRecord};
 use crate::machine::{Go, Machine, Trial};
@@ -122,26 +122,9 @@ impl<'a> Runner<'a> {
         let Some(command) = &self.experiment.file.workload.once else { return Ok(()) };
         let made = self.experiment.invocation(0, &[])?;
         let log = self.path.join("once.log");
-        let ended = self.helper(command, &made.values, &made.dir, &made.env, None, &log)?;
+        let ended = helper(command, &made, &made.env, None, &log, self.tools.stop)?;
         let log = log.display();
         ended.failure().map_or(Ok(()), |why| Err(format!("once: {why}; its output is in {log}")))
-    }
-
-    /// Runs a command beside the workload: by a shell or not, its output into a file.
-    fn helper(
-        &self,
-        command: &Commands,
-        values: &Set,
-        dir: &Path,
-        env: &BTreeMap<String, String>,
-        input: Option<&Path>,
-        log: &Path,
-    ) -> Result<Ended, String> {
-        let words = words(command, values)?;
-        // Both streams into one file would need them opened once; the errors tell more.
-        let out = log.with_extension("out");
-        let start = Start { words: &words, dir, env, cpus: &[], input, output: Some((&out, log)) };
-        process::run(&start, TIMEOUT, self.tools.stop)
     }
 
     /// Sets the settings of a trial.
@@ -170,10 +153,10 @@ impl<'a> Runner<'a> {
         env.insert(TRIAL_VARIABLE.into(), folder.display().to_string());
         let mut rng = Rng::new(self.seed ^ (trial.number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
         env.insert(PAD_VARIABLE.into(), "x".repeat(rng.below(PAD + 1)));
-        let run = |command: &Option<Commands>, what: &str, input: Option<&Path>| {
+        let run = |command: &Option<Commands>, what: &str, input: Option<&Path>, stop: &AtomicBool| {
             let Some(command) = command else { return Ok(()) };
             let log = folder.join(format!("{what}.err"));
-            let ended = self.helper(command, &made.values, &made.dir, &env, input, &log).map_err(Fault::Failed)?;
+            let ended = helper(command, &made, &env, input, &log, stop).map_err(Fault::Failed)?;
             match ended.failure() {
                 Some(_) if ended == Ended::Stopped => Err(Fault::Stopped),
                 Some(why) => Err(Fault::Failed(format!("{what}: {why}"))),
@@ -181,7 +164,7 @@ impl<'a> Runner<'a> {
             }
         };
         let measured = (|| {
-            run(&workload.prepare, "prepare", None)?;
+            run(&workload.prepare, "prepare", None, self.tools.stop)?;
             let server = experiment.file.server.as_ref();
             let server = server.map(|s| server::start(s, &made, &env, &experiment.base, folder, self.tools.stop));
             let mut server = server.transpose()?;
@@ -226,7 +209,7 @@ impl<'a> Runner<'a> {
             }
             if let Some(check) = &workload.check {
                 wrong(check, &made.values, &made.dir, &output).map_or(Ok(()), |why| Err(Fault::Failed(why)))?;
-                run(&check.command, "check", Some(&output))?;
+                run(&check.command, "check", Some(&output), self.tools.stop)?;
             }
             let warm_up = workload.warm_up.map_or(Duration::ZERO, |t| t.0);
             let of = Remains { recording: &recording, manifest: &manifest, output: &output, dir: &made.dir, warm_up };
@@ -236,8 +219,8 @@ impl<'a> Runner<'a> {
             }
             Ok((taken.into_iter().map(Result::ok).collect(), manifest))
         })();
-        // However it ended.
-        let cleaned = run(&workload.cleanup, "cleanup", None);
+        // However it ended, and also where somebody wants to stop.
+        let cleaned = run(&workload.cleanup, "cleanup", None, &AtomicBool::new(false));
         let measured = measured?;
         cleaned.map(|()| measured)
     }
@@ -302,6 +285,21 @@ impl<'a> Runner<'a> {
     }
 }
 
+/// Runs a command beside the workload: by a shell or not, its errors into `log` and its output beside it.
+fn helper(
+    command: &Commands,
+    made: &Invocation,
+    env: &BTreeMap<String, String>,
+    input: Option<&Path>,
+    log: &Path,
+    stop: &AtomicBool,
+) -> Result<Ended, String> {
+    let words = words(command, &made.values)?;
+    let out = log.with_extension("out");
+    let start = Start { words: &words, dir: &made.dir, env, cpus: &[], input, output: Some((&out, log)) };
+    process::run(&start, TIMEOUT, stop)
+}
+
 /// Why a trial has no numbers.
 enum Fault {
     Failed(String),
@@ -330,7 +328,7 @@ impl Machine for Runner<'_> {
         let result = back.map_err(Fault::Void).and(result);
         let seconds = began.elapsed().as_secs_f64();
         let own = process::used_by_children() - used;
-        let aside = before.zip(Stat::read(&host)).and_then(|(a, b)| a.until(&b, own, seconds));
+        let aside = before.zip(Stat::read(&host)).and_then(|(a, b)| a.until(&b, own));
         let record = TrialRecord {
             at,
             seconds,

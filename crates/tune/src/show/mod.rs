@@ -3,7 +3,7 @@
 mod trials;
 mod words;
 
-pub use words::amount;
+pub use words::{amount, factor};
 
 use crate::designs::{self, ladder, shown, sweep};
 use crate::experiment::Experiment;

@@ -62,8 +62,8 @@ pub(super) fn about(of: Value) -> String {
     format!("{} ({} to {})", short(of.estimate), short(of.low), short(of.high))
 }
 
-/// A factor with three digits.
-fn factor(of: f64) -> String {
+/// A factor with two or three digits: 1.94×, 12.3×, 140×.
+pub fn factor(of: f64) -> String {
     match of {
         of if of >= 100.0 => format!("{of:.0}×"),
         of if of >= 10.0 => format!("{of:.1}×"),
