@@ -5,11 +5,12 @@
 //! variable cloud computing environments", ICPE 2017).
 
 use crate::event::Outcome;
+use crate::space::Set;
 use query::stats::rng::Rng;
 use serde::{Deserialize, Serialize};
 
 /// A place in a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Slot {
     /// Which variant.
@@ -17,6 +18,16 @@ pub struct Slot {
     /// Recorded for explaining, and not part of the numbers.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub explained: bool,
+    /// Values of parameters that were chosen for this trial, beside those of its variant.
+    #[serde(default, skip_serializing_if = "Set::is_empty")]
+    pub set: Set,
+}
+
+impl Slot {
+    /// Of a variant as it is, measured.
+    pub fn of(variant: usize) -> Slot {
+        Slot { variant, ..Slot::default() }
+    }
 }
 
 /// The order of a block: all orders are as likely (Fisher and Yates). It depends on nothing but its arguments, so it can be told
@@ -92,7 +103,7 @@ mod tests {
     use super::*;
 
     fn slots(n: usize) -> Vec<Slot> {
-        (0..n).map(|variant| Slot { variant, explained: false }).collect()
+        (0..n).map(Slot::of).collect()
     }
 
     #[test]

@@ -166,7 +166,7 @@ mod tests {
     fn lines_come_back_as_they_were() {
         let measures = vec![Measure { name: "wall".into(), better: Better::Less }];
         let plan = Plan::new(Design::Ab { variants: 1 }, measures, u64::MAX);
-        let slot = Slot { variant: 1, explained: false };
+        let slot = Slot::of(1);
         let all = [
             Event::Plan { format: FORMAT, plan: plan.clone() },
             Event::Block { stage: 0, block: 0, attempt: 0, order: vec![slot] },

@@ -280,8 +280,8 @@ impl Experiment {
         }
     }
 
-    /// The parameters' values for a variant; of a ladder, with these steps.
-    pub fn values(&self, variant: usize, steps: &[usize]) -> Set {
+    /// The parameters' values for a variant; of a ladder, with these steps. Those of `set` were chosen for one trial.
+    pub fn values(&self, variant: usize, steps: &[usize], set: &Set) -> Set {
         let mut values = self.usual.clone();
         let sets = match self.file.design {
             DesignName::Ladder => steps.iter().map(|step| step + 1).collect(),
@@ -290,6 +290,7 @@ impl Experiment {
         for of in sets.iter().filter_map(|v| self.variants.get(*v)) {
             values.extend(of.set.clone());
         }
+        values.extend(set.clone());
         values
     }
 
@@ -315,7 +316,7 @@ impl Experiment {
     /// # Errors
     /// A name in braces that is no parameter.
     pub fn invocation(&self, variant: usize, steps: &[usize]) -> Result<Invocation, String> {
-        let values = self.values(variant, steps);
+        let values = self.values(variant, steps, &Set::new());
         self.invocation_of(variant, values)
     }
 
@@ -464,7 +465,7 @@ mod tests {
         let made = experiment(file).unwrap();
         let told: Vec<String> = made.settings().iter().map(|s| format!("{} {:?}", s.name, s.values)).collect();
         assert_eq!(told, ["swap [\"60\"]", "thp [\"always\", \"madvise\"]"]);
-        assert_eq!(made.values(1, &[])["thp"], "always");
+        assert_eq!(made.values(1, &[], &Set::new())["thp"], "always");
         let refused = experiment(&file.replace("/sys/kernel", "/sys/../etc")).unwrap_err();
         assert!(refused.starts_with("e.toml:4: parameter thp: ") && refused.contains("no setting"), "{refused}");
         assert!(experiment(&file.replace("values = [60]", "value = [60]")).is_err());

@@ -1,6 +1,7 @@
 //! What a session needs of the world: something that runs a trial, and something that keeps what was decided.
 
 use crate::event::{Event, Outcome};
+use crate::space::Set;
 use crate::stage::Stage;
 
 /// One run of one variant.
@@ -20,6 +21,8 @@ pub struct Trial {
     pub variant: usize,
     /// Of a ladder: the steps that this variant has, from 0.
     pub steps: Vec<usize>,
+    /// Values of parameters that were chosen for this trial, beside those of its variant.
+    pub set: Set,
     /// Recorded for explaining: what it measures is kept, and not part of the numbers.
     pub explained: bool,
 }

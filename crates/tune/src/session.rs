@@ -233,6 +233,7 @@ impl Session {
                 place,
                 variant: slot.variant,
                 steps: self.steps(slot.variant),
+                set: slot.set.clone(),
                 explained: slot.explained,
             });
         }

@@ -106,7 +106,7 @@ impl Stage {
         };
         let here: Vec<usize> =
             self.variants.iter().copied().filter(|v| asked(*v) && !self.series.hopeless(*v)).collect();
-        let slot = |variant, explained| Slot { variant, explained };
+        let slot = |variant, explained| Slot { explained, ..Slot::of(variant) };
         let mut slots: Vec<Slot> = here.iter().map(|v| slot(*v, false)).collect();
         slots.extend(here.iter().filter(|v| self.explains(**v)).map(|v| slot(*v, true)));
         slots

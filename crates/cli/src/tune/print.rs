@@ -314,7 +314,7 @@ pub(super) fn plan(of: &tune::Experiment) -> Result<u8> {
     let seeded = of.file.seed.is_some();
     if seeded {
         let slots: Vec<tune::blocks::Slot> =
-            (0..of.variants.len()).map(|variant| tune::blocks::Slot { variant, explained: false }).collect();
+            (0..of.variants.len()).map(tune::blocks::Slot::of).collect();
         let whole = if of.file.step.is_empty() { "" } else { " of the whole ladder" };
         println!("order of the first blocks{whole}, without trials for explaining:");
         let stage = of.file.step.len();

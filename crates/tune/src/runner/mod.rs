@@ -129,7 +129,7 @@ impl<'a> Runner<'a> {
 
     /// Sets the settings of a trial.
     fn set(&self, trial: &Trial) -> Result<(), Fault> {
-        let values = self.experiment.values(trial.variant, &trial.steps);
+        let values = self.experiment.values(trial.variant, &trial.steps, &trial.set);
         let write = |of: Setting| Some((of.path, values.get(&of.name)?.clone(), of.name));
         let writes: Vec<(String, Write)> = (self.experiment.settings().into_iter().filter_map(write))
             .map(|(path, value, name)| (name, Write { path, value }))
@@ -144,7 +144,7 @@ impl<'a> Runner<'a> {
     fn attempt(&self, trial: &Trial, folder: &Path) -> Result<(Vec<Option<f64>>, Manifest), Fault> {
         let experiment = self.experiment;
         let workload = &experiment.file.workload;
-        let mut values = experiment.values(trial.variant, &trial.steps);
+        let mut values = experiment.values(trial.variant, &trial.steps, &trial.set);
         for value in values.values_mut().filter(|value| *value == FREE) {
             *value = free_port().map_err(|e| Fault::Void(format!("no free port: {e}")))?.to_string();
         }

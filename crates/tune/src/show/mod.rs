@@ -13,6 +13,7 @@ use crate::judge::By;
 use crate::result::{self, DesignKind, MeasureHead, Rung, Sweep, TrialEnd, Variant};
 use crate::scaling::{self, Peak, Work};
 use crate::session::Session;
+use crate::space::Set;
 use crate::stage::{Kind, Stage};
 use crate::{Better, Error, Event, why};
 use query::stats::quantile::quantile;
@@ -223,7 +224,7 @@ impl View<'_> {
     }
 
     fn swept(&self, variant: usize) -> Vec<String> {
-        let values = self.experiment.values(variant, &[]);
+        let values = self.experiment.values(variant, &[], &Set::new());
         self.experiment.swept.iter().map(|p| values.get(p).cloned().unwrap_or_default()).collect()
     }
 
