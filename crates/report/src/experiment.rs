@@ -57,11 +57,13 @@ mod tests {
             changes: Vec::new(),
             rungs: Vec::new(),
             sweep: None,
+            search: None,
             trials: vec![Trial {
                 number: 1,
                 stage: 0,
                 block: 0,
                 variant: 0,
+                set: vec![(HOSTILE.into(), HOSTILE.into())],
                 explained: false,
                 end: TrialEnd::Failed,
                 reason: Some(HOSTILE.into()),

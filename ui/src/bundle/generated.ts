@@ -181,7 +181,7 @@ export type Comparison = {
 };
 
 /** What a session asks. */
-export type DesignKind = "ab" | "ladder" | "sweep";
+export type DesignKind = "ab" | "ladder" | "sweep" | "search";
 
 /** A metric that differs from the baseline in one of the other runs. */
 export type Difference = {
@@ -315,6 +315,8 @@ export type Experiment = {
   rungs: Array<Rung>,
   /** Of a sweep: its points; else null. */
   sweep: Sweep | null,
+  /** Of a search: the rates that were found; else null. The factors of its changes are of rates. */
+  search: Search | null,
   /** All trials in the order in which they ran. */
   trials: Array<Trial>,
   /** What a reader should know before he believes it. */
@@ -1047,6 +1049,54 @@ export type Sawtooth = {
   p: number,
 };
 
+/** A search. */
+export type Search = {
+  /** The parameter that was searched. */
+  parameter: string,
+  /** What has to hold, in words. */
+  limits: Array<string>,
+  /** The measure whose curve over the rate is shown, by its place in `measures`. */
+  measure: number,
+  /** Its limit; null where it has no upper one. */
+  limit: number | null,
+  /** What was found, by variant. */
+  rates: Array<SearchRate>,
+};
+
+/** The highest rate of a variant that meets the limits. */
+export type SearchRate = {
+  /** The number of its variant. */
+  variant: number,
+  /** The rate; null where it is not known. */
+  rate: number | null,
+  /** Its 95 % interval, in which is how the machine went up and down; null with too few trials. */
+  interval: [number, number] | null,
+  /** How many trials it is made of. */
+  around: number,
+  /** Where no rate was found: that even the highest, or not even the lowest, met the limits. Null where one was. */
+  says: string | null,
+  /** What was broken most often, in words; null where nothing was. */
+  limited_by: string | null,
+  /** The curve of the measure over the rate; empty where there is none. */
+  curve: Array<[number, number]>,
+  /** The measured trials in their order. */
+  tried: Array<SearchTrial>,
+};
+
+/** A trial of a search. */
+export type SearchTrial = {
+  /** Its number. */
+  trial: number,
+  /** The rate that was asked for. */
+  rate: number,
+  /** What `measure` was; null where it failed. */
+  value: number | null,
+  /** What was broken, in words; null where all limits were met. */
+  broke: string | null,
+  /** Whether the estimate is made of it, among others. */
+  around: boolean,
+};
+
 /** A serial phase: a stretch in which one thread ran and no other could, after more did. */
 export type Serial = {
   /** Where it begins, seconds. */
@@ -1351,6 +1401,8 @@ export type Trial = {
   block: number,
   /** Its variant. */
   variant: number,
+  /** Values of parameters that were chosen for this trial, beside those of its variant: name and value. */
+  set: Array<[string, string]>,
   /** Recorded for explaining; not part of the numbers. */
   explained: boolean,
   /** How it ended. */

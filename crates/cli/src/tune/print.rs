@@ -1,5 +1,6 @@
 //! What a session has come to, on the terminal, as CSV and as Markdown.
 
+use super::search;
 use crate::text::{clean, cut, table, trimmed};
 use anyhow::Result;
 use std::path::Path;
@@ -9,13 +10,13 @@ use tune::{amount, factor};
 /// Characters of a bar.
 const WIDTH: usize = 31;
 
-fn seen(change: &Change) -> (String, String) {
+pub(super) fn seen(change: &Change) -> (String, String) {
     let times = change.factor.map_or("–".into(), factor);
     let interval = change.interval.map_or("–".into(), |[low, high]| format!("{} to {}", factor(low), factor(high)));
     (times, interval)
 }
 
-fn words(verdict: Verdict) -> &'static str {
+pub(super) fn words(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Better => "better",
         Verdict::Worse => "worse",
@@ -26,7 +27,7 @@ fn words(verdict: Verdict) -> &'static str {
 }
 
 /// An interval on a logarithmic axis from −`span` to `span`, with a line at 1.
-fn bar(change: &Change, span: f64) -> String {
+pub(super) fn bar(change: &Change, span: f64) -> String {
     let (Some(times), Some([low, high])) = (change.factor, change.interval) else { return String::new() };
     let at = |x: f64| (((x.ln() / span + 1.0) / 2.0 * (WIDTH - 1) as f64).round().max(0.0) as usize).min(WIDTH - 1);
     let (low, high, middle) = (at(low), at(high), at(times));
@@ -40,12 +41,12 @@ fn bar(change: &Change, span: f64) -> String {
 }
 
 /// Half the width of the axis on which all of these fit: at least ± 5 %.
-fn span<'a>(changes: impl Iterator<Item = &'a Change>) -> f64 {
+pub(super) fn span<'a>(changes: impl Iterator<Item = &'a Change>) -> f64 {
     let ends = changes.flat_map(|c| c.interval.into_iter().flatten().chain(c.factor));
     ends.map(|x| x.ln().abs()).filter(|x| x.is_finite()).fold(1.05f64.ln(), f64::max)
 }
 
-fn value(of: Option<f64>, measure: &MeasureHead) -> String {
+pub(super) fn value(of: Option<f64>, measure: &MeasureHead) -> String {
     of.map_or("–".into(), |x| amount(x, &measure.unit))
 }
 
@@ -65,6 +66,7 @@ pub(super) fn result(of: &Experiment, path: &Path) {
         DesignKind::Ab => changes(of),
         DesignKind::Ladder => ladder(of),
         DesignKind::Sweep => sweep(of),
+        DesignKind::Search => search::print(of),
     }
     for caution in &of.cautions {
         println!("\ncaution: {}", clean(caution));
@@ -111,7 +113,7 @@ fn changes(of: &Experiment) {
     why(of.changes.iter().map(|c| (c.variant, c)), of);
 }
 
-fn why<'a>(changes: impl Iterator<Item = (usize, &'a Change)>, of: &Experiment) {
+pub(super) fn why<'a>(changes: impl Iterator<Item = (usize, &'a Change)>, of: &Experiment) {
     let name = |v: usize| of.variants.get(v).map_or("", |v| v.name.as_str());
     for (variant, change) in changes.filter(|(_, c)| !c.why.is_empty()) {
         let slow = if change.verdict == Verdict::Better { change.against } else { change.variant };
@@ -242,9 +244,13 @@ pub(super) fn csv(of: &Experiment) -> Result<()> {
     Ok(())
 }
 
+/// A text in a table of Markdown.
+pub(super) fn cell(text: &str) -> String {
+    clean(text).replace('|', "\\|")
+}
+
 /// For a ticket.
 pub(super) fn markdown(of: &Experiment) {
-    let cell = |text: &str| clean(text).replace('|', "\\|");
     println!("{}\n", cell(&of.verdict));
     let judged = of.measures.first().map_or("", |m| m.name.as_str());
     let name = |change: &Change| cell(of.variants.get(change.variant).map_or("", |v| v.name.as_str()));
@@ -253,6 +259,11 @@ pub(super) fn markdown(of: &Experiment) {
         why.collect::<Vec<_>>().join("; ")
     };
     match of.design {
+        DesignKind::Search => {
+            if let Some(found) = &of.search {
+                search::markdown(of, found);
+            }
+        }
         DesignKind::Sweep => {
             let Some(sweep) = &of.sweep else { return };
             let unit = of.measures.first().map_or("", |m| m.unit.as_str());
@@ -313,8 +324,7 @@ pub(super) fn plan(of: &tune::Experiment) -> Result<u8> {
     println!("\nat most {} blocks of a comparison; changes of {:.1} % matter", plan.blocks, plan.effect * 100.0);
     let seeded = of.file.seed.is_some();
     if seeded {
-        let slots: Vec<tune::blocks::Slot> =
-            (0..of.variants.len()).map(tune::blocks::Slot::of).collect();
+        let slots: Vec<tune::blocks::Slot> = (0..of.variants.len()).map(tune::blocks::Slot::of).collect();
         let whole = if of.file.step.is_empty() { "" } else { " of the whole ladder" };
         println!("order of the first blocks{whole}, without trials for explaining:");
         let stage = of.file.step.len();
