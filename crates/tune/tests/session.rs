@@ -128,7 +128,7 @@ fn designs() -> [(Plan, Table); 6] {
         (
             Plan { blocks: 9, explained: 2, ..plan(Design::Search { variants: 3, searched: searched() }) },
             // The last one takes no rate at all.
-            Table::new(&[1.0, 1.3, 0.01]).failing(&[0, 1, 0]),
+            Table::new(&[1.0, 1.3, 0.001]).failing(&[0, 1, 0]),
         ),
         (
             Plan { blocks: 8, ..plan(Design::Ladder { steps: searching, table: 9, searched: Some(searched()) }) },
