@@ -57,6 +57,7 @@ mod tests {
             changes: Vec::new(),
             rungs: Vec::new(),
             sweep: None,
+            factorial: None,
             trials: vec![Trial {
                 number: 1,
                 stage: 0,

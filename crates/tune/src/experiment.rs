@@ -1,5 +1,6 @@
 //! An experiment: its file with everything looked up and checked, as variants, measures and a plan.
 
+use crate::designs::factorial;
 use crate::file::{Commands, DesignName, File, FileError, KeepWord, LoadSpec, Parameter, Ready, Time, nearest};
 use crate::measure::Measured;
 use crate::settings::{self, Setting};
@@ -12,7 +13,7 @@ use std::time::Duration;
 
 /// Blocks of an `ab` or a step of a ladder at most, where the file does not say.
 const BLOCKS: usize = 30;
-/// Blocks of a sweep, and of a whole ladder at least.
+/// Blocks of a sweep and of a factorial, and of a whole ladder at least.
 const SWEEP: usize = 10;
 /// The least change that matters, where the file does not say.
 const EFFECT: f64 = 0.03;
@@ -32,7 +33,7 @@ pub struct Experiment {
     pub base: PathBuf,
     /// The variants by number, the baseline first. Of a ladder, what each step sets by itself.
     pub variants: Vec<Variant>,
-    /// Of a sweep: the parameters that vary.
+    /// Of a sweep and a factorial: the parameters that vary.
     pub swept: Vec<String>,
     /// What is measured.
     pub measures: Vec<Measured>,
@@ -64,6 +65,13 @@ pub struct Invocation {
     pub env: BTreeMap<String, String>,
     /// The parameters' values.
     pub values: Set,
+}
+
+impl Variant {
+    /// One that sets this.
+    pub(crate) fn of(name: String, set: Set) -> Variant {
+        Variant { name, set, ..Variant::default() }
+    }
 }
 
 impl Experiment {
@@ -100,8 +108,8 @@ impl Experiment {
         }
         let mut made = Experiment { name, file, base, variants: Vec::new(), swept: Vec::new(), measures, usual };
         made.variants = made.find_variants(&parameters).map_err(|(word, what)| wrong(&word, what))?;
-        if made.file.design == DesignName::Sweep {
-            made.swept = parameters.iter().filter(|(_, v)| v.len() > 1).map(|(p, _)| p.clone()).collect();
+        if matches!(made.file.design, DesignName::Sweep | DesignName::Factorial) {
+            made.swept = factorial::flags(&parameters);
         }
         made.check().map_err(|(word, what)| wrong(&word, what))?;
         made.plan(0).check().map_err(|e| FileError::whole(called, e.to_string()))?;
@@ -116,6 +124,10 @@ impl Experiment {
         }
         if file.design != DesignName::Ab && !file.variant.is_empty() {
             return about("[[variant]]", "variants by hand are for design = \"ab\"");
+        }
+        if file.design == DesignName::Factorial && !(file.only_where.is_empty() && file.zip.is_empty()) {
+            let word = if file.zip.is_empty() { "where" } else { "zip" };
+            return about(word, &format!("{word}: a factorial needs each of its combinations"));
         }
         let set = |of: &BTreeMap<String, crate::file::Scalar>, whose: &str| {
             let known: Vec<&str> = parameters.keys().map(String::as_str).collect();
@@ -163,6 +175,7 @@ impl Experiment {
                 };
                 file.variant.iter().map(of).collect()
             }
+            DesignName::Factorial => factorial::variants(parameters),
             DesignName::Ab | DesignName::Sweep => {
                 let varies: Vec<String> =
                     parameters.iter().filter(|(_, v)| v.len() > 1).map(|(p, _)| p.clone()).collect();
@@ -264,18 +277,24 @@ impl Experiment {
         let design = match file.design {
             DesignName::Ab => Design::Ab { variants: others },
             DesignName::Sweep => Design::Sweep { points: self.variants.len() },
+            DesignName::Factorial => Design::Factorial { flags: self.swept.len() },
             DesignName::Ladder => {
                 Design::Ladder { steps: steps(), table: file.budget.table.unwrap_or_else(|| table_blocks(others)) }
             }
         };
-        let usual = if file.design == DesignName::Sweep { SWEEP } else { BLOCKS };
+        let (usual, explained) = match file.design {
+            DesignName::Sweep => (SWEEP, EXPLAINED),
+            // What a flag does is in half of the runs: two recordings of them do not show it.
+            DesignName::Factorial => (SWEEP, 0),
+            DesignName::Ab | DesignName::Ladder => (BLOCKS, EXPLAINED),
+        };
         let measures = self.measures.iter().map(|m| m.head.clone()).collect();
         Plan {
             effect: file.effect.map_or(EFFECT, |e| e.0),
             blocks: file.budget.blocks.unwrap_or(usual),
             quick: file.quick,
             wrong: file.confidence.as_deref().and_then(wrong_of).unwrap_or(WRONG),
-            explained: file.explained.unwrap_or(EXPLAINED),
+            explained: file.explained.unwrap_or(explained),
             ..Plan::new(design, measures, file.seed.unwrap_or(seed))
         }
     }

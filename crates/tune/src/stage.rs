@@ -16,6 +16,8 @@ pub enum Kind {
     Table,
     /// All points.
     Sweep,
+    /// Flags on and off.
+    Factorial,
 }
 
 /// A variant, what it is held against, and what was seen of them.
@@ -86,7 +88,12 @@ impl Stage {
     /// Whether there are to be more blocks.
     pub(crate) fn wants_block(&self) -> bool {
         let open = self.comparisons.iter().any(|c| c.verdict.is_none() && !self.hopeless(c));
-        let alive = self.variants.iter().any(|v| !self.series.hopeless(*v));
+        let works = |v: &usize| !self.series.hopeless(*v);
+        // Effects are contrasts of all runs, so one that never works leaves none.
+        let alive = match self.kind {
+            Kind::Factorial => self.variants.iter().all(works),
+            _ => self.variants.iter().any(works),
+        };
         !self.time_up && self.series.blocks.len() < self.limit && if self.leave { open } else { alive }
     }
 

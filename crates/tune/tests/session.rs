@@ -103,13 +103,14 @@ fn each_counts_once(session: &Session, journal: &[Event]) {
     }
 }
 
-fn designs() -> [(Plan, Table); 4] {
+fn designs() -> [(Plan, Table); 5] {
     let steps = vec![Keep::IfBetter, Keep::Always, Keep::IfBetter, Keep::IfBetter];
     [
         (ab_plan(2), Table::new(&[1.0, 0.98, 1.0])),
         (Plan { blocks: 9, explained: 3, ..ab_plan(1) }, Table::new(&[1.0, 0.7]).failing(&[0, 2])),
         (plan(Design::Ladder { steps, table: 12 }), Table::new(&[1.0, 0.9, 0.9, 0.7, 0.8]).failing(&[0, 0, 0, 16, 0])),
         (Plan { blocks: 6, ..plan(Design::Sweep { points: 4 }) }, Table::new(&[1.0, 0.8, 0.7, 0.69])),
+        (Plan { blocks: 5, ..plan(Design::Factorial { flags: 2 }) }, Table::new(&[1.0, 0.8, 0.7, 0.6])),
     ]
 }
 
@@ -139,7 +140,7 @@ proptest! {
 
     #[test]
     fn killed_void_and_stopped_at_random(
-        design in 0..4usize,
+        design in 0..5usize,
         kills in prop::collection::vec(1..60usize, 0..8),
         void in prop::collection::btree_set(1..200usize, 0..6),
         stop in 1..20usize,
@@ -167,7 +168,7 @@ proptest! {
 
     #[test]
     fn no_journal_makes_it_panic(
-        design in 0..4usize,
+        design in 0..5usize,
         edits in prop::collection::vec((0..400usize, 0..3usize, 0..400usize), 1..6),
     ) {
         let (plan, machine) = designs()[design].clone();

@@ -21,7 +21,8 @@ export function readExperiment(data: unknown): Experiment {
     changes.every((c) => there(c.variant) && there(c.against) && Array.isArray(c.pairs) && Array.isArray(c.others) && Array.isArray(c.why)) &&
     made.rungs.every((r) => there(r.variant)) &&
     made.trials.every((t) => there(t.variant) && Array.isArray(t.values)) &&
-    (made.sweep === null || (Array.isArray(made.sweep.points) && made.sweep.points.every((p) => there(p.variant) && Array.isArray(p.values))));
+    (made.sweep === null || (Array.isArray(made.sweep.points) && made.sweep.points.every((p) => there(p.variant) && Array.isArray(p.values)))) &&
+    (!made.factorial || (Array.isArray(made.factorial.flags) && made.factorial.effects.every((x) => Array.isArray(x.of) && Array.isArray(x.blocks))));
   if (!sound) throw new Error("The experiment in this file is damaged.");
   return made;
 }

@@ -1,6 +1,7 @@
 //! What each design asks, stage by stage, and what comes out.
 
 pub mod ab;
+pub mod factorial;
 pub mod ladder;
 pub mod sweep;
 
@@ -15,6 +16,7 @@ pub(crate) fn next_stage(session: &Session) -> Option<Stage> {
         Design::Ab { variants } => ab::stage(session, *variants),
         Design::Ladder { steps, table } => ladder::stage(session, steps.len(), *table),
         Design::Sweep { points } => sweep::stage(session, *points),
+        Design::Factorial { flags } => factorial::stage(session, *flags),
     }?;
     stage.explained = session.plan().explained;
     Some(stage)

@@ -1,5 +1,6 @@
 //! What a session has come to, put together from its events, its folder and its file: what [`crate::result`] describes.
 
+mod factorial;
 mod trials;
 mod words;
 
@@ -58,6 +59,7 @@ pub fn show(
             DesignName::Ab => DesignKind::Ab,
             DesignName::Ladder => DesignKind::Ladder,
             DesignName::Sweep => DesignKind::Sweep,
+            DesignName::Factorial => DesignKind::Factorial,
         },
         began: (about.began > 0.0).then_some(about.began),
         host: about.host,
@@ -71,6 +73,7 @@ pub fn show(
         changes,
         rungs: view.rungs(),
         sweep: view.sweep(),
+        factorial: view.factorial(),
         trials: trials.clone(),
         cautions: Vec::new(),
         next: Vec::new(),
@@ -289,6 +292,10 @@ impl View<'_> {
                 better.max_by(|a, b| by(a).total_cmp(&by(b))).map_or(0, |c| c.variant)
             }
             DesignKind::Sweep => return next,
+            DesignKind::Factorial => {
+                next.extend(factorial::next(shown));
+                return next;
+            }
         };
         if self.with_why {
             next.extend(why::limit(self.path, &self.explained(last)));

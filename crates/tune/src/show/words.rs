@@ -84,7 +84,7 @@ fn interval(change: &Change) -> String {
 }
 
 /// "does 1.94× the work of", "takes 0.87× the time of", "has 0.5× the p99 of".
-fn does(measure: &MeasureHead, times: f64) -> String {
+pub(super) fn does(measure: &MeasureHead, times: f64) -> String {
     let times = factor(times);
     match measure.name.as_str() {
         "work" => format!("does {times} the work of"),
@@ -162,6 +162,7 @@ pub(super) fn verdict(of: &result::Experiment) -> String {
         }
         DesignKind::Ladder => climbed(of),
         DesignKind::Sweep => swept(of),
+        DesignKind::Factorial => super::factorial::said(of),
     };
     if of.finished { said } else { format!("Not finished. {said}") }
 }
@@ -228,7 +229,7 @@ fn swept(of: &result::Experiment) -> String {
     said
 }
 
-fn capital(text: &str) -> String {
+pub(super) fn capital(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())
 }
