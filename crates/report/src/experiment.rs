@@ -58,6 +58,7 @@ mod tests {
             rungs: Vec::new(),
             sweep: None,
             search: None,
+            factorial: None,
             trials: vec![Trial {
                 number: 1,
                 stage: 0,

@@ -1,5 +1,6 @@
 //! An experiment: its file with everything looked up and checked, as variants, measures and a plan.
 
+use crate::designs::factorial;
 use crate::designs::search::{Bound, Searched};
 use crate::file::{Commands, DesignName, File, FileError, KeepWord, LoadSpec, Parameter, Ready, Time, nearest};
 use crate::measure::Measured;
@@ -13,7 +14,7 @@ use std::time::Duration;
 
 /// Blocks of an `ab` or a step of a ladder at most, where the file does not say.
 const BLOCKS: usize = 30;
-/// Blocks of a sweep, and of a whole ladder at least.
+/// Blocks of a sweep and of a factorial, and of a whole ladder at least.
 const SWEEP: usize = 10;
 /// The least change that matters, where the file does not say.
 const EFFECT: f64 = 0.03;
@@ -33,7 +34,7 @@ pub struct Experiment {
     pub base: PathBuf,
     /// The variants by number, the baseline first. Of a ladder, what each step sets by itself.
     pub variants: Vec<Variant>,
-    /// Of a sweep: the parameters that vary.
+    /// Of a sweep and a factorial: the parameters that vary.
     pub swept: Vec<String>,
     /// Of a search: what is searched.
     pub searched: Option<Searched>,
@@ -67,6 +68,13 @@ pub struct Invocation {
     pub env: BTreeMap<String, String>,
     /// The parameters' values.
     pub values: Set,
+}
+
+impl Variant {
+    /// One that sets this.
+    pub(crate) fn of(name: String, set: Set) -> Variant {
+        Variant { name, set, ..Variant::default() }
+    }
 }
 
 impl Experiment {
@@ -126,8 +134,8 @@ impl Experiment {
         let mut made =
             Experiment { name, file, base, variants: Vec::new(), swept: Vec::new(), searched, measures, usual };
         made.variants = made.find_variants(&parameters).map_err(|(word, what)| wrong(&word, what))?;
-        if made.file.design == DesignName::Sweep {
-            made.swept = parameters.iter().filter(|(_, v)| v.len() > 1).map(|(p, _)| p.clone()).collect();
+        if matches!(made.file.design, DesignName::Sweep | DesignName::Factorial) {
+            made.swept = factorial::flags(&parameters);
         }
         made.check().map_err(|(word, what)| wrong(&word, what))?;
         made.plan(0).check().map_err(|e| FileError::whole(called, e.to_string()))?;
@@ -142,6 +150,10 @@ impl Experiment {
         }
         if !matches!(file.design, DesignName::Ab | DesignName::Search) && !file.variant.is_empty() {
             return about("[[variant]]", "variants by hand are for design = \"ab\" or \"search\"");
+        }
+        if file.design == DesignName::Factorial && !(file.only_where.is_empty() && file.zip.is_empty()) {
+            let word = if file.zip.is_empty() { "where" } else { "zip" };
+            return about(word, &format!("{word}: a factorial needs each of its combinations"));
         }
         let set = |of: &BTreeMap<String, crate::file::Scalar>, whose: &str| {
             let known: Vec<&str> = parameters.keys().map(String::as_str).collect();
@@ -189,6 +201,7 @@ impl Experiment {
                 };
                 file.variant.iter().map(of).collect()
             }
+            DesignName::Factorial => factorial::variants(parameters),
             DesignName::Ab | DesignName::Sweep | DesignName::Search => {
                 let varies: Vec<String> =
                     parameters.iter().filter(|(_, v)| v.len() > 1).map(|(p, _)| p.clone()).collect();
@@ -297,19 +310,25 @@ impl Experiment {
                 let searched = self.searched.clone().unwrap_or_else(|| searched(&[], 0.0, 0.0));
                 Design::Search { variants: self.variants.len(), searched }
             }
+            DesignName::Factorial => Design::Factorial { flags: self.swept.len() },
             DesignName::Ladder => {
                 let table = file.budget.table.unwrap_or_else(|| table_blocks(others));
                 Design::Ladder { steps: steps(), table, searched: self.searched.clone() }
             }
         };
-        let usual = if file.design == DesignName::Sweep { SWEEP } else { BLOCKS };
+        let (usual, explained) = match file.design {
+            DesignName::Sweep => (SWEEP, EXPLAINED),
+            // What a flag does is in half of the runs: two recordings of them do not show it.
+            DesignName::Factorial => (SWEEP, 0),
+            DesignName::Ab | DesignName::Ladder | DesignName::Search => (BLOCKS, EXPLAINED),
+        };
         let measures = self.measures.iter().map(|m| m.head.clone()).collect();
         Plan {
             effect: file.effect.map_or(EFFECT, |e| e.0),
             blocks: file.budget.blocks.unwrap_or(usual),
             quick: file.quick,
             wrong: file.confidence.as_deref().and_then(wrong_of).unwrap_or(WRONG),
-            explained: file.explained.unwrap_or(EXPLAINED),
+            explained: file.explained.unwrap_or(explained),
             ..Plan::new(design, measures, file.seed.unwrap_or(seed))
         }
     }

@@ -1,9 +1,13 @@
 //! What a session is to do: the design, what is measured, and how sure its answers shall be.
 
 use crate::Error;
+use crate::designs::factorial::Runs;
 use crate::designs::search::Searched;
 use query::stats::pairs::{least_p, looks};
 use serde::{Deserialize, Serialize};
+
+/// The least blocks of a factorial: of two or three, Student's t can tell next to nothing.
+const FACTORIAL: usize = 4;
 
 /// A plan. It is the first event of a journal, and does not change but for [`crate::Session::more`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -57,6 +61,11 @@ pub enum Design {
         variants: usize,
         /// What is searched.
         searched: Searched,
+    },
+    /// So many flags on and off, in runs that are all in each block ([`crate::designs::factorial::Runs`]).
+    Factorial {
+        /// 2 to 8.
+        flags: usize,
     },
 }
 
@@ -172,6 +181,14 @@ impl Plan {
             }
             Design::Sweep { points } if *points < 2 => refuse(format!("a sweep of {points} points: at least 2")),
             Design::Sweep { .. } => Ok(()),
+            Design::Factorial { flags } if Runs::of(*flags).is_none() => {
+                refuse(format!("a factorial of {flags} flags: 2 to 8"))
+            }
+            Design::Factorial { .. } if self.blocks < FACTORIAL => refuse(format!(
+                "{} blocks of a factorial: at least {FACTORIAL}, for their scatter is what effects are judged by",
+                self.blocks
+            )),
+            Design::Factorial { .. } => Ok(()),
         }
     }
 
@@ -206,6 +223,7 @@ impl Plan {
             Design::Ladder { steps, .. } => steps.len() + 1,
             Design::Sweep { points } => *points,
             Design::Search { variants, .. } => *variants,
+            Design::Factorial { flags } => Runs::of(*flags).map_or(0, |runs| runs.count()),
         }
     }
 }

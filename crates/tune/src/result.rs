@@ -2,6 +2,10 @@
 //! describes it. Numbers that are not known are null; factors are a variant ÷ what it is held against, of the measure itself, so
 //! that 1.9 of a time is 1.9 times the time.
 
+mod factorial;
+
+pub use factorial::{Combination, Factorial, Flag, FlagEffect};
+
 use serde::Serialize;
 
 /// The version of the contract.
@@ -31,7 +35,7 @@ pub struct Experiment {
     pub measures: Vec<MeasureHead>,
     /// The least change that matters, as a share.
     pub effect: f64,
-    /// The most blocks of a comparison (of a sweep: all).
+    /// The most blocks of a comparison (of a sweep and a factorial: all).
     pub blocks: usize,
     /// The variants by number; the first is the baseline.
     pub variants: Vec<Variant>,
@@ -43,6 +47,8 @@ pub struct Experiment {
     pub sweep: Option<Sweep>,
     /// Of a search: the rates that were found; else null. The factors of its changes are of rates.
     pub search: Option<Search>,
+    /// Of a factorial: its effects; else null.
+    pub factorial: Option<Factorial>,
     /// All trials in the order in which they ran.
     pub trials: Vec<Trial>,
     /// What a reader should know before he believes it.
@@ -64,6 +70,8 @@ pub enum DesignKind {
     Sweep,
     /// The highest rate that meets all limits.
     Search,
+    /// Flags on and off.
+    Factorial,
 }
 
 /// What a trial measures.

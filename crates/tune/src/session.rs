@@ -188,6 +188,9 @@ impl Session {
         match self.plan.design {
             Design::Ladder { .. } => Err("a ladder's blocks are planned at its beginning: begin a new session".into()),
             Design::Sweep { .. } => Ok(()),
+            Design::Factorial { .. } => {
+                Err("a factorial's blocks are planned at its beginning: begin a new session".into())
+            }
             Design::Search { variants: 1, .. } => Ok(()),
             Design::Ab { .. } | Design::Search { .. } => {
                 let most = query::stats::pairs::MOST;

@@ -19,6 +19,8 @@ pub enum Kind {
     Sweep,
     /// The highest rate that meets the limits.
     Search,
+    /// Flags on and off.
+    Factorial,
 }
 
 /// A variant, what it is held against, and what was seen of them.
@@ -142,10 +144,15 @@ impl Stage {
     /// Whether there are to be more blocks.
     pub(crate) fn wants_block(&self) -> bool {
         let open = self.comparisons.iter().any(|c| c.verdict.is_none() && !self.hopeless(c));
-        let alive = self.variants.iter().any(|v| !self.series.hopeless(*v));
         if let Some(of) = &self.search {
             return !self.time_up && !search::slots(self, of).is_empty();
         }
+        let works = |v: &usize| !self.series.hopeless(*v);
+        // Effects are contrasts of all runs, so one that never works leaves none.
+        let alive = match self.kind {
+            Kind::Factorial => self.variants.iter().all(works),
+            _ => self.variants.iter().any(works),
+        };
         !self.time_up && self.series.blocks.len() < self.limit && if self.leave { open } else { alive }
     }
 

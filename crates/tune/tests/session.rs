@@ -114,7 +114,7 @@ fn searched() -> Searched {
     Searched { parameter: "rate".into(), from: 300.0, to: 1e5, limits, reached: None }
 }
 
-fn designs() -> [(Plan, Table); 6] {
+fn designs() -> [(Plan, Table); 7] {
     let searching = vec![Keep::IfBetter, Keep::Always];
     let steps = vec![Keep::IfBetter, Keep::Always, Keep::IfBetter, Keep::IfBetter];
     [
@@ -134,6 +134,7 @@ fn designs() -> [(Plan, Table); 6] {
             Plan { blocks: 8, ..plan(Design::Ladder { steps: searching, table: 9, searched: Some(searched()) }) },
             Table::new(&[1.0, 1.2, 1.5]),
         ),
+        (Plan { blocks: 5, ..plan(Design::Factorial { flags: 2 }) }, Table::new(&[1.0, 0.8, 0.7, 0.6])),
     ]
 }
 
@@ -207,7 +208,7 @@ proptest! {
 
     #[test]
     fn killed_void_and_stopped_at_random(
-        design in 0..4usize,
+        design in 0..5usize,
         kills in prop::collection::vec(1..60usize, 0..8),
         void in prop::collection::btree_set(1..200usize, 0..6),
         stop in 1..20usize,
@@ -235,7 +236,7 @@ proptest! {
 
     #[test]
     fn no_journal_makes_it_panic(
-        design in 0..4usize,
+        design in 0..5usize,
         edits in prop::collection::vec((0..400usize, 0..3usize, 0..400usize), 1..6),
     ) {
         let (plan, machine) = designs()[design].clone();

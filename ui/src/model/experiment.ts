@@ -22,7 +22,8 @@ export function readExperiment(data: unknown): Experiment {
     made.rungs.every((r) => there(r.variant)) &&
     made.trials.every((t) => there(t.variant) && Array.isArray(t.values) && Array.isArray(t.set)) &&
     (made.search === null || (Array.isArray(made.search.rates) && made.search.rates.every((r) => there(r.variant) && Array.isArray(r.tried) && Array.isArray(r.curve)))) &&
-    (made.sweep === null || (Array.isArray(made.sweep.points) && made.sweep.points.every((p) => there(p.variant) && Array.isArray(p.values))));
+    (made.sweep === null || (Array.isArray(made.sweep.points) && made.sweep.points.every((p) => there(p.variant) && Array.isArray(p.values)))) &&
+    (!made.factorial || (Array.isArray(made.factorial.flags) && made.factorial.effects.every((x) => Array.isArray(x.of) && Array.isArray(x.blocks))));
   if (!sound) throw new Error("The experiment in this file is damaged.");
   return made;
 }

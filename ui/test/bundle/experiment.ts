@@ -1,6 +1,6 @@
 // Synthetic experiments: two variants against a baseline, a ladder (climbed, and with its whole-ladder blocks), and sweeps.
 import { gzipSync } from "node:zlib";
-import { EXPERIMENT_FORMAT, type Change, type Experiment, type MeasureHead, type Pair, type Point, type Rung, type Trial, type Variant } from "../../src/bundle/generated";
+import { EXPERIMENT_FORMAT, type Change, type Experiment, type FlagEffect, type MeasureHead, type Pair, type Point, type Rung, type Trial, type Variant } from "../../src/bundle/generated";
 import { HOSTILE } from "./samples";
 
 /** Numbers that look random and are the same each time. */
@@ -60,7 +60,7 @@ const spoil = (t: Trial | undefined, more: Partial<Trial>) => t && Object.assign
 function base(design: Experiment["design"], name: string): Omit<Experiment, "verdict" | "variants"> {
   return {
     format: EXPERIMENT_FORMAT, name, design, began: 1795623482, host: "bench-3, Linux 6.12.4, 2 CPUs (AMD EPYC 7B13)", command: "java {gc} -cp build Explorer --lock {lock} --threads 2",
-    finished: true, measures: [RATE, CPU, RSS], effect: 0.03, blocks: 30, changes: [], rungs: [], sweep: null, search: null, trials: [],
+    finished: true, measures: [RATE, CPU, RSS], effect: 0.03, blocks: 30, changes: [], rungs: [], sweep: null, search: null, factorial: null, trials: [],
     cautions: ["In block 4 the hypervisor gave 11 % of the CPU time to others; pairs in random order bear that, with wider intervals."],
     next: [{ says: "What limits `atomic` now is one lock. Try more stripes:", command: "twinscope tune explorer.toml --set lock=striped-4096" }, { says: "Or look at the whole report of both.", command: null }],
   };
@@ -198,6 +198,38 @@ export function searchExperiment(found = true): Experiment {
   };
 }
 
+/** Six flags in 16 runs: some do something, pairs share contrasts. */
+export function factorialExperiment(): Experiment {
+  const names = ["arenas", "gc", "inline", "log", "pool", "thp"];
+  const next = noise(17);
+  const effect = (of: number[][], factor: number, p: number): FlagEffect => ({
+    of, name: of.map((x) => x.map((i) => names[i]).join(" × ")).join(" or "), factor, interval: [factor * 0.987, factor * 1.013], p, told: p <= 0.05, blocks: Array.from({ length: 8 }, () => factor * (1 + 0.03 * next())),
+  });
+  const on = (run: number): number[] => {
+    const [a, b, c, d] = [run & 1, (run >> 1) & 1, (run >> 2) & 1, (run >> 3) & 1] as const;
+    return [a, b, c, d, a ^ b ^ c, b ^ c ^ d].flatMap((x, i) => (x ? [i] : []));
+  };
+  const called = (flags: number[]) => flags.map((i) => names[i]).join(" + ") || "all off";
+  const set = (flags: number[]): [string, string][] => names.map((n, i) => [n, flags.includes(i) ? "yes" : "no"]);
+  const value = (run: number) => 14000 * (on(run).includes(1) ? 1.42 : 1) * (on(run).includes(3) ? 0.91 : 1);
+  return {
+    ...base("factorial", "explorer flags"), blocks: 8,
+    verdict: "`gc=yes` does 1.42× the work of `gc=no` (1.40 to 1.44); `log=yes` does 0.91× the work of `log=no` (0.90 to 0.92). Throughput is highest by the effects with `gc`: 1.42× (1.40 to 1.44) of all off.",
+    variants: Array.from({ length: 16 }, (_, run) => variant(called(on(run)), run, value(run), { set: set(on(run)) })),
+    factorial: {
+      flags: names.map((name) => ({ name, off: "no", on: "yes" })), resolution: "IV", blocks: 8,
+      aliased: "16 of 64 combinations are run (resolution IV): pool is on where an odd number of arenas, gc, inline is. Flags are told from pairs, but these pairs not from each other: arenas × gc or inline × pool.",
+      effects: [
+        effect([[1]], 1.42, 2e-9), effect([[3]], 0.91, 1e-6), effect([[0, 1], [2, 4]], 1.062, 0.041), effect([[2]], 1.011, 0.62), effect([[0]], 0.994, 1), effect([[4]], 1.003, 1), effect([[5]], 0.999, 1),
+        effect([[0, 2], [1, 4]], 1.002, 1),
+      ],
+      predicted: { name: "gc", set: set([1]), variant: null, factor: 1.42, interval: [1.4, 1.44] },
+      measured: { name: called(on(6)), set: set(on(6)), variant: 6, factor: 1.45, interval: [1.41, 1.49] },
+    },
+    trials: trials(16, 8, value),
+  };
+}
+
 /** Names that want to be markup, everywhere. */
 export function hostileExperiment(): Experiment {
   const e = abExperiment();
@@ -221,7 +253,7 @@ export function emptyExperiment(): Experiment {
 }
 
 export const EXPERIMENTS: Record<string, () => Experiment> = {
-  ab: abExperiment, ladder: ladderExperiment, climbing: () => ladderExperiment(false), sweep: sweepExperiment, unfit: () => sweepExperiment(false), grid: gridExperiment, search: searchExperiment, searching: () => searchExperiment(false), hostile: hostileExperiment, empty: emptyExperiment,
+  ab: abExperiment, ladder: ladderExperiment, climbing: () => ladderExperiment(false), sweep: sweepExperiment, unfit: () => sweepExperiment(false), grid: gridExperiment, search: searchExperiment, searching: () => searchExperiment(false), factorial: factorialExperiment, hostile: hostileExperiment, empty: emptyExperiment,
 };
 
 /** The html file: the template with the data at its marker. */

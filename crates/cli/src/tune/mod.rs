@@ -4,7 +4,6 @@
 mod gate;
 mod init;
 mod print;
-mod search;
 mod settings;
 mod watch;
 

@@ -1,6 +1,7 @@
 //! What each design asks, stage by stage, and what comes out.
 
 pub mod ab;
+pub mod factorial;
 pub mod ladder;
 pub mod search;
 pub mod sweep;
@@ -17,6 +18,7 @@ pub(crate) fn next_stage(session: &Session) -> Option<Stage> {
         Design::Ladder { steps, table, .. } => ladder::stage(session, steps.len(), *table),
         Design::Sweep { points } => sweep::stage(session, *points),
         Design::Search { variants, .. } => search::stage(session, *variants),
+        Design::Factorial { flags } => factorial::stage(session, *flags),
     }?;
     stage.explained = session.plan().explained;
     Some(stage)

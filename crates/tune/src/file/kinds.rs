@@ -17,6 +17,8 @@ pub enum DesignName {
     Sweep,
     /// The highest rate that meets all limits.
     Search,
+    /// Flags on and off.
+    Factorial,
 }
 
 /// What a ladder is judged by, where it is not the first measure.
@@ -98,7 +100,7 @@ pub struct Budget {
     /// No block begins after this time; what is there is judged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<Time>,
-    /// The most blocks of a comparison; of a sweep, all of it. 30, and 10 of a sweep.
+    /// The most blocks of a comparison; of a sweep and a factorial, all of it. 30, and 10 of these.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocks: Option<usize>,
     /// Of a ladder: blocks of the whole ladder at its end. As many as its comparisons need, at least 10.

@@ -1,5 +1,6 @@
 //! What a session has come to, put together from its events, its folder and its file: what [`crate::result`] describes.
 
+mod factorial;
 mod search;
 mod trials;
 mod words;
@@ -61,6 +62,7 @@ pub fn show(
             DesignName::Ladder => DesignKind::Ladder,
             DesignName::Sweep => DesignKind::Sweep,
             DesignName::Search => DesignKind::Search,
+            DesignName::Factorial => DesignKind::Factorial,
         },
         began: (about.began > 0.0).then_some(about.began),
         host: about.host,
@@ -75,6 +77,7 @@ pub fn show(
         rungs: view.rungs(),
         sweep: view.sweep(),
         search: view.search(),
+        factorial: view.factorial(),
         trials: trials.clone(),
         cautions: Vec::new(),
         next: Vec::new(),
@@ -319,6 +322,10 @@ impl View<'_> {
                 better.max_by(|a, b| by(a).total_cmp(&by(b))).map_or(0, |c| c.variant)
             }
             DesignKind::Sweep => return next,
+            DesignKind::Factorial => {
+                next.extend(factorial::next(shown));
+                return next;
+            }
         };
         if self.with_why {
             next.extend(why::limit(self.path, &self.explained(last)));

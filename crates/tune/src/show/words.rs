@@ -84,7 +84,7 @@ fn interval(change: &Change) -> String {
 }
 
 /// "does 1.94× the work of", "takes 0.87× the time of", "has 0.5× the p99 of".
-fn does(of: &result::Experiment, measure: &MeasureHead, times: f64) -> String {
+pub(super) fn does(of: &result::Experiment, measure: &MeasureHead, times: f64) -> String {
     let times = factor(times);
     if of.search.is_some() {
         return format!("takes {times} the rate of");
@@ -172,6 +172,7 @@ pub(super) fn verdict(of: &result::Experiment) -> String {
         }
         DesignKind::Ladder => climbed(of),
         DesignKind::Sweep => swept(of),
+        DesignKind::Factorial => super::factorial::said(of),
     };
     if of.finished { said } else { format!("Not finished. {said}") }
 }
@@ -282,7 +283,7 @@ fn searched(of: &result::Experiment) -> String {
     said.join(" ")
 }
 
-fn capital(text: &str) -> String {
+pub(super) fn capital(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())
 }

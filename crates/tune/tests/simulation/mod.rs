@@ -1,6 +1,10 @@
 //! Sessions on simulated machines, many of a kind, and how often they were wrong: for the test and for the table of
 //! docs/method.md.
 
+mod flags;
+
+pub use flags::flags;
+
 use query::stats::rng::Rng;
 use tune::designs::search::{self, Bound, Searched};
 use tune::designs::{ab, ladder};

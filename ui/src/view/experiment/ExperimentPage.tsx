@@ -4,6 +4,7 @@ import { setTheme, theme } from "../../model/color";
 import { effectInWords, judged, measureInWords, momentInWords } from "../../model/experiment";
 import { CopyButton, Guard, Words } from "../parts";
 import { Changes } from "./Changes";
+import { FactorialView } from "./FactorialView";
 import { Ladder } from "./Ladder";
 import { Pairs } from "./Pairs";
 import { SearchView } from "./SearchView";
@@ -11,7 +12,7 @@ import { SweepView } from "./SweepView";
 import { TrialStrip } from "./TrialStrip";
 import { Failed, TrialTable, Variants } from "./Trials";
 
-const DESIGNS: Record<Experiment["design"], string> = { ab: "variants against a baseline", ladder: "ladder", sweep: "sweep", search: "highest rate within limits" };
+const DESIGNS: Record<Experiment["design"], string> = { ab: "variants against a baseline", ladder: "ladder", sweep: "sweep", factorial: "factorial", search: "highest rate within limits" };
 
 function Head({ e }: { e: Experiment }) {
   return (
@@ -29,7 +30,7 @@ function Head({ e }: { e: Experiment }) {
           <div><dt>began</dt><dd>{e.began === null ? "not yet" : momentInWords(e.began)}</dd></div>
           <div><dt>host</dt><dd>{e.host || "not known"}</dd></div>
           <div><dt>command</dt><dd><code>{e.command}</code></dd></div>
-          <div><dt>blocks</dt><dd>at most {e.blocks}{e.design === "sweep" ? "" : " for a comparison"}; {e.trials.length === 1 ? "1 trial" : `${e.trials.length} trials`}</dd></div>
+          <div><dt>blocks</dt><dd>at most {e.blocks}{e.design === "sweep" || e.design === "factorial" ? "" : " for a comparison"}; {e.trials.length === 1 ? "1 trial" : `${e.trials.length} trials`}</dd></div>
           <div><dt>judged by</dt><dd>{measureInWords(judged(e))}; changes within {effectInWords(e.effect)} do not matter</dd></div>
         </dl>
       </section>
@@ -65,6 +66,7 @@ export function ExperimentPage({ e }: { e: Experiment }) {
       {e.design === "ladder" && <Guard what="The ladder"><Ladder e={e} /></Guard>}
       {e.design === "sweep" && e.sweep && <Guard what="The sweep"><SweepView e={e} sweep={e.sweep} /></Guard>}
       {e.search && <Guard what="The search"><SearchView e={e} search={e.search} /></Guard>}
+      {e.design === "factorial" && e.factorial && <Guard what="The factorial"><FactorialView e={e} factorial={e.factorial} /></Guard>}
       <Guard what="Blocks"><Pairs e={e} /></Guard>
       {e.trials.length > 0 && <Guard what="Trials over time"><TrialStrip e={e} /></Guard>}
       <Guard what="Failed trials"><Failed e={e} /></Guard>

@@ -1,6 +1,6 @@
 //! What a search found, on the terminal and as Markdown.
 
-use super::print::{bar, cell, seen, span, value, why, words};
+use super::{bar, cell, seen, span, value, why, words};
 use crate::text::{clean, cut, table, trimmed};
 use tune::amount;
 use tune::result::{Change, Experiment, Search, SearchRate};
@@ -32,7 +32,7 @@ pub(super) fn print(of: &Experiment) {
     header.extend(of.measures.iter().map(|m| m.name.as_str()));
     right.extend(of.measures.iter().map(|_| true));
     let mut out = table(&header, &right);
-    let span = span(of.changes.iter());
+    let span = span(of.changes.iter().flat_map(|c| c.interval.into_iter().flatten().chain(c.factor)));
     for found in &search.rates {
         let variant = of.variants.get(found.variant);
         let name = variant.map_or("", |v| v.name.as_str());
@@ -40,7 +40,7 @@ pub(super) fn print(of: &Experiment) {
         match change(of, found.variant) {
             Some(change) => {
                 let (times, interval) = seen(change);
-                row.extend([times, interval, bar(change, span), words(change.verdict).into()]);
+                row.extend([times, interval, bar(change.factor, change.interval, span), words(change.verdict).into()]);
             }
             None if several => row.extend(["", "", "", "baseline"].map(str::to_owned)),
             None => {}
