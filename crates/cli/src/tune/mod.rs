@@ -12,7 +12,7 @@ use crate::text::clean;
 use ::tune::file::{
     Amount, Budget, Check, Commands, DesignName, File, MeasureSpec, Parameter, Scalar, Time, VariantSpec, Workload,
 };
-use ::tune::{About, Drive, End, Event, Experiment, Folder, KeepRecordings, Session, Setter, Tools, drive};
+use ::tune::{About, Drive, End, Event, Experiment, Folder, KeepRecordings, Place, Session, Setter, Tools, drive};
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand, ValueEnum};
 use host::Host;
@@ -383,13 +383,17 @@ fn run(asked: &Run) -> Result<u8> {
         Keep::Explained => KeepRecordings::Explained,
         Keep::None => KeepRecordings::None,
     })?;
-    tools.settings = keeping.as_ref().map(|keeping| &keeping.settings as &dyn Setter);
+    tools.settings = keeping.as_ref().map(|keeping| keeping as &dyn Setter);
+    let groups = (!over).then(|| Place::open(&machine, &experiment)).transpose();
+    let groups = groups.map_err(|why| anyhow::anyhow!(clean(&why)))?;
+    tools.place = groups.as_ref();
     heed();
     let mut progress = Progress::new(&experiment, &path, asked.quiet);
     let what = Drive { experiment: &experiment, text: &text, path: &path, about: &about, more: asked.more };
     let driven = drive(&what, &tools, &mut progress);
     progress.over();
     let put_back = keeping.map_or(Ok(()), settings::Keeping::over);
+    drop(groups);
     let (_, end) = driven?;
     put_back?;
     stop::leave_signals_unless_stopped(|| {
@@ -428,6 +432,7 @@ fn tools<'a>(keep: KeepRecordings) -> Result<Tools<'a>> {
         source_of: |table| sources::ALL.iter().find(|s| s.tables.iter().any(|t| t.name == table)).map(|s| s.name),
         keep,
         settings: None,
+        place: None,
     })
 }
 
