@@ -159,6 +159,17 @@ impl Folder {
         })
     }
 
+    /// Puts another text of the experiment's file in the place of the one that is there, all of it or nothing.
+    ///
+    /// # Errors
+    /// That it cannot be written.
+    pub fn keep_text(path: &Path, text: &str) -> Result<(), FolderError> {
+        let (file, part) = (path.join(EXPERIMENT), path.join(format!("{EXPERIMENT}.part")));
+        let written = synced(&part, text.as_bytes()).and_then(|()| std::fs::rename(&part, &file));
+        let synced = written.and_then(|()| File::open(path)?.sync_all());
+        synced.map_err(|e| FolderError::File(file, e))
+    }
+
     /// What is known beside it; nothing where that is damaged.
     pub fn about(path: &Path) -> About {
         let text = std::fs::read_to_string(path.join(ABOUT)).unwrap_or_default();

@@ -4,7 +4,7 @@ use crate::Error;
 use query::stats::pairs::{least_p, looks};
 use serde::{Deserialize, Serialize};
 
-/// A plan. It is the first event of a journal, and does not change but for [`crate::Session::more`].
+/// A plan. It is the first event of a journal, and does not change but for [`crate::Session::more`] and [`crate::Session::extend`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
