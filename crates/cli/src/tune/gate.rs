@@ -165,10 +165,10 @@ fn session(asked: &Gate, made: &Experiment, file: &File) -> Result<tune::result:
     let path = place(made, "")?;
     let machine = Host::live();
     settings::refuse_what_is_left(&machine)?;
+    let groups = Place::open(&machine, made).map_err(|why| anyhow::anyhow!(clean(&why)))?;
     let keeping = settings::keeping(&machine, made, &path, asked.yes)?;
     let mut tools = tools(KeepRecordings::Explained)?;
     tools.settings = keeping.as_ref().map(|keeping| keeping as &dyn Setter);
-    let groups = Place::open(&machine, made).map_err(|why| anyhow::anyhow!(clean(&why)))?;
     tools.place = Some(&groups);
     let about = about(made, &asked.file.display().to_string());
     let mut progress = super::watch::Progress::new(made, &path, asked.quiet);

@@ -370,12 +370,14 @@ fn run(asked: &Run) -> Result<u8> {
     let about = about(&experiment, &asked.file.as_ref().map_or("tune".into(), |f| f.display().to_string()));
     let machine = Host::live();
     let over = asked.more.is_none() && path.exists() && Folder::events(&path).is_ok_and(|events| has_ended(&events));
+    if !over {
+        settings::refuse_what_is_left(&machine)?;
+    }
+    let groups = (!over).then(|| Place::open(&machine, &experiment)).transpose();
+    let groups = groups.map_err(|why| anyhow::anyhow!(clean(&why)))?;
     let keeping = match over {
         true => None,
-        false => {
-            settings::refuse_what_is_left(&machine)?;
-            settings::keeping(&machine, &experiment, &path, asked.yes)?
-        }
+        false => settings::keeping(&machine, &experiment, &path, asked.yes)?,
     };
     let mut tools = tools(match asked.keep {
         Keep::All => KeepRecordings::All,
@@ -384,8 +386,6 @@ fn run(asked: &Run) -> Result<u8> {
         Keep::None => KeepRecordings::None,
     })?;
     tools.settings = keeping.as_ref().map(|keeping| keeping as &dyn Setter);
-    let groups = (!over).then(|| Place::open(&machine, &experiment)).transpose();
-    let groups = groups.map_err(|why| anyhow::anyhow!(clean(&why)))?;
     tools.place = groups.as_ref();
     heed();
     let mut progress = Progress::new(&experiment, &path, asked.quiet);

@@ -147,6 +147,41 @@ fn a_ladder_is_climbed_and_run_once_more() {
 }
 
 #[test]
+fn a_step_is_added_to_a_ladder_that_has_begun() {
+    let folder = Folder::new();
+    let half = "[[step]]\nname = \"half\"\nset = { n = 10 }\n";
+    let text = AB
+        .replace("echo took $(( {n} * 10", "sleep 0.1; echo took $(( {n} * 10 / {by}")
+        .replace("n = [20, 10]", "n = [20, 10]\nby = [1]");
+    let text = format!("design = \"ladder\"\nexplained = 0\n{text}{half}");
+    write(&folder, "steps.toml", &text);
+    let mut running = folder.start(folder.command(["tune", "steps.toml"]));
+    running.until("a trial has ended", || {
+        std::fs::read_to_string(folder.path("steps.tune/session.jsonl")).is_ok_and(|text| text.contains("\"ended\""))
+    });
+    running.signal(libc::SIGINT);
+    running.wait();
+    let before = show(&folder, "steps.tune")["trials"].clone();
+    // Only at the end, and only what the steps before it do not see.
+    let less = format!("{}{}", text.replace(half, ""), half.replace("half", "other"));
+    write(&folder, "steps.toml", &less);
+    folder.expect(1, ["tune", "steps.toml"]).says("steps may be added at the end of a ladder");
+    let more = format!("{}[[step]]\nname = \"quarter\"\nset = {{ by = 2 }}\n", text.replace("by = [1]", "by = [1, 2]"));
+    write(&folder, "steps.toml", &more);
+    folder.expect(0, ["tune", "steps.toml"]);
+    let shown = show(&folder, "steps.tune");
+    sound(&shown);
+    let kept: Vec<&Value> = shown["rungs"].as_array().unwrap().iter().map(|rung| &rung["kept"]).collect();
+    assert_eq!(kept, [true, true], "{shown:#}");
+    assert!(shown["rungs"][1]["total"]["factor"].as_f64().is_some_and(|f| (0.23..0.27).contains(&f)), "{shown:#}");
+    let first = &before[0];
+    assert_eq!((&shown["trials"][0]["number"], &shown["trials"][0]["variant"]), (&first["number"], &first["variant"]));
+    // The table has begun: what it is judged by was fixed before.
+    write(&folder, "steps.toml", &format!("{more}[[step]]\nname = \"back\"\nset = {{ by = 1 }}\n"));
+    folder.expect(1, ["tune", "steps.toml"]).says("the blocks of the whole ladder have begun");
+}
+
+#[test]
 fn a_sweep_finds_the_best_point() {
     let folder = Folder::new();
     // Throughput 100 n ÷ (1 + 0.1 (n − 1)): Amdahl's law.
