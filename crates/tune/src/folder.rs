@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 const EXPERIMENT: &str = "experiment.toml";
 const JOURNAL: &str = "session.jsonl";
@@ -221,9 +222,19 @@ fn synced(file: &Path, bytes: &[u8]) -> std::io::Result<()> {
     out.sync_all()
 }
 
+/// Who was killed while it started a process holds the lock until that process is its own: for a moment.
+const MOMENT: Duration = Duration::from_secs(2);
+
 fn lock(journal: &File, path: &Path) -> Result<(), FolderError> {
     use rustix::fs::{FlockOperation, flock};
-    flock(journal, FlockOperation::NonBlockingLockExclusive).map_err(|_| FolderError::Locked(path.to_owned()))
+    let end = Instant::now() + MOMENT;
+    while flock(journal, FlockOperation::NonBlockingLockExclusive).is_err() {
+        if Instant::now() >= end {
+            return Err(FolderError::Locked(path.to_owned()));
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    Ok(())
 }
 
 #[cfg(test)]

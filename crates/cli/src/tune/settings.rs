@@ -18,8 +18,8 @@ use std::time::{Duration, Instant};
 /// Who puts settings back when a session is gone has this long for it before others speak of it.
 const PUT_BACK: Duration = Duration::from_secs(2);
 
-/// Another program may hold what is remembered for a moment, only to look.
-const LOOK: Duration = Duration::from_millis(200);
+/// Another program may hold what is remembered for a moment, only to look, or because it was killed while it started a process.
+const LOOK: Duration = Duration::from_secs(2);
 
 const POLL: Duration = Duration::from_millis(10);
 

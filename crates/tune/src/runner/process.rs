@@ -128,11 +128,15 @@ fn spawn(start: &Start) -> Result<Child, String> {
         command.stdout(Stdio::null()).stderr(Stdio::null());
     }
     let placement = Placement::new(start.joins, start.cpus).map_err(|e| e.to_string())?;
+    let parent = std::process::id() as libc::pid_t;
     // SAFETY: between fork and exec only system calls are made, on memory that was there before.
     unsafe {
         command.pre_exec(move || {
-            // When this program is killed, its trial must not run on.
+            // When this program is killed, its trial must not run on; nor begin, where it was killed since the fork.
             libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM);
+            if libc::getppid() != parent {
+                return Err(std::io::ErrorKind::NotFound.into());
+            }
             placement.enter()
         });
     }

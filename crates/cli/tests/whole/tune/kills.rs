@@ -110,6 +110,7 @@ impl Drop for ControlGroup {
 fn a_session_that_was_killed_goes_on() {
     let folder = Folder::new();
     let mut random = Random(11);
+    let (mut kills, mut cuts) = (0, 0);
     for (kind, round) in Killed::rounds(2, "tune: a session that was killed goes on") {
         let word = format!("killed-{}-{kind:?}-{round}", std::process::id());
         write(&folder, "e.toml", &slow(&word));
@@ -142,6 +143,8 @@ fn a_session_that_was_killed_goes_on() {
         let cut = shown["trials"].as_array().unwrap().iter().filter(|t| t["end"] == "cut");
         let blocks: BTreeSet<String> = cut.map(|t| format!("{} {}", t["stage"], t["block"])).collect();
         assert!(blocks.len() <= 1, "{kind:?} {round}: {blocks:?}");
+        (kills, cuts) = (kills + 1, cuts + blocks.len());
         std::fs::remove_dir_all(folder.path("e.tune")).unwrap();
     }
+    eprintln!("{kills} sessions went on after a kill, which cut a block of {cuts}");
 }
