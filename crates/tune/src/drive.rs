@@ -60,7 +60,7 @@ pub struct Drive<'a> {
 pub fn drive(what: &Drive, tools: &Tools, watch: &mut dyn Watch) -> Result<(Session, End), DriveError> {
     let path = what.path;
     let failed = |error| DriveError::Session { path: path.to_owned(), error };
-    let (mut folder, events) = if path.exists() {
+    let (mut folder, events) = if path.exists() && !Folder::is_half_made(path, what.text) {
         let (folder, events) = Folder::open(path)?;
         goes_on(path, &Folder::text(path)?, &what.experiment.file)?;
         (folder, events)

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 const EXPERIMENT: &str = "experiment.toml";
 const JOURNAL: &str = "session.jsonl";
 const ABOUT: &str = "about.json";
+const TRIALS: &str = "trials";
 const TRIAL: &str = "trial.json";
 
 /// What can go wrong with a folder.
@@ -81,10 +82,13 @@ impl Folder {
             let file = file.to_owned();
             move |e| FolderError::File(file, e)
         };
-        std::fs::create_dir(path).map_err(failed(path))?;
+        let half = Folder::is_half_made(path, text);
+        if !half {
+            std::fs::create_dir(path).map_err(failed(path))?;
+        }
         let made = (|| {
-            let trials = path.join("trials");
-            std::fs::create_dir(&trials).map_err(failed(&trials))?;
+            let trials = path.join(TRIALS);
+            std::fs::create_dir_all(&trials).map_err(failed(&trials))?;
             for (name, text) in
                 [(EXPERIMENT, text.to_owned()), (ABOUT, serde_json::to_string(about).unwrap_or_default())]
             {
@@ -101,11 +105,28 @@ impl Folder {
             }
             Ok(Folder { path: path.to_owned(), journal })
         })();
-        if made.is_err() {
+        if made.is_err() && !half {
             // Half of a folder is no session.
             let _ = std::fs::remove_dir_all(path);
         }
         made
+    }
+
+    /// Whether this is what somebody left who was killed while making one of this text: all but the journal, or less.
+    pub fn is_half_made(path: &Path, text: &str) -> bool {
+        let Ok(entries) = std::fs::read_dir(path) else { return false };
+        let ours = |entry: std::io::Result<std::fs::DirEntry>| {
+            let Ok(entry) = entry else { return false };
+            let inside = || std::fs::read_dir(entry.path()).is_ok_and(|mut trials| trials.next().is_none());
+            match entry.file_name().to_str() {
+                Some(TRIALS) => inside(),
+                // Of a file that was being written, a part is there.
+                Some(EXPERIMENT) => std::fs::read_to_string(entry.path()).is_ok_and(|kept| text.starts_with(&kept)),
+                Some(ABOUT) => true,
+                _ => false,
+            }
+        };
+        entries.into_iter().all(ours)
     }
 
     /// One that is there, to go on with: its journal is cut where a line was cut.
@@ -179,7 +200,7 @@ impl Folder {
 
     /// The folder of a trial.
     pub fn trial(path: &Path, number: usize) -> PathBuf {
-        path.join("trials").join(format!("{number:04}"))
+        path.join(TRIALS).join(format!("{number:04}"))
     }
 
     /// What is known of a trial beside its outcome; `None` where that was not kept.
@@ -267,6 +288,35 @@ mod tests {
         std::fs::write(&journal, "no JSON\n").unwrap();
         assert!(Folder::open(&path).unwrap_err().to_string().contains("left as it is"));
         assert!(matches!(Folder::open(folder.path()), Err(FolderError::NoSession(_))));
+    }
+
+    #[test]
+    fn a_folder_that_was_not_finished_is_made_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.tune");
+        let about = About::default();
+        let steps: [&dyn Fn(); 5] = [
+            &|| std::fs::create_dir(&path).unwrap(),
+            &|| std::fs::create_dir(path.join(TRIALS)).unwrap(),
+            &|| std::fs::write(path.join(EXPERIMENT), "te").unwrap(),
+            &|| std::fs::write(path.join(EXPERIMENT), "text").unwrap(),
+            &|| std::fs::write(path.join(ABOUT), "{").unwrap(),
+        ];
+        for killed in 1..=steps.len() {
+            steps.iter().take(killed).for_each(|step| step());
+            assert!(Folder::is_half_made(&path, "text"));
+            drop(Folder::create(&path, "text", &about).unwrap());
+            assert!(!Folder::is_half_made(&path, "text"));
+            assert_eq!(Folder::open(&path).unwrap().1, []);
+            assert_eq!((Folder::text(&path).unwrap().as_str(), Folder::about(&path)), ("text", about.clone()));
+            std::fs::remove_dir_all(&path).unwrap();
+        }
+        // What is not ours is left alone.
+        steps.iter().for_each(|step| step());
+        assert!(!Folder::is_half_made(&path, "another"));
+        std::fs::write(path.join("notes"), "").unwrap();
+        assert!(Folder::create(&path, "text", &about).is_err());
+        assert!(path.join("notes").exists());
     }
 
     #[test]
