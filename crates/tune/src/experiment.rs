@@ -4,6 +4,7 @@ use crate::designs::factorial;
 use crate::designs::search::{Bound, Searched};
 use crate::file::{Commands, DesignName, File, FileError, KeepWord, LoadSpec, Parameter, Ready, Time, nearest};
 use crate::measure::Measured;
+use crate::place::{Whose, limits};
 use crate::settings::{self, Setting};
 use crate::space::{self, Set, combinations, fill, for_sh, is_name};
 use crate::{Design, Keep, Plan};
@@ -275,6 +276,13 @@ impl Experiment {
             }
             if let Some(server) = &file.server {
                 words(&server.command, &made.values).map_err(|what| (text_between(&what), what))?;
+            }
+            for whose in [Whose::Workload, Whose::Server] {
+                let wrong = |what: String| match text_between(&what) {
+                    word if word.is_empty() => (what.split(' ').next().unwrap_or_default().to_owned(), what),
+                    word => (word, what),
+                };
+                limits(whose, file, &made.values).map_err(wrong)?;
             }
         }
         let used = |name: &str| {

@@ -430,3 +430,82 @@ fn when_time_is_up_it_is_judged_as_it_is_and_can_go_on_by_the_wager() {
     let mut ladder = whole(plan, &machine).0;
     assert!(ladder.more(5, &mut Vec::new()).unwrap_err().to_string().contains("new session"));
 }
+
+#[test]
+fn steps_are_added_to_a_ladder_until_its_table_begins() {
+    let ladder =
+        |steps: usize, table| plan(Design::Ladder { steps: vec![Keep::IfBetter; steps], table, searched: None });
+    let machine = Table::new(&[1.0, 0.8, 0.9, 0.6]);
+    let (short, _) = whole(ladder(2, 11), &machine);
+    let (mut added, mut refused) = (0, 0);
+    for stop in 0..60 {
+        let mut journal = Vec::new();
+        let mut session = Session::begin(ladder(2, 11), &mut journal).unwrap();
+        let end = session.run(&mut Table { stop, ..machine.clone() }, &mut journal).unwrap();
+        let begun = session.stages().iter().filter(|s| !s.series.blocks.is_empty()).count();
+        match session.extension(&ladder(3, 11), false) {
+            Ok(event) => {
+                added += 1;
+                assert!(begun <= 2 && end == End::Stopped);
+                session.extend(event.unwrap(), &mut journal).unwrap();
+                assert!(session.extension(&ladder(3, 11), false).unwrap().is_none(), "it is there now");
+            }
+            Err(error) => {
+                refused += 1;
+                assert!(begun == 3 && error.to_string().contains("the whole ladder have begun"), "{error}");
+                continue;
+            }
+        }
+        // It goes on as it was, with the new step behind the others.
+        assert_eq!(Session::resume(&journal).unwrap().stages(), session.stages());
+        assert_eq!(session.run(&mut machine.clone(), &mut journal).unwrap(), End::Finished);
+        assert_eq!(Session::resume(&journal).unwrap(), session);
+        each_counts_once(&session, &journal);
+        assert_eq!(session.stages().len(), 4);
+        let before = |s: &Session, stage: usize| s.stages()[stage].comparisons[0].clone();
+        for stage in 0..begun.max(1) {
+            assert_eq!(before(&session, stage).rule, before(&short, stage).rule, "stage {stage} of stop {stop}");
+        }
+        assert_eq!(session.stages()[3].variants, [0, 1, 2, 3]);
+        assert!(session.stages()[3].series.blocks.len() >= 11);
+        assert_eq!(session.kept(), [0, 2]);
+    }
+    assert!(added > 10 && refused > 5, "{added} {refused}");
+}
+
+#[test]
+fn only_what_is_sound_can_be_added() {
+    let ladder = |steps: &[Keep], blocks, table| Plan {
+        blocks,
+        ..plan(Design::Ladder { steps: steps.to_vec(), table, searched: None })
+    };
+    let two = [Keep::IfBetter, Keep::Always];
+    let session = |plan: Plan| Session::begin(plan, &mut Vec::new()).unwrap();
+    let of = |wanted: Plan, table| session(ladder(&two, 20, 12)).extension(&wanted, table);
+    assert_eq!(of(ladder(&two, 20, 12), true).unwrap(), None);
+    assert!(of(ladder(&[Keep::Always, Keep::Always], 20, 12), false).unwrap_err().to_string().contains("at its end"));
+    assert!(of(ladder(&two, 19, 12), false).unwrap_err().to_string().contains("20 were planned"));
+    assert!(of(ladder(&two, 20, 11), true).unwrap_err().to_string().contains("12 were planned"));
+    assert_eq!(of(ladder(&two, 25, 14), true).unwrap(), Some(Event::Extend { steps: vec![], blocks: 25, table: 14 }));
+    assert!(of(ladder(&two, 241, 12), false).unwrap_err().to_string().contains("at most 240"));
+    // With more steps the table needs more blocks, and gets them where nobody said how many.
+    let many = [&two[..], &[Keep::IfBetter; 30]].concat();
+    assert!(of(ladder(&many, 20, 12), true).unwrap_err().to_string().contains("budget.table"));
+    let Some(Event::Extend { table, .. }) = of(ladder(&many, 20, 12), false).unwrap() else { panic!("it fits") };
+    assert!(table > 12);
+    // A sweep calls nothing, so that it may take more blocks while it runs; looks at comparisons are planned.
+    let sweep = |blocks| Plan { blocks, ..plan(Design::Sweep { points: 3 }) };
+    let mut journal = Vec::new();
+    let mut more = Session::begin(sweep(3), &mut journal).unwrap();
+    let event = more.extension(&sweep(5), false).unwrap().unwrap();
+    more.extend(event, &mut journal).unwrap();
+    more.run(&mut Table::new(&[1.0, 0.9, 0.8]), &mut journal).unwrap();
+    assert_eq!(more.stages()[0].series.blocks.len(), 5);
+    assert_eq!(Session::resume(&journal).unwrap(), more);
+    assert!(more.extension(&sweep(7), false).unwrap_err().to_string().contains("--more 2"));
+    let ab = session(ab_plan(1)).extension(&Plan { blocks: 42, ..ab_plan(1) }, false);
+    assert!(ab.unwrap_err().to_string().contains("--more N"));
+    // A journal that says otherwise is none.
+    let wrong = [journal[0].clone(), Event::Extend { steps: vec![Keep::Always], blocks: 9, table: 0 }];
+    assert!(Session::resume(&wrong).is_err());
+}
