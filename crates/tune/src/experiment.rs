@@ -381,6 +381,15 @@ impl Experiment {
         self.invocation_of(variant, values)
     }
 
+    /// The same as it is shown, where what is chosen for each trial has no value: that stays in braces.
+    ///
+    /// # Errors
+    /// A name in braces that is no parameter.
+    pub fn shown(&self, variant: usize, steps: &[usize]) -> Result<Invocation, String> {
+        let open = self.searched.iter().map(|of| (of.parameter.clone(), format!("{{{}}}", of.parameter)));
+        self.invocation_of(variant, self.values(variant, steps, &open.collect()))
+    }
+
     /// The same with these values.
     pub(crate) fn invocation_of(&self, variant: usize, values: Set) -> Result<Invocation, String> {
         let own = self.variants.get(variant);

@@ -217,10 +217,22 @@ fn sweep(of: &Experiment) {
 /// Each trial as a line.
 pub(super) fn csv(of: &Experiment) -> Result<()> {
     let mut out = csv::Writer::from_writer(std::io::stdout());
-    let mut header: Vec<String> =
-        ["trial", "stage", "block", "variant", "explained", "end", "reason", "at", "seconds", "stolen", "others"]
-            .map(str::to_owned)
-            .into();
+    let mut header: Vec<String> = [
+        "trial",
+        "stage",
+        "block",
+        "variant",
+        "set",
+        "explained",
+        "end",
+        "reason",
+        "at",
+        "seconds",
+        "stolen",
+        "others",
+    ]
+    .map(str::to_owned)
+    .into();
     header.extend(of.measures.iter().map(|m| m.name.clone()));
     out.write_record(&header)?;
     let number = |x: Option<f64>| x.map_or(String::new(), |x| x.to_string());
@@ -231,6 +243,7 @@ pub(super) fn csv(of: &Experiment) -> Result<()> {
             trial.stage.to_string(),
             trial.block.to_string(),
             of.variants.get(trial.variant).map_or(String::new(), |v| v.name.clone()),
+            trial.set.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" "),
             trial.explained.to_string(),
             end,
             trial.reason.clone().unwrap_or_default(),
@@ -312,12 +325,15 @@ pub(super) fn plan(of: &tune::Experiment) -> Result<u8> {
         "{}: {} variants, judged by {}",
         clean(&of.name),
         of.variants.len(),
-        judged.map_or("", |m| m.head.name.as_str())
+        match of.searched {
+            Some(_) => "the highest rate within the limits",
+            None => judged.map_or("", |m| m.head.name.as_str()),
+        }
     );
     let mut out = table(&["", "variant", "command"], &[true, false, false]);
     for (number, variant) in of.variants.iter().enumerate() {
         let steps: Vec<usize> = if of.file.step.is_empty() { Vec::new() } else { (0..number).collect() };
-        let made = of.invocation(number, &steps).map_err(|why| anyhow::anyhow!(why))?;
+        let made = of.shown(number, &steps).map_err(|why| anyhow::anyhow!(why))?;
         out.add_row([number.to_string(), clean(&variant.name), clean(&made.command.join(" "))]);
     }
     println!("{}", trimmed(&out));

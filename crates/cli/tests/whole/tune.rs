@@ -66,7 +66,7 @@ fn a_better_variant_is_called_better() {
     assert_eq!(show(&folder, "half.tune")["trials"], shown["trials"]);
     let csv = folder.expect(0, ["tune", "show", "half.tune", "--csv"]).stdout;
     assert_eq!(csv.lines().count(), shown["trials"].as_array().unwrap().len() + 1);
-    assert!(csv.starts_with("trial,stage,block,variant,explained,end,"), "{csv}");
+    assert!(csv.starts_with("trial,stage,block,variant,set,explained,end,"), "{csv}");
     let markdown = folder.expect(0, ["tune", "show", "half.tune", "--markdown"]).stdout;
     assert!(markdown.contains("| n=10 | 0.5"), "{markdown}");
     let page = folder.expect(0, ["report", "half.tune", "-o", "half.html"]).stdout;
