@@ -1,11 +1,12 @@
 //! An experiment: its file with everything looked up and checked, as variants, measures and a plan.
 
-use crate::designs::factorial;
+use crate::designs::{factorial, optimise};
 use crate::file::{Commands, DesignName, File, FileError, KeepWord, LoadSpec, Parameter, Ready, Time, nearest};
 use crate::measure::Measured;
+use crate::optimise::Space;
 use crate::settings::{self, Setting};
 use crate::space::{self, Set, combinations, fill, for_sh, is_name};
-use crate::{Design, Keep, Plan};
+use crate::{Design, Keep, Plan, Seek};
 use query::stats::pairs::{least_p, looks};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -15,6 +16,8 @@ use std::time::Duration;
 const BLOCKS: usize = 30;
 /// Blocks of a sweep and of a factorial, and of a whole ladder at least.
 const SWEEP: usize = 10;
+/// Trials of a search, where the file does not say.
+const TRIALS: usize = 80;
 /// The least change that matters, where the file does not say.
 const EFFECT: f64 = 0.03;
 /// How long the built-in client asks before its requests count, where the file does not say.
@@ -37,6 +40,8 @@ pub struct Experiment {
     pub swept: Vec<String>,
     /// What is measured.
     pub measures: Vec<Measured>,
+    /// Of a search for the best values: these.
+    pub space: Option<Space>,
     /// Usual values of all parameters.
     usual: Set,
 }
@@ -106,9 +111,14 @@ impl Experiment {
                 format!("name {name:?}: it becomes the name of a folder, so no / and no . first"),
             ));
         }
-        let mut made = Experiment { name, file, base, variants: Vec::new(), swept: Vec::new(), measures, usual };
+        let mut made =
+            Experiment { name, file, base, variants: Vec::new(), swept: Vec::new(), measures, space: None, usual };
+        if made.file.design == DesignName::Optimise {
+            let space = Space::of(&parameters, &made.file.zip, &made.file.only_where);
+            made.space = Some(space.map_err(|(word, what)| wrong(&word, what))?);
+        }
         made.variants = made.find_variants(&parameters).map_err(|(word, what)| wrong(&word, what))?;
-        if matches!(made.file.design, DesignName::Sweep | DesignName::Factorial) {
+        if matches!(made.file.design, DesignName::Sweep | DesignName::Factorial | DesignName::Optimise) {
             made.swept = factorial::flags(&parameters);
         }
         made.check().map_err(|(word, what)| wrong(&word, what))?;
@@ -124,6 +134,13 @@ impl Experiment {
         }
         if file.design != DesignName::Ab && !file.variant.is_empty() {
             return about("[[variant]]", "variants by hand are for design = \"ab\"");
+        }
+        if file.design != DesignName::Optimise {
+            let keys = [("ask", file.ask.is_some()), ("objectives", file.objectives.is_some())];
+            let keys = keys.into_iter().chain([("trials", file.budget.trials.is_some())]);
+            if let Some((key, _)) = keys.into_iter().find(|(_, given)| *given) {
+                return about(key, &format!("{key} is for design = \"optimise\""));
+            }
         }
         if file.design == DesignName::Factorial && !(file.only_where.is_empty() && file.zip.is_empty()) {
             let word = if file.zip.is_empty() { "where" } else { "zip" };
@@ -176,6 +193,14 @@ impl Experiment {
                 file.variant.iter().map(of).collect()
             }
             DesignName::Factorial => factorial::variants(parameters),
+            DesignName::Optimise if file.budget.blocks.is_some() => {
+                about("blocks", "optimise: budget.trials says how many in all; a third is for the blocks at its end")
+            }
+            DesignName::Optimise => {
+                let best = (1..=optimise::CONFIRMED).map(|n| format!("best {n}"));
+                let names = ["default".to_owned(), "search".to_owned()].into_iter().chain(best);
+                Ok(names.map(|name| Variant::of(name, Set::new())).collect())
+            }
             DesignName::Ab | DesignName::Sweep => {
                 let varies: Vec<String> =
                     parameters.iter().filter(|(_, v)| v.len() > 1).map(|(p, _)| p.clone()).collect();
@@ -274,10 +299,16 @@ impl Experiment {
             };
             file.step.iter().map(keep).collect::<Vec<_>>()
         };
+        let trials = file.budget.trials.unwrap_or(TRIALS);
         let design = match file.design {
             DesignName::Ab => Design::Ab { variants: others },
             DesignName::Sweep => Design::Sweep { points: self.variants.len() },
             DesignName::Factorial => Design::Factorial { flags: self.swept.len() },
+            DesignName::Optimise => Design::Optimise {
+                space: self.space.clone().unwrap_or_default(),
+                trials,
+                objectives: file.objectives.unwrap_or(1),
+            },
             DesignName::Ladder => {
                 Design::Ladder { steps: steps(), table: file.budget.table.unwrap_or_else(|| table_blocks(others)) }
             }
@@ -286,6 +317,7 @@ impl Experiment {
             DesignName::Sweep => (SWEEP, EXPLAINED),
             // What a flag does is in half of the runs: two recordings of them do not show it.
             DesignName::Factorial => (SWEEP, 0),
+            DesignName::Optimise => (Seek::of(trials).blocks, EXPLAINED),
             DesignName::Ab | DesignName::Ladder => (BLOCKS, EXPLAINED),
         };
         let measures = self.measures.iter().map(|m| m.head.clone()).collect();
@@ -323,6 +355,7 @@ impl Experiment {
         let values = |name: &str| {
             let sets = self.variants.iter().map(|v| &v.set).chain([&self.usual]);
             let mut values: Vec<String> = sets.filter_map(|set| set.get(name).cloned()).collect();
+            values.extend(self.space.iter().flat_map(|space| space.values_of(name)));
             values.sort();
             values.dedup();
             values

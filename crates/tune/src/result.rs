@@ -3,8 +3,10 @@
 //! that 1.9 of a time is 1.9 times the time.
 
 mod factorial;
+mod optimum;
 
 pub use factorial::{Combination, Factorial, Flag, FlagEffect};
+pub use optimum::{FrontPoint, Optimum};
 
 use serde::Serialize;
 
@@ -47,6 +49,8 @@ pub struct Experiment {
     pub sweep: Option<Sweep>,
     /// Of a factorial: its effects; else null.
     pub factorial: Option<Factorial>,
+    /// Of a search for the best values: what there is beside `changes`; else null.
+    pub optimum: Option<Optimum>,
     /// All trials in the order in which they ran.
     pub trials: Vec<Trial>,
     /// What a reader should know before he believes it.
@@ -68,6 +72,8 @@ pub enum DesignKind {
     Sweep,
     /// Flags on and off.
     Factorial,
+    /// The best values.
+    Optimise,
 }
 
 /// What a trial measures.
@@ -296,6 +302,8 @@ pub struct Trial {
     pub variant: usize,
     /// Recorded for explaining; not part of the numbers.
     pub explained: bool,
+    /// Values of parameters that were chosen for it, beside those of its variant: name and value. Empty but in a search.
+    pub set: Vec<(String, String)>,
     /// How it ended.
     pub end: TrialEnd,
     /// Why it failed or tells nothing; null where it was measured.

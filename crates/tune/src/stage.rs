@@ -1,8 +1,10 @@
 //! A stage of a session: blocks of some variants, the comparisons that they are for, and when it ends.
 
-use crate::blocks::{Series, Slot};
+use crate::blocks::{Block, Series, Slot};
 use crate::judge::{Fails, Look, Rule, Verdict};
+use crate::space::Set;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// What a stage is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,6 +20,10 @@ pub enum Kind {
     Sweep,
     /// Flags on and off.
     Factorial,
+    /// Single trials of values that are chosen one after the other.
+    Seek,
+    /// The best of these and the default.
+    Confirm,
 }
 
 /// A variant, what it is held against, and what was seen of them.
@@ -62,6 +68,8 @@ pub struct Stage {
     pub(crate) leave: bool,
     /// How many blocks have trials for explaining.
     pub(crate) explained: usize,
+    /// Values of parameters that were chosen for variants.
+    pub(crate) sets: BTreeMap<usize, Set>,
 }
 
 /// What a stage has to write down before its next block.
@@ -70,6 +78,9 @@ pub(crate) enum Due {
     Verdict(usize, Verdict),
 }
 
+/// A search whose first so many trials all failed has no way to go.
+const FRUITLESS: usize = 12;
+
 /// A change above 15 % is explained by one trial each.
 const PLAIN: f64 = 1.15;
 
@@ -77,7 +88,8 @@ impl Stage {
     pub(crate) fn new(kind: Kind, variants: Vec<usize>, comparisons: Vec<Comparison>, limit: usize) -> Stage {
         let series = Series::default();
         let leave = matches!(kind, Kind::Compare | Kind::Climb(_));
-        Stage { kind, variants, comparisons, series, limit, time_up: false, seldom: None, leave, explained: 0 }
+        let sets = BTreeMap::new();
+        Stage { kind, variants, comparisons, series, limit, time_up: false, seldom: None, leave, explained: 0, sets }
     }
 
     /// Whether this one failed in each of its trials, or what it is held against did: more blocks would tell nothing.
@@ -92,6 +104,7 @@ impl Stage {
         // Effects are contrasts of all runs, so one that never works leaves none.
         let alive = match self.kind {
             Kind::Factorial => self.variants.iter().all(works),
+            Kind::Seek => self.series.blocks.len() < FRUITLESS || self.series.blocks.iter().any(Block::succeeded),
             _ => self.variants.iter().any(works),
         };
         !self.time_up && self.series.blocks.len() < self.limit && if self.leave { open } else { alive }
@@ -113,7 +126,8 @@ impl Stage {
         };
         let here: Vec<usize> =
             self.variants.iter().copied().filter(|v| asked(*v) && !self.series.hopeless(*v)).collect();
-        let slot = |variant, explained| Slot { explained, ..Slot::of(variant) };
+        let set = |variant: &usize| self.sets.get(variant).cloned().unwrap_or_default();
+        let slot = |variant, explained| Slot { explained, set: set(&variant), variant };
         let mut slots: Vec<Slot> = here.iter().map(|v| slot(*v, false)).collect();
         slots.extend(here.iter().filter(|v| self.explains(**v)).map(|v| slot(*v, true)));
         slots

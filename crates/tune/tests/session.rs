@@ -2,7 +2,9 @@
 
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use tune::designs::{ab, ladder, sweep};
+use tune::blocks::Slot;
+use tune::designs::{ab, ladder, optimise, sweep};
+use tune::optimise::Space;
 use tune::simulated::{Noise, Simulated};
 use tune::{
     Better, By, Design, End, Error, Event, Go, Keep, Machine, Measure, Outcome, Plan, Session, Stage, Trial, Verdict,
@@ -103,7 +105,19 @@ fn each_counts_once(session: &Session, journal: &[Event]) {
     }
 }
 
-fn designs() -> [(Plan, Table); 5] {
+/// A search over words and numbers.
+fn search(objectives: usize, only: &[&str]) -> Plan {
+    let list = |of: &[&str]| of.iter().map(|v| (*v).to_owned()).collect::<Vec<_>>();
+    let parameters = BTreeMap::from([
+        ("gc".to_owned(), list(&["g1", "par", "z"])),
+        ("heap".to_owned(), list(&["512", "256", "1024", "2048"])),
+        ("threads".to_owned(), list(&["1", "2", "4", "8"])),
+    ]);
+    let space = Space::of(&parameters, &[], &list(only)).unwrap();
+    plan(Design::Optimise { space, trials: 30, objectives })
+}
+
+fn designs() -> [(Plan, Table); 7] {
     let steps = vec![Keep::IfBetter, Keep::Always, Keep::IfBetter, Keep::IfBetter];
     [
         (ab_plan(2), Table::new(&[1.0, 0.98, 1.0])),
@@ -111,6 +125,8 @@ fn designs() -> [(Plan, Table); 5] {
         (plan(Design::Ladder { steps, table: 12 }), Table::new(&[1.0, 0.9, 0.9, 0.7, 0.8]).failing(&[0, 0, 0, 16, 0])),
         (Plan { blocks: 6, ..plan(Design::Sweep { points: 4 }) }, Table::new(&[1.0, 0.8, 0.7, 0.69])),
         (Plan { blocks: 5, ..plan(Design::Factorial { flags: 2 }) }, Table::new(&[1.0, 0.8, 0.7, 0.6])),
+        (Plan { explained: 1, ..search(1, &[]) }, Table::new(&[1.0, 0.9, 0.8, 0.8, 1.1]).failing(&[0, 3, 0, 0, 0])),
+        (search(2, &[]), Table::new(&[1.0, 0.9, 0.8, 0.8, 1.1])),
     ]
 }
 
@@ -140,7 +156,7 @@ proptest! {
 
     #[test]
     fn killed_void_and_stopped_at_random(
-        design in 0..5usize,
+        design in 0..7usize,
         kills in prop::collection::vec(1..60usize, 0..8),
         void in prop::collection::btree_set(1..200usize, 0..6),
         stop in 1..20usize,
@@ -168,7 +184,7 @@ proptest! {
 
     #[test]
     fn no_journal_makes_it_panic(
-        design in 0..5usize,
+        design in 0..7usize,
         edits in prop::collection::vec((0..400usize, 0..3usize, 0..400usize), 1..6),
     ) {
         let (plan, machine) = designs()[design].clone();
@@ -361,4 +377,88 @@ fn when_time_is_up_it_is_judged_as_it_is_and_can_go_on_by_the_wager() {
     let (plan, machine) = designs()[2].clone();
     let mut ladder = whole(plan, &machine).0;
     assert!(ladder.more(5, &mut Vec::new()).unwrap_err().to_string().contains("new session"));
+}
+
+#[test]
+fn a_search_is_single_trials_and_then_blocks() {
+    let (session, journal) =
+        whole(search(1, &["threads <= 4 or heap >= 1024"]), &Table::new(&[1.0, 0.9, 0.8, 0.7, 1.1]));
+    let orders: Vec<(usize, Vec<Slot>)> = journal
+        .iter()
+        .filter_map(|e| if let Event::Block { stage, order, .. } = e { Some((*stage, order.clone())) } else { None })
+        .collect();
+    let (first, second): (Vec<_>, Vec<_>) = orders.into_iter().partition(|(stage, _)| *stage == 0);
+    assert_eq!((first.len(), second.len(), session.trials()), (14, 4, 30));
+    assert_eq!(first[0].1, [Slot::of(0)], "the default is the first");
+    let sets: Vec<_> = first[1..].iter().map(|(_, order)| order[0].set.clone()).collect();
+    assert!(first[1..].iter().all(|(_, order)| order.len() == 1 && order[0].variant == optimise::SOUGHT));
+    for set in &sets {
+        let number = |name: &str| set[name].parse::<f64>().unwrap();
+        assert!(number("threads") <= 4.0 || number("heap") >= 1024.0, "{set:?}");
+        assert_eq!(set.len(), 3);
+    }
+    // Those that are looked at again were tried, and are no default.
+    let confirmed = optimise::confirmed(&session);
+    assert_eq!(confirmed.keys().copied().collect::<Vec<_>>(), [2, 3, 4]);
+    assert!(confirmed.values().all(|set| sets.contains(set)));
+    for (_, order) in &second {
+        assert_eq!(order.len(), 4);
+        assert!(order.iter().all(|s| s.set == confirmed.get(&s.variant).cloned().unwrap_or_default()));
+    }
+    // The gain is that of the blocks: variant 3 takes 0.7 of the time there, whatever the search saw.
+    assert_eq!(optimise::to_take(&session), Some(3));
+    let change = optimise::changes(&session).into_iter().find(|c| c.variant == 3).unwrap();
+    assert_eq!((change.verdict, change.by, change.pairs), (Some(Verdict::Better), By::Student, 4));
+    assert!((change.level - 0.05 / 3.0).abs() < 1e-12 && (change.factor - 0.7).abs() < 0.05, "{change:?}");
+    // What no plan has in it is no journal of it.
+    let at = journal.iter().position(|e| matches!(e, Event::Block { block: 3, .. })).unwrap();
+    for (name, value) in [("heap", "300"), ("heep", "512")] {
+        let mut other = journal.clone();
+        if let Event::Block { order, .. } = &mut other[at] {
+            order[0].set.insert(name.into(), value.into());
+        }
+        let refused = Session::resume(&other).unwrap_err().to_string();
+        assert!(refused.contains(&format!("line {}", at + 1)) && refused.contains(name), "{refused}");
+    }
+    let mut again = session.clone();
+    assert!(again.more(3, &mut Vec::new()).unwrap_err().to_string().contains("begin a new session"));
+}
+
+#[test]
+fn a_search_in_which_nothing_works_ends() {
+    let (session, _) = whole(search(1, &[]), &Table::new(&[1.0; 5]).failing(&[16; 5]));
+    assert_eq!((session.trials(), optimise::to_take(&session)), (12, None));
+    assert!(optimise::changes(&session).is_empty());
+    // Only the default works: it is not held against itself.
+    let (session, _) = whole(search(1, &[]), &Table::new(&[1.0; 5]).failing(&[0, 16, 0, 0, 0]));
+    assert_eq!((session.trials(), session.stages().len()), (14, 1));
+}
+
+/// Proposes what is no value of the space.
+struct Wrong(Table);
+
+impl Machine for Wrong {
+    fn run(&mut self, trial: &Trial) -> Outcome {
+        self.0.run(trial)
+    }
+
+    fn propose(&mut self, session: &Session) -> Result<Option<tune::space::Set>, String> {
+        match session.trials() {
+            n if n < 3 => Ok(Some(tune::optimise::propose(session))),
+            3 => Err("line 3 of what it wrote is no answer".into()),
+            _ => Ok(None),
+        }
+    }
+}
+
+#[test]
+fn who_cannot_say_what_to_try_next_leaves_a_session_that_goes_on() {
+    let mut journal = Vec::new();
+    let mut session = Session::begin(search(1, &[]), &mut journal).unwrap();
+    let table = Table::new(&[1.0, 0.9, 0.8, 0.8, 1.1]);
+    let error = session.run(&mut Wrong(table.clone()), &mut journal).unwrap_err().to_string();
+    assert!(error.contains("line 3 of what it wrote is no answer"), "{error}");
+    let mut session = Session::resume(&journal).unwrap();
+    assert_eq!(session.run(&mut table.clone(), &mut journal).unwrap(), End::Finished);
+    assert_eq!(stages(&session), stages(&whole(search(1, &[]), &table).0));
 }

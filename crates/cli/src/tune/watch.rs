@@ -80,9 +80,15 @@ impl Watch for Progress {
         let what = match stage.kind {
             Kind::Climb(step) => format!("step {} ({}), ", step + 1, self.name(step + 1)),
             Kind::Table => "the whole ladder, ".into(),
+            Kind::Seek => "search, ".into(),
+            Kind::Confirm => "the best against the default, ".into(),
             Kind::Compare | Kind::Sweep | Kind::Factorial => String::new(),
         };
-        let most = if matches!(stage.kind, Kind::Table | Kind::Sweep | Kind::Factorial) { "" } else { "at most " };
+        let most = if matches!(stage.kind, Kind::Table | Kind::Sweep | Kind::Factorial | Kind::Seek | Kind::Confirm) {
+            ""
+        } else {
+            "at most "
+        };
         self.left = stage.limit.saturating_sub(block - 1) * stage.variants.len();
         self.stage = format!("{what}block {block} of {most}{}{}", stage.limit, self.known(stage));
         if !self.terminal {

@@ -17,6 +17,8 @@ pub enum DesignName {
     Sweep,
     /// Flags on and off.
     Factorial,
+    /// The best values.
+    Optimise,
 }
 
 /// A share: `"3%"` or 0.03.
@@ -93,6 +95,9 @@ pub struct Budget {
     /// The most blocks of a comparison; of a sweep and a factorial, all of it. 30, and 10 of these.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocks: Option<usize>,
+    /// Of `optimise`: measured trials in all, those of the blocks at its end among them. 80.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trials: Option<usize>,
     /// Of a ladder: blocks of the whole ladder at its end. As many as its comparisons need, at least 10.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table: Option<usize>,

@@ -36,7 +36,12 @@ pub(super) fn command(experiment: &Experiment) -> String {
         let (url, rate) = (&load.url, load.rate.to_string());
         return format!("twinscope load --rate {rate} --connections {} {url}", load.connections);
     }
-    match &experiment.file.workload.command {
+    commands(&experiment.file.workload.command)
+}
+
+/// One of the file's as it is there.
+pub(super) fn commands(of: &Commands) -> String {
+    match of {
         Commands::Shell(text) => text.clone(),
         Commands::Words(words) => words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
     }
@@ -100,7 +105,7 @@ fn name(of: &result::Experiment, variant: usize) -> String {
 }
 
 /// One comparison in a sentence.
-fn compared(of: &result::Experiment, change: &Change) -> String {
+pub(super) fn compared(of: &result::Experiment, change: &Change) -> String {
     let (variant, against) = (name(of, change.variant), name(of, change.against));
     let Some(measure) = of.measures.first() else { return String::new() };
     let Some(times) = change.factor else {
@@ -163,6 +168,7 @@ pub(super) fn verdict(of: &result::Experiment) -> String {
         DesignKind::Ladder => climbed(of),
         DesignKind::Sweep => swept(of),
         DesignKind::Factorial => super::factorial::said(of),
+        DesignKind::Optimise => super::optimum::said(of),
     };
     if of.finished { said } else { format!("Not finished. {said}") }
 }

@@ -2,8 +2,10 @@
 //! docs/method.md.
 
 mod flags;
+mod searches;
 
 pub use flags::flags;
+pub use searches::searches;
 
 use query::stats::rng::Rng;
 use tune::designs::{ab, ladder};
