@@ -272,8 +272,10 @@ pub(super) fn cautions(of: &result::Experiment, experiment: &Experiment) -> Vec<
             most * 100.0
         ));
     }
+    // Trials of a search are each of something else: as one variant they are judged by nothing.
+    let sought = |number: usize| of.optimum.is_some() && number == crate::designs::optimise::SOUGHT;
     for (number, v) in of.variants.iter().enumerate().filter(|(_, v)| v.failed > 0) {
-        let more = match v.failed * 10 > v.trials {
+        let more = match v.failed * 10 > v.trials && !sought(number) {
             true => ", and so is not called better",
             false => "",
         };
@@ -284,7 +286,7 @@ pub(super) fn cautions(of: &result::Experiment, experiment: &Experiment) -> Vec<
     }
     for (at, m) in experiment.measures.iter().enumerate() {
         let Some(limit) = &m.limit else { continue };
-        for v in of.variants.iter() {
+        for (_, v) in of.variants.iter().enumerate().filter(|(number, _)| !sought(*number)) {
             if let Some(median) = v.medians.get(at).copied().flatten().filter(|median| !limit.holds(*median)) {
                 let seen = amount(median, &m.unit);
                 said.push(format!("`{}` does not meet {} {}: its median is {seen}.", v.name, m.head.name, limit.text));
