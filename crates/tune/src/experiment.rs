@@ -1,5 +1,6 @@
 //! An experiment: its file with everything looked up and checked, as variants, measures and a plan.
 
+use crate::designs::search::{Bound, Searched};
 use crate::designs::{factorial, optimise};
 use crate::file::{Commands, DesignName, File, FileError, KeepWord, LoadSpec, Parameter, Ready, Time, nearest};
 use crate::measure::Measured;
@@ -38,6 +39,8 @@ pub struct Experiment {
     pub variants: Vec<Variant>,
     /// Of a sweep and a factorial: the parameters that vary.
     pub swept: Vec<String>,
+    /// Of a search: what is searched.
+    pub searched: Option<Searched>,
     /// What is measured.
     pub measures: Vec<Measured>,
     /// Of a search for the best values: these.
@@ -87,6 +90,14 @@ impl Experiment {
     pub fn new(file: File, text: &str, called: &str, base: PathBuf) -> Result<Experiment, FileError> {
         let wrong = |word: &str, what: String| FileError::near(called, text, word, what);
         let mut parameters: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        let searches = file.searches();
+        if file.score.is_some() && file.design != DesignName::Ladder {
+            return Err(wrong(
+                "score",
+                "score is for design = \"ladder\"; a search is judged by its rate anyway".into(),
+            ));
+        }
+        let mut ends = None;
         for (name, of) in &file.parameters {
             if !is_name(name) {
                 return Err(wrong(
@@ -94,10 +105,15 @@ impl Experiment {
                     format!("parameter {name:?}: a name is letters, digits, _ and -, a letter first"),
                 ));
             }
-            parameters.insert(
-                name.clone(),
-                space::values(of).map_err(|why| wrong(name, format!("parameter {name}: {why}")))?,
-            );
+            let refused = |why| wrong(name, format!("parameter {name}: {why}"));
+            let values = if searches && name == RATE {
+                let (from, to) = space::rates(of).map_err(refused)?;
+                ends = Some((from, to));
+                vec![from.to_string()]
+            } else {
+                space::values(of).map_err(refused)?
+            };
+            parameters.insert(name.clone(), values);
         }
         let usual: Set = parameters.iter().filter_map(|(p, v)| Some((p.clone(), v.first()?.clone()))).collect();
         let measures = Measured::all(&file).map_err(|(word, what)| wrong(&word, what))?;
@@ -111,8 +127,26 @@ impl Experiment {
                 format!("name {name:?}: it becomes the name of a folder, so no / and no . first"),
             ));
         }
-        let mut made =
-            Experiment { name, file, base, variants: Vec::new(), swept: Vec::new(), measures, space: None, usual };
+        let searched = match (searches, ends) {
+            (false, _) => None,
+            (true, None) => {
+                let what =
+                    "a search needs the parameter rate: where it begins and the most, such as rate = \"100..50000\"";
+                return Err(wrong("[parameters]", what.into()));
+            }
+            (true, Some((from, to))) => Some(searched(&measures, from, to)),
+        };
+        let mut made = Experiment {
+            name,
+            file,
+            base,
+            variants: Vec::new(),
+            swept: Vec::new(),
+            searched,
+            measures,
+            space: None,
+            usual,
+        };
         if made.file.design == DesignName::Optimise {
             let space = Space::of(&parameters, &made.file.zip, &made.file.only_where);
             made.space = Some(space.map_err(|(word, what)| wrong(&word, what))?);
@@ -132,8 +166,8 @@ impl Experiment {
         if file.design != DesignName::Ladder && !file.step.is_empty() {
             return about("[[step]]", "steps are for design = \"ladder\"");
         }
-        if file.design != DesignName::Ab && !file.variant.is_empty() {
-            return about("[[variant]]", "variants by hand are for design = \"ab\"");
+        if !matches!(file.design, DesignName::Ab | DesignName::Search) && !file.variant.is_empty() {
+            return about("[[variant]]", "variants by hand are for design = \"ab\" or \"search\"");
         }
         if file.design != DesignName::Optimise {
             let keys = [("ask", file.ask.is_some()), ("objectives", file.objectives.is_some())];
@@ -182,7 +216,7 @@ impl Experiment {
                     Ok(all)
                 }
             }
-            DesignName::Ab if !file.variant.is_empty() => {
+            DesignName::Ab | DesignName::Search if !file.variant.is_empty() => {
                 if file.variant.len() < 2 {
                     return about("[[variant]]", "one variant: the first is the baseline, so there must be two");
                 }
@@ -201,10 +235,13 @@ impl Experiment {
                 let names = ["default".to_owned(), "search".to_owned()].into_iter().chain(best);
                 Ok(names.map(|name| Variant::of(name, Set::new())).collect())
             }
-            DesignName::Ab | DesignName::Sweep => {
+            DesignName::Ab | DesignName::Sweep | DesignName::Search => {
                 let varies: Vec<String> =
                     parameters.iter().filter(|(_, v)| v.len() > 1).map(|(p, _)| p.clone()).collect();
                 match (file.design, varies.len()) {
+                    (DesignName::Search, 0) => {
+                        return Ok(vec![Variant { name: self.name.clone(), ..Variant::default() }]);
+                    }
                     (_, 0) => {
                         return about(
                             "[parameters]",
@@ -309,8 +346,13 @@ impl Experiment {
                 trials,
                 objectives: file.objectives.unwrap_or(1),
             },
+            DesignName::Search => {
+                let searched = self.searched.clone().unwrap_or_else(|| searched(&[], 0.0, 0.0));
+                Design::Search { variants: self.variants.len(), searched }
+            }
             DesignName::Ladder => {
-                Design::Ladder { steps: steps(), table: file.budget.table.unwrap_or_else(|| table_blocks(others)) }
+                let table = file.budget.table.unwrap_or_else(|| table_blocks(others));
+                Design::Ladder { steps: steps(), table, searched: self.searched.clone() }
             }
         };
         let (usual, explained) = match file.design {
@@ -318,7 +360,7 @@ impl Experiment {
             // What a flag does is in half of the runs: two recordings of them do not show it.
             DesignName::Factorial => (SWEEP, 0),
             DesignName::Optimise => (Seek::of(trials).blocks, EXPLAINED),
-            DesignName::Ab | DesignName::Ladder => (BLOCKS, EXPLAINED),
+            DesignName::Ab | DesignName::Ladder | DesignName::Search => (BLOCKS, EXPLAINED),
         };
         let measures = self.measures.iter().map(|m| m.head.clone()).collect();
         Plan {
@@ -393,6 +435,21 @@ impl Experiment {
             }
         }
         Ok(Invocation { command: words(command, &values)?, dir, env, values })
+    }
+}
+
+/// The parameter that a search seeks.
+const RATE: &str = "rate";
+
+/// What a search with these measures seeks.
+fn searched(measures: &[Measured], from: f64, to: f64) -> Searched {
+    let bound = |(measure, m): (usize, &Measured)| Some(Bound { measure, limit: m.limit.clone()? });
+    Searched {
+        parameter: RATE.into(),
+        from,
+        to,
+        limits: measures.iter().enumerate().filter_map(bound).collect(),
+        reached: measures.iter().position(Measured::is_rate),
     }
 }
 
@@ -476,7 +533,10 @@ mod tests {
         assert_eq!((&run(2, &[0, 1]).env["T"], &run(2, &[0, 1]).env["ARENAS"]), (&"8".to_owned(), &"4".to_owned()));
         assert_eq!((&run(2, &[1]).env["T"], run(0, &[]).dir), (&"1".to_owned(), "/base".into()));
         let plan = made.plan(5);
-        assert_eq!(plan.design, Design::Ladder { steps: vec![Keep::IfBetter, Keep::Always], table: 10 });
+        assert_eq!(
+            plan.design,
+            Design::Ladder { steps: vec![Keep::IfBetter, Keep::Always], table: 10, searched: None }
+        );
         assert_eq!((plan.seed, plan.explained, plan.measures[0].name.as_str()), (5, 3, "wall"));
         assert_eq!(table_blocks(7), 11);
     }

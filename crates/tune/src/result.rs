@@ -51,6 +51,8 @@ pub struct Experiment {
     pub factorial: Option<Factorial>,
     /// Of a search for the best values: what there is beside `changes`; else null.
     pub optimum: Option<Optimum>,
+    /// Of a search: the rates that were found; else null. The factors of its changes are of rates.
+    pub search: Option<Search>,
     /// All trials in the order in which they ran.
     pub trials: Vec<Trial>,
     /// What a reader should know before he believes it.
@@ -74,6 +76,8 @@ pub enum DesignKind {
     Factorial,
     /// The best values.
     Optimise,
+    /// The highest rate that meets all limits.
+    Search,
 }
 
 /// What a trial measures.
@@ -235,6 +239,60 @@ pub struct Point {
     pub ledger: Vec<(String, f64)>,
 }
 
+/// A search.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+pub struct Search {
+    /// The parameter that was searched.
+    pub parameter: String,
+    /// What has to hold, in words.
+    pub limits: Vec<String>,
+    /// The measure whose curve over the rate is shown, by its place in `measures`.
+    pub measure: usize,
+    /// Its limit; null where it has no upper one.
+    pub limit: Option<f64>,
+    /// What was found, by variant.
+    pub rates: Vec<SearchRate>,
+}
+
+/// The highest rate of a variant that meets the limits.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+pub struct SearchRate {
+    /// The number of its variant.
+    pub variant: usize,
+    /// The rate; null where it is not known.
+    pub rate: Option<f64>,
+    /// Its 95 % interval, in which is how the machine went up and down; null with too few trials.
+    pub interval: Option<[f64; 2]>,
+    /// How many trials it is made of.
+    pub around: usize,
+    /// Where no rate was found: that even the highest, or not even the lowest, met the limits. Null where one was.
+    pub says: Option<String>,
+    /// What was broken most often, in words; null where nothing was.
+    pub limited_by: Option<String>,
+    /// The curve of the measure over the rate; empty where there is none.
+    pub curve: Vec<(f64, f64)>,
+    /// The measured trials in their order.
+    pub tried: Vec<SearchTrial>,
+}
+
+/// A trial of a search.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+pub struct SearchTrial {
+    /// Its number.
+    pub trial: usize,
+    /// The rate that was asked for.
+    pub rate: f64,
+    /// What `measure` was; null where it failed.
+    pub value: Option<f64>,
+    /// What was broken, in words; null where all limits were met.
+    pub broke: Option<String>,
+    /// Whether the estimate is made of it, among others.
+    pub around: bool,
+}
+
 /// A number with its interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "types", derive(ts_rs::TS))]
@@ -300,10 +358,10 @@ pub struct Trial {
     pub block: usize,
     /// Its variant.
     pub variant: usize,
+    /// Values of parameters that were chosen for this trial, beside those of its variant: name and value.
+    pub set: Vec<(String, String)>,
     /// Recorded for explaining; not part of the numbers.
     pub explained: bool,
-    /// Values of parameters that were chosen for it, beside those of its variant: name and value. Empty but in a search.
-    pub set: Vec<(String, String)>,
     /// How it ended.
     pub end: TrialEnd,
     /// Why it failed or tells nothing; null where it was measured.

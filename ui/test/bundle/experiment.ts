@@ -60,7 +60,7 @@ const spoil = (t: Trial | undefined, more: Partial<Trial>) => t && Object.assign
 function base(design: Experiment["design"], name: string): Omit<Experiment, "verdict" | "variants"> {
   return {
     format: EXPERIMENT_FORMAT, name, design, began: 1795623482, host: "bench-3, Linux 6.12.4, 2 CPUs (AMD EPYC 7B13)", command: "java {gc} -cp build Explorer --lock {lock} --threads 2",
-    finished: true, measures: [RATE, CPU, RSS], effect: 0.03, blocks: 30, changes: [], rungs: [], sweep: null, factorial: null, optimum: null, trials: [],
+    finished: true, measures: [RATE, CPU, RSS], effect: 0.03, blocks: 30, changes: [], rungs: [], sweep: null, search: null, factorial: null, optimum: null, trials: [],
     cautions: ["In block 4 the hypervisor gave 11 % of the CPU time to others; pairs in random order bear that, with wider intervals."],
     next: [{ says: "What limits `atomic` now is one lock. Try more stripes:", command: "twinscope tune explorer.toml --set lock=striped-4096" }, { says: "Or look at the whole report of both.", command: null }],
   };
@@ -226,6 +226,43 @@ export function optimiseExperiment(objectives = 1): Experiment {
   };
 }
 
+/** A search of two variants, and of a third that takes no rate; `found`: with trials around the limit. */
+export function searchExperiment(found = true): Experiment {
+  const capacities = [5200, 8900];
+  const rates = [500, 1000, 2000, 4000, 8000, 5600, 4700, 4300, 4500, 4700, 4500, 4640, 4500, 4370];
+  const next = noise(7);
+  const out: Trial[] = [];
+  const tried = capacities.map((c, v) => rates.slice(0, found ? rates.length : 3).map((r, i) => {
+    const rate = v === 0 ? r : Math.round(r * 1.7);
+    const used = rate / c;
+    const failed = v === 1 && i === 4;
+    const value = failed ? null : (used < 0.99 ? 0.0003 / (1 - used) : 0.09) * (1 + 0.1 * next());
+    const broke = failed ? "trials failed" : (value ?? 0) <= 0.0015 ? null : "mean <= 1.5ms";
+    const t: Trial = { ...(trials(1, 1, () => 1)[0] as Trial), number: out.length + 1, block: i, variant: v, set: [["rate", `${rate}`]], explained: false, at: out.length * 9, values: [value, value && value * 4, rate], end: failed ? "failed" : "measured", reason: failed ? "exit code 1" : null };
+    out.push(t);
+    return { trial: t.number, rate, value, broke, around: i > 8 };
+  }));
+  const curve = (c: number): [number, number][] => Array.from({ length: 40 }, (_, i): [number, number] => { const r = 500 * (c * 0.98 / 500) ** (i / 39); return [r, 0.0003 / (1 - r / c)]; });
+  const rate = (v: number, at: number) => ({
+    variant: v, rate: found ? at : null, interval: found ? ([at * 0.96, at * 1.05] as [number, number]) : null, around: found ? 5 : 0, says: null, limited_by: found ? "mean <= 1.5ms" : null, curve: found ? curve(capacities[v] ?? 1) : [], tried: tried[v] ?? [],
+  });
+  const measures: MeasureHead[] = [{ name: "mean", unit: "s", more_is_better: false, limit: "<= 1.5ms" }, { name: "p99", unit: "s", more_is_better: false, limit: null }, { name: "rate", unit: "/s", more_is_better: true, limit: null }];
+  return {
+    ...base("search", "orders"), measures, finished: found, command: "twinscope load --rate {rate} --connections 8 http://127.0.0.1:8080/orders",
+    verdict: "`heap=256m` takes 7.1 k/s (6.8 k/s to 7.5 k/s; 5 trials) within its limits: mean <= 1.5ms, 99 % of the asked rate done.",
+    variants: ["heap=24m", "heap=256m", "nodelay=false"].map((n, i) => variant(n, i, 0, { medians: [0.00148, 0.0061, 4500], recording_costs: null })),
+    changes: [
+      change(1, 1.71, { pairs: found ? pairs(8, 4160, 1.71, 0.05, 3) : [], others: [null, null], why: [{ cause: "jvm-gc", says: "garbage collections took 31 % of the CPU time", share: 0.61 }] }),
+      change(2, 1, { factor: null, interval: null, level: null, verdict: "worse", blocks: 0, pairs: [], others: [null, null] }),
+    ],
+    search: {
+      parameter: "rate", limits: ["mean <= 1.5ms", "99 % of the asked rate done"], measure: 0, limit: 0.0015,
+      rates: [rate(0, 4160), rate(1, 7120), { ...rate(1, 0), variant: 2, rate: null, interval: null, around: 0, says: "does not meet the limits even at 3.1 /s", curve: [], tried: [] }],
+    },
+    trials: out,
+  };
+}
+
 /** Names that want to be markup, everywhere. */
 export function hostileExperiment(): Experiment {
   const e = abExperiment();
@@ -249,7 +286,7 @@ export function emptyExperiment(): Experiment {
 }
 
 export const EXPERIMENTS: Record<string, () => Experiment> = {
-  ab: abExperiment, ladder: ladderExperiment, climbing: () => ladderExperiment(false), sweep: sweepExperiment, unfit: () => sweepExperiment(false), grid: gridExperiment, factorial: factorialExperiment, optimise: optimiseExperiment, front: () => optimiseExperiment(2), hostile: hostileExperiment, empty: emptyExperiment,
+  ab: abExperiment, ladder: ladderExperiment, climbing: () => ladderExperiment(false), sweep: sweepExperiment, unfit: () => sweepExperiment(false), grid: gridExperiment, search: searchExperiment, searching: () => searchExperiment(false), factorial: factorialExperiment, optimise: optimiseExperiment, front: () => optimiseExperiment(2), hostile: hostileExperiment, empty: emptyExperiment,
 };
 
 /** The html file: the template with the data at its marker. */

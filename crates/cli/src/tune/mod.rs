@@ -4,6 +4,7 @@
 mod gate;
 mod init;
 mod print;
+mod search;
 mod settings;
 mod watch;
 

@@ -3,6 +3,7 @@
 mod factorial;
 mod optimum;
 
+use super::search;
 use crate::text::{clean, cut, table, trimmed};
 use anyhow::Result;
 use std::path::Path;
@@ -12,13 +13,13 @@ use tune::{amount, factor};
 /// Characters of a bar.
 const WIDTH: usize = 31;
 
-fn seen(change: &Change) -> (String, String) {
+pub(super) fn seen(change: &Change) -> (String, String) {
     let times = change.factor.map_or("–".into(), factor);
     let interval = change.interval.map_or("–".into(), |[low, high]| format!("{} to {}", factor(low), factor(high)));
     (times, interval)
 }
 
-fn words(verdict: Verdict) -> &'static str {
+pub(super) fn words(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Better => "better",
         Verdict::Worse => "worse",
@@ -29,7 +30,7 @@ fn words(verdict: Verdict) -> &'static str {
 }
 
 /// An interval on a logarithmic axis from −`span` to `span`, with a line at 1.
-fn bar(times: Option<f64>, interval: Option<[f64; 2]>, span: f64) -> String {
+pub(super) fn bar(times: Option<f64>, interval: Option<[f64; 2]>, span: f64) -> String {
     let (Some(times), Some([low, high])) = (times, interval) else { return String::new() };
     let at = |x: f64| (((x.ln() / span + 1.0) / 2.0 * (WIDTH - 1) as f64).round().max(0.0) as usize).min(WIDTH - 1);
     let (low, high, middle) = (at(low), at(high), at(times));
@@ -43,11 +44,11 @@ fn bar(times: Option<f64>, interval: Option<[f64; 2]>, span: f64) -> String {
 }
 
 /// Half the width of the axis on which all of these fit: at least ± 5 %.
-fn span(ends: impl Iterator<Item = f64>) -> f64 {
+pub(super) fn span(ends: impl Iterator<Item = f64>) -> f64 {
     ends.map(|x| x.ln().abs()).filter(|x| x.is_finite()).fold(1.05f64.ln(), f64::max)
 }
 
-fn value(of: Option<f64>, measure: &MeasureHead) -> String {
+pub(super) fn value(of: Option<f64>, measure: &MeasureHead) -> String {
     of.map_or("–".into(), |x| amount(x, &measure.unit))
 }
 
@@ -69,6 +70,7 @@ pub(super) fn result(of: &Experiment, path: &Path) {
         DesignKind::Sweep => sweep(of),
         DesignKind::Factorial => factorial::result(of),
         DesignKind::Optimise => optimum::result(of),
+        DesignKind::Search => search::print(of),
     }
     for caution in &of.cautions {
         println!("\ncaution: {}", clean(caution));
@@ -115,7 +117,7 @@ fn changes(of: &Experiment) {
     why(of.changes.iter().map(|c| (c.variant, c)), of);
 }
 
-fn why<'a>(changes: impl Iterator<Item = (usize, &'a Change)>, of: &Experiment) {
+pub(super) fn why<'a>(changes: impl Iterator<Item = (usize, &'a Change)>, of: &Experiment) {
     let name = |v: usize| of.variants.get(v).map_or("", |v| v.name.as_str());
     for (variant, change) in changes.filter(|(_, c)| !c.why.is_empty()) {
         let slow = if change.verdict == Verdict::Better { change.against } else { change.variant };
@@ -255,9 +257,13 @@ pub(super) fn csv(of: &Experiment) -> Result<()> {
     Ok(())
 }
 
+/// A text in a table of Markdown.
+pub(super) fn cell(text: &str) -> String {
+    clean(text).replace('|', "\\|")
+}
+
 /// For a ticket.
 pub(super) fn markdown(of: &Experiment) {
-    let cell = |text: &str| clean(text).replace('|', "\\|");
     println!("{}\n", cell(&of.verdict));
     let judged = of.measures.first().map_or("", |m| m.name.as_str());
     let name = |change: &Change| cell(of.variants.get(change.variant).map_or("", |v| v.name.as_str()));
@@ -266,6 +272,11 @@ pub(super) fn markdown(of: &Experiment) {
         why.collect::<Vec<_>>().join("; ")
     };
     match of.design {
+        DesignKind::Search => {
+            if let Some(found) = &of.search {
+                search::markdown(of, found);
+            }
+        }
         DesignKind::Sweep => {
             let Some(sweep) = &of.sweep else { return };
             let unit = of.measures.first().map_or("", |m| m.unit.as_str());

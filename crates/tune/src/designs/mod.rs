@@ -4,6 +4,7 @@ pub mod ab;
 pub mod factorial;
 pub mod ladder;
 pub mod optimise;
+pub mod search;
 pub mod sweep;
 
 use crate::judge::{By, Look, Verdict};
@@ -16,10 +17,11 @@ use query::stats::pairs::{self, looks};
 pub(crate) fn next_stage(session: &Session) -> Option<Stage> {
     let mut stage = match &session.plan().design {
         Design::Ab { variants } => ab::stage(session, *variants),
-        Design::Ladder { steps, table } => ladder::stage(session, steps.len(), *table),
+        Design::Ladder { steps, table, .. } => ladder::stage(session, steps.len(), *table),
         Design::Sweep { points } => sweep::stage(session, *points),
         Design::Optimise { trials, .. } => optimise::stage(session, Seek::of(*trials)),
         Design::Factorial { flags } => factorial::stage(session, *flags),
+        Design::Search { variants, .. } => search::stage(session, *variants),
     }?;
     // While searching no two trials are of the same.
     stage.explained = if stage.kind == Kind::Seek { 0 } else { session.plan().explained };

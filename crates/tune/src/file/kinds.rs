@@ -19,6 +19,16 @@ pub enum DesignName {
     Factorial,
     /// The best values.
     Optimise,
+    /// The highest rate that meets all limits.
+    Search,
+}
+
+/// What a ladder is judged by, where it is not the first measure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Score {
+    /// The highest rate that meets all limits, as a search finds it.
+    Rate,
 }
 
 /// A share: `"3%"` or 0.03.

@@ -286,7 +286,7 @@ impl<'a> Runner<'a> {
         match kind {
             Kind::Climb(_) => 0.6 / (self.stages - 1).max(1) as f64,
             Kind::Seek => 2.0 / 3.0,
-            Kind::Compare | Kind::Table | Kind::Sweep | Kind::Factorial | Kind::Confirm => 1.0,
+            Kind::Compare | Kind::Table | Kind::Sweep | Kind::Factorial | Kind::Confirm | Kind::Search => 1.0,
         }
     }
 }

@@ -126,7 +126,7 @@ pub(super) fn said(of: &result::Experiment) -> String {
                 let single = e.of.first().filter(|of| of.len() == 1).and_then(|of| all.flags.get(*of.first()?));
                 match single {
                     Some(f) => {
-                        let does = e.factor.map_or(String::new(), |times| does(measure, times));
+                        let does = e.factor.map_or(String::new(), |times| does(of, measure, times));
                         let range =
                             e.interval.map_or(String::new(), |[l, h]| format!(" ({} to {})", factor(l), factor(h)));
                         format!("`{}={}` {does} `{}={}`{range}", f.name, f.on, f.name, f.off)

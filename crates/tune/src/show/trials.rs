@@ -22,6 +22,7 @@ pub(super) fn all(events: &[Event], path: &Path, began: f64) -> Vec<Trial> {
             }
             Event::Began { trial, variant } => {
                 let slot = block.2.get(trials.len() - block.3);
+                let set = slot.map(|slot| slot.set.clone().into_iter().collect());
                 let record = Folder::record(path, *trial).unwrap_or_default();
                 let known = record.at > 0.0;
                 trials.push(Trial {
@@ -29,8 +30,8 @@ pub(super) fn all(events: &[Event], path: &Path, began: f64) -> Vec<Trial> {
                     stage: block.0,
                     block: block.1,
                     variant: *variant,
+                    set: set.unwrap_or_default(),
                     explained: slot.is_some_and(|slot| slot.explained),
-                    set: slot.map(|slot| slot.set.clone().into_iter().collect()).unwrap_or_default(),
                     end: TrialEnd::Open,
                     reason: None,
                     at: known.then_some(record.at - began),

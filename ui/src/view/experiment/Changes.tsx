@@ -2,7 +2,7 @@
 import type { Change, Experiment } from "../../bundle/generated";
 import { type Axis, amount, axisOf, place, ticks, trimmed } from "../../model/axis";
 import {
-  changeInLine, effectInWords, factorInWords, judged, levelInWords, madeOf, measureInWords, nameOf, otherMeasures, rangeInWords, shareInWords, verdictInWords,
+  changeInLine, effectInWords, factorInWords, judged, levelInWords, levelOf, madeOf, measureInWords, nameOf, otherMeasures, rangeInWords, shareInWords, verdictInWords,
 } from "../../model/experiment";
 import { Words } from "../parts";
 import { variantColor } from "./colors";
@@ -132,7 +132,7 @@ export function Changes({ e }: { e: Experiment }) {
   const m = judged(e);
   const axis = factorAxis(e.changes, e.effect);
   const baseline = nameOf(e, 0);
-  const median = (variant: number) => e.variants[variant]?.medians[0] ?? null;
+  const median = (variant: number) => levelOf(e, variant);
   const self = (c: Change) => c;
   const columns: Col<Change>[] = [
     {

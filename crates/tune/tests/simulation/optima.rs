@@ -1,4 +1,4 @@
-//! Searches for the best values of a made-up service, on a simulated machine that drifts.
+//! Optima for the best values of a made-up service, on a simulated machine that drifts.
 
 use super::Nothing;
 use query::stats::quantile::quantile;
@@ -95,7 +95,7 @@ impl Machine for Drifting {
 
 /// What searches came to, in %.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Searches {
+pub struct Optima {
     /// How far what was to be taken falls short of the best: median, and the worst tenth.
     pub short: f64,
     /// See above.
@@ -112,8 +112,8 @@ pub struct Searches {
     pub better: f64,
 }
 
-/// Searches of so many trials, with moods of `sd` and noise of `own` a trial.
-pub fn searches(trials: usize, sd: f64, own: f64, sessions: usize) -> Searches {
+/// Optima of so many trials, with moods of `sd` and noise of `own` a trial.
+pub fn optima(trials: usize, sd: f64, own: f64, sessions: usize) -> Optima {
     let space = space();
     let best = best(&space);
     let default = throughput(&space.default_set());
@@ -152,7 +152,7 @@ pub fn searches(trials: usize, sd: f64, own: f64, sessions: usize) -> Searches {
     let n = sessions as f64;
     let weights = vec![1.0; short.len()];
     let at = |p: f64| 100.0 * quantile(&short, &weights, p).unwrap_or(f64::NAN);
-    Searches {
+    Optima {
         short: at(0.5),
         worst: at(0.9),
         overstated: 100.0 * overstated / n,
