@@ -172,6 +172,20 @@ export type ColumnsIndex = {
   tables: { [key in string]: TableIndex },
 };
 
+/** A combination of flags. */
+export type Combination = {
+  /** The flags that are on, joined by +, or `all off`. */
+  name: string,
+  /** The value of each flag: name and value. */
+  set: Array<[string, string]>,
+  /** The number of its variant; null where it was not run. */
+  variant: number | null,
+  /** The factor over all off. */
+  factor: number | null,
+  /** Its 95 % interval; null with fewer than two blocks, and for all off itself. */
+  interval: [number, number] | null,
+};
+
 /** What the comparison of metrics says. */
 export type Comparison = {
   /** In a sentence. */
@@ -181,7 +195,7 @@ export type Comparison = {
 };
 
 /** What a session asks. */
-export type DesignKind = "ab" | "ladder" | "sweep" | "search";
+export type DesignKind = "ab" | "ladder" | "sweep" | "factorial" | "optimise" | "search";
 
 /** A metric that differs from the baseline in one of the other runs. */
 export type Difference = {
@@ -305,7 +319,7 @@ export type Experiment = {
   measures: Array<MeasureHead>,
   /** The least change that matters, as a share. */
   effect: number,
-  /** The most blocks of a comparison (of a sweep: all). */
+  /** The most blocks of a comparison (of a sweep and a factorial: all). */
   blocks: number,
   /** The variants by number; the first is the baseline. */
   variants: Array<Variant>,
@@ -315,6 +329,10 @@ export type Experiment = {
   rungs: Array<Rung>,
   /** Of a sweep: its points; else null. */
   sweep: Sweep | null,
+  /** Of a factorial: its effects; else null. */
+  factorial: Factorial | null,
+  /** Of a search for the best values: what there is beside `changes`; else null. */
+  optimum: Optimum | null,
   /** Of a search: the rates that were found; else null. The factors of its changes are of rates. */
   search: Search | null,
   /** All trials in the order in which they ran. */
@@ -376,6 +394,24 @@ export type FactDifference = {
   why: string | null,
 };
 
+/** A factorial. Numbers of flags count from 0. */
+export type Factorial = {
+  /** The flags. */
+  flags: Array<Flag>,
+  /** `V` or `IV` where only a fraction of the combinations is run; null where all are. */
+  resolution: string | null,
+  /** What follows from that: which flags are set by which, and what cannot be told apart; empty where all are run. */
+  aliased: string,
+  /** Complete blocks: effects come from these alone. */
+  blocks: number,
+  /** What each flag and pair does, the greatest first. */
+  effects: Array<FlagEffect>,
+  /** The best combination as the effects predict it; null where none is told from nothing. */
+  predicted: Combination | null,
+  /** The best of those that were run, as measured; null before the first complete block. */
+  measured: Combination | null,
+};
+
 /** A cause that was found. */
 export type Finding = {
   /** Identifier of the cause. */
@@ -410,6 +446,40 @@ export type Finding = {
   pages: Array<string>,
   /** Of the page of instructions, the function that it is about: its place in `Listings`; null where it is about none of those. */
   function: number | null,
+};
+
+/** A parameter with two values. */
+export type Flag = {
+  /** Its name. */
+  name: string,
+  /** Its first value, the usual one. */
+  off: string,
+  /** The other. */
+  on: string,
+};
+
+/** What a flag or a pair does. */
+export type FlagEffect = {
+  /**
+   * The flag, or the two of a pair. Several of them share a contrast: the effect is of all of them together, and whose it is
+   * cannot be told.
+   */
+  of: Array<Array<number>>,
+  /** The same in words: `gc`, `gc × thp`, `gc × thp or log × pool`. */
+  name: string,
+  /**
+   * Of a flag: on ÷ off, as the geometric mean over all settings of the others. Of a pair: what both together do ÷ the
+   * product of what each does alone. Null before the first complete block.
+   */
+  factor: number | null,
+  /** Its 95 % interval, by Student's t of the blocks; null with fewer than two. */
+  interval: [number, number] | null,
+  /** The probability of a factor that is this far off where there is no effect, adjusted for the number of effects (Holm). */
+  p: number | null,
+  /** Whether it is told from nothing; where all flags do nothing, any is in 5 % of sessions at most. */
+  told: boolean,
+  /** The factor of each complete block, in their order. */
+  blocks: Array<number>,
 };
 
 /** A flame graph with its title. */
@@ -452,6 +522,18 @@ export type FlameFrames = {
 export type FlameRun = {
   /** Its name. */
   name: string,
+};
+
+/** A point of the front. */
+export type FrontPoint = {
+  /** Its values, in the order of `parameters`. */
+  set: Array<string>,
+  /** The two measures: geometric means of its trials. */
+  values: Array<number>,
+  /** Its trials while searching. */
+  trials: Array<number>,
+  /** The variant that it is, where it is the default or was looked at again. */
+  variant: number | null,
 };
 
 /** Everything that the first screen shows, and what each page holds. */
@@ -817,6 +899,34 @@ export type Only = {
   column: string,
   /** The texts. */
   texts: Array<string>,
+};
+
+/**
+ * A search. Its variants are the default, what was tried while searching (each trial has its own `set`), and those that were looked
+ * at again, whose `changes` are what to quote.
+ */
+export type Optimum = {
+  /** The parameters that vary. */
+  parameters: Array<string>,
+  /** Trials of the search so far, and at most. */
+  searched: number,
+  /** See `searched`. */
+  search: number,
+  /** Blocks in which the best are held against the default, at most. */
+  blocks: number,
+  /** The program that was asked what to try; null where that was the built-in one. */
+  asked: string | null,
+  /** The variant to take: the best of those that were looked at again, or 0 where none is better than the default. Null before. */
+  take: number | null,
+  /**
+   * What that was over the default as it looked while searching, as a factor: too good, for it was picked for that. Null for the
+   * default itself, and where its trial failed.
+   */
+  seen: number | null,
+  /** How many measures are sought to be good: 1, or 2. */
+  objectives: number,
+  /** Of two measures: what was tried and no other beats in both, the best by the first one first; else empty. */
+  front: Array<FrontPoint>,
 };
 
 /** How the run that is explained compares with the other. */
