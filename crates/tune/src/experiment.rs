@@ -17,6 +17,8 @@ use std::time::Duration;
 const BLOCKS: usize = 30;
 /// Blocks of a sweep and of a factorial, and of a whole ladder at least.
 const SWEEP: usize = 10;
+/// Trials of a factorial at least, where the file does not say: two flags have four runs, and ten blocks of these find little.
+const RUNS: usize = 80;
 /// Trials of a search, where the file does not say.
 const TRIALS: usize = 80;
 /// The least change that matters, where the file does not say.
@@ -358,7 +360,7 @@ impl Experiment {
         let (usual, explained) = match file.design {
             DesignName::Sweep => (SWEEP, EXPLAINED),
             // What a flag does is in half of the runs: two recordings of them do not show it.
-            DesignName::Factorial => (SWEEP, 0),
+            DesignName::Factorial => (SWEEP.max(RUNS / self.variants.len().max(1)), 0),
             DesignName::Optimise => (Seek::of(trials).blocks, EXPLAINED),
             DesignName::Ab | DesignName::Ladder | DesignName::Search => (BLOCKS, EXPLAINED),
         };
