@@ -16,11 +16,13 @@ mod described;
 mod error;
 mod ethtool;
 mod file;
+pub mod groups;
 mod heap;
 mod limit;
 #[cfg(feature = "bpf")]
 mod needs;
 pub mod perf;
+mod placement;
 pub mod registers;
 #[cfg(feature = "bpf")]
 mod ring;
@@ -33,6 +35,7 @@ pub use ethtool::{DriverStatistics, Setting};
 pub use file::HeldFile;
 pub use heap::{keep_heap_small, trim_heap};
 pub use limit::{raise_open_files, restore_open_files};
+pub use placement::{Placement, cpu_list};
 
 use rustix::fs::{Mode, OFlags, RawDir};
 use rustix::time::{ClockId, clock_gettime};
@@ -219,6 +222,27 @@ impl Host {
     pub fn check_setting(&self, path: &str) -> Result<(), ReadError> {
         let opened = std::fs::OpenOptions::new().write(true).open(self.path(path));
         opened.map(drop).map_err(|e| ReadError::new(path, e))
+    }
+
+    /// Makes a folder, which is a control group where that is one; one that is there already will do.
+    ///
+    /// # Errors
+    /// What the kernel answers.
+    pub fn make_folder(&self, path: &str) -> Result<(), ReadError> {
+        match std::fs::create_dir(self.path(path)) {
+            Err(e) if e.kind() != std::io::ErrorKind::AlreadyExists => Err(ReadError::new(path, e)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Removes a control group, which must be empty but for the kernel's files; of a fixture, with the files that stand for these.
+    ///
+    /// # Errors
+    /// What the kernel answers: EBUSY where a process is in it.
+    pub fn remove_folder(&self, path: &str) -> Result<(), ReadError> {
+        let there = self.path(path);
+        let removed = if self.fixture { std::fs::remove_dir_all(there) } else { std::fs::remove_dir(there) };
+        removed.map_err(|e| ReadError::new(path, e))
     }
 
     /// The names in a folder, sorted; numbers by value. Of a fixture, those in any frame up to the present one: a later frame holds

@@ -3,7 +3,9 @@
 use crate::progress::Progress;
 use crate::signals;
 use crate::work::Counter;
+use host::Placement;
 use model::{Exit, Output, Usage};
+use rustix::time::{ClockId, clock_gettime};
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
 use std::io::{Read, Write};
@@ -53,13 +55,16 @@ pub(crate) struct Workload {
     child: Child,
     streams: Vec<Stream>,
     counter: Option<Arc<Counter>>,
+    /// When it had joined its control groups, CLOCK_MONOTONIC in nanoseconds; `None` where it has none.
+    pub(crate) joined: Option<u64>,
     pub(crate) ended: Option<(Exit, Usage)>,
 }
 
 impl Workload {
-    /// Starts `command`. Its streams pass through this program unless `untouched`. `marks` is where it may write marks.
+    /// Starts `command` there. Its streams pass through this program unless `untouched`. `marks` is where it may write marks.
     pub(crate) fn start(
         command: &[OsString],
+        placement: Placement,
         untouched: bool,
         marks: Option<&Path>,
         counter: Option<Arc<Counter>>,
@@ -74,15 +79,30 @@ impl Workload {
         if !untouched {
             builder.stdout(Stdio::piped()).stderr(Stdio::piped());
         }
-        // SAFETY: only the signal mask and a resource limit are changed between fork and exec, by system calls alone.
+        // To join a control group can take milliseconds, which are none of the command's time: it says when it had.
+        let told = if placement.is_empty() { None } else { Some(std::io::pipe()?) };
+        let (mut joined, tells) = told.map_or((None, None), |(told, tells)| (Some(told), Some(tells)));
+        // SAFETY: only what the child itself may use is changed between fork and exec, by system calls alone.
         unsafe {
-            builder.pre_exec(|| {
+            builder.pre_exec(move || {
                 signals::unblock();
                 host::restore_open_files();
+                placement.enter()?;
+                if let Some(tells) = &tells {
+                    let now = clock_gettime(ClockId::Monotonic);
+                    let now = now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64;
+                    rustix::io::write(tells, &now.to_ne_bytes())?;
+                }
                 Ok(())
             });
         }
         let mut child = builder.spawn()?;
+        // The end that tells goes with the builder, so that this cannot wait for ever.
+        drop(builder);
+        let joined = joined.as_mut().and_then(|told| {
+            let mut bytes = [0; 8];
+            told.read_exact(&mut bytes).ok().map(|()| u64::from_ne_bytes(bytes))
+        });
         let mut streams = Vec::new();
         if let Some(stream) = child.stdout.take() {
             streams.push(pass_on(stream, std::io::stdout(), counter.clone(), Arc::clone(progress)));
@@ -90,7 +110,7 @@ impl Workload {
         if let Some(stream) = child.stderr.take() {
             streams.push(pass_on(stream, std::io::stderr(), counter.clone(), Arc::clone(progress)));
         }
-        Ok(Workload { child, streams, counter, ended: None })
+        Ok(Workload { child, streams, counter, joined, ended: None })
     }
 
     /// The command's process id.

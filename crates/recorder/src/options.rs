@@ -1,7 +1,7 @@
 //! The words of the command line that concern recording, shared by `twinscope` and the stand-alone recorder.
 
 use clap::Args;
-use host::Host;
+use host::{Host, Placement};
 use model::WorkChoice;
 use sources::ReadFrom;
 use sources::scope::{Place, Target};
@@ -202,6 +202,14 @@ pub struct Record {
     #[arg(short, long)]
     pub quiet: bool,
 
+    /// Files `cgroup.procs` of control groups that the command joins, and not the recorder; trials of experiments have some
+    #[arg(long, value_name = "FILE", hide = true)]
+    pub join: Vec<PathBuf>,
+
+    /// The CPUs of the command, and not of the recorder
+    #[arg(long, value_name = "LIST", hide = true)]
+    pub command_cpus: Option<String>,
+
     /// The command to run and record, with its arguments
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
@@ -221,6 +229,17 @@ impl Record {
             (_, "") => self.only.iter().any(|name| name == source),
             _ => false,
         }
+    }
+
+    /// Where the command runs: its control groups and CPUs.
+    ///
+    /// # Errors
+    /// A group that is not there, or a list that is none.
+    pub(crate) fn placement(&self) -> std::io::Result<Placement> {
+        let cpus = self.command_cpus.as_deref().map(|list| {
+            host::cpu_list(list).ok_or_else(|| std::io::Error::other(format!("--command-cpus {list}: no list of CPUs")))
+        });
+        Placement::new(&self.join, &cpus.transpose()?.unwrap_or_default())
     }
 
     /// The path of `--work reads:PATH`.

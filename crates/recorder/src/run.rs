@@ -282,9 +282,16 @@ impl Recorder<'_> {
         if !self.options.command.is_empty() {
             manifest.command_start = Some(self.now() as i64);
             let counter = self.counter.clone().filter(|_| self.options.throughput_file.is_none());
-            let started = Workload::start(&self.options.command, self.options.tty, marks.as_deref(), counter, progress);
-            let name = || self.options.command.first().map(|n| n.display().to_string()).unwrap_or_default();
+            let (command, untouched) = (&self.options.command, self.options.tty);
+            let started = self
+                .options
+                .placement()
+                .and_then(|place| Workload::start(command, place, untouched, marks.as_deref(), counter, progress));
+            let name = || command.first().map(|n| n.display().to_string()).unwrap_or_default();
             let started = started.map_err(|why| format!("{}: cannot be started: {why}", name()))?;
+            if let Some(joined) = started.joined {
+                manifest.command_start = Some(joined.saturating_sub(self.start) as i64);
+            }
             manifest.pid = Some(i64::from(started.pid()));
             workload = Some(started);
         }

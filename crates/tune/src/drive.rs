@@ -1,7 +1,7 @@
 //! A session from beginning to end: begins it or goes on with it, in its folder, with processes.
 
 use crate::experiment::Experiment;
-use crate::file::{Budget, File};
+use crate::file::{Budget, DesignName, File, Parameter};
 use crate::folder::{About, Folder, FolderError};
 use crate::runner::{Runner, Tools, Watch};
 use crate::session::{End, Session};
@@ -60,9 +60,9 @@ pub struct Drive<'a> {
 pub fn drive(what: &Drive, tools: &Tools, watch: &mut dyn Watch) -> Result<(Session, End), DriveError> {
     let path = what.path;
     let failed = |error| DriveError::Session { path: path.to_owned(), error };
-    let (mut folder, events) = if path.exists() {
+    let (mut folder, events) = if path.exists() && !Folder::is_half_made(path, what.text) {
         let (folder, events) = Folder::open(path)?;
-        same(path, &Folder::text(path)?, &what.experiment.file)?;
+        goes_on(path, &Folder::text(path)?, &what.experiment.file)?;
         (folder, events)
     } else {
         (Folder::create(path, what.text, what.about)?, Vec::new())
@@ -72,6 +72,12 @@ pub fn drive(what: &Drive, tools: &Tools, watch: &mut dyn Watch) -> Result<(Sess
         false => Session::resume(&events),
     }
     .map_err(failed)?;
+    let table = what.experiment.file.budget.table.is_some();
+    if let Some(more) = session.extension(&what.experiment.plan(0), table).map_err(failed)? {
+        // The file first: where this ends between the two, the next one finds again what the journal lacks.
+        Folder::keep_text(path, what.text)?;
+        session.extend(more, &mut folder).map_err(failed)?;
+    }
     if let Some(blocks) = what.more {
         session.more(blocks, &mut folder).map_err(failed)?;
     }
@@ -83,19 +89,18 @@ pub fn drive(what: &Drive, tools: &Tools, watch: &mut dyn Watch) -> Result<(Sess
     Ok((session, end))
 }
 
-/// Whether a session's file is this one, but for how long it may take.
-fn same(path: &Path, kept: &str, file: &File) -> Result<(), DriveError> {
-    let timeless = |file: &File| {
-        let budget = Budget { time: None, ..file.budget.clone() };
-        File { name: None, budget, ..file.clone() }
-    };
-    let old = File::parse(kept, "experiment.toml").map(|old| timeless(&old));
-    let new = timeless(file);
-    if old.as_ref() == Ok(&new) {
+/// Whether a session's file is this one, but for how long it may take, and for what comes after the steps of a ladder.
+fn goes_on(path: &Path, kept: &str, file: &File) -> Result<(), DriveError> {
+    let old = File::parse(kept, "experiment.toml");
+    let same = old.as_ref().is_ok_and(|old| {
+        let plain = |file: &File| File { name: None, budget: Budget::default(), ..file.clone() };
+        plain(old) == plain(&without_more(old, file))
+    });
+    if same {
         return Ok(());
     }
     let old = old.map_or_else(|_| kept.to_owned(), |old| old.text());
-    let new = new.text();
+    let new = file.text();
     let only = |a: &str, b: &str, mark: char| {
         let mut lines = String::new();
         for line in a.lines().filter(|line| !line.trim().is_empty() && !b.lines().any(|other| other == *line)) {
@@ -106,8 +111,35 @@ fn same(path: &Path, kept: &str, file: &File) -> Result<(), DriveError> {
     Err(DriveError::Another {
         path: path.to_owned(),
         differences: only(&old, &new, '-') + &only(&new, &old, '+'),
-        hint: "only its time may change while it runs: give the new one another name (-o), or remove the folder",
+        hint: "only its budget may change while it runs, and steps may be added at the end of a ladder: give the new one another name \
+               (-o), or remove the folder",
     })
+}
+
+/// A ladder's file without the steps and values of parameters that it has beyond those of before. The usual value is the first, so
+/// that what was run before is not touched by values at the end.
+fn without_more(old: &File, new: &File) -> File {
+    let mut file = new.clone();
+    if new.design != DesignName::Ladder {
+        return file;
+    }
+    file.step.truncate(old.step.len());
+    for (name, parameter) in &mut file.parameters {
+        let values = |of: &Parameter| match of {
+            Parameter::List(values) => values.len(),
+            Parameter::Env(of) => of.values.len(),
+            Parameter::Setting(of) => of.values.len(),
+            Parameter::Range(_) | Parameter::One(_) => usize::MAX,
+        };
+        let before = old.parameters.get(name).map_or(usize::MAX, values);
+        match parameter {
+            Parameter::List(values) => values.truncate(before),
+            Parameter::Env(of) => of.values.truncate(before),
+            Parameter::Setting(of) => of.values.truncate(before),
+            Parameter::Range(_) | Parameter::One(_) => {}
+        }
+    }
+    file
 }
 
 /// A seed that nobody chose.
@@ -123,9 +155,25 @@ mod tests {
     fn a_changed_file_is_refused_with_the_difference() {
         let text = "[workload]\ncommand = [\"a\"]\n";
         let changed = File::parse("effect = \"5%\"\n[workload]\ncommand = [\"b\"]\n", "e").unwrap();
-        let refused = same(Path::new("x.tune"), text, &changed).unwrap_err().to_string();
+        let refused = goes_on(Path::new("x.tune"), text, &changed).unwrap_err().to_string();
         assert!(refused.contains("- command = [\"a\"]") && refused.contains("+ command = [\"b\"]"), "{refused}");
         let longer = File::parse("budget = { time = \"1h\" }\n[workload]\ncommand = [\"a\"]\n", "e").unwrap();
-        assert!(same(Path::new("x.tune"), text, &longer).is_ok());
+        assert!(goes_on(Path::new("x.tune"), text, &longer).is_ok());
+    }
+
+    #[test]
+    fn steps_and_values_may_be_added_at_the_end_of_a_ladder() {
+        let text = "design = \"ladder\"\n[workload]\ncommand = [\"a\", \"{x}\"]\n[parameters]\nx = [1, 2]\n\
+            [[step]]\nname = \"two\"\nset = { x = 2 }\n";
+        let goes_on = |from: &str, to: &str| {
+            let file = File::parse(&text.replace(from, to), "e").unwrap();
+            goes_on(Path::new("x.tune"), text, &file).is_ok()
+        };
+        let more = "set = { x = 2 }\n[[step]]\nname = \"three\"\nset = { x = 3 }";
+        assert!(goes_on("set = { x = 2 }", more) && goes_on("x = [1, 2]", "x = [1, 2, 3]"));
+        assert!(!goes_on("x = [1, 2]", "x = [3, 1, 2]") && !goes_on("x = [1, 2]", "x = [1]"));
+        assert!(!goes_on("name = \"two\"", "name = \"too\"") && !goes_on("x = [1, 2]", "x = [1, 2]\ny = [1]"));
+        assert!(!goes_on("[[step]]\nname = \"two\"\nset = { x = 2 }\n", ""), "one less");
+        assert!(!goes_on("[[step]]\n", "[[step]]\nname = \"first\"\nset = { x = 2 }\n[[step]]\n"), "not at the end");
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::blocks::Slot;
 use crate::judge::{Look, Verdict};
-use crate::{Error, Plan};
+use crate::{Error, Keep, Plan};
 use serde::{Deserialize, Serialize};
 
 /// The version of the lines. One that reads others refuses them.
@@ -81,6 +81,16 @@ pub enum Event {
     TimeUp {
         /// Which stage.
         stage: usize,
+    },
+    /// The plan has more from here on: steps at the end of a ladder, or blocks of what has not begun.
+    Extend {
+        /// Steps that come after those that there are.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        steps: Vec<Keep>,
+        /// The most blocks of a comparison from here on; of a sweep, all of it.
+        blocks: usize,
+        /// Blocks of the whole ladder; 0 of a sweep.
+        table: usize,
     },
     /// So many more blocks were asked for after the end.
     More {

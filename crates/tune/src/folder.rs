@@ -9,10 +9,12 @@ use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 const EXPERIMENT: &str = "experiment.toml";
 const JOURNAL: &str = "session.jsonl";
 const ABOUT: &str = "about.json";
+const TRIALS: &str = "trials";
 const TRIAL: &str = "trial.json";
 
 /// What can go wrong with a folder.
@@ -80,10 +82,13 @@ impl Folder {
             let file = file.to_owned();
             move |e| FolderError::File(file, e)
         };
-        std::fs::create_dir(path).map_err(failed(path))?;
+        let half = Folder::is_half_made(path, text);
+        if !half {
+            std::fs::create_dir(path).map_err(failed(path))?;
+        }
         let made = (|| {
-            let trials = path.join("trials");
-            std::fs::create_dir(&trials).map_err(failed(&trials))?;
+            let trials = path.join(TRIALS);
+            std::fs::create_dir_all(&trials).map_err(failed(&trials))?;
             for (name, text) in
                 [(EXPERIMENT, text.to_owned()), (ABOUT, serde_json::to_string(about).unwrap_or_default())]
             {
@@ -100,11 +105,28 @@ impl Folder {
             }
             Ok(Folder { path: path.to_owned(), journal })
         })();
-        if made.is_err() {
+        if made.is_err() && !half {
             // Half of a folder is no session.
             let _ = std::fs::remove_dir_all(path);
         }
         made
+    }
+
+    /// Whether this is what somebody left who was killed while making one of this text: all but the journal, or less.
+    pub fn is_half_made(path: &Path, text: &str) -> bool {
+        let Ok(entries) = std::fs::read_dir(path) else { return false };
+        let ours = |entry: std::io::Result<std::fs::DirEntry>| {
+            let Ok(entry) = entry else { return false };
+            let inside = || std::fs::read_dir(entry.path()).is_ok_and(|mut trials| trials.next().is_none());
+            match entry.file_name().to_str() {
+                Some(TRIALS) => inside(),
+                // Of a file that was being written, a part is there.
+                Some(EXPERIMENT) => std::fs::read_to_string(entry.path()).is_ok_and(|kept| text.starts_with(&kept)),
+                Some(ABOUT) => true,
+                _ => false,
+            }
+        };
+        entries.into_iter().all(ours)
     }
 
     /// One that is there, to go on with: its journal is cut where a line was cut.
@@ -159,6 +181,17 @@ impl Folder {
         })
     }
 
+    /// Puts another text of the experiment's file in the place of the one that is there, all of it or nothing.
+    ///
+    /// # Errors
+    /// That it cannot be written.
+    pub fn keep_text(path: &Path, text: &str) -> Result<(), FolderError> {
+        let (file, part) = (path.join(EXPERIMENT), path.join(format!("{EXPERIMENT}.part")));
+        let written = synced(&part, text.as_bytes()).and_then(|()| std::fs::rename(&part, &file));
+        let synced = written.and_then(|()| File::open(path)?.sync_all());
+        synced.map_err(|e| FolderError::File(file, e))
+    }
+
     /// What is known beside it; nothing where that is damaged.
     pub fn about(path: &Path) -> About {
         let text = std::fs::read_to_string(path.join(ABOUT)).unwrap_or_default();
@@ -167,7 +200,7 @@ impl Folder {
 
     /// The folder of a trial.
     pub fn trial(path: &Path, number: usize) -> PathBuf {
-        path.join("trials").join(format!("{number:04}"))
+        path.join(TRIALS).join(format!("{number:04}"))
     }
 
     /// What is known of a trial beside its outcome; `None` where that was not kept.
@@ -210,9 +243,19 @@ fn synced(file: &Path, bytes: &[u8]) -> std::io::Result<()> {
     out.sync_all()
 }
 
+/// Who was killed while it started a process holds the lock until that process is its own: for a moment.
+const MOMENT: Duration = Duration::from_secs(2);
+
 fn lock(journal: &File, path: &Path) -> Result<(), FolderError> {
     use rustix::fs::{FlockOperation, flock};
-    flock(journal, FlockOperation::NonBlockingLockExclusive).map_err(|_| FolderError::Locked(path.to_owned()))
+    let end = Instant::now() + MOMENT;
+    while flock(journal, FlockOperation::NonBlockingLockExclusive).is_err() {
+        if Instant::now() >= end {
+            return Err(FolderError::Locked(path.to_owned()));
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -245,6 +288,35 @@ mod tests {
         std::fs::write(&journal, "no JSON\n").unwrap();
         assert!(Folder::open(&path).unwrap_err().to_string().contains("left as it is"));
         assert!(matches!(Folder::open(folder.path()), Err(FolderError::NoSession(_))));
+    }
+
+    #[test]
+    fn a_folder_that_was_not_finished_is_made_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.tune");
+        let about = About::default();
+        let steps: [&dyn Fn(); 5] = [
+            &|| std::fs::create_dir(&path).unwrap(),
+            &|| std::fs::create_dir(path.join(TRIALS)).unwrap(),
+            &|| std::fs::write(path.join(EXPERIMENT), "te").unwrap(),
+            &|| std::fs::write(path.join(EXPERIMENT), "text").unwrap(),
+            &|| std::fs::write(path.join(ABOUT), "{").unwrap(),
+        ];
+        for killed in 1..=steps.len() {
+            steps.iter().take(killed).for_each(|step| step());
+            assert!(Folder::is_half_made(&path, "text"));
+            drop(Folder::create(&path, "text", &about).unwrap());
+            assert!(!Folder::is_half_made(&path, "text"));
+            assert_eq!(Folder::open(&path).unwrap().1, []);
+            assert_eq!((Folder::text(&path).unwrap().as_str(), Folder::about(&path)), ("text", about.clone()));
+            std::fs::remove_dir_all(&path).unwrap();
+        }
+        // What is not ours is left alone.
+        steps.iter().for_each(|step| step());
+        assert!(!Folder::is_half_made(&path, "another"));
+        std::fs::write(path.join("notes"), "").unwrap();
+        assert!(Folder::create(&path, "text", &about).is_err());
+        assert!(path.join("notes").exists());
     }
 
     #[test]

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 /// The least blocks of a factorial: of two or three, Student's t can tell next to nothing.
 const FACTORIAL: usize = 4;
 
-/// A plan. It is the first event of a journal, and does not change but for [`crate::Session::more`].
+/// A plan. It is the first event of a journal, and does not change but for [`crate::Session::more`] and [`crate::Session::extend`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {

@@ -1,5 +1,7 @@
 //! A session: what its events make of it, and what is to be done next.
 
+mod extend;
+
 use crate::blocks::{Block, Slot, order};
 use crate::designs::{next_stage, optimise};
 use crate::event::{Event, FORMAT, Outcome};
@@ -23,6 +25,7 @@ pub enum End {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Session {
     plan: Plan,
+    levels: extend::Levels,
     stages: Vec<Stage>,
     /// The number of the last trial that began.
     last: usize,
@@ -62,7 +65,8 @@ impl Session {
     }
 
     fn new(plan: Plan) -> Session {
-        let mut session = Session { plan, stages: Vec::new(), last: 0, open: None, attempts: 0, again: None };
+        let levels = extend::Levels::of(&plan);
+        let mut session = Session { plan, levels, stages: Vec::new(), last: 0, open: None, attempts: 0, again: None };
         session.advance();
         session
     }
@@ -360,6 +364,7 @@ impl Session {
                     stage.time_up = true;
                 }
             }
+            Event::Extend { steps, blocks, table } => self.apply_extension(steps, *blocks, *table)?,
             Event::More { blocks } => {
                 self.may_go_on(*blocks)?;
                 if let Some(stage) = self.stages.last_mut() {

@@ -1,126 +1,17 @@
 //! Sessions: that they go on from any event on as if nothing had happened, that no trial counts twice, and what ends them.
 
-use proptest::prelude::*;
-use std::collections::BTreeMap;
-use tune::blocks::Slot;
-use tune::designs::search::{self, Bound, Next, Searched};
-use tune::designs::{ab, ladder, optimise, sweep};
-use tune::measure::Limit;
-use tune::optimise::Space;
-use tune::simulated::{Noise, Simulated};
-use tune::{
-    Better, By, Design, End, Error, Event, Go, Keep, Machine, Measure, Outcome, Plan, Session, Stage, Trial, Verdict,
-    lines,
-};
+mod table;
 
-fn plan(design: Design) -> Plan {
-    let measure = |name: &str, better| Measure { name: name.into(), better };
-    Plan::new(design, vec![measure("wall", Better::Less), measure("done", Better::More)], 11)
-}
+use proptest::prelude::*;
+use table::{Table, each_counts_once, optimising, plan, stages, whole};
+use tune::designs::search::{self, Bound, Next, Searched};
+use tune::designs::{ab, ladder, sweep};
+use tune::measure::Limit;
+use tune::simulated::{Noise, Simulated};
+use tune::{By, Design, End, Error, Event, Go, Keep, Machine, Outcome, Plan, Session, Stage, Trial, Verdict, lines};
 
 fn ab_plan(variants: usize) -> Plan {
     plan(Design::Ab { variants })
-}
-
-/// A machine whose outcomes depend on the place in the plan alone, so that a trial that is run again says the same.
-#[derive(Clone)]
-struct Table {
-    factors: Vec<f64>,
-    /// Of 16.
-    failing: Vec<u64>,
-    /// The trials, by number, that are void.
-    void: Vec<usize>,
-    /// The machine wants to stop when it is asked for the how manieth time.
-    stop: usize,
-    asked: usize,
-    ran: Vec<Trial>,
-}
-
-impl Table {
-    fn new(factors: &[f64]) -> Table {
-        Table { factors: factors.to_vec(), failing: vec![], void: vec![], stop: usize::MAX, asked: 0, ran: vec![] }
-    }
-
-    fn failing(mut self, failing: &[u64]) -> Table {
-        self.failing = failing.to_vec();
-        self
-    }
-}
-
-impl Machine for Table {
-    fn run(&mut self, trial: &Trial) -> Outcome {
-        self.ran.push(trial.clone());
-        if self.void.contains(&trial.number) {
-            return Outcome::Void("a setting could not be set".into());
-        }
-        let place = (trial.stage * 1000 + trial.block) * 100 + 2 * trial.variant + usize::from(trial.explained);
-        let mut rng = query::stats::rng::Rng::new(place as u64);
-        let mut value = self.factors[trial.variant] * (0.02 * rng.normal()).exp();
-        if let Some(rate) = trial.set.get("rate").and_then(|text| text.parse::<f64>().ok()) {
-            // A queue with this many times the capacity.
-            value = 0.3e-3 / (1.0 - rate / (1000.0 * value)).max(0.01);
-        }
-        if rng.bits() % 16 < self.failing.get(trial.variant).copied().unwrap_or(0) {
-            return Outcome::Failed("exit code 1".into());
-        }
-        Outcome::Measured(vec![Some(value), Some(1.0 / value)])
-    }
-
-    fn go_on(&mut self, _stage: &Stage) -> Go {
-        self.asked += 1;
-        if self.asked > self.stop { Go::Stop } else { Go::On }
-    }
-}
-
-/// A session from beginning to end.
-fn whole(plan: Plan, machine: &Table) -> (Session, Vec<Event>) {
-    let mut journal = Vec::new();
-    let mut session = Session::begin(plan, &mut journal).unwrap();
-    assert_eq!(session.run(&mut machine.clone(), &mut journal).unwrap(), End::Finished);
-    assert!(session.finished());
-    (session, journal)
-}
-
-/// The stages without numbers of trials, which grow with each trial that is run again.
-fn stages(session: &Session) -> Vec<Stage> {
-    let mut stages = session.stages().to_vec();
-    let trials = stages.iter_mut().flat_map(|s| &mut s.series.blocks).flat_map(|b| &mut b.trials);
-    trials.for_each(|(number, _)| *number = 0);
-    stages
-}
-
-/// That each trial of the completed blocks is one of its own, and ended once.
-fn each_counts_once(session: &Session, journal: &[Event]) {
-    let mut ended = BTreeMap::new();
-    for event in journal {
-        if let Event::Ended { trial, .. } = event {
-            *ended.entry(*trial).or_insert(0) += 1;
-        }
-    }
-    assert!(ended.values().all(|n| *n == 1));
-    let blocks = session.stages().iter().flat_map(|s| &s.series.blocks);
-    let mut counted: Vec<usize> = blocks.flat_map(|b| b.trials.iter().map(|t| t.0)).collect();
-    let all = counted.len();
-    assert!(counted.iter().all(|n| ended.contains_key(n)));
-    counted.dedup();
-    assert_eq!(counted.len(), all, "numbers grow");
-    for stage in session.stages() {
-        for block in &stage.series.blocks {
-            assert_eq!(block.order.len(), block.trials.len());
-        }
-    }
-}
-
-/// A search for the best over words and numbers.
-fn optimising(objectives: usize, only: &[&str]) -> Plan {
-    let list = |of: &[&str]| of.iter().map(|v| (*v).to_owned()).collect::<Vec<_>>();
-    let parameters = BTreeMap::from([
-        ("gc".to_owned(), list(&["g1", "par", "z"])),
-        ("heap".to_owned(), list(&["512", "256", "1024", "2048"])),
-        ("threads".to_owned(), list(&["1", "2", "4", "8"])),
-    ]);
-    let space = Space::of(&parameters, &[], &list(only)).unwrap();
-    plan(Design::Optimise { space, trials: 30, objectives })
 }
 
 fn searched() -> Searched {
@@ -448,85 +339,80 @@ fn when_time_is_up_it_is_judged_as_it_is_and_can_go_on_by_the_wager() {
 }
 
 #[test]
-fn a_search_is_single_trials_and_then_blocks() {
-    let (session, journal) =
-        whole(optimising(1, &["threads <= 4 or heap >= 1024"]), &Table::new(&[1.0, 0.9, 0.8, 0.7, 1.1]));
-    let orders: Vec<(usize, Vec<Slot>)> = journal
-        .iter()
-        .filter_map(|e| if let Event::Block { stage, order, .. } = e { Some((*stage, order.clone())) } else { None })
-        .collect();
-    let (first, second): (Vec<_>, Vec<_>) = orders.into_iter().partition(|(stage, _)| *stage == 0);
-    assert_eq!((first.len(), second.len(), session.trials()), (14, 4, 30));
-    assert_eq!(first[0].1, [Slot::of(0)], "the default is the first");
-    let sets: Vec<_> = first[1..].iter().map(|(_, order)| order[0].set.clone()).collect();
-    assert!(first[1..].iter().all(|(_, order)| order.len() == 1 && order[0].variant == optimise::SOUGHT));
-    for set in &sets {
-        let number = |name: &str| set[name].parse::<f64>().unwrap();
-        assert!(number("threads") <= 4.0 || number("heap") >= 1024.0, "{set:?}");
-        assert_eq!(set.len(), 3);
-    }
-    // Those that are looked at again were tried, and are no default.
-    let confirmed = optimise::confirmed(&session);
-    assert_eq!(confirmed.keys().copied().collect::<Vec<_>>(), [2, 3, 4]);
-    assert!(confirmed.values().all(|set| sets.contains(set)));
-    for (_, order) in &second {
-        assert_eq!(order.len(), 4);
-        assert!(order.iter().all(|s| s.set == confirmed.get(&s.variant).cloned().unwrap_or_default()));
-    }
-    // The gain is that of the blocks: variant 3 takes 0.7 of the time there, whatever the search saw.
-    assert_eq!(optimise::to_take(&session), Some(3));
-    let change = optimise::changes(&session).into_iter().find(|c| c.variant == 3).unwrap();
-    assert_eq!((change.verdict, change.by, change.pairs), (Some(Verdict::Better), By::Student, 4));
-    assert!((change.level - 0.05 / 3.0).abs() < 1e-12 && (change.factor - 0.7).abs() < 0.05, "{change:?}");
-    // What no plan has in it is no journal of it.
-    let at = journal.iter().position(|e| matches!(e, Event::Block { block: 3, .. })).unwrap();
-    for (name, value) in [("heap", "300"), ("heep", "512")] {
-        let mut other = journal.clone();
-        if let Event::Block { order, .. } = &mut other[at] {
-            order[0].set.insert(name.into(), value.into());
+fn steps_are_added_to_a_ladder_until_its_table_begins() {
+    let ladder =
+        |steps: usize, table| plan(Design::Ladder { steps: vec![Keep::IfBetter; steps], table, searched: None });
+    let machine = Table::new(&[1.0, 0.8, 0.9, 0.6]);
+    let (short, _) = whole(ladder(2, 11), &machine);
+    let (mut added, mut refused) = (0, 0);
+    for stop in 0..60 {
+        let mut journal = Vec::new();
+        let mut session = Session::begin(ladder(2, 11), &mut journal).unwrap();
+        let end = session.run(&mut Table { stop, ..machine.clone() }, &mut journal).unwrap();
+        let begun = session.stages().iter().filter(|s| !s.series.blocks.is_empty()).count();
+        match session.extension(&ladder(3, 11), false) {
+            Ok(event) => {
+                added += 1;
+                assert!(begun <= 2 && end == End::Stopped);
+                session.extend(event.unwrap(), &mut journal).unwrap();
+                assert!(session.extension(&ladder(3, 11), false).unwrap().is_none(), "it is there now");
+            }
+            Err(error) => {
+                refused += 1;
+                assert!(begun == 3 && error.to_string().contains("the whole ladder have begun"), "{error}");
+                continue;
+            }
         }
-        let refused = Session::resume(&other).unwrap_err().to_string();
-        assert!(refused.contains(&format!("line {}", at + 1)) && refused.contains(name), "{refused}");
+        // It goes on as it was, with the new step behind the others.
+        assert_eq!(Session::resume(&journal).unwrap().stages(), session.stages());
+        assert_eq!(session.run(&mut machine.clone(), &mut journal).unwrap(), End::Finished);
+        assert_eq!(Session::resume(&journal).unwrap(), session);
+        each_counts_once(&session, &journal);
+        assert_eq!(session.stages().len(), 4);
+        let before = |s: &Session, stage: usize| s.stages()[stage].comparisons[0].clone();
+        for stage in 0..begun.max(1) {
+            assert_eq!(before(&session, stage).rule, before(&short, stage).rule, "stage {stage} of stop {stop}");
+        }
+        assert_eq!(session.stages()[3].variants, [0, 1, 2, 3]);
+        assert!(session.stages()[3].series.blocks.len() >= 11);
+        assert_eq!(session.kept(), [0, 2]);
     }
-    let mut again = session.clone();
-    assert!(again.more(3, &mut Vec::new()).unwrap_err().to_string().contains("begin a new session"));
+    assert!(added > 10 && refused > 5, "{added} {refused}");
 }
 
 #[test]
-fn a_search_in_which_nothing_works_ends() {
-    let (session, _) = whole(optimising(1, &[]), &Table::new(&[1.0; 5]).failing(&[16; 5]));
-    assert_eq!((session.trials(), optimise::to_take(&session)), (12, None));
-    assert!(optimise::changes(&session).is_empty());
-    // Only the default works: it is not held against itself.
-    let (session, _) = whole(optimising(1, &[]), &Table::new(&[1.0; 5]).failing(&[0, 16, 0, 0, 0]));
-    assert_eq!((session.trials(), session.stages().len()), (14, 1));
-}
-
-/// Proposes what is no value of the space.
-struct Wrong(Table);
-
-impl Machine for Wrong {
-    fn run(&mut self, trial: &Trial) -> Outcome {
-        self.0.run(trial)
-    }
-
-    fn propose(&mut self, session: &Session) -> Result<Option<tune::space::Set>, String> {
-        match session.trials() {
-            n if n < 3 => Ok(Some(tune::optimise::propose(session))),
-            3 => Err("line 3 of what it wrote is no answer".into()),
-            _ => Ok(None),
-        }
-    }
-}
-
-#[test]
-fn who_cannot_say_what_to_try_next_leaves_a_session_that_goes_on() {
+fn only_what_is_sound_can_be_added() {
+    let ladder = |steps: &[Keep], blocks, table| Plan {
+        blocks,
+        ..plan(Design::Ladder { steps: steps.to_vec(), table, searched: None })
+    };
+    let two = [Keep::IfBetter, Keep::Always];
+    let session = |plan: Plan| Session::begin(plan, &mut Vec::new()).unwrap();
+    let of = |wanted: Plan, table| session(ladder(&two, 20, 12)).extension(&wanted, table);
+    assert_eq!(of(ladder(&two, 20, 12), true).unwrap(), None);
+    assert!(of(ladder(&[Keep::Always, Keep::Always], 20, 12), false).unwrap_err().to_string().contains("at its end"));
+    assert!(of(ladder(&two, 19, 12), false).unwrap_err().to_string().contains("20 were planned"));
+    assert!(of(ladder(&two, 20, 11), true).unwrap_err().to_string().contains("12 were planned"));
+    assert_eq!(of(ladder(&two, 25, 14), true).unwrap(), Some(Event::Extend { steps: vec![], blocks: 25, table: 14 }));
+    assert!(of(ladder(&two, 241, 12), false).unwrap_err().to_string().contains("at most 240"));
+    // With more steps the table needs more blocks, and gets them where nobody said how many.
+    let many = [&two[..], &[Keep::IfBetter; 30]].concat();
+    assert!(of(ladder(&many, 20, 12), true).unwrap_err().to_string().contains("budget.table"));
+    let Some(Event::Extend { table, .. }) = of(ladder(&many, 20, 12), false).unwrap() else { panic!("it fits") };
+    assert!(table > 12);
+    // A sweep calls nothing, so that it may take more blocks while it runs; looks at comparisons are planned.
+    let sweep = |blocks| Plan { blocks, ..plan(Design::Sweep { points: 3 }) };
     let mut journal = Vec::new();
-    let mut session = Session::begin(optimising(1, &[]), &mut journal).unwrap();
-    let table = Table::new(&[1.0, 0.9, 0.8, 0.8, 1.1]);
-    let error = session.run(&mut Wrong(table.clone()), &mut journal).unwrap_err().to_string();
-    assert!(error.contains("line 3 of what it wrote is no answer"), "{error}");
-    let mut session = Session::resume(&journal).unwrap();
-    assert_eq!(session.run(&mut table.clone(), &mut journal).unwrap(), End::Finished);
-    assert_eq!(stages(&session), stages(&whole(optimising(1, &[]), &table).0));
+    let mut more = Session::begin(sweep(3), &mut journal).unwrap();
+    let event = more.extension(&sweep(5), false).unwrap().unwrap();
+    more.extend(event, &mut journal).unwrap();
+    more.run(&mut Table::new(&[1.0, 0.9, 0.8]), &mut journal).unwrap();
+    assert_eq!(more.stages()[0].series.blocks.len(), 5);
+    assert_eq!(Session::resume(&journal).unwrap(), more);
+    assert!(more.extension(&sweep(7), false).unwrap_err().to_string().contains("--more 2"));
+    let ab = session(ab_plan(1)).extension(&Plan { blocks: 42, ..ab_plan(1) }, false);
+    assert!(ab.unwrap_err().to_string().contains("--more N"));
+    // A journal that says otherwise is none.
+    let wrong = [journal[0].clone(), Event::Extend { steps: vec![Keep::Always], blocks: 9, table: 0 }];
+    assert!(Session::resume(&wrong).is_err());
 }

@@ -8,7 +8,7 @@ use host::Host;
 use std::path::{Path, PathBuf};
 use tune::file::{Amount, DesignName, File, MeasureSpec, VariantSpec};
 use tune::result::{Change, Verdict};
-use tune::{Drive, End, Experiment, Folder, KeepRecordings, Setter, drive};
+use tune::{Drive, End, Experiment, Folder, KeepRecordings, Place, Setter, drive};
 
 /// Exit code where the condition holds.
 const HOLDS: u8 = 4;
@@ -165,15 +165,18 @@ fn session(asked: &Gate, made: &Experiment, file: &File) -> Result<tune::result:
     let path = place(made, "")?;
     let machine = Host::live();
     settings::refuse_what_is_left(&machine)?;
+    let groups = Place::open(&machine, made).map_err(|why| anyhow::anyhow!(clean(&why)))?;
     let keeping = settings::keeping(&machine, made, &path, asked.yes)?;
     let mut tools = tools(KeepRecordings::Explained)?;
-    tools.settings = keeping.as_ref().map(|keeping| &keeping.settings as &dyn Setter);
+    tools.settings = keeping.as_ref().map(|keeping| keeping as &dyn Setter);
+    tools.place = Some(&groups);
     let about = about(made, &asked.file.display().to_string());
     let mut progress = super::watch::Progress::new(made, &path, asked.quiet);
     let what = Drive { experiment: made, text: &text, path: &path, about: &about, more: None };
     let driven = drive(&what, &tools, &mut progress);
     progress.over();
     let put_back = keeping.map_or(Ok(()), settings::Keeping::over);
+    drop(groups);
     if driven?.1 == End::Stopped {
         crate::stop::leave_signals();
     }

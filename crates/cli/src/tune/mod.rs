@@ -4,7 +4,6 @@
 mod gate;
 mod init;
 mod print;
-mod search;
 mod settings;
 mod watch;
 
@@ -13,7 +12,7 @@ use crate::text::clean;
 use ::tune::file::{
     Amount, Budget, Check, Commands, DesignName, File, MeasureSpec, Parameter, Scalar, Time, VariantSpec, Workload,
 };
-use ::tune::{About, Drive, End, Event, Experiment, Folder, KeepRecordings, Session, Setter, Tools, drive};
+use ::tune::{About, Drive, End, Event, Experiment, Folder, KeepRecordings, Place, Session, Setter, Tools, drive};
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand, ValueEnum};
 use host::Host;
@@ -371,12 +370,14 @@ fn run(asked: &Run) -> Result<u8> {
     let about = about(&experiment, &asked.file.as_ref().map_or("tune".into(), |f| f.display().to_string()));
     let machine = Host::live();
     let over = asked.more.is_none() && path.exists() && Folder::events(&path).is_ok_and(|events| has_ended(&events));
+    if !over {
+        settings::refuse_what_is_left(&machine)?;
+    }
+    let groups = (!over).then(|| Place::open(&machine, &experiment)).transpose();
+    let groups = groups.map_err(|why| anyhow::anyhow!(clean(&why)))?;
     let keeping = match over {
         true => None,
-        false => {
-            settings::refuse_what_is_left(&machine)?;
-            settings::keeping(&machine, &experiment, &path, asked.yes)?
-        }
+        false => settings::keeping(&machine, &experiment, &path, asked.yes)?,
     };
     let mut tools = tools(match asked.keep {
         Keep::All => KeepRecordings::All,
@@ -384,13 +385,15 @@ fn run(asked: &Run) -> Result<u8> {
         Keep::Explained => KeepRecordings::Explained,
         Keep::None => KeepRecordings::None,
     })?;
-    tools.settings = keeping.as_ref().map(|keeping| &keeping.settings as &dyn Setter);
+    tools.settings = keeping.as_ref().map(|keeping| keeping as &dyn Setter);
+    tools.place = groups.as_ref();
     heed();
     let mut progress = Progress::new(&experiment, &path, asked.quiet);
     let what = Drive { experiment: &experiment, text: &text, path: &path, about: &about, more: asked.more };
     let driven = drive(&what, &tools, &mut progress);
     progress.over();
     let put_back = keeping.map_or(Ok(()), settings::Keeping::over);
+    drop(groups);
     let (_, end) = driven?;
     put_back?;
     stop::leave_signals_unless_stopped(|| {
@@ -429,6 +432,7 @@ fn tools<'a>(keep: KeepRecordings) -> Result<Tools<'a>> {
         source_of: |table| sources::ALL.iter().find(|s| s.tables.iter().any(|t| t.name == table)).map(|s| s.name),
         keep,
         settings: None,
+        place: None,
     })
 }
 

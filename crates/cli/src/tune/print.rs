@@ -2,8 +2,8 @@
 
 mod factorial;
 mod optimum;
+mod search;
 
-use super::search;
 use crate::text::{clean, cut, table, trimmed};
 use anyhow::Result;
 use std::path::Path;
@@ -13,13 +13,13 @@ use tune::{amount, factor};
 /// Characters of a bar.
 const WIDTH: usize = 31;
 
-pub(super) fn seen(change: &Change) -> (String, String) {
+fn seen(change: &Change) -> (String, String) {
     let times = change.factor.map_or("–".into(), factor);
     let interval = change.interval.map_or("–".into(), |[low, high]| format!("{} to {}", factor(low), factor(high)));
     (times, interval)
 }
 
-pub(super) fn words(verdict: Verdict) -> &'static str {
+fn words(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Better => "better",
         Verdict::Worse => "worse",
@@ -30,7 +30,7 @@ pub(super) fn words(verdict: Verdict) -> &'static str {
 }
 
 /// An interval on a logarithmic axis from −`span` to `span`, with a line at 1.
-pub(super) fn bar(times: Option<f64>, interval: Option<[f64; 2]>, span: f64) -> String {
+fn bar(times: Option<f64>, interval: Option<[f64; 2]>, span: f64) -> String {
     let (Some(times), Some([low, high])) = (times, interval) else { return String::new() };
     let at = |x: f64| (((x.ln() / span + 1.0) / 2.0 * (WIDTH - 1) as f64).round().max(0.0) as usize).min(WIDTH - 1);
     let (low, high, middle) = (at(low), at(high), at(times));
@@ -44,11 +44,11 @@ pub(super) fn bar(times: Option<f64>, interval: Option<[f64; 2]>, span: f64) -> 
 }
 
 /// Half the width of the axis on which all of these fit: at least ± 5 %.
-pub(super) fn span(ends: impl Iterator<Item = f64>) -> f64 {
+fn span(ends: impl Iterator<Item = f64>) -> f64 {
     ends.map(|x| x.ln().abs()).filter(|x| x.is_finite()).fold(1.05f64.ln(), f64::max)
 }
 
-pub(super) fn value(of: Option<f64>, measure: &MeasureHead) -> String {
+fn value(of: Option<f64>, measure: &MeasureHead) -> String {
     of.map_or("–".into(), |x| amount(x, &measure.unit))
 }
 
@@ -117,7 +117,7 @@ fn changes(of: &Experiment) {
     why(of.changes.iter().map(|c| (c.variant, c)), of);
 }
 
-pub(super) fn why<'a>(changes: impl Iterator<Item = (usize, &'a Change)>, of: &Experiment) {
+fn why<'a>(changes: impl Iterator<Item = (usize, &'a Change)>, of: &Experiment) {
     let name = |v: usize| of.variants.get(v).map_or("", |v| v.name.as_str());
     for (variant, change) in changes.filter(|(_, c)| !c.why.is_empty()) {
         let slow = if change.verdict == Verdict::Better { change.against } else { change.variant };
@@ -219,10 +219,22 @@ fn sweep(of: &Experiment) {
 /// Each trial as a line.
 pub(super) fn csv(of: &Experiment) -> Result<()> {
     let mut out = csv::Writer::from_writer(std::io::stdout());
-    let mut header: Vec<String> =
-        ["trial", "stage", "block", "variant", "explained", "end", "reason", "at", "seconds", "stolen", "others"]
-            .map(str::to_owned)
-            .into();
+    let mut header: Vec<String> = [
+        "trial",
+        "stage",
+        "block",
+        "variant",
+        "set",
+        "explained",
+        "end",
+        "reason",
+        "at",
+        "seconds",
+        "stolen",
+        "others",
+    ]
+    .map(str::to_owned)
+    .into();
     header.extend(of.measures.iter().map(|m| m.name.clone()));
     // Of a search each trial has values of its own.
     let chosen = of.optimum.as_ref().map_or(&[][..], |o| o.parameters.as_slice());
@@ -236,6 +248,7 @@ pub(super) fn csv(of: &Experiment) -> Result<()> {
             trial.stage.to_string(),
             trial.block.to_string(),
             of.variants.get(trial.variant).map_or(String::new(), |v| v.name.clone()),
+            trial.set.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" "),
             trial.explained.to_string(),
             end,
             trial.reason.clone().unwrap_or_default(),
@@ -258,7 +271,7 @@ pub(super) fn csv(of: &Experiment) -> Result<()> {
 }
 
 /// A text in a table of Markdown.
-pub(super) fn cell(text: &str) -> String {
+fn cell(text: &str) -> String {
     clean(text).replace('|', "\\|")
 }
 
@@ -324,12 +337,15 @@ pub(super) fn plan(of: &tune::Experiment) -> Result<u8> {
         "{}: {} variants, judged by {}",
         clean(&of.name),
         of.variants.len(),
-        judged.map_or("", |m| m.head.name.as_str())
+        match of.searched {
+            Some(_) => "the highest rate within the limits",
+            None => judged.map_or("", |m| m.head.name.as_str()),
+        }
     );
     let mut out = table(&["", "variant", "command"], &[true, false, false]);
     for (number, variant) in of.variants.iter().enumerate() {
         let steps: Vec<usize> = if of.file.step.is_empty() { Vec::new() } else { (0..number).collect() };
-        let made = of.invocation(number, &steps).map_err(|why| anyhow::anyhow!(why))?;
+        let made = of.shown(number, &steps).map_err(|why| anyhow::anyhow!(why))?;
         out.add_row([number.to_string(), clean(&variant.name), clean(&made.command.join(" "))]);
     }
     println!("{}", trimmed(&out));

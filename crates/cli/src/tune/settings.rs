@@ -4,10 +4,11 @@
 use super::usage;
 use crate::doctor::{is_root, report};
 use crate::text::clean;
-use ::tune::{Experiment, Settings};
+use ::tune::{Experiment, Setter, Settings};
 use anyhow::{Context, Result, bail};
 use host::Host;
 use host::settings::{ChangeError, Changes, Outcome, left, state_folder};
+use std::cell::RefCell;
 use std::io::{BufRead, IsTerminal, PipeWriter, Write};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -17,8 +18,8 @@ use std::time::{Duration, Instant};
 /// Who puts settings back when a session is gone has this long for it before others speak of it.
 const PUT_BACK: Duration = Duration::from_secs(2);
 
-/// Another program may hold what is remembered for a moment, only to look.
-const LOOK: Duration = Duration::from_millis(200);
+/// Another program may hold what is remembered for a moment, only to look, or because it was killed while it started a process.
+const LOOK: Duration = Duration::from_secs(2);
 
 const POLL: Duration = Duration::from_millis(10);
 
@@ -69,11 +70,42 @@ fn wait<T>(time: Duration, mut open: impl FnMut() -> Result<T, ChangeError>) -> 
 }
 
 /// What sets an experiment's settings, and what puts them back should this program be killed.
+#[derive(Debug)]
 pub(super) struct Keeping<'a> {
-    pub(super) settings: Settings<'a>,
-    keeper: Child,
-    /// Its end is how the keeper knows.
+    settings: Settings<'a>,
+    keeper: RefCell<Keeper>,
+}
+
+/// The process that puts settings back.
+#[derive(Debug)]
+struct Keeper {
+    child: Child,
+    /// Its end is how the keeper knows that this program is gone.
     alive: PipeWriter,
+}
+
+impl Keeper {
+    fn start() -> Result<Keeper> {
+        let (end, alive) = std::io::pipe().context("a pipe")?;
+        let mut command = Command::new(std::env::current_exe().context("this program")?);
+        command.args(["tune", "keep"]).arg(state_file()).current_dir("/");
+        command.stdin(end).stdout(Stdio::null()).stderr(Stdio::null());
+        // SAFETY: between fork and exec only system calls are made.
+        unsafe {
+            command.pre_exec(|| {
+                // In a session of its own, so that what ends this program's group or terminal does not end it; what is ignored stays so.
+                if libc::setsid() < 0 {
+                    return Err(std::io::Error::last_os_error());
+                }
+                for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+                    libc::signal(signal, libc::SIG_IGN);
+                }
+                Ok(())
+            });
+        }
+        let child = command.spawn().context("the process that puts settings back should this one be killed")?;
+        Ok(Keeper { child, alive })
+    }
 }
 
 /// Asks for an experiment's settings and gets ready to change them; `None` where it has none.
@@ -104,24 +136,7 @@ pub(super) fn keeping<'a>(
         Err(ChangeError::Locked(_)) => bail!("another session changes settings of this machine: one at a time"),
         other => other?,
     };
-    let (end, alive) = std::io::pipe().context("a pipe")?;
-    let mut command = Command::new(std::env::current_exe().context("this program")?);
-    command.args(["tune", "keep"]).arg(&file).stdin(end).stdout(Stdio::null()).stderr(Stdio::null()).current_dir("/");
-    // SAFETY: between fork and exec only system calls are made.
-    unsafe {
-        command.pre_exec(|| {
-            // In a session of its own, so that what ends this program's group or terminal does not end it; what is ignored stays so.
-            if libc::setsid() < 0 {
-                return Err(std::io::Error::last_os_error());
-            }
-            for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
-                libc::signal(signal, libc::SIG_IGN);
-            }
-            Ok(())
-        });
-    }
-    let keeper = command.spawn().context("the process that puts settings back should this one be killed")?;
-    Ok(Some(Keeping { settings, keeper, alive }))
+    Ok(Some(Keeping { settings, keeper: RefCell::new(Keeper::start()?) }))
 }
 
 /// Asks once for all settings.
@@ -153,13 +168,31 @@ fn consent(lines: &[String]) -> Result<()> {
     }
 }
 
+impl Setter for Keeping<'_> {
+    /// Nothing is set while nobody would put it back: a keeper that is gone is replaced first.
+    fn set(&self, writes: &[(String, host::settings::Write)]) -> Result<(), String> {
+        let mut keeper = self.keeper.try_borrow_mut().map_err(|e| e.to_string())?;
+        if !matches!(keeper.child.try_wait(), Ok(None)) {
+            let gone = "the process that puts settings back should this one be killed is gone";
+            *keeper = Keeper::start().map_err(|why| format!("{gone}, and no other one could be started: {why:#}"))?;
+            eprintln!("twinscope: {gone}; another one was started");
+        }
+        self.settings.set(writes)
+    }
+
+    fn put_back(&self) -> Result<(), String> {
+        self.settings.put_back()
+    }
+}
+
 impl Keeping<'_> {
     /// Ends it, when all is put back.
-    pub(super) fn over(mut self) -> Result<()> {
+    pub(super) fn over(self) -> Result<()> {
         let closed = self.settings.close();
-        drop(self.alive);
+        let Keeper { mut child, alive } = self.keeper.into_inner();
+        drop(alive);
         // It has nothing to do, and how it ends says nothing.
-        let _ = self.keeper.wait();
+        let _ = child.wait();
         Ok(closed?)
     }
 }

@@ -1,8 +1,12 @@
 //! `tune`: experiments of commands that print the number they are judged by, so that no timing decides.
 
-use crate::common::{Done, Folder, Random, skipped};
+mod groups;
+mod kills;
+mod settings;
+
+use crate::common::{Folder, skipped};
+use kills::{finished, slow};
 use serde_json::Value;
-use std::time::{Duration, Instant};
 
 /// An experiment that is judged by what its command prints: ten times `{n}`, and up to two more.
 const AB: &str = "
@@ -62,7 +66,7 @@ fn a_better_variant_is_called_better() {
     assert_eq!(show(&folder, "half.tune")["trials"], shown["trials"]);
     let csv = folder.expect(0, ["tune", "show", "half.tune", "--csv"]).stdout;
     assert_eq!(csv.lines().count(), shown["trials"].as_array().unwrap().len() + 1);
-    assert!(csv.starts_with("trial,stage,block,variant,explained,end,"), "{csv}");
+    assert!(csv.starts_with("trial,stage,block,variant,set,explained,end,"), "{csv}");
     let markdown = folder.expect(0, ["tune", "show", "half.tune", "--markdown"]).stdout;
     assert!(markdown.contains("| n=10 | 0.5"), "{markdown}");
     let page = folder.expect(0, ["report", "half.tune", "-o", "half.html"]).stdout;
@@ -140,6 +144,41 @@ fn a_ladder_is_climbed_and_run_once_more() {
     assert!(about(&rungs[2]["total"]["factor"], 0.25) && about(&rungs[1]["change"]["factor"], 1.3), "{rungs:#?}");
     // The numbers are from blocks of their own, all variants in each.
     assert_eq!(rungs[0]["change"]["blocks"], 10);
+}
+
+#[test]
+fn a_step_is_added_to_a_ladder_that_has_begun() {
+    let folder = Folder::new();
+    let half = "[[step]]\nname = \"half\"\nset = { n = 10 }\n";
+    let text = AB
+        .replace("echo took $(( {n} * 10", "sleep 0.1; echo took $(( {n} * 10 / {by}")
+        .replace("n = [20, 10]", "n = [20, 10]\nby = [1]");
+    let text = format!("design = \"ladder\"\nexplained = 0\n{text}{half}");
+    write(&folder, "steps.toml", &text);
+    let mut running = folder.start(folder.command(["tune", "steps.toml"]));
+    running.until("a trial has ended", || {
+        std::fs::read_to_string(folder.path("steps.tune/session.jsonl")).is_ok_and(|text| text.contains("\"ended\""))
+    });
+    running.signal(libc::SIGINT);
+    running.wait();
+    let before = show(&folder, "steps.tune")["trials"].clone();
+    // Only at the end, and only what the steps before it do not see.
+    let less = format!("{}{}", text.replace(half, ""), half.replace("half", "other"));
+    write(&folder, "steps.toml", &less);
+    folder.expect(1, ["tune", "steps.toml"]).says("steps may be added at the end of a ladder");
+    let more = format!("{}[[step]]\nname = \"quarter\"\nset = {{ by = 2 }}\n", text.replace("by = [1]", "by = [1, 2]"));
+    write(&folder, "steps.toml", &more);
+    folder.expect(0, ["tune", "steps.toml"]);
+    let shown = show(&folder, "steps.tune");
+    sound(&shown);
+    let kept: Vec<&Value> = shown["rungs"].as_array().unwrap().iter().map(|rung| &rung["kept"]).collect();
+    assert_eq!(kept, [true, true], "{shown:#}");
+    assert!(shown["rungs"][1]["total"]["factor"].as_f64().is_some_and(|f| (0.23..0.27).contains(&f)), "{shown:#}");
+    let first = &before[0];
+    assert_eq!((&shown["trials"][0]["number"], &shown["trials"][0]["variant"]), (&first["number"], &first["variant"]));
+    // The table has begun: what it is judged by was fixed before.
+    write(&folder, "steps.toml", &format!("{more}[[step]]\nname = \"back\"\nset = {{ by = 1 }}\n"));
+    folder.expect(1, ["tune", "steps.toml"]).says("the blocks of the whole ladder have begun");
 }
 
 #[test]
@@ -361,56 +400,6 @@ fn runs(word: &str) -> bool {
     all.flatten().map(line).any(|line| String::from_utf8_lossy(&line).contains(word))
 }
 
-/// A slow ab of which it is known how it ends; its processes have `word` among their words.
-fn slow(word: &str) -> String {
-    AB.replace("echo took", &format!(": {word}; sleep 0.05; echo took"))
-        .replace("[workload]", "explained = 1\n[workload]")
-}
-
-fn finished(folder: &Folder) -> (Done, Value) {
-    let done = folder.expect(0, ["tune", "e.toml"]);
-    let shown = show(folder, "e.tune");
-    sound(&shown);
-    assert_eq!((&shown["finished"], &shown["changes"][0]["verdict"]), (&true.into(), &"better".into()), "{shown:#}");
-    (done, shown)
-}
-
-#[test]
-fn a_session_that_was_killed_goes_on() {
-    let folder = Folder::new();
-    // More for who wants to be sure: TWINSCOPE_KILLS=50.
-    let kills: usize = std::env::var("TWINSCOPE_KILLS").ok().and_then(|n| n.parse().ok()).unwrap_or(6);
-    let mut random = Random(11);
-    for round in 0..kills {
-        let word = format!("killed-{}-{round}", std::process::id());
-        write(&folder, "e.toml", &slow(&word));
-        let running = folder.start(folder.command(["tune", "e.toml"]));
-        std::thread::sleep(Duration::from_millis(random.below(900)));
-        running.signal(libc::SIGKILL);
-        running.wait();
-        // What it ran ends, too.
-        let end = Instant::now() + Duration::from_secs(60);
-        while runs(&word) {
-            // The recorder of a trial for explaining is asked to end while it still begins: that takes its time.
-            assert!(Instant::now() < end, "round {round}: processes of the trial still run after a minute");
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        let before = if folder.path("e.tune/session.jsonl").exists() {
-            show(&folder, "e.tune")["trials"].clone()
-        } else {
-            Value::Null
-        };
-        let (_, shown) = finished(&folder);
-        // What had ended before counts as it was, but for the block that was cut.
-        for (at, trial) in before.as_array().into_iter().flatten().enumerate() {
-            let now = &shown["trials"][at];
-            assert!(now["values"] == trial["values"] || trial["end"] == "open", "round {round}: {trial:#} {now:#}");
-            assert!(now["end"] == trial["end"] || now["end"] == "cut", "round {round}: {trial:#} {now:#}");
-        }
-        std::fs::remove_dir_all(folder.path("e.tune")).unwrap();
-    }
-}
-
 #[test]
 fn a_session_that_was_stopped_says_how_to_go_on() {
     let folder = Folder::new();
@@ -435,146 +424,4 @@ fn a_session_that_was_stopped_says_how_to_go_on() {
     assert!(show(&folder, "e.tune")["trials"].as_array().unwrap().iter().all(cleaned), "{done}");
     assert_eq!(std::os::unix::process::ExitStatusExt::signal(&done.status), Some(libc::SIGINT), "{done}");
     finished(&folder);
-}
-
-const STAT_INTERVAL: &str = "/proc/sys/vm/stat_interval";
-
-/// What the setting is; `None` where this test may not change it.
-fn changeable(what: &str) -> Option<String> {
-    if std::fs::OpenOptions::new().write(true).open(STAT_INTERVAL).is_err() {
-        skipped(what, "vm.stat_interval cannot be written: it needs root");
-        return None;
-    }
-    Some(stat_interval())
-}
-
-fn stat_interval() -> String {
-    std::fs::read_to_string(STAT_INTERVAL).unwrap().trim().to_owned()
-}
-
-/// Puts it back whatever becomes of the test.
-struct Back(String);
-
-impl Drop for Back {
-    fn drop(&mut self) {
-        if stat_interval() != self.0 {
-            let _ = std::fs::write(STAT_INTERVAL, &self.0);
-        }
-    }
-}
-
-/// An ab of a setting, whose command says what it is.
-fn of_setting(seconds: &str, values: [&str; 2]) -> String {
-    let [a, b] = values;
-    format!(
-        "explained = 0\nbudget = {{ blocks = 8 }}\n[workload]\ncommand = \"sleep {seconds}; echo took $(cat {STAT_INTERVAL})\"\n\
-         [[measure]]\nname = \"took\"\nregex = 'took ([0-9]+)'\nbetter = \"less\"\n\
-         [parameters]\nevery = {{ setting = \"{STAT_INTERVAL}\", values = [{a}, {b}] }}\n"
-    )
-}
-
-/// The keeper of a session: a process in a session of its own that was started as `tune keep`.
-fn keeper_of(parent: u32) -> Option<i32> {
-    let of = |entry: std::fs::DirEntry| {
-        let pid = entry.file_name().to_str()?.parse::<i32>().ok()?;
-        let line = std::fs::read(entry.path().join("cmdline")).ok()?;
-        let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
-        let owner: u32 = stat.rsplit(") ").next()?.split(' ').nth(1)?.parse().ok()?;
-        (owner == parent && line.windows(11).any(|w| w == b"\0tune\0keep\0")).then_some(pid)
-    };
-    std::fs::read_dir("/proc").ok()?.flatten().find_map(of)
-}
-
-#[test]
-fn a_setting_is_set_for_its_trials() {
-    let folder = Folder::alone();
-    write(&folder, "e.toml", &of_setting("0", ["37", "19"]));
-    let Some(before) = changeable("tune: a setting is set for its trials") else { return };
-    let _back = Back(before.clone());
-    let asked = folder.expect(2, ["tune", "e.toml"]);
-    assert!(asked.stderr.contains(&format!("{STAT_INTERVAL}: 19, 37  (now {before})")), "{asked}");
-    assert_eq!(folder.files(), ["e.toml"]);
-    folder.expect(0, ["tune", "e.toml", "--yes"]);
-    assert_eq!(stat_interval(), before);
-    let shown = show(&folder, "e.tune");
-    sound(&shown);
-    for trial in shown["trials"].as_array().unwrap() {
-        let wanted = if trial["variant"] == 0 { 37.0 } else { 19.0 };
-        assert_eq!(trial["values"][0], wanted, "{trial:#}");
-    }
-    // It is over: nothing is set, so nothing is asked.
-    folder.expect(0, ["tune", "e.toml"]);
-    // A value that the kernel does not take: no trial counts.
-    write(&folder, "void.toml", &of_setting("0", ["37", "\"none\""]));
-    let done = folder.expect(1, ["tune", "void.toml", "--yes"]);
-    assert!(done.stderr.contains("every could not be set to none"), "{done}");
-    assert_eq!(stat_interval(), before);
-    assert!(folder.expect(0, ["tune", "--restore"]).stdout.starts_with("Nothing to put back"));
-}
-
-#[test]
-fn settings_are_put_back_when_a_session_is_killed() {
-    let folder = Folder::alone();
-    let Some(before) = changeable("tune: settings are put back when a session is killed") else { return };
-    let _back = Back(before.clone());
-    // Trials that are longer than the test waits, so that each is killed within its first block.
-    write(&folder, "e.toml", &of_setting("1", ["37", "19"]));
-    let kills: usize = std::env::var("TWINSCOPE_KILLS").ok().and_then(|n| n.parse().ok()).unwrap_or(10);
-    let mut random = Random(5);
-    for round in 0..kills {
-        let mut command = folder.command(["tune", "e.toml", "--yes", "-o", &format!("{round}.tune")]);
-        std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        let mut running = folder.start(command);
-        running.until("it is set", || stat_interval() != before);
-        std::thread::sleep(Duration::from_millis(random.below(1500)));
-        let pid = running.pid() as libc::pid_t;
-        // Of each second one all of its group; the keeper has one of its own.
-        // SAFETY: plain system call; the process was started here and has not been waited for.
-        unsafe { libc::kill(if round % 2 == 0 { pid } else { -pid }, libc::SIGKILL) };
-        let end = Instant::now() + Duration::from_secs(2);
-        running.wait();
-        while stat_interval() != before {
-            assert!(Instant::now() < end, "round {round}: it is still {} after 2 s", stat_interval());
-            std::thread::sleep(Duration::from_millis(5));
-        }
-    }
-    let mut running = folder.start(folder.command(["tune", "e.toml", "--yes"]));
-    let pid = running.pid();
-    running.until("it is set", || stat_interval() != before);
-    // Another one would take what this one has set for what was there.
-    let second = folder.expect(1, ["tune", "e.toml", "--yes", "-o", "second.tune"]);
-    second.says("another session changes settings");
-    // The keeper as well.
-    let keeper = keeper_of(pid).expect("a keeper");
-    running.until("it is set", || stat_interval() != before);
-    // SAFETY: plain system call; it is a child of the session, which has not waited for it.
-    unsafe { libc::kill(keeper, libc::SIGKILL) };
-    running.signal(libc::SIGKILL);
-    running.wait();
-    assert_ne!(stat_interval(), before);
-    let left =
-        "e.tune was killed, and settings of this machine are still as its trial had them: /proc/sys/vm/stat_interval";
-    folder.expect(0, ["doctor", "--list"]).says(left);
-    folder.expect(1, ["tune", "e.toml", "--yes"]).says(left).says("tune --restore");
-    let restored = folder.expect(0, ["tune", "--restore"]);
-    assert!(restored.stdout.contains(&format!("-> {before}, restored")), "{restored}");
-    assert_eq!(stat_interval(), before);
-    assert_eq!(folder.expect(0, ["doctor", "--list"]).stderr, "");
-}
-
-/// What the kernel sets to 0 when the other of the two is set.
-#[test]
-fn settings_that_exclude_each_other_are_put_back() {
-    let folder = Folder::alone();
-    let Some(_) = changeable("tune: settings that exclude each other are put back") else { return };
-    let now = || {
-        ["dirty_background_bytes", "dirty_background_ratio"]
-            .map(|name| std::fs::read_to_string(format!("/proc/sys/vm/{name}")).unwrap())
-    };
-    let before = now();
-    let text = of_setting("0", ["1048576", "2097152"]).replace(STAT_INTERVAL, "/proc/sys/vm/dirty_background_bytes");
-    write(&folder, "e.toml", &text);
-    folder.expect(0, ["tune", "e.toml", "--yes"]);
-    assert_eq!(show(&folder, "e.tune")["changes"][0]["verdict"], "worse");
-    assert_eq!(now(), before);
 }

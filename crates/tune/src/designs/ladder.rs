@@ -16,7 +16,7 @@ pub(crate) fn stage(session: &Session, steps: usize, table: usize) -> Option<Sta
     let kept = session.kept();
     let last = kept.last().map_or(0, |step| step + 1);
     if done < steps {
-        let rule = Rule::planned(plan.blocks, plan.climb_wrong() / steps as f64, plan.log_effect(), sign);
+        let rule = Rule::planned(plan.blocks, session.climb_level(done), plan.log_effect(), sign);
         let mut stage = Stage::new(
             Kind::Climb(done),
             vec![last, done + 1],
@@ -36,7 +36,7 @@ pub(crate) fn stage(session: &Session, steps: usize, table: usize) -> Option<Sta
     let before = |step: usize| kept.iter().rev().find(|k| **k < step).map_or(0, |k| k + 1);
     let mut asked: Vec<(usize, usize)> = (0..steps).map(|step| (step + 1, before(step))).collect();
     asked.extend(kept.iter().map(|step| (step + 1, 0)).filter(|(variant, _)| before(variant - 1) != 0));
-    let rule = Rule::once(table, plan.table_wrong() / asked.len() as f64, plan.log_effect(), sign);
+    let rule = Rule::once(table, session.table_level() / asked.len() as f64, plan.log_effect(), sign);
     let comparisons = asked.iter().map(|(v, a)| Comparison::new(*v, *a, rule.clone())).collect();
     // A step whose every trial failed while climbing has nothing to show.
     let climb = |step: usize| session.stages().get(step);

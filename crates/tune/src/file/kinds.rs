@@ -15,12 +15,12 @@ pub enum DesignName {
     Ladder,
     /// Points of one or two parameters.
     Sweep,
-    /// Flags on and off.
-    Factorial,
     /// The best values.
     Optimise,
     /// The highest rate that meets all limits.
     Search,
+    /// Flags on and off.
+    Factorial,
 }
 
 /// What a ladder is judged by, where it is not the first measure.
@@ -158,6 +158,12 @@ pub struct Workload {
     /// The CPUs that it may use: `"0-1"`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpus: Option<String>,
+    /// The most memory of all its processes together: `"2G"`; `"max"` is no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<Scalar>,
+    /// The most CPU time of all its processes together: `"150%"` is one and a half CPUs; `"max"` is no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quota: Option<Scalar>,
     /// Run once, before the first trial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub once: Option<Commands>,
@@ -199,6 +205,12 @@ pub struct Server {
     /// The CPUs that it may use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpus: Option<String>,
+    /// The most memory of all its processes together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<Scalar>,
+    /// The most CPU time of all its processes together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quota: Option<Scalar>,
     /// When it is ready.
     pub ready: Ready,
     /// How long that may take; a minute where it does not say.
@@ -274,11 +286,31 @@ pub enum From {
     Cpu,
     /// Its largest resident set, bytes.
     Rss,
+    /// The most memory that all processes of the command had at a time, bytes.
+    Memory,
+    /// Seconds for which the command stood still because its quota was used up.
+    Throttled,
+    /// CPU seconds of the server while it was asked.
+    ServerCpu,
+    /// The most memory that it had then, bytes.
+    ServerRss,
+    /// Seconds for which it stood still then because its quota was used up.
+    ServerThrottled,
 }
 
 impl From {
     /// All of them.
-    pub const ALL: [From; 4] = [From::Work, From::Wall, From::Cpu, From::Rss];
+    pub const ALL: [From; 9] = [
+        From::Work,
+        From::Wall,
+        From::Cpu,
+        From::Rss,
+        From::Memory,
+        From::Throttled,
+        From::ServerCpu,
+        From::ServerRss,
+        From::ServerThrottled,
+    ];
 
     /// The word for it.
     pub fn name(self) -> &'static str {
@@ -287,6 +319,22 @@ impl From {
             From::Wall => "wall",
             From::Cpu => "cpu",
             From::Rss => "rss",
+            From::Memory => "memory",
+            From::Throttled => "throttled",
+            From::ServerCpu => "server_cpu",
+            From::ServerRss => "server_rss",
+            From::ServerThrottled => "server_throttled",
+        }
+    }
+
+    /// Its unit, but for work, and whether more of it is better.
+    pub(crate) fn unit(self) -> (&'static str, crate::Better) {
+        match self {
+            From::Work => ("/s", crate::Better::More),
+            From::Rss | From::Memory | From::ServerRss => ("B", crate::Better::Less),
+            From::Wall | From::Cpu | From::Throttled | From::ServerCpu | From::ServerThrottled => {
+                ("s", crate::Better::Less)
+            }
         }
     }
 }

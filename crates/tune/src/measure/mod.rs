@@ -55,6 +55,37 @@ pub struct Remains<'a> {
     pub dir: &'a Path,
     /// Work before this does not count.
     pub warm_up: Duration,
+    /// What its processes used, and those of the server.
+    pub used: Used,
+}
+
+/// What the processes of a trial used, as far as that can be told.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Used {
+    /// The most memory of the command's at a time, bytes.
+    pub memory: Option<f64>,
+    /// Seconds for which they stood still because the quota was used up.
+    pub throttled: Option<f64>,
+    /// CPU seconds of the server while it was asked.
+    pub server_cpu: Option<f64>,
+    /// The most memory that it had, bytes.
+    pub server_rss: Option<f64>,
+    /// As [`Used::throttled`], of the server.
+    pub server_throttled: Option<f64>,
+}
+
+/// What a file must have for this measure, where it has not.
+fn lacks(from: From, file: &File) -> Option<&'static str> {
+    let (there, needed) = match from {
+        From::Work => {
+            (file.workload.throughput.is_some(), "[workload] throughput = 'done (\\d+)', a regular expression")
+        }
+        From::Throttled => (file.workload.quota.is_some(), "[workload] quota = \"150%\""),
+        From::ServerCpu | From::ServerRss => (file.server.is_some(), "a [server]"),
+        From::ServerThrottled => (file.server.as_ref().is_some_and(|s| s.quota.is_some()), "[server] quota = \"150%\""),
+        From::Wall | From::Cpu | From::Rss | From::Memory => (true, ""),
+    };
+    (!there).then_some(needed)
 }
 
 impl Measured {
@@ -100,21 +131,15 @@ impl Measured {
         let about = |word: &str, what: String| (word.to_owned(), what);
         let mut given: Vec<(&str, Source, String, Option<Better>)> = Vec::new();
         if let Some(from) = spec.from {
-            let (name, unit, better) = match from {
-                From::Work => {
-                    ("work", format!("{}/s", file.workload.unit.as_deref().unwrap_or("operations")), Better::More)
-                }
-                From::Wall => ("wall", "s".into(), Better::Less),
-                From::Cpu => ("cpu", "s".into(), Better::Less),
-                From::Rss => ("rss", "B".into(), Better::Less),
+            let (unit, better) = from.unit();
+            let unit = match from {
+                From::Work => format!("{}/s", file.workload.unit.as_deref().unwrap_or("operations")),
+                _ => unit.to_owned(),
             };
-            if from == From::Work && file.workload.throughput.is_none() {
-                return Err(about(
-                    "work",
-                    "from = \"work\" needs [workload] throughput = 'done (\\d+)', a regular expression".into(),
-                ));
+            if let Some(lacks) = lacks(from, file) {
+                return Err(about(from.name(), format!("from = {:?} needs {lacks}", from.name())));
             }
-            given.push((name, Source::Of(from), unit, Some(better)));
+            given.push((from.name(), Source::Of(from), unit, Some(better)));
         }
         if let Some(text) = &spec.regex {
             let regex = lines(text).map_err(|e| about(text, format!("regex {text:?}: {e}")))?;
@@ -201,6 +226,14 @@ impl Measured {
     /// Whether it is the rate that a load generator says it reached.
     pub(crate) fn is_rate(&self) -> bool {
         matches!(&self.source, Source::Format(_, value) if value == "rate")
+    }
+
+    /// Where it comes from, where it is of the command or the server itself.
+    pub(crate) fn of_processes(&self) -> Option<From> {
+        match self.source {
+            Source::Of(from) => Some(from),
+            _ => None,
+        }
     }
 
     /// The table of the recording that it is taken from, where it is.
@@ -326,12 +359,18 @@ fn json(text: &str) -> Option<serde_json::Value> {
 fn of_command(from: From, of: &Remains) -> Result<f64, String> {
     let manifest = of.manifest;
     let usage = || manifest.usage.ok_or("what the command used is not known".to_owned());
+    let told = |value: Option<f64>| value.ok_or_else(|| format!("{} is not told here", from.name()));
     let wall = || manifest.wall.map(|ns| ns as f64 / 1e9).ok_or("when the command ended is not known".to_owned());
     match from {
         From::Wall => wall(),
         From::Cpu => usage().map(|u| u.user + u.system),
         From::Rss => usage().map(|u| u.max_rss as f64),
         From::Work => rate(manifest, wall()?, of.warm_up.as_secs_f64()),
+        From::Memory => told(of.used.memory),
+        From::Throttled => told(of.used.throttled),
+        From::ServerCpu => told(of.used.server_cpu),
+        From::ServerRss => told(of.used.server_rss),
+        From::ServerThrottled => told(of.used.server_throttled),
     }
 }
 

@@ -11,7 +11,14 @@ fn take(measure: &str, output: &str, manifest: &Manifest, warm_up: u64) -> Resul
     let path = folder.path().join("out");
     std::fs::write(&path, output).unwrap();
     let warm_up = Duration::from_secs(warm_up);
-    let of = Remains { recording: Path::new("/no/such.twin"), manifest, output: &path, dir: folder.path(), warm_up };
+    let of = Remains {
+        recording: Path::new("/no/such.twin"),
+        manifest,
+        output: &path,
+        dir: folder.path(),
+        warm_up,
+        used: Used::default(),
+    };
     file(&format!("[[measure]]\nbetter = \"less\"\n{measure}")).unwrap()[0].take(&of)
 }
 

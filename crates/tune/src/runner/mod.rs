@@ -4,14 +4,16 @@ mod ask;
 mod conditions;
 pub(crate) mod process;
 mod server;
+mod used;
 
 use crate::event::Outcome;
 use crate::experiment::{Experiment, Invocation, words};
 use crate::file::{Check, Commands};
 use crate::folder::{Folder, TrialRecord};
 use crate::machine::{Go, Machine, Trial};
-use crate::measure::{Remains, VOID, failure, lines};
+use crate::measure::{Remains, Used, VOID, failure, lines};
 use crate::optimise;
+use crate::place::{Place, Placed, Whose};
 use crate::session::Session;
 use crate::settings::{Setter, Setting};
 use crate::space::{FREE, Set, fill};
@@ -73,6 +75,8 @@ pub struct Tools<'a> {
     pub keep: KeepRecordings,
     /// What sets settings of the machine, where the experiment has any.
     pub settings: Option<&'a dyn Setter>,
+    /// The control groups of trials, where such can be made.
+    pub place: Option<&'a Place<'a>>,
 }
 
 /// Is told how a session goes on.
@@ -171,25 +175,25 @@ impl<'a> Runner<'a> {
         let measured = (|| {
             run(&workload.prepare, "prepare", None, self.tools.stop)?;
             let server = experiment.file.server.as_ref();
-            let server = server.map(|s| server::start(s, &made, &env, &experiment.base, folder, self.tools.stop));
+            let server = server.map(|server| {
+                let placed = self.place(Whose::Server, trial, &made.values)?;
+                server::start(server, placed, &made, &env, &experiment.base, folder, self.tools.stop)
+            });
             let mut server = server.transpose()?;
+            let placed = self.place(Whose::Workload, trial, &made.values)?;
             let recording = folder.join("run.twin");
             let output = folder.join("output");
             let timeout = workload.timeout.map_or(TIMEOUT, |t| t.0);
-            let cpus = workload
-                .cpus
-                .as_deref()
-                .map(|list| fill(list, &made.values, str::to_owned).and_then(|l| process::cpus(&l)));
-            let cpus = cpus.transpose().map_err(Fault::Failed)?.unwrap_or_default();
-            let words =
-                self.record(trial, &recording, timeout, &made.command, server.as_ref().map(process::Service::pid));
+            let words = self.record(trial, &recording, timeout, &made.command, &placed, server.as_ref());
+            let output_and_errors = Some((output.as_path(), folder.join("errors")));
             let start = Start {
                 words: &words,
                 dir: &made.dir,
                 env: &env,
-                cpus: &cpus,
+                cpus: &[],
+                joins: &[],
                 input: None,
-                output: Some((&output, &folder.join("errors"))),
+                output: output_and_errors.as_ref().map(|(out, err)| (*out, err.as_path())),
             };
             // The recorder ends the command itself when its time is up; only where it hangs is it ended, too.
             let ended =
@@ -197,13 +201,27 @@ impl<'a> Runner<'a> {
             if ended == Ended::Stopped {
                 return Err(Fault::Stopped);
             }
+            let mut used = Used::default();
+            if let Some(group) = &placed.group {
+                (used.memory, used.throttled) = (group.peak(), group.throttled());
+            }
+            if let Some(server) = &server {
+                server.used(&Host::live(), &mut used);
+            }
             // Who could not start the command says so, and leaves no recording.
             let recorded = store::Recording::open(&recording);
             let manifest = recorded
                 .map(|r| r.manifest().clone())
                 .map_err(|e| Fault::Failed(self.not_recorded(folder, &e.to_string())))?;
-            if let Some(how) = server.as_mut().and_then(process::Service::ended) {
-                return Err(Fault::Failed(format!("the server ended before its time: {how}")));
+            if let Some(why) = placed.killed_for_memory() {
+                return Err(Fault::Failed(why));
+            }
+            if let Some(why) = server.as_mut().and_then(server::Running::failed) {
+                return Err(Fault::Failed(why));
+            }
+            // Who else changes the machine's groups may have taken ours away.
+            for group in placed.group.iter().chain(server.as_ref().and_then(|s| s.placed.group.as_ref())) {
+                group.holds().map_err(Fault::Void)?;
             }
             let void = experiment.file.load.is_some() && manifest.exit == Some(Exit::Code(LOAD_VOID));
             if void && !trial.explained {
@@ -217,7 +235,8 @@ impl<'a> Runner<'a> {
                 run(&check.command, "check", Some(&output), self.tools.stop)?;
             }
             let warm_up = workload.warm_up.map_or(Duration::ZERO, |t| t.0);
-            let of = Remains { recording: &recording, manifest: &manifest, output: &output, dir: &made.dir, warm_up };
+            let (manifest_of, dir) = (&manifest, made.dir.as_path());
+            let of = Remains { recording: &recording, manifest: manifest_of, output: &output, dir, warm_up, used };
             let taken: Vec<Result<f64, String>> = experiment.measures.iter().map(|m| m.take(&of)).collect();
             if let Some(Err(why)) = taken.first().filter(|_| !trial.explained) {
                 return Err(if why.starts_with(VOID) { Fault::Void(why.clone()) } else { Fault::Failed(why.clone()) });
@@ -230,14 +249,25 @@ impl<'a> Runner<'a> {
         cleaned.map(|()| measured)
     }
 
-    /// The command with the recorder around it.
+    /// Where the command or the server of a trial runs.
+    fn place(&self, whose: Whose, trial: &Trial, values: &Set) -> Result<Placed<'a>, Fault> {
+        let file = &self.experiment.file;
+        match self.tools.place {
+            Some(place) => place.of(whose, trial.number, file, values),
+            None => Placed::by_affinity(whose, file, values),
+        }
+        .map_err(Fault::Void)
+    }
+
+    /// The command with the recorder around it, which itself is in no group of the trial.
     fn record(
         &self,
         trial: &Trial,
         recording: &Path,
         timeout: Duration,
         command: &[String],
-        server: Option<u32>,
+        placed: &Placed,
+        server: Option<&server::Running>,
     ) -> Vec<String> {
         let workload = &self.experiment.file.workload;
         let mut words = vec![self.tools.twinscope.display().to_string(), "record".into(), "-q".into(), "-o".into()];
@@ -254,8 +284,15 @@ impl<'a> Runner<'a> {
         for (flag, value) in [("--throughput", &workload.throughput), ("--unit", &workload.unit)] {
             words.extend(value.iter().flat_map(|value| [flag.to_owned(), value.clone()]));
         }
+        for join in placed.joins() {
+            words.extend(["--join".into(), join.display().to_string()]);
+        }
+        words.extend(placed.cpus.iter().flat_map(|cpus| ["--command-cpus".to_owned(), cpus.clone()]));
         if let Some(server) = server.filter(|_| trial.explained) {
-            words.extend(["--pid".into(), server.to_string()]);
+            match server.placed.group.as_ref().and_then(host::groups::Group::folder) {
+                Some(folder) => words.extend(["--cgroup".into(), folder.display().to_string()]),
+                None => words.extend(["--pid".into(), server.service.pid().to_string()]),
+            }
         }
         words.push("--".into());
         let own = self.experiment.file.load.is_some();
@@ -302,7 +339,8 @@ fn helper(
 ) -> Result<Ended, String> {
     let words = words(command, &made.values)?;
     let out = log.with_extension("out");
-    let start = Start { words: &words, dir: &made.dir, env, cpus: &[], input, output: Some((&out, log)) };
+    let output = Some((out.as_path(), log));
+    let start = Start { words: &words, dir: &made.dir, env, cpus: &[], joins: &[], input, output };
     process::run(&start, TIMEOUT, stop)
 }
 

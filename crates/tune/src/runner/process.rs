@@ -1,9 +1,10 @@
 //! Processes of a trial: started in a group of their own, ended with it when time is up or somebody wants to stop.
 
+use host::Placement;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -51,6 +52,8 @@ pub(crate) struct Start<'a> {
     pub env: &'a BTreeMap<String, String>,
     /// The CPUs that it may use; all where there are none.
     pub cpus: &'a [usize],
+    /// Files of control groups that it joins.
+    pub joins: &'a [PathBuf],
     /// What it reads.
     pub input: Option<&'a Path>,
     /// Where its standard output and its errors go.
@@ -124,18 +127,17 @@ fn spawn(start: &Start) -> Result<Child, String> {
     } else {
         command.stdout(Stdio::null()).stderr(Stdio::null());
     }
-    let set = cpu_set(start.cpus);
+    let placement = Placement::new(start.joins, start.cpus).map_err(|e| e.to_string())?;
+    let parent = std::process::id() as libc::pid_t;
     // SAFETY: between fork and exec only system calls are made, on memory that was there before.
     unsafe {
         command.pre_exec(move || {
-            // When this program is killed, its trial must not run on.
+            // When this program is killed, its trial must not run on; nor begin, where it was killed since the fork.
             libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM);
-            if let Some(set) = &set
-                && libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), set) != 0
-            {
-                return Err(std::io::Error::last_os_error());
+            if libc::getppid() != parent {
+                return Err(std::io::ErrorKind::NotFound.into());
             }
-            Ok(())
+            placement.enter()
         });
     }
     command.spawn().map_err(|e| format!("{program} in {}: {e}", start.dir.display()))
@@ -171,38 +173,6 @@ pub(super) fn used_by_children() -> f64 {
     seconds(usage.ru_utime) + seconds(usage.ru_stime)
 }
 
-fn cpu_set(cpus: &[usize]) -> Option<libc::cpu_set_t> {
-    if cpus.is_empty() {
-        return None;
-    }
-    // SAFETY: a set of bits; all zero is the empty set.
-    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-    for cpu in cpus.iter().filter(|cpu| **cpu < libc::CPU_SETSIZE as usize) {
-        // SAFETY: the number is within the set.
-        unsafe { libc::CPU_SET(*cpu, &mut set) };
-    }
-    Some(set)
-}
-
-/// A list of CPUs: `0-1,4`.
-///
-/// # Errors
-/// That it is none.
-pub(crate) fn cpus(list: &str) -> Result<Vec<usize>, String> {
-    let wrong = || format!("cpus {list:?}: a list such as 0-1,4");
-    let mut all = Vec::new();
-    for part in list.split(',') {
-        let (from, to) = part.split_once('-').unwrap_or((part, part));
-        let [from, to] = [from, to].map(|n| n.trim().parse::<usize>());
-        let (from, to) = (from.map_err(|_| wrong())?, to.map_err(|_| wrong())?);
-        if from > to || to >= libc::CPU_SETSIZE as usize {
-            return Err(wrong());
-        }
-        all.extend(from..=to);
-    }
-    Ok(all)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -210,7 +180,8 @@ mod tests {
     fn sh(script: &str, timeout: Duration, stop: bool) -> Result<Ended, String> {
         let words = ["sh", "-c", script].map(str::to_owned);
         let env = BTreeMap::from([("GREETING".to_owned(), "hello".to_owned())]);
-        let start = Start { words: &words, dir: Path::new("/"), env: &env, cpus: &[], input: None, output: None };
+        let start =
+            Start { words: &words, dir: Path::new("/"), env: &env, cpus: &[], joins: &[], input: None, output: None };
         run(&start, timeout, &AtomicBool::new(stop))
     }
 
@@ -224,15 +195,8 @@ mod tests {
         assert_eq!(sh("sleep 60", long, true), Ok(Ended::Stopped));
         let words = ["/no/such/program".to_owned()];
         let env = BTreeMap::new();
-        let start = Start { words: &words, dir: Path::new("/"), env: &env, cpus: &[], input: None, output: None };
+        let start =
+            Start { words: &words, dir: Path::new("/"), env: &env, cpus: &[], joins: &[], input: None, output: None };
         assert!(run(&start, long, &AtomicBool::new(false)).unwrap_err().contains("/no/such/program"));
-    }
-
-    #[test]
-    fn lists_of_cpus() {
-        assert_eq!(cpus("0-2,5"), Ok(vec![0, 1, 2, 5]));
-        for wrong in ["", "x", "2-1", "0-99999", "1,"] {
-            assert!(cpus(wrong).is_err(), "{wrong}");
-        }
     }
 }

@@ -1,11 +1,14 @@
 //! The server of a trial: started, waited for until it is ready, and ended.
 
-use super::process::{Service, Start, cpus};
+use super::process::{Service, Start};
+use super::used::{self, Count};
 use super::{Fault, TIMEOUT};
 use crate::experiment::{Invocation, words};
 use crate::file::Server;
-use crate::measure::lines;
+use crate::measure::{Used, lines};
+use crate::place::Placed;
 use crate::space::fill;
+use host::Host;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
@@ -19,22 +22,51 @@ const READY: Duration = Duration::from_secs(60);
 /// It is asked whether it is ready this often.
 const POLL: Duration = Duration::from_millis(20);
 
-/// Starts it, and waits until it is ready.
-pub(super) fn start(
+/// One that runs. When it is dropped it is ended first, then whatever else is in its group.
+#[derive(Debug)]
+pub(super) struct Running<'a> {
+    pub(super) service: Service,
+    pub(super) placed: Placed<'a>,
+    /// What it had used when it was ready.
+    ready: Count,
+}
+
+impl Running<'_> {
+    /// What it has used since it was ready.
+    pub(super) fn used(&self, host: &Host, used: &mut Used) {
+        let now = used::count(host, &self.placed, self.service.pid());
+        let since = |now: Option<f64>, then: Option<f64>| Some((now? - then?).max(0.0));
+        used.server_cpu = since(now.cpu, self.ready.cpu);
+        used.server_throttled = since(now.throttled, self.ready.throttled);
+        used.server_rss = used::peak(host, &self.placed, self.service.pid());
+    }
+
+    /// Why the trial failed, where it is the server.
+    pub(super) fn failed(&mut self) -> Option<String> {
+        if let Some(why) = self.placed.killed_for_memory() {
+            return Some(format!("the server was {why}"));
+        }
+        self.service.ended().map(|how| format!("the server ended before its time: {how}"))
+    }
+}
+
+/// Starts it there, and waits until it is ready.
+pub(super) fn start<'a>(
     server: &Server,
+    mut placed: Placed<'a>,
     made: &Invocation,
     env: &BTreeMap<String, String>,
     base: &Path,
     folder: &Path,
     stop: &AtomicBool,
-) -> Result<Service, Fault> {
+) -> Result<Running<'a>, Fault> {
     let plain = |text: &str| fill(text, &made.values, str::to_owned).map_err(Fault::Failed);
     let words = words(&server.command, &made.values).map_err(Fault::Failed)?;
     let dir = server.dir.as_deref().map(plain).transpose()?.map_or(made.dir.clone(), |dir| base.join(dir));
-    let cpus = server.cpus.as_deref().map(|list| plain(list).and_then(|l| cpus(&l).map_err(Fault::Failed)));
-    let cpus = cpus.transpose()?.unwrap_or_default();
+    let (cpus, joins) = (placed.numbers(), placed.joins());
     let (out, err) = (folder.join("server.out"), folder.join("server.err"));
-    let start = Start { words: &words, dir: &dir, env, cpus: &cpus, input: None, output: Some((&out, &err)) };
+    let output = Some((out.as_path(), err.as_path()));
+    let start = Start { words: &words, dir: &dir, env, cpus: &cpus, joins: &joins, input: None, output };
     let mut service = Service::start(&start).map_err(|why| Fault::Failed(format!("server: {why}")))?;
     let ready = Ready {
         http: server.ready.http.as_deref().map(plain).transpose()?,
@@ -45,10 +77,14 @@ pub(super) fn start(
     let timeout = server.timeout.map_or(READY, |t| t.0).min(TIMEOUT);
     loop {
         if let Some(how) = service.ended() {
-            return Err(Fault::Failed(format!("the server ended before it was ready: {how}")));
+            let why = placed.killed_for_memory().map(|why| format!(", {why}")).unwrap_or_default();
+            return Err(Fault::Failed(format!("the server ended before it was ready: {how}{why}")));
         }
         match ready.is(&out, &err) {
-            Ok(()) => return Ok(service),
+            Ok(()) => {
+                let ready = used::begin(&Host::live(), &mut placed, service.pid());
+                return Ok(Running { service, placed, ready });
+            }
             Err(_) if stop.load(Ordering::Relaxed) => return Err(Fault::Stopped),
             Err(why) if began.elapsed() > timeout => {
                 return Err(Fault::Failed(format!(

@@ -121,10 +121,7 @@ impl View<'_> {
 
     fn variant(&self, number: usize) -> Variant {
         let steps = self.session.steps(number);
-        // What is chosen for each trial has no value here.
-        let open = self.experiment.searched.iter().map(|of| (of.parameter.clone(), format!("{{{}}}", of.parameter)));
-        let values = self.experiment.values(number, &steps, &open.collect());
-        let invocation = self.experiment.invocation_of(number, values);
+        let invocation = self.experiment.shown(number, &steps);
         let around = self.around(number);
         let searches = around.is_some();
         let median = |values: &[f64]| quantile(values, &vec![1.0; values.len()], 0.5);

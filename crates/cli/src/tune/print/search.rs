@@ -1,6 +1,6 @@
 //! What a search found, on the terminal and as Markdown.
 
-use super::print::{bar, cell, seen, span, value, why, words};
+use super::{bar, cell, seen, span, value, why, words};
 use crate::text::{clean, cut, table, trimmed};
 use tune::amount;
 use tune::result::{Change, Experiment, Search, SearchRate};
