@@ -57,8 +57,9 @@ mod tests {
             changes: Vec::new(),
             rungs: Vec::new(),
             sweep: None,
-            search: None,
             factorial: None,
+            optimum: None,
+            search: None,
             trials: vec![Trial {
                 number: 1,
                 stage: 0,

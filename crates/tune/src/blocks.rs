@@ -53,6 +53,11 @@ pub struct Block {
 }
 
 impl Block {
+    /// Whether any of its trials was measured.
+    pub(crate) fn succeeded(&self) -> bool {
+        self.trials.iter().any(|(_, outcome)| !outcome.failed())
+    }
+
     /// What came out for a variant, where it was measured.
     fn measured(&self, variant: usize) -> Option<&Outcome> {
         let mut both = self.order.iter().zip(&self.trials);

@@ -1,13 +1,14 @@
 //! An experiment: its file with everything looked up and checked, as variants, measures and a plan.
 
-use crate::designs::factorial;
 use crate::designs::search::{Bound, Searched};
+use crate::designs::{factorial, optimise};
 use crate::file::{Commands, DesignName, File, FileError, KeepWord, LoadSpec, Parameter, Ready, Time, nearest};
 use crate::measure::Measured;
+use crate::optimise::Space;
 use crate::place::{Whose, limits};
 use crate::settings::{self, Setting};
 use crate::space::{self, Set, combinations, fill, for_sh, is_name};
-use crate::{Design, Keep, Plan};
+use crate::{Design, Keep, Plan, Seek};
 use query::stats::pairs::{least_p, looks};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -17,6 +18,10 @@ use std::time::Duration;
 const BLOCKS: usize = 30;
 /// Blocks of a sweep and of a factorial, and of a whole ladder at least.
 const SWEEP: usize = 10;
+/// Trials of a factorial at least, where the file does not say: two flags have four runs, and ten blocks of these find little.
+const RUNS: usize = 80;
+/// Trials of a search, where the file does not say.
+const TRIALS: usize = 80;
 /// The least change that matters, where the file does not say.
 const EFFECT: f64 = 0.03;
 /// How long the built-in client asks before its requests count, where the file does not say.
@@ -41,6 +46,8 @@ pub struct Experiment {
     pub searched: Option<Searched>,
     /// What is measured.
     pub measures: Vec<Measured>,
+    /// Of a search for the best values: these.
+    pub space: Option<Space>,
     /// Usual values of all parameters.
     usual: Set,
 }
@@ -132,10 +139,23 @@ impl Experiment {
             }
             (true, Some((from, to))) => Some(searched(&measures, from, to)),
         };
-        let mut made =
-            Experiment { name, file, base, variants: Vec::new(), swept: Vec::new(), searched, measures, usual };
+        let mut made = Experiment {
+            name,
+            file,
+            base,
+            variants: Vec::new(),
+            swept: Vec::new(),
+            searched,
+            measures,
+            space: None,
+            usual,
+        };
+        if made.file.design == DesignName::Optimise {
+            let space = Space::of(&parameters, &made.file.zip, &made.file.only_where);
+            made.space = Some(space.map_err(|(word, what)| wrong(&word, what))?);
+        }
         made.variants = made.find_variants(&parameters).map_err(|(word, what)| wrong(&word, what))?;
-        if matches!(made.file.design, DesignName::Sweep | DesignName::Factorial) {
+        if matches!(made.file.design, DesignName::Sweep | DesignName::Factorial | DesignName::Optimise) {
             made.swept = factorial::flags(&parameters);
         }
         made.check().map_err(|(word, what)| wrong(&word, what))?;
@@ -151,6 +171,13 @@ impl Experiment {
         }
         if !matches!(file.design, DesignName::Ab | DesignName::Search) && !file.variant.is_empty() {
             return about("[[variant]]", "variants by hand are for design = \"ab\" or \"search\"");
+        }
+        if file.design != DesignName::Optimise {
+            let keys = [("ask", file.ask.is_some()), ("objectives", file.objectives.is_some())];
+            let keys = keys.into_iter().chain([("trials", file.budget.trials.is_some())]);
+            if let Some((key, _)) = keys.into_iter().find(|(_, given)| *given) {
+                return about(key, &format!("{key} is for design = \"optimise\""));
+            }
         }
         if file.design == DesignName::Factorial && !(file.only_where.is_empty() && file.zip.is_empty()) {
             let word = if file.zip.is_empty() { "where" } else { "zip" };
@@ -203,6 +230,14 @@ impl Experiment {
                 file.variant.iter().map(of).collect()
             }
             DesignName::Factorial => factorial::variants(parameters),
+            DesignName::Optimise if file.budget.blocks.is_some() => {
+                about("blocks", "optimise: budget.trials says how many in all; a third is for the blocks at its end")
+            }
+            DesignName::Optimise => {
+                let best = (1..=optimise::CONFIRMED).map(|n| format!("best {n}"));
+                let names = ["default".to_owned(), "search".to_owned()].into_iter().chain(best);
+                Ok(names.map(|name| Variant::of(name, Set::new())).collect())
+            }
             DesignName::Ab | DesignName::Sweep | DesignName::Search => {
                 let varies: Vec<String> =
                     parameters.iter().filter(|(_, v)| v.len() > 1).map(|(p, _)| p.clone()).collect();
@@ -311,14 +346,20 @@ impl Experiment {
             };
             file.step.iter().map(keep).collect::<Vec<_>>()
         };
+        let trials = file.budget.trials.unwrap_or(TRIALS);
         let design = match file.design {
             DesignName::Ab => Design::Ab { variants: others },
             DesignName::Sweep => Design::Sweep { points: self.variants.len() },
+            DesignName::Factorial => Design::Factorial { flags: self.swept.len() },
+            DesignName::Optimise => Design::Optimise {
+                space: self.space.clone().unwrap_or_default(),
+                trials,
+                objectives: file.objectives.unwrap_or(1),
+            },
             DesignName::Search => {
                 let searched = self.searched.clone().unwrap_or_else(|| searched(&[], 0.0, 0.0));
                 Design::Search { variants: self.variants.len(), searched }
             }
-            DesignName::Factorial => Design::Factorial { flags: self.swept.len() },
             DesignName::Ladder => {
                 let table = file.budget.table.unwrap_or_else(|| table_blocks(others));
                 Design::Ladder { steps: steps(), table, searched: self.searched.clone() }
@@ -327,7 +368,8 @@ impl Experiment {
         let (usual, explained) = match file.design {
             DesignName::Sweep => (SWEEP, EXPLAINED),
             // What a flag does is in half of the runs: two recordings of them do not show it.
-            DesignName::Factorial => (SWEEP, 0),
+            DesignName::Factorial => (SWEEP.max(RUNS / self.variants.len().max(1)), 0),
+            DesignName::Optimise => (Seek::of(trials).blocks, EXPLAINED),
             DesignName::Ab | DesignName::Ladder | DesignName::Search => (BLOCKS, EXPLAINED),
         };
         let measures = self.measures.iter().map(|m| m.head.clone()).collect();
@@ -365,6 +407,7 @@ impl Experiment {
         let values = |name: &str| {
             let sets = self.variants.iter().map(|v| &v.set).chain([&self.usual]);
             let mut values: Vec<String> = sets.filter_map(|set| set.get(name).cloned()).collect();
+            values.extend(self.space.iter().flat_map(|space| space.values_of(name)));
             values.sort();
             values.dedup();
             values
@@ -489,92 +532,4 @@ fn table_blocks(steps: usize) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn experiment(text: &str) -> Result<Experiment, String> {
-        let file = File::parse(text, "e.toml").map_err(|e| e.to_string())?;
-        Experiment::new(file, text, "e.toml", "/base".into()).map_err(|e| e.to_string())
-    }
-
-    const LADDER: &str = "design = \"ladder\"\n[workload]\ncommand = \"./prog --lock {lock} {note}\"\nenv = { T = \"{threads}\" }\n\
-        [parameters]\nlock = [\"mutex\", \"atomic\"]\nthreads = \"1..8x2\"\nnote = \"it's\"\narenas = { env = \"ARENAS\", values = [1, 4] }\n\
-        [[step]]\nname = \"threads\"\nset = { threads = 8 }\n[[step]]\nname = \"atomic\"\nset = { lock = \"atomic\", arenas = 4 }\nkeep = \"always\"\n";
-
-    #[test]
-    fn steps_of_a_ladder_add_up() {
-        let made = experiment(LADDER).unwrap();
-        let run = |variant, steps: &[usize]| made.invocation(variant, steps).unwrap();
-        assert_eq!(run(0, &[]).command, ["sh", "-c", "./prog --lock mutex 'it'\\''s'"]);
-        assert_eq!((&run(2, &[0, 1]).env["T"], &run(2, &[0, 1]).env["ARENAS"]), (&"8".to_owned(), &"4".to_owned()));
-        assert_eq!((&run(2, &[1]).env["T"], run(0, &[]).dir), (&"1".to_owned(), "/base".into()));
-        let plan = made.plan(5);
-        assert_eq!(
-            plan.design,
-            Design::Ladder { steps: vec![Keep::IfBetter, Keep::Always], table: 10, searched: None }
-        );
-        assert_eq!((plan.seed, plan.explained, plan.measures[0].name.as_str()), (5, 3, "wall"));
-        assert_eq!(table_blocks(7), 11);
-    }
-
-    #[test]
-    fn what_does_not_fit_is_said() {
-        let refused = |from: &str, to: &str| experiment(&LADDER.replace(from, to)).unwrap_err();
-        assert!(
-            refused("{ lock = \"atomic\"", "{ lock = \"atomik\"")
-                .starts_with("e.toml:15: step \"atomic\": lock has no value atomik; did you mean")
-        );
-        assert!(refused("{ threads = 8", "{ thread = 8").contains("did you mean threads?"));
-        assert_eq!(refused("{note}", "{not}"), "e.toml:3: there is no parameter not; did you mean {note}?");
-        assert!(refused("{note}", "").contains("parameter note is used nowhere"));
-        assert!(refused("name = \"atomic\"", "name = \"threads\"").contains("a name of its own"));
-        assert!(refused("\"ladder\"", "\"ab\"").contains("steps are for"));
-        assert!(experiment("[workload]\ncommand = \"true\"").unwrap_err().contains("nothing varies"));
-        assert!(
-            experiment("[workload]\ncommand = []\n[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"")
-                .unwrap_err()
-                .contains("empty")
-        );
-    }
-
-    #[test]
-    fn a_confidence_is_a_level() {
-        assert_eq!(
-            (wrong_of("95%"), wrong_of("94%"), wrong_of("100%"), wrong_of("0.99")),
-            (Some(0.05), None, None, None)
-        );
-        assert!(wrong_of("99%").is_some_and(|wrong| (wrong - 0.01).abs() < 1e-9));
-    }
-
-    #[test]
-    fn settings_are_parameters_without_a_hole() {
-        let file = "[workload]\ncommand = [\"p\"]\n[parameters]\nthp = { setting = \"/sys/kernel/mm/thp\", values = [\"madvise\", \"always\"] }\n\
-            swap = { setting = \"/proc/sys/vm/swappiness\", values = [60] }\n";
-        let made = experiment(file).unwrap();
-        let told: Vec<String> = made.settings().iter().map(|s| format!("{} {:?}", s.name, s.values)).collect();
-        assert_eq!(told, ["swap [\"60\"]", "thp [\"always\", \"madvise\"]"]);
-        assert_eq!(made.values(1, &[], &Set::new())["thp"], "always");
-        let refused = experiment(&file.replace("/sys/kernel", "/sys/../etc")).unwrap_err();
-        assert!(refused.starts_with("e.toml:4: parameter thp: ") && refused.contains("no setting"), "{refused}");
-        assert!(experiment(&file.replace("values = [60]", "value = [60]")).is_err());
-        let twice = experiment(&file.replace("/sys/kernel/mm/thp", "/proc/sys/vm/swappiness")).unwrap_err();
-        assert!(twice.contains("are the same setting"), "{twice}");
-    }
-
-    #[test]
-    fn an_ab_is_of_commands_or_of_combinations() {
-        let by_hand = "[workload]\ncommand = [\"new\"]\n[[variant]]\nname = \"old\"\ncommand = \"old -x\"\ndir = \"there\"\n[[variant]]\nname = \"new\"\n";
-        let made = experiment(by_hand).unwrap();
-        assert_eq!(made.invocation(0, &[]).unwrap().command, ["sh", "-c", "old -x"]);
-        assert_eq!(made.invocation(0, &[]).unwrap().dir, PathBuf::from("/base/there"));
-        assert_eq!(made.invocation(1, &[]).unwrap().command, ["new"]);
-        let product = "[workload]\ncommand = [\"p\", \"{a}\", \"{b}\"]\n[parameters]\na = [1, 2]\nb = [\"x\", \"y\"]\n";
-        let made = experiment(product).unwrap();
-        assert_eq!(
-            made.variants.iter().map(|v| v.name.as_str()).collect::<Vec<_>>(),
-            ["a=1 b=x", "a=1 b=y", "a=2 b=x", "a=2 b=y"]
-        );
-        let sweep = experiment(&format!("design = \"sweep\"\n{product}")).unwrap();
-        assert_eq!((sweep.swept.len(), sweep.plan(1).blocks), (2, 10));
-    }
-}
+mod tests;

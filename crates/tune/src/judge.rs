@@ -80,6 +80,8 @@ pub struct Rule {
     effect: f64,
     /// 1 where more is better, −1 where less is.
     sign: f64,
+    /// Whether Student's t takes the place of ranks where there are too few pairs for these.
+    few: bool,
 }
 
 impl Rule {
@@ -87,17 +89,22 @@ impl Rule {
     pub fn planned(blocks: usize, total: f64, effect: f64, sign: f64) -> Rule {
         let early = Some(looks::EARLY_LEVEL * total / 0.05);
         let level = looks::level(blocks, total);
-        Rule { looks: looks::planned(blocks), by: By::SignedRanks, level, early, total, effect, sign }
+        Rule { looks: looks::planned(blocks), by: By::SignedRanks, level, early, total, effect, sign, few: false }
     }
 
     /// One look after so many pairs.
     pub fn once(blocks: usize, total: f64, effect: f64, sign: f64) -> Rule {
-        Rule { looks: vec![blocks], by: By::SignedRanks, level: total, early: None, total, effect, sign }
+        Rule { looks: vec![blocks], by: By::SignedRanks, level: total, early: None, total, effect, sign, few: false }
     }
 
     /// One look after four pairs, by Student's t.
     pub fn quick(total: f64, effect: f64, sign: f64) -> Rule {
         Rule { by: By::Student, ..Rule::once(looks::EARLY, total, effect, sign) }
+    }
+
+    /// This one, by Student's t where there are too few pairs for ranks to call anything.
+    pub fn or_student(self) -> Rule {
+        Rule { few: true, ..self }
     }
 
     /// This one, when it goes on after its end: by the wager, after each pair.
@@ -137,7 +144,9 @@ impl Rule {
                 needs: None,
             });
         }
-        let effect = match self.by {
+        let few = self.few && self.by == By::SignedRanks && pairs::least_p(d.len()) > self.level;
+        let by = if few && d.len() >= looks::EARLY { By::Student } else { self.by };
+        let effect = match by {
             By::Student => looks::student(d, self.level).or_else(|| pairs::shift(d, self.level))?,
             By::SignedRanks | By::Wager => pairs::shift(d, self.level)?,
         };
@@ -150,15 +159,7 @@ impl Rule {
         // The wager's intervals shrink in no way that could be told before.
         let needs = if verdict.is_none() && self.by != By::Wager { self.needs(d) } else { None };
         let verdict = verdict.or(last.then_some(Verdict::NotDecided));
-        Some(Look {
-            pairs: d.len(),
-            by: self.by,
-            level: self.level,
-            estimate: effect.estimate,
-            interval,
-            verdict,
-            needs,
-        })
+        Some(Look { pairs: d.len(), by, level: self.level, estimate: effect.estimate, interval, verdict, needs })
     }
 
     /// What an interval says.

@@ -38,6 +38,7 @@ pub mod formats;
 pub mod judge;
 mod machine;
 pub mod measure;
+pub mod optimise;
 mod place;
 mod plan;
 pub mod result;
@@ -59,7 +60,7 @@ pub use folder::{About, Folder, FolderError, TrialRecord};
 pub use judge::{By, Look, Verdict};
 pub use machine::{Go, Journal, Machine, Trial};
 pub use place::Place;
-pub use plan::{Better, Design, Keep, Measure, Plan};
+pub use plan::{Better, Design, Keep, Measure, Plan, Seek};
 pub use runner::{KeepRecordings, Runner, Tools, Watch};
 pub use session::{End, Session};
 pub use settings::{Setter, Setting, Settings};
@@ -92,6 +93,9 @@ pub enum Error {
         /// Why the last one was void.
         why: String,
     },
+    /// Nobody said what to try next.
+    #[error("{0}; what was measured before is kept")]
+    Ask(String),
     /// More blocks were asked for where they would not be honest, or do nothing.
     #[error("{0}")]
     More(String),

@@ -1,6 +1,8 @@
 //! What a session needs of the world: something that runs a trial, and something that keeps what was decided.
 
+use crate::Session;
 use crate::event::{Event, Outcome};
+use crate::optimise;
 use crate::space::Set;
 use crate::stage::Stage;
 
@@ -43,6 +45,14 @@ pub trait Machine {
     /// Runs this one, from its settings to its cleanup. [`Outcome::Void`] is only for reasons that do not look at what was
     /// measured.
     fn run(&mut self, trial: &Trial) -> Outcome;
+
+    /// The values of the next trial of a session that seeks the best ones; `None` to stop. They are written down before it is run.
+    ///
+    /// # Errors
+    /// Why there are none.
+    fn propose(&mut self, session: &Session) -> Result<Option<Set>, String> {
+        Ok(Some(optimise::propose(session)))
+    }
 
     /// Asked before each block of a stage.
     fn go_on(&mut self, _stage: &Stage) -> Go {

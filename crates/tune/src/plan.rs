@@ -2,7 +2,9 @@
 
 use crate::Error;
 use crate::designs::factorial::Runs;
+use crate::designs::optimise;
 use crate::designs::search::Searched;
+use crate::optimise::Space;
 use query::stats::pairs::{least_p, looks};
 use serde::{Deserialize, Serialize};
 
@@ -62,11 +64,45 @@ pub enum Design {
         /// What is searched.
         searched: Searched,
     },
+    /// The best values of a space: single trials that choose where to look next, then blocks of the best three and the default.
+    Optimise {
+        /// The values.
+        space: Space,
+        /// Measured trials in all.
+        trials: usize,
+        /// How many measures are sought to be good: 1, or 2 for their front.
+        objectives: usize,
+    },
     /// So many flags on and off, in runs that are all in each block ([`crate::designs::factorial::Runs`]).
     Factorial {
         /// 2 to 8.
         flags: usize,
     },
+}
+
+/// How the trials of [`Design::Optimise`] are used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seek {
+    /// For the search.
+    pub searched: usize,
+    /// Blocks of the best three and the default.
+    pub blocks: usize,
+}
+
+impl Seek {
+    /// The least trials: a search that is more than its random beginning, and blocks that have an interval.
+    pub const LEAST: usize = 30;
+
+    /// The most: each proposal looks at all trials before it.
+    pub const MOST: usize = 2000;
+
+    /// A third of the trials is for blocks of four.
+    pub fn of(trials: usize) -> Seek {
+        let most = looks::PLANNED.last().copied().unwrap_or(0);
+        let each = optimise::CONFIRMED + 1;
+        let blocks = ((trials + 3 * each / 2) / (3 * each)).clamp(looks::EARLY, most);
+        Seek { searched: trials.saturating_sub(blocks * each), blocks }
+    }
 }
 
 /// When a step of a ladder is kept.
@@ -181,6 +217,21 @@ impl Plan {
             }
             Design::Sweep { points } if *points < 2 => refuse(format!("a sweep of {points} points: at least 2")),
             Design::Sweep { .. } => Ok(()),
+            Design::Optimise { trials, .. } if *trials < Seek::LEAST || *trials > Seek::MOST => refuse(format!(
+                "{trials} trials: {} to {}, of which a third is for blocks of the best three and the default",
+                Seek::LEAST,
+                Seek::MOST
+            )),
+            Design::Optimise { objectives, .. } if !(1..=2).contains(objectives) => {
+                refuse(format!("{objectives} objectives: 1, or 2 for the front of two measures"))
+            }
+            Design::Optimise { objectives, .. } if *objectives > self.measures.len() => {
+                refuse("2 objectives need two measures".into())
+            }
+            Design::Optimise { space, .. } if space.points() < 4 => {
+                refuse("there are fewer than four combinations: an ab or a sweep tells them apart".into())
+            }
+            Design::Optimise { .. } => Ok(()),
             Design::Factorial { flags } if Runs::of(*flags).is_none() => {
                 refuse(format!("a factorial of {flags} flags: 2 to 8"))
             }
@@ -207,6 +258,14 @@ impl Plan {
         self.effect.ln_1p()
     }
 
+    /// How many measures are sought to be good.
+    pub(crate) fn objectives(&self) -> usize {
+        match self.design {
+            Design::Optimise { objectives, .. } => objectives,
+            _ => 1,
+        }
+    }
+
     /// What is searched, where rates are sought.
     pub fn searched(&self) -> Option<&Searched> {
         match &self.design {
@@ -222,8 +281,9 @@ impl Plan {
             Design::Ab { variants } => variants + 1,
             Design::Ladder { steps, .. } => steps.len() + 1,
             Design::Sweep { points } => *points,
-            Design::Search { variants, .. } => *variants,
+            Design::Optimise { .. } => optimise::VARIANTS,
             Design::Factorial { flags } => Runs::of(*flags).map_or(0, |runs| runs.count()),
+            Design::Search { variants, .. } => *variants,
         }
     }
 }

@@ -3,8 +3,10 @@
 //! that 1.9 of a time is 1.9 times the time.
 
 mod factorial;
+mod optimum;
 
 pub use factorial::{Combination, Factorial, Flag, FlagEffect};
+pub use optimum::{FrontPoint, Optimum};
 
 use serde::Serialize;
 
@@ -45,10 +47,12 @@ pub struct Experiment {
     pub rungs: Vec<Rung>,
     /// Of a sweep: its points; else null.
     pub sweep: Option<Sweep>,
-    /// Of a search: the rates that were found; else null. The factors of its changes are of rates.
-    pub search: Option<Search>,
     /// Of a factorial: its effects; else null.
     pub factorial: Option<Factorial>,
+    /// Of a search for the best values: what there is beside `changes`; else null.
+    pub optimum: Option<Optimum>,
+    /// Of a search: the rates that were found; else null. The factors of its changes are of rates.
+    pub search: Option<Search>,
     /// All trials in the order in which they ran.
     pub trials: Vec<Trial>,
     /// What a reader should know before he believes it.
@@ -68,10 +72,12 @@ pub enum DesignKind {
     Ladder,
     /// Points of one or two parameters.
     Sweep,
-    /// The highest rate that meets all limits.
-    Search,
     /// Flags on and off.
     Factorial,
+    /// The best values.
+    Optimise,
+    /// The highest rate that meets all limits.
+    Search,
 }
 
 /// What a trial measures.

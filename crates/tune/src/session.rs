@@ -3,7 +3,7 @@
 mod extend;
 
 use crate::blocks::{Block, Slot, order};
-use crate::designs::next_stage;
+use crate::designs::{next_stage, optimise};
 use crate::event::{Event, FORMAT, Outcome};
 use crate::machine::{Go, Journal, Machine, Trial};
 use crate::stage::{Due, Kind, Stage};
@@ -32,6 +32,8 @@ pub struct Session {
     open: Option<Open>,
     /// Attempts of the present block so far.
     attempts: usize,
+    /// The order of these, where values were chosen for it: it is run again with the same.
+    again: Option<Vec<Slot>>,
 }
 
 /// The block that has begun.
@@ -47,6 +49,8 @@ struct Open {
 
 enum Step {
     Write(Event),
+    /// A block of one trial, of values that are asked for.
+    Ask,
     Run(Trial),
     Done,
 }
@@ -62,7 +66,7 @@ impl Session {
 
     fn new(plan: Plan) -> Session {
         let levels = extend::Levels::of(&plan);
-        let mut session = Session { plan, levels, stages: Vec::new(), last: 0, open: None, attempts: 0 };
+        let mut session = Session { plan, levels, stages: Vec::new(), last: 0, open: None, attempts: 0, again: None };
         session.advance();
         session
     }
@@ -160,6 +164,18 @@ impl Session {
                         }
                     }
                 }
+                Step::Ask => {
+                    let go = self.stages.last().map_or(Go::On, |stage| machine.go_on(stage));
+                    if go == Go::TimeUp {
+                        self.write(Event::TimeUp { stage: self.stage() }, journal)?;
+                        continue;
+                    }
+                    let chosen = if go == Go::On { machine.propose(self).map_err(Error::Ask)? } else { None };
+                    let Some(set) = chosen else { return Ok(End::Stopped) };
+                    let order = vec![Slot { set, ..Slot::of(optimise::SOUGHT) }];
+                    let block = self.stages.last().map_or(0, |s| s.series.blocks.len());
+                    self.write(Event::Block { stage: self.stage(), block, attempt: self.attempts, order }, journal)?;
+                }
                 Step::Write(event) => {
                     let go = match (&event, self.stages.last()) {
                         (Event::Block { .. }, Some(stage)) => machine.go_on(stage),
@@ -192,6 +208,9 @@ impl Session {
         match self.plan.design {
             Design::Ladder { .. } => Err("a ladder's blocks are planned at its beginning: begin a new session".into()),
             Design::Sweep { .. } => Ok(()),
+            Design::Optimise { .. } => {
+                Err("a search's trials are planned at its beginning: begin a new session, or an ab of the best".into())
+            }
             Design::Factorial { .. } => {
                 Err("a factorial's blocks are planned at its beginning: begin a new session".into())
             }
@@ -256,6 +275,12 @@ impl Session {
                 let (variant, against) = of(i);
                 Step::Write(Event::Verdict { stage: number, variant, against, verdict })
             }
+            None if stage.wants_block() && stage.kind == Kind::Seek && block > 0 && self.again.is_none() => Step::Ask,
+            None if stage.wants_block() && stage.kind == Kind::Seek => {
+                // The default is the first.
+                let order = self.again.clone().unwrap_or_else(|| vec![Slot::of(0)]);
+                Step::Write(Event::Block { stage: number, block, attempt: self.attempts, order })
+            }
             None if stage.wants_block() => {
                 let order = order(self.plan.seed, number, block, &stage.slots());
                 Step::Write(Event::Block { stage: number, block, attempt: self.attempts, order })
@@ -281,6 +306,7 @@ impl Session {
                 if order.is_empty() || order.iter().any(|s| s.variant >= self.plan.variants()) {
                     return Err("a block without trials, or of a variant that the plan does not have".into());
                 }
+                self.chosen(order)?;
                 self.open = Some(Open { order: order.clone(), trials: Vec::new(), running: None, cut: None });
             }
             Event::Began { trial, variant } => {
@@ -307,7 +333,7 @@ impl Session {
                 if open.trials.len() == open.order.len() {
                     let block =
                         Block { order: std::mem::take(&mut open.order), trials: std::mem::take(&mut open.trials) };
-                    (self.open, self.attempts) = (None, 0);
+                    (self.open, self.attempts, self.again) = (None, 0, None);
                     if let Some(stage) = self.stages.last_mut() {
                         stage.series.blocks.push(block);
                     }
@@ -318,7 +344,8 @@ impl Session {
                 if self.open.is_none() || *block != blocks || *attempt != self.attempts {
                     return Err(format!("block {block} (attempt {attempt}) is cut, but is not the one that runs"));
                 }
-                self.open = None;
+                let seeks = self.stages.last().is_some_and(|stage| stage.kind == Kind::Seek);
+                self.again = self.open.take().map(|open| open.order).filter(|_| seeks);
                 self.attempts += 1;
             }
             Event::Look { stage, variant, against, look } => {
@@ -359,6 +386,29 @@ impl Session {
             }
         }
         self.advance();
+        Ok(())
+    }
+
+    /// Whether values were chosen where they are to be, and from those that there are.
+    fn chosen(&self, order: &[Slot]) -> Result<(), String> {
+        let Some(stage) = self.stages.last() else { return Ok(()) };
+        for slot in order {
+            match (stage.kind, crate::optimise::space(self)) {
+                (Kind::Seek, Some(space)) if slot.variant == optimise::SOUGHT && order.len() == 1 => {
+                    space.check(&slot.set)?
+                }
+                (Kind::Seek, _) if slot.variant != 0 || order.len() != 1 => {
+                    return Err("a search has blocks of one trial, of the default or of chosen values".into());
+                }
+                // Of a search for a rate, each trial has its own.
+                _ if stage.search.is_none()
+                    && stage.sets.get(&slot.variant).cloned().unwrap_or_default() != slot.set =>
+                {
+                    return Err(format!("variant {} has other values", slot.variant));
+                }
+                _ => {}
+            }
+        }
         Ok(())
     }
 

@@ -1,9 +1,11 @@
 //! A stage of a session: blocks of some variants, the comparisons that they are for, and when it ends.
 
-use crate::blocks::{Series, Slot};
+use crate::blocks::{Block, Series, Slot};
 use crate::designs::search::{self, Searched};
 use crate::judge::{Fails, Look, Rule, Verdict};
+use crate::space::Set;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// What a stage is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,10 +19,14 @@ pub enum Kind {
     Table,
     /// All points.
     Sweep,
-    /// The highest rate that meets the limits.
-    Search,
     /// Flags on and off.
     Factorial,
+    /// Single trials of values that are chosen one after the other.
+    Seek,
+    /// The best of these and the default.
+    Confirm,
+    /// The highest rate that meets the limits.
+    Search,
 }
 
 /// A variant, what it is held against, and what was seen of them.
@@ -65,6 +71,8 @@ pub struct Stage {
     pub(crate) leave: bool,
     /// How many blocks have trials for explaining.
     pub(crate) explained: usize,
+    /// Values of parameters that were chosen for variants.
+    pub(crate) sets: BTreeMap<usize, Set>,
     /// What is searched, where something is: then trials are at rates of their own, and what is judged is the rate.
     pub(crate) search: Option<Searched>,
     /// The least change that matters, of a search: a difference of logarithms.
@@ -76,6 +84,9 @@ pub(crate) enum Due {
     Look(usize, Look),
     Verdict(usize, Verdict),
 }
+
+/// A search whose first so many trials all failed has no way to go.
+const FRUITLESS: usize = 12;
 
 /// A change above 15 % is explained by one trial each.
 const PLAIN: f64 = 1.15;
@@ -94,6 +105,7 @@ impl Stage {
             seldom: None,
             leave,
             explained: 0,
+            sets: BTreeMap::new(),
             search: None,
             narrow: 0.0,
         }
@@ -144,15 +156,16 @@ impl Stage {
     /// Whether there are to be more blocks.
     pub(crate) fn wants_block(&self) -> bool {
         let open = self.comparisons.iter().any(|c| c.verdict.is_none() && !self.hopeless(c));
-        if let Some(of) = &self.search {
-            return !self.time_up && !search::slots(self, of).is_empty();
-        }
         let works = |v: &usize| !self.series.hopeless(*v);
         // Effects are contrasts of all runs, so one that never works leaves none.
         let alive = match self.kind {
             Kind::Factorial => self.variants.iter().all(works),
+            Kind::Seek => self.series.blocks.len() < FRUITLESS || self.series.blocks.iter().any(Block::succeeded),
             _ => self.variants.iter().any(works),
         };
+        if let Some(of) = &self.search {
+            return !self.time_up && !search::slots(self, of).is_empty();
+        }
         !self.time_up && self.series.blocks.len() < self.limit && if self.leave { open } else { alive }
     }
 
@@ -170,7 +183,8 @@ impl Stage {
         let asked = |v: usize| !self.leave || self.open(v) || (self.seldom == Some(v) && block.is_multiple_of(4));
         let here: Vec<usize> =
             self.variants.iter().copied().filter(|v| asked(*v) && !self.series.hopeless(*v)).collect();
-        let slot = |variant, explained| Slot { explained, ..Slot::of(variant) };
+        let set = |variant: &usize| self.sets.get(variant).cloned().unwrap_or_default();
+        let slot = |variant, explained| Slot { explained, set: set(&variant), variant };
         let mut slots: Vec<Slot> = here.iter().map(|v| slot(*v, false)).collect();
         slots.extend(here.iter().filter(|v| self.explains(**v)).map(|v| slot(*v, true)));
         slots

@@ -1,112 +1,17 @@
 //! Sessions: that they go on from any event on as if nothing had happened, that no trial counts twice, and what ends them.
 
+mod table;
+
 use proptest::prelude::*;
-use std::collections::BTreeMap;
+use table::{Table, each_counts_once, optimising, plan, stages, whole};
 use tune::designs::search::{self, Bound, Next, Searched};
 use tune::designs::{ab, ladder, sweep};
 use tune::measure::Limit;
 use tune::simulated::{Noise, Simulated};
-use tune::{
-    Better, By, Design, End, Error, Event, Go, Keep, Machine, Measure, Outcome, Plan, Session, Stage, Trial, Verdict,
-    lines,
-};
-
-fn plan(design: Design) -> Plan {
-    let measure = |name: &str, better| Measure { name: name.into(), better };
-    Plan::new(design, vec![measure("wall", Better::Less), measure("done", Better::More)], 11)
-}
+use tune::{By, Design, End, Error, Event, Go, Keep, Machine, Outcome, Plan, Session, Stage, Trial, Verdict, lines};
 
 fn ab_plan(variants: usize) -> Plan {
     plan(Design::Ab { variants })
-}
-
-/// A machine whose outcomes depend on the place in the plan alone, so that a trial that is run again says the same.
-#[derive(Clone)]
-struct Table {
-    factors: Vec<f64>,
-    /// Of 16.
-    failing: Vec<u64>,
-    /// The trials, by number, that are void.
-    void: Vec<usize>,
-    /// The machine wants to stop when it is asked for the how manieth time.
-    stop: usize,
-    asked: usize,
-    ran: Vec<Trial>,
-}
-
-impl Table {
-    fn new(factors: &[f64]) -> Table {
-        Table { factors: factors.to_vec(), failing: vec![], void: vec![], stop: usize::MAX, asked: 0, ran: vec![] }
-    }
-
-    fn failing(mut self, failing: &[u64]) -> Table {
-        self.failing = failing.to_vec();
-        self
-    }
-}
-
-impl Machine for Table {
-    fn run(&mut self, trial: &Trial) -> Outcome {
-        self.ran.push(trial.clone());
-        if self.void.contains(&trial.number) {
-            return Outcome::Void("a setting could not be set".into());
-        }
-        let place = (trial.stage * 1000 + trial.block) * 100 + 2 * trial.variant + usize::from(trial.explained);
-        let mut rng = query::stats::rng::Rng::new(place as u64);
-        let mut value = self.factors[trial.variant] * (0.02 * rng.normal()).exp();
-        if let Some(rate) = trial.set.get("rate").and_then(|text| text.parse::<f64>().ok()) {
-            // A queue with this many times the capacity.
-            value = 0.3e-3 / (1.0 - rate / (1000.0 * value)).max(0.01);
-        }
-        if rng.bits() % 16 < self.failing.get(trial.variant).copied().unwrap_or(0) {
-            return Outcome::Failed("exit code 1".into());
-        }
-        Outcome::Measured(vec![Some(value), Some(1.0 / value)])
-    }
-
-    fn go_on(&mut self, _stage: &Stage) -> Go {
-        self.asked += 1;
-        if self.asked > self.stop { Go::Stop } else { Go::On }
-    }
-}
-
-/// A session from beginning to end.
-fn whole(plan: Plan, machine: &Table) -> (Session, Vec<Event>) {
-    let mut journal = Vec::new();
-    let mut session = Session::begin(plan, &mut journal).unwrap();
-    assert_eq!(session.run(&mut machine.clone(), &mut journal).unwrap(), End::Finished);
-    assert!(session.finished());
-    (session, journal)
-}
-
-/// The stages without numbers of trials, which grow with each trial that is run again.
-fn stages(session: &Session) -> Vec<Stage> {
-    let mut stages = session.stages().to_vec();
-    let trials = stages.iter_mut().flat_map(|s| &mut s.series.blocks).flat_map(|b| &mut b.trials);
-    trials.for_each(|(number, _)| *number = 0);
-    stages
-}
-
-/// That each trial of the completed blocks is one of its own, and ended once.
-fn each_counts_once(session: &Session, journal: &[Event]) {
-    let mut ended = BTreeMap::new();
-    for event in journal {
-        if let Event::Ended { trial, .. } = event {
-            *ended.entry(*trial).or_insert(0) += 1;
-        }
-    }
-    assert!(ended.values().all(|n| *n == 1));
-    let blocks = session.stages().iter().flat_map(|s| &s.series.blocks);
-    let mut counted: Vec<usize> = blocks.flat_map(|b| b.trials.iter().map(|t| t.0)).collect();
-    let all = counted.len();
-    assert!(counted.iter().all(|n| ended.contains_key(n)));
-    counted.dedup();
-    assert_eq!(counted.len(), all, "numbers grow");
-    for stage in session.stages() {
-        for block in &stage.series.blocks {
-            assert_eq!(block.order.len(), block.trials.len());
-        }
-    }
 }
 
 fn searched() -> Searched {
@@ -114,7 +19,7 @@ fn searched() -> Searched {
     Searched { parameter: "rate".into(), from: 300.0, to: 1e5, limits, reached: None }
 }
 
-fn designs() -> [(Plan, Table); 7] {
+fn designs() -> [(Plan, Table); 9] {
     let searching = vec![Keep::IfBetter, Keep::Always];
     let steps = vec![Keep::IfBetter, Keep::Always, Keep::IfBetter, Keep::IfBetter];
     [
@@ -135,6 +40,8 @@ fn designs() -> [(Plan, Table); 7] {
             Table::new(&[1.0, 1.2, 1.5]),
         ),
         (Plan { blocks: 5, ..plan(Design::Factorial { flags: 2 }) }, Table::new(&[1.0, 0.8, 0.7, 0.6])),
+        (Plan { explained: 1, ..optimising(1, &[]) }, Table::new(&[1.0, 0.9, 0.8, 0.8, 1.1]).failing(&[0, 3, 0, 0, 0])),
+        (optimising(2, &[]), Table::new(&[1.0, 0.9, 0.8, 0.8, 1.1])),
     ]
 }
 
@@ -208,7 +115,7 @@ proptest! {
 
     #[test]
     fn killed_void_and_stopped_at_random(
-        design in 0..5usize,
+        design in 0..9usize,
         kills in prop::collection::vec(1..60usize, 0..8),
         void in prop::collection::btree_set(1..200usize, 0..6),
         stop in 1..20usize,
@@ -236,7 +143,7 @@ proptest! {
 
     #[test]
     fn no_journal_makes_it_panic(
-        design in 0..5usize,
+        design in 0..9usize,
         edits in prop::collection::vec((0..400usize, 0..3usize, 0..400usize), 1..6),
     ) {
         let (plan, machine) = designs()[design].clone();

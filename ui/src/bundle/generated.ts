@@ -195,7 +195,7 @@ export type Comparison = {
 };
 
 /** What a session asks. */
-export type DesignKind = "ab" | "ladder" | "sweep" | "search" | "factorial";
+export type DesignKind = "ab" | "ladder" | "sweep" | "factorial" | "optimise" | "search";
 
 /** A metric that differs from the baseline in one of the other runs. */
 export type Difference = {
@@ -329,10 +329,12 @@ export type Experiment = {
   rungs: Array<Rung>,
   /** Of a sweep: its points; else null. */
   sweep: Sweep | null,
-  /** Of a search: the rates that were found; else null. The factors of its changes are of rates. */
-  search: Search | null,
   /** Of a factorial: its effects; else null. */
   factorial: Factorial | null,
+  /** Of a search for the best values: what there is beside `changes`; else null. */
+  optimum: Optimum | null,
+  /** Of a search: the rates that were found; else null. The factors of its changes are of rates. */
+  search: Search | null,
   /** All trials in the order in which they ran. */
   trials: Array<Trial>,
   /** What a reader should know before he believes it. */
@@ -520,6 +522,18 @@ export type FlameFrames = {
 export type FlameRun = {
   /** Its name. */
   name: string,
+};
+
+/** A point of the front. */
+export type FrontPoint = {
+  /** Its values, in the order of `parameters`. */
+  set: Array<string>,
+  /** The two measures: geometric means of its trials. */
+  values: Array<number>,
+  /** Its trials while searching. */
+  trials: Array<number>,
+  /** The variant that it is, where it is the default or was looked at again. */
+  variant: number | null,
 };
 
 /** Everything that the first screen shows, and what each page holds. */
@@ -885,6 +899,34 @@ export type Only = {
   column: string,
   /** The texts. */
   texts: Array<string>,
+};
+
+/**
+ * A search. Its variants are the default, what was tried while searching (each trial has its own `set`), and those that were looked
+ * at again, whose `changes` are what to quote.
+ */
+export type Optimum = {
+  /** The parameters that vary. */
+  parameters: Array<string>,
+  /** Trials of the search so far, and at most. */
+  searched: number,
+  /** See `searched`. */
+  search: number,
+  /** Blocks in which the best are held against the default, at most. */
+  blocks: number,
+  /** The program that was asked what to try; null where that was the built-in one. */
+  asked: string | null,
+  /** The variant to take: the best of those that were looked at again, or 0 where none is better than the default. Null before. */
+  take: number | null,
+  /**
+   * What that was over the default as it looked while searching, as a factor: too good, for it was picked for that. Null for the
+   * default itself, and where its trial failed.
+   */
+  seen: number | null,
+  /** How many measures are sought to be good: 1, or 2. */
+  objectives: number,
+  /** Of two measures: what was tried and no other beats in both, the best by the first one first; else empty. */
+  front: Array<FrontPoint>,
 };
 
 /** How the run that is explained compares with the other. */

@@ -23,6 +23,7 @@ export function readExperiment(data: unknown): Experiment {
     made.trials.every((t) => there(t.variant) && Array.isArray(t.values) && Array.isArray(t.set)) &&
     (made.search === null || (Array.isArray(made.search.rates) && made.search.rates.every((r) => there(r.variant) && Array.isArray(r.tried) && Array.isArray(r.curve)))) &&
     (made.sweep === null || (Array.isArray(made.sweep.points) && made.sweep.points.every((p) => there(p.variant) && Array.isArray(p.values)))) &&
+    (!made.optimum || (Array.isArray(made.optimum.parameters) && Array.isArray(made.optimum.front) && made.trials.every((t) => Array.isArray(t.set)))) &&
     (!made.factorial || (Array.isArray(made.factorial.flags) && made.factorial.effects.every((x) => Array.isArray(x.of) && Array.isArray(x.blocks))));
   if (!sound) throw new Error("The experiment in this file is damaged.");
   return made;
@@ -175,7 +176,7 @@ export function trialInWords(e: Experiment, t: Trial): string {
   const parts = [
     `trial ${t.number}`,
     nameOf(e, t.variant),
-    e.design === "ladder" ? `stage ${t.stage + 1}, block ${t.block + 1}` : `block ${t.block + 1}`,
+    e.design === "ladder" || e.design === "optimise" ? `stage ${t.stage + 1}, block ${t.block + 1}` : `block ${t.block + 1}`,
     t.end === "measured" ? "" : ENDS[t.end],
     t.explained ? "recorded for explaining" : "",
     ...t.set.map(([name, set]) => `${name} ${set}`),

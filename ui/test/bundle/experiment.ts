@@ -60,7 +60,7 @@ const spoil = (t: Trial | undefined, more: Partial<Trial>) => t && Object.assign
 function base(design: Experiment["design"], name: string): Omit<Experiment, "verdict" | "variants"> {
   return {
     format: EXPERIMENT_FORMAT, name, design, began: 1795623482, host: "bench-3, Linux 6.12.4, 2 CPUs (AMD EPYC 7B13)", command: "java {gc} -cp build Explorer --lock {lock} --threads 2",
-    finished: true, measures: [RATE, CPU, RSS], effect: 0.03, blocks: 30, changes: [], rungs: [], sweep: null, search: null, factorial: null, trials: [],
+    finished: true, measures: [RATE, CPU, RSS], effect: 0.03, blocks: 30, changes: [], rungs: [], sweep: null, search: null, factorial: null, optimum: null, trials: [],
     cautions: ["In block 4 the hypervisor gave 11 % of the CPU time to others; pairs in random order bear that, with wider intervals."],
     next: [{ says: "What limits `atomic` now is one lock. Try more stripes:", command: "twinscope tune explorer.toml --set lock=striped-4096" }, { says: "Or look at the whole report of both.", command: null }],
   };
@@ -161,6 +161,71 @@ export function gridExperiment(): Experiment {
   };
 }
 
+/** Six flags in 16 runs: some do something, pairs share contrasts. */
+export function factorialExperiment(): Experiment {
+  const names = ["arenas", "gc", "inline", "log", "pool", "thp"];
+  const next = noise(17);
+  const effect = (of: number[][], factor: number, p: number): FlagEffect => ({
+    of, name: of.map((x) => x.map((i) => names[i]).join(" × ")).join(" or "), factor, interval: [factor * 0.987, factor * 1.013], p, told: p <= 0.05, blocks: Array.from({ length: 8 }, () => factor * (1 + 0.03 * next())),
+  });
+  const on = (run: number): number[] => {
+    const [a, b, c, d] = [run & 1, (run >> 1) & 1, (run >> 2) & 1, (run >> 3) & 1] as const;
+    return [a, b, c, d, a ^ b ^ c, b ^ c ^ d].flatMap((x, i) => (x ? [i] : []));
+  };
+  const called = (flags: number[]) => flags.map((i) => names[i]).join(" + ") || "all off";
+  const set = (flags: number[]): [string, string][] => names.map((n, i) => [n, flags.includes(i) ? "yes" : "no"]);
+  const value = (run: number) => 14000 * (on(run).includes(1) ? 1.42 : 1) * (on(run).includes(3) ? 0.91 : 1);
+  return {
+    ...base("factorial", "explorer flags"), blocks: 8,
+    verdict: "`gc=yes` does 1.42× the work of `gc=no` (1.40 to 1.44); `log=yes` does 0.91× the work of `log=no` (0.90 to 0.92). Throughput is highest by the effects with `gc`: 1.42× (1.40 to 1.44) of all off.",
+    variants: Array.from({ length: 16 }, (_, run) => variant(called(on(run)), run, value(run), { set: set(on(run)) })),
+    factorial: {
+      flags: names.map((name) => ({ name, off: "no", on: "yes" })), resolution: "IV", blocks: 8,
+      aliased: "16 of 64 combinations are run (resolution IV): pool is on where an odd number of arenas, gc, inline is. Flags are told from pairs, but these pairs not from each other: arenas × gc or inline × pool.",
+      effects: [
+        effect([[1]], 1.42, 2e-9), effect([[3]], 0.91, 1e-6), effect([[0, 1], [2, 4]], 1.062, 0.041), effect([[2]], 1.011, 0.62), effect([[0]], 0.994, 1), effect([[4]], 1.003, 1), effect([[5]], 0.999, 1),
+        effect([[0, 2], [1, 4]], 1.002, 1),
+      ],
+      predicted: { name: "gc", set: set([1]), variant: null, factor: 1.42, interval: [1.4, 1.44] },
+      measured: { name: called(on(6)), set: set(on(6)), variant: 6, factor: 1.45, interval: [1.41, 1.49] },
+    },
+    trials: trials(16, 8, value),
+  };
+}
+
+/** A search of 52 trials and seven blocks; of two measures with their front. */
+export function optimiseExperiment(objectives = 1): Experiment {
+  const next = noise(23);
+  const heaps = ["256", "512", "1024", "2048", "4096"];
+  const gcs = ["-XX:+UseG1GC", "-XX:+UseParallelGC"];
+  const set = (heap: number, gc: number, threads: number): [string, string][] => [["gc", gcs[gc] ?? ""], ["heap", heaps[heap] ?? ""], ["threads", String(threads)]];
+  const search = Array.from({ length: 52 }, (_, i): Trial => {
+    const of = i === 0 ? [1, 0, 4] : [Math.floor(2.5 + 2.4 * next() * 2 * (1 - i / 70)), i % 3 === 0 ? 0 : 1, 2 ** Math.floor(3 + 6 * next() * (1 - i / 70))];
+    const rate = 14000 * (1 + 0.012 * i) * Math.exp(0.14 * next());
+    const failed = i === 9 || i === 30;
+    return {
+      number: i + 1, stage: 0, block: i, variant: i === 0 ? 0 : 1, set: i === 0 ? [] : set(Math.min(4, Math.max(0, of[0] as number)), of[1] as number, Math.max(1, of[2] as number)), explained: false,
+      end: failed ? "failed" : "measured", reason: failed ? "exit code 1" : null, at: 10 * i, seconds: 9, values: failed ? [] : [rate, 12 + (rate / 14000) ** 2 * 3 + 4 * next(), 3.2e8], stolen: 0.01, others: 0.02, output: null,
+    };
+  });
+  const factors = [1, 1, 1.46, 1.41, 1.38];
+  const confirm = trials(5, 7, (v) => 14000 * (factors[v] ?? 1)).filter((t) => t.variant !== 1)
+    .map((t, i) => ({ ...t, stage: 1, number: 53 + i, at: 520 + 10 * i, explained: false, set: t.variant === 0 ? [] : set(3, 1, 8 * t.variant) }));
+  const sets = [set(1, 0, 4), [], set(3, 1, 16), set(3, 1, 24), set(3, 1, 32)];
+  const at = [50, 44, 12];
+  return {
+    ...base("optimise", "service"), blocks: 7, cautions: [], next: [],
+    verdict: "`best 1` does 1.46× the work of `default` (1.40 to 1.52; 7 blocks). While searching it looked like 1.58×. It sets gc=-XX:+UseParallelGC heap=2048 threads=16.",
+    variants: ["default", "search", "best 1", "best 2", "best 3"].map((n, i) => variant(n, i, 14000 * (factors[i] ?? 1), { set: sets[i] ?? [] })),
+    changes: [2, 3, 4].map((v) => change(v, factors[v] ?? 1, { level: 0.0167, blocks: 7, pairs: pairs(7, 14000, factors[v] ?? 1, 0.04, v) })),
+    optimum: {
+      parameters: ["gc", "heap", "threads"], searched: 52, search: 52, blocks: 7, asked: objectives === 2 ? "python3 ask.py" : null, take: 2, seen: 1.58, objectives,
+      front: objectives === 2 ? at.map((i, k) => ({ set: search[i]?.set.map((x) => x[1]) ?? [], values: (search[i]?.values ?? []).slice(0, 2) as number[], trials: [i + 1], variant: k < 2 ? 2 + k : null })) : [],
+    },
+    trials: [...search, ...confirm],
+  };
+}
+
 /** A search of two variants, and of a third that takes no rate; `found`: with trials around the limit. */
 export function searchExperiment(found = true): Experiment {
   const capacities = [5200, 8900];
@@ -198,38 +263,6 @@ export function searchExperiment(found = true): Experiment {
   };
 }
 
-/** Six flags in 16 runs: some do something, pairs share contrasts. */
-export function factorialExperiment(): Experiment {
-  const names = ["arenas", "gc", "inline", "log", "pool", "thp"];
-  const next = noise(17);
-  const effect = (of: number[][], factor: number, p: number): FlagEffect => ({
-    of, name: of.map((x) => x.map((i) => names[i]).join(" × ")).join(" or "), factor, interval: [factor * 0.987, factor * 1.013], p, told: p <= 0.05, blocks: Array.from({ length: 8 }, () => factor * (1 + 0.03 * next())),
-  });
-  const on = (run: number): number[] => {
-    const [a, b, c, d] = [run & 1, (run >> 1) & 1, (run >> 2) & 1, (run >> 3) & 1] as const;
-    return [a, b, c, d, a ^ b ^ c, b ^ c ^ d].flatMap((x, i) => (x ? [i] : []));
-  };
-  const called = (flags: number[]) => flags.map((i) => names[i]).join(" + ") || "all off";
-  const set = (flags: number[]): [string, string][] => names.map((n, i) => [n, flags.includes(i) ? "yes" : "no"]);
-  const value = (run: number) => 14000 * (on(run).includes(1) ? 1.42 : 1) * (on(run).includes(3) ? 0.91 : 1);
-  return {
-    ...base("factorial", "explorer flags"), blocks: 8,
-    verdict: "`gc=yes` does 1.42× the work of `gc=no` (1.40 to 1.44); `log=yes` does 0.91× the work of `log=no` (0.90 to 0.92). Throughput is highest by the effects with `gc`: 1.42× (1.40 to 1.44) of all off.",
-    variants: Array.from({ length: 16 }, (_, run) => variant(called(on(run)), run, value(run), { set: set(on(run)) })),
-    factorial: {
-      flags: names.map((name) => ({ name, off: "no", on: "yes" })), resolution: "IV", blocks: 8,
-      aliased: "16 of 64 combinations are run (resolution IV): pool is on where an odd number of arenas, gc, inline is. Flags are told from pairs, but these pairs not from each other: arenas × gc or inline × pool.",
-      effects: [
-        effect([[1]], 1.42, 2e-9), effect([[3]], 0.91, 1e-6), effect([[0, 1], [2, 4]], 1.062, 0.041), effect([[2]], 1.011, 0.62), effect([[0]], 0.994, 1), effect([[4]], 1.003, 1), effect([[5]], 0.999, 1),
-        effect([[0, 2], [1, 4]], 1.002, 1),
-      ],
-      predicted: { name: "gc", set: set([1]), variant: null, factor: 1.42, interval: [1.4, 1.44] },
-      measured: { name: called(on(6)), set: set(on(6)), variant: 6, factor: 1.45, interval: [1.41, 1.49] },
-    },
-    trials: trials(16, 8, value),
-  };
-}
-
 /** Names that want to be markup, everywhere. */
 export function hostileExperiment(): Experiment {
   const e = abExperiment();
@@ -253,7 +286,7 @@ export function emptyExperiment(): Experiment {
 }
 
 export const EXPERIMENTS: Record<string, () => Experiment> = {
-  ab: abExperiment, ladder: ladderExperiment, climbing: () => ladderExperiment(false), sweep: sweepExperiment, unfit: () => sweepExperiment(false), grid: gridExperiment, search: searchExperiment, searching: () => searchExperiment(false), factorial: factorialExperiment, hostile: hostileExperiment, empty: emptyExperiment,
+  ab: abExperiment, ladder: ladderExperiment, climbing: () => ladderExperiment(false), sweep: sweepExperiment, unfit: () => sweepExperiment(false), grid: gridExperiment, search: searchExperiment, searching: () => searchExperiment(false), factorial: factorialExperiment, optimise: optimiseExperiment, front: () => optimiseExperiment(2), hostile: hostileExperiment, empty: emptyExperiment,
 };
 
 /** The html file: the template with the data at its marker. */

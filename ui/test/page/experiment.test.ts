@@ -51,7 +51,7 @@ const overlaps = (page: Page) =>
 const words = async (page: Page, selector: string) => (await page.locator(selector).innerText()).replaceAll(/\s+/g, " ");
 
 describe("the page of an experiment", () => {
-  for (const name of ["ab", "ladder", "climbing", "sweep", "unfit", "grid", "factorial", "search", "searching", "empty"]) {
+  for (const name of ["ab", "ladder", "climbing", "sweep", "unfit", "grid", "search", "searching", "factorial", "optimise", "front", "empty"]) {
     for (const theme of ["light", "dark"] as const) {
       it(`reads and is reachable: ${name}, ${theme}`, async () => {
         await on(name, async (page) => {

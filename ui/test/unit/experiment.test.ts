@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest";
 import { amount, amountRange, amounts, axisOf, labelled, place, ticks } from "../../src/model/axis";
 import { changeInLine, factorInWords, levelInWords, momentInWords, pairedOf, placed, rangeInWords, readExperiment, stepsOf, trialInWords, verdictInWords } from "../../src/model/experiment";
 import { curveOf, gridOf, kneeOf, lawAt, parameterAxis, statesOf } from "../../src/model/sweep";
-import { abExperiment, EXPERIMENTS, factorialExperiment, gridExperiment, ladderExperiment, sweepExperiment } from "../bundle/experiment";
+import { abExperiment, EXPERIMENTS, factorialExperiment, gridExperiment, ladderExperiment, optimiseExperiment, sweepExperiment } from "../bundle/experiment";
+import { frontInWords, searchedOf, setInWords } from "../../src/model/optimum";
 import { effectInLine, probabilityInWords } from "../../src/view/experiment/FactorialView";
 import type { Change, Law, Trial } from "../../src/bundle/generated";
 
@@ -21,6 +22,23 @@ describe("reading", () => {
     expect(() => readExperiment({ ...e, trials: undefined })).toThrow(/damaged/);
     expect(() => readExperiment({ ...e, changes: [{ ...(e.changes[0] as Change), variant: 9 }] })).toThrow(/damaged/);
     expect(() => readExperiment({ ...e, trials: [{ ...(e.trials[0] as Trial), variant: -1 }] })).toThrow(/damaged/);
+  });
+});
+
+describe("a search", () => {
+  it("keeps the best so far, in which failed trials have no part", () => {
+    const all = searchedOf(optimiseExperiment());
+    expect(all.length).toBe(52);
+    expect([all[9]?.value, all[9]?.best === all[8]?.best]).toEqual([null, true]);
+    expect(all.every((s, i) => i === 0 || (s.best ?? 0) >= (all[i - 1]?.best ?? 0))).toBe(true);
+    expect(all[51]?.best).toBe(Math.max(...all.flatMap((s) => s.value ?? [])));
+  });
+  it("says the values of a trial and of a point", () => {
+    const e = optimiseExperiment(2);
+    expect(setInWords(e.trials[0] as Trial)).toBe("the default");
+    expect(setInWords(e.trials[1] as Trial)).toMatch(/^gc=-XX:\+Use.*GC heap=\d+ threads=\d+$/);
+    const [first] = e.optimum?.front ?? [];
+    expect(first && e.optimum && frontInWords(e.optimum, first)).toMatch(/^gc=.* heap=\d+ threads=\d+$/);
   });
 });
 

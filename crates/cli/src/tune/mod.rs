@@ -300,7 +300,7 @@ fn of_words(asked: &Run) -> Result<(Experiment, String)> {
         seed: asked.seed,
         quick: asked.quick,
         explained: asked.explained,
-        budget: Budget { time: asked.time, blocks: asked.blocks, table: None },
+        budget: Budget { time: asked.time, blocks: asked.blocks, ..Budget::default() },
         workload,
         measure: measure.into_iter().collect(),
         parameters,

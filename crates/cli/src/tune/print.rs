@@ -1,6 +1,7 @@
 //! What a session has come to, on the terminal, as CSV and as Markdown.
 
 mod factorial;
+mod optimum;
 mod search;
 
 use crate::text::{clean, cut, table, trimmed};
@@ -67,8 +68,9 @@ pub(super) fn result(of: &Experiment, path: &Path) {
         DesignKind::Ab => changes(of),
         DesignKind::Ladder => ladder(of),
         DesignKind::Sweep => sweep(of),
-        DesignKind::Search => search::print(of),
         DesignKind::Factorial => factorial::result(of),
+        DesignKind::Optimise => optimum::result(of),
+        DesignKind::Search => search::print(of),
     }
     for caution in &of.cautions {
         println!("\ncaution: {}", clean(caution));
@@ -234,6 +236,9 @@ pub(super) fn csv(of: &Experiment) -> Result<()> {
     .map(str::to_owned)
     .into();
     header.extend(of.measures.iter().map(|m| m.name.clone()));
+    // Of a search each trial has values of its own.
+    let chosen = of.optimum.as_ref().map_or(&[][..], |o| o.parameters.as_slice());
+    header.extend(chosen.iter().cloned());
     out.write_record(&header)?;
     let number = |x: Option<f64>| x.map_or(String::new(), |x| x.to_string());
     for trial in &of.trials {
@@ -253,6 +258,12 @@ pub(super) fn csv(of: &Experiment) -> Result<()> {
             number(trial.others),
         ];
         row.extend((0..of.measures.len()).map(|m| number(trial.values.get(m).copied().flatten())));
+        let usual = of.variants.get(trial.variant).map_or(&[][..], |v| v.set.as_slice());
+        let value = |name: &String| {
+            let mut all = trial.set.iter().chain(usual);
+            all.find(|(own, _)| own == name).map_or(String::new(), |(_, value)| value.clone())
+        };
+        row.extend(chosen.iter().map(value));
         out.write_record(&row)?;
     }
     out.flush()?;
@@ -292,6 +303,7 @@ pub(super) fn markdown(of: &Experiment) {
             }
         }
         DesignKind::Factorial => factorial::markdown(of, &cell),
+        DesignKind::Optimise => optimum::markdown(of, &cell),
         DesignKind::Ab => {
             println!("| variant | {judged} | interval | verdict | why |\n|---|---|---|---|---|");
             for change in &of.changes {
@@ -341,7 +353,17 @@ pub(super) fn plan(of: &tune::Experiment) -> Result<u8> {
         println!("(of a ladder, with all steps before it: a step that is not better is left out of those after it)");
     }
     let (blocks, runs) = (plan.blocks, of.variants.len());
-    match plan.design {
+    match &plan.design {
+        tune::Design::Optimise { space, trials, .. } => {
+            let seek = tune::Seek::of(*trials);
+            println!(
+                "\n{} trials of the search, of {} combinations, then {} blocks of the best three and the default",
+                seek.searched,
+                space.points(),
+                seek.blocks
+            );
+            return Ok(0);
+        }
         tune::Design::Factorial { .. } => println!("\n{blocks} blocks of {runs} runs: {} trials", blocks * runs),
         _ => println!("\nat most {blocks} blocks of a comparison; changes of {:.1} % matter", plan.effect * 100.0),
     }

@@ -81,11 +81,14 @@ impl Watch for Progress {
         let what = match stage.kind {
             Kind::Climb(step) => format!("step {} ({}), ", step + 1, self.name(step + 1)),
             Kind::Table => "the whole ladder, ".into(),
+            Kind::Seek => "search, ".into(),
+            Kind::Confirm => "the best against the default, ".into(),
             Kind::Compare | Kind::Sweep | Kind::Factorial => String::new(),
             Kind::Search if stage.counted() == 0 => "looking for the limit, ".into(),
             Kind::Search => "around the limit, ".into(),
         };
-        let most = if matches!(stage.kind, Kind::Table | Kind::Sweep | Kind::Factorial) { "" } else { "at most " };
+        let all = matches!(stage.kind, Kind::Table | Kind::Sweep | Kind::Factorial | Kind::Seek | Kind::Confirm);
+        let most = if all { "" } else { "at most " };
         self.left = stage.limit.saturating_sub(counted) * stage.variants.len();
         let of = if stage.kind == Kind::Search && counted == 0 {
             String::new()

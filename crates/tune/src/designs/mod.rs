@@ -3,11 +3,13 @@
 pub mod ab;
 pub mod factorial;
 pub mod ladder;
+pub mod optimise;
 pub mod search;
 pub mod sweep;
 
 use crate::judge::{By, Look, Verdict};
-use crate::stage::{Comparison, Stage};
+use crate::plan::Seek;
+use crate::stage::{Comparison, Kind, Stage};
 use crate::{Design, Session};
 use query::stats::pairs::{self, looks};
 
@@ -17,10 +19,12 @@ pub(crate) fn next_stage(session: &Session) -> Option<Stage> {
         Design::Ab { variants } => ab::stage(session, *variants),
         Design::Ladder { steps, table, .. } => ladder::stage(session, steps.len(), *table),
         Design::Sweep { points } => sweep::stage(session, *points),
-        Design::Search { variants, .. } => search::stage(session, *variants),
+        Design::Optimise { trials, .. } => optimise::stage(session, Seek::of(*trials)),
         Design::Factorial { flags } => factorial::stage(session, *flags),
+        Design::Search { variants, .. } => search::stage(session, *variants),
     }?;
-    stage.explained = session.plan().explained;
+    // While searching no two trials are of the same.
+    stage.explained = if stage.kind == Kind::Seek { 0 } else { session.plan().explained };
     Some(stage)
 }
 

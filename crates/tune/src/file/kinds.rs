@@ -15,6 +15,8 @@ pub enum DesignName {
     Ladder,
     /// Points of one or two parameters.
     Sweep,
+    /// The best values.
+    Optimise,
     /// The highest rate that meets all limits.
     Search,
     /// Flags on and off.
@@ -103,6 +105,9 @@ pub struct Budget {
     /// The most blocks of a comparison; of a sweep and a factorial, all of it. 30, and 10 of these.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocks: Option<usize>,
+    /// Of `optimise`: measured trials in all, those of the blocks at its end among them. 80.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trials: Option<usize>,
     /// Of a ladder: blocks of the whole ladder at its end. As many as its comparisons need, at least 10.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table: Option<usize>,

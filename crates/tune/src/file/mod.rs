@@ -42,6 +42,12 @@ pub struct File {
     /// In how many blocks each variant has a second trial, recorded in full, for explaining. 3 where it does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explained: Option<usize>,
+    /// Of `optimise`: how many measures are sought to be good. 1 where it does not say; 2: the front of the first two.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub objectives: Option<usize>,
+    /// Of `optimise`: a program that says what to try, in place of the built-in one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ask: Option<Commands>,
     /// When it ends at the latest.
     #[serde(default, skip_serializing_if = "Budget::is_empty")]
     pub budget: Budget,

@@ -1,5 +1,6 @@
 //! Runs trials as processes, each recorded: the machine of a real session.
 
+mod ask;
 mod conditions;
 pub(crate) mod process;
 mod server;
@@ -11,11 +12,13 @@ use crate::file::{Check, Commands};
 use crate::folder::{Folder, TrialRecord};
 use crate::machine::{Go, Machine, Trial};
 use crate::measure::{Remains, Used, VOID, failure, lines};
+use crate::optimise;
 use crate::place::{Place, Placed, Whose};
 use crate::session::Session;
 use crate::settings::{Setter, Setting};
 use crate::space::{FREE, Set, fill};
 use crate::stage::{Kind, Stage};
+use ask::Asker;
 use conditions::Stat;
 use host::Host;
 use host::settings::Write;
@@ -101,6 +104,8 @@ pub struct Runner<'a> {
     spent: f64,
     /// When the present stage's time is up, in seconds spent.
     until: Option<(Kind, f64)>,
+    /// The program that says what to try, once it was asked.
+    asker: Option<Asker>,
 }
 
 impl<'a> Runner<'a> {
@@ -115,7 +120,7 @@ impl<'a> Runner<'a> {
         let (seed, trials) = (session.plan().seed, session.trials());
         let steps = experiment.file.step.len();
         let spent = (1..=trials).filter_map(|number| Folder::record(path, number)).map(|r| r.seconds).sum();
-        Runner { experiment, path, tools, watch, seed, stages: steps + 1, spent, until: None }
+        Runner { experiment, path, tools, watch, seed, stages: steps + 1, spent, until: None, asker: None }
     }
 
     /// What is run once, before the first trial.
@@ -317,7 +322,8 @@ impl<'a> Runner<'a> {
     fn part(&self, kind: Kind) -> f64 {
         match kind {
             Kind::Climb(_) => 0.6 / (self.stages - 1).max(1) as f64,
-            Kind::Compare | Kind::Table | Kind::Sweep | Kind::Search | Kind::Factorial => 1.0,
+            Kind::Seek => 2.0 / 3.0,
+            Kind::Compare | Kind::Table | Kind::Sweep | Kind::Factorial | Kind::Confirm | Kind::Search => 1.0,
         }
     }
 }
@@ -392,6 +398,18 @@ impl Machine for Runner<'_> {
         outcome
     }
 
+    fn propose(&mut self, session: &Session) -> Result<Option<Set>, String> {
+        let Some(command) = &self.experiment.file.ask else { return Ok(Some(optimise::propose(session))) };
+        let asker = match &mut self.asker {
+            Some(asker) => asker,
+            none => {
+                let words = words(command, &Set::new())?;
+                none.insert(Asker::start(&words, &self.experiment.base, self.path)?)
+            }
+        };
+        asker.ask(session, self.tools.stop)
+    }
+
     fn go_on(&mut self, stage: &Stage) -> Go {
         self.watch.stage(stage);
         if self.tools.stop.load(Ordering::Relaxed) {
@@ -403,7 +421,7 @@ impl Machine for Runner<'_> {
             Some((kind, until)) if kind == stage.kind => until,
             _ => match stage.kind {
                 Kind::Climb(_) => self.spent + budget * self.part(stage.kind),
-                _ => budget,
+                _ => budget * self.part(stage.kind),
             },
         };
         self.until = Some((stage.kind, until));

@@ -144,7 +144,7 @@ fn spawn(start: &Start) -> Result<Child, String> {
 }
 
 /// Ends a process and its group: asks first.
-fn end(child: &mut Child) {
+pub(super) fn end(child: &mut Child) {
     let group = -(child.id() as libc::pid_t);
     // SAFETY: takes numbers. The child was not waited for, so its number is still its own.
     unsafe { libc::kill(child.id() as libc::pid_t, libc::SIGTERM) };

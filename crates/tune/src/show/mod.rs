@@ -1,6 +1,7 @@
 //! What a session has come to, put together from its events, its folder and its file: what [`crate::result`] describes.
 
 mod factorial;
+mod optimum;
 mod search;
 mod trials;
 mod words;
@@ -50,7 +51,7 @@ pub fn show(
         })
         .collect();
     let plan = session.plan();
-    let comparing = |s: &&Stage| matches!(s.kind, Kind::Compare | Kind::Climb(_) | Kind::Search);
+    let comparing = |s: &&Stage| matches!(s.kind, Kind::Compare | Kind::Climb(_) | Kind::Search | Kind::Confirm);
     let comparing = session.stages().iter().filter(comparing);
     let changes =
         comparing.flat_map(|s| s.comparisons.iter().map(|c| view.change(s, &designs::Change::of(s, c)))).collect();
@@ -61,8 +62,9 @@ pub fn show(
             DesignName::Ab => DesignKind::Ab,
             DesignName::Ladder => DesignKind::Ladder,
             DesignName::Sweep => DesignKind::Sweep,
-            DesignName::Search => DesignKind::Search,
             DesignName::Factorial => DesignKind::Factorial,
+            DesignName::Optimise => DesignKind::Optimise,
+            DesignName::Search => DesignKind::Search,
         },
         began: (about.began > 0.0).then_some(about.began),
         host: about.host,
@@ -72,12 +74,13 @@ pub fn show(
         measures,
         effect: plan.effect,
         blocks: plan.blocks,
-        variants: (0..experiment.variants.len()).map(|v| view.variant(v)).collect(),
+        variants: (0..experiment.shown_variants(&session)).map(|v| view.variant(v)).collect(),
         changes,
         rungs: view.rungs(),
         sweep: view.sweep(),
-        search: view.search(),
         factorial: view.factorial(),
+        optimum: view.optimum(),
+        search: view.search(),
         trials: trials.clone(),
         cautions: Vec::new(),
         next: Vec::new(),
@@ -135,11 +138,15 @@ impl View<'_> {
             }
         };
         let sign = self.experiment.measures.first().map_or(1.0, |m| m.head.better.sign());
+        let (set, command) = self.chosen(number).unwrap_or_else(|| {
+            let set = own.map(|v| v.set.clone()).unwrap_or_default();
+            (set, invocation.map(|i| words::shell(&i.command)).unwrap_or_default())
+        });
         let costs = median(&self.values(number, 0, true)).zip(median(&self.values(number, 0, false)));
         Variant {
             name: own.map(|v| v.name.clone()).unwrap_or_default(),
-            set: own.map(|v| v.set.clone().into_iter().collect()).unwrap_or_default(),
-            command: invocation.map(|i| words::shell(&i.command)).unwrap_or_default(),
+            set: set.into_iter().collect(),
+            command,
             trials: trials.len(),
             failed: trials.iter().filter(|t| t.end == TrialEnd::Failed).count(),
             medians: (0..self.experiment.measures.len()).map(|m| median(&measured(m))).collect(),
@@ -318,6 +325,7 @@ impl View<'_> {
                 let by = |c: &&result::Change| c.factor.map_or(f64::MIN, |f| f.ln() * sign);
                 better.max_by(|a, b| by(a).total_cmp(&by(b))).map_or(0, |c| c.variant)
             }
+            DesignKind::Optimise => shown.optimum.as_ref().and_then(|o| o.take).unwrap_or(0),
             DesignKind::Sweep => return next,
             DesignKind::Factorial => {
                 next.extend(factorial::next(shown));

@@ -36,7 +36,12 @@ pub(super) fn command(experiment: &Experiment) -> String {
         let (url, rate) = (&load.url, load.rate.to_string());
         return format!("twinscope load --rate {rate} --connections {} {url}", load.connections);
     }
-    match &experiment.file.workload.command {
+    commands(&experiment.file.workload.command)
+}
+
+/// One of the file's as it is there.
+pub(super) fn commands(of: &Commands) -> String {
+    match of {
         Commands::Shell(text) => text.clone(),
         Commands::Words(words) => words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
     }
@@ -103,7 +108,7 @@ fn name(of: &result::Experiment, variant: usize) -> String {
 }
 
 /// One comparison in a sentence.
-fn compared(of: &result::Experiment, change: &Change) -> String {
+pub(super) fn compared(of: &result::Experiment, change: &Change) -> String {
     let (variant, against) = (name(of, change.variant), name(of, change.against));
     let Some(measure) = of.measures.first() else { return String::new() };
     let Some(times) = change.factor else {
@@ -173,6 +178,7 @@ pub(super) fn verdict(of: &result::Experiment) -> String {
         DesignKind::Ladder => climbed(of),
         DesignKind::Sweep => swept(of),
         DesignKind::Factorial => super::factorial::said(of),
+        DesignKind::Optimise => super::optimum::said(of),
     };
     if of.finished { said } else { format!("Not finished. {said}") }
 }
@@ -322,8 +328,10 @@ pub(super) fn cautions(of: &result::Experiment, experiment: &Experiment) -> Vec<
     }
     // In a search trials fail, and limits are not met, for that is how it finds its rate.
     let searches = of.search.is_some();
+    // Trials of a search are each of something else: as one variant they are judged by nothing.
+    let sought = |number: usize| of.optimum.is_some() && number == crate::designs::optimise::SOUGHT;
     for (number, v) in of.variants.iter().enumerate().filter(|(_, v)| v.failed > 0 && !searches) {
-        let more = match v.failed * 10 > v.trials {
+        let more = match v.failed * 10 > v.trials && !sought(number) {
             true => ", and so is not called better",
             false => "",
         };
@@ -334,7 +342,7 @@ pub(super) fn cautions(of: &result::Experiment, experiment: &Experiment) -> Vec<
     }
     for (at, m) in experiment.measures.iter().enumerate().filter(|_| !searches) {
         let Some(limit) = &m.limit else { continue };
-        for v in of.variants.iter() {
+        for (_, v) in of.variants.iter().enumerate().filter(|(number, _)| !sought(*number)) {
             if let Some(median) = v.medians.get(at).copied().flatten().filter(|median| !limit.holds(*median)) {
                 let seen = amount(median, &m.unit);
                 said.push(format!("`{}` does not meet {} {}: its median is {seen}.", v.name, m.head.name, limit.text));

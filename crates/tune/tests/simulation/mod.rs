@@ -2,8 +2,10 @@
 //! docs/method.md.
 
 mod flags;
+mod optima;
 
 pub use flags::flags;
+pub use optima::optima;
 
 use query::stats::rng::Rng;
 use tune::designs::search::{self, Bound, Searched};

@@ -6,13 +6,14 @@ import { CopyButton, Guard, Words } from "../parts";
 import { Changes } from "./Changes";
 import { FactorialView } from "./FactorialView";
 import { Ladder } from "./Ladder";
+import { OptimumView } from "./OptimumView";
 import { Pairs } from "./Pairs";
 import { SearchView } from "./SearchView";
 import { SweepView } from "./SweepView";
 import { TrialStrip } from "./TrialStrip";
 import { Failed, TrialTable, Variants } from "./Trials";
 
-const DESIGNS: Record<Experiment["design"], string> = { ab: "variants against a baseline", ladder: "ladder", sweep: "sweep", factorial: "factorial", search: "highest rate within limits" };
+const DESIGNS: Record<Experiment["design"], string> = { ab: "variants against a baseline", ladder: "ladder", sweep: "sweep", search: "highest rate within limits", factorial: "factorial", optimise: "search for the best values" };
 
 function Head({ e }: { e: Experiment }) {
   return (
@@ -65,8 +66,9 @@ export function ExperimentPage({ e }: { e: Experiment }) {
       {e.design === "ab" && <Guard what="Changes"><Changes e={e} /></Guard>}
       {e.design === "ladder" && <Guard what="The ladder"><Ladder e={e} /></Guard>}
       {e.design === "sweep" && e.sweep && <Guard what="The sweep"><SweepView e={e} sweep={e.sweep} /></Guard>}
-      {e.search && <Guard what="The search"><SearchView e={e} search={e.search} /></Guard>}
       {e.design === "factorial" && e.factorial && <Guard what="The factorial"><FactorialView e={e} factorial={e.factorial} /></Guard>}
+      {e.design === "optimise" && e.optimum && <Guard what="The search"><OptimumView e={e} optimum={e.optimum} /></Guard>}
+      {e.search && <Guard what="The search"><SearchView e={e} search={e.search} /></Guard>}
       <Guard what="Blocks"><Pairs e={e} /></Guard>
       {e.trials.length > 0 && <Guard what="Trials over time"><TrialStrip e={e} /></Guard>}
       <Guard what="Failed trials"><Failed e={e} /></Guard>

@@ -2,6 +2,7 @@
 import type { Experiment, Trial, Variant } from "../../bundle/generated";
 import { amount } from "../../model/axis";
 import { ENDS, factorInWords, measureInWords, nameOf, trialInWords } from "../../model/experiment";
+import { setInWords } from "../../model/optimum";
 import { type ColumnOf, DataTable } from "../DataTable";
 import { CopyButton } from "../parts";
 import { variantColor } from "./colors";
@@ -88,7 +89,7 @@ export function TrialTable({ e }: { e: Experiment }) {
     { id: "number", title: "trial", plain: "trial", help: "in the order in which they ran", unit: "", group: "number", value: (t) => t.number },
     ...(e.design === "ladder" ? [{ id: "stage", title: "stage", plain: "stage", help: "one for each step, and the whole ladder", unit: "", group: "stage", value: (t: Trial) => t.stage + 1 }] : []),
     { id: "block", title: "block", plain: "block", help: "block within its stage", unit: "", group: "block", value: (t) => t.block + 1 },
-    { id: "variant", title: "variant", plain: "variant", help: "what was run", unit: "", group: "variant", text: (t) => nameOf(e, t.variant) },
+    { id: "variant", title: "variant", plain: "variant", help: "what was run", unit: "", group: "variant", text: (t) => [nameOf(e, t.variant), ...(t.set.length > 0 ? [setInWords(t)] : [])].join(": ") },
     { id: "end", title: "ended", plain: "ended", help: "how it ended", unit: "", group: "end", text: (t) => `${ENDS[t.end].split(":")[0]}${t.explained ? ", explained" : ""}${t.reason ? `: ${t.reason}` : ""}` },
     ...e.measures.map((m, k): ColumnOf<Trial> => ({ id: `m${k}`, title: m.name, plain: m.name, help: measureInWords(m), unit: m.unit, group: `m${k}`, fine: true, value: (t) => nan(t.values[k]) })),
     { id: "at", title: "began at", plain: "began at", help: "seconds since the session began", unit: "s", group: "at", value: (t) => nan(t.at) },
