@@ -317,6 +317,9 @@ pub(crate) fn stuck(stage: &Stage, of: &Searched, variant: usize) -> bool {
 /// What two searches say without a ratio, for one of them ended at an end: that which takes a rate is better than that which takes
 /// none, and that which takes the most is better than that which clearly does not.
 pub(crate) fn plain(stage: &Stage, of: &Searched, variant: usize, against: usize) -> Option<Verdict> {
+    if ![variant, against].into_iter().any(|v| stuck(stage, of, v)) {
+        return None;
+    }
     let [own, other] = [variant, against].map(|v| found(stage, of, v));
     // From 0, which takes none, over what is known to take a rate of its own, to what takes all that may be asked for.
     let place = |f: &Found| match f.next {
