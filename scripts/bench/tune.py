@@ -32,7 +32,8 @@ class Neighbour(threading.Thread):
 
     def run(self):
         while not self.over.is_set():
-            busy = subprocess.Popen(["sh", "-c", "while :; do :; done"])
+            # It must not outlive a session that is killed.
+            busy = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", "sh", "-c", "while :; do :; done"])
             self.over.wait(self.random.uniform(1, 8))
             busy.kill()
             busy.wait()

@@ -1,12 +1,13 @@
 //! How often sessions are wrong, how much they find and what that takes, on simulated machines: the tables of docs/method.md.
 //! `cargo run --release -p twinscope-tune --example simulate`, some minutes on one CPU. Everything is drawn from fixed seeds.
 //!
-//! A number as argument divides how many sessions there are: `… --example simulate 10` for a first look.
+//! A number as argument divides how many sessions there are: `… --example simulate 10` for a first look. `search` runs that
+//! part alone.
 
 #[path = "../tests/simulation/mod.rs"]
 mod simulation;
 
-use simulation::{Compare, compare, ladders, predicted, scaling};
+use simulation::{Compare, compare, flags, ladders, predicted, scaling, searches};
 use tune::simulated::{KINDS, Noise};
 
 fn name(noise: Noise) -> &'static str {
@@ -20,9 +21,35 @@ fn name(noise: Noise) -> &'static str {
     }
 }
 
+fn search(sessions: usize) {
+    println!(
+        "Searches of two servers, the second with 5 % more capacity, {sessions} each: the ratio is off by (root mean square);"
+    );
+    println!("its interval holds the truth; a rate is off by; its interval holds the truth; trials of both\n");
+    println!("| bend of the curve, drift, and each trial | 8 pairs | 12 pairs | 30 pairs |\n|---|---|---|---|");
+    for (bend, drift, own) in
+        [(1.0, 0.0, 0.02), (1.0, 0.05, 0.02), (1.0, 0.08, 0.04), (4.0, 0.05, 0.02), (4.0, 0.08, 0.04)]
+    {
+        let with = |pairs| {
+            let s = searches(bend, drift, own, 1.05, pairs, sessions);
+            format!(
+                "{:.2} %; {:.1} %; {:.1} %; {:.1} %; {:.0}",
+                s.ratio_off, s.ratio_held, s.rate_off, s.rate_held, s.trials
+            )
+        };
+        println!("| {bend}, {} %, {} % | {} |", drift * 100.0, own * 100.0, [8, 12, 30].map(with).join(" | "));
+    }
+    println!();
+}
+
 fn main() {
-    let less = std::env::args().nth(1).and_then(|n| n.parse::<usize>().ok()).unwrap_or(1).max(1);
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let less = arguments.iter().find_map(|n| n.parse::<usize>().ok()).unwrap_or(1).max(1);
     let of = |sessions: usize| (sessions / less).max(1);
+    search(of(2000));
+    if arguments.iter().any(|word| word == "search") {
+        return;
+    }
 
     println!(
         "Equal variants, {} sessions each: a difference called; interval leaves out the truth; blocks\n",
@@ -107,6 +134,22 @@ fn main() {
             l.overstated_table,
             l.left_out
         );
+    }
+
+    println!(
+        "\nFactorials of 10 blocks, {} sessions each: something is told that does nothing; an interval leaves out the truth; where",
+        of(500)
+    );
+    println!("one flag takes 3 % off: it is told\n");
+    println!(
+        "| noise | 2 flags | 3 flags | 4 flags | 6 flags in 16 runs | 8 flags in 16 runs |\n|---|---|---|---|---|---|"
+    );
+    for noise in KINDS {
+        let with = |n: usize| {
+            let (equal, one) = (flags(noise, n, 0.0, 10, of(500)), flags(noise, n, 0.97f64.ln(), 10, of(500)));
+            format!("{:.1} %; {:.1} %; {:.1} %", equal.called, equal.left_out, one.found)
+        };
+        println!("| {} | {} |", name(noise), [2, 3, 4, 6, 8].map(with).join(" | "));
     }
 
     println!(

@@ -112,12 +112,12 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// What can be written and judged: numbers that are finite; without the judged one, which must be positive, it failed. Of a
-    /// trial for explaining nothing is judged.
-    pub(crate) fn sound(self, plan: &Plan, explained: bool) -> Outcome {
+    /// What can be written: numbers that are finite. Of a trial that is `judged` the first must be there and positive, else it
+    /// failed.
+    pub(crate) fn sound(self, plan: &Plan, judged: bool) -> Outcome {
         let Outcome::Measured(values) = self else { return self };
         let values: Vec<Option<f64>> = values.into_iter().map(|v| v.filter(|x| x.is_finite())).collect();
-        if explained {
+        if !judged {
             return Outcome::Measured(values);
         }
         let name = plan.measures.first().map_or("measure", |m| m.name.as_str());
@@ -201,12 +201,12 @@ mod tests {
         );
         assert!(lines("{\"event\":\"more\",\"blocks\":1,\"x\":2}\n").is_err());
         // Numbers that JSON does not have never get there.
-        let sound = Outcome::Measured(vec![Some(1.0), Some(f64::NAN)]).sound(&plan, false);
+        let sound = Outcome::Measured(vec![Some(1.0), Some(f64::NAN)]).sound(&plan, true);
         assert_eq!(sound, Outcome::Measured(vec![Some(1.0), None]));
         for bad in [None, Some(0.0), Some(-1.0), Some(f64::INFINITY)] {
-            assert!(Outcome::Measured(vec![bad]).sound(&plan, false).failed(), "{bad:?}");
+            assert!(Outcome::Measured(vec![bad]).sound(&plan, true).failed(), "{bad:?}");
         }
-        assert!(Outcome::Measured(vec![]).sound(&plan, false).failed());
-        assert!(!Outcome::Measured(vec![None]).sound(&plan, true).failed());
+        assert!(Outcome::Measured(vec![]).sound(&plan, true).failed());
+        assert!(!Outcome::Measured(vec![None]).sound(&plan, false).failed());
     }
 }

@@ -1,5 +1,7 @@
 //! An experiment: its file with everything looked up and checked, as variants, measures and a plan.
 
+use crate::designs::factorial;
+use crate::designs::search::{Bound, Searched};
 use crate::file::{Commands, DesignName, File, FileError, KeepWord, LoadSpec, Parameter, Ready, Time, nearest};
 use crate::measure::Measured;
 use crate::place::{Whose, limits};
@@ -13,7 +15,7 @@ use std::time::Duration;
 
 /// Blocks of an `ab` or a step of a ladder at most, where the file does not say.
 const BLOCKS: usize = 30;
-/// Blocks of a sweep, and of a whole ladder at least.
+/// Blocks of a sweep and of a factorial, and of a whole ladder at least.
 const SWEEP: usize = 10;
 /// The least change that matters, where the file does not say.
 const EFFECT: f64 = 0.03;
@@ -33,8 +35,10 @@ pub struct Experiment {
     pub base: PathBuf,
     /// The variants by number, the baseline first. Of a ladder, what each step sets by itself.
     pub variants: Vec<Variant>,
-    /// Of a sweep: the parameters that vary.
+    /// Of a sweep and a factorial: the parameters that vary.
     pub swept: Vec<String>,
+    /// Of a search: what is searched.
+    pub searched: Option<Searched>,
     /// What is measured.
     pub measures: Vec<Measured>,
     /// Usual values of all parameters.
@@ -67,6 +71,13 @@ pub struct Invocation {
     pub values: Set,
 }
 
+impl Variant {
+    /// One that sets this.
+    pub(crate) fn of(name: String, set: Set) -> Variant {
+        Variant { name, set, ..Variant::default() }
+    }
+}
+
 impl Experiment {
     /// Checks a file and looks everything up. `text` is the file's, for the lines of errors, `called` its name in them.
     ///
@@ -75,6 +86,14 @@ impl Experiment {
     pub fn new(file: File, text: &str, called: &str, base: PathBuf) -> Result<Experiment, FileError> {
         let wrong = |word: &str, what: String| FileError::near(called, text, word, what);
         let mut parameters: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        let searches = file.searches();
+        if file.score.is_some() && file.design != DesignName::Ladder {
+            return Err(wrong(
+                "score",
+                "score is for design = \"ladder\"; a search is judged by its rate anyway".into(),
+            ));
+        }
+        let mut ends = None;
         for (name, of) in &file.parameters {
             if !is_name(name) {
                 return Err(wrong(
@@ -82,10 +101,15 @@ impl Experiment {
                     format!("parameter {name:?}: a name is letters, digits, _ and -, a letter first"),
                 ));
             }
-            parameters.insert(
-                name.clone(),
-                space::values(of).map_err(|why| wrong(name, format!("parameter {name}: {why}")))?,
-            );
+            let refused = |why| wrong(name, format!("parameter {name}: {why}"));
+            let values = if searches && name == RATE {
+                let (from, to) = space::rates(of).map_err(refused)?;
+                ends = Some((from, to));
+                vec![from.to_string()]
+            } else {
+                space::values(of).map_err(refused)?
+            };
+            parameters.insert(name.clone(), values);
         }
         let usual: Set = parameters.iter().filter_map(|(p, v)| Some((p.clone(), v.first()?.clone()))).collect();
         let measures = Measured::all(&file).map_err(|(word, what)| wrong(&word, what))?;
@@ -99,10 +123,20 @@ impl Experiment {
                 format!("name {name:?}: it becomes the name of a folder, so no / and no . first"),
             ));
         }
-        let mut made = Experiment { name, file, base, variants: Vec::new(), swept: Vec::new(), measures, usual };
+        let searched = match (searches, ends) {
+            (false, _) => None,
+            (true, None) => {
+                let what =
+                    "a search needs the parameter rate: where it begins and the most, such as rate = \"100..50000\"";
+                return Err(wrong("[parameters]", what.into()));
+            }
+            (true, Some((from, to))) => Some(searched(&measures, from, to)),
+        };
+        let mut made =
+            Experiment { name, file, base, variants: Vec::new(), swept: Vec::new(), searched, measures, usual };
         made.variants = made.find_variants(&parameters).map_err(|(word, what)| wrong(&word, what))?;
-        if made.file.design == DesignName::Sweep {
-            made.swept = parameters.iter().filter(|(_, v)| v.len() > 1).map(|(p, _)| p.clone()).collect();
+        if matches!(made.file.design, DesignName::Sweep | DesignName::Factorial) {
+            made.swept = factorial::flags(&parameters);
         }
         made.check().map_err(|(word, what)| wrong(&word, what))?;
         made.plan(0).check().map_err(|e| FileError::whole(called, e.to_string()))?;
@@ -115,8 +149,12 @@ impl Experiment {
         if file.design != DesignName::Ladder && !file.step.is_empty() {
             return about("[[step]]", "steps are for design = \"ladder\"");
         }
-        if file.design != DesignName::Ab && !file.variant.is_empty() {
-            return about("[[variant]]", "variants by hand are for design = \"ab\"");
+        if !matches!(file.design, DesignName::Ab | DesignName::Search) && !file.variant.is_empty() {
+            return about("[[variant]]", "variants by hand are for design = \"ab\" or \"search\"");
+        }
+        if file.design == DesignName::Factorial && !(file.only_where.is_empty() && file.zip.is_empty()) {
+            let word = if file.zip.is_empty() { "where" } else { "zip" };
+            return about(word, &format!("{word}: a factorial needs each of its combinations"));
         }
         let set = |of: &BTreeMap<String, crate::file::Scalar>, whose: &str| {
             let known: Vec<&str> = parameters.keys().map(String::as_str).collect();
@@ -154,7 +192,7 @@ impl Experiment {
                     Ok(all)
                 }
             }
-            DesignName::Ab if !file.variant.is_empty() => {
+            DesignName::Ab | DesignName::Search if !file.variant.is_empty() => {
                 if file.variant.len() < 2 {
                     return about("[[variant]]", "one variant: the first is the baseline, so there must be two");
                 }
@@ -164,10 +202,14 @@ impl Experiment {
                 };
                 file.variant.iter().map(of).collect()
             }
-            DesignName::Ab | DesignName::Sweep => {
+            DesignName::Factorial => factorial::variants(parameters),
+            DesignName::Ab | DesignName::Sweep | DesignName::Search => {
                 let varies: Vec<String> =
                     parameters.iter().filter(|(_, v)| v.len() > 1).map(|(p, _)| p.clone()).collect();
                 match (file.design, varies.len()) {
+                    (DesignName::Search, 0) => {
+                        return Ok(vec![Variant { name: self.name.clone(), ..Variant::default() }]);
+                    }
                     (_, 0) => {
                         return about(
                             "[parameters]",
@@ -272,18 +314,29 @@ impl Experiment {
         let design = match file.design {
             DesignName::Ab => Design::Ab { variants: others },
             DesignName::Sweep => Design::Sweep { points: self.variants.len() },
+            DesignName::Search => {
+                let searched = self.searched.clone().unwrap_or_else(|| searched(&[], 0.0, 0.0));
+                Design::Search { variants: self.variants.len(), searched }
+            }
+            DesignName::Factorial => Design::Factorial { flags: self.swept.len() },
             DesignName::Ladder => {
-                Design::Ladder { steps: steps(), table: file.budget.table.unwrap_or_else(|| table_blocks(others)) }
+                let table = file.budget.table.unwrap_or_else(|| table_blocks(others));
+                Design::Ladder { steps: steps(), table, searched: self.searched.clone() }
             }
         };
-        let usual = if file.design == DesignName::Sweep { SWEEP } else { BLOCKS };
+        let (usual, explained) = match file.design {
+            DesignName::Sweep => (SWEEP, EXPLAINED),
+            // What a flag does is in half of the runs: two recordings of them do not show it.
+            DesignName::Factorial => (SWEEP, 0),
+            DesignName::Ab | DesignName::Ladder | DesignName::Search => (BLOCKS, EXPLAINED),
+        };
         let measures = self.measures.iter().map(|m| m.head.clone()).collect();
         Plan {
             effect: file.effect.map_or(EFFECT, |e| e.0),
             blocks: file.budget.blocks.unwrap_or(usual),
             quick: file.quick,
             wrong: file.confidence.as_deref().and_then(wrong_of).unwrap_or(WRONG),
-            explained: file.explained.unwrap_or(EXPLAINED),
+            explained: file.explained.unwrap_or(explained),
             ..Plan::new(design, measures, file.seed.unwrap_or(seed))
         }
     }
@@ -349,6 +402,21 @@ impl Experiment {
             }
         }
         Ok(Invocation { command: words(command, &values)?, dir, env, values })
+    }
+}
+
+/// The parameter that a search seeks.
+const RATE: &str = "rate";
+
+/// What a search with these measures seeks.
+fn searched(measures: &[Measured], from: f64, to: f64) -> Searched {
+    let bound = |(measure, m): (usize, &Measured)| Some(Bound { measure, limit: m.limit.clone()? });
+    Searched {
+        parameter: RATE.into(),
+        from,
+        to,
+        limits: measures.iter().enumerate().filter_map(bound).collect(),
+        reached: measures.iter().position(Measured::is_rate),
     }
 }
 
@@ -432,7 +500,10 @@ mod tests {
         assert_eq!((&run(2, &[0, 1]).env["T"], &run(2, &[0, 1]).env["ARENAS"]), (&"8".to_owned(), &"4".to_owned()));
         assert_eq!((&run(2, &[1]).env["T"], run(0, &[]).dir), (&"1".to_owned(), "/base".into()));
         let plan = made.plan(5);
-        assert_eq!(plan.design, Design::Ladder { steps: vec![Keep::IfBetter, Keep::Always], table: 10 });
+        assert_eq!(
+            plan.design,
+            Design::Ladder { steps: vec![Keep::IfBetter, Keep::Always], table: 10, searched: None }
+        );
         assert_eq!((plan.seed, plan.explained, plan.measures[0].name.as_str()), (5, 3, "wall"));
         assert_eq!(table_blocks(7), 11);
     }

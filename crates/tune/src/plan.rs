@@ -1,8 +1,13 @@
 //! What a session is to do: the design, what is measured, and how sure its answers shall be.
 
 use crate::Error;
+use crate::designs::factorial::Runs;
+use crate::designs::search::Searched;
 use query::stats::pairs::{least_p, looks};
 use serde::{Deserialize, Serialize};
+
+/// The least blocks of a factorial: of two or three, Student's t can tell next to nothing.
+const FACTORIAL: usize = 4;
 
 /// A plan. It is the first event of a journal, and does not change but for [`crate::Session::more`] and [`crate::Session::extend`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -41,11 +46,26 @@ pub enum Design {
         steps: Vec<Keep>,
         /// Blocks of the whole ladder, from which the table comes.
         table: usize,
+        /// Where each step is judged by the highest rate that meets the limits: what is searched.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        searched: Option<Searched>,
     },
     /// So many points, all in each block. No differences are called.
     Sweep {
         /// Variants 0 to `points` − 1.
         points: usize,
+    },
+    /// The highest rate that meets the limits, of each of so many variants: what is judged is the rate.
+    Search {
+        /// With the baseline.
+        variants: usize,
+        /// What is searched.
+        searched: Searched,
+    },
+    /// So many flags on and off, in runs that are all in each block ([`crate::designs::factorial::Runs`]).
+    Factorial {
+        /// 2 to 8.
+        flags: usize,
     },
 }
 
@@ -128,17 +148,25 @@ impl Plan {
         match &self.design {
             Design::Ab { variants: 0 } => refuse("no variant to hold against the baseline".into()),
             Design::Ab { .. } if self.quick => Ok(()),
-            _ if self.quick => {
-                refuse("quick is for comparing variants with a baseline, not for ladders and sweeps".into())
+            _ if self.quick => refuse("quick is for comparing variants with a baseline (design = \"ab\")".into()),
+            _ if self.searched().is_some_and(|of| of.limits.is_empty()) => {
+                refuse("a search without a limit: give a measure limit = \"<= 1.5ms\"".into())
             }
-            Design::Ab { variants } => {
+            Design::Search { searched, .. }
+                if !(searched.from > 0.0 && searched.to > searched.from && searched.to.is_finite()) =>
+            {
+                refuse(format!("a search from {} to {}: from the lesser to the greater", searched.from, searched.to))
+            }
+            Design::Search { variants: 0 | 1, .. } => Ok(()),
+            Design::Ab { .. } | Design::Search { .. } => {
+                let variants = self.variants() - 1;
                 let looks = looks::planned(self.blocks);
                 if looks.is_empty() {
                     return refuse(format!("{} blocks: ranks need 8; quick takes 4 and Student's t", self.blocks));
                 }
-                speaks(self.blocks, *variants, looks::level(self.blocks, self.wrong / *variants as f64), "these")
+                speaks(self.blocks, variants, looks::level(self.blocks, self.wrong / variants as f64), "these")
             }
-            Design::Ladder { steps, table } => {
+            Design::Ladder { steps, table, .. } => {
                 if steps.is_empty() {
                     return refuse("a ladder without steps".into());
                 }
@@ -153,6 +181,14 @@ impl Plan {
             }
             Design::Sweep { points } if *points < 2 => refuse(format!("a sweep of {points} points: at least 2")),
             Design::Sweep { .. } => Ok(()),
+            Design::Factorial { flags } if Runs::of(*flags).is_none() => {
+                refuse(format!("a factorial of {flags} flags: 2 to 8"))
+            }
+            Design::Factorial { .. } if self.blocks < FACTORIAL => refuse(format!(
+                "{} blocks of a factorial: at least {FACTORIAL}, for their scatter is what effects are judged by",
+                self.blocks
+            )),
+            Design::Factorial { .. } => Ok(()),
         }
     }
 
@@ -171,12 +207,23 @@ impl Plan {
         self.effect.ln_1p()
     }
 
+    /// What is searched, where rates are sought.
+    pub fn searched(&self) -> Option<&Searched> {
+        match &self.design {
+            Design::Search { searched, .. } => Some(searched),
+            Design::Ladder { searched, .. } => searched.as_ref(),
+            _ => None,
+        }
+    }
+
     /// How many variants there are.
     pub fn variants(&self) -> usize {
         match &self.design {
             Design::Ab { variants } => variants + 1,
             Design::Ladder { steps, .. } => steps.len() + 1,
             Design::Sweep { points } => *points,
+            Design::Search { variants, .. } => *variants,
+            Design::Factorial { flags } => Runs::of(*flags).map_or(0, |runs| runs.count()),
         }
     }
 }
@@ -200,8 +247,11 @@ mod tests {
         assert!(refused(Plan { wrong: 0.2, ..plan(Design::Ab { variants: 1 }) }).contains("0.05"));
         assert!(refused(plan(Design::Ab { variants: 0 })).contains("no variant"));
         assert!(refused(plan(Design::Sweep { points: 1 })).contains("at least 2"));
-        assert!(refused(plan(Design::Ladder { steps: vec![Keep::IfBetter; 5], table: 8 })).contains("whole ladder"));
-        assert!(plan(Design::Ladder { steps: vec![Keep::IfBetter; 5], table: 12 }).check().is_ok());
+        assert!(
+            refused(plan(Design::Ladder { steps: vec![Keep::IfBetter; 5], table: 8, searched: None }))
+                .contains("whole ladder")
+        );
+        assert!(plan(Design::Ladder { steps: vec![Keep::IfBetter; 5], table: 12, searched: None }).check().is_ok());
         assert!(refused(Plan { quick: true, ..plan(Design::Sweep { points: 3 }) }).contains("quick"));
         assert!(refused(Plan { measures: vec![], ..plan(Design::Ab { variants: 1 }) }).contains("measure"));
         assert!(Plan { quick: true, ..plan(Design::Ab { variants: 2 }) }.check().is_ok());

@@ -2,6 +2,10 @@
 //! describes it. Numbers that are not known are null; factors are a variant ÷ what it is held against, of the measure itself, so
 //! that 1.9 of a time is 1.9 times the time.
 
+mod factorial;
+
+pub use factorial::{Combination, Factorial, Flag, FlagEffect};
+
 use serde::Serialize;
 
 /// The version of the contract.
@@ -31,7 +35,7 @@ pub struct Experiment {
     pub measures: Vec<MeasureHead>,
     /// The least change that matters, as a share.
     pub effect: f64,
-    /// The most blocks of a comparison (of a sweep: all).
+    /// The most blocks of a comparison (of a sweep and a factorial: all).
     pub blocks: usize,
     /// The variants by number; the first is the baseline.
     pub variants: Vec<Variant>,
@@ -41,6 +45,10 @@ pub struct Experiment {
     pub rungs: Vec<Rung>,
     /// Of a sweep: its points; else null.
     pub sweep: Option<Sweep>,
+    /// Of a search: the rates that were found; else null. The factors of its changes are of rates.
+    pub search: Option<Search>,
+    /// Of a factorial: its effects; else null.
+    pub factorial: Option<Factorial>,
     /// All trials in the order in which they ran.
     pub trials: Vec<Trial>,
     /// What a reader should know before he believes it.
@@ -60,6 +68,10 @@ pub enum DesignKind {
     Ladder,
     /// Points of one or two parameters.
     Sweep,
+    /// The highest rate that meets all limits.
+    Search,
+    /// Flags on and off.
+    Factorial,
 }
 
 /// What a trial measures.
@@ -221,6 +233,60 @@ pub struct Point {
     pub ledger: Vec<(String, f64)>,
 }
 
+/// A search.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+pub struct Search {
+    /// The parameter that was searched.
+    pub parameter: String,
+    /// What has to hold, in words.
+    pub limits: Vec<String>,
+    /// The measure whose curve over the rate is shown, by its place in `measures`.
+    pub measure: usize,
+    /// Its limit; null where it has no upper one.
+    pub limit: Option<f64>,
+    /// What was found, by variant.
+    pub rates: Vec<SearchRate>,
+}
+
+/// The highest rate of a variant that meets the limits.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+pub struct SearchRate {
+    /// The number of its variant.
+    pub variant: usize,
+    /// The rate; null where it is not known.
+    pub rate: Option<f64>,
+    /// Its 95 % interval, in which is how the machine went up and down; null with too few trials.
+    pub interval: Option<[f64; 2]>,
+    /// How many trials it is made of.
+    pub around: usize,
+    /// Where no rate was found: that even the highest, or not even the lowest, met the limits. Null where one was.
+    pub says: Option<String>,
+    /// What was broken most often, in words; null where nothing was.
+    pub limited_by: Option<String>,
+    /// The curve of the measure over the rate; empty where there is none.
+    pub curve: Vec<(f64, f64)>,
+    /// The measured trials in their order.
+    pub tried: Vec<SearchTrial>,
+}
+
+/// A trial of a search.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+pub struct SearchTrial {
+    /// Its number.
+    pub trial: usize,
+    /// The rate that was asked for.
+    pub rate: f64,
+    /// What `measure` was; null where it failed.
+    pub value: Option<f64>,
+    /// What was broken, in words; null where all limits were met.
+    pub broke: Option<String>,
+    /// Whether the estimate is made of it, among others.
+    pub around: bool,
+}
+
 /// A number with its interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "types", derive(ts_rs::TS))]
@@ -286,6 +352,8 @@ pub struct Trial {
     pub block: usize,
     /// Its variant.
     pub variant: usize,
+    /// Values of parameters that were chosen for this trial, beside those of its variant: name and value.
+    pub set: Vec<(String, String)>,
     /// Recorded for explaining; not part of the numbers.
     pub explained: bool,
     /// How it ended.

@@ -146,7 +146,8 @@ impl Session {
                 Step::Run(trial) => {
                     let (number, variant) = (trial.number, trial.variant);
                     self.write(Event::Began { trial: number, variant }, journal)?;
-                    let outcome = machine.run(&trial).sound(&self.plan, trial.explained);
+                    let judged = !trial.explained && self.plan.searched().is_none();
+                    let outcome = machine.run(&trial).sound(&self.plan, judged);
                     if self.open.as_ref().is_some_and(|o| o.trials.is_empty()) && trial.attempt == 0 {
                         void = 0;
                     }
@@ -191,10 +192,14 @@ impl Session {
         match self.plan.design {
             Design::Ladder { .. } => Err("a ladder's blocks are planned at its beginning: begin a new session".into()),
             Design::Sweep { .. } => Ok(()),
-            Design::Ab { .. } => {
+            Design::Factorial { .. } => {
+                Err("a factorial's blocks are planned at its beginning: begin a new session".into())
+            }
+            Design::Search { variants: 1, .. } => Ok(()),
+            Design::Ab { .. } | Design::Search { .. } => {
                 let most = query::stats::pairs::MOST;
                 let stage = self.stages.last();
-                if stage.is_some_and(|s| s.series.blocks.len().saturating_add(blocks) > most) {
+                if stage.is_some_and(|s| s.counted().saturating_add(blocks) > most) {
                     return Err(format!("{blocks} more blocks: at most {most} in all"));
                 }
                 let open = stage.is_some_and(|s| {
@@ -336,8 +341,10 @@ impl Session {
             Event::More { blocks } => {
                 self.may_go_on(*blocks)?;
                 if let Some(stage) = self.stages.last_mut() {
-                    stage.limit = stage.series.blocks.len() + blocks;
+                    stage.limit = stage.counted() + blocks;
                     stage.time_up = false;
+                    // What a search found is then to be known better, however well it is.
+                    stage.narrow = 0.0;
                     for c in stage.comparisons.iter_mut().filter(|c| c.verdict == Some(Verdict::NotDecided)) {
                         if c.looks.last().is_none_or(|l| l.by != By::Wager) {
                             c.rule = c.rule.extended();

@@ -121,6 +121,58 @@ impl Simulated {
     }
 }
 
+/// A simulated server: one queue (M/M/1) for each variant, on a machine whose speed drifts. Its measures are the mean latency
+/// and the rate that was reached; what is asked for is the parameter `rate`.
+#[derive(Clone, Debug)]
+pub struct Queue {
+    rng: Rng,
+    capacities: Vec<f64>,
+    service: f64,
+    bend: f64,
+    drift: f64,
+    own: f64,
+    mood: f64,
+}
+
+/// Seconds of a trial of a server, and how long its moods last.
+const SERVED: (f64, f64) = (12.0, 120.0);
+/// Noise of a mean latency.
+const LATENCY: f64 = 0.05;
+
+impl Queue {
+    /// Variants with these capacities in requests per second; one takes `service` seconds where nobody waits. The machine's
+    /// speed has moods of `drift`, and each trial is `own` off, both standard deviations of the logarithm.
+    pub fn new(seed: u64, capacities: &[f64], service: f64, drift: f64, own: f64) -> Queue {
+        let mut rng = Rng::new(seed);
+        let mood = drift * rng.normal();
+        Queue { rng, capacities: capacities.to_vec(), service, bend: 1.0, drift, own, mood }
+    }
+
+    /// Its latency is service ÷ (1 − useᵇᵉⁿᵈ): with more than 1 it is flat for longer, and then steeper, as of several workers.
+    pub fn bend(mut self, bend: f64) -> Queue {
+        self.bend = bend;
+        self
+    }
+}
+
+impl Machine for Queue {
+    fn run(&mut self, trial: &Trial) -> Outcome {
+        let rng = &mut self.rng;
+        let speed = (self.mood + self.own * rng.normal()).exp();
+        let stays = (-SERVED.0 / SERVED.1).exp();
+        self.mood = stays * self.mood + self.drift * (1.0 - stays * stays).sqrt() * rng.normal();
+        let rate = trial.set.get("rate").and_then(|text| text.parse::<f64>().ok());
+        let (Some(rate), Some(capacity)) = (rate, self.capacities.get(trial.variant)) else {
+            return Outcome::Failed("simulated: no rate".into());
+        };
+        let (capacity, service) = (capacity * speed, self.service / speed);
+        let used = (rate / capacity).powf(self.bend);
+        // Above its capacity the queue grows for as long as it is asked.
+        let latency = if used < 0.99 { service / (1.0 - used) } else { service * 100.0 * (1.0 + 20.0 * (used - 0.99)) };
+        Outcome::Measured(vec![Some(latency * (LATENCY * rng.normal()).exp()), Some(rate.min(capacity))])
+    }
+}
+
 impl Machine for Simulated {
     fn run(&mut self, trial: &Trial) -> Outcome {
         let effect = |i: usize| self.effects.get(i).copied().unwrap_or(0.0);

@@ -40,6 +40,25 @@ pub fn values(of: &Parameter) -> Result<Vec<String>, String> {
     }
 }
 
+/// The rates that a search may ask for: `A..B`, where it begins and the most, or one number, where it begins.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn rates(of: &Parameter) -> Result<(f64, f64), String> {
+    let ends = match of {
+        Parameter::Range(text) => text.split_once("..").map(|(from, to)| (from.trim().parse(), to.trim().parse())),
+        Parameter::One(one) => Some((one.to_string().parse(), one.to_string().parse().map(|rate: f64| rate * DOUBLED))),
+        _ => None,
+    };
+    match ends {
+        Some((Ok(from), Ok(to))) if from > 0.0 && from < to && to.is_finite() => Ok((from, to)),
+        _ => Err("of a search it is where it begins and the most, such as \"100..50000\", or one number".into()),
+    }
+}
+
+/// Where no most is given, the rate is doubled twenty times.
+const DOUBLED: f64 = 1_048_576.0;
+
 /// `A..B`, `A..BxFACTOR`, `A..B+STEP`; `None` where a text is no range. B is among the values, whatever the step.
 fn range(text: &str) -> Option<Result<Vec<String>, String>> {
     let (from, rest) = text.split_once("..")?;

@@ -2,7 +2,9 @@
 
 use proptest::prelude::*;
 use std::collections::BTreeMap;
+use tune::designs::search::{self, Bound, Next, Searched};
 use tune::designs::{ab, ladder, sweep};
+use tune::measure::Limit;
 use tune::simulated::{Noise, Simulated};
 use tune::{
     Better, By, Design, End, Error, Event, Go, Keep, Machine, Measure, Outcome, Plan, Session, Stage, Trial, Verdict,
@@ -51,7 +53,11 @@ impl Machine for Table {
         }
         let place = (trial.stage * 1000 + trial.block) * 100 + 2 * trial.variant + usize::from(trial.explained);
         let mut rng = query::stats::rng::Rng::new(place as u64);
-        let value = self.factors[trial.variant] * (0.02 * rng.normal()).exp();
+        let mut value = self.factors[trial.variant] * (0.02 * rng.normal()).exp();
+        if let Some(rate) = trial.set.get("rate").and_then(|text| text.parse::<f64>().ok()) {
+            // A queue with this many times the capacity.
+            value = 0.3e-3 / (1.0 - rate / (1000.0 * value)).max(0.01);
+        }
         if rng.bits() % 16 < self.failing.get(trial.variant).copied().unwrap_or(0) {
             return Outcome::Failed("exit code 1".into());
         }
@@ -103,13 +109,32 @@ fn each_counts_once(session: &Session, journal: &[Event]) {
     }
 }
 
-fn designs() -> [(Plan, Table); 4] {
+fn searched() -> Searched {
+    let limits = vec![Bound { measure: 0, limit: Limit::parse("<= 1.5ms").unwrap() }];
+    Searched { parameter: "rate".into(), from: 300.0, to: 1e5, limits, reached: None }
+}
+
+fn designs() -> [(Plan, Table); 7] {
+    let searching = vec![Keep::IfBetter, Keep::Always];
     let steps = vec![Keep::IfBetter, Keep::Always, Keep::IfBetter, Keep::IfBetter];
     [
         (ab_plan(2), Table::new(&[1.0, 0.98, 1.0])),
         (Plan { blocks: 9, explained: 3, ..ab_plan(1) }, Table::new(&[1.0, 0.7]).failing(&[0, 2])),
-        (plan(Design::Ladder { steps, table: 12 }), Table::new(&[1.0, 0.9, 0.9, 0.7, 0.8]).failing(&[0, 0, 0, 16, 0])),
+        (
+            plan(Design::Ladder { steps, table: 12, searched: None }),
+            Table::new(&[1.0, 0.9, 0.9, 0.7, 0.8]).failing(&[0, 0, 0, 16, 0]),
+        ),
         (Plan { blocks: 6, ..plan(Design::Sweep { points: 4 }) }, Table::new(&[1.0, 0.8, 0.7, 0.69])),
+        (
+            Plan { blocks: 9, explained: 2, ..plan(Design::Search { variants: 3, searched: searched() }) },
+            // The last one takes no rate at all.
+            Table::new(&[1.0, 1.3, 0.001]).failing(&[0, 1, 0]),
+        ),
+        (
+            Plan { blocks: 8, ..plan(Design::Ladder { steps: searching, table: 9, searched: Some(searched()) }) },
+            Table::new(&[1.0, 1.2, 1.5]),
+        ),
+        (Plan { blocks: 5, ..plan(Design::Factorial { flags: 2 }) }, Table::new(&[1.0, 0.8, 0.7, 0.6])),
     ]
 }
 
@@ -134,12 +159,56 @@ fn a_session_that_was_killed_after_any_event_goes_on_as_if_it_had_not_been() {
     }
 }
 
+#[test]
+fn a_search_finds_where_the_limit_is() {
+    let (plan, machine) = designs()[4].clone();
+    let (session, _) = whole(plan, &machine);
+    let found = search::all(&session);
+    for ((_, found), factor) in found.iter().zip([1.0, 1.3]) {
+        // 1 − S ÷ limit of the capacity.
+        let truth = 800.0 * factor;
+        assert!((found.rate / truth).ln().abs() < 0.05, "{} against {truth}", found.rate);
+        assert!(
+            found.interval.is_some_and(|[low, high]| low < truth * 1.03 && high > truth * 0.97 && high < low * 1.6)
+        );
+        assert!(found.tried.iter().filter(|t| t.around).count() >= 8);
+    }
+    assert_eq!(found[2].1.next, Next::Below(300.0 / 64.0));
+    let changes = ab::changes(&session);
+    assert_eq!((changes[0].verdict, changes[1].verdict), (Some(Verdict::Better), Some(Verdict::Worse)));
+    assert!((changes[0].factor / 1.3).ln().abs() < 0.05 && changes[1].factor.is_nan());
+    // What is recorded for explaining is asked for the same rate by all.
+    let blocks = session.stages().iter().flat_map(|s| &s.series.blocks);
+    let explained = blocks.map(|b| b.order.iter().filter(|s| s.explained).map(|s| &s.set["rate"]).collect::<Vec<_>>());
+    let explained: Vec<Vec<&String>> = explained.filter(|rates| !rates.is_empty()).collect();
+    assert_eq!(explained.len(), 2);
+    assert!(explained.iter().all(|rates| rates.len() == 2 && rates[0] == rates[1]), "{explained:?}");
+}
+
+#[test]
+fn a_search_that_meets_its_limits_at_the_most_says_so() {
+    let plan = plan(Design::Search { variants: 1, searched: Searched { to: 500.0, ..searched() } });
+    let (session, _) = whole(plan, &Table::new(&[1.0]));
+    assert_eq!(search::all(&session)[0].1.next, Next::AtLeast(500.0));
+}
+
+#[test]
+fn steps_of_a_ladder_can_be_judged_by_the_rate_that_they_take() {
+    let (plan, machine) = designs()[5].clone();
+    let (session, _) = whole(plan, &machine);
+    assert_eq!(session.kept(), [0, 1]);
+    let table = ladder::table(&session);
+    let total = table[1].total.as_ref().unwrap();
+    assert!((total.factor / 1.5).ln().abs() < 0.05, "{}", total.factor);
+    assert_eq!(search::all(&session).len(), 3);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
     fn killed_void_and_stopped_at_random(
-        design in 0..4usize,
+        design in 0..5usize,
         kills in prop::collection::vec(1..60usize, 0..8),
         void in prop::collection::btree_set(1..200usize, 0..6),
         stop in 1..20usize,
@@ -167,7 +236,7 @@ proptest! {
 
     #[test]
     fn no_journal_makes_it_panic(
-        design in 0..4usize,
+        design in 0..5usize,
         edits in prop::collection::vec((0..400usize, 0..3usize, 0..400usize), 1..6),
     ) {
         let (plan, machine) = designs()[design].clone();
@@ -364,7 +433,8 @@ fn when_time_is_up_it_is_judged_as_it_is_and_can_go_on_by_the_wager() {
 
 #[test]
 fn steps_are_added_to_a_ladder_until_its_table_begins() {
-    let ladder = |steps: usize, table| plan(Design::Ladder { steps: vec![Keep::IfBetter; steps], table });
+    let ladder =
+        |steps: usize, table| plan(Design::Ladder { steps: vec![Keep::IfBetter; steps], table, searched: None });
     let machine = Table::new(&[1.0, 0.8, 0.9, 0.6]);
     let (short, _) = whole(ladder(2, 11), &machine);
     let (mut added, mut refused) = (0, 0);
@@ -405,8 +475,10 @@ fn steps_are_added_to_a_ladder_until_its_table_begins() {
 
 #[test]
 fn only_what_is_sound_can_be_added() {
-    let ladder =
-        |steps: &[Keep], blocks, table| Plan { blocks, ..plan(Design::Ladder { steps: steps.to_vec(), table }) };
+    let ladder = |steps: &[Keep], blocks, table| Plan {
+        blocks,
+        ..plan(Design::Ladder { steps: steps.to_vec(), table, searched: None })
+    };
     let two = [Keep::IfBetter, Keep::Always];
     let session = |plan: Plan| Session::begin(plan, &mut Vec::new()).unwrap();
     let of = |wanted: Plan, table| session(ladder(&two, 20, 12)).extension(&wanted, table);

@@ -172,6 +172,20 @@ export type ColumnsIndex = {
   tables: { [key in string]: TableIndex },
 };
 
+/** A combination of flags. */
+export type Combination = {
+  /** The flags that are on, joined by +, or `all off`. */
+  name: string,
+  /** The value of each flag: name and value. */
+  set: Array<[string, string]>,
+  /** The number of its variant; null where it was not run. */
+  variant: number | null,
+  /** The factor over all off. */
+  factor: number | null,
+  /** Its 95 % interval; null with fewer than two blocks, and for all off itself. */
+  interval: [number, number] | null,
+};
+
 /** What the comparison of metrics says. */
 export type Comparison = {
   /** In a sentence. */
@@ -181,7 +195,7 @@ export type Comparison = {
 };
 
 /** What a session asks. */
-export type DesignKind = "ab" | "ladder" | "sweep";
+export type DesignKind = "ab" | "ladder" | "sweep" | "search" | "factorial";
 
 /** A metric that differs from the baseline in one of the other runs. */
 export type Difference = {
@@ -305,7 +319,7 @@ export type Experiment = {
   measures: Array<MeasureHead>,
   /** The least change that matters, as a share. */
   effect: number,
-  /** The most blocks of a comparison (of a sweep: all). */
+  /** The most blocks of a comparison (of a sweep and a factorial: all). */
   blocks: number,
   /** The variants by number; the first is the baseline. */
   variants: Array<Variant>,
@@ -315,6 +329,10 @@ export type Experiment = {
   rungs: Array<Rung>,
   /** Of a sweep: its points; else null. */
   sweep: Sweep | null,
+  /** Of a search: the rates that were found; else null. The factors of its changes are of rates. */
+  search: Search | null,
+  /** Of a factorial: its effects; else null. */
+  factorial: Factorial | null,
   /** All trials in the order in which they ran. */
   trials: Array<Trial>,
   /** What a reader should know before he believes it. */
@@ -374,6 +392,24 @@ export type FactDifference = {
   why: string | null,
 };
 
+/** A factorial. Numbers of flags count from 0. */
+export type Factorial = {
+  /** The flags. */
+  flags: Array<Flag>,
+  /** `V` or `IV` where only a fraction of the combinations is run; null where all are. */
+  resolution: string | null,
+  /** What follows from that: which flags are set by which, and what cannot be told apart; empty where all are run. */
+  aliased: string,
+  /** Complete blocks: effects come from these alone. */
+  blocks: number,
+  /** What each flag and pair does, the greatest first. */
+  effects: Array<FlagEffect>,
+  /** The best combination as the effects predict it; null where none is told from nothing. */
+  predicted: Combination | null,
+  /** The best of those that were run, as measured; null before the first complete block. */
+  measured: Combination | null,
+};
+
 /** A cause that was found. */
 export type Finding = {
   /** Identifier of the cause. */
@@ -408,6 +444,40 @@ export type Finding = {
   pages: Array<string>,
   /** Of the page of instructions, the function that it is about: its place in `Listings`; null where it is about none of those. */
   function: number | null,
+};
+
+/** A parameter with two values. */
+export type Flag = {
+  /** Its name. */
+  name: string,
+  /** Its first value, the usual one. */
+  off: string,
+  /** The other. */
+  on: string,
+};
+
+/** What a flag or a pair does. */
+export type FlagEffect = {
+  /**
+   * The flag, or the two of a pair. Several of them share a contrast: the effect is of all of them together, and whose it is
+   * cannot be told.
+   */
+  of: Array<Array<number>>,
+  /** The same in words: `gc`, `gc × thp`, `gc × thp or log × pool`. */
+  name: string,
+  /**
+   * Of a flag: on ÷ off, as the geometric mean over all settings of the others. Of a pair: what both together do ÷ the
+   * product of what each does alone. Null before the first complete block.
+   */
+  factor: number | null,
+  /** Its 95 % interval, by Student's t of the blocks; null with fewer than two. */
+  interval: [number, number] | null,
+  /** The probability of a factor that is this far off where there is no effect, adjusted for the number of effects (Holm). */
+  p: number | null,
+  /** Whether it is told from nothing; where all flags do nothing, any is in 5 % of sessions at most. */
+  told: boolean,
+  /** The factor of each complete block, in their order. */
+  blocks: Array<number>,
 };
 
 /** A flame graph with its title. */
@@ -1047,6 +1117,54 @@ export type Sawtooth = {
   p: number,
 };
 
+/** A search. */
+export type Search = {
+  /** The parameter that was searched. */
+  parameter: string,
+  /** What has to hold, in words. */
+  limits: Array<string>,
+  /** The measure whose curve over the rate is shown, by its place in `measures`. */
+  measure: number,
+  /** Its limit; null where it has no upper one. */
+  limit: number | null,
+  /** What was found, by variant. */
+  rates: Array<SearchRate>,
+};
+
+/** The highest rate of a variant that meets the limits. */
+export type SearchRate = {
+  /** The number of its variant. */
+  variant: number,
+  /** The rate; null where it is not known. */
+  rate: number | null,
+  /** Its 95 % interval, in which is how the machine went up and down; null with too few trials. */
+  interval: [number, number] | null,
+  /** How many trials it is made of. */
+  around: number,
+  /** Where no rate was found: that even the highest, or not even the lowest, met the limits. Null where one was. */
+  says: string | null,
+  /** What was broken most often, in words; null where nothing was. */
+  limited_by: string | null,
+  /** The curve of the measure over the rate; empty where there is none. */
+  curve: Array<[number, number]>,
+  /** The measured trials in their order. */
+  tried: Array<SearchTrial>,
+};
+
+/** A trial of a search. */
+export type SearchTrial = {
+  /** Its number. */
+  trial: number,
+  /** The rate that was asked for. */
+  rate: number,
+  /** What `measure` was; null where it failed. */
+  value: number | null,
+  /** What was broken, in words; null where all limits were met. */
+  broke: string | null,
+  /** Whether the estimate is made of it, among others. */
+  around: boolean,
+};
+
 /** A serial phase: a stretch in which one thread ran and no other could, after more did. */
 export type Serial = {
   /** Where it begins, seconds. */
@@ -1351,6 +1469,8 @@ export type Trial = {
   block: number,
   /** Its variant. */
   variant: number,
+  /** Values of parameters that were chosen for this trial, beside those of its variant: name and value. */
+  set: Array<[string, string]>,
   /** Recorded for explaining; not part of the numbers. */
   explained: boolean,
   /** How it ended. */

@@ -20,15 +20,24 @@ export function readExperiment(data: unknown): Experiment {
   const sound =
     changes.every((c) => there(c.variant) && there(c.against) && Array.isArray(c.pairs) && Array.isArray(c.others) && Array.isArray(c.why)) &&
     made.rungs.every((r) => there(r.variant)) &&
-    made.trials.every((t) => there(t.variant) && Array.isArray(t.values)) &&
-    (made.sweep === null || (Array.isArray(made.sweep.points) && made.sweep.points.every((p) => there(p.variant) && Array.isArray(p.values))));
+    made.trials.every((t) => there(t.variant) && Array.isArray(t.values) && Array.isArray(t.set)) &&
+    (made.search === null || (Array.isArray(made.search.rates) && made.search.rates.every((r) => there(r.variant) && Array.isArray(r.tried) && Array.isArray(r.curve)))) &&
+    (made.sweep === null || (Array.isArray(made.sweep.points) && made.sweep.points.every((p) => there(p.variant) && Array.isArray(p.values)))) &&
+    (!made.factorial || (Array.isArray(made.factorial.flags) && made.factorial.effects.every((x) => Array.isArray(x.of) && Array.isArray(x.blocks))));
   if (!sound) throw new Error("The experiment in this file is damaged.");
   return made;
 }
 
-/** The measure that is judged. */
+/** What is judged: the first measure, or the rate that a search finds. */
 export function judged(e: Experiment): MeasureHead {
+  if (e.search) return { name: e.search.parameter, unit: "/s", more_is_better: true, limit: null };
   return e.measures[0] ?? { name: "", unit: "", more_is_better: true, limit: null };
+}
+
+/** What is judged, of a variant by itself: the median of its trials, or the rate that was found. */
+export function levelOf(e: Experiment, variant: number): number | null {
+  if (e.search) return e.search.rates.find((r) => r.variant === variant)?.rate ?? null;
+  return e.variants[variant]?.medians[0] ?? null;
 }
 
 /** What a variant is called. */
@@ -169,7 +178,8 @@ export function trialInWords(e: Experiment, t: Trial): string {
     e.design === "ladder" ? `stage ${t.stage + 1}, block ${t.block + 1}` : `block ${t.block + 1}`,
     t.end === "measured" ? "" : ENDS[t.end],
     t.explained ? "recorded for explaining" : "",
-    typeof value === "number" ? `${judged(e).name} ${amount(value, judged(e).unit)}` : "",
+    ...t.set.map(([name, set]) => `${name} ${set}`),
+    typeof value === "number" && e.measures[0] ? `${e.measures[0].name} ${amount(value, e.measures[0].unit)}` : "",
     t.seconds === null ? "" : `took ${span(t.seconds)}`,
     t.stolen === null ? "" : `stolen ${shareInWords(t.stolen)}`,
     t.others === null ? "" : `others ${shareInWords(t.others)}`,

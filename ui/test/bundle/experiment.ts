@@ -1,6 +1,6 @@
 // Synthetic experiments: two variants against a baseline, a ladder (climbed, and with its whole-ladder blocks), and sweeps.
 import { gzipSync } from "node:zlib";
-import { EXPERIMENT_FORMAT, type Change, type Experiment, type MeasureHead, type Pair, type Point, type Rung, type Trial, type Variant } from "../../src/bundle/generated";
+import { EXPERIMENT_FORMAT, type Change, type Experiment, type FlagEffect, type MeasureHead, type Pair, type Point, type Rung, type Trial, type Variant } from "../../src/bundle/generated";
 import { HOSTILE } from "./samples";
 
 /** Numbers that look random and are the same each time. */
@@ -45,7 +45,7 @@ function trials(variants: number, blocks: number, value: (variant: number) => nu
         const busy = block === 3;
         const seconds = 9 + 2 * next();
         out.push({
-          number: out.length + 1, stage, block, variant: of, explained: block === blocks - 1, end: "measured", reason: null, at, seconds, values: [value(of) * (1 + 0.04 * next()), 12.5 + next(), 3.2e8],
+          number: out.length + 1, stage, block, variant: of, set: [], explained: block === blocks - 1, end: "measured", reason: null, at, seconds, values: [value(of) * (1 + 0.04 * next()), 12.5 + next(), 3.2e8],
           stolen: busy ? 0.11 : 0.008 + 0.006 * next(), others: busy ? 0.23 : 0.02 + 0.02 * next(), output: null,
         });
         at += seconds + 0.6;
@@ -60,7 +60,7 @@ const spoil = (t: Trial | undefined, more: Partial<Trial>) => t && Object.assign
 function base(design: Experiment["design"], name: string): Omit<Experiment, "verdict" | "variants"> {
   return {
     format: EXPERIMENT_FORMAT, name, design, began: 1795623482, host: "bench-3, Linux 6.12.4, 2 CPUs (AMD EPYC 7B13)", command: "java {gc} -cp build Explorer --lock {lock} --threads 2",
-    finished: true, measures: [RATE, CPU, RSS], effect: 0.03, blocks: 30, changes: [], rungs: [], sweep: null, trials: [],
+    finished: true, measures: [RATE, CPU, RSS], effect: 0.03, blocks: 30, changes: [], rungs: [], sweep: null, search: null, factorial: null, trials: [],
     cautions: ["In block 4 the hypervisor gave 11 % of the CPU time to others; pairs in random order bear that, with wider intervals."],
     next: [{ says: "What limits `atomic` now is one lock. Try more stripes:", command: "twinscope tune explorer.toml --set lock=striped-4096" }, { says: "Or look at the whole report of both.", command: null }],
   };
@@ -161,6 +161,75 @@ export function gridExperiment(): Experiment {
   };
 }
 
+/** A search of two variants, and of a third that takes no rate; `found`: with trials around the limit. */
+export function searchExperiment(found = true): Experiment {
+  const capacities = [5200, 8900];
+  const rates = [500, 1000, 2000, 4000, 8000, 5600, 4700, 4300, 4500, 4700, 4500, 4640, 4500, 4370];
+  const next = noise(7);
+  const out: Trial[] = [];
+  const tried = capacities.map((c, v) => rates.slice(0, found ? rates.length : 3).map((r, i) => {
+    const rate = v === 0 ? r : Math.round(r * 1.7);
+    const used = rate / c;
+    const failed = v === 1 && i === 4;
+    const value = failed ? null : (used < 0.99 ? 0.0003 / (1 - used) : 0.09) * (1 + 0.1 * next());
+    const broke = failed ? "trials failed" : (value ?? 0) <= 0.0015 ? null : "mean <= 1.5ms";
+    const t: Trial = { ...(trials(1, 1, () => 1)[0] as Trial), number: out.length + 1, block: i, variant: v, set: [["rate", `${rate}`]], explained: false, at: out.length * 9, values: [value, value && value * 4, rate], end: failed ? "failed" : "measured", reason: failed ? "exit code 1" : null };
+    out.push(t);
+    return { trial: t.number, rate, value, broke, around: i > 8 };
+  }));
+  const curve = (c: number): [number, number][] => Array.from({ length: 40 }, (_, i): [number, number] => { const r = 500 * (c * 0.98 / 500) ** (i / 39); return [r, 0.0003 / (1 - r / c)]; });
+  const rate = (v: number, at: number) => ({
+    variant: v, rate: found ? at : null, interval: found ? ([at * 0.96, at * 1.05] as [number, number]) : null, around: found ? 5 : 0, says: null, limited_by: found ? "mean <= 1.5ms" : null, curve: found ? curve(capacities[v] ?? 1) : [], tried: tried[v] ?? [],
+  });
+  const measures: MeasureHead[] = [{ name: "mean", unit: "s", more_is_better: false, limit: "<= 1.5ms" }, { name: "p99", unit: "s", more_is_better: false, limit: null }, { name: "rate", unit: "/s", more_is_better: true, limit: null }];
+  return {
+    ...base("search", "orders"), measures, finished: found, command: "twinscope load --rate {rate} --connections 8 http://127.0.0.1:8080/orders",
+    verdict: "`heap=256m` takes 7.1 k/s (6.8 k/s to 7.5 k/s; 5 trials) within its limits: mean <= 1.5ms, 99 % of the asked rate done.",
+    variants: ["heap=24m", "heap=256m", "nodelay=false"].map((n, i) => variant(n, i, 0, { medians: [0.00148, 0.0061, 4500], recording_costs: null })),
+    changes: [
+      change(1, 1.71, { pairs: found ? pairs(8, 4160, 1.71, 0.05, 3) : [], others: [null, null], why: [{ cause: "jvm-gc", says: "garbage collections took 31 % of the CPU time", share: 0.61 }] }),
+      change(2, 1, { factor: null, interval: null, level: null, verdict: "worse", blocks: 0, pairs: [], others: [null, null] }),
+    ],
+    search: {
+      parameter: "rate", limits: ["mean <= 1.5ms", "99 % of the asked rate done"], measure: 0, limit: 0.0015,
+      rates: [rate(0, 4160), rate(1, 7120), { ...rate(1, 0), variant: 2, rate: null, interval: null, around: 0, says: "does not meet the limits even at 3.1 /s", curve: [], tried: [] }],
+    },
+    trials: out,
+  };
+}
+
+/** Six flags in 16 runs: some do something, pairs share contrasts. */
+export function factorialExperiment(): Experiment {
+  const names = ["arenas", "gc", "inline", "log", "pool", "thp"];
+  const next = noise(17);
+  const effect = (of: number[][], factor: number, p: number): FlagEffect => ({
+    of, name: of.map((x) => x.map((i) => names[i]).join(" × ")).join(" or "), factor, interval: [factor * 0.987, factor * 1.013], p, told: p <= 0.05, blocks: Array.from({ length: 8 }, () => factor * (1 + 0.03 * next())),
+  });
+  const on = (run: number): number[] => {
+    const [a, b, c, d] = [run & 1, (run >> 1) & 1, (run >> 2) & 1, (run >> 3) & 1] as const;
+    return [a, b, c, d, a ^ b ^ c, b ^ c ^ d].flatMap((x, i) => (x ? [i] : []));
+  };
+  const called = (flags: number[]) => flags.map((i) => names[i]).join(" + ") || "all off";
+  const set = (flags: number[]): [string, string][] => names.map((n, i) => [n, flags.includes(i) ? "yes" : "no"]);
+  const value = (run: number) => 14000 * (on(run).includes(1) ? 1.42 : 1) * (on(run).includes(3) ? 0.91 : 1);
+  return {
+    ...base("factorial", "explorer flags"), blocks: 8,
+    verdict: "`gc=yes` does 1.42× the work of `gc=no` (1.40 to 1.44); `log=yes` does 0.91× the work of `log=no` (0.90 to 0.92). Throughput is highest by the effects with `gc`: 1.42× (1.40 to 1.44) of all off.",
+    variants: Array.from({ length: 16 }, (_, run) => variant(called(on(run)), run, value(run), { set: set(on(run)) })),
+    factorial: {
+      flags: names.map((name) => ({ name, off: "no", on: "yes" })), resolution: "IV", blocks: 8,
+      aliased: "16 of 64 combinations are run (resolution IV): pool is on where an odd number of arenas, gc, inline is. Flags are told from pairs, but these pairs not from each other: arenas × gc or inline × pool.",
+      effects: [
+        effect([[1]], 1.42, 2e-9), effect([[3]], 0.91, 1e-6), effect([[0, 1], [2, 4]], 1.062, 0.041), effect([[2]], 1.011, 0.62), effect([[0]], 0.994, 1), effect([[4]], 1.003, 1), effect([[5]], 0.999, 1),
+        effect([[0, 2], [1, 4]], 1.002, 1),
+      ],
+      predicted: { name: "gc", set: set([1]), variant: null, factor: 1.42, interval: [1.4, 1.44] },
+      measured: { name: called(on(6)), set: set(on(6)), variant: 6, factor: 1.45, interval: [1.41, 1.49] },
+    },
+    trials: trials(16, 8, value),
+  };
+}
+
 /** Names that want to be markup, everywhere. */
 export function hostileExperiment(): Experiment {
   const e = abExperiment();
@@ -184,7 +253,7 @@ export function emptyExperiment(): Experiment {
 }
 
 export const EXPERIMENTS: Record<string, () => Experiment> = {
-  ab: abExperiment, ladder: ladderExperiment, climbing: () => ladderExperiment(false), sweep: sweepExperiment, unfit: () => sweepExperiment(false), grid: gridExperiment, hostile: hostileExperiment, empty: emptyExperiment,
+  ab: abExperiment, ladder: ladderExperiment, climbing: () => ladderExperiment(false), sweep: sweepExperiment, unfit: () => sweepExperiment(false), grid: gridExperiment, search: searchExperiment, searching: () => searchExperiment(false), factorial: factorialExperiment, hostile: hostileExperiment, empty: emptyExperiment,
 };
 
 /** The html file: the template with the data at its marker. */

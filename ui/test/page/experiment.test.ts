@@ -51,7 +51,7 @@ const overlaps = (page: Page) =>
 const words = async (page: Page, selector: string) => (await page.locator(selector).innerText()).replaceAll(/\s+/g, " ");
 
 describe("the page of an experiment", () => {
-  for (const name of ["ab", "ladder", "climbing", "sweep", "unfit", "grid", "empty"]) {
+  for (const name of ["ab", "ladder", "climbing", "sweep", "unfit", "grid", "factorial", "search", "searching", "empty"]) {
     for (const theme of ["light", "dark"] as const) {
       it(`reads and is reachable: ${name}, ${theme}`, async () => {
         await on(name, async (page) => {
@@ -159,6 +159,19 @@ describe("the page of an experiment", () => {
       expect(Math.abs((await centre("sweep", ".point .mark")) - (await centre("ledger", "g rect")))).toBeLessThan(1);
       expect(Math.abs((await centre("sweep", ".point .mark")) - (await centre("residuals", ".point .mark")))).toBeLessThan(1);
       expect(await words(page, ".law-said")).toMatch(/law Universal Scalability Law .*3\.1.*% .*grows most lock/);
+    });
+  });
+  it("draws a search: latency over rate, the limit, and where each variant meets it", async () => {
+    await on("search", async (page) => {
+      const svg = page.locator("[data-chart-name=search] svg");
+      expect(await svg.locator("circle").count()).toBe(27);
+      expect(await svg.locator(".failed-mark").count()).toBe(1);
+      expect(await svg.locator("polyline").count()).toBe(2);
+      expect(await svg.locator(".turn text").allTextContents()).toEqual(["limit 1.50 ms"]);
+      const rows = page.locator("[data-table=rates] tbody tr");
+      expect(await rows.count()).toBe(3);
+      expect(await rows.nth(1).innerText()).toMatch(/heap=256m.*7,120\/s.*1\.71×.*better/s);
+      expect(await rows.nth(2).innerText()).toContain("does not meet the limits even at");
     });
   });
   it("does not believe a law that does not hold", async () => {

@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest";
 import { amount, amountRange, amounts, axisOf, labelled, place, ticks } from "../../src/model/axis";
 import { changeInLine, factorInWords, levelInWords, momentInWords, pairedOf, placed, rangeInWords, readExperiment, stepsOf, trialInWords, verdictInWords } from "../../src/model/experiment";
 import { curveOf, gridOf, kneeOf, lawAt, parameterAxis, statesOf } from "../../src/model/sweep";
-import { abExperiment, EXPERIMENTS, gridExperiment, ladderExperiment, sweepExperiment } from "../bundle/experiment";
+import { abExperiment, EXPERIMENTS, factorialExperiment, gridExperiment, ladderExperiment, sweepExperiment } from "../bundle/experiment";
+import { effectInLine, probabilityInWords } from "../../src/view/experiment/FactorialView";
 import type { Change, Law, Trial } from "../../src/bundle/generated";
 
 describe("reading", () => {
@@ -20,6 +21,18 @@ describe("reading", () => {
     expect(() => readExperiment({ ...e, trials: undefined })).toThrow(/damaged/);
     expect(() => readExperiment({ ...e, changes: [{ ...(e.changes[0] as Change), variant: 9 }] })).toThrow(/damaged/);
     expect(() => readExperiment({ ...e, trials: [{ ...(e.trials[0] as Trial), variant: -1 }] })).toThrow(/damaged/);
+  });
+});
+
+describe("a factorial", () => {
+  it("says effects in a line", () => {
+    const effects = factorialExperiment().factorial?.effects ?? [];
+    expect(effects.slice(0, 3).map(effectInLine)).toEqual([
+      "gc · 1.42× (95 % CI 1.40 to 1.44) · told from nothing",
+      "log · 0.910× (95 % CI 0.898 to 0.922) · told from nothing",
+      "arenas × gc or inline × pool · 1.062× (95 % CI 1.048 to 1.076) · told from nothing",
+    ]);
+    expect([2e-9, 0.0412, 0.62, null].map(probabilityInWords)).toEqual(["< 0.0001", "0.0412", "0.62", "–"]);
   });
 });
 

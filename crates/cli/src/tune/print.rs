@@ -1,5 +1,8 @@
 //! What a session has come to, on the terminal, as CSV and as Markdown.
 
+mod factorial;
+mod search;
+
 use crate::text::{clean, cut, table, trimmed};
 use anyhow::Result;
 use std::path::Path;
@@ -26,8 +29,8 @@ fn words(verdict: Verdict) -> &'static str {
 }
 
 /// An interval on a logarithmic axis from −`span` to `span`, with a line at 1.
-fn bar(change: &Change, span: f64) -> String {
-    let (Some(times), Some([low, high])) = (change.factor, change.interval) else { return String::new() };
+fn bar(times: Option<f64>, interval: Option<[f64; 2]>, span: f64) -> String {
+    let (Some(times), Some([low, high])) = (times, interval) else { return String::new() };
     let at = |x: f64| (((x.ln() / span + 1.0) / 2.0 * (WIDTH - 1) as f64).round().max(0.0) as usize).min(WIDTH - 1);
     let (low, high, middle) = (at(low), at(high), at(times));
     let cell = |i: usize| match i {
@@ -40,8 +43,7 @@ fn bar(change: &Change, span: f64) -> String {
 }
 
 /// Half the width of the axis on which all of these fit: at least ± 5 %.
-fn span<'a>(changes: impl Iterator<Item = &'a Change>) -> f64 {
-    let ends = changes.flat_map(|c| c.interval.into_iter().flatten().chain(c.factor));
+fn span(ends: impl Iterator<Item = f64>) -> f64 {
     ends.map(|x| x.ln().abs()).filter(|x| x.is_finite()).fold(1.05f64.ln(), f64::max)
 }
 
@@ -65,6 +67,8 @@ pub(super) fn result(of: &Experiment, path: &Path) {
         DesignKind::Ab => changes(of),
         DesignKind::Ladder => ladder(of),
         DesignKind::Sweep => sweep(of),
+        DesignKind::Search => search::print(of),
+        DesignKind::Factorial => factorial::result(of),
     }
     for caution in &of.cautions {
         println!("\ncaution: {}", clean(caution));
@@ -84,7 +88,7 @@ pub(super) fn result(of: &Experiment, path: &Path) {
 
 fn changes(of: &Experiment) {
     let Some(judged) = of.measures.first() else { return };
-    let span = span(of.changes.iter());
+    let span = span(of.changes.iter().flat_map(|c| c.interval.into_iter().flatten().chain(c.factor)));
     let others: Vec<&str> = of.measures.iter().skip(1).map(|m| m.name.as_str()).collect();
     let mut header = vec!["variant", judged.name.as_str(), "change", "interval", "", "verdict"];
     header.extend(&others);
@@ -96,7 +100,7 @@ fn changes(of: &Experiment) {
         match of.changes.iter().find(|c| c.variant == number) {
             Some(change) => {
                 let (times, interval) = seen(change);
-                row.extend([times, interval, bar(change, span), words(change.verdict).into()]);
+                row.extend([times, interval, bar(change.factor, change.interval, span), words(change.verdict).into()]);
                 row.extend(change.others.iter().map(|o| o.map_or("–".into(), |(f, _)| factor(f))));
             }
             None => {
@@ -242,9 +246,13 @@ pub(super) fn csv(of: &Experiment) -> Result<()> {
     Ok(())
 }
 
+/// A text in a table of Markdown.
+fn cell(text: &str) -> String {
+    clean(text).replace('|', "\\|")
+}
+
 /// For a ticket.
 pub(super) fn markdown(of: &Experiment) {
-    let cell = |text: &str| clean(text).replace('|', "\\|");
     println!("{}\n", cell(&of.verdict));
     let judged = of.measures.first().map_or("", |m| m.name.as_str());
     let name = |change: &Change| cell(of.variants.get(change.variant).map_or("", |v| v.name.as_str()));
@@ -253,6 +261,11 @@ pub(super) fn markdown(of: &Experiment) {
         why.collect::<Vec<_>>().join("; ")
     };
     match of.design {
+        DesignKind::Search => {
+            if let Some(found) = &of.search {
+                search::markdown(of, found);
+            }
+        }
         DesignKind::Sweep => {
             let Some(sweep) = &of.sweep else { return };
             let unit = of.measures.first().map_or("", |m| m.unit.as_str());
@@ -265,6 +278,7 @@ pub(super) fn markdown(of: &Experiment) {
                 println!("| {} | {mean} | {best} |", cell(&p.values.join(", ")));
             }
         }
+        DesignKind::Factorial => factorial::markdown(of, &cell),
         DesignKind::Ab => {
             println!("| variant | {judged} | interval | verdict | why |\n|---|---|---|---|---|");
             for change in &of.changes {
@@ -310,11 +324,18 @@ pub(super) fn plan(of: &tune::Experiment) -> Result<u8> {
     if !of.file.step.is_empty() {
         println!("(of a ladder, with all steps before it: a step that is not better is left out of those after it)");
     }
-    println!("\nat most {} blocks of a comparison; changes of {:.1} % matter", plan.blocks, plan.effect * 100.0);
+    let (blocks, runs) = (plan.blocks, of.variants.len());
+    match plan.design {
+        tune::Design::Factorial { .. } => println!("\n{blocks} blocks of {runs} runs: {} trials", blocks * runs),
+        _ => println!("\nat most {blocks} blocks of a comparison; changes of {:.1} % matter", plan.effect * 100.0),
+    }
+    let aliased = of.aliased();
+    if !aliased.is_empty() {
+        println!("{}", clean(&aliased));
+    }
     let seeded = of.file.seed.is_some();
     if seeded {
-        let slots: Vec<tune::blocks::Slot> =
-            (0..of.variants.len()).map(tune::blocks::Slot::of).collect();
+        let slots: Vec<tune::blocks::Slot> = (0..of.variants.len()).map(tune::blocks::Slot::of).collect();
         let whole = if of.file.step.is_empty() { "" } else { " of the whole ladder" };
         println!("order of the first blocks{whole}, without trials for explaining:");
         let stage = of.file.step.len();

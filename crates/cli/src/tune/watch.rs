@@ -76,15 +76,23 @@ impl Progress {
 
 impl Watch for Progress {
     fn stage(&mut self, stage: &Stage) {
-        let block = stage.series.blocks.len() + 1;
+        let (before, counted) = (stage.series.blocks.len(), stage.counted());
+        let block = if counted == 0 { before } else { counted } + 1;
         let what = match stage.kind {
             Kind::Climb(step) => format!("step {} ({}), ", step + 1, self.name(step + 1)),
             Kind::Table => "the whole ladder, ".into(),
-            Kind::Compare | Kind::Sweep => String::new(),
+            Kind::Compare | Kind::Sweep | Kind::Factorial => String::new(),
+            Kind::Search if stage.counted() == 0 => "looking for the limit, ".into(),
+            Kind::Search => "around the limit, ".into(),
         };
-        let most = if matches!(stage.kind, Kind::Table | Kind::Sweep) { "" } else { "at most " };
-        self.left = stage.limit.saturating_sub(block - 1) * stage.variants.len();
-        self.stage = format!("{what}block {block} of {most}{}{}", stage.limit, self.known(stage));
+        let most = if matches!(stage.kind, Kind::Table | Kind::Sweep | Kind::Factorial) { "" } else { "at most " };
+        self.left = stage.limit.saturating_sub(counted) * stage.variants.len();
+        let of = if stage.kind == Kind::Search && counted == 0 {
+            String::new()
+        } else {
+            format!(" of {most}{}", stage.limit)
+        };
+        self.stage = format!("{what}block {block}{of}{}", self.known(stage));
         if !self.terminal {
             self.line(&format!("twinscope: {}", self.stage));
         }
@@ -100,8 +108,9 @@ impl Watch for Progress {
         };
         let passed = human(self.began.elapsed().as_secs_f64().round(), "s");
         let explained = if trial.explained { ", for explaining" } else { "" };
+        let set: String = trial.set.iter().map(|(name, value)| format!(", {name} {}", clean(value))).collect();
         self.line(&format!(
-            "{} · trial {} ({}{explained}) · {passed}{left}",
+            "{} · trial {} ({}{set}{explained}) · {passed}{left}",
             self.stage,
             trial.number,
             self.name(trial.variant)

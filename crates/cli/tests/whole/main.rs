@@ -4,6 +4,7 @@
 mod common;
 mod damage;
 mod declared;
+mod designs;
 mod disk;
 mod doctor;
 mod explain;

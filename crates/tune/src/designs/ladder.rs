@@ -3,7 +3,7 @@
 //! While climbing, a step is kept because its gain was seen to be large, so the gain as seen then is too large on average. The
 //! table comes from blocks that chose nothing. Half of the probability of a wrong call is for climbing, half for the table.
 
-use super::Change;
+use super::{Change, search};
 use crate::judge::Rule;
 use crate::stage::{Comparison, Kind, Stage};
 use crate::{Session, Verdict};
@@ -11,7 +11,8 @@ use crate::{Session, Verdict};
 pub(crate) fn stage(session: &Session, steps: usize, table: usize) -> Option<Stage> {
     let plan = session.plan();
     let done = session.stages().len();
-    let sign = plan.measures.first()?.better.sign();
+    // More of a rate is better, whatever the measures are.
+    let sign = if plan.searched().is_some() { 1.0 } else { plan.measures.first()?.better.sign() };
     let kept = session.kept();
     let last = kept.last().map_or(0, |step| step + 1);
     if done < steps {
@@ -22,11 +23,11 @@ pub(crate) fn stage(session: &Session, steps: usize, table: usize) -> Option<Sta
             vec![Comparison::new(done + 1, last, rule)],
             plan.blocks,
         );
-        if last != 0 {
+        if last != 0 && plan.searched().is_none() {
             stage.variants.insert(0, 0);
             stage.seldom = Some(0);
         }
-        return Some(stage);
+        return Some(search::judged_by_rate(session, stage));
     }
     if done > steps {
         return None;
@@ -40,7 +41,8 @@ pub(crate) fn stage(session: &Session, steps: usize, table: usize) -> Option<Sta
     // A step whose every trial failed while climbing has nothing to show.
     let climb = |step: usize| session.stages().get(step);
     let alive = |v: &usize| v.checked_sub(1).and_then(climb).is_none_or(|s| !s.series.hopeless(*v));
-    Some(Stage::new(Kind::Table, (0..=steps).filter(alive).collect(), comparisons, table))
+    let stage = Stage::new(Kind::Table, (0..=steps).filter(alive).collect(), comparisons, table);
+    Some(search::judged_by_rate(session, stage))
 }
 
 /// A row of the table.

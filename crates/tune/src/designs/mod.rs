@@ -1,7 +1,9 @@
 //! What each design asks, stage by stage, and what comes out.
 
 pub mod ab;
+pub mod factorial;
 pub mod ladder;
+pub mod search;
 pub mod sweep;
 
 use crate::judge::{By, Look, Verdict};
@@ -13,8 +15,10 @@ use query::stats::pairs::{self, looks};
 pub(crate) fn next_stage(session: &Session) -> Option<Stage> {
     let mut stage = match &session.plan().design {
         Design::Ab { variants } => ab::stage(session, *variants),
-        Design::Ladder { steps, table } => ladder::stage(session, steps.len(), *table),
+        Design::Ladder { steps, table, .. } => ladder::stage(session, steps.len(), *table),
         Design::Sweep { points } => sweep::stage(session, *points),
+        Design::Search { variants, .. } => search::stage(session, *variants),
+        Design::Factorial { flags } => factorial::stage(session, *flags),
     }?;
     stage.explained = session.plan().explained;
     Some(stage)

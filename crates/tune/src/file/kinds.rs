@@ -15,6 +15,18 @@ pub enum DesignName {
     Ladder,
     /// Points of one or two parameters.
     Sweep,
+    /// The highest rate that meets all limits.
+    Search,
+    /// Flags on and off.
+    Factorial,
+}
+
+/// What a ladder is judged by, where it is not the first measure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Score {
+    /// The highest rate that meets all limits, as a search finds it.
+    Rate,
 }
 
 /// A share: `"3%"` or 0.03.
@@ -88,7 +100,7 @@ pub struct Budget {
     /// No block begins after this time; what is there is judged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<Time>,
-    /// The most blocks of a comparison; of a sweep, all of it. 30, and 10 of a sweep.
+    /// The most blocks of a comparison; of a sweep and a factorial, all of it. 30, and 10 of these.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocks: Option<usize>,
     /// Of a ladder: blocks of the whole ladder at its end. As many as its comparisons need, at least 10.

@@ -8,7 +8,7 @@ pub use error::FileError;
 pub(crate) use error::nearest;
 pub use kinds::{
     Amount, Budget, Check, Commands, DesignName, EnvParameter, From, KeepWord, LoadSpec, MeasureSpec, Parameter, Ready,
-    Scalar, Server, SettingParameter, StepSpec, Time, VariantSpec, Workload,
+    Scalar, Score, Server, SettingParameter, StepSpec, Time, VariantSpec, Workload,
 };
 
 use serde::{Deserialize, Serialize};
@@ -24,6 +24,9 @@ pub struct File {
     /// What is asked.
     #[serde(default)]
     pub design: DesignName,
+    /// Of a ladder: what its steps are judged by, where that is not the first measure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<Score>,
     /// The least change that matters: `"3%"`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effect: Option<Amount>,
@@ -78,6 +81,11 @@ impl File {
     /// What is wrong, with its line.
     pub fn parse(text: &str, name: &str) -> Result<File, FileError> {
         toml::from_str(text).map_err(|e| FileError::of(&e, text, name))
+    }
+
+    /// Whether rates are sought: by a search, or by a ladder of which each step is one.
+    pub fn searches(&self) -> bool {
+        self.design == DesignName::Search || self.score == Some(Score::Rate)
     }
 
     /// The file as text, as a session keeps it.

@@ -1,7 +1,10 @@
 //! Conditions for measures: `<= 1.5ms`.
 
+use serde::{Deserialize, Serialize};
+
 /// A condition.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Limit {
     /// As it is written.
     pub text: String,
@@ -44,6 +47,11 @@ impl Limit {
         Ok(Limit { text: trimmed.to_owned(), least, or_equal, value })
     }
 
+    /// The number that the value must not be above; `None` where it must not be below one.
+    pub fn at_most(&self) -> Option<f64> {
+        (!self.least).then_some(self.value)
+    }
+
     /// Whether it holds.
     pub fn holds(&self, value: f64) -> bool {
         match (self.least, self.or_equal) {
@@ -52,6 +60,20 @@ impl Limit {
             (true, true) => value >= self.value,
             (true, false) => value > self.value,
         }
+    }
+}
+
+impl TryFrom<String> for Limit {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Limit, String> {
+        Limit::parse(&text)
+    }
+}
+
+impl From<Limit> for String {
+    fn from(limit: Limit) -> String {
+        limit.text
     }
 }
 

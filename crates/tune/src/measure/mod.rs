@@ -105,10 +105,16 @@ impl Measured {
             (_, true) => vec![usual(From::Work), usual(From::Cpu), usual(From::Rss)],
             (_, false) => vec![usual(From::Wall), usual(From::Cpu), usual(From::Rss)],
         };
+        let mut specs = specs;
+        if file.searches() && file.load.is_some() {
+            specs.extend(beside_limits(&specs));
+        }
         let mut all: Vec<Measured> = Vec::new();
         for (at, spec) in specs.iter().enumerate() {
             // Of a sweep nothing is called better, but the best point is marked.
-            let must_say = at == 0 && file.design != DesignName::Sweep || spec.limit.is_none();
+            // So it is of a search, which judges rates.
+            let none_is_judged = file.design == DesignName::Sweep || file.searches();
+            let must_say = at == 0 && !none_is_judged || spec.limit.is_none();
             let made = Measured::of(spec, file, must_say)?;
             if all.iter().any(|other| other.head.name == made.head.name) {
                 return Err((
@@ -217,6 +223,11 @@ impl Measured {
         Ok(Measured { head, unit, limit, source, file: spec.file.clone() })
     }
 
+    /// Whether it is the rate that a load generator says it reached.
+    pub(crate) fn is_rate(&self) -> bool {
+        matches!(&self.source, Source::Format(_, value) if value == "rate")
+    }
+
     /// Where it comes from, where it is of the command or the server itself.
     pub(crate) fn of_processes(&self) -> Option<From> {
         match self.source {
@@ -291,6 +302,26 @@ impl Measured {
         if value.is_finite() { Ok(value) } else { Err(format!("{}: it is {value}", self.head.name)) }
     }
 }
+
+/// What a search with the built-in client measures beside what the file names: the rate, and errors with a limit, for answers
+/// that say 503 at once must not pass for fast ones.
+fn beside_limits(specs: &[MeasureSpec]) -> Vec<MeasureSpec> {
+    let told =
+        |value: &str| specs.iter().find(|s| s.format.as_deref() == Some("load") && s.value.as_deref() == Some(value));
+    let load =
+        |value: &str| MeasureSpec { format: Some("load".into()), value: Some(value.into()), ..MeasureSpec::default() };
+    let mut more = Vec::new();
+    if told("rate").is_none() {
+        more.push(load("rate"));
+    }
+    if !["errors", "error_share"].iter().any(|value| told(value).is_some_and(|s| s.limit.is_some())) {
+        more.push(MeasureSpec { limit: Some(FEW_ERRORS.into()), ..load("error_share") });
+    }
+    more
+}
+
+/// The errors that a search lets pass where the file does not say.
+const FEW_ERRORS: &str = "<= 0.1%";
 
 /// What [`formats::read`] says begins with this where a load generator says that it measured itself.
 pub(crate) const VOID: &str = "load: void:";

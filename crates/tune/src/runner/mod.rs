@@ -317,7 +317,7 @@ impl<'a> Runner<'a> {
     fn part(&self, kind: Kind) -> f64 {
         match kind {
             Kind::Climb(_) => 0.6 / (self.stages - 1).max(1) as f64,
-            Kind::Compare | Kind::Table | Kind::Sweep => 1.0,
+            Kind::Compare | Kind::Table | Kind::Sweep | Kind::Search | Kind::Factorial => 1.0,
         }
     }
 }

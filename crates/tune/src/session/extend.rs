@@ -59,7 +59,7 @@ impl Session {
             return fewer("", blocks, self.plan.blocks);
         }
         match (&self.plan.design, &wanted.design) {
-            (Design::Ladder { steps, table: planned }, Design::Ladder { steps: all, table: asked }) => {
+            (Design::Ladder { steps, table: planned, .. }, Design::Ladder { steps: all, table: asked, .. }) => {
                 let new = all.get(steps.len()..).unwrap_or_default();
                 if !all.starts_with(steps) {
                     return Err(Error::More("steps of a ladder that has begun can only be added at its end".into()));
@@ -145,18 +145,19 @@ impl Session {
             return Err(format!("{blocks} blocks, which are fewer than before"));
         }
         match &self.plan.design {
-            Design::Ladder { steps, table: before } => {
+            Design::Ladder { steps, table: before, searched } => {
                 if table < *before {
                     return Err(format!("{table} blocks of the whole ladder, which are fewer than before"));
                 }
                 let levels = self.extended(new, blocks, table).map_err(|lacks| lacks.to_string())?;
                 let (_, waits) = self.begun(steps.len()).map_err(|lacks| lacks.to_string())?;
                 let steps = steps.iter().chain(new).copied().collect();
+                let design = Design::Ladder { steps, table, searched: searched.clone() };
                 if waits {
                     // It is made anew, after the new steps and with its blocks.
                     self.stages.pop();
                 }
-                (self.levels, self.plan.design, self.plan.blocks) = (levels, Design::Ladder { steps, table }, blocks);
+                (self.levels, self.plan.design, self.plan.blocks) = (levels, design, blocks);
             }
             Design::Sweep { .. } if new.is_empty() && !self.finished() => {
                 self.plan.blocks = blocks;
@@ -210,7 +211,11 @@ mod tests {
     fn no_extension_makes_the_sum_of_the_levels_more() {
         let measures = vec![Measure { name: "wall".into(), better: Better::Less }];
         let plan = |steps: usize| {
-            Plan::new(Design::Ladder { steps: vec![Keep::IfBetter; steps], table: 12 }, measures.clone(), 1)
+            Plan::new(
+                Design::Ladder { steps: vec![Keep::IfBetter; steps], table: 12, searched: None },
+                measures.clone(),
+                1,
+            )
         };
         let sum = |levels: &Levels| levels.climb.iter().sum::<f64>() + levels.table;
         let near = |a: f64, b: f64| (a - b).abs() < 1e-12;

@@ -1,5 +1,7 @@
 //! What a session has come to, put together from its events, its folder and its file: what [`crate::result`] describes.
 
+mod factorial;
+mod search;
 mod trials;
 mod words;
 
@@ -48,7 +50,8 @@ pub fn show(
         })
         .collect();
     let plan = session.plan();
-    let comparing = session.stages().iter().filter(|s| matches!(s.kind, Kind::Compare | Kind::Climb(_)));
+    let comparing = |s: &&Stage| matches!(s.kind, Kind::Compare | Kind::Climb(_) | Kind::Search);
+    let comparing = session.stages().iter().filter(comparing);
     let changes =
         comparing.flat_map(|s| s.comparisons.iter().map(|c| view.change(s, &designs::Change::of(s, c)))).collect();
     let mut shown = result::Experiment {
@@ -58,6 +61,8 @@ pub fn show(
             DesignName::Ab => DesignKind::Ab,
             DesignName::Ladder => DesignKind::Ladder,
             DesignName::Sweep => DesignKind::Sweep,
+            DesignName::Search => DesignKind::Search,
+            DesignName::Factorial => DesignKind::Factorial,
         },
         began: (about.began > 0.0).then_some(about.began),
         host: about.host,
@@ -71,6 +76,8 @@ pub fn show(
         changes,
         rungs: view.rungs(),
         sweep: view.sweep(),
+        search: view.search(),
+        factorial: view.factorial(),
         trials: trials.clone(),
         cautions: Vec::new(),
         next: Vec::new(),
@@ -90,6 +97,14 @@ struct View<'a> {
 }
 
 impl View<'_> {
+    /// 1 where more of what is judged is better, −1 where less is. Of a rate more is.
+    fn sign(&self) -> f64 {
+        match self.experiment.searched {
+            Some(_) => 1.0,
+            None => self.experiment.measures.first().map_or(1.0, |m| m.head.better.sign()),
+        }
+    }
+
     /// The numbers of a variant's trials for explaining that succeeded, in order.
     fn explained(&self, variant: usize) -> Vec<usize> {
         let of = |t: &&result::Trial| t.variant == variant && t.explained && t.end == TrialEnd::Measured;
@@ -103,13 +118,25 @@ impl View<'_> {
 
     fn variant(&self, number: usize) -> Variant {
         let steps = self.session.steps(number);
-        let invocation = self.experiment.invocation(number, &steps);
+        // What is chosen for each trial has no value here.
+        let open = self.experiment.searched.iter().map(|of| (of.parameter.clone(), format!("{{{}}}", of.parameter)));
+        let values = self.experiment.values(number, &steps, &open.collect());
+        let invocation = self.experiment.invocation_of(number, values);
+        let around = self.around(number);
+        let searches = around.is_some();
         let median = |values: &[f64]| quantile(values, &vec![1.0; values.len()], 0.5);
         let own = self.experiment.variants.get(number);
         let counted = |t: &&result::Trial| {
             t.variant == number && !t.explained && matches!(t.end, TrialEnd::Measured | TrialEnd::Failed)
         };
         let trials: Vec<&result::Trial> = self.trials.iter().filter(counted).collect();
+        let measured = |measure: usize| match &around {
+            None => self.values(number, measure, false),
+            Some(around) => {
+                let of = trials.iter().filter(|t| around.contains(&t.number));
+                of.filter_map(|t| t.values.get(measure).copied().flatten()).collect()
+            }
+        };
         let sign = self.experiment.measures.first().map_or(1.0, |m| m.head.better.sign());
         let costs = median(&self.values(number, 0, true)).zip(median(&self.values(number, 0, false)));
         Variant {
@@ -118,18 +145,22 @@ impl View<'_> {
             command: invocation.map(|i| words::shell(&i.command)).unwrap_or_default(),
             trials: trials.len(),
             failed: trials.iter().filter(|t| t.end == TrialEnd::Failed).count(),
-            medians: (0..self.experiment.measures.len()).map(|m| median(&self.values(number, m, false))).collect(),
+            medians: (0..self.experiment.measures.len()).map(|m| median(&measured(m))).collect(),
             // As time: of a rate the other way round.
-            recording_costs: costs.filter(|(_, plain)| *plain > 0.0).map(|(with, plain)| (with / plain).powf(-sign)),
+            recording_costs: costs
+                .filter(|(_, plain)| *plain > 0.0 && !searches)
+                .map(|(with, plain)| (with / plain).powf(-sign)),
         }
     }
 
     fn change(&self, stage: &Stage, of: &designs::Change) -> result::Change {
-        let pairs = stage.series.values(of.variant, 0).zip(stage.series.values(of.against, 0)).enumerate();
-        let pairs = pairs.filter_map(|(block, (variant, against))| {
-            Some(result::Pair { block, against: against?, variant: variant? })
+        let pairs = stage.pairs(of.variant, of.against).into_iter();
+        let pairs = pairs.map(|(block, variant, against)| result::Pair { block, against, variant });
+        // In a search they are of other rates.
+        let others = (1..self.experiment.measures.len()).map(|m| match stage.search {
+            None => shown(stage, of.variant, of.against, m, SHOWN),
+            Some(_) => None,
         });
-        let others = (1..self.experiment.measures.len()).map(|m| shown(stage, of.variant, of.against, m, SHOWN));
         let verdict = match of.verdict {
             None => result::Verdict::Open,
             Some(crate::Verdict::Better) => result::Verdict::Better,
@@ -275,20 +306,26 @@ impl View<'_> {
         }
         let open = shown.changes.iter().filter(|c| c.verdict == result::Verdict::NotDecided && c.blocks > 0);
         let needs = open.filter_map(|c| Some(c.needs?.saturating_sub(c.blocks))).max();
-        if let Some(more) = needs.filter(|more| *more > 0 && shown.design == DesignKind::Ab) {
+        if let Some(more) =
+            needs.filter(|more| *more > 0 && matches!(shown.design, DesignKind::Ab | DesignKind::Search))
+        {
             let says = format!("About {more} more blocks would probably decide what is not decided.");
             let command = Some(format!("twinscope tune {} --more {more}", words::for_command(self.path)));
             next.push(result::Next { says, command });
         }
         let last = match shown.design {
             DesignKind::Ladder => shown.rungs.iter().rev().find(|r| r.kept == Some(true)).map_or(0, |r| r.variant),
-            DesignKind::Ab => {
+            DesignKind::Ab | DesignKind::Search => {
                 let better = shown.changes.iter().filter(|c| c.verdict == result::Verdict::Better);
-                let sign = self.experiment.measures.first().map_or(1.0, |m| m.head.better.sign());
+                let sign = self.sign();
                 let by = |c: &&result::Change| c.factor.map_or(f64::MIN, |f| f.ln() * sign);
                 better.max_by(|a, b| by(a).total_cmp(&by(b))).map_or(0, |c| c.variant)
             }
             DesignKind::Sweep => return next,
+            DesignKind::Factorial => {
+                next.extend(factorial::next(shown));
+                return next;
+            }
         };
         if self.with_why {
             next.extend(why::limit(self.path, &self.explained(last)));

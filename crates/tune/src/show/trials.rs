@@ -21,7 +21,8 @@ pub(super) fn all(events: &[Event], path: &Path, began: f64) -> Vec<Trial> {
                 block = (*stage, *number, order.as_slice(), trials.len())
             }
             Event::Began { trial, variant } => {
-                let explained = block.2.get(trials.len() - block.3).is_some_and(|slot| slot.explained);
+                let slot = block.2.get(trials.len() - block.3);
+                let set = slot.map(|slot| slot.set.clone().into_iter().collect());
                 let record = Folder::record(path, *trial).unwrap_or_default();
                 let known = record.at > 0.0;
                 trials.push(Trial {
@@ -29,7 +30,8 @@ pub(super) fn all(events: &[Event], path: &Path, began: f64) -> Vec<Trial> {
                     stage: block.0,
                     block: block.1,
                     variant: *variant,
-                    explained,
+                    set: set.unwrap_or_default(),
+                    explained: slot.is_some_and(|slot| slot.explained),
                     end: TrialEnd::Open,
                     reason: None,
                     at: known.then_some(record.at - began),

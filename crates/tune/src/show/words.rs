@@ -2,7 +2,7 @@
 
 use crate::experiment::Experiment;
 use crate::file::Commands;
-use crate::result::{self, Change, DesignKind, MeasureHead, Point, TrialEnd, Value, Verdict};
+use crate::result::{self, Change, DesignKind, MeasureHead, Point, SearchRate, TrialEnd, Value, Verdict};
 use crate::space::for_sh;
 use model::human;
 use std::path::Path;
@@ -84,8 +84,11 @@ fn interval(change: &Change) -> String {
 }
 
 /// "does 1.94× the work of", "takes 0.87× the time of", "has 0.5× the p99 of".
-fn does(measure: &MeasureHead, times: f64) -> String {
+pub(super) fn does(of: &result::Experiment, measure: &MeasureHead, times: f64) -> String {
     let times = factor(times);
+    if of.search.is_some() {
+        return format!("takes {times} the rate of");
+    }
     match measure.name.as_str() {
         "work" => format!("does {times} the work of"),
         "wall" => format!("takes {times} the time of"),
@@ -104,6 +107,12 @@ fn compared(of: &result::Experiment, change: &Change) -> String {
     let (variant, against) = (name(of, change.variant), name(of, change.against));
     let Some(measure) = of.measures.first() else { return String::new() };
     let Some(times) = change.factor else {
+        // A search that ended at one of its ends has no ratio.
+        match change.verdict {
+            Verdict::Better => return format!("{variant} is better than {against}."),
+            Verdict::Worse => return format!("{variant} is worse than {against}."),
+            _ => {}
+        }
         let failed = of.variants.get(change.variant).filter(|v| v.failed > 0);
         return match failed {
             Some(v) => format!("{variant} failed in {} of {} trials, and is not judged.", v.failed, v.trials),
@@ -115,7 +124,7 @@ fn compared(of: &result::Experiment, change: &Change) -> String {
     let percent = format!("{} %", round(of.effect * 100.0));
     match change.verdict {
         Verdict::Better | Verdict::Worse => {
-            format!("{variant} {} {against} {}.", does(measure, times), interval(change))
+            format!("{variant} {} {against} {}.", does(of, measure, times), interval(change))
         }
         Verdict::Same => format!("{variant} and {against} are the same to within {percent}: {seen}."),
         Verdict::NotDecided | Verdict::Open => {
@@ -151,6 +160,7 @@ pub(super) fn verdict(of: &result::Experiment) -> String {
         return "Nothing has been measured yet.".into();
     }
     let said = match of.design {
+        DesignKind::Search => searched(of),
         DesignKind::Ab => {
             let mut changes: Vec<&Change> = of.changes.iter().collect();
             let sign = if of.measures.first().is_some_and(|m| m.more_is_better) { 1.0 } else { -1.0 };
@@ -162,6 +172,7 @@ pub(super) fn verdict(of: &result::Experiment) -> String {
         }
         DesignKind::Ladder => climbed(of),
         DesignKind::Sweep => swept(of),
+        DesignKind::Factorial => super::factorial::said(of),
     };
     if of.finished { said } else { format!("Not finished. {said}") }
 }
@@ -181,11 +192,18 @@ fn climbed(of: &result::Experiment) -> String {
     let Some(measure) = of.measures.first() else { return String::new() };
     // The first step's total is its change against the baseline.
     let total = last.total.as_ref().or(last.change.as_ref());
+    if let Some((found, rate)) = rate_of(of, last.variant)
+        && total.is_some_and(|t| t.factor.is_none() && t.verdict == Verdict::Better)
+    {
+        let base = of.search.iter().flat_map(|s| &s.rates).find(|r| r.variant == 0).and_then(|r| r.says.clone());
+        let base = base.map_or(String::new(), |says| format!("; the baseline {says}"));
+        return format!("{steps}: the program takes {rate}{}{base}.", between(found));
+    }
     let Some((total, times)) = total.and_then(|t| Some((t, t.factor?))) else {
         return format!("{steps}; the whole ladder has not been measured yet.");
     };
-    let all = format!("{steps}: the program {} the baseline {}.", does(measure, times), interval(total));
-    let sign = if measure.more_is_better { 1.0 } else { -1.0 };
+    let all = format!("{steps}: the program {} the baseline {}.", does(of, measure, times), interval(total));
+    let sign = if measure.more_is_better || of.search.is_some() { 1.0 } else { -1.0 };
     let gains = kept.iter().filter_map(|r| Some((*r, r.change.as_ref()?)));
     let most = gains.max_by(|a, b| {
         let gain = |c: &Change| c.factor.map_or(f64::MIN, |f| f.ln() * sign);
@@ -228,7 +246,44 @@ fn swept(of: &result::Experiment) -> String {
     said
 }
 
-fn capital(text: &str) -> String {
+/// The rate that was found for a variant, in words.
+fn rate_of(of: &result::Experiment, variant: usize) -> Option<(&SearchRate, String)> {
+    let found = of.search.as_ref()?.rates.iter().find(|r| r.variant == variant)?;
+    Some((found, amount(found.rate?, "/s")))
+}
+
+/// Its interval.
+fn between(found: &SearchRate) -> String {
+    found.interval.map_or(String::new(), |[low, high]| {
+        format!(" ({} to {}; {} trials)", amount(low, "/s"), amount(high, "/s"), found.around)
+    })
+}
+
+/// What a search found: the best rate first.
+fn searched(of: &result::Experiment) -> String {
+    let Some(search) = &of.search else { return String::new() };
+    let by_rate = |r: &&SearchRate| r.rate.unwrap_or(0.0);
+    let best = search.rates.iter().max_by(|a, b| by_rate(a).total_cmp(&by_rate(b)));
+    let mut said: Vec<String> = Vec::new();
+    if let Some((found, rate)) = best.and_then(|best| rate_of(of, best.variant)) {
+        let limits = search.limits.join(", ");
+        said.push(format!("{} takes {rate}{} within its limits: {limits}.", name(of, found.variant), between(found)));
+    }
+    for found in &search.rates {
+        match &found.says {
+            Some(says) => said.push(format!("{} {says}.", name(of, found.variant))),
+            None if found.rate.is_none() => {
+                said.push(format!("The rate of {} is not known yet.", name(of, found.variant)));
+            }
+            None => {}
+        }
+    }
+    let judged = of.changes.iter().filter(|c| c.factor.is_some());
+    said.extend(judged.take(3).map(|c| compared(of, c) + &because(of, c)));
+    said.join(" ")
+}
+
+pub(super) fn capital(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())
 }
@@ -265,7 +320,9 @@ pub(super) fn cautions(of: &result::Experiment, experiment: &Experiment) -> Vec<
             most * 100.0
         ));
     }
-    for (number, v) in of.variants.iter().enumerate().filter(|(_, v)| v.failed > 0) {
+    // In a search trials fail, and limits are not met, for that is how it finds its rate.
+    let searches = of.search.is_some();
+    for (number, v) in of.variants.iter().enumerate().filter(|(_, v)| v.failed > 0 && !searches) {
         let more = match v.failed * 10 > v.trials {
             true => ", and so is not called better",
             false => "",
@@ -275,7 +332,7 @@ pub(super) fn cautions(of: &result::Experiment, experiment: &Experiment) -> Vec<
         let why = why.map_or(String::new(), |why| format!(" The first: {why}."));
         said.push(format!("`{}` failed in {} of {} trials{more}.{why}", v.name, v.failed, v.trials));
     }
-    for (at, m) in experiment.measures.iter().enumerate() {
+    for (at, m) in experiment.measures.iter().enumerate().filter(|_| !searches) {
         let Some(limit) = &m.limit else { continue };
         for v in of.variants.iter() {
             if let Some(median) = v.medians.get(at).copied().flatten().filter(|median| !limit.holds(*median)) {
@@ -291,6 +348,12 @@ pub(super) fn cautions(of: &result::Experiment, experiment: &Experiment) -> Vec<
              but what they show is of a program that was slowed.",
             factor(costs), v.name
         ));
+    }
+    let failed = of.trials.iter().filter(|t| searches && t.end == TrialEnd::Failed);
+    let failed: Vec<_> = failed.collect();
+    if let Some(first) = failed.first() {
+        let why = first.reason.clone().unwrap_or_default();
+        said.push(format!("{} trials failed and counted as above the limit. The first: {why}.", failed.len()));
     }
     let void =
         of.trials.iter().filter(|t| t.end == TrialEnd::Void && t.reason.as_deref() != Some("the session was stopped"));

@@ -1,10 +1,16 @@
 //! Sessions on simulated machines, many of a kind, and how often they were wrong: for the test and for the table of
 //! docs/method.md.
 
+mod flags;
+
+pub use flags::flags;
+
 use query::stats::rng::Rng;
+use tune::designs::search::{self, Bound, Searched};
 use tune::designs::{ab, ladder};
+use tune::measure::Limit;
 use tune::scaling::{self, Peak, Work};
-use tune::simulated::{Noise, Simulated};
+use tune::simulated::{Noise, Queue, Simulated};
 use tune::{Better, Change, Design, Event, Journal, Keep, Measure, Plan, Session, Verdict};
 
 /// A journal that keeps nothing.
@@ -95,6 +101,63 @@ pub fn compare(c: Compare, sessions: usize) -> Rates {
     }
 }
 
+/// What searches of two variants came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Searches {
+    /// How far off the ratio of their rates is, in % (root mean square).
+    pub ratio_off: f64,
+    /// Sessions in which its interval holds the truth, in %.
+    pub ratio_held: f64,
+    /// How far off a rate is, and how often its interval holds the truth.
+    pub rate_off: f64,
+    /// See `rate_off`.
+    pub rate_held: f64,
+    /// Mean number of trials.
+    pub trials: f64,
+}
+
+/// Searches of two servers, the second with this many times the capacity of the first, with so many pairs at most.
+pub fn searches(bend: f64, drift: f64, own: f64, gain: f64, pairs: usize, sessions: usize) -> Searches {
+    let (service, limit) = (0.3e-3, 1.5e-3);
+    let (mut ratios, mut rates) = (Vec::new(), Vec::new());
+    let mut trials = 0;
+    for seed in 0..sessions {
+        let capacity = 1000.0;
+        let searched = Searched {
+            parameter: "rate".into(),
+            from: 100.0,
+            to: 1e6,
+            limits: vec![Bound { measure: 0, limit: Limit::parse("<= 1.5ms").expect("a limit") }],
+            reached: Some(1),
+        };
+        let measures = ["mean", "rate"].map(|name| Measure { name: name.into(), better: Better::Less });
+        let design = Design::Search { variants: 2, searched };
+        // Only as many as there are: nothing is decided before, for nothing matters less.
+        let plan = Plan { blocks: pairs, effect: 1e-6, ..Plan::new(design, measures.into(), seed as u64) };
+        let mut machine = Queue::new(seed as u64, &[capacity, capacity * gain], service, drift, own).bend(bend);
+        let mut session = Session::begin(plan, &mut Nothing).expect("a sound plan");
+        session.run(&mut machine, &mut Nothing).expect("a machine without void trials");
+        trials += session.trials();
+        let all = search::all(&session);
+        for ((_, found), more) in all.iter().zip([1.0, gain]) {
+            let truth = capacity * more * (1.0 - service / limit).powf(1.0 / bend);
+            let held = found.interval.is_some_and(|[low, high]| low <= truth && truth <= high);
+            rates.push(((found.rate / truth).ln(), held));
+        }
+        let change = &ab::changes(&session)[0];
+        ratios.push(((change.factor / gain).ln(), !leaves_out(change, gain.ln())));
+    }
+    let off = |all: &[(f64, bool)]| 100.0 * (all.iter().map(|x| x.0 * x.0).sum::<f64>() / all.len() as f64).sqrt();
+    let held = |all: &[(f64, bool)]| percent(all.iter().filter(|x| x.1).count(), all.len());
+    Searches {
+        ratio_off: off(&ratios),
+        ratio_held: held(&ratios),
+        rate_off: off(&rates),
+        rate_held: held(&rates),
+        trials: trials as f64 / sessions as f64,
+    }
+}
+
 /// What the prediction after 8 pairs was worth.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Predicted {
@@ -166,7 +229,7 @@ pub fn ladders(noise: Noise, effects: &[f64], sessions: usize) -> Ladders {
     for seed in 0..sessions {
         let seed = 2_000_000 + seed as u64;
         let mut machine = Simulated::new(noise, seed, 2 * 20 * effects.len()).effects(&all);
-        let design = Design::Ladder { steps: steps.clone(), table: 15 };
+        let design = Design::Ladder { steps: steps.clone(), table: 15, searched: None };
         let session = run(plan(design, 30, seed ^ 0x5eed), &mut machine);
         let rows = ladder::table(&session);
         let changes = || rows.iter().flat_map(|r| [&r.change, &r.total]).flatten();

@@ -2,7 +2,7 @@
 import type { Change, Experiment } from "../../bundle/generated";
 import { type Axis, amount, axisOf, place, ticks, trimmed } from "../../model/axis";
 import {
-  changeInLine, effectInWords, factorInWords, judged, levelInWords, madeOf, measureInWords, nameOf, otherMeasures, rangeInWords, shareInWords, verdictInWords,
+  changeInLine, effectInWords, factorInWords, judged, levelInWords, levelOf, madeOf, measureInWords, nameOf, otherMeasures, rangeInWords, shareInWords, verdictInWords,
 } from "../../model/experiment";
 import { Words } from "../parts";
 import { variantColor } from "./colors";
@@ -28,18 +28,36 @@ export function AxisHead({ axis }: { axis: Axis }) {
   );
 }
 
-/** A change as an interval, with a line at 1 and the band in which it would be the same. */
-export function IntervalBar({ change, axis, effect }: { change: Change; axis: Axis; effect: number }) {
+/** A factor as an interval, with a line at 1 and the band in which it would be the same. `look`: how it ended. */
+export function Bar({ factor, interval, look, label, title, axis, effect }: {
+  factor: number | null;
+  interval: readonly [number, number] | null;
+  look: Change["verdict"];
+  label: string;
+  title: string;
+  axis: Axis;
+  effect: number;
+}) {
   const x = (v: number) => SIDE + place(axis, v) * (WIDTH - 2 * SIDE);
-  const { factor, interval } = change;
   return (
-    <svg class={`xp-chart interval-bar ${change.verdict}`} width={WIDTH} height="26" role="img" aria-label={changeInLine(change)}>
-      <title>{`${changeInLine(change)}; ${madeOf(change)}. Shaded: within ${effectInWords(effect)}`}</title>
+    <svg class={`xp-chart interval-bar ${look}`} width={WIDTH} height="26" role="img" aria-label={label}>
+      <title>{title}</title>
       <rect class="band-same" x={x(1 - effect)} width={Math.max(1, x(1 + effect) - x(1 - effect))} y="0" height="26" />
       <line class="one" x1={x(1)} x2={x(1)} y1="0" y2="26" />
       {interval && <rect class="reach" x={x(interval[0])} width={Math.max(2, x(interval[1]) - x(interval[0]))} y="8" height="10" rx="1.5" />}
       {factor !== null && <circle class="estimate" cx={x(factor)} cy="13" r="4.5" />}
     </svg>
+  );
+}
+
+/** A change as an interval. */
+export function IntervalBar({ change, axis, effect }: { change: Change; axis: Axis; effect: number }) {
+  const line = changeInLine(change);
+  return (
+    <Bar
+      factor={change.factor} interval={change.interval} look={change.verdict} label={line}
+      title={`${line}; ${madeOf(change)}. Shaded: within ${effectInWords(effect)}`} axis={axis} effect={effect}
+    />
   );
 }
 
@@ -114,7 +132,7 @@ export function Changes({ e }: { e: Experiment }) {
   const m = judged(e);
   const axis = factorAxis(e.changes, e.effect);
   const baseline = nameOf(e, 0);
-  const median = (variant: number) => e.variants[variant]?.medians[0] ?? null;
+  const median = (variant: number) => levelOf(e, variant);
   const self = (c: Change) => c;
   const columns: Col<Change>[] = [
     {

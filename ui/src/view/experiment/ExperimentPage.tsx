@@ -1,16 +1,18 @@
 // The page of an experiment: what came out first, then what it rests on.
 import type { Experiment } from "../../bundle/generated";
 import { setTheme, theme } from "../../model/color";
-import { effectInWords, measureInWords, momentInWords } from "../../model/experiment";
+import { effectInWords, judged, measureInWords, momentInWords } from "../../model/experiment";
 import { CopyButton, Guard, Words } from "../parts";
 import { Changes } from "./Changes";
+import { FactorialView } from "./FactorialView";
 import { Ladder } from "./Ladder";
 import { Pairs } from "./Pairs";
+import { SearchView } from "./SearchView";
 import { SweepView } from "./SweepView";
 import { TrialStrip } from "./TrialStrip";
 import { Failed, TrialTable, Variants } from "./Trials";
 
-const DESIGNS: Record<Experiment["design"], string> = { ab: "variants against a baseline", ladder: "ladder", sweep: "sweep" };
+const DESIGNS: Record<Experiment["design"], string> = { ab: "variants against a baseline", ladder: "ladder", sweep: "sweep", factorial: "factorial", search: "highest rate within limits" };
 
 function Head({ e }: { e: Experiment }) {
   return (
@@ -28,8 +30,8 @@ function Head({ e }: { e: Experiment }) {
           <div><dt>began</dt><dd>{e.began === null ? "not yet" : momentInWords(e.began)}</dd></div>
           <div><dt>host</dt><dd>{e.host || "not known"}</dd></div>
           <div><dt>command</dt><dd><code>{e.command}</code></dd></div>
-          <div><dt>blocks</dt><dd>at most {e.blocks}{e.design === "sweep" ? "" : " for a comparison"}; {e.trials.length === 1 ? "1 trial" : `${e.trials.length} trials`}</dd></div>
-          <div><dt>judged by</dt><dd>{e.measures[0] ? measureInWords(e.measures[0]) : "nothing"}; changes within {effectInWords(e.effect)} do not matter</dd></div>
+          <div><dt>blocks</dt><dd>at most {e.blocks}{e.design === "sweep" || e.design === "factorial" ? "" : " for a comparison"}; {e.trials.length === 1 ? "1 trial" : `${e.trials.length} trials`}</dd></div>
+          <div><dt>judged by</dt><dd>{measureInWords(judged(e))}; changes within {effectInWords(e.effect)} do not matter</dd></div>
         </dl>
       </section>
       {e.cautions.length > 0 && (
@@ -63,6 +65,8 @@ export function ExperimentPage({ e }: { e: Experiment }) {
       {e.design === "ab" && <Guard what="Changes"><Changes e={e} /></Guard>}
       {e.design === "ladder" && <Guard what="The ladder"><Ladder e={e} /></Guard>}
       {e.design === "sweep" && e.sweep && <Guard what="The sweep"><SweepView e={e} sweep={e.sweep} /></Guard>}
+      {e.search && <Guard what="The search"><SearchView e={e} search={e.search} /></Guard>}
+      {e.design === "factorial" && e.factorial && <Guard what="The factorial"><FactorialView e={e} factorial={e.factorial} /></Guard>}
       <Guard what="Blocks"><Pairs e={e} /></Guard>
       {e.trials.length > 0 && <Guard what="Trials over time"><TrialStrip e={e} /></Guard>}
       <Guard what="Failed trials"><Failed e={e} /></Guard>

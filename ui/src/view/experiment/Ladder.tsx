@@ -2,7 +2,7 @@
 import type { Experiment } from "../../bundle/generated";
 import { amount, axisOf, place, ticks, trimmed } from "../../model/axis";
 import {
-  changeInLine, effectInWords, factorInWords, judged, measureInWords, nameOf, rangeInWords, type Step, stepsOf, verdictInWords,
+  changeInLine, effectInWords, factorInWords, judged, levelOf, measureInWords, nameOf, rangeInWords, type Step, stepsOf, verdictInWords,
 } from "../../model/experiment";
 import { Words } from "../parts";
 import { FactorText, factorCsv, otherColumns, sharedLevel, VerdictText, whyInLine, WhyText } from "./Changes";
@@ -85,7 +85,7 @@ export function Ladder({ e }: { e: Experiment }) {
   const m = judged(e);
   const steps = stepsOf(e);
   const climbing = steps.some((s) => s.climbing);
-  const median = (s: Step) => e.variants[s.rung.variant]?.medians[0] ?? null;
+  const median = (s: Step) => levelOf(e, s.rung.variant);
   const change = (s: Step) => s.change;
   const columns: Col<Step>[] = [
     {

@@ -57,7 +57,7 @@ export function Variants({ e }: { e: Experiment }) {
   const columns: Col<Row>[] = [
     {
       id: "name", title: "variant",
-      cell: ({ v, i }) => <span class="line-name"><span class="swatch" style={{ background: variantColor(e, i) }} aria-hidden="true" />{v.name}{i === 0 && e.design !== "sweep" && <span class="quiet"> baseline</span>}</span>,
+      cell: ({ v, i }) => <span class="line-name"><span class="swatch" style={{ background: variantColor(e, i) }} aria-hidden="true" />{v.name}{i === 0 && e.design !== "sweep" && e.design !== "factorial" && <span class="quiet"> baseline</span>}</span>,
       csv: [{ head: "variant", of: ({ v }) => v.name }],
     },
     ...(e.variants.some((v) => v.set.length > 0) ? [{ id: "set", title: "parameters", cell: ({ v }: Row) => set(v) || <span class="quiet">–</span>, csv: [{ head: "parameters", of: ({ v }: Row) => set(v) }] }] : []),
@@ -75,7 +75,7 @@ export function Variants({ e }: { e: Experiment }) {
   ];
   return (
     <section aria-labelledby="at-variants">
-      <h2 id="at-variants">{e.design === "sweep" ? "Points as they were run" : "Variants"}</h2>
+      <h2 id="at-variants">{e.design === "sweep" ? "Points as they were run" : e.design === "factorial" ? "Runs" : "Variants"}</h2>
       <Table name="variants" label="Variants" columns={columns} rows={rows} />
     </section>
   );
