@@ -221,9 +221,13 @@ fn what_killed_sessions_have_left_is_removed() {
     assert_eq!(read(&host, "/cg/user/cgroup.subtree_control"), "-cpu");
 }
 
+/// A process has one folder of groups, and so may tests have only one at a time.
+static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+
 /// The machine that the tests run on, where it lets us.
 #[test]
 fn a_process_that_left_its_group_is_ended_with_its_control_group() {
+    let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let host = Host::live();
     let groups = Groups::open(&host, &[(Controller::Memory, false)]);
     let Ok(mut group) = groups.group("w", &Limits::default()) else { return skip("no group can be made here") };
@@ -255,6 +259,54 @@ fn a_process_that_left_its_group_is_ended_with_its_control_group() {
     let ours = folder.parent().unwrap().to_owned();
     drop(groups);
     assert!(!ours.exists());
+}
+
+/// What a group above this process gives to its children.
+fn switched_on(host: &Host) -> Vec<String> {
+    let all = hierarchies(host).unwrap_or_default();
+    let unified = all.iter().filter(|h| h.unified).flat_map(Hierarchy::upwards);
+    unified.map(|folder| read(host, &format!("{folder}/cgroup.subtree_control"))).collect()
+}
+
+#[test]
+fn limits_hold_on_this_machine() {
+    let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let host = Host::live();
+    let before = switched_on(&host);
+    let wanted = [(Controller::Cpuset, false), (Controller::Memory, true), (Controller::Cpu, true)];
+    let groups = Groups::open(&host, &wanted);
+    if let Some(why) = [Controller::Memory, Controller::Cpu].iter().find_map(|c| groups.why_not(*c)) {
+        return skip(why);
+    }
+    let run = |group: &Group, script: &str| {
+        let placement = crate::Placement::new(&group.joins(), &[]).unwrap();
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", script]).stderr(std::process::Stdio::null());
+        // SAFETY: it makes system calls only.
+        unsafe { std::os::unix::process::CommandExt::pre_exec(&mut command, move || placement.enter()) };
+        let out = command.output().unwrap();
+        String::from_utf8_lossy(&out.stdout).trim().to_owned()
+    };
+    let memory = 24 << 20;
+    let limits = Limits { cpus: Some("0".into()), memory: Some(memory), quota: Some(0.05) };
+    let mut group = groups.group("w", &limits).unwrap();
+    let loops = "i=0; while [ $i -lt 60000 ]; do i=$((i + 1)); done; grep Cpus_allowed_list /proc/self/status";
+    let cpus = run(&group, loops);
+    assert!(!groups.has(Controller::Cpuset) || cpus.ends_with("\t0"), "{cpus}");
+    assert!(group.throttled().is_some_and(|seconds| seconds > 0.0), "{:?}", group.throttled());
+    assert!(group.cpu_seconds().is_none_or(|seconds| seconds > 0.0));
+    assert_eq!(group.killed_for_memory(), 0);
+    group.reset_peak();
+    let wide = Limits { quota: None, ..limits.clone() };
+    drop(std::mem::replace(&mut group, groups.group("x", &wide).unwrap()));
+    let said = run(&group, "x=$(head -c 128m /dev/zero | tr '\\0' x); echo ${#x}");
+    assert_ne!(said, (128 << 20).to_string());
+    assert!(group.killed_for_memory() > 0);
+    assert!(group.peak().is_none_or(|peak| peak > 4096.0 && peak <= memory as f64), "{:?}", group.peak());
+    group.holds().unwrap();
+    drop(group);
+    drop(groups);
+    assert_eq!(switched_on(&host), before);
 }
 
 fn skip(why: &str) {
