@@ -5,8 +5,9 @@ use crate::{Arrivals, Options};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Own lateness above this, at the 99th percentile, is more than what is to be measured: seconds.
+/// Own lateness above this at the 99th percentile, seconds, and above this part of the latency there, is what is measured.
 const MOST_LATE: f64 = 1e-3;
+const LATE_PART: f64 = 0.2;
 /// A CPU that is busier than this makes requests wait for it.
 const MOST_BUSY: f64 = 0.9;
 
@@ -174,6 +175,7 @@ pub(crate) fn put_together(options: &Options, tallies: &[Tally], machine: &Machi
         threads: options.thread_count(),
         timer: machine.timer.into(),
     };
+    let latency = Times::of(&all.latency);
     let first = options.urls.first();
     Outcome {
         url: first.map(|url| format!("http://{}{}", url.authority(), url.target)).unwrap_or_default(),
@@ -191,9 +193,9 @@ pub(crate) fn put_together(options: &Options, tallies: &[Tally], machine: &Machi
         reached_rate: tallies.iter().map(|t| share(t.done_within, t.window) * 1e9).sum(),
         due: all.due,
         done: all.done,
-        latency: Times::of(&all.latency),
+        latency,
         service: Times::of(&all.service),
-        void: why_void(&own, all.lacking),
+        void: why_void(&own, latency, all.lacking),
         errors: all.errors,
         unfinished: all.unfinished,
         reconnects: all.reconnects,
@@ -203,11 +205,15 @@ pub(crate) fn put_together(options: &Options, tallies: &[Tally], machine: &Machi
     }
 }
 
-fn why_void(own: &Own, lacking: Option<String>) -> Option<String> {
+fn why_void(own: &Own, latency: Option<Times>, lacking: Option<String>) -> Option<String> {
     let percent = |share: f64| format!("{:.0} %", share * 100.0);
     let mut why = Vec::new();
-    if let Some(late) = own.late.filter(|late| late.p99 > MOST_LATE) {
-        why.push(format!("the client was late by up to {:.2} ms (p99), more than 1 ms", late.p99 * 1e3));
+    let most = latency.map_or(MOST_LATE, |latency| (LATE_PART * latency.p99).max(MOST_LATE));
+    if let Some(late) = own.late.filter(|late| late.p99 > most) {
+        why.push(format!(
+            "the client was late by up to {:.2} ms (p99), more than 1 ms and than a fifth of the latency",
+            late.p99 * 1e3
+        ));
     }
     if own.busy > MOST_BUSY {
         why.push(format!(
@@ -271,13 +277,15 @@ mod tests {
     #[test]
     fn a_client_that_was_measured_itself_says_so() {
         let said = |tally: Tally, busy| of(&[tally], Arrivals::Even(20.0), busy).void.unwrap_or_default();
-        assert!(said(tally(2_000_000, 0), None).contains("late by up to 2.00 ms"));
+        // The latencies go up to 98 ms, of which a fifth is 19.6.
+        assert!(said(tally(21_000_000, 0), None).contains("late by up to 21.0"));
+        assert_eq!(said(tally(18_000_000, 0), None), "");
         assert!(said(tally(1_000, 9_100_000_000), None).contains("busy for 91 %"));
         assert!(said(tally(1_000, 0), Some(0.95)).contains("95 %"));
         assert!(said(Tally { lacking: Some("no ports".into()), ..tally(1_000, 0) }, None).contains("no ports"));
         assert_eq!(said(tally(900_000, 8_900_000_000), Some(0.89)), "");
         // Nothing is due at a time of its own.
-        assert_eq!(of(&[tally(2_000_000, 0)], Arrivals::Closed, None).void, None);
+        assert_eq!(of(&[tally(21_000_000, 0)], Arrivals::Closed, None).void, None);
     }
 
     #[test]

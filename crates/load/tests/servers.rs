@@ -79,7 +79,9 @@ fn a_server_that_works() {
         assert_eq!((outcome.errors.total(), outcome.reconnects, outcome.interrupted), (0, 0, false));
         let due = if arrivals == Arrivals::Even(1_000.0) { 200..=200 } else { 100..=300 };
         assert!(due.contains(&outcome.done), "{outcome:?}");
-        assert_eq!(outcome.received, outcome.done * OK.len() as u64);
+        // What came after the last request was due does not count.
+        let all = outcome.done * OK.len() as u64;
+        assert!(outcome.received > 0 && outcome.received <= all, "{} of {all}", outcome.received);
         let (latency, service) = (outcome.latency.unwrap(), outcome.service.unwrap());
         assert!(latency.mean >= service.mean && service.p50 > 0.0 && latency.max < 21.0);
     }
