@@ -62,7 +62,7 @@ clean: ## Delete all that was built
 	cargo clean
 	rm -rf ui/dist ui/node_modules demo
 	@$(MAKE) --no-print-directory -C workloads clean
-	rm -rf workloads/faults/bin workloads/bottlenecks/bin workloads/sharing/bin workloads/explorer/bin
+	rm -rf workloads/faults/bin workloads/bottlenecks/bin workloads/sharing/bin workloads/explorer/bin workloads/orders/bin
 
 ui/dist/index.html: ui/node_modules/.package-lock.json $(UI_INPUTS)
 	npm --prefix ui run build

@@ -404,7 +404,7 @@ pub(crate) fn judged_by_rate(session: &Session, mut stage: Stage) -> Stage {
 /// What is known of a variant.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
-    /// The highest rate that meets the limits; NaN before there are trials around it.
+    /// The highest rate that meets the limits; NaN before there are four trials around it.
     pub rate: f64,
     /// Its 95 % interval, in which is how the machine went up and down meanwhile; `None` with too few trials.
     pub interval: Option<[f64; 2]>,
@@ -422,8 +422,10 @@ fn found(stage: &Stage, of: &Searched, variant: usize) -> Found {
     let (tried, next) = walked(stage, of, variant);
     let curve = Curve::of(stage, of);
     let told: Vec<f64> = told(stage, of, variant).into_iter().map(|(_, x)| x).collect();
-    let mean = told.iter().sum::<f64>() / told.len() as f64;
-    let spread = (told.len() >= SHORTEST).then(|| Dependence::new().spread(&told)).flatten();
+    // The first few may lie on one side of the limit, and say little of it.
+    let enough = told.len() >= SHORTEST;
+    let mean = if enough { told.iter().sum::<f64>() / told.len() as f64 } else { f64::NAN };
+    let spread = enough.then(|| Dependence::new().spread(&told)).flatten();
     let interval = spread.map(|s| t_critical(0.05, s.df) * s.se).map(|half| [(mean - half).exp(), (mean + half).exp()]);
     let kinds = (0..of.limits.len()).map(Broke::Limit).chain([Broke::Rate, Broke::Failed]);
     let broken = |what: &Broke| tried.iter().filter(|t| t.broke == Some(*what)).count();

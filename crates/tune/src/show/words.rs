@@ -279,7 +279,8 @@ fn searched(of: &result::Experiment) -> String {
         match &found.says {
             Some(says) => said.push(format!("{} {says}.", name(of, found.variant))),
             None if found.rate.is_none() => {
-                said.push(format!("The rate of {} is not known yet.", name(of, found.variant)));
+                let yet = if of.finished { ": there were too few trials around its limit" } else { " yet" };
+                said.push(format!("The rate of {} is not known{yet}.", name(of, found.variant)));
             }
             None => {}
         }
@@ -361,14 +362,18 @@ pub(super) fn cautions(of: &result::Experiment, experiment: &Experiment) -> Vec<
     let failed: Vec<_> = failed.collect();
     if let Some(first) = failed.first() {
         let why = first.reason.clone().unwrap_or_default();
-        said.push(format!("{} trials failed and counted as above the limit. The first: {why}.", failed.len()));
+        let trials = if failed.len() == 1 { "1 trial".into() } else { format!("{} trials", failed.len()) };
+        said.push(format!("{trials} failed and counted as above the limit. The first: {why}."));
     }
     let void =
         of.trials.iter().filter(|t| t.end == TrialEnd::Void && t.reason.as_deref() != Some("the session was stopped"));
     let void: Vec<_> = void.collect();
     if let Some(first) = void.first() {
         let why = first.reason.clone().unwrap_or_default();
-        said.push(format!("{} trials told nothing and their blocks were run again: {why}.", void.len()));
+        said.push(match void.len() {
+            1 => format!("1 trial told nothing and its block was run again: {why}."),
+            n => format!("{n} trials told nothing and their blocks were run again: {why}."),
+        });
     }
     said
 }
