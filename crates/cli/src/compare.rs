@@ -50,18 +50,20 @@ pub(crate) fn window(text: &str) -> Result<Choice, String> {
 }
 
 impl Choose {
+    /// How two runs are compared.
+    pub(crate) fn options(&self) -> compare::Options {
+        let (window, least_change) = (self.window.clone(), self.least / 100.0);
+        compare::Options { window, least_change, ..compare::Options::default() }
+    }
+
     /// Opens the recordings and compares them: each with the first, or, where there are `repeats`, all of the
     /// recordings as one side with
     /// all of those as the other. Damage is said on standard error; the flag says whether there was any.
     pub(crate) fn compare(&self, repeats: &[PathBuf]) -> Result<(Vec<Run>, Comparison, bool)> {
         let all: Vec<&PathBuf> = self.recordings.iter().chain(repeats).collect();
         let runs = query::open_by(&all, &self.work.work)?;
-        let options = compare::Options {
-            window: self.window.clone(),
-            least_change: self.least / 100.0,
-            repeats: if repeats.is_empty() { 0 } else { self.recordings.len() },
-            ..compare::Options::default()
-        };
+        let repeats = if repeats.is_empty() { 0 } else { self.recordings.len() };
+        let options = compare::Options { repeats, ..self.options() };
         let comparison = compare::compare(&runs, &options)?;
         let damaged = text::say_damage(&runs);
         Ok((runs, comparison, damaged))

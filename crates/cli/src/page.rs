@@ -3,6 +3,8 @@
 use crate::compare::Choose;
 use crate::explain::Own;
 use crate::{output, text};
+use ::tune::Folder;
+use ::tune::result::{Experiment, TrialEnd};
 use anyhow::Result;
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -20,6 +22,10 @@ pub struct Report {
     #[arg(short, long, value_name = "FILE.html", default_value = "report.html")]
     output: PathBuf,
 
+    /// Of an experiment: also a page for each change, with a trial of each side in full, beside it and linked
+    #[arg(long)]
+    pairs: bool,
+
     /// Open it in the browser
     #[arg(long)]
     open: bool,
@@ -28,9 +34,13 @@ pub struct Report {
 /// Writes the page and says where. Returns the exit code.
 pub fn report(options: &Report) -> Result<u8> {
     if let [session] = options.choose.recordings.as_slice()
-        && ::tune::Folder::is_one(session)
+        && Folder::is_one(session)
     {
         return experiment(options, session);
+    }
+    if options.pairs {
+        let what = "--pairs is for the session of an experiment (NAME.tune); recordings are side by side anyway";
+        return Err(recorder::Usage(what.into()).into());
     }
     let causes = options.own.known()?;
     let (runs, comparison, damaged) = options.choose.compare(&[])?;
@@ -44,12 +54,46 @@ pub fn report(options: &Report) -> Result<u8> {
 
 /// The page of an experiment, from the folder of its session.
 fn experiment(options: &Report, session: &Path) -> Result<u8> {
-    let experiment = crate::tune::experiment_of(session)?;
+    let mut experiment = crate::tune::experiment_of(session)?;
+    if options.pairs {
+        pairs(options, session, &mut experiment)?;
+    }
     let html = report::experiment_html(&experiment)?;
     output::write(&options.output, html.as_bytes(), "report")?;
     println!("{}", text::clean(&experiment.verdict));
     written(options, html.len());
     Ok(0)
+}
+
+/// Writes a page for each change of which both sides have a trial for explaining whose recording was kept.
+fn pairs(options: &Report, session: &Path, experiment: &mut Experiment) -> Result<()> {
+    let trial = |variant: usize| {
+        let of =
+            experiment.trials.iter().filter(|t| t.variant == variant && t.explained && t.end == TrialEnd::Measured);
+        let mut recordings = of.map(|t| Folder::trial(session, t.number).join("run.twin"));
+        recordings.find(|path| path.exists())
+    };
+    let recordings: Vec<Option<PathBuf>> = (0..experiment.variants.len()).map(trial).collect();
+    let names: Vec<String> = experiment.variants.iter().map(|v| v.name.clone()).collect();
+    let stem = options.output.file_stem().map_or("report".into(), |stem| stem.to_string_lossy().into_owned());
+    // Of a ladder those of its rungs: what was climbed is held against the same.
+    let rungs = experiment.rungs.iter_mut().filter_map(|rung| rung.change.as_mut());
+    for change in rungs.chain(&mut experiment.changes) {
+        let side = |variant: usize| recordings.get(variant)?.as_ref().zip(names.get(variant));
+        let (Some((before, old)), Some((after, new))) = (side(change.against), side(change.variant)) else { continue };
+        let name = format!("{stem}-{}-{}.html", change.against, change.variant);
+        let path = options.output.with_file_name(&name);
+        let mut runs = query::open_by(&[before, after], &options.choose.work.work)?;
+        for (run, name) in runs.iter_mut().zip([old, new]) {
+            run.name.clone_from(name);
+        }
+        let comparison = compare::compare(&runs, &options.choose.options())?;
+        let settings = explain::Explain { causes: options.own.known()?, ..explain::Explain::default() };
+        let page = report::report(&runs, &comparison, &settings)?;
+        output::write(&path, page.html.as_bytes(), "report")?;
+        change.report = Some(name);
+    }
+    Ok(())
 }
 
 /// Says where it is, and opens it where that is asked for.

@@ -161,6 +161,8 @@ pub struct Change {
     pub pairs: Vec<Pair>,
     /// Why, by explained trials; empty where there are none.
     pub why: Vec<Why>,
+    /// The file beside the page that has a trial of each side by side (`twinscope report --pairs`); null where none was made.
+    pub report: Option<String>,
 }
 
 /// A block, as a comparison sees it.

@@ -99,6 +99,8 @@ export type Change = {
   pairs: Array<Pair>,
   /** Why, by explained trials; empty where there are none. */
   why: Array<Why>,
+  /** The file beside the page that has a trial of each side by side (`twinscope report --pairs`); null where none was made. */
+  report: string | null,
 };
 
 /** A chart. One that is 0 at all times in all runs is collapsed to its title. */

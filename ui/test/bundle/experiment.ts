@@ -30,7 +30,7 @@ function pairs(blocks: number, base: number, factor: number, spread: number, see
 
 const change = (of: number, factor: number, more: Partial<Change> = {}, spread = 0.04): Change => ({
   variant: of, against: 0, verdict: "better", factor, interval: [factor * (1 - spread), factor * (1 + spread)], level: 0.0164, by: "signed ranks", blocks: 11, needs: null,
-  others: [[1.021, [1.002, 1.041]], [0.874, [0.861, 0.889]]], pairs: pairs(11, 14000, factor, spread, of), why: [], ...more,
+  others: [[1.021, [1.002, 1.041]], [0.874, [0.861, 0.889]]], pairs: pairs(11, 14000, factor, spread, of), why: [], report: null, ...more,
 });
 
 /** Trials in blocks of all variants in turn, with what befalls a shared machine. */

@@ -72,6 +72,10 @@ fn a_better_variant_is_called_better() {
     let page = folder.expect(0, ["report", "half.tune", "-o", "half.html"]).stdout;
     assert!(page.starts_with("`n=10` has 0.5") && page.contains("half.html ("), "{page}");
     assert!(std::fs::read_to_string(folder.path("half.html")).is_ok_and(|html| html.contains("<title>")));
+    // A trial of each side in full, beside it.
+    folder.expect(0, ["report", "half.tune", "--pairs", "-o", "half.html"]);
+    assert!(std::fs::read_to_string(folder.path("half-0-1.html")).is_ok_and(|html| html.contains("<title>")));
+    assert!(folder.expect(2, ["report", "half.tune/trials/0001/run.twin", "--pairs"]).stderr.contains("NAME.tune"));
     assert!(folder.expect(1, ["tune", "half.toml", "--more", "5"]).stderr.contains("all comparisons are decided"));
 }
 

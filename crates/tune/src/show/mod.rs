@@ -195,6 +195,7 @@ impl View<'_> {
             others: others.collect(),
             pairs: pairs.collect(),
             why,
+            report: None,
         }
     }
 

@@ -80,11 +80,16 @@ export function VerdictText({ change, effect }: { change: Change; effect: number
 
 /** What `explain` found about a change. */
 export function WhyText({ change }: { change: Change | null }) {
-  if (!change || change.why.length === 0) return <span class="quiet">–</span>;
+  if (!change || (change.why.length === 0 && change.report === null)) return <span class="quiet">–</span>;
   return (
-    <ul class="whys">
-      {change.why.map((w, i) => <li key={i}><b>{shareInWords(w.share)}</b> <span title={w.cause}><Words text={w.says} /></span></li>)}
-    </ul>
+    <>
+      {change.why.length > 0 && (
+        <ul class="whys">
+          {change.why.map((w, i) => <li key={i}><b>{shareInWords(w.share)}</b> <span title={w.cause}><Words text={w.says} /></span></li>)}
+        </ul>
+      )}
+      {change.report !== null && <a href={encodeURIComponent(change.report)} title="a trial of each, recorded in full">side by side</a>}
+    </>
   );
 }
 
@@ -154,7 +159,7 @@ export function Changes({ e }: { e: Experiment }) {
       csv: [{ head: "verdict", of: (c) => verdictInWords(c, e.effect) }],
     },
     ...otherColumns(e, self),
-    ...(e.changes.some((c) => c.why.length > 0)
+    ...(e.changes.some((c) => c.why.length > 0 || c.report !== null)
       ? [{ id: "why", title: "why", help: "what explained trials show, with its part of the difference", cell: (c: Change) => <WhyText change={c} />, csv: [{ head: "why", of: whyInLine }] }]
       : []),
   ];

@@ -150,7 +150,7 @@ export function OptimumView({ e, optimum }: { e: Experiment; optimum: Optimum })
     { id: "bar", title: <AxisHead axis={axis} />, cell: (c) => <IntervalBar change={c} axis={axis} effect={e.effect} />, csv: [] },
     { id: "verdict", title: "verdict", cell: (c) => <VerdictText change={c} effect={e.effect} />, csv: [{ head: "verdict", of: (c) => verdictInWords(c, e.effect) }] },
     ...otherColumns(e, self),
-    ...(e.changes.some((c) => c.why.length > 0) ? [{ id: "why", title: "why", cell: (c: Change) => <WhyText change={c} />, csv: [{ head: "why", of: whyInLine }] }] : []),
+    ...(e.changes.some((c) => c.why.length > 0 || c.report !== null) ? [{ id: "why", title: "why", cell: (c: Change) => <WhyText change={c} />, csv: [{ head: "why", of: whyInLine }] }] : []),
   ];
   return (
     <>

@@ -109,7 +109,7 @@ export function SearchView({ e, search }: { e: Experiment; search: Search }) {
       { id: "verdict", title: "verdict", cell: (r: SearchRate) => { const c = changeOf(r); return c ? verdictInWords(c, e.effect) : ""; }, csv: [{ head: "verdict", of: (r: SearchRate) => { const c = changeOf(r); return c ? verdictInWords(c, e.effect) : ""; } }] },
     ] satisfies Col<SearchRate>[] : []),
     { id: "by", title: "limited by", help: "what was broken most often", cell: (r) => r.says ?? r.limited_by ?? <span class="quiet">–</span>, csv: [{ head: "limited by", of: (r) => r.says ?? r.limited_by ?? "" }] },
-    ...(changes.some((c) => c !== null && c.why.length > 0)
+    ...(changes.some((c) => c !== null && (c.why.length > 0 || c.report !== null))
       ? [{ id: "why", title: "why", help: "what explained trials show, all at the same rate", cell: (r: SearchRate) => <WhyText change={changeOf(r)} />, csv: [{ head: "why", of: (r: SearchRate) => whyInLine(changeOf(r)) }] }]
       : []),
   ];
