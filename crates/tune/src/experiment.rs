@@ -108,7 +108,7 @@ impl Experiment {
                     format!("parameter {name:?}: a name is letters, digits, _ and -, a letter first"),
                 ));
             }
-            let refused = |why| wrong(name, format!("parameter {name}: {why}"));
+            let refused = |why| FileError::parameter(called, text, name, format!("parameter {name}: {why}"));
             let values = if searches && name == RATE {
                 let (from, to) = space::rates(of).map_err(refused)?;
                 ends = Some((from, to));

@@ -329,14 +329,19 @@ pub(super) fn markdown(of: &Experiment) {
     }
 }
 
+/// How many variants, in words.
+pub(super) fn counted(variants: usize) -> String {
+    if variants == 1 { "1 variant".into() } else { format!("{variants} variants") }
+}
+
 /// What would be run.
 pub(super) fn plan(of: &tune::Experiment) -> Result<u8> {
     let plan = of.plan(0);
     let judged = of.measures.first();
     println!(
-        "{}: {} variants, judged by {}",
+        "{}: {}, judged by {}",
         clean(&of.name),
-        of.variants.len(),
+        counted(of.variants.len()),
         match of.searched {
             Some(_) => "the highest rate within the limits",
             None => judged.map_or("", |m| m.head.name.as_str()),

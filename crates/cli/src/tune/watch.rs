@@ -27,7 +27,8 @@ impl Progress {
         let names = experiment.variants.iter().map(|v| clean(&v.name)).collect();
         let terminal = std::io::stderr().is_terminal();
         if !quiet {
-            eprintln!("twinscope: {} variants; the session is in {}", experiment.variants.len(), path.display());
+            let variants = super::print::counted(experiment.variants.len());
+            eprintln!("twinscope: {variants}; the session is in {}", path.display());
         }
         Progress {
             names,

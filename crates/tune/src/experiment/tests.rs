@@ -79,3 +79,21 @@ fn an_ab_is_of_commands_or_of_combinations() {
     let sweep = experiment(&format!("design = \"sweep\"\n{product}")).unwrap();
     assert_eq!((sweep.swept.len(), sweep.plan(1).blocks), (2, 10));
 }
+
+#[test]
+fn a_search_has_a_rate_and_limits() {
+    let file = "design = \"search\"\n[load]\nurl = \"http://h/\"\nrate = \"{rate}\"\nconnections = 4\nduration = \"1s\"\n\
+        [[measure]]\nformat = \"load\"\nvalue = \"mean\"\nlimit = \"<= 1ms\"\n[parameters]\nrate = \"100..2000\"\n";
+    let made = experiment(file).unwrap();
+    let searched = made.searched.as_ref().unwrap();
+    assert_eq!((searched.from, searched.to, made.variants.len()), (100.0, 2000.0, 1));
+    // What it reaches, and that it answers at all, are asked beside.
+    let names: Vec<&str> = made.measures.iter().map(|m| m.head.name.as_str()).collect();
+    assert_eq!((names, searched.reached, searched.limits.len()), (vec!["mean", "rate", "error_share"], Some(1), 2));
+    let refused = |from: &str, to: &str| experiment(&file.replace(from, to)).unwrap_err();
+    // Not the rate of [load].
+    assert!(refused("100..2000", "200..100").starts_with("e.toml:12: parameter rate: of a search"));
+    assert!(refused("rate = \"100..2000\"\n", "").contains("needs the parameter rate"));
+    assert!(refused("\"{rate}\"", "100").contains("rate is used nowhere"));
+    assert!(refused("\"search\"", "\"search\"\nscore = \"rate\"").contains("score is for"));
+}

@@ -24,6 +24,14 @@ impl FileError {
         FileError { file: file.to_owned(), line: None, what: format!(" {}", what.into()) }
     }
 
+    /// One about a parameter: the first line below `[parameters]` that holds its name.
+    pub(crate) fn parameter(file: &str, text: &str, name: &str, what: impl Into<String>) -> FileError {
+        let (before, below) = text.split_at(text.find("[parameters]").unwrap_or(0));
+        let mut error = FileError::near(file, below, name, what);
+        error.line = error.line.map(|line| line + before.matches('\n').count());
+        error
+    }
+
     /// One about the first line that holds this word.
     pub(crate) fn near(file: &str, text: &str, word: &str, what: impl Into<String>) -> FileError {
         let line = text.lines().position(|line| !word.is_empty() && line.contains(word)).map(|at| at + 1);

@@ -278,6 +278,10 @@ fn searched(of: &result::Experiment) -> String {
     for found in &search.rates {
         match &found.says {
             Some(says) => said.push(format!("{} {says}.", name(of, found.variant))),
+            None if of.variants.get(found.variant).is_some_and(|v| v.trials > 0 && v.failed == v.trials) => {
+                let trials = of.variants.get(found.variant).map_or(0, |v| v.trials);
+                said.push(format!("{} failed in all of its {trials} trials.", name(of, found.variant)));
+            }
             None if found.rate.is_none() => {
                 let yet = if of.finished { ": there were too few trials around its limit" } else { " yet" };
                 said.push(format!("The rate of {} is not known{yet}.", name(of, found.variant)));
