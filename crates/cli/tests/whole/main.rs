@@ -4,7 +4,6 @@
 mod common;
 mod damage;
 mod declared;
-mod designs;
 mod disk;
 mod doctor;
 mod explain;

@@ -1,5 +1,6 @@
 //! `tune`: experiments of commands that print the number they are judged by, so that no timing decides.
 
+mod designs;
 mod groups;
 mod kills;
 mod settings;

@@ -1,15 +1,8 @@
 //! `tune`: designs that choose what is run, by commands that print the number they are judged by.
 
+use super::{show, write};
 use crate::common::Folder;
 use serde_json::Value;
-
-fn write(folder: &Folder, name: &str, text: &str) {
-    std::fs::write(folder.path(name), text).unwrap();
-}
-
-fn show(folder: &Folder, name: &str) -> Value {
-    folder.expect(0, ["tune", "show", name, "--json"]).json()
-}
 
 /// Two flags: the first takes a tenth off, the second does nothing; up to two in two hundred by chance.
 const FLAGS: &str = "
