@@ -99,6 +99,25 @@ fn number(value: f64) -> String {
     rounded.to_string()
 }
 
+/// The parameters that go together with this one, itself among them, and their values: as many of each.
+///
+/// # Errors
+/// That they have not.
+pub(crate) fn zipped<'a>(
+    name: &str,
+    parameters: &'a BTreeMap<String, Vec<String>>,
+    zip: &[Vec<String>],
+) -> Result<(Vec<String>, Vec<&'a Vec<String>>), String> {
+    let together =
+        zip.iter().find(|z| z.iter().any(|other| other == name)).cloned().unwrap_or_else(|| vec![name.to_owned()]);
+    let lists: Vec<&Vec<String>> = together.iter().filter_map(|p| parameters.get(p)).collect();
+    let count = lists.first().map_or(0, |list| list.len());
+    if lists.len() != together.len() || lists.iter().any(|list| list.len() != count) {
+        return Err(format!("zip: {} are not all parameters with the same number of values", together.join(", ")));
+    }
+    Ok((together, lists))
+}
+
 /// All combinations of what varies, in the order of the parameters, the last varying fastest. Of those in `zip`, first goes with
 /// first. Those for which one of `only` does not hold are left out.
 ///
@@ -116,13 +135,8 @@ pub fn combinations(
         if done.contains(name) {
             continue;
         }
-        let alone = [name.clone()];
-        let together = zip.iter().find(|z| z.contains(name)).map_or(&alone[..], Vec::as_slice);
-        let lists: Vec<&Vec<String>> = together.iter().filter_map(|p| parameters.get(p)).collect();
+        let (together, lists) = zipped(name, parameters, zip)?;
         let count = lists.first().map_or(0, |list| list.len());
-        if lists.len() != together.len() || lists.iter().any(|list| list.len() != count) {
-            return Err(format!("zip: {} are not all parameters with the same number of values", together.join(", ")));
-        }
         done.extend(together.iter().cloned());
         if all.len().saturating_mul(count) > MOST {
             return Err(format!("there are more than {MOST} combinations"));

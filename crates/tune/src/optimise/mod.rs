@@ -8,7 +8,7 @@ pub(crate) use parego::{costs, front, knee};
 pub use proposal::propose;
 
 use crate::Session;
-use crate::space::{Set, holds};
+use crate::space::{Set, holds, zipped};
 use crate::stage::Kind;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -116,15 +116,9 @@ impl Space {
     ) -> Result<Space, (String, String)> {
         let mut dimensions: Vec<Dimension> = Vec::new();
         for (name, values) in parameters {
-            let together = zip.iter().find(|z| z.contains(name)).cloned().unwrap_or_else(|| vec![name.clone()]);
+            let (together, lists) = zipped(name, parameters, zip).map_err(|what| ("zip".to_owned(), what))?;
             if values.len() < 2 && together.len() == 1 || dimensions.iter().any(|d| d.parameters.contains(name)) {
                 continue;
-            }
-            let lists: Vec<&Vec<String>> = together.iter().filter_map(|p| parameters.get(p)).collect();
-            if lists.len() != together.len() || lists.iter().any(|list| list.len() != values.len()) {
-                let what =
-                    format!("zip: {} are not all parameters with the same number of values", together.join(", "));
-                return Err(("zip".into(), what));
             }
             let usual: Vec<String> = lists.iter().filter_map(|list| list.first().cloned()).collect();
             let mut points: Vec<Vec<String>> =
