@@ -131,6 +131,8 @@ pub(crate) fn unavailable(error: &io::Error) -> Unavailable {
     let why = format!("perf_event_open: {error}");
     match error.raw_os_error() {
         Some(libc::EACCES | libc::EPERM) => Unavailable::denied(why).remedy(REMEDY),
+        // Its thread ends just now, or has ended: the kernel says so from the beginning of its end, while /proc still has it.
+        Some(libc::ESRCH) => Unavailable::not_applicable(why),
         Some(libc::ENOENT | libc::ENOSYS | libc::EOPNOTSUPP | libc::ENODEV) => Unavailable::absent(why),
         _ => Unavailable::failed(why),
     }

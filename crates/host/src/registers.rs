@@ -187,6 +187,17 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_thread_that_has_ended_is_no_failure() {
+        // No thread has this number: kernel.pid_max is at most 2²².
+        let why = OfThread::open(1 << 30, [1_000_000; 2], 0).err().expect("nothing to sample");
+        if why.status == model::Status::Denied {
+            eprintln!("SKIPPED: events of other threads: {}", why.why);
+            return;
+        }
+        assert_eq!(why.status, model::Status::NotApplicable, "{}", why.why);
+    }
+
+    #[test]
     fn records_are_read() {
         let mut bytes: Vec<u8> = vec![9, 0, 0, 0, 2, 0, 0, 0];
         let words = [0x40_1000u64, 8 << 32 | 7, 55, 1_000_000, 2];

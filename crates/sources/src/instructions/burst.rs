@@ -8,7 +8,7 @@ use super::skid::{self, Skid};
 use crate::cputime::own_time;
 use crate::stacks::{Busy, Site, Stacks};
 use host::registers::{OfThread, Registers};
-use model::{NULL, Unavailable};
+use model::{NULL, Status, Unavailable};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -259,7 +259,8 @@ fn burst(
         let weight = periods[0] * periods[1] / (periods[0] + periods[1]);
         match OfThread::open(thread.tid, periods, length.as_nanos() as u64) {
             Ok(event) => events.push((thread, event, weight)),
-            Err(_) if !stacks.is_there(thread.pid, thread.tid) => {}
+            // It has ended meanwhile.
+            Err(why) if why.status == Status::NotApplicable => {}
             Err(why) => {
                 shared.taken().failed.get_or_insert(why);
             }

@@ -8,7 +8,7 @@ use crate::stacks::{Busy, Site, Stacks};
 use host::breakpoints::{Access, Breakpoint, Whom, slowed};
 use host::registers::Registers;
 use instructions::{Flow, Instruction, Machine, Work, decode};
-use model::{Column, NULL, Out, Table, Unavailable, Unit};
+use model::{Column, NULL, Out, Status, Table, Unavailable, Unit};
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
@@ -267,7 +267,8 @@ impl Calls {
             let both = self.set(stacks, &hot, first).and_then(|first| Ok((first, self.set(stacks, &hot, second)?)));
             let (mut first, mut second) = match both {
                 Ok(both) => both,
-                Err(_) if !stacks.is_there(hot.thread.pid, hot.thread.tid) => continue,
+                // It has ended meanwhile.
+                Err(why) if why.status == Status::NotApplicable => continue,
                 Err(why) => {
                     failed.get_or_insert(why);
                     continue;

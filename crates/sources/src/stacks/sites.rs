@@ -132,11 +132,6 @@ impl Stacks {
         maps::all(&text).map(area).collect()
     }
 
-    /// Whether a thread is there.
-    pub(crate) fn is_there(&self, pid: u32, tid: u32) -> bool {
-        self.host().exists(&format!("/proc/{pid}/task/{tid}"))
-    }
-
     /// CLOCK_MONOTONIC, ns.
     pub(crate) fn now(&self) -> u64 {
         self.host().now()

@@ -6,7 +6,7 @@ use crate::stacks::{Busy, Stacks};
 use host::breakpoints::{self, Breakpoint, Whom};
 use host::registers::Registers;
 use instructions::{Work, touched};
-use model::Unavailable;
+use model::{Status, Unavailable};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -92,8 +92,10 @@ pub(in super::super) fn watch(
             for &word in words {
                 match Breakpoint::open(whom, breakpoints::Access::ReadOrWrite, word, 8) {
                     Ok(one) => set.push((word, one, Instant::now())),
+                    // It has ended meanwhile.
+                    Err(why) if why.status == Status::NotApplicable => {}
                     Err(why) => {
-                        // A thread may be gone; a debugger may have the slots.
+                        // A debugger may have the slots.
                         budget.failed.get_or_insert(why);
                     }
                 }
