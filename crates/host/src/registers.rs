@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn a_thread_that_has_ended_is_no_failure() {
         // No thread has this number: kernel.pid_max is at most 2²².
-        let why = OfThread::open(1 << 30, [1_000_000; 2], 0).err().expect("nothing to sample");
+        let why = OfThread::open(1 << 30, [1_000_000; 2], 0).expect_err("nothing to sample");
         if why.status == model::Status::Denied {
             eprintln!("SKIPPED: events of other threads: {}", why.why);
             return;
