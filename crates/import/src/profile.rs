@@ -380,15 +380,14 @@ impl Profile {
         events.cells.chunks(columns.len()).map(row).collect()
     }
 
-    /// Kind, function and source of each frame of a stack, the outermost first.
+    /// Kind, function, source and module of each frame of a stack, the outermost first.
     pub(crate) fn frames(&self, stack: u32) -> Vec<String> {
         let mut frames = Vec::new();
         let mut at = stack;
         while let Some((parent, place)) = (at as usize).checked_sub(1).and_then(|i| self.stacks.get(i)) {
             let place = self.places[*place as usize - 1];
-            let [kind, function, source] =
-                [place.kind, place.function, place.source].map(|cell| self.symbols.text(cell).unwrap_or("-"));
-            frames.push(format!("{kind} {function} {source}"));
+            let cells = [place.kind, place.function, place.source, place.module];
+            frames.push(cells.map(|cell| self.symbols.text(cell).unwrap_or("-")).join(" "));
             at = *parent;
         }
         frames.reverse();

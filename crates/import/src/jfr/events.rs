@@ -52,6 +52,8 @@ pub(super) struct Reading<'p> {
     pid: i64,
     comm: i64,
     start: Option<i64>,
+    /// Whether async-profiler wrote it.
+    of_profiler: bool,
 }
 
 impl<'p> Reading<'p> {
@@ -67,12 +69,15 @@ impl<'p> Reading<'p> {
             pid: NULL,
             comm,
             start: None,
+            of_profiler: false,
         }
     }
 
     /// Takes a chunk in.
     pub(super) fn chunk(&mut self, chunk: &Chunk) {
-        self.names.next_chunk();
+        let of_profiler = chunk.types.classes.iter().any(|class| class.name.starts_with("profiler."));
+        self.of_profiler |= of_profiler;
+        self.names.next_chunk(of_profiler);
         let start = chunk.header.start();
         self.start = Some(self.start.map_or(start, |before| before.min(start)));
         let mut wanted = wanted(chunk);
@@ -357,7 +362,7 @@ impl<'p> Reading<'p> {
                 self.profile.note(format!("{} samples of {event} are left out (--event)", samples.len()));
                 continue;
             }
-            if matches!(event, "jdk.ExecutionSample" | "jdk.NativeMethodSample") && self.facts.contains_key("java.vm") {
+            if matches!(event, "jdk.ExecutionSample" | "jdk.NativeMethodSample") && !self.of_profiler {
                 self.profile.note(
                     "the JVM samples a few of the threads that run at a time: with more of them CPU time is understated, and alike for all",
                 );

@@ -13,7 +13,7 @@ fn folder() -> PathBuf {
 fn names(ending: &str) -> Vec<String> {
     let entries = std::fs::read_dir(folder()).unwrap();
     let names = entries.flatten().filter_map(|e| e.file_name().to_str()?.strip_suffix(ending).map(str::to_owned));
-    let mut names: Vec<String> = names.collect();
+    let mut names: Vec<String> = names.filter(|name| name.starts_with("jdk")).collect();
     names.sort();
     assert!(names.len() >= 4, "{names:?}");
     names
@@ -132,6 +132,38 @@ fn flight_recordings_say_what_jfr_says() {
         let texts = profile.words().into_iter().chain(profile.facts.iter().map(|f| f.value.clone()));
         assert!(!texts.into_iter().any(|t| t.contains("hunter2") || t.contains("SECRET_TOKEN")), "{name}");
     }
+}
+
+#[test]
+fn recordings_of_async_profiler_say_what_jfr_says() {
+    let name = "async-profiler-4.2";
+    let (format, profile, _) = imported(&folder().join(format!("{name}.jfr.gz")), &Options::default());
+    let expected = expected(name);
+    assert_eq!((format, profile.samples.len() as u64), (Format::Jfr, expected["samples"].as_u64().unwrap()));
+    assert!(profile.samples.iter().all(|s| s.weight == 5_000_000));
+    let mut methods: BTreeMap<String, u64> = BTreeMap::new();
+    for sample in &profile.samples {
+        let frame = profile.frames(sample.stack).pop().unwrap();
+        let mut words = frame.split(' ');
+        let (kind, function) = (words.next().unwrap(), words.next().unwrap());
+        // As jfr has them: of native code the library is in the place of the class.
+        let library = if kind == "native" { words.next_back().map(|library| format!("{library}.")) } else { None };
+        *methods.entry(library.unwrap_or_default() + function).or_insert(0) += 1;
+    }
+    let told: BTreeMap<String, u64> = serde_json::from_value(expected["methods"].clone()).unwrap();
+    for (method, count) in told.iter().filter(|(method, _)| !method.contains(".0x") && !method.starts_with('.')) {
+        assert_eq!(methods.get(method), Some(count), "{method}: {methods:?}");
+    }
+    assert!(methods.contains_key("Busy.compute"), "{methods:?}");
+    let locks = rows(&profile, "lock");
+    let monitors = locks.iter().filter(|l| l["name"].1 == "monitor of java.lang.Object");
+    assert!(monitors.count() > 3 && locks.iter().any(|l| l["kind"].1 == "ReentrantLock"), "{locks:?}");
+    // By the wall clock: what the other threads waited.
+    let waits = rows(&profile, "wait");
+    assert!(waits.iter().any(|w| w["state"].1 == "other" && w["thread"].1 == "taker"), "{waits:?}");
+    assert!(rows(&profile, "allocation").iter().any(|a| a["class"].1 == "byte[]"));
+    let texts = profile.words().into_iter().chain(profile.facts.iter().map(|f| f.value.clone()));
+    assert!(!texts.into_iter().any(|t| t.contains("hunter2") || t.contains("SECRET_TOKEN")));
 }
 
 #[test]
