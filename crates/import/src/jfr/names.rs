@@ -180,7 +180,10 @@ fn java(name: &str) -> String {
         (_, "D") => "double",
         (_, class) => class.strip_prefix('L').and_then(|c| c.strip_suffix(';')).unwrap_or(class),
     };
-    let hidden = ["+0x", "/0x", ".0x"].into_iter().filter_map(|mark| element.find(mark)).min().unwrap_or(element.len());
+    // The number of a lambda is that of how many were made before it.
+    let lambda = element.find("$$Lambda").map(|at| at + "$$Lambda".len());
+    let marks = ["+0x", "/0x", ".0x"].into_iter().filter_map(|mark| element.find(mark));
+    let hidden = marks.chain(lambda).min().unwrap_or(element.len());
     element.get(..hidden).unwrap_or(element).replace('/', ".") + &"[]".repeat(lists.min(255))
 }
 
@@ -200,9 +203,9 @@ mod tests {
             ("java/util/HashMap", "java.util.HashMap"),
             ("[B", "byte[]"),
             ("[[Ljava/lang/String;", "java.lang.String[][]"),
-            ("p/Main$$Lambda$14+0x00007f1234", "p.Main$$Lambda$14"),
+            ("p/Main$$Lambda$14+0x00007f1234", "p.Main$$Lambda"),
             ("p/Main$$Lambda/0x00007f1234", "p.Main$$Lambda"),
-            ("p/Main$$Lambda$5.0x00007f1234", "p.Main$$Lambda$5"),
+            ("p/Main$$Lambda$5.0x00007f1234", "p.Main$$Lambda"),
             ("", ""),
         ] {
             assert_eq!(java(name), expected);
