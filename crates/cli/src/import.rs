@@ -8,7 +8,8 @@ use std::path::PathBuf;
 /// Make a recording of what another profiler wrote.
 #[derive(Args, Debug)]
 pub struct Import {
-    /// perf.data, the output of perf script, collapsed stacks, or pprof; recognised by content
+    /// perf.data, the output of perf script, collapsed stacks, pprof, a JFR recording or the log of a JVM's garbage collections; recognised by
+    /// content
     #[arg(value_name = "FILE")]
     input: PathBuf,
 
@@ -16,8 +17,8 @@ pub struct Import {
     #[arg(short, long, value_name = "NAME.twin")]
     output: Option<PathBuf>,
 
-    /// The event (for pprof: the kind of value) to take if the file has several; default: CPU time, else cycles, else
-    /// the first
+    /// The event (for pprof: the kind of value; for JFR: the kind of sample, such as jdk.NativeMethodSample) to take if the file has several;
+    /// default: CPU time, else cycles, else the first
     #[arg(long, value_name = "NAME")]
     event: Option<String>,
 
@@ -47,13 +48,23 @@ pub fn import(options: &Import) -> Result<u8> {
     };
     let (format, profile) = ::import::import(&options.input, &output, options.force, &asked)?;
     let weight: f64 = profile.samples.iter().map(|s| s.weight as f64).sum::<f64>() / 1e9;
-    println!(
-        "{}: {} samples, {} of CPU time, from {}",
-        output.display(),
-        profile.samples.len(),
-        query::human(weight, "s"),
-        format.name()
-    );
+    let mut parts = Vec::new();
+    if !profile.samples.is_empty() {
+        parts.push(format!("{} samples, {} of CPU time", profile.samples.len(), query::human(weight, "s")));
+    }
+    let events = profile.events();
+    for (table, one, many) in [
+        ("wait", "wait", "waits"),
+        ("lock", "wait for a lock", "waits for locks"),
+        ("allocation", "sample of allocations", "samples of allocations"),
+        ("jvm_pause", "pause", "pauses"),
+        ("jvm_cpu", "look at CPU use", "looks at CPU use"),
+    ] {
+        if let Some((_, rows)) = events.iter().find(|(name, _)| *name == table) {
+            parts.push(format!("{rows} {}", if *rows == 1 { one } else { many }));
+        }
+    }
+    println!("{}: {}, from {}", output.display(), parts.join(", "), format.name());
     if let Some(resolved) = profile.resolved().filter(|share| *share < 0.995) {
         println!("{} of it lies in named functions", query::human(resolved, "ratio"));
     }

@@ -1,12 +1,15 @@
-//! Recordings from what other profilers wrote: perf.data, the text of `perf script`, collapsed stacks, pprof. What a file is, its content says. All bytes are
+//! Recordings from what other profilers wrote: perf.data, the text of `perf script`, collapsed stacks, pprof, JFR, GC logs. What a file is, its content says. All bytes are
 //! foreign: what cannot be read is said and left out, and nothing ends the program.
 
 mod bytes;
 mod folded;
+mod gclog;
+pub mod jfr;
 pub mod perf;
 mod pprof;
 mod profile;
 mod resolve;
+mod rows;
 mod script;
 mod symbols;
 mod tables;
@@ -29,6 +32,10 @@ pub enum Format {
     Folded,
     /// pprof's profile.proto, plain or compressed by gzip.
     Pprof,
+    /// A recording of the JDK Flight Recorder, also of async-profiler.
+    Jfr,
+    /// The log of a JVM's garbage collections.
+    GcLog,
 }
 
 impl Format {
@@ -39,6 +46,8 @@ impl Format {
             Format::PerfScript => "perf script",
             Format::Folded => "collapsed stacks",
             Format::Pprof => "pprof",
+            Format::Jfr => "JFR",
+            Format::GcLog => "a GC log",
         }
     }
 }
@@ -103,6 +112,9 @@ pub fn read(path: &Path, options: &Options) -> Result<(Format, Profile), Error> 
     let format = if start.starts_with(b"PERFILE2") || start.starts_with(b"2ELIFREP") {
         perf::read(&mut BufReader::with_capacity(1 << 20, file), &mut profile).map_err(unreadable)?;
         Format::PerfData
+    } else if jfr::looks_like(&start) {
+        jfr::read(&mut BufReader::with_capacity(1 << 20, file), &mut profile).map_err(unreadable)?;
+        Format::Jfr
     } else {
         let mut all = Vec::new();
         if start.starts_with(&[0x1f, 0x8b]) {
@@ -118,9 +130,9 @@ pub fn read(path: &Path, options: &Options) -> Result<(Format, Profile), Error> 
         }
         parse(&all, &mut profile).map_err(unreadable)?
     };
-    if profile.samples.is_empty() {
+    if profile.is_empty() {
         let why = profile.notes().first().map_or(String::new(), |note| format!(": {note}"));
-        return Err(unreadable(format!("{} without any sample{why}", format.name())));
+        return Err(unreadable(format!("{} without anything that can be taken{why}", format.name())));
     }
     Ok((format, profile))
 }
@@ -138,6 +150,14 @@ pub fn parse(bytes: &[u8], profile: &mut Profile) -> Result<Format, String> {
         script::read(bytes, profile);
         return Ok(Format::PerfScript);
     }
+    if jfr::looks_like(bytes) {
+        jfr::read(&mut &*bytes, profile)?;
+        return Ok(Format::Jfr);
+    }
+    if text && gclog::looks_like(bytes) {
+        gclog::read(bytes, profile);
+        return Ok(Format::GcLog);
+    }
     if text && folded::looks_like(bytes) {
         folded::read(bytes, profile);
         return Ok(Format::Folded);
@@ -145,9 +165,9 @@ pub fn parse(bytes: &[u8], profile: &mut Profile) -> Result<Format, String> {
     match pprof::read(bytes, profile) {
         Ok(()) => Ok(Format::Pprof),
         Err(why) if text => Err(format!(
-            "neither perf.data, the text of perf script, collapsed stacks (\"main;work 12\") nor pprof ({why})"
+            "neither perf.data, the text of perf script, collapsed stacks (\"main;work 12\"), JFR, a GC log nor pprof ({why})"
         )),
-        Err(why) => Err(format!("neither perf.data nor pprof ({why})")),
+        Err(why) => Err(format!("neither perf.data, JFR nor pprof ({why})")),
     }
 }
 

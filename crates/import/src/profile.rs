@@ -2,10 +2,10 @@
 
 use crate::tables::{FRAME, SAMPLE, STACK};
 use crate::{Error, Format, Options};
-use model::{Coverage, Manifest, NULL, Rows, Status, Symbols};
+use model::{Coverage, Fact, Manifest, NULL, Rows, Status, Symbols, Table};
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
-use store::Writer;
+use store::{TableId, Writer};
 
 /// One place in code, as the `frame` table has it. Texts are cells of [`Profile::symbols`]; [`NULL`] is what is not known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -59,10 +59,25 @@ pub struct Profile {
     by_stack: HashMap<(u32, u32), u32>,
     /// The samples, in the order of the file.
     pub samples: Vec<Sample>,
+    /// Rows of tables of events, in the order of the file.
+    tables: Vec<Events>,
+    /// When the recording began, on the file's clock; where it is not known with the first that happened.
+    pub(crate) start: Option<i64>,
+    /// What the file says of the set-up.
+    pub(crate) facts: Vec<Fact>,
     /// Manifest fields that the file knew: host, kernel, command.
     pub manifest: Manifest,
     notes: Vec<String>,
     counts: BTreeMap<&'static str, u64>,
+}
+
+/// Rows of a table of events.
+#[derive(Debug)]
+struct Events {
+    table: &'static Table,
+    /// When each was over, on the file's clock.
+    at: Vec<i64>,
+    cells: Vec<i64>,
 }
 
 /// Samples between two commits are those of this stretch.
@@ -75,6 +90,40 @@ impl Profile {
     /// An empty profile.
     pub fn new(options: Options) -> Self {
         Profile { options, ..Profile::default() }
+    }
+
+    /// A row of a table of events, which was over at a time on the file's clock. One in a column `at` is on that clock, too.
+    pub(crate) fn row(&mut self, table: &'static Table, over: i64, cells: Vec<i64>) {
+        if cells.len() != table.width() {
+            return;
+        }
+        let place = self.tables.iter().position(|events| std::ptr::eq(events.table, table)).unwrap_or_else(|| {
+            self.tables.push(Events { table, at: Vec::new(), cells: Vec::new() });
+            self.tables.len() - 1
+        });
+        if let Some(events) = self.tables.get_mut(place) {
+            events.at.push(over);
+            events.cells.extend(cells);
+        }
+    }
+
+    /// Says which process all rows of events are of.
+    pub(crate) fn set_pid(&mut self, pid: i64) {
+        for events in &mut self.tables {
+            let width = events.table.width();
+            let Some(place) = events.table.stored().iter().position(|c| c.name == "pid") else { continue };
+            events.cells.iter_mut().skip(place).step_by(width).for_each(|cell| *cell = pid);
+        }
+    }
+
+    /// How many rows of each table of events there are.
+    pub fn events(&self) -> Vec<(&'static str, usize)> {
+        self.tables.iter().map(|events| (events.table.name, events.at.len())).collect()
+    }
+
+    /// Whether nothing was read that a recording could hold.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.samples.is_empty() && self.tables.is_empty()
     }
 
     /// Something that the reader of the recording must know.
@@ -152,8 +201,10 @@ impl Profile {
     /// Writes the recording.
     pub(crate) fn write(&mut self, format: Format, input: &Path, output: &Path, replace: bool) -> Result<(), Error> {
         self.samples.sort_by_key(|s| (s.at, s.tid, s.stack));
-        let start = self.samples.first().map_or(0, |s| s.at);
-        let end = self.samples.last().map_or(0, |s| s.at).saturating_sub(start).max(1);
+        let firsts = self.samples.first().map(|s| s.at).into_iter().chain(self.tables.iter().filter_map(Events::first));
+        let start = self.start.or(firsts.min()).unwrap_or(0);
+        let lasts = self.samples.last().map(|s| s.at).into_iter().chain(self.tables.iter().filter_map(Events::last));
+        let end = lasts.max().unwrap_or(0).saturating_sub(start).max(1);
         let tick = TICK.max(end / MOST_TICKS);
         let mut writer = Writer::create(output, replace, i64::MAX)?;
         writer.source("import", "imported profile", 0, &[]);
@@ -170,7 +221,15 @@ impl Profile {
         }
         writer.put(ids[1], 0, &rows);
         writer.commit(&self.symbols)?;
-        for part in self.samples.chunk_by(|a, b| (a.at - start) / tick == (b.at - start) / tick) {
+        let mut tables: Vec<(TableId, Sorted)> =
+            self.tables.iter().map(|events| (writer.define("import", events.table), events.sorted(start))).collect();
+        let mut samples = self.samples.as_slice();
+        while let Some(now) =
+            samples.first().map(|s| s.at - start).into_iter().chain(tables.iter().filter_map(|t| t.1.next())).min()
+        {
+            let until = (now.div_euclid(tick) + 1).saturating_mul(tick);
+            let (part, rest) = samples.split_at(samples.partition_point(|s| s.at - start < until));
+            samples = rest;
             rows = Rows { width: SAMPLE.width(), cells: Vec::with_capacity(part.len() * 8) };
             let mut last = 0;
             for s in part {
@@ -179,9 +238,15 @@ impl Profile {
                 last = at;
                 rows.cells.extend([s.pid, s.tid, s.comm, s.thread, s.cpu, at, number(s.stack), s.weight]);
             }
-            writer.put(ids[2], last, &rows);
+            writer.put(ids[2], last.max(0), &rows);
+            for (id, rows) in &mut tables {
+                for (last, rows) in rows.until(until) {
+                    writer.put(*id, last.max(0), &rows);
+                }
+            }
             writer.commit(&self.symbols)?;
         }
+        writer.facts(&self.facts)?;
         let coverage: Vec<Coverage> = self
             .notes()
             .into_iter()
@@ -214,6 +279,72 @@ impl Profile {
     }
 }
 
+impl Events {
+    fn first(&self) -> Option<i64> {
+        let own = self.at.iter().copied();
+        let place = self.place();
+        let width = self.table.width();
+        // What was over first did not begin first.
+        let began = place.into_iter().flat_map(|at| self.cells.iter().skip(at).step_by(width)).copied();
+        own.chain(began).min()
+    }
+
+    fn last(&self) -> Option<i64> {
+        self.at.iter().copied().max()
+    }
+
+    /// The column that is a time on the file's clock.
+    fn place(&self) -> Option<usize> {
+        self.table.stored().iter().position(|column| column.name == "at")
+    }
+
+    /// The rows in the order in which they were over, with times from `start` on.
+    fn sorted(&self, start: i64) -> Sorted<'_> {
+        let mut order: Vec<usize> = (0..self.at.len()).collect();
+        order.sort_by_key(|row| self.at.get(*row));
+        Sorted { events: self, order, done: 0, start }
+    }
+}
+
+/// Rows of events in their order.
+struct Sorted<'a> {
+    events: &'a Events,
+    order: Vec<usize>,
+    /// So many were taken.
+    done: usize,
+    start: i64,
+}
+
+impl Sorted<'_> {
+    /// When the next one was over.
+    fn next(&self) -> Option<i64> {
+        let row = self.order.get(self.done)?;
+        Some(self.events.at.get(*row)?.saturating_sub(self.start))
+    }
+
+    /// Takes those that were over before a time; with when the last of them was. Of events they are one read, of levels one each.
+    fn until(&mut self, until: i64) -> Vec<(i64, Rows)> {
+        let (width, at) = (self.events.table.width(), self.events.place());
+        let mut reads: Vec<(i64, Rows)> = Vec::new();
+        while let Some(over) = self.next().filter(|over| *over < until) {
+            let row = self.order.get(self.done).copied().unwrap_or(0);
+            self.done += 1;
+            let mut cells: Vec<i64> = self.events.cells.iter().skip(row * width).take(width).copied().collect();
+            if let Some(cell) = at.and_then(|at| cells.get_mut(at)) {
+                *cell = cell.saturating_sub(self.start);
+            }
+            match reads.last_mut().filter(|_| self.events.table.events) {
+                Some((last, rows)) => {
+                    *last = over;
+                    rows.cells.extend(cells);
+                }
+                None => reads.push((over, Rows { width, cells })),
+            }
+        }
+        reads
+    }
+}
+
 /// What kind of code a module holds, by its name.
 pub(crate) fn kind_of(module: &str) -> &'static str {
     let name = module.rsplit('/').next().unwrap_or(module);
@@ -231,5 +362,36 @@ pub(crate) fn kind_of(module: &str) -> &'static str {
         "jit"
     } else {
         "native"
+    }
+}
+
+#[cfg(test)]
+impl Profile {
+    /// All texts.
+    pub(crate) fn words(&self) -> Vec<String> {
+        (0..i64::MAX).map_while(|cell| self.symbols.text(cell)).map(str::to_owned).collect()
+    }
+
+    /// The rows of a table, by the names of its columns.
+    pub(crate) fn table(&self, name: &str) -> Vec<Vec<(&'static str, i64)>> {
+        let Some(events) = self.tables.iter().find(|events| events.table.name == name) else { return Vec::new() };
+        let columns = events.table.stored();
+        let row = |cells: &[i64]| columns.iter().map(|c| c.name).zip(cells.iter().copied()).collect();
+        events.cells.chunks(columns.len()).map(row).collect()
+    }
+
+    /// Kind, function and source of each frame of a stack, the outermost first.
+    pub(crate) fn frames(&self, stack: u32) -> Vec<String> {
+        let mut frames = Vec::new();
+        let mut at = stack;
+        while let Some((parent, place)) = (at as usize).checked_sub(1).and_then(|i| self.stacks.get(i)) {
+            let place = self.places[*place as usize - 1];
+            let [kind, function, source] =
+                [place.kind, place.function, place.source].map(|cell| self.symbols.text(cell).unwrap_or("-"));
+            frames.push(format!("{kind} {function} {source}"));
+            at = *parent;
+        }
+        frames.reverse();
+        frames
     }
 }

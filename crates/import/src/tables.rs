@@ -1,6 +1,6 @@
 //! The tables that an imported profile fills, as a recorder fills them.
 
-use model::{Column, Table, Unit};
+use model::{Column, Fold, Measure, Table, Unit};
 
 pub(crate) static FRAME: Table = Table::wide(
     "frame",
@@ -44,3 +44,112 @@ pub(crate) static SAMPLE: Table = Table::wide(
     ],
 )
 .of_events();
+
+/// As `sample`, readers know what it is beyond its columns.
+pub(crate) static WAIT: Table = Table::wide(
+    "wait",
+    "what threads waited for, where that took long enough to be recorded",
+    &[
+        Column::number("pid", "process"),
+        Column::label("comm", "name of the process"),
+        Column::label("thread", "name of the thread"),
+        Column::label("state", "lock, idle, sleep, network, disk; other where it is not known"),
+        Column::label("what", "what it waited for"),
+        Column::number("stack", "the stack that waited; NULL if none was taken"),
+        Column::label("waker", "of a lock, who held it before"),
+        Column::number("waker_stack", "stack of the waker; not there"),
+        Column::gauge("count", Unit::None, "waits that ended"),
+        Column::gauge("time", Unit::Nanoseconds, "time waited"),
+        Column::gauge("longest", Unit::Nanoseconds, "the longest of them").folded(Fold::Max),
+        Column::gauge("timed_out", Unit::None, "waits that ended by their timeout"),
+        Column::gauge("timed_out_time", Unit::Nanoseconds, "their total length"),
+    ],
+)
+.of_events();
+
+/// As `sample`, readers know what it is beyond its columns.
+pub(crate) static LOCK: Table = Table::wide(
+    "lock",
+    "waits for contended locks, where these took long enough to be recorded",
+    &[
+        Column::number("pid", "process"),
+        Column::label("comm", "name of the process"),
+        Column::label("kind", "monitor, ReentrantLock, ReentrantReadWriteLock, StampedLock, Semaphore"),
+        Column::label("address", "of the lock as the JVM told it"),
+        Column::label("name", "`monitor of CLASS`, or the class that threads were parked for"),
+        Column::number("stack", "where the lock was waited for"),
+        Column::label("holder", "name of the thread that held it before; NULL where it is not known"),
+        Column::number("holder_tid", "thread id of the holder"),
+        Column::number("holder_stack", "where the holder was; not there"),
+        Column::gauge("count", Unit::None, "waits that ended"),
+        Column::gauge("time", Unit::Nanoseconds, "time waited"),
+        Column::gauge("longest", Unit::Nanoseconds, "the longest wait").folded(Fold::Max),
+        Column::gauge("waiters", Unit::None, "most threads that waited for it at once; not there").folded(Fold::Max),
+    ],
+)
+.of_events();
+
+pub(crate) static ALLOCATION: Table = Table::wide(
+    "allocation",
+    "objects allocated, by class and stack: samples, each with the bytes that it stands for",
+    &[
+        Column::number("pid", "process"),
+        Column::label("comm", "name of the process"),
+        Column::label("thread", "name of the thread"),
+        Column::label("class", "class of the object, as Java writes it"),
+        Column::number("outside", "1 where it did not fit into the thread's own buffer (TLAB), as large ones; else 0"),
+        Column::gauge("stack", Unit::None, "number of the stack that allocated it"),
+        Column::gauge("at", Unit::Nanoseconds, "when, since the start"),
+        Column::gauge("bytes", Unit::Bytes, "bytes that it stands for"),
+        Column::gauge("count", Unit::None, "samples that the row stands for"),
+    ],
+)
+.of_events()
+.scoped()
+.measured(
+    &Measure::new("allocation", "Allocations", "bytes", "bytes allocated, by the stack that did so")
+        .of("who allocated")
+        .at("at")
+        .labels(&["class"])
+        .more(&["count"]),
+);
+
+pub(crate) static JVM_PAUSE: Table = Table::wide(
+    "jvm_pause",
+    "when all Java threads of a JVM were stopped, and what for",
+    &[
+        Column::number("pid", "process"),
+        Column::label("comm", "name of the process"),
+        Column::label(
+            "kind",
+            "young, mixed, full or concurrent (a pause of a cycle that else runs beside the program): collections; operation: anything else",
+        ),
+        Column::label("operation", "what the JVM stopped for, as -Xlog:safepoint calls it; NULL where that was not recorded"),
+        Column::label("cause", "of collections, why: Allocation Failure, System.gc(), Metadata GC Threshold …"),
+        Column::gauge("at", Unit::Nanoseconds, "when the threads had stopped, since the start of the recording"),
+        Column::gauge("time", Unit::Nanoseconds, "how long they stood"),
+        Column::gauge(
+            "to_stop",
+            Unit::Nanoseconds,
+            "time from the request until the last thread had stopped (time to safepoint); NULL where that was not recorded",
+        ),
+        Column::gauge("used_before", Unit::Bytes, "heap in use just before; NULL of other operations"),
+        Column::gauge("used_after", Unit::Bytes, "heap in use after it; NULL of other operations"),
+        Column::gauge("together", Unit::None, "pauses that this row stands for"),
+        Column::gauge("exact", Unit::None, "1 where begin and length are the JVM's own"),
+    ],
+)
+.of_events()
+.scoped();
+
+pub(crate) static JVM_CPU: Table = Table::wide(
+    "jvm_cpu",
+    "CPU use as a JVM saw it (jdk.CPULoad): shares of all CPUs of the machine",
+    &[
+        Column::number("pid", "process"),
+        Column::label("comm", "name of the process"),
+        Column::real("user", Unit::Ratio, "of the JVM, in user mode"),
+        Column::real("system", Unit::Ratio, "of the JVM, in the kernel"),
+        Column::real("machine", Unit::Ratio, "of all programs"),
+    ],
+);

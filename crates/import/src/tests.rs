@@ -1,5 +1,7 @@
 //! Files of each kind, read and written as a recording.
 
+mod jvm;
+
 use super::*;
 use model::{NULL, Window};
 use proptest::prelude::*;

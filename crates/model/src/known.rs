@@ -177,6 +177,7 @@ pub static WELL_KNOWN: &[Known] = &[
     known("toolchain", "clang", "another compiler, if the workload is built here"),
     known("runtime", "java.*.-Xm*", HEAP),
     known("runtime", "java.*.-Xss", "stack size of each Java thread"),
+    known("runtime", "java.*CodeHeapSize*", "a full code cache stops compilation"),
     known("runtime", "java.*HeapSize*", HEAP),
     known("runtime", "java.*RAMPercentage*", HEAP),
     known("runtime", "java.*RAMFraction*", HEAP),

@@ -43,6 +43,7 @@ mod tests {
             finished: false,
             verdict: HOSTILE.into(),
             measures: vec![MeasureHead { name: HOSTILE.into(), unit: "s".into(), more_is_better: false, limit: None }],
+            together: false,
             effect: 0.03,
             blocks: 30,
             variants: vec![Variant {
@@ -75,6 +76,8 @@ mod tests {
                 values: vec![Some(f64::NAN)],
                 stolen: None,
                 others: None,
+                cpu: None,
+                cpus_used: None,
                 output: Some(HOSTILE.into()),
             }],
             cautions: vec![HOSTILE.into()],

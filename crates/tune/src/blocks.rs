@@ -43,6 +43,14 @@ pub fn order(seed: u64, stage: usize, block: usize, slots: &[Slot]) -> Vec<Slot>
     order
 }
 
+/// The same with the measured trials first, for these run at the same time and those for explaining alone. As the order is drawn,
+/// so is that of the measured ones, which says who is on which CPU.
+pub(crate) fn together(order: Vec<Slot>) -> Vec<Slot> {
+    let (explained, mut measured): (Vec<Slot>, Vec<Slot>) = order.into_iter().partition(|slot| slot.explained);
+    measured.extend(explained);
+    measured
+}
+
 /// A block that was completed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Block {

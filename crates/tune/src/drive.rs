@@ -5,6 +5,8 @@ use crate::file::{Budget, DesignName, File, Parameter};
 use crate::folder::{About, Folder, FolderError};
 use crate::runner::{Runner, Tools, Watch};
 use crate::session::{End, Session};
+use crate::together;
+use host::Host;
 use std::hash::{BuildHasher, Hasher};
 use std::path::{Path, PathBuf};
 
@@ -36,6 +38,9 @@ pub enum DriveError {
     /// What is run once failed.
     #[error("{0}")]
     Once(String),
+    /// Trials cannot run at the same time here.
+    #[error("{0}")]
+    Together(String),
 }
 
 /// What to do with a session.
@@ -59,12 +64,17 @@ pub struct Drive<'a> {
 /// What keeps it from going on; what was measured before is kept.
 pub fn drive(what: &Drive, tools: &Tools, watch: &mut dyn Watch) -> Result<(Session, End), DriveError> {
     let path = what.path;
+    // Asked before a folder is made, and of no matter to a session that is over.
+    let cpus = together::cpus(&Host::live(), what.experiment).map_err(DriveError::Together);
     let failed = |error| DriveError::Session { path: path.to_owned(), error };
     let (mut folder, events) = if path.exists() && !Folder::is_half_made(path, what.text) {
         let (folder, events) = Folder::open(path)?;
         goes_on(path, &Folder::text(path)?, &what.experiment.file)?;
         (folder, events)
     } else {
+        if let Err(DriveError::Together(why)) = cpus {
+            return Err(DriveError::Together(why));
+        }
         (Folder::create(path, what.text, what.about)?, Vec::new())
     };
     let mut session = match events.is_empty() {
@@ -81,7 +91,8 @@ pub fn drive(what: &Drive, tools: &Tools, watch: &mut dyn Watch) -> Result<(Sess
     if let Some(blocks) = what.more {
         session.more(blocks, &mut folder).map_err(failed)?;
     }
-    let mut runner = Runner::new(what.experiment, path, tools, watch, &session);
+    let cpus = if session.finished() { None } else { cpus? };
+    let mut runner = Runner::new(what.experiment, path, tools, watch, &session).on(cpus);
     if session.trials() == 0 && !session.finished() {
         runner.once().map_err(DriveError::Once)?;
     }

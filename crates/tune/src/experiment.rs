@@ -8,7 +8,7 @@ use crate::optimise::Space;
 use crate::place::{Whose, limits};
 use crate::settings::{self, Setting};
 use crate::space::{self, Set, combinations, fill, for_sh, is_name};
-use crate::{Design, Keep, Plan, Seek};
+use crate::{Design, Keep, Plan, Seek, together};
 use query::stats::pairs::{least_p, looks};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -326,6 +326,7 @@ impl Experiment {
                 || matches!(self.file.parameters.get(name), Some(Parameter::Env(_) | Parameter::Setting(_)))
         };
         settings::compatible(&self.settings())?;
+        together::check(self)?;
         if let Some(idle) = self.file.parameters.keys().find(|name| !used(name)) {
             return Err((
                 idle.clone(),
@@ -377,6 +378,7 @@ impl Experiment {
             effect: file.effect.map_or(EFFECT, |e| e.0),
             blocks: file.budget.blocks.unwrap_or(usual),
             quick: file.quick,
+            together: file.together,
             wrong: file.confidence.as_deref().and_then(wrong_of).unwrap_or(WRONG),
             explained: file.explained.unwrap_or(explained),
             ..Plan::new(design, measures, file.seed.unwrap_or(seed))

@@ -63,6 +63,12 @@ pub struct TrialRecord {
     pub others: Option<f64>,
     /// Wall-clock time of the command, seconds.
     pub wall: Option<f64>,
+    /// CPU time of the command and what it started and waited for, seconds.
+    #[serde(default)]
+    pub cpu: Option<f64>,
+    /// The CPU that it had for itself while the other trial of its block ran on another.
+    #[serde(default)]
+    pub on_cpu: Option<usize>,
 }
 
 /// A session's folder, locked.

@@ -50,6 +50,7 @@ mod show;
 pub mod simulated;
 pub mod space;
 mod stage;
+mod together;
 mod why;
 
 pub use designs::Change;
@@ -66,6 +67,7 @@ pub use session::{End, Session};
 pub use settings::{Setter, Setting, Settings};
 pub use show::{amount, factor, show};
 pub use stage::{Comparison, Kind, Stage};
+pub use together::cpus;
 
 /// What can go wrong in a session.
 #[derive(Debug, thiserror::Error)]

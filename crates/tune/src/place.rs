@@ -82,20 +82,28 @@ impl<'a> Place<'a> {
         for (number, variant) in experiment.variants.iter().enumerate() {
             let values = experiment.values(number, &steps, &Set::new());
             for whose in Whose::BOTH {
-                let tried = place.of(whose, 0, &experiment.file, &values);
+                let tried = place.of(whose, 0, &experiment.file, &values, None);
                 tried.map_err(|why| format!("{}, [{}]: {why}", variant.name, whose.name()))?;
             }
         }
         Ok(place)
     }
 
-    /// A place for a trial of this number.
+    /// A place for a trial of this number, on `cpus` in place of those that the file says where there are any.
     ///
     /// # Errors
     /// A limit that is none, or that could not be set.
-    pub(crate) fn of(&self, whose: Whose, trial: usize, file: &File, values: &Set) -> Result<Placed<'a>, String> {
-        let limits = limits(whose, file, values)?;
-        let mut placed = Placed::by_affinity(whose, file, values)?;
+    pub(crate) fn of(
+        &self,
+        whose: Whose,
+        trial: usize,
+        file: &File,
+        values: &Set,
+        cpus: Option<&str>,
+    ) -> Result<Placed<'a>, String> {
+        let mut limits = limits(whose, file, values)?;
+        limits.cpus = cpus.map(str::to_owned).or(limits.cpus);
+        let mut placed = Placed::by_affinity(whose, file, values, cpus)?;
         if self.groups.any() {
             placed.group = Some(self.groups.group(&format!("{}-{trial}", whose.name()), &limits)?);
             if self.groups.has(Controller::Cpuset) {
@@ -111,11 +119,16 @@ impl Placed<'_> {
     ///
     /// # Errors
     /// A limit that is none.
-    pub(crate) fn by_affinity(whose: Whose, file: &File, values: &Set) -> Result<Placed<'static>, String> {
+    pub(crate) fn by_affinity(
+        whose: Whose,
+        file: &File,
+        values: &Set,
+        cpus: Option<&str>,
+    ) -> Result<Placed<'static>, String> {
         let memory = whose.keys(file).1.map_or(String::new(), Scalar::to_string);
         Ok(Placed {
             group: None,
-            cpus: limits(whose, file, values)?.cpus,
+            cpus: cpus.map(str::to_owned).or(limits(whose, file, values)?.cpus),
             memory: fill(&memory, values, str::to_owned)?,
         })
     }
@@ -154,7 +167,7 @@ fn wanted(experiment: &Experiment) -> Vec<(Controller, bool, String)> {
     for whose in Whose::BOTH {
         let (cpus, memory, quota) = whose.keys(file);
         let key = |name: &str| format!("[{}] {name}", whose.name());
-        if cpus.is_some() {
+        if cpus.is_some() || (file.together && whose == Whose::Workload) {
             want(Controller::Cpuset, false, key("cpus"));
         }
         if memory.is_some() {
@@ -281,7 +294,9 @@ mod tests {
         let alone = FILE.replace("memory = \"{m}\"\nquota = \"{q}%\"\n", "").replace("m = [\"2G\"]\nq = [50]\n", "");
         let made = experiment(&alone).unwrap();
         let place = Place::open(&host, &made).unwrap();
-        let placed = place.of(Whose::Workload, 1, &made.file, &made.values(1, &[], &Set::new())).unwrap();
+        let placed = place.of(Whose::Workload, 1, &made.file, &made.values(1, &[], &Set::new()), None).unwrap();
         assert_eq!((placed.numbers(), placed.killed_for_memory()), (vec![0, 1], None));
+        let other = place.of(Whose::Workload, 1, &made.file, &made.values(1, &[], &Set::new()), Some("1")).unwrap();
+        assert_eq!(other.numbers(), [1]);
     }
 }

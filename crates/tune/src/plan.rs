@@ -27,6 +27,9 @@ pub struct Plan {
     pub wrong: f64,
     /// Four blocks and Student's t instead of planned looks at ranks. Only for [`Design::Ab`].
     pub quick: bool,
+    /// Both trials of a block run at the same time, on two CPUs that they swap. Only for [`Design::Ab`] of one variant.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub together: bool,
     /// In how many of the first blocks of a stage each variant has a second trial, for explaining and not for the numbers.
     pub explained: usize,
     /// Equal seeds give equal orders.
@@ -148,7 +151,8 @@ impl Better {
 impl Plan {
     /// A plan with what is usual: changes of 3 % matter, 30 blocks at most, wrong in 5 %, nothing explained.
     pub fn new(design: Design, measures: Vec<Measure>, seed: u64) -> Plan {
-        Plan { design, measures, effect: 0.03, blocks: 30, wrong: 0.05, quick: false, explained: 0, seed }
+        let (quick, together) = (false, false);
+        Plan { design, measures, effect: 0.03, blocks: 30, wrong: 0.05, quick, together, explained: 0, seed }
     }
 
     /// Whether this can be carried out. `Err` says what cannot, and what to write instead.
@@ -165,6 +169,9 @@ impl Plan {
                 "a level of {}: above 0 and at most 0.05, for the levels of the looks are known for these",
                 self.wrong
             ));
+        }
+        if self.together && !matches!(self.design, Design::Ab { variants: 1 }) {
+            return refuse("together is for one variant against a baseline (design = \"ab\")".into());
         }
         let most = looks::PLANNED.last().copied().unwrap_or(0);
         if self.blocks == 0 || self.blocks > most {
@@ -315,5 +322,7 @@ mod tests {
         assert!(refused(Plan { quick: true, ..plan(Design::Sweep { points: 3 }) }).contains("quick"));
         assert!(refused(Plan { measures: vec![], ..plan(Design::Ab { variants: 1 }) }).contains("measure"));
         assert!(Plan { quick: true, ..plan(Design::Ab { variants: 2 }) }.check().is_ok());
+        assert!(refused(Plan { together: true, ..plan(Design::Ab { variants: 2 }) }).contains("together"));
+        assert!(Plan { together: true, ..plan(Design::Ab { variants: 1 }) }.check().is_ok());
     }
 }

@@ -37,6 +37,8 @@ pub struct Experiment {
     pub measures: Vec<MeasureHead>,
     /// The least change that matters, as a share.
     pub effect: f64,
+    /// Whether both trials of a block run at the same time, each with a CPU for itself, and swap these at random.
+    pub together: bool,
     /// The most blocks of a comparison (of a sweep and a factorial: all).
     pub blocks: usize,
     /// The variants by number; the first is the baseline.
@@ -378,6 +380,10 @@ pub struct Trial {
     pub stolen: Option<f64>,
     /// Part that other programs used, 0 to 1.
     pub others: Option<f64>,
+    /// The CPU that it had for itself while the other trial of its block ran on another; null where it ran alone.
+    pub cpu: Option<usize>,
+    /// CPU time of its command ÷ its wall-clock time: how many CPUs it used on average; null where that is not known.
+    pub cpus_used: Option<f64>,
     /// The last lines that its command wrote, where it failed.
     pub output: Option<String>,
 }

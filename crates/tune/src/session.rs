@@ -2,7 +2,7 @@
 
 mod extend;
 
-use crate::blocks::{Block, Slot, order};
+use crate::blocks::{self, Block, Slot, order};
 use crate::designs::{next_stage, optimise};
 use crate::event::{Event, FORMAT, Outcome};
 use crate::machine::{Go, Journal, Machine, Trial};
@@ -41,8 +41,8 @@ pub struct Session {
 struct Open {
     order: Vec<Slot>,
     trials: Vec<(usize, Outcome)>,
-    /// The trial that runs.
-    running: Option<usize>,
+    /// The trials that run: one, or two at the same time.
+    running: Vec<usize>,
     /// Why it does not count.
     cut: Option<String>,
 }
@@ -51,7 +51,8 @@ enum Step {
     Write(Event),
     /// A block of one trial, of values that are asked for.
     Ask,
-    Run(Trial),
+    /// One trial, or two at the same time.
+    Run(Vec<Trial>),
     Done,
 }
 
@@ -147,16 +148,28 @@ impl Session {
         loop {
             match self.next() {
                 Step::Done => return Ok(End::Finished),
-                Step::Run(trial) => {
-                    let (number, variant) = (trial.number, trial.variant);
-                    self.write(Event::Began { trial: number, variant }, journal)?;
-                    let judged = !trial.explained && self.plan.searched().is_none();
-                    let outcome = machine.run(&trial).sound(&self.plan, judged);
-                    if self.open.as_ref().is_some_and(|o| o.trials.is_empty()) && trial.attempt == 0 {
+                Step::Run(trials) => {
+                    for trial in &trials {
+                        self.write(Event::Began { trial: trial.number, variant: trial.variant }, journal)?;
+                    }
+                    if trials.iter().any(|trial| trial.place == 0 && trial.attempt == 0) {
                         void = 0;
                     }
-                    let why = if let Outcome::Void(why) = &outcome { Some(why.clone()) } else { None };
-                    self.write(Event::Ended { trial: number, outcome }, journal)?;
+                    let outcomes = match trials.as_slice() {
+                        [trial] => vec![machine.run(trial)],
+                        trials => machine.run_together(trials),
+                    };
+                    let mut outcomes = outcomes.into_iter();
+                    let mut why = None;
+                    for trial in &trials {
+                        let judged = !trial.explained && self.plan.searched().is_none();
+                        let outcome = outcomes.next().unwrap_or_else(|| Outcome::Void("it was not run".into()));
+                        let outcome = outcome.sound(&self.plan, judged);
+                        if let Outcome::Void(because) = &outcome {
+                            why.get_or_insert_with(|| because.clone());
+                        }
+                        self.write(Event::Ended { trial: trial.number, outcome }, journal)?;
+                    }
                     if let Some(why) = why {
                         void += 1;
                         if void >= ATTEMPTS {
@@ -253,17 +266,20 @@ impl Session {
             }
             let place = open.trials.len();
             let Some(slot) = open.order.get(place) else { return Step::Done };
-            return Step::Run(Trial {
-                number: self.last + 1,
+            let both = self.plan.together && !slot.explained;
+            let slots = open.order.iter().skip(place).take_while(|s| both && !s.explained).count().max(1);
+            let trial = |(ahead, slot): (usize, &Slot)| Trial {
+                number: self.last + 1 + ahead,
                 stage: number,
                 block,
                 attempt: self.attempts,
-                place,
+                place: place + ahead,
                 variant: slot.variant,
                 steps: self.steps(slot.variant),
                 set: slot.set.clone(),
                 explained: slot.explained,
-            });
+            };
+            return Step::Run(open.order.iter().skip(place).take(slots).enumerate().map(trial).collect());
         }
         let of = |i: usize| stage.comparisons.get(i).map_or((0, 0), |c| (c.variant, c.against));
         match stage.due() {
@@ -283,6 +299,7 @@ impl Session {
             }
             None if stage.wants_block() => {
                 let order = order(self.plan.seed, number, block, &stage.slots());
+                let order = if self.plan.together { blocks::together(order) } else { order };
                 Step::Write(Event::Block { stage: number, block, attempt: self.attempts, order })
             }
             None => Step::Done,
@@ -307,25 +324,27 @@ impl Session {
                     return Err("a block without trials, or of a variant that the plan does not have".into());
                 }
                 self.chosen(order)?;
-                self.open = Some(Open { order: order.clone(), trials: Vec::new(), running: None, cut: None });
+                self.open = Some(Open { order: order.clone(), trials: Vec::new(), running: Vec::new(), cut: None });
             }
             Event::Began { trial, variant } => {
                 let next = self.last + 1;
-                let open = self.open.as_mut().filter(|o| o.running.is_none() && o.cut.is_none());
-                let slot = open.as_ref().and_then(|o| o.order.get(o.trials.len()));
+                let may = |o: &&mut Open| o.running.is_empty() || self.plan.together;
+                let open = self.open.as_mut().filter(|o| o.cut.is_none()).filter(may);
+                let slot = open.as_ref().and_then(|o| o.order.get(o.trials.len() + o.running.len()));
                 if slot.is_none_or(|s| s.variant != *variant) || *trial != next {
                     return Err(format!("trial {trial} of variant {variant} was not the next one"));
                 }
                 if let Some(open) = open {
-                    open.running = Some(*trial);
+                    open.running.push(*trial);
                 }
                 self.last = next;
             }
             Event::Ended { trial, outcome } => {
-                let Some(open) = self.open.as_mut().filter(|o| o.running == Some(*trial)) else {
+                // Of two at the same time the end of the first is written first, whichever it was.
+                let Some(open) = self.open.as_mut().filter(|o| o.running.first() == Some(trial)) else {
                     return Err(format!("trial {trial} ended, but it was not running"));
                 };
-                open.running = None;
+                open.running.remove(0);
                 match outcome {
                     Outcome::Void(why) => open.cut = Some(why.clone()),
                     _ => open.trials.push((*trial, outcome.clone())),

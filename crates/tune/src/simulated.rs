@@ -102,22 +102,45 @@ impl Simulated {
         self
     }
 
-    /// What disturbs the next trial, as a logarithm.
-    fn disturbance(&mut self) -> f64 {
+    /// What disturbs the next trial alone, as a logarithm.
+    fn own(&mut self) -> f64 {
+        let (often, much) = self.noise.bursts();
+        let own = if self.noise == Noise::White { 0.03 } else { 0.015 };
+        let rng = &mut self.rng;
+        let burst = if rng.uniform() < often { much * rng.exponential() } else { 0.0 };
+        burst + own * rng.normal()
+    }
+
+    /// What the machine does to all that runs now, as a logarithm; then the time of a trial passes.
+    fn passes(&mut self) -> f64 {
         let rng = &mut self.rng;
         let (sd, lasts) = self.noise.moods();
         let (takes, on, off) = self.noise.neighbour();
-        let (often, much) = self.noise.bursts();
-        let own = if self.noise == Noise::White { 0.03 } else { 0.015 };
-        let burst = if rng.uniform() < often { much * rng.exponential() } else { 0.0 };
         let neighbour = if self.neighbour { takes } else { 0.0 };
-        let now = self.mood + neighbour + self.ramp.0 + burst + own * rng.normal();
+        let now = self.mood + neighbour + self.ramp.0;
         let stays = (-TRIAL / lasts).exp();
         self.mood = stays * self.mood + sd * (1.0 - stays * stays).sqrt() * rng.normal();
         let changes = 1.0 - (-TRIAL / if self.neighbour { on } else { off }).exp();
         self.neighbour ^= rng.uniform() < changes;
         self.ramp.0 += self.ramp.1;
         now
+    }
+
+    /// What comes out of a trial that is disturbed so.
+    fn outcome(&mut self, trial: &Trial, disturbance: f64) -> Outcome {
+        let effect = |i: usize| self.effects.get(i).copied().unwrap_or(0.0);
+        let truth = match trial.steps.is_empty() {
+            true => effect(trial.variant),
+            false => effect(0) + trial.steps.iter().map(|s| effect(s + 1)).sum::<f64>(),
+        };
+        let value = (truth + disturbance).exp();
+        if self.rng.uniform() < self.void {
+            return Outcome::Void("simulated".into());
+        }
+        if self.rng.uniform() < self.failures.get(trial.variant).copied().unwrap_or(0.0) {
+            return Outcome::Failed("simulated".into());
+        }
+        Outcome::Measured(vec![Some(value)])
     }
 }
 
@@ -175,18 +198,16 @@ impl Machine for Queue {
 
 impl Machine for Simulated {
     fn run(&mut self, trial: &Trial) -> Outcome {
-        let effect = |i: usize| self.effects.get(i).copied().unwrap_or(0.0);
-        let truth = match trial.steps.is_empty() {
-            true => effect(trial.variant),
-            false => effect(0) + trial.steps.iter().map(|s| effect(s + 1)).sum::<f64>(),
+        let disturbance = self.own() + self.passes();
+        self.outcome(trial, disturbance)
+    }
+
+    fn run_together(&mut self, trials: &[Trial]) -> Vec<Outcome> {
+        let of_both = self.passes();
+        let one = |trial| {
+            let disturbance = self.own() + of_both;
+            self.outcome(trial, disturbance)
         };
-        let value = (truth + self.disturbance()).exp();
-        if self.rng.uniform() < self.void {
-            return Outcome::Void("simulated".into());
-        }
-        if self.rng.uniform() < self.failures.get(trial.variant).copied().unwrap_or(0.0) {
-            return Outcome::Failed("simulated".into());
-        }
-        Outcome::Measured(vec![Some(value)])
+        trials.iter().map(one).collect()
     }
 }

@@ -19,7 +19,7 @@ fn searched() -> Searched {
     Searched { parameter: "rate".into(), from: 300.0, to: 1e5, limits, reached: None }
 }
 
-fn designs() -> [(Plan, Table); 9] {
+fn designs() -> [(Plan, Table); 10] {
     let searching = vec![Keep::IfBetter, Keep::Always];
     let steps = vec![Keep::IfBetter, Keep::Always, Keep::IfBetter, Keep::IfBetter];
     [
@@ -42,6 +42,7 @@ fn designs() -> [(Plan, Table); 9] {
         (Plan { blocks: 5, ..plan(Design::Factorial { flags: 2 }) }, Table::new(&[1.0, 0.8, 0.7, 0.6])),
         (Plan { explained: 1, ..optimising(1, &[]) }, Table::new(&[1.0, 0.9, 0.8, 0.8, 1.1]).failing(&[0, 3, 0, 0, 0])),
         (optimising(2, &[]), Table::new(&[1.0, 0.9, 0.8, 0.8, 1.1])),
+        (Plan { blocks: 9, explained: 2, together: true, ..ab_plan(1) }, Table::new(&[1.0, 0.99]).failing(&[0, 2])),
     ]
 }
 
@@ -110,12 +111,66 @@ fn steps_of_a_ladder_can_be_judged_by_the_rate_that_they_take() {
     assert_eq!(search::all(&session).len(), 3);
 }
 
+#[test]
+fn two_that_run_together_begin_before_either_ends() {
+    let (plan, machine) = designs()[9].clone();
+    let (session, journal) = whole(plan, &machine);
+    let mut places = [[0; 2]; 2];
+    for block in &session.stages()[0].series.blocks {
+        // Those for explaining come after, for they run alone.
+        let explained: Vec<bool> = block.order.iter().map(|slot| slot.explained).collect();
+        assert_eq!(explained, [false, false, true, true][..explained.len()]);
+        (0..2).for_each(|place| places[place][block.order[place].variant] += 1);
+    }
+    assert!(places.iter().flatten().all(|n| *n > 0), "they swap: {places:?}");
+    let mut events = journal.iter().filter_map(|event| match event {
+        Event::Began { trial, .. } => Some((true, *trial)),
+        Event::Ended { trial, .. } => Some((false, *trial)),
+        _ => None,
+    });
+    for block in &session.stages()[0].series.blocks {
+        let numbers: Vec<usize> = block.trials.iter().map(|(number, _)| *number).collect();
+        let (pair, alone) = numbers.split_at(2);
+        let mut expected: Vec<(bool, usize)> =
+            [true, false].into_iter().flat_map(|b| pair.iter().map(move |n| (b, *n))).collect();
+        expected.extend(alone.iter().flat_map(|n| [(true, *n), (false, *n)]));
+        assert_eq!(events.by_ref().take(expected.len()).collect::<Vec<_>>(), expected);
+    }
+    // An end of the second before that of the first is none that a session writes.
+    let second = journal.iter().position(|e| matches!(e, Event::Ended { trial: 2, .. })).unwrap();
+    let mut swapped = journal.clone();
+    swapped.swap(second - 1, second);
+    assert!(Session::resume(&swapped).is_err());
+    // One after the other where nothing says together.
+    let Event::Plan { format, plan } = journal[0].clone() else { panic!() };
+    let mut alone = journal.clone();
+    alone[0] = Event::Plan { format, plan: Plan { together: false, ..plan } };
+    assert!(Session::resume(&alone).is_err());
+}
+
+#[test]
+fn what_the_machine_does_to_both_is_not_in_the_ratio() {
+    let spread = |together| {
+        let plan = Plan { blocks: 30, effect: 0.001, together, ..ab_plan(1) };
+        let mut machine = Simulated::new(Noise::Neighbour, 5, 60);
+        let mut journal = Vec::new();
+        let mut session = Session::begin(plan, &mut journal).unwrap();
+        session.run(&mut machine, &mut journal).unwrap();
+        let pairs = session.stages()[0].series.pairs(1, 0, 0);
+        assert!(pairs.len() >= 15, "{}", pairs.len());
+        (pairs.iter().map(|d| d * d).sum::<f64>() / pairs.len() as f64).sqrt()
+    };
+    // 1.5 % of each trial's own, of which the difference has the root of two.
+    let (both, turns) = (spread(true), spread(false));
+    assert!((0.012..0.03).contains(&both) && turns > 1.5 * both, "{both} {turns}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
     fn killed_void_and_stopped_at_random(
-        design in 0..9usize,
+        design in 0..10usize,
         kills in prop::collection::vec(1..60usize, 0..8),
         void in prop::collection::btree_set(1..200usize, 0..6),
         stop in 1..20usize,

@@ -321,6 +321,8 @@ export type Experiment = {
   measures: Array<MeasureHead>,
   /** The least change that matters, as a share. */
   effect: number,
+  /** Whether both trials of a block run at the same time, each with a CPU for itself, and swap these at random. */
+  together: boolean,
   /** The most blocks of a comparison (of a sweep and a factorial: all). */
   blocks: number,
   /** The variants by number; the first is the baseline. */
@@ -1593,6 +1595,10 @@ export type Trial = {
   stolen: number | null,
   /** Part that other programs used, 0 to 1. */
   others: number | null,
+  /** The CPU that it had for itself while the other trial of its block ran on another; null where it ran alone. */
+  cpu: number | null,
+  /** CPU time of its command ÷ its wall-clock time: how many CPUs it used on average; null where that is not known. */
+  cpus_used: number | null,
   /** The last lines that its command wrote, where it failed. */
   output: string | null,
 };

@@ -184,6 +184,7 @@ export function trialInWords(e: Experiment, t: Trial): string {
     t.seconds === null ? "" : `took ${span(t.seconds)}`,
     t.stolen === null ? "" : `stolen ${shareInWords(t.stolen)}`,
     t.others === null ? "" : `others ${shareInWords(t.others)}`,
+    t.cpu === null ? "" : `on CPU ${t.cpu}`,
     t.reason ?? "",
   ];
   return parts.filter(Boolean).join(" · ");

@@ -47,22 +47,22 @@ export interface Sum {
   toStop: number;
 }
 
-/** One line of the table: the same kind, operation and cause in all runs. */
+/** One line of the table: the same kind and reason in all runs. */
 export interface Line {
   kind: Kind;
-  operation: string;
-  cause: string;
+  /** Of collections their cause, of others the operation; of pauses beside a concurrent collector that too. */
+  reason: string;
   runs: (Sum | null)[];
 }
 
-/** Sums by kind, operation and cause, those with most time first. */
+/** Sums by kind and reason, those with most time first. */
 export function linesOf(runs: JvmPause[][]): Line[] {
   const lines = new Map<string, Line>();
   runs.forEach((pauses, r) => {
     for (const p of pauses) {
-      const [kind, operation, cause] = [kindOf(p), p.operation ?? "", p.cause ?? ""];
-      const key = JSON.stringify([kind, operation, cause]);
-      const line = lines.get(key) ?? { kind, operation, cause, runs: runs.map(() => null) };
+      const [kind, reason] = [kindOf(p), p.cause ?? p.operation ?? ""];
+      const key = JSON.stringify([kind, reason]);
+      const line = lines.get(key) ?? { kind, reason, runs: runs.map(() => null) };
       lines.set(key, line);
       const sum = line.runs[r] ?? { count: 0, time: 0, longest: 0, toStop: 0 };
       line.runs[r] = { count: sum.count + p.together, time: sum.time + p.time, longest: Math.max(sum.longest, lengthOf(p)), toStop: sum.toStop + (p.to_stop ?? 0) };

@@ -181,7 +181,7 @@ function Legend({ runs }: { runs: JvmsOfRun[] }) {
   return (
     <p class="small jvm-legend">
       {used.map((k) => (
-        <span key={k} title={KIND_WORDS[k].help}><span class="swatch" style={{ background: lineColor(KINDS.indexOf(k)) }} aria-hidden="true" /> {KIND_WORDS[k].title}</span>
+        <span key={k} title={KIND_WORDS[k].help} class="line-name"><span class="swatch" style={{ background: lineColor(KINDS.indexOf(k)) }} aria-hidden="true" /> {KIND_WORDS[k].title}</span>
       ))}
     </p>
   );
@@ -211,6 +211,10 @@ function Numbers({ jvms }: { jvms: Jvms }) {
     <div class="stats jvm-numbers">
       <table>
         <caption>in {chosen.value ? "the window" : "the compared window"}</caption>
+        <colgroup>
+          <col class="name" />
+          {runs.map((_, r) => <col key={r} />)}
+        </colgroup>
         <thead>
           <tr>
             <td />
@@ -246,14 +250,13 @@ function ByCause({ jvms }: { jvms: Jvms }) {
   const sum = (r: Row) => r.line.runs[r.run] ?? { count: 0, time: 0, longest: 0, toStop: 0 };
   const columns: ColumnOf<Row>[] = [
     { id: "kind", title: "kind", plain: "kind", help: "what kind of pause", unit: "", group: "", text: (r) => KIND_WORDS[r.line.kind].title },
-    { id: "operation", title: "operation", plain: "operation", help: "as -Xlog:safepoint calls it", unit: "", group: "", text: (r) => r.line.operation },
-    { id: "cause", title: "cause", plain: "cause", help: "why, of collections, as -Xlog:gc calls it", unit: "", group: "", text: (r) => r.line.cause },
+    { id: "reason", title: "because of", plain: "because of", help: "of collections the cause, as -Xlog:gc calls it; of others the operation, as -Xlog:safepoint does; empty where that was not seen", unit: "", group: "", text: (r) => r.line.reason },
     ...(runs.length > 1 ? [{ id: "run", title: "recording", plain: "recording", help: "the recording that the row is about", unit: "", group: "", text: (r: Row) => nameOf(r.run), cell: (r: Row) => <RunName run={r.run} /> }] : []),
     { id: "count", title: "pauses", plain: "pauses per second", help: "pauses per second", unit: "1/s", group: "count", value: (r) => sum(r).count / perSecond(r) },
     { id: "time", title: "stopped", plain: "stopped", help: "share of the time in which all Java threads stood for it", unit: "ratio", group: "time", value: (r) => sum(r).time / perSecond(r) },
     { id: "mean", title: "mean", plain: "mean", help: "mean length", unit: "s", group: "length", value: (r) => sum(r).time / Math.max(1, sum(r).count) },
     { id: "longest", title: "longest", plain: "longest", help: "the longest", unit: "s", group: "length", value: (r) => sum(r).longest },
-    { id: "to_stop", title: "time to safepoint", plain: "time to safepoint", help: "from the request until the last thread had stopped, on average", unit: "s", group: "length", value: (r) => sum(r).toStop / Math.max(1, sum(r).count) },
+    { id: "to_stop", title: "to stop", plain: "time to safepoint", help: "time to safepoint: from the request until the last thread had stopped, on average", unit: "s", group: "length", value: (r) => sum(r).toStop / Math.max(1, sum(r).count) },
   ];
   return <DataTable name="pauses" label="Pauses by what they were for" columns={columns} rows={rows} first="time" />;
 }

@@ -46,7 +46,7 @@ function trials(variants: number, blocks: number, value: (variant: number) => nu
         const seconds = 9 + 2 * next();
         out.push({
           number: out.length + 1, stage, block, variant: of, set: [], explained: block === blocks - 1, end: "measured", reason: null, at, seconds, values: [value(of) * (1 + 0.04 * next()), 12.5 + next(), 3.2e8],
-          stolen: busy ? 0.11 : 0.008 + 0.006 * next(), others: busy ? 0.23 : 0.02 + 0.02 * next(), output: null,
+          stolen: busy ? 0.11 : 0.008 + 0.006 * next(), others: busy ? 0.23 : 0.02 + 0.02 * next(), cpu: null, cpus_used: 1.9, output: null,
         });
         at += seconds + 0.6;
       }
@@ -60,7 +60,7 @@ const spoil = (t: Trial | undefined, more: Partial<Trial>) => t && Object.assign
 function base(design: Experiment["design"], name: string): Omit<Experiment, "verdict" | "variants"> {
   return {
     format: EXPERIMENT_FORMAT, name, design, began: 1795623482, host: "bench-3, Linux 6.12.4, 2 CPUs (AMD EPYC 7B13)", command: "java {gc} -cp build Explorer --lock {lock} --threads 2",
-    finished: true, measures: [RATE, CPU, RSS], effect: 0.03, blocks: 30, changes: [], rungs: [], sweep: null, search: null, factorial: null, optimum: null, trials: [],
+    finished: true, measures: [RATE, CPU, RSS], effect: 0.03, together: false, blocks: 30, changes: [], rungs: [], sweep: null, search: null, factorial: null, optimum: null, trials: [],
     cautions: ["In block 4 the hypervisor gave 11 % of the CPU time to others; pairs in random order bear that, with wider intervals."],
     next: [{ says: "What limits `atomic` now is one lock. Try more stripes:", command: "twinscope tune explorer.toml --set lock=striped-4096" }, { says: "Or look at the whole report of both.", command: null }],
   };
@@ -205,7 +205,7 @@ export function optimiseExperiment(objectives = 1): Experiment {
     const failed = i === 9 || i === 30;
     return {
       number: i + 1, stage: 0, block: i, variant: i === 0 ? 0 : 1, set: i === 0 ? [] : set(Math.min(4, Math.max(0, of[0] as number)), of[1] as number, Math.max(1, of[2] as number)), explained: false,
-      end: failed ? "failed" : "measured", reason: failed ? "exit code 1" : null, at: 10 * i, seconds: 9, values: failed ? [] : [rate, 12 + (rate / 14000) ** 2 * 3 + 4 * next(), 3.2e8], stolen: 0.01, others: 0.02, output: null,
+      end: failed ? "failed" : "measured", reason: failed ? "exit code 1" : null, at: 10 * i, seconds: 9, values: failed ? [] : [rate, 12 + (rate / 14000) ** 2 * 3 + 4 * next(), 3.2e8], stolen: 0.01, others: 0.02, cpu: null, cpus_used: 0.8, output: null,
     };
   });
   const factors = [1, 1, 1.46, 1.41, 1.38];

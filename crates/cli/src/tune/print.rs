@@ -4,8 +4,10 @@ mod factorial;
 mod optimum;
 mod search;
 
+use super::usage;
 use crate::text::{clean, cut, table, trimmed};
 use anyhow::Result;
+use host::Host;
 use std::path::Path;
 use tune::result::{Change, DesignKind, Experiment, MeasureHead, TrialEnd, Verdict};
 use tune::{amount, factor};
@@ -232,6 +234,7 @@ pub(super) fn csv(of: &Experiment) -> Result<()> {
         "seconds",
         "stolen",
         "others",
+        "cpu",
     ]
     .map(str::to_owned)
     .into();
@@ -256,6 +259,7 @@ pub(super) fn csv(of: &Experiment) -> Result<()> {
             number(trial.seconds),
             number(trial.stolen),
             number(trial.others),
+            trial.cpu.map_or(String::new(), |cpu| cpu.to_string()),
         ];
         row.extend((0..of.measures.len()).map(|m| number(trial.values.get(m).copied().flatten())));
         let usual = of.variants.get(trial.variant).map_or(&[][..], |v| v.set.as_slice());
@@ -371,6 +375,11 @@ pub(super) fn plan(of: &tune::Experiment) -> Result<u8> {
         }
         tune::Design::Factorial { .. } => println!("\n{blocks} blocks of {runs} runs: {} trials", blocks * runs),
         _ => println!("\nat most {blocks} blocks of a comparison; changes of {:.1} % matter", plan.effect * 100.0),
+    }
+    if let Some([first, second]) = tune::cpus(&Host::live(), of).map_err(|why| usage(clean(&why)))? {
+        println!(
+            "Both trials of a block run at the same time: the first of its order on CPU {first}, the second on CPU {second}."
+        );
     }
     let aliased = of.aliased();
     if !aliased.is_empty() {

@@ -4,6 +4,7 @@ mod designs;
 mod groups;
 mod kills;
 mod settings;
+mod together;
 
 use crate::common::{Folder, skipped};
 use kills::{finished, slow};

@@ -39,6 +39,9 @@ pub struct File {
     /// Four blocks and Student's t.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub quick: bool,
+    /// Both trials of a block at the same time, on two CPUs that they swap.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub together: bool,
     /// In how many blocks each variant has a second trial, recorded in full, for explaining. 3 where it does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explained: Option<usize>,

@@ -1,10 +1,42 @@
 //! What the machine did beside a trial: CPU time that the hypervisor gave to others, and that other programs used.
 
+use super::process;
 use host::Host;
+use std::time::Instant;
+
+/// The parts of the CPUs' time that were stolen, and that others used.
+pub(super) type Aside = Option<(f64, f64)>;
+
+/// The time from here on.
+pub(super) struct Beside {
+    host: Host,
+    began: Instant,
+    before: Option<Stat>,
+    used: f64,
+}
+
+impl Beside {
+    pub(super) fn begin() -> Beside {
+        let host = Host::at("/");
+        let before = Stat::read(&host);
+        Beside { host, began: Instant::now(), before, used: process::used_by_children() }
+    }
+
+    /// How long it has lasted.
+    pub(super) fn seconds(&self) -> f64 {
+        self.began.elapsed().as_secs_f64()
+    }
+
+    /// What the machine did meanwhile beside the processes that were started and have ended.
+    pub(super) fn end(&self) -> Aside {
+        let own = process::used_by_children() - self.used;
+        self.before.zip(Stat::read(&self.host)).and_then(|(a, b)| a.until(&b, own))
+    }
+}
 
 /// CPU time of the whole machine since boot, in ticks (proc_stat(5)).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Stat {
+struct Stat {
     all: f64,
     busy: f64,
     stolen: f64,
@@ -12,7 +44,7 @@ pub(super) struct Stat {
 
 impl Stat {
     /// Reads it; `None` where there is none.
-    pub(super) fn read(host: &Host) -> Option<Stat> {
+    fn read(host: &Host) -> Option<Stat> {
         let text = host.read("/proc/stat").ok()?;
         Stat::parse(&String::from_utf8_lossy(text.as_ref()))
     }
@@ -27,7 +59,7 @@ impl Stat {
 
     /// Between this and a later one: the parts of the CPUs' time that were stolen, and that others used, when the trial's own
     /// processes used so many seconds of it. `None` where no time passed.
-    pub(super) fn until(&self, later: &Stat, own: f64) -> Option<(f64, f64)> {
+    fn until(&self, later: &Stat, own: f64) -> Option<(f64, f64)> {
         let all = later.all - self.all;
         let part = |ticks: f64| (ticks / all).clamp(0.0, 1.0);
         let own = own * rustix::param::clock_ticks_per_second() as f64;

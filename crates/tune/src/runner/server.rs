@@ -1,8 +1,8 @@
 //! The server of a trial: started, waited for until it is ready, and ended.
 
+use super::attempt::{Fault, TIMEOUT};
 use super::process::{Service, Start};
 use super::used::{self, Count};
-use super::{Fault, TIMEOUT};
 use crate::experiment::{Invocation, words};
 use crate::file::Server;
 use crate::measure::{Used, lines};

@@ -73,6 +73,7 @@ pub fn show(
         verdict: String::new(),
         measures,
         effect: plan.effect,
+        together: plan.together,
         blocks: plan.blocks,
         variants: (0..experiment.shown_variants(&session)).map(|v| view.variant(v)).collect(),
         changes,

@@ -39,11 +39,14 @@ pub(super) fn all(events: &[Event], path: &Path, began: f64) -> Vec<Trial> {
                     values: Vec::new(),
                     stolen: record.stolen,
                     others: record.others,
+                    cpu: record.on_cpu,
+                    cpus_used: record.cpu.zip(record.wall.filter(|wall| *wall > 0.0)).map(|(cpu, wall)| cpu / wall),
                     output: None,
                 });
             }
-            Event::Ended { outcome, .. } => {
-                let Some(trial) = trials.last_mut() else { continue };
+            Event::Ended { trial: number, outcome } => {
+                // Two may have begun before the first of them ended.
+                let Some(trial) = trials.iter_mut().rev().find(|t| t.number == *number) else { continue };
                 match outcome {
                     Outcome::Measured(values) => (trial.end, trial.values) = (TrialEnd::Measured, values.clone()),
                     Outcome::Failed(why) => {

@@ -308,9 +308,37 @@ pub(super) fn grows(points: &[Point]) -> Option<String> {
     (grown.1 > 0.0 && !first.ledger.is_empty()).then(|| grown.0.clone())
 }
 
+/// A command that used more CPUs than this is not of one thread.
+const ONE: f64 = 1.1;
+
+/// What a reader should know of trials that ran at the same time.
+fn side_by_side(of: &result::Experiment) -> Vec<String> {
+    let mut cpus: Vec<usize> = of.trials.iter().filter_map(|t| t.cpu).collect();
+    cpus.sort_unstable();
+    cpus.dedup();
+    let Some((last, before)) = cpus.split_last() else { return Vec::new() };
+    let before: Vec<String> = before.iter().map(usize::to_string).collect();
+    let which =
+        if before.is_empty() { format!("CPU {last}") } else { format!("CPUs {} and {last}", before.join(", ")) };
+    let mut said = vec![format!(
+        "Both trials of a block ran at the same time, on {which}, which they swapped at random. What the machine did meanwhile hit \
+         both; the bandwidth of memory and the caches that these CPUs share were shared, so that either may be slower than alone."
+    )];
+    // Those for explaining have both CPUs; the others can use more than one only where they say so themselves.
+    let used = |t: &result::Trial| Some((t.variant, t.cpus_used.filter(|used| *used > ONE)?));
+    if let Some((variant, most)) = of.trials.iter().filter_map(used).max_by(|a, b| a.1.total_cmp(&b.1)) {
+        said.push(format!(
+            "{} used {most:.1} CPUs on average where it had both: it is not of one thread, and on one CPU its threads waited for each \
+             other. Measure it without together = true.",
+            name(of, variant)
+        ));
+    }
+    said
+}
+
 /// What a reader should know before he believes it.
 pub(super) fn cautions(of: &result::Experiment, experiment: &Experiment) -> Vec<String> {
-    let mut said = Vec::new();
+    let mut said = if of.together { side_by_side(of) } else { Vec::new() };
     let measured: Vec<_> = of.trials.iter().filter(|t| t.end == TrialEnd::Measured && !t.explained).collect();
     let disturbed = |what: &dyn Fn(&result::Trial) -> Option<f64>| {
         let parts: Vec<f64> = measured.iter().filter_map(|t| what(t)).collect();

@@ -96,6 +96,7 @@ export function TrialTable({ e }: { e: Experiment }) {
     { id: "seconds", title: "took", plain: "took", help: "from its preparation to its cleanup", unit: "s", group: "seconds", value: (t) => nan(t.seconds) },
     { id: "stolen", title: "stolen", plain: "stolen", help: "part of the machine's CPU time that the hypervisor gave to others", unit: "ratio", group: "stolen", value: (t) => nan(t.stolen) },
     { id: "others", title: "others' CPU", plain: "others' CPU", help: "part of the machine's CPU time that other programs used", unit: "ratio", group: "others", value: (t) => nan(t.others) },
+    ...(e.together ? [{ id: "cpu", title: "CPU", plain: "CPU", help: "the CPU that it had for itself while the other trial of its block ran on another", unit: "", group: "cpu", value: (t: Trial) => nan(t.cpu) }] : []),
   ];
   return (
     <section class="table" aria-labelledby="at-all">

@@ -1,0 +1,189 @@
+//! Logs of garbage collections: unified logging of JDK 9 and later (`-Xlog:gc*`, `-Xlog:safepoint`) with whatever decorations, and the
+//! lines of JDK 8 and before (`-verbose:gc`, `-XX:+PrintGCDetails`) as far as they are regular.
+
+mod classic;
+mod unified;
+
+use crate::profile::Profile;
+use crate::rows::Pause;
+use model::{Fact, NULL};
+
+/// A pause as a log tells it. Times are nanoseconds on the log's clock; begin and end are where the log has times at all.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Found {
+    kind: &'static str,
+    operation: Option<String>,
+    cause: Option<String>,
+    at: Option<i64>,
+    time: i64,
+    to_stop: Option<i64>,
+    used: Option<(i64, i64)>,
+}
+
+/// What was read of a log so far.
+#[derive(Debug, Default)]
+struct Log {
+    pauses: Vec<Found>,
+    collector: Option<String>,
+    version: Option<String>,
+    pid: Option<i64>,
+    /// Whether lines say how long the JVM had run; else the log's clock is that on the wall, where it has one.
+    uptime: bool,
+    /// The wall clock of the first line that has it, Unix nanoseconds, and how long the JVM had run then.
+    first: Option<(i64, Option<i64>)>,
+    /// The last time on a line.
+    last: i64,
+}
+
+impl Log {
+    /// Takes in the times of a line; that on the log's clock comes back.
+    fn time(&mut self, wall: Option<i64>, uptime: Option<i64>) -> Option<i64> {
+        self.uptime |= uptime.is_some();
+        self.first = self.first.or(wall.map(|wall| (wall, uptime)));
+        let now = if self.uptime { uptime } else { wall };
+        self.last = now.unwrap_or(self.last).max(self.last);
+        now
+    }
+}
+
+pub(crate) fn looks_like(bytes: &[u8]) -> bool {
+    let lines = bytes.split(|b| *b == b'\n').take(200).filter_map(|line| std::str::from_utf8(line).ok());
+    let mut good = 0;
+    for line in lines {
+        good += usize::from(unified::is_one(line) || classic::is_one(line));
+    }
+    good > 0
+}
+
+pub(crate) fn read(bytes: &[u8], profile: &mut Profile) {
+    let text = String::from_utf8_lossy(bytes);
+    let classic = text.lines().take(200).filter(|line| classic::is_one(line)).count();
+    let unified = text.lines().take(200).filter(|line| unified::is_one(line)).count();
+    let found = if unified >= classic { unified::read(&text) } else { classic::read(&text) };
+    let comm = profile.text("java");
+    if found.pauses.iter().any(|p| p.at.is_none()) {
+        profile.note("lines of the log have no time: what they tell is put where the lines before it ended");
+    }
+    if !found.pauses.iter().any(|p| p.to_stop.is_some()) {
+        profile.note("the log does not say how long it took to stop the threads: -Xlog:safepoint does");
+    }
+    let mut now = match found.first {
+        Some((wall, _)) if !found.uptime => wall,
+        _ => 0,
+    };
+    for p in &found.pauses {
+        let at = p.at.unwrap_or(now);
+        now = at.saturating_add(p.time).max(now);
+        let mut text = |text: &Option<String>| text.as_deref().map_or(NULL, |text| profile.text(text));
+        let (operation, cause) = (text(&p.operation), text(&p.cause));
+        let (used_before, used_after) = p.used.unwrap_or((NULL, NULL));
+        let pause = Pause {
+            pid: found.pid.unwrap_or(NULL),
+            comm,
+            kind: profile.text(p.kind),
+            operation,
+            cause,
+            at,
+            time: p.time,
+            to_stop: p.to_stop.unwrap_or(NULL),
+            used_before,
+            used_after,
+        };
+        pause.put(profile);
+    }
+    for (name, value) in [("java.collector", found.collector), ("java.version", found.version)] {
+        if let Some(value) = value {
+            profile.facts.push(Fact { category: "runtime".into(), name: name.into(), value });
+        }
+    }
+    // Of a log that tells how long the JVM had run, time 0 is when it began; else the first line.
+    let start = match found.first {
+        Some((wall, _)) if !found.uptime => wall,
+        _ => 0,
+    };
+    profile.start = Some(start);
+    if let Some((wall, uptime)) = found.first {
+        profile.manifest.start_unix = wall.saturating_sub(uptime.unwrap_or(0));
+    }
+    profile.manifest.duration = Some(found.last.max(now).saturating_sub(start));
+}
+
+/// A size: `24M`, `512K`, `1.5G`, `24.0M`, `0.0B`.
+fn size(text: &str) -> Option<i64> {
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at_checked(digits)?;
+    let factor = match unit {
+        "" | "B" => 1.0,
+        "K" => 1024.0,
+        "M" => 1024.0 * 1024.0,
+        "G" => 1024.0 * 1024.0 * 1024.0,
+        _ => return None,
+    };
+    let bytes = number.parse::<f64>().ok()? * factor;
+    (0.0..1e18).contains(&bytes).then_some(bytes as i64)
+}
+
+/// A change of the heap: `24M->4M(256M)`, `24.0M(24.0M)->4.0M(20.0M)`, `42M(10%)->24M(6%)`.
+fn change(word: &str) -> Option<(i64, i64)> {
+    let (before, after) = word.split_once("->")?;
+    let plain = |part: &str| size(part.split('(').next().unwrap_or_default());
+    Some((plain(before)?, plain(after)?))
+}
+
+/// A decimal number with a unit of time after it, in nanoseconds.
+fn span(number: &str, unit: &str) -> Option<i64> {
+    let digits = match unit {
+        "ns" => 0,
+        "us" => 3,
+        "ms" => 6,
+        "s" | "secs" | "seconds" => 9,
+        _ => return None,
+    };
+    // Some languages write a comma.
+    let (whole, part) = number.split_once(['.', ',']).unwrap_or((number, "0"));
+    let plain = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    if !plain(whole) || !plain(part) {
+        return None;
+    }
+    let part = format!("{part:0<9}0").get(..digits)?.parse::<i64>().unwrap_or(0);
+    whole.parse::<i64>().ok()?.checked_mul(10i64.pow(digits as u32))?.checked_add(part)
+}
+
+/// A time of day as ISO 8601 has it, in Unix nanoseconds: `2026-11-26T00:00:00.123+0000`.
+fn iso(text: &str) -> Option<i64> {
+    let (date, rest) = text.split_once('T')?;
+    let mut date = date.splitn(3, '-').map(str::parse::<i64>);
+    let (year, month, day) = (date.next()?.ok()?, date.next()?.ok()?, date.next()?.ok()?);
+    if !(1970..3000).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+        return None;
+    }
+    let zone_at = rest.rfind(['+', '-', 'Z'])?;
+    let (clock, zone) = rest.split_at_checked(zone_at)?;
+    let mut parts = clock.splitn(3, ':');
+    let (hour, minute, second) =
+        (parts.next()?.parse::<i64>().ok()?, parts.next()?.parse::<i64>().ok()?, parts.next()?);
+    let (second, part) = second.split_once(['.', ',']).unwrap_or((second, "0"));
+    let second = second.parse::<i64>().ok().filter(|s| (0..62).contains(s))?;
+    let nanoseconds = format!("{part:0<9}").get(..9)?.parse::<i64>().ok()?;
+    if !(0..24).contains(&hour) || !(0..60).contains(&minute) {
+        return None;
+    }
+    let sign = if zone.starts_with('-') { -1 } else { 1 };
+    let digits: String = zone.chars().filter(char::is_ascii_digit).collect();
+    let offset = match digits.len() {
+        0 => 0,
+        4 => digits.get(..2)?.parse::<i64>().ok()? * 3600 + digits.get(2..)?.parse::<i64>().ok()? * 60,
+        _ => return None,
+    };
+    // Days since 1970 of a date (Hinnant, "chrono-compatible low-level date algorithms").
+    let year_of_march = if month <= 2 { year - 1 } else { year };
+    let era = year_of_march.div_euclid(400);
+    let of_era = year_of_march - era * 400;
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    let days = era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + day_of_year - 719_468;
+    let seconds = days * 86_400 + hour * 3600 + minute * 60 + second - sign * offset;
+    seconds.checked_mul(1_000_000_000)?.checked_add(nanoseconds)
+}
+
+#[cfg(test)]
+mod tests;
