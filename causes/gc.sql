@@ -5,6 +5,9 @@
 -- yields: compaction goroutine-lock heap-size ipi irq-imbalance memory-limit nagle page-faults priority slow-clock
 --   thundering-herd
 -- says: garbage collection takes {slow:s} per unit of work (baseline {against:s})
+-- evidence: all Java threads stand {stopped:ratio} of the time (baseline {against_stopped:ratio}), in {pauses:1/s} pauses
+--   (baseline {against_pauses:1/s})
+-- evidence: {which:ratio} of that are {kind}[[, because of {cause}]][[: {hint}]]
 -- evidence: in threads {threads}
 -- check: -Xlog:gc*, jstat -gcutil PID 1s; GODEBUG=gctrace=1
 -- try: allocate less (async-profiler -e alloc), a larger young generation, another collector (-XX:+UseParallelGC for
@@ -21,10 +24,25 @@
 -- tail: helper Shenandoah*
 -- tail-says: slow requests stand still for {more:s} while thread {helper} collects garbage
 -- when:
-select grown(sum(slow), sum(against), 1.2, 1.4) as score, ramp(sum(share), 0.07, 0.13) as of_waits,
-       sum(slow) as collector, sum(against) as against_collector, group_concat(distinct thread) as threads
-from budget
-where state in ('user', 'kernel', 'lock', 'fault', 'disk', 'runnable') and has_role(roles, 'gc.work') having count(*) > 0
+with stopped as materialized (
+    select count(*) as told, coalesce(sum(iif(side = 'slow', time * per_unit, 0)), 0) / 1e9 as slow,
+           coalesce(sum(iif(side = 'against', time * per_unit, 0)), 0) / 1e9 as against
+    from w_jvm_pause where kind <> 'operation'
+),
+work as materialized (
+    select sum(slow) as slow, sum(against) as against, sum(share) as share, group_concat(distinct thread) as threads
+    from budget
+    where state in ('user', 'kernel', 'lock', 'fault', 'disk', 'runnable') and has_role(roles, 'gc.work')
+    having count(*) > 0
+)
+select grown(w.slow, w.against, 1.2, 1.4) as score,
+       -- Others wait for as long as the pauses last. Where these were not recorded, all of their waits are taken for it
+       -- if the collector's work is a tenth of the slowdown.
+       iif(s.told > 0, min(max(s.slow - s.against, 0) / nullif((select max(slow - coalesce(against, 0), 0) from measure
+                                                                where name = 'elapsed'), 0), 1.0),
+           ramp(w.share, 0.07, 0.13)) as of_waits,
+       w.slow as collector, w.against as against_collector, w.threads
+from work w, stopped s
 -- claims:
 select 'garbage collection' as subject, cell,
        iif(has_role(roles, 'gc.work') and state <> 'idle' or has_role(roles, 'gc.stop'), 1.0, of_waits) as part
@@ -33,6 +51,30 @@ where state in ('user', 'kernel', 'lock', 'fault', 'disk', 'runnable') and has_r
       -- While it runs the others wait; then it lets them go all at once, and they wait behind one another.
    or state in ('idle', 'lock', 'other') and has_role(roles, 'gc.stop', 'safepoint')
    or state in ('idle', 'fewer_threads', 'runnable') and share > 0
+-- tells:
+with stopped as materialized (
+    select kind, cause, sum(iif(side = 'slow', time * per_second, 0)) / 1e9 as slow,
+           sum(iif(side = 'against', time * per_second, 0)) / 1e9 as against,
+           sum(iif(side = 'slow', together * per_second, 0)) as pauses,
+           sum(iif(side = 'against', together * per_second, 0)) as against_pauses
+    from w_jvm_pause where kind <> 'operation' group by kind, cause
+),
+sums as (
+    select sum(slow) as stopped, sum(against) as against_stopped, sum(pauses) as pauses,
+           sum(against_pauses) as against_pauses, max(sum(slow - against), 1e-12) as more
+    from stopped
+)
+select s.stopped, s.against_stopped, s.pauses, s.against_pauses, min(max(k.slow - k.against, 0) / s.more, 1.0) as which,
+       case k.kind when 'young' then 'young collections' when 'full' then 'full collections'
+                   else 'pauses of a concurrent collector' end as kind, k.cause as cause,
+       case when k.cause glob '*Humongous*' then 'objects of half a region or more go straight to the old generation '
+                 || '(-XX:G1HeapRegionSize, smaller arrays)'
+            when k.cause glob 'Metadata*' then 'classes are loaded and dropped all the time'
+            when k.cause glob 'GCLocker*' then 'native code holds arrays by GetPrimitiveArrayCritical'
+            when k.cause glob 'System.gc*' then 'the program asks for them'
+            when k.kind = 'full' then 'the old generation is full: the heap is too small, or something keeps too much'
+            when k.kind = 'young' then 'much is allocated for the size of the young generation' end as hint
+from sums s, (select * from stopped order by slow - against desc limit 1) k
 -- test claims: the collector works more
 -- budget* thread='GC Thread#' state=user slow=4 against=1
 -- budget* state=idle slow=3
@@ -40,3 +82,11 @@ where state in ('user', 'kernel', 'lock', 'fault', 'disk', 'runnable') and has_r
 -- test refuses: as much as before
 -- budget thread='GC Thread#' state=user slow=1 against=1
 -- budget state=idle slow=3
+-- test claims: of the waits as much as the pauses last
+-- budget* thread='GC Thread#' state=user slow=4 against=1
+-- budget* state=idle slow=3
+-- budget state=user path=;Main.run; slow=1 against=1
+-- measure name=elapsed slow=8 against=2
+-- w_jvm_pause side=slow kind=full cause='Allocation Failure' time=2000000000 per_unit=1 per_second=0.25 together=1
+-- w_jvm_pause side=against kind=young cause='Allocation Failure' time=100000000 per_unit=1 per_second=0.25 together=1
+-- says 'garbage collection takes'

@@ -15,6 +15,10 @@ const OTHERS: f64 = 0.1;
 /// A change of the pace up to this factor happens between runs of the same program.
 const BY_CHANCE: f64 = 2.0;
 
+/// Compiling takes so much of a CPU in the second half of a run that has not warmed up, and so many times as much as in one that has.
+const COMPILES: f64 = 0.1;
+const COMPILES_MORE: f64 = 3.0;
+
 /// What a caution is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CautionKind {
@@ -32,6 +36,8 @@ pub enum CautionKind {
     Ticks,
     /// The ledger of a run was only sampled.
     Ledger,
+    /// A JVM was still compiling in one run, and not in another.
+    WarmUp,
 }
 
 impl CautionKind {
@@ -45,6 +51,7 @@ impl CautionKind {
             CautionKind::Frequency => "frequency",
             CautionKind::Ticks => "ticks",
             CautionKind::Ledger => "ledger",
+            CautionKind::WarmUp => "warm-up",
         }
     }
 }
@@ -142,6 +149,29 @@ fn pace(run: &Run, window: &Window) -> Option<f64> {
     Some(found.rate()).filter(|rate| *rate > 0.0)
 }
 
+/// That JVMs of one run were still compiling when those of another had done: the commonest way to compare two runs of Java wrongly.
+fn warm_up(runs: &[Run], windows: &[Window], sides: [&[usize]; 2]) -> Option<Caution> {
+    let compiling = |index: usize| {
+        let (run, window) = (runs.get(index)?, windows.get(index)?);
+        let second = Window { from: window.from + (window.to - window.from) / 2, ..window.clone() };
+        means::means(run, "jvm_compiler", "time", &[], &second).first().map(|mean| (run, mean.1))
+    };
+    let mut all: Vec<(&Run, f64)> = sides.into_iter().flatten().filter_map(|&index| compiling(index)).collect();
+    all.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let ((warm, least), (cold, most)) = (all.first()?, all.last()?);
+    if *most < COMPILES || *most < COMPILES_MORE * least.max(0.0) {
+        return None;
+    }
+    let text = format!(
+        "The JVM of {} was still compiling: {:.0} % of a CPU in the second half of the run, {:.0} % in {}. What differs may be warm-up:          let both run longer, and compare windows late in them (--from).",
+        cold.name,
+        most * 100.0,
+        least * 100.0,
+        warm.name
+    );
+    Some(Caution { kind: CautionKind::WarmUp, run: None, text })
+}
+
 /// All that stands against comparing the two sides, each a list of runs.
 pub fn of(
     runs: &[Run],
@@ -167,6 +197,7 @@ pub fn of(
         );
         found.push(Caution { kind: CautionKind::Frequency, run: None, text });
     }
+    found.extend(warm_up(runs, windows, sides));
     let ([a], [b]) = (sides[0], sides[1]) else { return found };
     let speed = |i: usize| pace(runs.get(i)?, windows.get(i)?);
     if let (Some(one), Some(other)) = (speed(*a), speed(*b)) {

@@ -37,13 +37,15 @@ pub enum Page {
     Instructions,
     /// Cache lines that threads fight over.
     Sharing,
+    /// Java virtual machines: pauses, heap, compilers.
+    Jvm,
     /// The recorder itself.
     Recorder,
 }
 
 impl Page {
     /// Every page, in order.
-    pub const ALL: [Page; 16] = [
+    pub const ALL: [Page; 17] = [
         Page::TimeBudget,
         Page::Requests,
         Page::Cpu,
@@ -59,6 +61,7 @@ impl Page {
         Page::Calls,
         Page::Instructions,
         Page::Sharing,
+        Page::Jvm,
         Page::Recorder,
     ];
 
@@ -80,6 +83,7 @@ impl Page {
             Page::Calls => "calls",
             Page::Instructions => "instructions",
             Page::Sharing => "sharing",
+            Page::Jvm => "jvm",
             Page::Recorder => "recorder",
         }
     }
@@ -102,6 +106,7 @@ impl Page {
             Page::Calls => "System calls",
             Page::Instructions => "Instructions",
             Page::Sharing => "Sharing",
+            Page::Jvm => "JVM",
             Page::Recorder => "Recorder",
         }
     }

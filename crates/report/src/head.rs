@@ -86,6 +86,7 @@ pub(crate) fn head(
         requests,
         instructions: instructions.map(|made| made.spec.clone()),
         sharing: None,
+        jvm: None,
         pages: page_specs(comparison, pages),
     })
 }

@@ -12,6 +12,7 @@ mod explained;
 mod flame;
 mod head;
 mod html;
+mod jvm;
 mod ledger;
 mod listings;
 mod locks;
@@ -98,6 +99,10 @@ pub fn report(runs: &[Run], comparison: &Comparison, options: &Explain) -> Resul
         if shared.is_some() {
             summed::page(&mut pages, Page::Sharing).view = Some(View::Sharing);
         }
+        let jvms = jvm::jvms(runs);
+        if jvms.is_some() {
+            summed::page(&mut pages, Page::Jvm).view = Some(View::Jvm);
+        }
         let (requests, block) = requests.map(|r| (r.spec, (requests::BLOCK.to_owned(), r.block))).unzip();
         columns.extend(block);
         let mut blocks = Vec::with_capacity(pages.len() + columns.len() + 2);
@@ -115,9 +120,13 @@ pub fn report(runs: &[Run], comparison: &Comparison, options: &Explain) -> Resul
         if let Some(shared) = &shared {
             blocks.push((sharing::BLOCK.to_owned(), html::pack(&serde_json::to_vec(shared)?)?));
         }
+        if let Some(jvms) = &jvms {
+            blocks.push((jvm::BLOCK.to_owned(), html::pack(&serde_json::to_vec(jvms)?)?));
+        }
         blocks.push((head::SET_UP.to_owned(), html::pack(&serde_json::to_vec(&head::set_up(runs))?)?));
         let mut head = head::head(runs, comparison, &explained, &mut pages, (spec, requests, instructions.as_ref()))?;
         head.sharing = shared.map(|_| bundle::BlockRef { block: sharing::BLOCK.into() });
+        head.jvm = jvms.map(|_| bundle::BlockRef { block: jvm::BLOCK.into() });
         Ok(Report { html: html::assemble(&head, &blocks)?, explained })
     })
 }

@@ -9,7 +9,11 @@ mod cputime;
 #[cfg(feature = "bpf")]
 mod dearness;
 mod entities;
+#[cfg(feature = "bpf")]
+mod looking;
 pub mod mask;
+#[cfg(feature = "bpf")]
+mod memory;
 pub mod parse;
 pub mod scope;
 mod source;
@@ -37,6 +41,7 @@ mod instructions;
 mod interrupts;
 mod ipis;
 mod irqs;
+mod jvm;
 mod kernel;
 mod kernel_config;
 mod ksm;
@@ -111,6 +116,7 @@ pub static ALL: &[&Source] = &[
     &tcp::SOURCE,
     &turns::SOURCE,
     &reads::SOURCE,
+    &jvm::SOURCE,
     &facts::SOURCE,
     &instructions::SOURCE,
     // Last: a tick's rows of the dictionary come after those that refer to it.

@@ -580,6 +580,8 @@ export type Head = {
   instructions: Instructions | null,
   /** Cache lines that threads fight over: the block of JSON, a `SharedLines`; null where no recording says anything of it. */
   sharing: BlockRef | null,
+  /** Pauses, heap and options of JVMs, see [`super::Jvms`]; null where none was recorded. */
+  jvm: BlockRef | null,
   /** The pages, in the order of the left rail. Each has data. */
   pages: Array<PageSpec>,
 };
@@ -603,6 +605,66 @@ export type Instructions = {
   against: number | null,
   /** By run: why it has no machine code; null where it has. */
   missing: Array<NoCode | null>,
+};
+
+/** An option of a JVM. */
+export type JvmFlag = {
+  /** The main class, module or jar. */
+  main: string,
+  /** Its name, as after `-XX:`. */
+  name: string,
+  /** By run: what it came to; null where it has its default. */
+  values: Array<string | null>,
+  /** By run: who gave it that value; null where it has its default. */
+  origins: Array<string | null>,
+};
+
+/** A pause, or several that could not be told apart. */
+export type JvmPause = {
+  /** The process. */
+  pid: number,
+  /** Its name. */
+  comm: string,
+  /** `young`, `full`, `concurrent` or `operation`. */
+  kind: string,
+  /** What the JVM stopped for; null where that is not known. */
+  operation: string | null,
+  /** Why, of collections; null where that is not known. */
+  cause: string | null,
+  /** When all threads had stopped. */
+  at: number,
+  /** How long they stood, all pauses of the row together. */
+  time: number,
+  /** From the request until all had stopped; null where that is not known. */
+  to_stop: number | null,
+  /** Heap in use after it, bytes; null where that is not known. */
+  used_after: number | null,
+  /** How many pauses it stands for. */
+  together: number,
+};
+
+/** The block `jvm`. */
+export type Jvms = {
+  /** By run. */
+  runs: Array<JvmsOfRun>,
+  /** Options whose value is not the same in all runs, by process and name. */
+  flags: Array<JvmFlag>,
+  /** The query behind the pauses. */
+  query: string,
+};
+
+/** The JVMs of a run. */
+export type JvmsOfRun = {
+  /** Threads that ran at once on average, in stretches of equal length from the start of the recording; empty where that was not recorded. */
+  running: Array<number>,
+  /** The length of such a stretch. */
+  step: number,
+  /** The heap in use of all JVMs of the run at a time: seconds, and bytes. In order; before a collection and after it where both are known. */
+  heap: Array<[number, number]>,
+  /** Pauses, in order; of more than can be shown the longest. */
+  pauses: Array<JvmPause>,
+  /** Pauses that are left out. */
+  left_out: number,
 };
 
 /** The law of a sweep. */
@@ -1596,8 +1658,11 @@ export type Verdict = {
   level: Level,
 };
 
-/** What a page draws above its charts, from a block of its own: `profile`, `requests`, `instructions`, or `sharing`. */
-export type View = "time-budget" | "profiles" | "requests" | "instructions" | "sharing";
+/**
+ * What a page draws above its charts, from a block of its own: `profile`, `requests`, `instructions`, `sharing`, or
+ * `jvm`.
+ */
+export type View = "time-budget" | "profiles" | "requests" | "instructions" | "sharing" | "jvm";
 
 /** A part of the samples that waits for one class of things. */
 export type WaitShare = {

@@ -3,7 +3,7 @@ import { Block } from "./block";
 import { BlockError } from "./container";
 import { Columns } from "./columns";
 import { FORMAT } from "./generated";
-import type { Head, Listings, SetUp, SharedLines } from "./types";
+import type { Head, Jvms, Listings, SetUp, SharedLines } from "./types";
 
 /** Reads the head. The error says plainly what is wrong with the file. */
 export function readHead(doc: Document): Head {
@@ -35,6 +35,7 @@ export function readHead(doc: Document): Head {
     requests: null,
     instructions: null,
     sharing: null,
+    jvm: null,
     compared: 0,
     set_up: null,
     ...head,
@@ -142,4 +143,9 @@ export function loadListings(id: string): Promise<Listings> {
 /** The block of shared lines. */
 export function loadSharing(id: string): Promise<SharedLines> {
   return loadJson<SharedLines>(id, (made) => (Array.isArray(made?.runs) ? null : "it holds no recordings"));
+}
+
+/** The block of JVMs. */
+export function loadJvms(id: string): Promise<Jvms> {
+  return loadJson<Jvms>(id, (made) => (Array.isArray(made?.runs) ? null : "it holds no recordings"));
 }

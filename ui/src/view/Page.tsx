@@ -2,13 +2,14 @@
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import type { Columns } from "../bundle/columns";
-import { loadBlock, loadColumns, loadListings, loadSharing } from "../bundle/load";
+import { loadBlock, loadColumns, loadJvms, loadListings, loadSharing } from "../bundle/load";
 import type { EventsTable, Instructions as InstructionsSpec, PageSpec } from "../bundle/types";
 import { anchor, go, report, setParam } from "../state";
 import { ChartView } from "./ChartView";
 import { EventTable } from "./EventTable";
 import { PointsHere } from "./Findings";
 import { Instructions, NoInstructions } from "./Instructions";
+import { Jvm } from "./Jvm";
 import { Guard, Trouble, useLoaded } from "./parts";
 import { Profiles } from "./Profiles";
 import { Requests } from "./Requests";
@@ -38,8 +39,15 @@ function FromSharing({ block }: { block: string }) {
   return <Guard what="Sharing"><Sharing lines={value} /></Guard>;
 }
 
+function FromJvms({ block }: { block: string }) {
+  const { value, error } = useLoaded(() => loadJvms(block), block);
+  if (error) return <Trouble>{error} The rest of the page is not affected.</Trouble>;
+  if (!value) return <p class="quiet" role="status">Unpacking…</p>;
+  return <Guard what="JVM"><Jvm jvms={value} /></Guard>;
+}
+
 function View({ spec }: { spec: PageSpec }) {
-  const { profile, requests, instructions, sharing } = report();
+  const { profile, requests, instructions, sharing, jvm } = report();
   if (spec.view === "requests") {
     return requests && <FromColumns block={requests.block} what={spec.title}>{(columns) => <Requests columns={columns} spec={requests} />}</FromColumns>;
   }
@@ -48,6 +56,7 @@ function View({ spec }: { spec: PageSpec }) {
     return instructions.block === null ? <NoInstructions spec={instructions} /> : <FromListings spec={instructions} block={instructions.block} />;
   }
   if (spec.view === "sharing") return sharing && <FromSharing block={sharing.block} />;
+  if (spec.view === "jvm") return jvm && <FromJvms block={jvm.block} />;
   if (!spec.view || !profile) return null;
   return (
     <FromColumns block={profile.block} what={spec.title}>

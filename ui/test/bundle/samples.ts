@@ -275,6 +275,7 @@ export function sample(o: Options): Sample {
     requests: null,
     instructions: null,
     sharing: null,
+    jvm: null,
     pages,
   };
   if (o.threads) {

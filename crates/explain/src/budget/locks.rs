@@ -21,7 +21,8 @@ pub(super) fn name(cells: &mut [Cell], times: &[[f64; 2]]) {
 
 /// Whether a lock's own name says something: addresses differ from run to run.
 fn is_named(cell: &Cell) -> bool {
-    !(cell.lock.is_empty() || has_address(cell) || cell.lock.ends_with(" ?"))
+    // Of java.util.concurrent the class is known, which many locks have.
+    !(cell.lock.is_empty() || has_address(cell) || cell.lock.ends_with(" ?") || is_java(cell))
 }
 
 /// Whether it is told from others by its address, within its run.
@@ -42,6 +43,8 @@ struct Takers {
     of_caller: HashMap<(String, String), String>,
     /// By process, of java.util.concurrent: seconds by function, and of all.
     java: HashMap<String, (BTreeMap<String, f64>, f64)>,
+    /// By process and function: the class of the lock, where it was seen.
+    classes: HashMap<(String, String), String>,
 }
 
 impl Takers {
@@ -54,6 +57,9 @@ impl Takers {
                 *all += slow;
                 if !cell.caller.is_empty() {
                     *callers.entry(cell.caller.clone()).or_default() += slow;
+                }
+                if let Some((_, class)) = cell.lock.rsplit_once('.').filter(|(_, class)| !class.contains(' ')) {
+                    takers.classes.insert((cell.comm.clone(), cell.caller.clone()), class.to_owned());
                 }
             } else if has_address(cell) && !cell.caller.is_empty() && slow > 0.0 {
                 *by_lock.entry((&cell.comm, &cell.lock)).or_default().entry(&cell.caller).or_default() += slow;
@@ -87,7 +93,9 @@ impl Takers {
             let own = callers.get(&cell.caller).is_some_and(|time| *time > LITTLE * all);
             let most = most_of(callers.iter().map(|(name, time)| (name.as_str(), *time)));
             let function = if own { Some(cell.caller.as_str()) } else { most };
-            return function.map_or_else(|| "java.util.concurrent".into(), taken_in);
+            let Some(function) = function else { return "java.util.concurrent".into() };
+            let class = self.classes.get(&(cell.comm.clone(), function.to_owned()));
+            return class.map_or_else(|| taken_in(function), |class| format!("{class} {}", taken_in(function)));
         }
         let of = |known: &HashMap<(String, String), String>, name: &str| {
             known.get(&(cell.comm.clone(), name.to_owned())).filter(|_| has_address(cell)).cloned()
@@ -160,5 +168,12 @@ mod tests {
         let of = names(vec![java("Cache.get", 5.0), java("", 1.0), java("Log.add", 1.0), java("Pool.take", 3.0)]);
         assert_eq!(of, ["taken in Cache.get", "taken in Cache.get", "taken in Cache.get", "taken in Pool.take"]);
         assert_eq!(names(vec![java("", 1.0)]), ["java.util.concurrent"]);
+        // The class that was seen in one run is that of the other as well.
+        let seen = |caller: &str, slow: f64| {
+            let (cell, slow) = java(caller, slow);
+            (Cell { lock: "java.util.concurrent.locks.ReentrantLock".into(), ..cell }, slow)
+        };
+        let of = names(vec![seen("Cache.get", 5.0), java("Cache.get", 1.0)]);
+        assert_eq!(of, ["ReentrantLock taken in Cache.get"; 2]);
     }
 }

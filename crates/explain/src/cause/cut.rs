@@ -9,6 +9,32 @@ use query::sql::{ColumnDoc, TableDoc, TableKind};
 const CODE: [(&str, &[&str]); 2] =
     [("stack", &["run", "number", "parent", "frame"]), ("frame", &["run", "number", "function", "module", "kind"])];
 
+/// Events that causes ask for besides what else tells them, and do without in recordings that lack them.
+pub(super) const EVENTS: [(&str, &[&str]); 1] = [(
+    "jvm_pause",
+    &[
+        "run",
+        "side",
+        "t_from",
+        "t",
+        "seconds",
+        "per_unit",
+        "per_second",
+        "pid",
+        "comm",
+        "kind",
+        "operation",
+        "cause",
+        "at",
+        "time",
+        "to_stop",
+        "used_before",
+        "used_after",
+        "together",
+        "exact",
+    ],
+)];
+
 /// The columns that tell of the stretch of a row, which its cut has instead.
 const STRETCH: [&str; 4] = ["run", "t_from", "t", "seconds"];
 
@@ -53,6 +79,11 @@ pub(super) fn define(session: &mut Session) -> Result<(), query::Error> {
     for (table, columns) in CODE {
         if !schema.iter().any(|t| t.name == table) {
             session.define(table, columns, [])?;
+        }
+    }
+    for (table, columns) in EVENTS {
+        if !schema.iter().any(|t| t.name == table) {
+            session.define(&format!("w_{table}"), columns, [])?;
         }
     }
     for (name, sql) in schema.iter().filter_map(cut) {

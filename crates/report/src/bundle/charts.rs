@@ -24,7 +24,8 @@ pub struct PageSpec {
     pub tables: Vec<PageTable>,
 }
 
-/// What a page draws above its charts, from a block of its own: `profile`, `requests`, `instructions`, or `sharing`.
+/// What a page draws above its charts, from a block of its own: `profile`, `requests`, `instructions`, `sharing`, or
+/// `jvm`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
@@ -39,6 +40,8 @@ pub enum View {
     Instructions,
     /// Cache lines that threads fight over.
     Sharing,
+    /// Pauses of JVMs.
+    Jvm,
 }
 
 /// A chart. One that is 0 at all times in all runs is collapsed to its title.

@@ -46,6 +46,8 @@ pub struct Head {
     pub instructions: Option<Instructions>,
     /// Cache lines that threads fight over: the block of JSON, a `SharedLines`; null where no recording says anything of it.
     pub sharing: Option<BlockRef>,
+    /// Pauses, heap and options of JVMs, see [`super::Jvms`]; null where none was recorded.
+    pub jvm: Option<BlockRef>,
     /// The pages, in the order of the left rail. Each has data.
     pub pages: Vec<PageSpec>,
 }

@@ -11,6 +11,7 @@ mod explanation;
 mod flame;
 mod head;
 mod instructions;
+mod jvm;
 mod profile;
 mod requests;
 mod sharing;
@@ -32,6 +33,7 @@ pub use instructions::{
     Instructions, Listed, ListedCalls, ListedCell, ListedFunction, ListedLoop, ListedRow, ListedSides, Listings,
     NoCode, Round, SourceLine, WaitShare,
 };
+pub use jvm::{JvmFlag, JvmPause, Jvms, JvmsOfRun};
 pub use profile::{Measure, PerWhat, ProfileSpec, Sawtooth, Serial, Turns, WeightPer};
 pub use requests::{Place, RequestQueries, Requests, Service};
 pub use sharing::{

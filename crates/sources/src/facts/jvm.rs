@@ -75,6 +75,7 @@ impl Machines {
             }
         }
         about.append(&mut machine.facts);
+        about.extend(effective(facts, pid));
         machine.facts = about;
         if !self.found.contains(&machine) {
             self.found.push(machine);
@@ -94,6 +95,26 @@ impl Machines {
             }
         }
     }
+}
+
+/// What the options came to, with who gave them, those too that the JVM chose by the CPUs and the memory that it found: read in its own memory. Texts are
+/// left out: they are paths and commands.
+#[cfg(feature = "bpf")]
+fn effective(facts: &Facts<'_, '_>, pid: &str) -> Vec<(String, String)> {
+    // A recorded host runs nothing.
+    let Some(pid) = pid.parse().ok().filter(|_| !facts.host.is_fixture()) else { return Vec::new() };
+    let Ok(way) = facts.scope.stacks.hotspot(pid) else { return Vec::new() };
+    let flags = crate::hotspot::flags_set(&crate::memory::Process(pid), &way).unwrap_or_default();
+    let is_text = |flag: &crate::hotspot::Flag| flag.is_text;
+    let fact = |flag: crate::hotspot::Flag| {
+        (format!("flag.{}", flag.name), format!("{} ({})", flag.value, flag.origin.name()))
+    };
+    flags.into_iter().filter(|flag| !is_text(flag)).map(fact).collect()
+}
+
+#[cfg(not(feature = "bpf"))]
+fn effective(_facts: &Facts<'_, '_>, _pid: &str) -> Vec<(String, String)> {
+    Vec::new()
 }
 
 /// The folder of the Java installation whose `libjvm.so` is mapped: `…/lib/server/libjvm.so`, of Java 8 `…/lib/amd64/server/libjvm.so`.

@@ -2,7 +2,7 @@
 
 use super::Unknown;
 use super::tables::Tables;
-use crate::threads::memory::{Memory, Trouble};
+use crate::memory::{Memory, Trouble};
 
 /// Where an object says what class it is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +52,15 @@ impl Klass {
 impl Pointers {
     /// The objects that pointers of the heap lead to; 0 where that cannot be told.
     pub fn plain(self, memory: &impl Memory, held: &[Option<u64>]) -> Result<Vec<u64>, Trouble> {
+        self.objects(memory, held, false)
+    }
+
+    /// The same, where those that may be out of date are followed too: between two cycles of ZGC most are. What they lead to may have moved, or be gone.
+    pub fn likely(self, memory: &impl Memory, held: &[Option<u64>]) -> Result<Vec<u64>, Trouble> {
+        self.objects(memory, held, true)
+    }
+
+    fn objects(self, memory: &impl Memory, held: &[Option<u64>], stale: bool) -> Result<Vec<u64>, Trouble> {
         let Pointers::Coloured { bad, shift } = self else {
             return Ok(held.iter().map(|pointer| pointer.unwrap_or(0)).collect());
         };
@@ -61,7 +70,7 @@ impl Pointers {
             return Ok(vec![0; held.len()]);
         };
         let by = if shift.is_some() { by } else { 0 };
-        let plain = |pointer: u64| if pointer & bad == 0 && by < 64 { pointer >> by } else { 0 };
+        let plain = |pointer: u64| if (stale || pointer & bad == 0) && by < 64 { pointer >> by } else { 0 };
         Ok(held.iter().map(|pointer| pointer.map_or(0, plain)).collect())
     }
 }

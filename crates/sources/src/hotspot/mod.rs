@@ -1,21 +1,36 @@
 //! The memory of HotSpot JVMs, read as it is: no agent, no tool of the JDK, no stop. The JVM goes on while it is read, so what changed meanwhile is left
 //! out, and nothing in it is trusted.
 //!
-//! `tables` are what the JVM says of its own structures. With them `pending` finds who waits for which monitor, `data` what lies at an address.
+//! `tables` are what the JVM says of its own structures, and `way` keeps them for each process. With them `pending` finds who waits for which monitor,
+//! `data` what lies at an address, `counters` what the JVM counts of itself, `flags` what its options came to, `internals` what it keeps in variables that
+//! only its symbol table names, `objects` what is in fields of Java objects, and `roster` its threads.
 
+mod counters;
 mod data;
+mod flags;
 mod header;
+mod internals;
 mod name;
+mod objects;
 mod pending;
+mod roster;
 mod tables;
+#[cfg(test)]
+pub(crate) mod testing;
+mod threads;
 mod version;
+mod way;
 
+pub(crate) use counters::Counters;
 pub(crate) use data::{Data, Kind, SecondarySupers};
-pub(crate) use pending::{Machine, Pending};
-pub(crate) use tables::EXPORTED;
+pub(crate) use flags::{Flag, set as flags_set};
+pub(crate) use internals::{Internals, Safepoint};
+pub(crate) use pending::{Kind as PendingKind, Machine, Pending};
+pub(crate) use roster::{JavaThread, Roster};
+pub(crate) use way::{Way, Ways};
 
-use crate::stacks::Stacks;
-use crate::threads::memory::Trouble;
+use crate::looking::Why;
+use crate::memory::Trouble;
 
 /// Why a JVM is not understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +40,8 @@ pub(crate) enum Unknown {
     Starting,
     /// What the JVM does not tell.
     Missing(&'static str),
+    /// Its library cannot be read.
+    Words(String),
 }
 
 impl From<Trouble> for Unknown {
@@ -33,17 +50,14 @@ impl From<Trouble> for Unknown {
     }
 }
 
-/// Where a process has the tables: the addresses of [`EXPORTED`]. `None` where it has mapped no `libjvm.so`, or is gone.
-///
-/// # Errors
-/// In words: its library cannot be read, or does not export them.
-pub(crate) fn exported(pid: u32, stacks: &Stacks) -> Option<Result<[u64; EXPORTED.len()], String>> {
-    let found = stacks.exported(pid, "libjvm.so", &EXPORTED)?;
-    Some(found.and_then(|found| {
-        let mut exported = [0; EXPORTED.len()];
-        for ((place, found), name) in exported.iter_mut().zip(found).zip(EXPORTED) {
-            *place = found.ok_or_else(|| format!("its library does not export {name}"))?;
+impl Unknown {
+    /// Why looking is in vain; `None` for one that only has to be waited for.
+    pub fn why(self) -> Option<Why> {
+        match self {
+            Unknown::Starting => None,
+            Unknown::Trouble(trouble) => Some(trouble.into()),
+            Unknown::Missing(what) => Some(Why::Words(format!("its JVM does not tell {what}"))),
+            Unknown::Words(words) => Some(Why::Words(words)),
         }
-        Ok(exported)
-    }))
+    }
 }

@@ -2,7 +2,8 @@
 //! `gHotSpotVM` for its own debugger (the serviceability agent; `vmStructs.hpp` says what they are called). Each comes with the size of an entry and the
 //! offsets in it, so that no layout of any version has to be known here.
 
-use crate::threads::memory::{Memory, Trouble};
+use super::Unknown;
+use crate::memory::{Memory, Trouble};
 use std::collections::HashMap;
 
 /// More entries than any version has.
@@ -189,6 +190,23 @@ impl Tables {
     /// A constant; of a negative one its two's complement.
     pub fn constant(&self, name: &str) -> Option<u64> {
         self.constants.get(name).copied()
+    }
+
+    /// The constants whose names begin so: what is behind that, and their values.
+    pub fn constants_of(&self, prefix: &str) -> impl Iterator<Item = (&str, u64)> {
+        self.constants.iter().filter_map(move |(name, value)| Some((name.strip_prefix(prefix)?, *value)))
+    }
+
+    /// Whether what up to 15 pointed to an object is a handle, the address of such a pointer. The oldest have no list of threads either, and number
+    /// themselves otherwise.
+    pub fn has_handles(&self, memory: &impl Memory) -> Result<bool, Unknown> {
+        const WHAT: Unknown = Unknown::Missing("its version");
+        if self.address(&[("ThreadsSMRSupport", "_java_thread_list")]).is_none() {
+            return Ok(false);
+        }
+        let names = ["Abstract_VM_Version", "VM_Version"].map(|owner| (owner, "_vm_major_version"));
+        let version = memory.word(self.address(&names).ok_or(WHAT)?)?.ok_or(WHAT)?;
+        Ok(version as u32 >= 16)
     }
 
     /// The values of flags that can be on or off; `None` for those that this JVM does not have. Up to version 9 the structure is called `Flag`.

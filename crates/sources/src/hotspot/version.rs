@@ -1,7 +1,7 @@
 //! Which version of the JDK a JVM is of.
 
 use super::tables::Tables;
-use crate::threads::memory::{Memory, Trouble};
+use crate::memory::{Memory, Trouble};
 
 /// A version: 17.0.15 has feature 17, update 15.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -37,6 +37,29 @@ impl Stacks {
         Some(addresses_of(base, &module, file, names))
     }
 
+    /// The same of variables that the library does not export, by its symbol table or that of its debug file, each with its size.
+    ///
+    /// # Errors
+    /// In words: its file cannot be read, or it was stripped and there is no file with its symbols.
+    #[cfg(feature = "bpf")]
+    pub(crate) fn internals(&self, pid: u32, file: &str, names: &[&str]) -> Option<Result<Variables, String>> {
+        let is_it = |path: &str| path.strip_suffix(file).is_some_and(|folder| folder.ends_with('/'));
+        let (base, module, _) = self.state().processes.library(self.host(), pid, is_it)?;
+        let debug = || symbols::debug_file(self.host(), module.build_id.as_ref()?);
+        let own = module.file.as_deref().and_then(|file| private(base, file, names));
+        let found = own.or_else(|| private(base, &debug()?, names));
+        Some(found.ok_or_else(|| format!("{file} is without its symbol table")))
+    }
+
+    /// What the JVM of a process says of its own memory.
+    ///
+    /// # Errors
+    /// There is none, or it is not understood.
+    #[cfg(feature = "bpf")]
+    pub(crate) fn hotspot(&self, pid: u32) -> Result<Arc<crate::hotspot::Way>, crate::hotspot::Unknown> {
+        self.0.hotspot.of(pid, self)
+    }
+
     /// The path of the library or program of CPython that a process has mapped, and where its variables of these names lie in the process; `None` where it
     /// has mapped none, or is gone.
     #[cfg(feature = "bpf")]
@@ -115,6 +138,19 @@ fn is_python_library(name: &[u8]) -> bool {
 
 fn is_python_program(name: &[u8]) -> bool {
     name.strip_prefix(b"python").is_some_and(|rest| rest.iter().all(|b| b.is_ascii_digit() || *b == b'.'))
+}
+
+/// Addresses and sizes of variables in a process.
+#[cfg(feature = "bpf")]
+pub(crate) type Variables = Vec<Option<(u64, u64)>>;
+
+/// The variables of a file by its symbol table; `None` where it has none.
+#[cfg(feature = "bpf")]
+fn private(base: u64, file: &std::fs::File, names: &[&str]) -> Option<Variables> {
+    let cache = ReadCache::new(Positioned::new(file));
+    let parsed = ElfFile64::<LittleEndian, _>::parse(&cache).ok()?;
+    let found = addresses(&parsed, parsed.elf_symbol_table(), ".strtab", names)?;
+    Some(found.into_iter().map(|at| at.map(|(at, size)| (base.wrapping_add(at), size))).collect())
 }
 
 /// Addresses in a process of what a file exports; or in words why they are not known.

@@ -229,6 +229,9 @@ struct Shared {
     host: OnceLock<Host>,
     kernel: OnceLock<Result<Kernel, Unavailable>>,
     tables: Tables,
+    /// What JVMs say of their memory.
+    #[cfg(feature = "bpf")]
+    hotspot: crate::hotspot::Ways,
     state: Mutex<State>,
     /// Wakes the thread that finds names, and who waits for it.
     changed: Condvar,

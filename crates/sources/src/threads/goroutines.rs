@@ -6,11 +6,11 @@
 //! program's debug information, and where it waits by its frame pointers, which Go keeps (since 1.7 on x86-64, 1.12 on aarch64).
 
 use super::ledger::{Ledgers, text};
-use super::looking::{Look, Looker, Looking, Why};
-use super::memory::{Memory, Process, Trouble};
 use super::records::Name;
 use super::tables::{GO_LOCKS, GOROUTINE, GOROUTINE_WAIT};
 use crate::cputime::own_time;
+use crate::looking::{Look, Looker, Looking, Why};
+use crate::memory::{Memory, Process, Trouble};
 use crate::stacks::{GoRuntime, Stacks, User};
 use model::{Out, Unavailable};
 use std::collections::{BTreeMap, HashMap};

@@ -6,6 +6,7 @@ use super::monitors::{Monitor, Monitors};
 use super::parked::{self, Known, Parked};
 use super::records::{Name, OPEN, Site};
 use super::tables::LOCKS;
+use crate::hotspot::PendingKind;
 use crate::stacks::Stacks;
 use lexicon::wait::{JAVA_LOCK, Wait as Verdict};
 use model::{NULL, Out};
@@ -64,8 +65,9 @@ struct Key {
     kind: i64,
     address: u64,
     is_kernel: bool,
-    /// Of a monitor, what it is of.
+    /// Of a monitor, what it is of; of a lock of java.util.concurrent, its class.
     of: Option<Arc<str>>,
+    is_parked: bool,
     stack: i64,
     holder: i64,
     holder_tid: i64,
@@ -118,15 +120,18 @@ impl Locks {
                 false => Key { address: 0, holder: NULL, holder_tid: NULL, holder_stack: NULL, ..key },
             };
             sums.waiters = 0;
-            let parked =
-                Parked { pid: site.pid, tid: site.tid, sp: wait.sp, stack: wait.stack, is_whole: wait.is_whole };
-            self.waits.push(OfMonitor { parked, key, sums });
+            self.waits.push(OfMonitor { parked: parked(wait, PendingKind::Monitor), key, sums });
             return;
         }
         if wait.verdict == Verdict::Lock(JAVA_LOCK) {
             // Here, too, the futex is the thread's own, and who wakes it has let go of the lock.
             sums.waiters = 0;
-            self.locks.entry(Key { address: 0, ..key }).or_default().put_in(sums);
+            let key = Key { address: 0, ..key };
+            if self.monitors.is_jvm(site.pid) {
+                self.waits.push(OfMonitor { parked: parked(wait, PendingKind::Synchronizer), key, sums });
+            } else {
+                self.locks.entry(key).or_default().put_in(sums);
+            }
             return;
         }
         self.locks.entry(key).or_default().put_in(sums);
@@ -138,7 +143,8 @@ impl Locks {
         waits.sort_by_key(|wait| wait.parked.pid);
         for waits in waits.chunk_by(|a, b| a.parked.pid == b.parked.pid) {
             let Some(pid) = waits.first().map(|wait| wait.parked.pid) else { continue };
-            let seen = self.monitors.take(pid);
+            let is_parked = waits.iter().any(|wait| wait.parked.kind == PendingKind::Synchronizer);
+            let seen = self.monitors.take(pid, is_parked);
             let parked: Vec<&Parked> = waits.iter().map(|wait| &wait.parked).collect();
             let divided = parked::divide(&parked, &seen, &mut self.known);
             // Who ends a wait for a monitor has just let go of it.
@@ -186,6 +192,7 @@ impl Locks {
             let process = out.bytes(text(&key.process));
             let address = if key.address == 0 { NULL } else { out.text(&format!("{:#x}", key.address)) };
             let name = match &key.of {
+                Some(of) if key.is_parked => Some(of.to_string()),
                 Some(of) => Some(format!("monitor of {of}")),
                 None if key.address == 0 => None,
                 None if key.is_kernel => stacks.kernel_symbol(key.address).map(|name| name.to_string()),
@@ -209,6 +216,11 @@ impl Locks {
             out.row(LOCKS, &row);
         }
     }
+}
+
+fn parked(wait: &Wait<'_>, kind: PendingKind) -> Parked {
+    let &Wait { site, stack, is_whole, sp, .. } = wait;
+    Parked { kind, pid: site.pid, tid: site.tid, sp, stack, is_whole }
 }
 
 /// What a wait is told apart by.
@@ -241,6 +253,7 @@ fn key(wait: &Wait<'_>, ledgers: &Ledgers, out: &mut Out<'_>) -> Key {
         address: site.address,
         is_kernel,
         of: None,
+        is_parked: false,
         stack,
         holder,
         holder_tid: if holder_tid == 0 { NULL } else { i64::from(holder_tid) },
@@ -257,8 +270,12 @@ fn of_monitor(
     released: &HashMap<(u64, i64), i64>,
     out: &mut Out<'_>,
 ) -> Key {
-    let Monitor { address, of, owner } = monitor;
-    let key = Key { address, of, ..wait.clone() };
+    let Monitor { address, of, owner, kind } = monitor;
+    let mut key = Key { address, is_parked: kind == PendingKind::Synchronizer, of, ..wait.clone() };
+    // `ReentrantLock` of `java.util.concurrent.locks.ReentrantLock`.
+    if let Some(of) = key.of.as_deref().filter(|_| key.is_parked) {
+        key.kind = out.text(of.rsplit('.').next().unwrap_or(of));
+    }
     let is_thread = owner != 0 && ledgers.is_thread(wait.pid, owner);
     let Some((name, _)) = ledgers.names(owner).filter(|_| is_thread) else { return key };
     let holder_tid = i64::from(owner);

@@ -20,10 +20,6 @@ mod live;
 #[cfg(feature = "bpf")]
 mod locks;
 #[cfg(feature = "bpf")]
-mod looking;
-#[cfg(feature = "bpf")]
-pub(crate) mod memory;
-#[cfg(feature = "bpf")]
 mod monitors;
 #[cfg(feature = "bpf")]
 mod parked;

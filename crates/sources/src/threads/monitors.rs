@@ -3,10 +3,10 @@
 //! thread of its own, and the time that the kernel measured goes to the monitors in proportion to how often they were seen. A JVM whose threads do not
 //! wait is looked at a few times a second, to see when they begin to: a wait that is over cannot be asked what it was for.
 
-use super::looking::{Look, Looker, Looking, Why};
-use super::memory::{Memory, Process};
 use crate::cputime::own_time;
-use crate::hotspot::{self, Machine, Pending, Unknown};
+use crate::hotspot::{Machine, Pending, PendingKind};
+use crate::looking::{Look, Looker, Looking, Why};
+use crate::memory::Process;
 use crate::stacks::Stacks;
 use model::Unavailable;
 use std::collections::HashMap;
@@ -40,6 +40,7 @@ pub(super) struct Monitor {
     pub of: Option<Arc<str>>,
     /// The thread that owned it; 0 where that is not known.
     pub owner: u32,
+    pub kind: PendingKind,
 }
 
 /// Who was seen waiting for what.
@@ -63,9 +64,11 @@ pub(super) struct Seen {
 impl Seen {
     fn add(&mut self, found: Vec<Pending>, mut outside: impl FnMut(u32) -> u32) {
         let mut at_once: HashMap<u64, u64> = HashMap::new();
-        for Pending { tid, sp, monitor, of, owner } in found {
-            *at_once.entry(monitor).or_default() += 1;
-            let monitor = Monitor { address: monitor, of, owner: owner.map_or(0, &mut outside) };
+        for Pending { tid, sp, monitor, of, owner, kind } in found {
+            if kind == PendingKind::Monitor {
+                *at_once.entry(monitor).or_default() += 1;
+            }
+            let monitor = Monitor { address: monitor, of, owner: owner.map_or(0, &mut outside), kind };
             let sighting = Sighting { tid: outside(tid), sp, monitor };
             if self.sightings.len() < MOST_SEEN || self.sightings.contains_key(&sighting) {
                 *self.sightings.entry(sighting).or_default() += 1;
@@ -82,8 +85,9 @@ impl Seen {
 #[derive(Debug)]
 struct Watched {
     machine: Option<Machine>,
-    /// Until when it is looked at often, and when it was last looked at.
+    /// Until when it is looked at often, and when it was last looked at; and until when for what threads are parked for.
     until: Instant,
+    parked: Option<Instant>,
     looked: Option<Instant>,
     /// When it could last not be understood, and how often.
     failed: Option<Instant>,
@@ -122,11 +126,16 @@ impl Monitors {
     }
 
     /// Says that threads of a JVM wait for monitors, and takes what was seen of them since this was last said.
-    pub fn take(&mut self, pid: u32) -> Seen {
+    ///
+    /// `parked`: some of them wait for locks of java.util.concurrent.
+    pub fn take(&mut self, pid: u32, parked: bool) -> Seen {
         let now = Instant::now();
         let mut state = self.0.found();
         let watched = state.watched.entry(pid).or_insert_with(|| Watched::new(now));
         watched.until = now + AFTER;
+        if parked {
+            watched.parked = Some(now + AFTER);
+        }
         if watched.looked.is_none() {
             // They may be waiting still.
             state.look(pid, self.0.stacks());
@@ -192,7 +201,16 @@ impl State {
 
 impl Watched {
     fn new(until: Instant) -> Self {
-        Watched { machine: None, until, looked: None, failed: None, tries: 0, numbers: None, seen: Seen::default() }
+        Watched {
+            machine: None,
+            until,
+            parked: None,
+            looked: None,
+            failed: None,
+            tries: 0,
+            numbers: None,
+            seen: Seen::default(),
+        }
     }
 
     fn look(&mut self, pid: u32, stacks: &Stacks) -> Result<Duration, Why> {
@@ -202,24 +220,19 @@ impl Watched {
             if self.tries >= MOST_TRIES || self.failed.is_some_and(|failed| failed.elapsed() < AGAIN) {
                 return Ok(Duration::ZERO);
             }
-            let exported = hotspot::exported(pid, stacks);
-            // Of one that has ended nothing is said.
-            memory.some(1 << 16, &mut [0])?;
-            let exported = exported.ok_or(Why::Gone)?.map_err(Why::Words)?;
-            let machine = match Machine::new(&memory, &exported) {
+            let machine = stacks.hotspot(pid).and_then(|way| Machine::new(&memory, &way));
+            let machine = match machine {
                 Ok(machine) => machine,
-                Err(Unknown::Starting) => return Ok(Duration::ZERO),
-                Err(Unknown::Trouble(trouble)) => return Err(trouble.into()),
-                Err(Unknown::Missing(what)) => return Err(Why::Words(format!("its JVM does not tell {what}"))),
+                Err(unknown) => return unknown.why().map_or(Ok(Duration::ZERO), Err),
             };
             self.machine = Some(machine);
             self.numbers = stacks.is_in_namespace(pid).then(|| (HashMap::new(), None));
         }
         let Some(machine) = &mut self.machine else { return Ok(Duration::ZERO) };
         let begin = own_time();
-        let found = machine.look(&memory)?;
+        let found = machine.look(&memory, self.parked.is_some_and(|until| until > Instant::now()))?;
         let cost = own_time().saturating_sub(begin);
-        if !found.is_empty() {
+        if found.iter().any(|pending| pending.kind == PendingKind::Monitor) {
             self.until = Instant::now() + AFTER;
         }
         let numbers = &mut self.numbers;

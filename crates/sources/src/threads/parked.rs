@@ -1,6 +1,7 @@
 //! Which monitors threads waited for: from who was seen waiting (`monitors.rs`) to each wait that the kernel measured. Sums stay what they were.
 
 use super::monitors::{Monitor, Seen};
+use crate::hotspot::PendingKind;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -9,9 +10,10 @@ const FURTHEST: u64 = 64 << 10;
 /// Stacks whose monitors are remembered.
 const MOST_STACKS: usize = 16_384;
 
-/// Waits of one thread in one place for a monitor.
-#[derive(Clone, Debug, Default)]
+/// Waits of one thread in one place for a monitor, or for a lock of java.util.concurrent.
+#[derive(Clone, Debug)]
 pub(super) struct Parked {
+    pub kind: PendingKind,
     pub pid: u32,
     pub tid: u32,
     /// Where on the thread's stack it waited.
@@ -35,7 +37,8 @@ struct At {
 /// What each monitor is of, by its address: the JVM may have been moving the object at one look and not at the next.
 fn by_address(seen: &Seen) -> HashMap<u64, Option<Arc<str>>> {
     let mut found: HashMap<u64, Option<Arc<str>>> = HashMap::new();
-    for Monitor { address, of, .. } in seen.sightings.keys().map(|s| &s.monitor).filter(|m| m.of.is_some()) {
+    let monitors = seen.sightings.keys().map(|s| &s.monitor);
+    for Monitor { address, of, .. } in monitors.filter(|m| m.of.is_some() && m.kind == PendingKind::Monitor) {
         let known = found.entry(*address).or_insert_with(|| of.clone());
         if known != of {
             *known = None;
@@ -59,10 +62,13 @@ pub(super) fn divide(parked: &[&Parked], seen: &Seen, known: &mut Known) -> Vec<
         let Some(waits) = of_thread.get(&sighting.tid) else { continue };
         let sp = |at: &usize| parked.get(*at).map_or(0, |wait| wait.sp);
         let is_below = |sp: &u64| *sp < sighting.sp && sighting.sp - *sp <= FURTHEST;
-        let Some(place) = waits.iter().map(sp).filter(is_below).max() else { continue };
+        let is_of = |at: &&usize| parked.get(**at).is_some_and(|wait| wait.kind == sighting.monitor.kind);
+        let Some(place) = waits.iter().filter(is_of).map(sp).filter(is_below).max() else { continue };
         let mut monitor = sighting.monitor.clone();
-        monitor.of = monitor.of.or_else(|| names.get(&monitor.address).cloned().flatten());
-        for &at in waits.iter().filter(|at| sp(at) == place) {
+        if monitor.kind == PendingKind::Monitor {
+            monitor.of = monitor.of.or_else(|| names.get(&monitor.address).cloned().flatten());
+        }
+        for &at in waits.iter().filter(is_of).filter(|at| sp(at) == place) {
             if let Some(monitors) = found.get_mut(at) {
                 *monitors.entry(monitor.clone()).or_default() += count;
             }
@@ -74,7 +80,8 @@ pub(super) fn divide(parked: &[&Parked], seen: &Seen, known: &mut Known) -> Vec<
     for (wait, monitors) in parked.iter().zip(&found).filter(|(wait, _)| wait.is_whole && wait.stack > 0) {
         for monitor in monitors.keys() {
             let Monitor { of, address, .. } = monitor;
-            let at = known.0.entry((wait.pid, wait.stack)).or_insert_with(|| At { of: of.clone(), address: *address });
+            let new = || At { of: of.clone(), address: *address };
+            let at = known.0.entry((wait.pid, wait.stack)).or_insert_with(new);
             if at.of != *of {
                 at.of = None;
             }
@@ -89,7 +96,8 @@ pub(super) fn divide(parked: &[&Parked], seen: &Seen, known: &mut Known) -> Vec<
             && wait.is_whole
             && let Some(At { of: Some(of), address }) = known.0.get(&(wait.pid, wait.stack))
         {
-            monitors.push((Monitor { address: *address, of: Some(Arc::clone(of)), owner: 0 }, 1));
+            let of = Some(Arc::clone(of));
+            monitors.push((Monitor { address: *address, of, owner: 0, kind: wait.kind }, 1));
         }
         monitors.sort_unstable();
         monitors
@@ -118,7 +126,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn monitor(address: u64, of: &str) -> Monitor {
-        Monitor { address, of: Some(of.into()), owner: 7 }
+        Monitor { address, of: Some(of.into()), owner: 7, kind: PendingKind::Monitor }
     }
 
     fn seen(all: &[(u32, u64, &Monitor, u64)]) -> Seen {
@@ -128,7 +136,7 @@ mod tests {
     }
 
     fn wait(tid: u32, sp: u64, stack: i64) -> Parked {
-        Parked { pid: 1, tid, sp, stack, is_whole: true }
+        Parked { kind: PendingKind::Monitor, pid: 1, tid, sp, stack, is_whole: true }
     }
 
     #[test]
@@ -157,7 +165,7 @@ mod tests {
         let waits = [wait(5, 0x7000, 1), wait(6, 0x9000, 1), Parked { is_whole: false, ..wait(9, 0x9000, 1) }];
         let all: Vec<&Parked> = waits.iter().collect();
         let divided = divide(&all, &seen(&[(5, 0x7200, &hot, 3)]), &mut known);
-        let by_stack = Monitor { address: 0x10, of: Some("Hot".into()), owner: 0 };
+        let by_stack = Monitor { owner: 0, ..hot.clone() };
         assert_eq!(divided, [vec![(hot, 3)], vec![(by_stack.clone(), 1)], vec![]]);
         // Later, too; until something else is seen there.
         assert_eq!(divide(&[&waits[1]], &Seen::default(), &mut known), [vec![(by_stack, 1)]]);

@@ -277,9 +277,9 @@ static LOCK_TABLE: Table = Table::wide(
     &[
         PID,
         COMM,
-        Column::label("kind", "pthread mutex, futex, monitor, go, rwsem, mutex …"),
+        Column::label("kind", "pthread mutex, futex, monitor, ReentrantLock, go, rwsem, mutex …"),
         Column::label("address", "of the lock in its process, or in the kernel; of a Java monitor that of its ObjectMonitor; NULL where it is not known"),
-        Column::label("name", "the variable at the address, or `monitor of CLASS` of Java; NULL where it has none"),
+        Column::label("name", "the variable at the address; of Java `monitor of CLASS`, or the class of a lock of java.util.concurrent; NULL where it has none"),
         stack("stack", "where the lock was waited for"),
         Column::label("holder", "name of the thread that held it: its owner as the lock says, else who released it")
             .titled("held by"),

@@ -3,7 +3,7 @@
 use super::Member;
 use super::layout::{Fields, Layout, Structure};
 use crate::hotspot::name;
-use crate::threads::memory::{Memory, Trouble};
+use crate::memory::{Memory, Trouble};
 use std::ops::Range;
 
 /// Of what is kept of a class so much is read at most.
@@ -19,7 +19,7 @@ const STATIC: u64 = 8;
 
 /// Bytes that were read from an address on.
 #[derive(Clone, Debug)]
-pub(super) struct Block {
+pub(in crate::hotspot) struct Block {
     pub from: u64,
     bytes: Vec<u8>,
 }
@@ -52,7 +52,7 @@ impl Block {
 
 /// What the objects of a class are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(in crate::hotspot) enum Shape {
     /// Objects of so many bytes.
     Instance(u64),
     /// Arrays, whose elements begin so far behind their start and have so many bytes.
@@ -61,10 +61,10 @@ pub(super) enum Shape {
 
 /// A class.
 #[derive(Clone, Debug)]
-pub(super) struct Class {
-    pub address: u64,
-    pub name: String,
-    pub shape: Shape,
+pub(in crate::hotspot) struct Class {
+    pub(super) address: u64,
+    pub(super) name: String,
+    pub(super) shape: Shape,
     head: Block,
 }
 
@@ -185,6 +185,34 @@ impl Class {
         }
         found.sort_by_key(|member| member.offset);
         Ok(found)
+    }
+
+    /// Where in its objects a field of this name lies: its own, or that of the nearest superclass that has one.
+    pub fn field(&self, memory: &impl Memory, layout: &Layout, name: &str) -> Result<Option<u64>, Trouble> {
+        let mut class = self.clone();
+        for _ in 0..MOST_PARENTS {
+            let pool = class.word(layout.constants).filter(|&pool| pool != 0).unwrap_or(0);
+            for field in class.listed(memory, layout)?.into_iter().filter(|field| !field.is_static).take(MOST_NAMED) {
+                let place = pool.wrapping_add(layout.pool).wrapping_add(field.name * 8);
+                let symbol = memory.word(place)?.map_or(Ok(None), |symbol| symbol_at(memory, layout, symbol & !1))?;
+                if symbol.as_deref() == Some(name.as_bytes()) {
+                    return Ok(Some(field.offset));
+                }
+            }
+            match Class::at(memory, layout, class.word(layout.parent).unwrap_or(0))? {
+                Some(parent) => class = parent,
+                None => break,
+            }
+        }
+        Ok(None)
+    }
+
+    /// Of arrays: how far behind their start their elements begin.
+    pub fn elements(&self) -> Option<u64> {
+        match self.shape {
+            Shape::Array { header, .. } => Some(header),
+            Shape::Instance(_) => None,
+        }
     }
 
     /// Its static fields that lie in a line; they are in its object of `java.lang.Class`, which begins at `start`.

@@ -5,12 +5,12 @@
 use crate::hotspot::Unknown;
 use crate::hotspot::header::{self, Klass};
 use crate::hotspot::tables::Tables;
-use crate::threads::memory::Memory;
+use crate::memory::Memory;
 use std::ops::Range;
 
 /// How a class keeps its fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fields {
+pub(in crate::hotspot) enum Fields {
     /// Up to 20: an array of numbers of 16 bits, so many a field. `count` is where their number is.
     Shorts { at: u64, count: u64, slots: u64, name: u64, kind: u64, flags: u64, low: u64, high: u64, tag: u32 },
     /// Later: a stream of numbers of variable length. Bits of a field's flags say whether further numbers follow.
@@ -19,7 +19,7 @@ pub(super) enum Fields {
 
 /// A word that the JVM keeps of a class.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Part {
+pub(in crate::hotspot) struct Part {
     pub name: String,
     pub offset: u64,
     pub size: u64,
@@ -28,14 +28,14 @@ pub(super) struct Part {
 
 /// Sizes of the C++ structure of a kind of class, and its fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Structure {
+pub(in crate::hotspot) struct Structure {
     pub size: u64,
     pub parts: Vec<Part>,
 }
 
 /// Offsets and addresses.
 #[derive(Clone, Debug)]
-pub(super) struct Layout {
+pub(in crate::hotspot) struct Layout {
     pub klass: Klass,
     /// Bytes of a reference in an object.
     pub reference: u64,

@@ -1,10 +1,10 @@
 //! Tests on JVMs that are installed here, with each way in which they may lay out objects.
 
 use super::*;
-use crate::hotspot::exported;
 use crate::hotspot::header::{self, Pointers};
+use crate::hotspot::testing::{self, feature};
+use crate::memory::Process;
 use crate::stacks::Stacks;
-use crate::threads::memory::Process;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{BufRead, BufReader};
@@ -12,37 +12,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
-/// The JDKs of this machine, those that can compile first; the program is compiled by the oldest.
-fn jdks() -> Vec<PathBuf> {
-    let mut found: Vec<PathBuf> =
-        std::fs::read_dir("/usr/lib/jvm").into_iter().flatten().flatten().map(|entry| entry.path()).collect();
-    found.extend(std::env::var_os("JAVA_HOME").map(PathBuf::from));
-    let mut found: Vec<PathBuf> = found.into_iter().filter_map(|path| path.canonicalize().ok()).collect();
-    found.retain(|path| path.join("bin/javac").exists());
-    found.sort_by_key(|path| feature(path));
-    found.dedup();
-    found
-}
-
-fn feature(jdk: &Path) -> u32 {
-    let release = std::fs::read_to_string(jdk.join("release")).unwrap_or_default();
-    let version = release.lines().find_map(|line| line.strip_prefix("JAVA_VERSION=\"")).unwrap_or_default();
-    version.split(|c: char| !c.is_ascii_digit()).next().and_then(|text| text.parse().ok()).unwrap_or(0)
-}
-
 /// The program, compiled.
 fn classes() -> Option<(tempfile::TempDir, Vec<PathBuf>)> {
-    let jdks = jdks();
-    let Some(oldest) = jdks.first() else {
-        println!("SKIPPED: data of JVMs: no JDK in /usr/lib/jvm, nor in JAVA_HOME");
-        return None;
-    };
-    let dir = tempfile::tempdir().unwrap();
-    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/src/hotspot/data/Live.java");
-    let mut javac = Command::new(oldest.join("bin/javac"));
-    let compiled = javac.arg("-XDignore.symbol.file").arg("-nowarn").arg("-d").arg(dir.path()).arg(source);
-    assert!(compiled.stderr(Stdio::null()).status().unwrap().success());
-    Some((dir, jdks))
+    testing::classes("src/hotspot/data/Live.java", "data of JVMs")
 }
 
 /// A JVM that runs the program; ended with it.
@@ -88,9 +60,9 @@ fn run(jdk: &Path, classes: &Path, options: &[&str]) -> Option<Running> {
         return None;
     }
     let memory = Process(child.id());
-    let exported = exported(child.id(), &Stacks::default()).unwrap().unwrap();
-    let data = Data::new(&memory, &exported).unwrap();
-    let tables = Tables::read(&memory, &exported).unwrap().unwrap();
+    let way = Stacks::default().hotspot(child.id()).unwrap();
+    let data = Data::new(&memory, &way).unwrap();
+    let tables = &way.tables;
     let mut narrow = [0; 2];
     if data.layout.reference == 4 {
         narrow = [["_base", "_narrow_oop._base"], ["_shift", "_narrow_oop._shift"]].map(|names| {
@@ -99,7 +71,7 @@ fn run(jdk: &Path, classes: &Path, options: &[&str]) -> Option<Running> {
         });
     }
     let [base, shift] = narrow;
-    let colours = match header::read(&memory, &tables).unwrap() {
+    let colours = match header::read(&memory, tables).unwrap() {
         (_, Pointers::Coloured { shift: Some(shift), .. }) => memory.word(shift).unwrap().unwrap(),
         _ => 0,
     };

@@ -10,12 +10,13 @@ mod layout;
 mod live;
 
 use super::header::Klass;
-use super::tables::Tables;
 use super::version::{Version, has_fix_of_8180450};
-use super::{EXPORTED, Unknown};
-use crate::threads::memory::{Memory, Trouble};
-use class::{Block, Class, Shape, name_of};
+use super::{Unknown, Way};
+use crate::memory::{Memory, Trouble};
+pub(in crate::hotspot) use class::Class;
+use class::{Block, Shape, name_of};
 use layout::Layout;
+pub(in crate::hotspot) use layout::Layout as DataLayout;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::time::Duration;
@@ -121,18 +122,15 @@ pub(crate) struct Data {
 }
 
 impl Data {
-    /// Finds the way in a JVM. `exported` are the addresses of [`EXPORTED`].
-    pub fn new(memory: &impl Memory, exported: &[u64; EXPORTED.len()]) -> Result<Self, Unknown> {
-        let tables = Tables::read(memory, exported)?.ok_or(Unknown::Starting)?;
-        let layout = Layout::new(memory, &tables)?;
-        let version = Version::read(memory, &tables)?;
+    /// Finds in a JVM what is needed of it.
+    pub fn new(memory: &impl Memory, way: &Way) -> Result<Self, Unknown> {
+        let layout = Layout::new(memory, &way.tables)?;
+        let version = way.version().cloned();
         // All versions with the fix have the flag, as long as the old way is there to go back to.
-        let [table, known] = tables.flags(memory, ["UseSecondarySupersTable", "UseCompressedOops"])?;
+        let [table, known] = way.tables.flags(memory, ["UseSecondarySupersTable", "UseCompressedOops"])?;
         let by_version = version.as_ref().and_then(has_fix_of_8180450);
         let fixed = table.or(if known.is_some() && by_version != Some(true) { Some(false) } else { by_version });
-        let place = exported.first().copied().unwrap_or(0);
-        let value = memory.word(place)?.ok_or(Trouble::Gone)?;
-        Ok(Data { layout, version, fixed, witness: (place, value) })
+        Ok(Data { layout, version, fixed, witness: way.witness() })
     }
 
     /// Its version, where it tells.

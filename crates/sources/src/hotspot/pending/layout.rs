@@ -6,16 +6,8 @@
 use crate::hotspot::Unknown;
 use crate::hotspot::header::{self, Klass, Pointers};
 use crate::hotspot::tables::Tables;
-use crate::threads::memory::Memory;
-
-/// The threads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Threads {
-    /// Since 10: a list, by the address of the pointer to it, and offsets of its length and its array.
-    List { head: u64, length: u64, threads: u64 },
-    /// Before: a chain, by the address of the pointer to its first, and the offset of the next.
-    Chain { head: u64, next: u64 },
-}
+use crate::hotspot::threads::Threads;
+use crate::memory::Memory;
 
 /// How the owner of a monitor is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,41 +48,11 @@ impl Layout {
     /// Makes of the tables what is needed here.
     pub fn new(memory: &impl Memory, tables: &Tables) -> Result<Self, Unknown> {
         let offset = |names: &[(&str, &str)], what: &'static str| tables.offset(names).ok_or(Unknown::Missing(what));
-        let number = |address: Option<u64>, what: &'static str| -> Result<u64, Unknown> {
-            memory.word(address.ok_or(Unknown::Missing(what))?)?.ok_or(Unknown::Missing(what))
-        };
-        let threads = match tables.address(&[("ThreadsSMRSupport", "_java_thread_list")]) {
-            Some(head) => Threads::List {
-                head,
-                length: offset(&[("ThreadsList", "_length")], "ThreadsList::_length")?,
-                threads: offset(&[("ThreadsList", "_threads")], "ThreadsList::_threads")?,
-            },
-            None => Threads::Chain {
-                head: tables.address(&[("Threads", "_thread_list")]).ok_or(Unknown::Missing("its list of threads"))?,
-                next: offset(&[("JavaThread", "_next")], "JavaThread::_next")?,
-            },
-        };
+        let threads = Threads::new(tables)?;
         // Flags and encodings are settled before its first thread is listed.
-        let (head, length) = match threads {
-            Threads::List { head, length, .. } => (head, Some(length)),
-            Threads::Chain { head, .. } => (head, None),
-        };
-        let first = memory.word(head)?.unwrap_or(0);
-        let is_started = match length {
-            Some(length) => memory.word(first.wrapping_add(length))?.is_some_and(|length| length as u32 > 0),
-            None => first != 0,
-        };
-        if !is_started {
+        if !threads.is_started(memory)? {
             return Err(Unknown::Starting);
         }
-        // Version 16 made of the pointer to the object a handle. The oldest have no list of threads either, and number themselves otherwise.
-        let is_handle = match threads {
-            Threads::Chain { .. } => false,
-            Threads::List { .. } => {
-                let names = ["Abstract_VM_Version", "VM_Version"].map(|owner| (owner, "_vm_major_version"));
-                number(tables.address(&names), "its version")? as u32 >= 16
-            }
-        };
         let anchor = offset(&[("JavaThread", "_anchor")], "JavaThread::_anchor")?;
         let owner = tables.offset(&[("ObjectMonitor", "_owner")]).and_then(|at| {
             let is_number = tables.kind("ObjectMonitor", "_owner").is_some_and(|kind| kind.contains("int64"));
@@ -110,7 +72,7 @@ impl Layout {
             number: offset(&[("OSThread", "_thread_id")], "OSThread::_thread_id")?,
             object: offset(&[("ObjectMonitor", "_object")], "ObjectMonitor::_object")?,
             owner,
-            is_handle,
+            is_handle: tables.has_handles(memory)?,
             klass,
             pointers,
             name: offset(&[("Klass", "_name")], "Klass::_name")?,

@@ -5,35 +5,45 @@
 //! `Klass::_name`. `OSThread::_thread_id` says which thread of the kernel it is.
 
 mod layout;
+mod parking;
 #[cfg(test)]
 mod tests;
 
-use super::tables::Tables;
-use super::{EXPORTED, Unknown, name};
-use crate::threads::memory::{Memory, Trouble};
-use layout::{Layout, Owner, Threads};
+use super::{Unknown, Way, name};
+use crate::memory::{Memory, Trouble};
+use layout::{Layout, Owner};
+use parking::Parking;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Threads of a JVM that are looked at, and of those the ones that wait for monitors.
-const MOST_THREADS: usize = 4096;
+/// Threads that wait for monitors and are looked at.
 const MOST_PENDING: usize = 512;
 /// Classes whose names are remembered.
 const MOST_CLASSES: usize = 4096;
 
-/// A thread that waits for a monitor.
+/// What a thread waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    /// A monitor: `synchronized`.
+    Monitor,
+    /// A lock, condition, latch … of java.util.concurrent, or another that is made of the same.
+    Synchronizer,
+}
+
+/// A thread that waits for a monitor, or is parked for a synchronizer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Pending {
     /// Its number as the JVM sees it: in a container another than outside.
     pub tid: u32,
     /// Where the stack of its innermost Java method ends; what waits lies below.
     pub sp: u64,
-    /// Address of the `ObjectMonitor`.
+    /// Address of the `ObjectMonitor`; 0 of a synchronizer, which is moved by the collector.
     pub monitor: u64,
     /// What it is of, in words: `a.B`, or `class a.B` for the monitor of static methods. `None` where that could not be told.
     pub of: Option<Arc<str>>,
     /// The thread that owns it, as `tid`.
     pub owner: Option<u32>,
+    pub kind: Kind,
 }
 
 /// A JVM whose memory is understood.
@@ -44,22 +54,34 @@ pub(crate) struct Machine {
     witness: (u64, u64),
     /// By the address of the class: that of its name, and the name.
     classes: HashMap<u64, (u64, Option<Arc<str>>)>,
+    /// `None` where it cannot be told what threads are parked for.
+    parking: Option<Parking>,
 }
 
 impl Machine {
-    /// Finds the way in a JVM. `exported` are the addresses of [`EXPORTED`].
-    pub fn new(memory: &impl Memory, exported: &[u64; EXPORTED.len()]) -> Result<Self, Unknown> {
-        let tables = Tables::read(memory, exported)?.ok_or(Unknown::Starting)?;
-        let layout = Layout::new(memory, &tables)?;
-        let place = exported.first().copied().unwrap_or(0);
-        let value = memory.word(place)?.ok_or(Trouble::Gone)?;
-        Ok(Machine { layout, witness: (place, value), classes: HashMap::new() })
+    /// Finds in a JVM what is needed of it.
+    pub fn new(memory: &impl Memory, way: &Way) -> Result<Self, Unknown> {
+        let layout = Layout::new(memory, &way.tables)?;
+        let parking = match Parking::new(memory, way) {
+            Ok(parking) => Some(parking),
+            Err(Unknown::Trouble(trouble)) => return Err(trouble.into()),
+            Err(_) => None,
+        };
+        Ok(Machine { layout, witness: way.witness(), classes: HashMap::new(), parking })
     }
 
-    /// The threads that wait for a monitor now.
-    pub fn look(&mut self, memory: &impl Memory) -> Result<Vec<Pending>, Trouble> {
-        let layout = self.layout.clone();
+    /// The threads that wait for a monitor now, and with `parked` those that are parked for a synchronizer.
+    pub fn look(&mut self, memory: &impl Memory, parked: bool) -> Result<Vec<Pending>, Trouble> {
         let threads = self.threads(memory)?;
+        let mut found = self.waiting(memory, &threads)?;
+        if parked {
+            found.extend(self.parked(memory, &threads)?);
+        }
+        Ok(found)
+    }
+
+    fn waiting(&mut self, memory: &impl Memory, threads: &[u64]) -> Result<Vec<Pending>, Trouble> {
+        let layout = self.layout.clone();
         let at = |base: &u64, offset: u64| base.wrapping_add(offset);
         let monitors = memory.words(&threads.iter().map(|t| at(t, layout.pending)).collect::<Vec<_>>())?;
         let is_one = |monitor: u64| monitor != 0 && monitor.is_multiple_of(8);
@@ -85,7 +107,7 @@ impl Machine {
         let held = if layout.is_handle { memory.words(&slots)? } else { slots.iter().map(|&s| Some(s)).collect() };
         let objects = layout.pointers.plain(memory, &held)?;
         let names = self.names(memory, &objects)?;
-        let owners = self.owners(memory, &threads, &first.iter().map(|w| w[3].unwrap_or(0)).collect::<Vec<_>>())?;
+        let owners = self.owners(memory, threads, &first.iter().map(|w| w[3].unwrap_or(0)).collect::<Vec<_>>())?;
         // What moved or was let go of while it was read is not believed.
         let again = memory.words(&waiting.iter().map(|(t, _)| at(t, layout.pending)).collect::<Vec<_>>())?;
         let still = if layout.is_handle { memory.words(&slots)? } else { self.slots_again(memory, &waiting)? };
@@ -98,7 +120,8 @@ impl Machine {
             if again == Some(*monitor) && tid != 0 {
                 let of = of.filter(|_| still == held);
                 let owner = owner.filter(|&owner| owner != tid);
-                found.push(Pending { tid, sp: words[1].unwrap_or(0), monitor: *monitor, of, owner });
+                let sp = words[1].unwrap_or(0);
+                found.push(Pending { tid, sp, monitor: *monitor, of, owner, kind: Kind::Monitor });
             }
         }
         Ok(found)
@@ -110,35 +133,10 @@ impl Machine {
 
     /// The addresses of all `JavaThread`s.
     fn threads(&self, memory: &impl Memory) -> Result<Vec<u64>, Trouble> {
-        let head = match self.layout.threads {
-            Threads::List { head, .. } | Threads::Chain { head, .. } => head,
-        };
-        let words = memory.words(&[self.witness.0, head])?;
-        let [witness, head] = [0, 1].map(|at: usize| words.get(at).copied().flatten());
-        if witness != Some(self.witness.1) {
+        if memory.word(self.witness.0)? != Some(self.witness.1) {
             return Err(Trouble::Gone);
         }
-        let Some(head) = head.filter(|&head| head != 0) else { return Ok(Vec::new()) };
-        let mut found = Vec::new();
-        match self.layout.threads {
-            Threads::List { length, threads, .. } => {
-                let words = memory.words(&[head.wrapping_add(length), head.wrapping_add(threads)])?;
-                let [length, array] = [0, 1].map(|at: usize| words.get(at).copied().flatten().unwrap_or(0));
-                let mut bytes = vec![0; (length as u32 as usize).min(MOST_THREADS) * 8];
-                let read = memory.some(array, &mut bytes)?;
-                let (words, _) = bytes.get(..read).unwrap_or_default().as_chunks::<8>();
-                found.extend(words.iter().map(|word| u64::from_ne_bytes(*word)));
-            }
-            Threads::Chain { next, .. } => {
-                let mut thread = head;
-                while thread != 0 && found.len() < MOST_THREADS {
-                    found.push(thread);
-                    thread = memory.word(thread.wrapping_add(next))?.unwrap_or(0);
-                }
-            }
-        }
-        found.retain(|thread| thread.is_multiple_of(8));
-        Ok(found)
+        self.layout.threads.list(memory)
     }
 
     /// What objects are of.

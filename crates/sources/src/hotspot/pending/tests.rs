@@ -1,6 +1,7 @@
 //! Tests on made-up JVMs: memory that describes itself as HotSpot's does, of several versions, whole, cut off and damaged.
 
 use super::*;
+use crate::hotspot::tables::EXPORTED;
 use proptest::prelude::*;
 
 /// Where the made-up memory begins.
@@ -60,6 +61,10 @@ enum Like {
 }
 
 const ALL: [Like; 5] = [Like::Eight, Like::Seventeen, Like::Whole, Like::Compact, Like::Coloured];
+
+fn machine(memory: &Made, exported: &[u64; EXPORTED.len()]) -> Result<Machine, Unknown> {
+    Machine::new(memory, &Way::new(memory, exported)?)
+}
 
 /// A JVM and what is asked for in tests.
 struct Jvm {
@@ -199,7 +204,7 @@ fn made(like: Like) -> Jvm {
 }
 
 fn said(machine: &mut Machine, memory: &impl Memory) -> Vec<String> {
-    let found = machine.look(memory).unwrap();
+    let found = machine.look(memory, true).unwrap();
     let line = |p: &Pending| format!("{} {:#x} {} {:?}", p.tid, p.sp, p.of.as_deref().unwrap_or("?"), p.owner);
     found.iter().map(line).collect()
 }
@@ -208,7 +213,7 @@ fn said(machine: &mut Machine, memory: &impl Memory) -> Vec<String> {
 fn who_waits_for_what_in_all_versions() {
     for like in ALL {
         let jvm = made(like);
-        let mut machine = Machine::new(&jvm.memory, &jvm.exported).unwrap();
+        let mut machine = machine(&jvm.memory, &jvm.exported).unwrap();
         let expected = ["102 0x5001 a.Hot Some(101)", "103 0x5002 class b.Cold None"];
         assert_eq!(said(&mut machine, &jvm.memory), expected, "{like:?}");
         // And from what is remembered.
@@ -220,7 +225,7 @@ fn who_waits_for_what_in_all_versions() {
 fn what_cannot_be_told_is_not_guessed() {
     for like in ALL {
         let Jvm { mut memory, exported, slot, bad, threads, .. } = made(like);
-        let mut machine = Machine::new(&memory, &exported).unwrap();
+        let mut machine = machine(&memory, &exported).unwrap();
         if like == Like::Coloured {
             // A pointer that the collector has not put right yet.
             memory.set(bad, 0xf000);
@@ -233,7 +238,7 @@ fn what_cannot_be_told_is_not_guessed() {
         assert_eq!(said(&mut machine, &memory), ["103 0x5002 class b.Cold None"], "{like:?}");
         // Another program in its place.
         memory.set(exported[0], 1);
-        assert_eq!(machine.look(&memory), Err(Trouble::Gone), "{like:?}");
+        assert_eq!(machine.look(&memory, true), Err(Trouble::Gone), "{like:?}");
     }
 }
 
@@ -242,30 +247,30 @@ fn what_a_jvm_does_not_tell_is_named() {
     let Jvm { memory, mut exported, .. } = made(Like::Compact);
     // No constants.
     exported[11] = 0;
-    assert_eq!(Machine::new(&memory, &exported).unwrap_err(), Unknown::Missing("markWord::klass_shift"));
+    assert_eq!(machine(&memory, &exported).unwrap_err(), Unknown::Missing("markWord::klass_shift"));
     // One that has just been started.
     exported[0] = 0;
-    assert_eq!(Machine::new(&memory, &exported).unwrap_err(), Unknown::Starting);
+    assert_eq!(machine(&memory, &exported).unwrap_err(), Unknown::Starting);
     for like in ALL {
         let Jvm { mut memory, exported, list, .. } = made(like);
         memory.set(list, 0);
-        assert_eq!(Machine::new(&memory, &exported).unwrap_err(), Unknown::Starting, "{like:?}");
+        assert_eq!(machine(&memory, &exported).unwrap_err(), Unknown::Starting, "{like:?}");
     }
 }
 
 #[test]
 fn a_chain_of_threads_that_bites_its_tail_ends() {
     let mut jvm = made(Like::Eight);
-    let mut machine = Machine::new(&jvm.memory, &jvm.exported).unwrap();
+    let mut machine = machine(&jvm.memory, &jvm.exported).unwrap();
     jvm.memory.set(jvm.threads[2] + 40, jvm.threads[0]);
-    assert_eq!(machine.look(&jvm.memory).unwrap().len(), MOST_PENDING);
+    assert_eq!(machine.look(&jvm.memory, true).unwrap().len(), MOST_PENDING);
 }
 
 /// Looks twice at memory that may be anything. Names that come out are names.
 fn look_at(jvm: &Jvm) {
-    if let Ok(mut machine) = Machine::new(&jvm.memory, &jvm.exported) {
+    if let Ok(mut machine) = machine(&jvm.memory, &jvm.exported) {
         for _ in 0..2 {
-            let found = machine.look(&jvm.memory).unwrap_or_default();
+            let found = machine.look(&jvm.memory, true).unwrap_or_default();
             assert!(found.iter().filter_map(|p| p.of.as_deref()).all(|of| !of.is_empty() && !of.contains('/')));
         }
     }
@@ -298,9 +303,9 @@ proptest! {
     #[test]
     fn a_live_read_of_changing_memory(like in 0..ALL.len(), at: prop::sample::Index, word: u64) {
         let mut jvm = made(ALL[like]);
-        let Ok(mut machine) = Machine::new(&jvm.memory, &jvm.exported) else { return Ok(()) };
+        let Ok(mut machine) = machine(&jvm.memory, &jvm.exported) else { return Ok(()) };
         let at = at.index(jvm.memory.bytes.len() - 8);
         jvm.memory.set(BASE + at as u64, word);
-        let _ = machine.look(&jvm.memory);
+        let _ = machine.look(&jvm.memory, true);
     }
 }

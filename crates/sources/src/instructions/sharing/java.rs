@@ -3,8 +3,8 @@
 use super::data::{ASKED, Data, Field};
 use super::lines::{Access, Key, LINE, Line};
 use crate::hotspot;
+use crate::memory::Process;
 use crate::stacks::Stacks;
-use crate::threads::memory::Process;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::ops::Range;
@@ -38,7 +38,7 @@ impl Jvms {
             Entry::Occupied(known) => Some(known.into_mut()),
             // One that is still starting is asked again with the next line.
             Entry::Vacant(new) => {
-                let opened = hotspot::Data::new(&Process(pid), &hotspot::exported(pid, stacks)?.ok()?).ok()?;
+                let opened = hotspot::Data::new(&Process(pid), &*stacks.hotspot(pid).ok()?).ok()?;
                 Some(new.insert(opened))
             }
         }

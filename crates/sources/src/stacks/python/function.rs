@@ -2,8 +2,8 @@
 
 use super::layout::{Layout, Text};
 use super::record::Code;
+use crate::memory::{Memory, Trouble};
 use crate::stacks::name::{Kind, Row};
-use crate::threads::memory::{Memory, Trouble};
 use std::sync::Arc;
 
 /// The longest name and the longest path that are read, characters.

@@ -5,7 +5,7 @@ use super::function::function;
 use super::layout::Layout;
 use super::place::Call;
 use super::record::{self, Code, PythonStack};
-use crate::threads::memory::Process;
+use crate::memory::Process;
 use host::bpf::{Map, Programs};
 use model::Unavailable;
 use std::collections::HashMap;

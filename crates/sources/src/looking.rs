@@ -1,13 +1,13 @@
 //! A thread that looks at the memory of programs between the reads of a source, some dozens of times a second, and why it may find nothing there.
 
-use super::memory::Trouble;
+use crate::memory::Trouble;
 use crate::stacks::Stacks;
 use model::Unavailable;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// What such a thread does, and what it shares with the reads.
-pub(super) trait Look: Default + Send + 'static {
+pub(crate) trait Look: Default + Send + 'static {
     /// Of the thread.
     const NAME: &'static str;
 
@@ -17,7 +17,7 @@ pub(super) trait Look: Default + Send + 'static {
 
 /// The thread, and what it found.
 #[derive(Debug)]
-pub(super) struct Looker<L> {
+pub(crate) struct Looker<L> {
     found: Mutex<L>,
     closed: Mutex<bool>,
     closing: Condvar,
@@ -36,7 +36,7 @@ impl<L> Looker<L> {
 
 /// Ends the thread with it.
 #[derive(Debug)]
-pub(super) struct Looking<L: Look> {
+pub(crate) struct Looking<L: Look> {
     looker: Arc<Looker<L>>,
     stacks: Stacks,
     running: bool,
@@ -86,7 +86,7 @@ fn run<L: Look>(looker: &Looker<L>, stacks: &Stacks) {
 
 /// Why a look was in vain.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Why {
+pub(crate) enum Why {
     /// The process has ended, or runs another program.
     Gone,
     Denied,

@@ -1,0 +1,129 @@
+//! Which processes are JVMs, and whether the recording looks at them.
+
+use crate::cputime::own_time;
+use crate::scope::{Place, Target};
+use host::Host;
+use std::collections::{HashMap, HashSet};
+use std::time::{Duration, Instant};
+
+/// Between two looks at the list of processes, and how many times as long as one took: the share of a CPU that they take.
+const LISTED: Duration = Duration::from_millis(200);
+const PAUSES: u32 = 1000;
+/// A process is asked again after so long whether it has become a JVM: its library is loaded some time after it began. Then never again.
+const AGES: [Duration; 4] =
+    [Duration::ZERO, Duration::from_millis(400), Duration::from_secs(2), Duration::from_secs(10)];
+/// Programs of other names than `java` that are asked at one look: each costs some ten microseconds.
+const MOST_ASKED: usize = 8;
+/// Parents that are followed.
+const MOST_PARENTS: usize = 64;
+/// The end of the path of HotSpot's library.
+const LIBRARY: &[u8] = b"/libjvm.so\n";
+
+/// A process that was met.
+#[derive(Debug)]
+struct Met {
+    at: Instant,
+    /// How often it was asked.
+    asked: usize,
+    is_jvm: bool,
+}
+
+/// The JVMs there are.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    met: HashMap<u32, Met>,
+    /// When to look again.
+    next: Option<Instant>,
+    /// Which processes a JVM's being in scope was settled for.
+    scoped: HashMap<u32, bool>,
+}
+
+impl Found {
+    /// The JVMs that the recording looks at, in order.
+    pub fn list(&mut self, host: &Host, target: &Target) -> Vec<u32> {
+        let now = Instant::now();
+        if self.next.is_none_or(|next| now >= next) {
+            let begin = own_time();
+            self.look(host, target, now);
+            self.next = Some(now + (own_time().saturating_sub(begin) * PAUSES).max(LISTED));
+        }
+        let in_scope = |pid: &&u32| self.scoped.get(pid) == Some(&true);
+        let mut found: Vec<u32> =
+            self.met.iter().filter(|(_, met)| met.is_jvm).map(|(pid, _)| pid).filter(in_scope).copied().collect();
+        found.sort_unstable();
+        found
+    }
+
+    fn look(&mut self, host: &Host, target: &Target, now: Instant) {
+        let mut pids = Vec::new();
+        // A system that hides its processes has none.
+        let _ = host.numbers_in("/proc", &mut pids);
+        let pids: HashSet<u32> = pids.into_iter().filter_map(|pid| u32::try_from(pid).ok()).collect();
+        self.met.retain(|pid, _| pids.contains(pid));
+        self.scoped.retain(|pid, _| pids.contains(pid));
+        let mut group: Option<HashSet<u32>> = None;
+        let mut asked = 0;
+        for pid in pids {
+            let met = self.met.entry(pid).or_insert(Met { at: now, asked: 0, is_jvm: false });
+            let is_due = AGES.get(met.asked).is_some_and(|&age| now >= met.at + age);
+            if met.is_jvm || !is_due {
+                continue;
+            }
+            // Threads of the kernel have no program; nor has, for us, what may not be looked at.
+            let Ok(program) = host.link(&format!("/proc/{pid}/exe")) else {
+                met.asked = AGES.len();
+                continue;
+            };
+            if program.file_name().is_none_or(|name| name != "java") {
+                if asked >= MOST_ASKED {
+                    continue;
+                }
+                asked += 1;
+            }
+            met.asked += 1;
+            met.is_jvm = maps_library(host, pid);
+            if met.is_jvm {
+                let is_in = match target {
+                    Target::Everything | Target::Nobody => true,
+                    Target::Children => descends(host, pid, std::process::id()),
+                    Target::Tree(root) => descends(host, pid, *root),
+                    Target::Cgroup(path) => group
+                        .get_or_insert_with(|| {
+                            Place::find(host, path)
+                                .map(|place| place.processes().into_iter().collect())
+                                .unwrap_or_default()
+                        })
+                        .contains(&pid),
+                };
+                self.scoped.insert(pid, is_in);
+            }
+        }
+    }
+
+    /// Forgets that a process is a JVM: it runs another program now.
+    pub fn forget(&mut self, pid: u32) {
+        self.met.remove(&pid);
+        self.scoped.remove(&pid);
+    }
+}
+
+fn maps_library(host: &Host, pid: u32) -> bool {
+    let maps = host.read(&format!("/proc/{pid}/maps")).unwrap_or_default();
+    memchr::memmem::find(&maps, LIBRARY).is_some()
+}
+
+/// Whether a process is another or has it among its parents.
+fn descends(host: &Host, mut pid: u32, root: u32) -> bool {
+    for _ in 0..MOST_PARENTS {
+        if pid == root {
+            return true;
+        }
+        let status = host.read_text(&format!("/proc/{pid}/status")).unwrap_or_default();
+        let parent = status.lines().find_map(|line| line.strip_prefix("PPid:")?.trim().parse().ok());
+        match parent {
+            Some(parent) if parent > 1 => pid = parent,
+            _ => return false,
+        }
+    }
+    false
+}

@@ -1,0 +1,59 @@
+//! What HotSpot JVMs do with their time and memory: pauses, collectors, heap, safepoints, compilers, deoptimizations, threads. Read in their own memory
+//! (`hotspot/`): no agent, no attach, no file, no stop, no restart; JDK 8 to 25.
+//!
+//! A thread of its own (`watch`) looks at the JVMs that the recording looks at (`found`) some dozens of times a second, and tells single pauses by what
+//! came between two looks (`pauses`).
+
+#[cfg(feature = "bpf")]
+mod found;
+#[cfg(feature = "bpf")]
+mod pauses;
+#[cfg(feature = "bpf")]
+mod reader;
+mod tables;
+#[cfg(all(test, feature = "bpf"))]
+mod tests;
+#[cfg(feature = "bpf")]
+mod watch;
+
+use crate::{Pace, Reader, Scope, Source};
+use host::Host;
+use model::Unavailable;
+use tables::{
+    CHARTS, COLLECTOR_TABLE, COMPILER_TABLE, DEOPTIMIZATION_TABLE, HEAP_TABLE, PAUSE_TABLE, SAFEPOINT_TABLE,
+    THREAD_TABLE,
+};
+
+/// HotSpot JVMs.
+pub static SOURCE: Source = Source {
+    name: "jvm",
+    title: "JVMs: pauses, heap, safepoints, compilers, threads",
+    documented: "OpenJDK: vmStructs.cpp, perfMemory.hpp, collectorCounters.hpp, safepoint.cpp, compileBroker.cpp",
+    reads: &[],
+    needs: "root, or CAP_SYS_PTRACE, for JVMs of other users",
+    pace: Pace::Tick,
+    tables: &[
+        &PAUSE_TABLE,
+        &COLLECTOR_TABLE,
+        &HEAP_TABLE,
+        &SAFEPOINT_TABLE,
+        &COMPILER_TABLE,
+        &DEOPTIMIZATION_TABLE,
+        &THREAD_TABLE,
+    ],
+    charts: CHARTS,
+    open,
+};
+
+#[cfg(not(feature = "bpf"))]
+fn open(_host: &Host, _scope: &Scope) -> Result<Box<dyn Reader>, Unavailable> {
+    Err(crate::without_bpf())
+}
+
+#[cfg(feature = "bpf")]
+fn open(host: &Host, scope: &Scope) -> Result<Box<dyn Reader>, Unavailable> {
+    if host.is_fixture() {
+        return Err(Unavailable::not_applicable("a recorded host runs no JVM"));
+    }
+    Ok(Box::new(reader::Jvms::new(host, scope)))
+}

@@ -1,0 +1,269 @@
+//! What the tables of the source `jvm` hold, and its charts.
+
+use model::{Chart, ChartKind, Column, Compare, Den, Derived, Page, Polarity, Table, Unit};
+
+/// Places of the tables among those of the source.
+pub(super) const PAUSE: usize = 0;
+/// Collectors.
+pub(super) const COLLECTOR: usize = 1;
+/// Parts of the heap.
+pub(super) const HEAP: usize = 2;
+/// Stops by what they were for.
+pub(super) const SAFEPOINT: usize = 3;
+/// Compilers.
+pub(super) const COMPILER: usize = 4;
+/// Compiled code that was given up.
+pub(super) const DEOPTIMIZATION: usize = 5;
+/// Java threads.
+pub(super) const THREAD: usize = 6;
+
+const PID: Column = Column::number("pid", "process");
+const COMM: Column = Column::label("comm", "name of the process");
+
+const fn pause(name: &'static str, help: &'static str) -> Column {
+    Column::gauge(name, Unit::Nanoseconds, help)
+}
+
+const fn time(name: &'static str, help: &'static str) -> Column {
+    Column::counter(name, Unit::Nanoseconds, help).worse().floor(0.005)
+}
+
+const fn count(name: &'static str, help: &'static str) -> Column {
+    Column::counter(name, Unit::None, help).floor(1.0)
+}
+
+const fn bytes(name: &'static str, help: &'static str) -> Column {
+    Column::gauge(name, Unit::Bytes, help).floor(16e6)
+}
+
+pub(super) static PAUSE_TABLE: Table = Table::wide(
+    "jvm_pause",
+    "when all Java threads of a JVM were stopped, and what for",
+    &[
+        PID,
+        COMM,
+        Column::label("kind", "young, full or concurrent (a pause of a cycle that else runs beside the program): collections; operation: anything else"),
+        Column::label("operation", "what the JVM stopped for, as -Xlog:safepoint calls it; NULL where that was not seen"),
+        Column::label("cause", "of collections, why: Allocation Failure, System.gc(), Metadata GC Threshold …"),
+        pause("at", "when the threads had stopped, since the start of the recording; of several pauses, the last of them"),
+        pause("time", "how long they stood"),
+        pause("to_stop", "time from the request until the last thread had stopped (time to safepoint); NULL where it was not seen"),
+        Column::gauge("used_before", Unit::Bytes, "heap in use just before, where the JVM counts it all the time (G1)"),
+        Column::gauge("used_after", Unit::Bytes, "heap in use after it; NULL of other operations"),
+        Column::gauge("together", Unit::None, "pauses that this row stands for: more than 1 where they came faster than they can be told apart"),
+        Column::gauge("exact", Unit::None, "1 where begin and length are the JVM's own; 0 where only sums are"),
+    ],
+)
+.of_events()
+.scoped();
+
+pub(super) static COLLECTOR_TABLE: Table = Table::wide(
+    "jvm_collector",
+    "garbage collections of a JVM, by collector",
+    &[
+        PID,
+        COMM,
+        Column::label("collector", "its name as the JVM has it: G1 young collection pauses, PSScavenge …"),
+        count("collections", "collections, or pauses of a concurrent one").worse(),
+        time("time", "time of these"),
+    ],
+)
+.derived(&[Derived {
+    name: "mean_time",
+    unit: "s",
+    help: "mean time of a collection",
+    num: &[("time", 1.0)],
+    den: Den::Columns(&[("collections", 1.0)]),
+    polarity: Polarity::Worse,
+    compare: Compare::Ratio,
+    floor: 1e-3,
+}])
+.grouped(&[&["comm", "collector"]])
+.from_zero()
+.titled("Garbage collectors")
+.on(Page::Jvm)
+.scoped();
+
+pub(super) static HEAP_TABLE: Table = Table::wide(
+    "jvm_heap",
+    "parts of a JVM's memory: spaces of the heap, classes, code",
+    &[
+        PID,
+        COMM,
+        Column::label("pool", "eden, survivor, old, metaspace, class space, code …"),
+        bytes(
+            "used",
+            "in use, as the JVM last counted it: most collectors do after each collection, G1 counts eden all the time",
+        )
+        .folded(model::Fold::Sum),
+        bytes("capacity", "committed: taken from the system").folded(model::Fold::Sum),
+        bytes("most", "the most it may grow to; NULL for no limit").folded(model::Fold::Sum),
+    ],
+)
+.grouped(&[&["comm", "pool"]])
+.titled("Memory of JVMs")
+.on(Page::Jvm)
+.scoped();
+
+pub(super) static SAFEPOINT_TABLE: Table = Table::wide(
+    "jvm_safepoint",
+    "stops of all Java threads of a JVM, by what they were for",
+    &[
+        PID,
+        COMM,
+        Column::label("operation", "as -Xlog:safepoint calls it: G1CollectForAllocation, ThreadDump, Deoptimize …; [all] where the JVM tells only sums"),
+        count("count", "how often").worse(),
+        time("time", "how long the threads stood; shared out by number where several came together"),
+        time("to_stop", "time from the request until the last thread had stopped (time to safepoint)"),
+    ],
+)
+.grouped(&[&["comm", "operation"]])
+.from_zero()
+.titled("Safepoints")
+.on(Page::Jvm)
+.scoped();
+
+pub(super) static COMPILER_TABLE: Table = Table::wide(
+    "jvm_compiler",
+    "the compilers of a JVM",
+    &[
+        PID,
+        COMM,
+        count("compiled", "methods compiled"),
+        count("osr", "loops compiled while they ran (on-stack replacement)"),
+        Column::counter("time", Unit::Nanoseconds, "time that compiler threads were at it").floor(0.01),
+        Column::counter("bytes", Unit::Bytes, "machine code made").floor(1e5),
+        count("invalidated", "compiled methods that were given up").worse(),
+        count("bailed_out", "methods that a compiler gave up on").worse(),
+        Column::gauge("queue", Unit::None, "methods that wait to be compiled").worse().floor(20.0),
+        Column::gauge(
+            "stopped",
+            Unit::None,
+            "1 while the compilers take no work, as they do when the code cache is full; else 0",
+        )
+        .worse(),
+    ],
+)
+.grouped(&[&["comm"]])
+.from_zero()
+.titled("Compilers of JVMs")
+.on(Page::Jvm)
+.scoped();
+
+pub(super) static DEOPTIMIZATION_TABLE: Table = Table::wide(
+    "jvm_deoptimization",
+    "compiled code of a JVM that was left for the interpreter because what it took for granted did not hold",
+    &[
+        PID,
+        COMM,
+        Column::label("reason", "what did not hold, as HotSpot calls it: class_check, unstable_if, null_check …"),
+        Column::label("action", "what becomes of the code: reinterpret, make_not_entrant, maybe_recompile, none …"),
+        count("count", "how often").worse(),
+    ],
+)
+.grouped(&[&["comm", "reason"]])
+.from_zero()
+.titled("Deoptimizations")
+.on(Page::Jvm)
+.scoped();
+
+pub(super) static THREAD_TABLE: Table = Table::wide(
+    "jvm_thread",
+    "Java threads by their whole names, of which the kernel keeps 15 characters, and what they allocated",
+    &[
+        PID,
+        COMM,
+        Column::number("tid", "thread"),
+        Column::label("name", "its name in the JVM"),
+        Column::label("pool", "the name with numbers left out, the same for all threads of a pool"),
+        Column::counter("allocated", Unit::Bytes, "bytes allocated in the heap").floor(1e6),
+    ],
+)
+.grouped(&[&["comm", "pool"]])
+.from_zero()
+.titled("Java threads")
+.on(Page::Jvm)
+.scoped();
+
+pub(super) static CHARTS: &[Chart] = &[
+    Chart::new(
+        "jvm-collections",
+        Page::Jvm,
+        ChartKind::Line,
+        "Time in garbage collections",
+        "Seconds that Java threads stood still for a collector in each second. Above a few hundredths it shows in the latency of the slowest requests, above a tenth in the throughput.",
+        "jvm_collector",
+        &["time"],
+    )
+    .by(&["comm", "collector"], 8),
+    Chart::new(
+        "jvm-heap",
+        Page::Jvm,
+        ChartKind::Line,
+        "Heap in use",
+        "By pool, as the JVM last counted it. What the old generation holds right after a full or mixed collection is what the program needs; where that is near the limit, the heap is too small.",
+        "jvm_heap",
+        &["used"],
+    )
+    .by(&["comm", "pool"], 8),
+    Chart::new(
+        "jvm-allocated",
+        Page::Jvm,
+        ChartKind::Line,
+        "Bytes allocated",
+        "By pool of threads. Young collections come as often as this fills eden.",
+        "jvm_thread",
+        &["allocated"],
+    )
+    .by(&["comm", "pool"], 8),
+    Chart::new(
+        "jvm-compiled",
+        Page::Jvm,
+        ChartKind::Line,
+        "Methods compiled",
+        "A program that has warmed up compiles little. Where one run still compiles and the other does not, they are at different points of their lives.",
+        "jvm_compiler",
+        &["compiled", "osr", "invalidated"],
+    )
+    .by(&["comm"], 4),
+    Chart::new(
+        "jvm-compile-queue",
+        Page::Jvm,
+        ChartKind::Line,
+        "Methods that wait to be compiled",
+        "They run interpreted, or half compiled, until it is their turn. A queue that does not empty: too few compiler threads for a program of this size, or too few CPUs.",
+        "jvm_compiler",
+        &["queue", "stopped"],
+    )
+    .by(&["comm"], 4),
+    Chart::new(
+        "jvm-deoptimizations",
+        Page::Jvm,
+        ChartKind::Line,
+        "Deoptimizations",
+        "Compiled code that was left because what it took for granted did not hold. Some at the start are usual; when they go on, the same code is compiled and given up again and again.",
+        "jvm_deoptimization",
+        &["count"],
+    )
+    .by(&["comm", "reason"], 8),
+    Chart::new(
+        "jvm-safepoints",
+        Page::Jvm,
+        ChartKind::Line,
+        "Time at safepoints",
+        "Seconds that all Java threads stood still in each second, by what for.",
+        "jvm_safepoint",
+        &["time"],
+    )
+    .by(&["comm", "operation"], 8),
+    Chart::new(
+        "jvm-time-to-safepoint",
+        Page::Jvm,
+        ChartKind::Line,
+        "Time to safepoint",
+        "Seconds in each second from a request to stop until the last thread had stopped. The others stand and wait for it: a long loop without a poll, or a thread that gets no CPU.",
+        "jvm_safepoint",
+        &["to_stop"],
+    )
+    .by(&["comm", "operation"], 8),
+];

@@ -1,0 +1,495 @@
+//! Looks at JVMs between the reads, some dozens of times a second: single pauses cannot be told from sums once the next has begun.
+
+use super::found::Found;
+use super::pauses::{Collector, Kind, Pause, Pauses, Reading, Sum, is_collection};
+use crate::cputime::own_time;
+use crate::hotspot::{Counters, Internals, JavaThread, Roster, Unknown, Way};
+use crate::looking::{Look, Looker, Why};
+use crate::memory::{Process, Trouble};
+use crate::scope::Target;
+use crate::stacks::Stacks;
+use host::Host;
+use model::Unavailable;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Between two looks, where pauses come one by one; where they come faster; and at most.
+const PAUSE: Duration = Duration::from_millis(25);
+const SHORTEST: Duration = Duration::from_millis(5);
+const LONGEST: Duration = Duration::from_secs(1);
+/// A look that took so long is followed by a pause so many times as long: the share of a CPU that all looks take.
+const PAUSES: u32 = 400;
+/// Between two looks at what changes slowly: heap, threads, compilers.
+const SLOWLY: Duration = Duration::from_secs(1);
+/// Looks at threads are followed by a pause so many times as long.
+const SLOW_PAUSES: u32 = 1000;
+/// JVMs that are looked at.
+const MOST_JVMS: usize = 64;
+/// What cannot be understood is tried again after so long, and so often.
+const AGAIN: Duration = Duration::from_millis(250);
+const MOST_TRIES: u32 = 60;
+/// Pauses of a JVM that are kept between two reads.
+const MOST_PAUSES: usize = 65_536;
+/// Spaces of a generation, and generations, that any collector has.
+const GENERATIONS: usize = 3;
+const SPACES: usize = 4;
+const COLLECTORS: usize = 4;
+
+/// A part of a JVM's memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Pool {
+    pub name: String,
+    pub used: Option<i64>,
+    pub capacity: Option<i64>,
+    pub most: Option<i64>,
+}
+
+/// What the compilers did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Compilers {
+    /// Methods, of those loops that ran, nanoseconds, bytes, given up, failed: as the counters are called.
+    pub counters: [Option<i64>; 6],
+    pub queue: Option<u64>,
+    pub stopped: Option<bool>,
+}
+
+/// A JVM that is looked at.
+#[derive(Debug)]
+pub(super) struct Watched {
+    pub comm: String,
+    way: Option<Arc<Way>>,
+    /// The counters; `None` where the JVM has none.
+    counters: Option<Counters>,
+    /// Where the counters are read from a file, because memory may not be.
+    file: Option<String>,
+    pub internals: Internals,
+    roster: Option<Roster>,
+    /// In a container: thread ids inside to those outside.
+    numbers: Option<std::collections::HashMap<u32, u32>>,
+    /// CLOCK_MONOTONIC when the JVM's clock began: told, or the least that any time stamp allows.
+    origin: Option<u64>,
+    is_estimated: bool,
+    failed: Option<Instant>,
+    tries: u32,
+    is_understood: bool,
+    steps: Pauses,
+    pub pauses: Vec<Pause>,
+    /// Pauses that found no room.
+    pub lost: u64,
+    pub collectors: BTreeMap<String, (u64, u64)>,
+    pub pools: Vec<Pool>,
+    pub compilers: Option<Compilers>,
+    pub deoptimizations: Vec<(String, String, u64)>,
+    pub threads: Vec<JavaThread>,
+    /// All stops, where the JVM does not tell what they were for: number, time, time to stop.
+    pub all: Option<[u64; 3]>,
+    /// When what changes slowly is looked at next.
+    slowly: Option<Instant>,
+}
+
+/// What the thread shares with the reads.
+#[derive(Debug, Default)]
+pub(super) struct State {
+    host: Option<Host>,
+    target: Target,
+    /// CLOCK_MONOTONIC when the recording began.
+    start: u64,
+    found: Found,
+    pub watched: BTreeMap<u32, Watched>,
+    pub missing: Vec<(&'static str, Unavailable)>,
+    said: usize,
+    /// How long until the next look, while pauses come faster than looks.
+    fast: Option<Duration>,
+}
+
+/// Failures that are said.
+const MOST_SAID: usize = 8;
+
+impl Look for State {
+    const NAME: &'static str = "jvm";
+
+    fn round(looker: &Looker<Self>, stacks: &Stacks) -> Duration {
+        looker.found().round(stacks)
+    }
+}
+
+impl State {
+    /// Looks at the JVMs among these processes.
+    pub fn of(host: Host, target: Target, start: u64) -> Self {
+        State { host: Some(host), target, start, ..State::default() }
+    }
+
+    /// Looks at all JVMs. How long to wait for the next time.
+    pub fn round(&mut self, stacks: &Stacks) -> Duration {
+        let Some(host) = &self.host else { return LONGEST };
+        let mut pids = self.found.list(host, &self.target);
+        pids.truncate(MOST_JVMS);
+        self.watched.retain(|pid, watched| pids.contains(pid) || !watched.pauses.is_empty());
+        let (mut together, mut cost) = (false, Duration::ZERO);
+        for pid in pids {
+            let watched = self.watched.entry(pid).or_insert_with(|| {
+                let comm = host.read_text(&format!("/proc/{pid}/comm")).unwrap_or_default();
+                Watched::new(comm.trim_end().to_owned())
+            });
+            let before = watched.pauses.len();
+            match watched.look(pid, self.start, host, stacks) {
+                Ok(of_look) => cost += of_look,
+                Err(Why::Gone) => self.found.forget(pid),
+                Err(why) => {
+                    if let Some(why) = why.said(pid, "its JVM").filter(|_| self.said < MOST_SAID) {
+                        self.said += 1;
+                        self.missing.push(("jvm_pause", why));
+                    }
+                }
+            }
+            if let Some(item) = watched.lacks()
+                && self.said < MOST_SAID
+            {
+                self.said += 1;
+                self.missing.push(item.said(pid));
+            }
+            together |= watched.pauses.iter().skip(before).any(|pause| pause.together > 1);
+        }
+        self.fast = match (together, self.fast) {
+            (true, fast) => Some((fast.unwrap_or(PAUSE) / 2).max(SHORTEST)),
+            (false, Some(fast)) => Some(fast * 21 / 20).filter(|fast| *fast < PAUSE),
+            (false, None) => None,
+        };
+        (cost * PAUSES).clamp(self.fast.unwrap_or(PAUSE), LONGEST)
+    }
+}
+
+impl Watched {
+    fn new(comm: String) -> Self {
+        Watched {
+            comm,
+            way: None,
+            counters: None,
+            file: None,
+            internals: Internals::default(),
+            roster: None,
+            numbers: None,
+            origin: None,
+            is_estimated: false,
+            failed: None,
+            tries: 0,
+            is_understood: false,
+            steps: Pauses::default(),
+            pauses: Vec::new(),
+            lost: 0,
+            collectors: BTreeMap::new(),
+            pools: Vec::new(),
+            compilers: None,
+            deoptimizations: Vec::new(),
+            threads: Vec::new(),
+            all: None,
+            slowly: None,
+        }
+    }
+
+    /// What operations came to, with their names.
+    pub fn operations(&self) -> impl Iterator<Item = (&str, Sum)> {
+        let named = (0u32..).zip(&self.steps.sums).filter(|(_, sum)| sum.count > 0);
+        named.filter_map(|(number, sum)| Some((self.internals.operation(number)?, *sum)))
+    }
+
+    /// Looks at it. What that cost, but for what is done once or seldom, which has limits of its own.
+    fn look(&mut self, pid: u32, start: u64, host: &Host, stacks: &Stacks) -> Result<Duration, Why> {
+        let memory = Process(pid);
+        if !self.is_understood {
+            if self.tries >= MOST_TRIES || self.failed.is_some_and(|failed| failed.elapsed() < AGAIN) {
+                return Ok(Duration::ZERO);
+            }
+            self.tries += 1;
+            self.failed = Some(Instant::now());
+            match self.understand(pid, &memory, host, stacks) {
+                Ok(()) => self.is_understood = true,
+                Err(unknown) => {
+                    let Some(why) = unknown.why() else { return Ok(Duration::ZERO) };
+                    self.tries = MOST_TRIES;
+                    return Err(why);
+                }
+            }
+        }
+        let begin = own_time();
+        let before = self.internals.safepoint(&memory).or_else(|trouble| self.without_memory(trouble))?;
+        self.read(pid, &memory, host)?;
+        let after = self.internals.safepoint(&memory).or_else(|trouble| self.without_memory(trouble))?;
+        // What changes while a safepoint goes on is read when it is over.
+        let is_quiet = before == after && (before.is_some() || !self.internals.tells_safepoints());
+        if is_quiet && let Some(reading) = self.reading(&memory, before)? {
+            let is_new = self.origin.is_some_and(|origin| origin >= start);
+            let found = self.steps.step(reading, is_new);
+            let room = MOST_PAUSES.saturating_sub(self.pauses.len());
+            self.lost += found.len().saturating_sub(room) as u64;
+            self.pauses.extend(found.into_iter().take(room));
+        }
+        let cost = own_time().saturating_sub(begin);
+        if self.slowly.is_none_or(|at| Instant::now() >= at) {
+            let begin = own_time();
+            self.look_slowly(pid, &memory, stacks)?;
+            let cost = own_time().saturating_sub(begin);
+            self.slowly = Some(Instant::now() + (cost * SLOW_PAUSES).max(SLOWLY));
+        }
+        Ok(cost)
+    }
+
+    /// Where only the file of the counters can be read, what else there would be is left out.
+    fn without_memory<T>(&self, trouble: Trouble) -> Result<Option<T>, Why> {
+        if self.file.is_some() { Ok(None) } else { Err(trouble.into()) }
+    }
+
+    fn understand(&mut self, pid: u32, memory: &Process, host: &Host, stacks: &Stacks) -> Result<(), Unknown> {
+        let way = match stacks.hotspot(pid) {
+            Ok(way) => way,
+            Err(Unknown::Trouble(Trouble::Denied)) => return self.understand_file(pid, host),
+            Err(unknown) => return Err(unknown),
+        };
+        self.counters = Counters::find(memory, &way)?;
+        self.internals = Internals::find(pid, &way, stacks).unwrap_or_default();
+        self.steps.collects = self.internals.operations.iter().map(|name| is_collection(name)).collect();
+        self.origin = self.internals.origin;
+        self.is_estimated = self.origin.is_none();
+        self.roster = match Roster::new(memory, &way) {
+            Ok(roster) => Some(roster),
+            Err(Unknown::Starting) => return Err(Unknown::Starting),
+            Err(Unknown::Trouble(trouble)) => return Err(trouble.into()),
+            Err(Unknown::Missing(_) | Unknown::Words(_)) => None,
+        };
+        self.numbers = stacks.is_in_namespace(pid).then(|| stacks.inner_numbers(pid));
+        self.way = Some(way);
+        Ok(())
+    }
+
+    /// The same user may read the file of the counters where a process may not be traced (kernel.yama.ptrace_scope).
+    fn understand_file(&mut self, pid: u32, host: &Host) -> Result<(), Unknown> {
+        let status = host.read_text(&format!("/proc/{pid}/status")).unwrap_or_default();
+        let inner =
+            status.lines().find_map(|line| line.strip_prefix("NSpid:")).and_then(|line| line.split_whitespace().last());
+        let folder = host::seen_by(pid, "/tmp");
+        let inner = inner.unwrap_or_default();
+        let names = host.list(&folder).unwrap_or_default();
+        let files =
+            names.iter().filter(|name| name.starts_with("hsperfdata_")).map(|name| format!("{folder}/{name}/{inner}"));
+        for file in files {
+            if let Ok(bytes) = host.read(&file) {
+                let counters = Counters::of_file(bytes);
+                if !counters.is_empty() {
+                    (self.counters, self.file, self.is_estimated) = (Some(counters), Some(file), true);
+                    return Ok(());
+                }
+            }
+        }
+        Err(Unknown::Trouble(Trouble::Denied))
+    }
+
+    /// Reads the counters again.
+    fn read(&mut self, pid: u32, memory: &Process, host: &Host) -> Result<(), Why> {
+        let Some(counters) = &mut self.counters else { return Ok(()) };
+        match &self.file {
+            None => counters.read(memory)?,
+            Some(file) => {
+                if !host.exists(&format!("/proc/{pid}")) {
+                    return Err(Why::Gone);
+                }
+                counters.take(host.read(file).map_err(|_| Why::Gone)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// What single pauses are told by; `None` while a collection goes on.
+    fn reading(&mut self, memory: &Process, last: Option<crate::hotspot::Safepoint>) -> Result<Option<Reading>, Why> {
+        let operations = self
+            .internals
+            .counts(memory)
+            .or_else(|trouble| Ok::<_, Why>(self.without_memory::<Vec<u64>>(trouble)?.unwrap_or_default()))?;
+        let mut reading = Reading { last, operations, ..Reading::default() };
+        let Some(counters) = &self.counters else {
+            reading.safepoints = reading.operations.iter().sum();
+            return Ok(Some(reading));
+        };
+        let frequency = counters.long("sun.os.hrt.frequency").filter(|hertz| *hertz > 0).unwrap_or(1_000_000_000);
+        let nanoseconds = |ticks: i64| {
+            (i128::from(ticks) * 1_000_000_000 / i128::from(frequency)).clamp(0, i128::from(i64::MAX)) as u64
+        };
+        let long = |name: &str| counters.long(name);
+        let mut names = Vec::new();
+        let mut latest = 0;
+        for place in 0..COLLECTORS {
+            let of = |what: &str| long(&format!("sun.gc.collector.{place}.{what}"));
+            let Some(collections) = of("invocations") else { continue };
+            let name = counters.text(&format!("sun.gc.collector.{place}.name")).unwrap_or("?").to_owned();
+            let [entry, exit, time] =
+                ["lastEntryTime", "lastExitTime", "time"].map(|what| nanoseconds(of(what).unwrap_or(0)));
+            if collections > 0 && entry > exit {
+                return Ok(None);
+            }
+            latest = latest.max(exit);
+            let kind = Kind::of_collector(place, &name);
+            reading.collectors.push(Collector { kind, collections: collections.max(0) as u64, time, entry, exit });
+            names.push(name);
+        }
+        if self.is_estimated && latest > 0 {
+            let least = monotonic().saturating_sub(latest);
+            self.origin = Some(self.origin.map_or(least, |origin| origin.min(least)));
+        }
+        let origin = self.origin.unwrap_or(0);
+        for collector in &mut reading.collectors {
+            (collector.entry, collector.exit) = (collector.entry + origin, collector.exit + origin);
+        }
+        for (name, collector) in names.into_iter().zip(&reading.collectors) {
+            self.collectors.insert(name, (collector.collections, collector.time));
+        }
+        reading.cause = counters.text("sun.gc.lastCause").filter(|cause| *cause != "No GC").map(str::to_owned);
+        let [all, time, to_stop] =
+            ["safepoints", "safepointTime", "safepointSyncTime"].map(|what| long(&format!("sun.rt.{what}")));
+        reading.safepoints = all.unwrap_or(0).max(0) as u64;
+        (reading.safepoint_time, reading.to_stop) = (nanoseconds(time.unwrap_or(0)), nanoseconds(to_stop.unwrap_or(0)));
+        if reading.operations.is_empty() && all.is_some() {
+            let stood = reading.safepoint_time.saturating_sub(reading.to_stop);
+            self.all = Some([reading.safepoints, stood, reading.to_stop]);
+        }
+        for (generation, space) in spaces() {
+            let used = long(&format!("sun.gc.generation.{generation}.space.{space}.used")).unwrap_or(0).max(0) as u64;
+            reading.used += used;
+            if (generation, space) == (0, 0) {
+                reading.eden = used;
+            }
+        }
+        Ok(Some(reading))
+    }
+
+    fn look_slowly(&mut self, pid: u32, memory: &Process, stacks: &Stacks) -> Result<(), Why> {
+        if let Some(counters) = &self.counters {
+            self.pools = pools(counters);
+            let names =
+                ["totalCompiles", "osrCompiles", "totalTime", "nmethodSize", "totalInvalidates", "totalBailouts"];
+            let found = names.map(|name| {
+                ["sun.ci.", "java.ci."].into_iter().find_map(|prefix| counters.long(&format!("{prefix}{name}")))
+            });
+            self.compilers = Some(Compilers { counters: found, ..Compilers::default() });
+        }
+        if self.way.is_none() {
+            return Ok(());
+        }
+        let (queue, compiles) = (self.internals.queued(memory)?, self.internals.compiles(memory)?);
+        if let Some(compilers) = &mut self.compilers {
+            (compilers.queue, compilers.stopped) = (queue, compiles.map(|compiles| !compiles));
+        }
+        let owned = |(reason, action, times): (&str, &str, u64)| (reason.to_owned(), action.to_owned(), times);
+        self.deoptimizations = self.internals.deoptimizations(memory)?.into_iter().map(owned).collect();
+        if let Some(roster) = &mut self.roster {
+            self.threads = roster.look(memory)?;
+            if let Some(numbers) = &mut self.numbers {
+                if self.threads.iter().any(|thread| !numbers.contains_key(&thread.tid)) {
+                    *numbers = stacks.inner_numbers(pid);
+                }
+                for thread in &mut self.threads {
+                    thread.tid = numbers.get(&thread.tid).copied().unwrap_or(0);
+                }
+                self.threads.retain(|thread| thread.tid != 0);
+            }
+        }
+        Ok(())
+    }
+
+    /// What of this JVM cannot be told, said once.
+    fn lacks(&mut self) -> Option<Lack> {
+        if !self.is_understood || self.failed.take().is_none() {
+            return None;
+        }
+        match () {
+            () if self.file.is_some() => Some(Lack::Memory),
+            () if self.counters.is_none() => Some(Lack::Counters),
+            () if self.internals.origin.is_none() => Some(Lack::Symbols),
+            () if !self.internals.tells_safepoints() => Some(Lack::Safepoints),
+            () => None,
+        }
+    }
+}
+
+/// What a JVM may lack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lack {
+    Memory,
+    Counters,
+    Symbols,
+    Safepoints,
+}
+
+impl Lack {
+    fn said(self, pid: u32) -> (&'static str, Unavailable) {
+        match self {
+            Lack::Memory => {
+                let why =
+                    format!("process {pid}: the memory of its JVM may not be read: only its counters, from their file");
+                let remedy = "root, or CAP_SYS_PTRACE, or kernel.yama.ptrace_scope=0 for processes of the same user";
+                ("jvm_safepoint", Unavailable::denied(why).remedy(remedy))
+            }
+            Lack::Counters => {
+                let why = format!(
+                    "process {pid}: its JVM was started with -XX:-UsePerfData: no heap, no causes of collections"
+                );
+                ("jvm_heap", Unavailable::absent(why).remedy("start it without -XX:-UsePerfData"))
+            }
+            Lack::Symbols => {
+                let why = format!(
+                    "process {pid}: its libjvm.so was stripped: when pauses begin is estimated, what they were for, deoptimizations and compile queues are missing"
+                );
+                (
+                    "jvm_safepoint",
+                    Unavailable::absent(why)
+                        .remedy("a JDK whose libjvm.so has its symbol table, or the file with its debug symbols"),
+                )
+            }
+            Lack::Safepoints => {
+                let why = format!("process {pid}: its JVM keeps only sums of its safepoints, as up to JDK 12");
+                ("jvm_safepoint.operation", Unavailable::absent(why).remedy("JDK 13 or later"))
+            }
+        }
+    }
+}
+
+fn spaces() -> impl Iterator<Item = (usize, usize)> {
+    (0..GENERATIONS).flat_map(|generation| (0..SPACES).map(move |space| (generation, space)))
+}
+
+/// The parts of the heap, and what is kept of classes.
+fn pools(counters: &Counters) -> Vec<Pool> {
+    let mut found: Vec<Pool> = Vec::new();
+    let limit = |most: Option<i64>| most.filter(|most| (0..1 << 46).contains(most));
+    for (generation, space) in spaces() {
+        let of = |what: &str| counters.long(&format!("sun.gc.generation.{generation}.space.{space}.{what}"));
+        let Some(used) = of("used") else { continue };
+        let name = counters.text(&format!("sun.gc.generation.{generation}.space.{space}.name")).unwrap_or("?");
+        let name = match name {
+            "s0" | "s1" => "survivor",
+            "space" => "old",
+            name => name,
+        };
+        let (capacity, most) = (of("capacity"), limit(of("maxCapacity")));
+        match found.iter_mut().find(|pool| pool.name == name) {
+            // Of the survivor spaces one is empty.
+            Some(pool) => {
+                pool.used = pool.used.map(|before| before + used);
+                pool.capacity = pool.capacity.zip(capacity).map(|(a, b)| a + b);
+            }
+            None => found.push(Pool { name: name.to_owned(), used: Some(used), capacity, most }),
+        }
+    }
+    for (name, prefix) in [("metaspace", "sun.gc.metaspace"), ("class space", "sun.gc.compressedclassspace")] {
+        let of = |what: &str| counters.long(&format!("{prefix}.{what}"));
+        if let Some(used) = of("used") {
+            let (capacity, most) = (of("capacity"), limit(of("maxCapacity")));
+            found.push(Pool { name: name.to_owned(), used: Some(used), capacity, most });
+        }
+    }
+    found
+}
+
+fn monotonic() -> u64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs()
+}

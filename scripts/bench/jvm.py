@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+"""What the source `jvm` tells of pauses, held against the JVM's own log, and what it costs.
+
+usage: scripts/bench/jvm.py --twinscope PATH --seconds N
+
+Each JDK in /usr/lib/jvm (and JAVA_HOME) with each collector runs workloads/pauses, a program that allocates, while it is recorded with `--only jvm`. Its log
+has each pause with CLOCK_MONOTONIC (decoration tn). The cost is the CPU time of the recorder with this source less that of a recording of another source
+as often, in turn. Prints lines "what<TAB>metric<TAB>unit<TAB>value".
+"""
+import argparse
+import csv
+import io
+import os
+import pathlib
+import re
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+COLLECTORS = {"G1": "-XX:+UseG1GC", "Parallel": "-XX:+UseParallelGC", "Serial": "-XX:+UseSerialGC", "ZGC": "-XX:+UseZGC"}
+PROGRAM = "crates/sources/src/jvm/Pauses.java"
+
+
+def jdks():
+    found = [p.resolve() for p in pathlib.Path("/usr/lib/jvm").glob("*")]
+    if "JAVA_HOME" in os.environ:
+        found.append(pathlib.Path(os.environ["JAVA_HOME"]).resolve())
+    found = sorted({p for p in found if (p / "bin/javac").exists()}, key=feature)
+    return found
+
+
+def feature(jdk):
+    text = (jdk / "release").read_text() if (jdk / "release").exists() else ""
+    match = re.search(r'JAVA_VERSION="(\d+)', text)
+    return int(match.group(1)) if match else 0
+
+
+def rows(twinscope, recording, sql):
+    out = subprocess.run([twinscope, "sql", recording, "--format", "csv", sql], capture_output=True, text=True, check=True)
+    return list(csv.DictReader(io.StringIO(out.stdout)))
+
+
+def logged(path):
+    """Ends and lengths of the pauses of collections, ms."""
+    found = []
+    for line in open(path, encoding="utf-8"):
+        match = re.match(r"\[(\d+)ns\].*Pause .* ([\d.]+)ms$", line.rstrip())
+        if match:
+            found.append((int(match[1]) / 1e6, float(match[2])))
+    return found
+
+
+def say(what, metric, unit, figure):
+    print(f"{what}\t{metric}\t{unit}\t{figure}", flush=True)
+
+
+def accuracy(twinscope, jdk, collector, classes, seconds, work):
+    what = f"JDK {feature(jdk)}, {collector}"
+    log, recording = f"{work}/gc.log", f"{work}/run.twin"
+    pathlib.Path(log).unlink(missing_ok=True)
+    java = [str(jdk / "bin/java"), "-Xmx64m", COLLECTORS[collector], f"-Xlog:gc,safepoint:file={log}:tn", "-cp", classes, "Pauses", str(seconds)]
+    command = [twinscope, "record", "-q", "-f", "-o", recording, "--only", "jvm", "--", *java]
+    if subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True).returncode != 0:
+        return
+    pauses = logged(log)
+    told = rows(twinscope, recording, "select at / 1e6 as at, time / 1e6 as time, together, exact from jvm_pause where kind <> 'operation'")
+    single = [(float(r["at"]), float(r["time"])) for r in told if r["exact"] == "1" and float(r["together"]) == 1]
+    # The recording counts from its own start: the shift that fits most is found from the first pauses, then each is matched.
+    ends = sorted(at + length for at, length in single)
+    shift = offset(sorted(end for end, _ in pauses), ends)
+    found, begin_off, length_off = 0, [], []
+    longer = [(end, length) for end, length in pauses if length >= 1]
+    for end, length in longer:
+        near = min(single, key=lambda p: abs(p[0] + p[1] + shift - end), default=None)
+        if near and abs(near[0] + near[1] + shift - end) < 1 and abs(near[1] - length) < max(0.05, 0.02 * length):
+            found += 1
+            begin_off.append(abs(near[0] + shift - (end - length)))
+            length_off.append(abs(near[1] - length) / length)
+    say(what, "pauses of 1 ms and more", "", len(longer))
+    if longer:
+        say(what, "of these told one by one", "%", f"{100 * found / len(longer):.1f}")
+    if found:
+        say(what, "begin off, median", "µs", f"{1000 * statistics.median(begin_off):.0f}")
+        say(what, "length off, median", "%", f"{100 * statistics.median(length_off):.2f}")
+    total = sum(length for _, length in pauses)
+    if total:
+        say(what, "sum of all, off", "%", f"{100 * abs(sum(float(r['time']) for r in told) / total - 1):.2f}")
+
+
+def offset(theirs, ours):
+    """What has to be added to our times so that most of them meet one of theirs."""
+    best, most = 0.0, -1
+    for end in theirs[:40]:
+        for own in ours[:40]:
+            shift = end - own
+            hits = sum(any(abs(o + shift - t) < 0.5 for t in theirs) for o in ours[:40])
+            if hits > most:
+                best, most = shift, hits
+    # The lines are written a little after the end; the median of that is taken out.
+    near = [min((t - o - best for t in theirs), key=abs) for o in ours]
+    near = [n for n in near if abs(n) < 0.5]
+    return best + (statistics.median(near) if near else 0)
+
+
+def used(twinscope, sources, seconds, work):
+    """CPU time of a recording of the machine, as a share of a CPU."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    begin = time.monotonic()
+    subprocess.run(
+        [twinscope, "record", "-q", "-f", "-o", f"{work}/cost.twin", "--only", sources, "--duration", f"{seconds}s"],
+        stdin=subprocess.DEVNULL, capture_output=True, check=True)
+    wall = time.monotonic() - begin
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) / wall
+
+
+def costs(twinscope, jdk, classes, seconds, work):
+    for what, count, options in [("one JVM, idle", 1, ["--idle"]), ("one JVM that collects", 1, []), ("16 JVMs, idle", 16, ["--idle"])]:
+        program = ["Pauses", "0.1" if options else "100000"]
+        java = [str(jdk / "bin/java"), "-Xmx64m", "-XX:+UseSerialGC", "-cp", classes, *program]
+        running = [subprocess.Popen(java, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) for _ in range(count)]
+        try:
+            time.sleep(3)
+            shares = []
+            for _ in range(3):
+                without = used(twinscope, "cpu", seconds, work)
+                shares.append(used(twinscope, "cpu,jvm", seconds, work) - without)
+            say(what, "CPU time beyond a recording of `cpu` alone", "% of a CPU", f"{100 * statistics.median(shares):.3f}")
+            say(what, "the same, least to most", "% of a CPU", f"{100 * min(shares):.3f} to {100 * max(shares):.3f}")
+        finally:
+            for java in running:
+                java.kill()
+                java.wait()
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--twinscope", default="target/release/twinscope")
+    options.add_argument("--seconds", type=int, default=15)
+    asked = options.parse_args()
+    found = jdks()
+    if not found:
+        sys.exit("bench: no JDK in /usr/lib/jvm, nor in JAVA_HOME: left out")
+    with tempfile.TemporaryDirectory() as work:
+        classes = f"{work}/classes"
+        subprocess.run([str(found[0] / "bin/javac"), "-nowarn", "-d", classes, PROGRAM], check=True)
+        for jdk in found:
+            for collector in COLLECTORS:
+                accuracy(asked.twinscope, jdk, collector, classes, asked.seconds, work)
+        costs(asked.twinscope, found[0], classes, asked.seconds, work)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,46 @@
+import java.util.concurrent.BrokenBarrierException;
+import java.util.concurrent.CyclicBarrier;
+
+/**
+ * Workers explore states in rounds; after each round one of them writes a checkpoint of all while the others wait at a barrier. In the fast variant each
+ * writes its own part.
+ */
+public final class Main {
+    static final int THREADS = 4;
+    static final long[][] parts = new long[THREADS][200_000];
+
+    static long explore(long[] part, long seed) {
+        long x = seed | 1;
+        for (int round = 0; round < 6; round++)
+            for (int i = 0; i < part.length; i++) {
+                x = (x ^ (x >>> 29)) * 0xbf58476d1ce4e5b9L;
+                part[i] += x >>> 40;
+            }
+        return x;
+    }
+
+    static long writeCheckpoint(long[] part) {
+        long check = 17;
+        for (int i = 0; i < part.length; i++) check = Long.rotateLeft(check, 7) * 31 + (part[i] ^ check >>> 3) % 1_000_003;
+        return check;
+    }
+
+    public static void main(String[] words) throws InterruptedException {
+        Frame.begin(words);
+        long[] checks = new long[THREADS * 16];
+        CyclicBarrier barrier = new CyclicBarrier(THREADS, () -> {
+            if (Frame.slow) for (int i = 0; i < THREADS; i++) checks[i * 16] += writeCheckpoint(parts[i]);
+        });
+        Frame.run("explorer", THREADS, index -> {
+            checks[index * 16] += explore(parts[index], checks[index * 16]);
+            if (!Frame.slow) checks[index * 16] += writeCheckpoint(parts[index]);
+            try {
+                barrier.await();
+            } catch (InterruptedException | BrokenBarrierException e) {
+                Frame.stopped.set(true);
+            }
+            if (Frame.stopped.get()) barrier.reset();
+        });
+        Frame.lostShare(1);
+    }
+}
