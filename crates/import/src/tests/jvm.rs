@@ -123,10 +123,27 @@ fn flight_recordings_say_what_jfr_says() {
         } else {
             "Parallel"
         };
-        assert_eq!(fact(&format!("java.flag.Use{collector}GC")), Some("on"), "{name}");
-        assert_eq!(fact(&format!("java.flag.Use{collector}GC.origin")), Some("Command line"), "{name}");
-        assert!(fact("java.version").is_some_and(|v| v.contains(name[3..].split('-').next().unwrap())), "{name}");
+        assert_eq!(fact(&format!("java.Busy.flag.Use{collector}GC")), Some("true (command line)"), "{name}");
+        assert_eq!(fact("java.Busy.flag.MaxHeapSize"), Some("67108864 (command line)"), "{name}");
+        assert!(profile.facts.iter().any(|f| f.value.ends_with(" (ergonomic)")), "{name}: {:?}", profile.facts);
+        assert!(fact("java.Busy.version").is_some_and(|v| v.contains(name[3..].split('-').next().unwrap())), "{name}");
         assert!(!rows(&profile, "jvm_cpu").is_empty(), "{name}");
+        // Counters at ticks end with all that there was.
+        let collectors = rows(&profile, "jvm_collector");
+        let mut last: BTreeMap<String, (i64, i64)> = BTreeMap::new();
+        collectors.iter().for_each(|c| {
+            last.insert(c["collector"].1.clone(), (c["collections"].0, c["time"].0));
+        });
+        let (count, time) = last.values().fold((0, 0), |sum, of| (sum.0 + of.0, sum.1 + of.1));
+        assert_eq!((count as usize, time), (lengths.len(), lengths.iter().sum()), "{name}: {last:?}");
+        let short = if collector == "Z" { "ZGC" } else { collector };
+        assert!(last.keys().all(|name| name.starts_with(short)), "{name}: {last:?}");
+        assert!(rows(&profile, "jvm_safepoint").len() > 1, "{name}");
+        let heap = rows(&profile, "jvm_heap");
+        assert!(
+            heap.len() > 4 && heap.iter().all(|h| h["used"].0 > 0 && h["capacity"].0 >= 16 << 20),
+            "{name}: {heap:?}"
+        );
         assert!(profile.manifest.cpus > 0 && profile.manifest.memory > 0, "{name}");
         // Nothing of properties and of the environment.
         let texts = profile.words().into_iter().chain(profile.facts.iter().map(|f| f.value.clone()));
