@@ -33,9 +33,14 @@ select 'metaspace' as subject, cell,
 from budget, given
 where state in ('user', 'kernel', 'lock', 'fault', 'disk', 'runnable') and has_role(roles, 'gc.work')
    or state in ('idle', 'lock', 'other') and has_role(roles, 'gc.stop', 'safepoint')
+      -- What is dropped is loaded again.
+   or state in ('user', 'kernel', 'lock')
+      and (path glob '*;SystemDictionary::*' or path glob '*;ClassFileParser::*' or path glob '*ClassLoader.*'
+           or path glob '*;ClassLoaderData::*')
    or state in ('idle', 'fewer_threads', 'runnable') and share > 0
 -- test claims: class loaders come and go
 -- budget* thread='GC Thread#' state=user slow=4 against=1
+-- budget* state=user path=;Main.run;java.lang.ClassLoader.defineClass1;SystemDictionary::resolve_from_stream; slow=2
 -- budget state=user path=;Main.run; slow=1 against=1
 -- measure name=elapsed slow=8 against=2
 -- w_jvm_pause side=slow kind=full cause='Metadata GC Threshold' time=2000000000 per_unit=1 per_second=0.25 together=3

@@ -299,7 +299,7 @@ export function Jvm({ jvms }: { jvms: Jvms }) {
   }), [jvms]);
   return (
     <>
-      <article class="chart wide jvm" id="at-jvm-pauses">
+      <article class="chart jvm" id="at-jvm-pauses">
         <header>
           <h3>Pauses</h3>
           <span class="quiet">and what ran meanwhile</span>

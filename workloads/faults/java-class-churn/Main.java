@@ -6,10 +6,14 @@ public final class Main {
     /** What a request is handled by. */
     public static final class Handler {
         public static long handle(Long seed) {
-            long x = seed | 1;
-            for (int i = 0; i < 20_000; i++) x = (x ^ (x >>> 29)) * 0xbf58476d1ce4e5b9L;
-            return x;
+            return work(seed);
         }
+    }
+
+    static long work(long seed) {
+        long x = seed | 1;
+        for (int i = 0; i < 20_000; i++) x = (x ^ (x >>> 29)) * 0xbf58476d1ce4e5b9L;
+        return x;
     }
 
     static final class Loader extends ClassLoader {

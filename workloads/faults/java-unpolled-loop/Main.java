@@ -1,3 +1,5 @@
+import java.util.concurrent.Semaphore;
+
 /**
  * Ranks that are added up over a large array in a counted loop without a poll, beside a thread that allocates: the collector, and with it all other
  * threads, wait for the loop to end. Both variants are the same, only the options differ.
@@ -23,12 +25,20 @@ public final class Main {
         Frame.begin(words);
         for (int i = 0; i < ranks.length; i++) ranks[i] = i;
         long[] sums = new long[32];
+        // One ranking for so many records, so that both variants rank as often.
+        Semaphore due = new Semaphore(0);
         Thread ranker = new Thread(() -> {
-            while (!Frame.stopped.get()) sums[16] += addUp();
+            while (true) {
+                due.acquireUninterruptibly();
+                sums[16] += addUp();
+            }
         }, "ranker");
         ranker.setDaemon(true);
         ranker.start();
-        Frame.run("recorder", 1, index -> sums[0] += record(sums[0]));
+        Frame.run("recorder", 1, index -> {
+            sums[0] += record(sums[0]);
+            if (++sums[1] % 600 == 0) due.release();
+        });
         Frame.lostShare(1);
     }
 }

@@ -29,8 +29,13 @@ impl Reader for Jvms {
         for (item, why) in std::mem::take(&mut state.missing) {
             out.missing(item, why);
         }
+        // A table has all of its rows, or was not read.
+        let is_fresh = std::mem::take(&mut state.is_fresh);
         for (&pid, jvm) in &mut state.watched {
             put(pid, jvm, self.start, out);
+            if is_fresh {
+                put_slowly(pid, jvm, out);
+            }
         }
         Ok(())
     }
@@ -38,7 +43,9 @@ impl Reader for Jvms {
     fn ends(&mut self) {
         // What came since the last look.
         let stacks = self.looking.stacks().clone();
-        self.looking.found().round(&stacks);
+        let mut state = self.looking.found();
+        state.look_at_all();
+        state.round(&stacks);
     }
 }
 
@@ -52,11 +59,6 @@ fn put(pid: u32, jvm: &mut Watched, start: u64, out: &mut Out<'_>) {
         let row = [pid, comm, out.text(name), collections as i64, time as i64];
         out.row(COLLECTOR, &row);
     }
-    for pool in &jvm.pools {
-        let of = |bytes: Option<i64>| bytes.unwrap_or(NULL);
-        let row = [pid, comm, out.text(&pool.name), of(pool.used), of(pool.capacity), of(pool.most)];
-        out.row(HEAP, &row);
-    }
     for (operation, sum) in jvm.operations() {
         let row = [pid, comm, out.text(operation), sum.count as i64, sum.time as i64, sum.to_stop as i64];
         out.row(SAFEPOINT, &row);
@@ -65,6 +67,16 @@ fn put(pid: u32, jvm: &mut Watched, start: u64, out: &mut Out<'_>) {
         let [count, time, to_stop] = all.map(|number| number as i64);
         let row = [pid, comm, out.text("[all]"), count, time, to_stop];
         out.row(SAFEPOINT, &row);
+    }
+}
+
+/// What is looked at less often.
+fn put_slowly(pid: u32, jvm: &Watched, out: &mut Out<'_>) {
+    let (pid, comm) = (i64::from(pid), out.text(&jvm.comm));
+    for pool in &jvm.pools {
+        let of = |bytes: Option<i64>| bytes.unwrap_or(NULL);
+        let row = [pid, comm, out.text(&pool.name), of(pool.used), of(pool.capacity), of(pool.most)];
+        out.row(HEAP, &row);
     }
     if let Some(compilers) = &jvm.compilers {
         let [compiled, osr, time, bytes, invalidated, failed] = compilers.counters.map(|number| number.unwrap_or(NULL));

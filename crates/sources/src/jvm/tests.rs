@@ -93,6 +93,7 @@ fn watched(jdk: &Path, classes: &Path, options: &[&str]) -> Option<(State, u32, 
     // It waits: nothing more comes.
     state.round(&stacks);
     std::thread::sleep(Duration::from_millis(20));
+    state.look_at_all();
     state.round(&stacks);
     drop(java.child.stdin.take());
     let _ = java.child.wait();

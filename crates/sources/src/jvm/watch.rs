@@ -84,8 +84,6 @@ pub(super) struct Watched {
     pub threads: Vec<JavaThread>,
     /// All stops, where the JVM does not tell what they were for: number, time, time to stop.
     pub all: Option<[u64; 3]>,
-    /// When what changes slowly is looked at next.
-    slowly: Option<Instant>,
 }
 
 /// What the thread shares with the reads.
@@ -101,6 +99,9 @@ pub(super) struct State {
     said: usize,
     /// How long until the next look, while pauses come faster than looks.
     fast: Option<Duration>,
+    /// When what changes slowly is looked at next, of all JVMs at once; and whether it was since that was last asked.
+    slowly: Option<Instant>,
+    pub is_fresh: bool,
 }
 
 /// Failures that are said.
@@ -120,6 +121,11 @@ impl State {
         State { host: Some(host), target, start, ..State::default() }
     }
 
+    /// Has the next look be at all that is looked at.
+    pub fn look_at_all(&mut self) {
+        self.slowly = None;
+    }
+
     /// Looks at all JVMs. How long to wait for the next time.
     pub fn round(&mut self, stacks: &Stacks) -> Duration {
         let Some(host) = &self.host else { return LONGEST };
@@ -127,6 +133,8 @@ impl State {
         pids.truncate(MOST_JVMS);
         self.watched.retain(|pid, watched| pids.contains(pid) || !watched.pauses.is_empty());
         let (mut together, mut cost) = (false, Duration::ZERO);
+        let is_due = self.slowly.is_none_or(|at| Instant::now() >= at);
+        let mut slow_cost = Duration::ZERO;
         for pid in pids {
             let watched = self.watched.entry(pid).or_insert_with(|| {
                 let comm = host.read_text(&format!("/proc/{pid}/comm")).unwrap_or_default();
@@ -143,6 +151,12 @@ impl State {
                     }
                 }
             }
+            if is_due && watched.is_understood {
+                let begin = own_time();
+                // One that ended meanwhile is found out at the next look.
+                let _ = watched.look_slowly(pid, stacks);
+                slow_cost += own_time().saturating_sub(begin);
+            }
             if let Some(item) = watched.lacks()
                 && self.said < MOST_SAID
             {
@@ -150,6 +164,10 @@ impl State {
                 self.missing.push(item.said(pid));
             }
             together |= watched.pauses.iter().skip(before).any(|pause| pause.together > 1);
+        }
+        if is_due {
+            self.slowly = Some(Instant::now() + (slow_cost * SLOW_PAUSES).max(SLOWLY));
+            self.is_fresh = true;
         }
         self.fast = match (together, self.fast) {
             (true, fast) => Some((fast.unwrap_or(PAUSE) / 2).max(SHORTEST)),
@@ -184,7 +202,6 @@ impl Watched {
             deoptimizations: Vec::new(),
             threads: Vec::new(),
             all: None,
-            slowly: None,
         }
     }
 
@@ -225,14 +242,7 @@ impl Watched {
             self.lost += found.len().saturating_sub(room) as u64;
             self.pauses.extend(found.into_iter().take(room));
         }
-        let cost = own_time().saturating_sub(begin);
-        if self.slowly.is_none_or(|at| Instant::now() >= at) {
-            let begin = own_time();
-            self.look_slowly(pid, &memory, stacks)?;
-            let cost = own_time().saturating_sub(begin);
-            self.slowly = Some(Instant::now() + (cost * SLOW_PAUSES).max(SLOWLY));
-        }
-        Ok(cost)
+        Ok(own_time().saturating_sub(begin))
     }
 
     /// Where only the file of the counters can be read, what else there would be is left out.
@@ -361,7 +371,8 @@ impl Watched {
         Ok(Some(reading))
     }
 
-    fn look_slowly(&mut self, pid: u32, memory: &Process, stacks: &Stacks) -> Result<(), Why> {
+    fn look_slowly(&mut self, pid: u32, stacks: &Stacks) -> Result<(), Why> {
+        let memory = &Process(pid);
         if let Some(counters) = &self.counters {
             self.pools = pools(counters);
             let names =
