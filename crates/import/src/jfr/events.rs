@@ -291,13 +291,16 @@ impl<'p> Reading<'p> {
 
     fn park(&mut self, e: &Taken) {
         let class = class_name(e.chunk, e.value(F::ParkedClass));
+        // What a programmer calls it is the class that this is a part of.
+        let outer = ["$NonfairSync", "$FairSync", "$Sync"].into_iter().find_map(|end| class.strip_suffix(end));
+        let called = outer.unwrap_or(&class);
         match lock_of(&class) {
             Some(kind) => {
-                let name = self.profile.text(&class);
+                let name = self.profile.text(called);
                 self.lock(e, kind, name, NOBODY);
             }
             None if class.is_empty() => self.wait(e, "idle", "park", false),
-            None => self.wait(e, "idle", &format!("park for {class}"), false),
+            None => self.wait(e, "idle", &format!("park for {called}"), false),
         }
     }
 

@@ -108,9 +108,13 @@ fn flight_recordings_say_what_jfr_says() {
         assert_eq!(owners, told, "{name}");
         let parks = |l: &&BTreeMap<&str, (i64, String)>| l["kind"].1 == "ReentrantLock";
         assert!(locks.iter().filter(parks).count() > 5, "{name}: {locks:?}");
+        let called = "java.util.concurrent.locks.ReentrantLock";
+        assert!(locks.iter().filter(parks).all(|l| l["name"].1 == called), "{name}: {locks:?}");
         let waits = rows(&profile, "wait");
-        let queue =
-            |w: &&BTreeMap<&str, (i64, String)>| w["state"].1 == "idle" && w["what"].1.contains("ConditionObject");
+        let queue = |w: &&BTreeMap<&str, (i64, String)>| {
+            w["state"].1 == "idle"
+                && w["what"].1 == "park for java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject"
+        };
         assert!(waits.iter().filter(queue).count() > 5, "{name}: {waits:?}");
         assert!(waits.iter().any(|w| w["state"].1 == "sleep" && w["thread"].1 == "monitor-1"), "{name}");
         let allocated = rows(&profile, "allocation");
