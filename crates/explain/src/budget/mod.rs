@@ -187,10 +187,13 @@ impl Budget {
             let ledger = Ledger::load((index, run), window, own, working, (&work, pace), &moves[of_side as usize])
                 .filter(|ledger| ledger.sums().time.iter().sum::<f64>() > 0.0)
                 .ok_or_else(|| {
-                    format!(
-                        "{}: no per-thread data in this recording: record a command, or use --pid, --cgroup or --all",
-                        run.name
-                    )
+                    let instead = match run.recording.manifest().labels.contains_key("imported") {
+                        true => {
+                            "what was imported can be compared by `twinscope compare`, `flame --against` and `report`"
+                        }
+                        false => "record a command, or use --pid, --cgroup or --all",
+                    };
+                    format!("{}: no per-thread data in this recording: {instead}", run.name)
                 })?;
             ledgers[of_side].push(ledger);
             paces[of_side].push(pace);
