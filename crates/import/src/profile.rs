@@ -63,6 +63,10 @@ pub struct Profile {
     tables: Vec<Events>,
     /// When the recording began, on the file's clock; where it is not known with the first that happened.
     pub(crate) start: Option<i64>,
+    /// Whose all rows are, where that is one process.
+    pub(crate) pid: i64,
+    /// Deoptimizations: when, why, and what became of the code.
+    pub(crate) deoptimizations: Vec<(i64, i64, i64)>,
     /// The garbage collector, where it is known: G1, Parallel, Serial, ZGC …
     pub(crate) collector: Option<String>,
     /// What the file says of the set-up.
@@ -91,7 +95,7 @@ const MOST_TICKS: i64 = 3600;
 impl Profile {
     /// An empty profile.
     pub fn new(options: Options) -> Self {
-        Profile { options, ..Profile::default() }
+        Profile { options, pid: NULL, ..Profile::default() }
     }
 
     /// A row of a table of events, which was over at a time on the file's clock. One in a column `at` is on that clock, too.
@@ -119,6 +123,7 @@ impl Profile {
 
     /// Says which process all rows of events are of.
     pub(crate) fn set_pid(&mut self, pid: i64) {
+        self.pid = pid;
         for events in &mut self.tables {
             let width = events.table.width();
             let Some(place) = events.table.stored().iter().position(|c| c.name == "pid") else { continue };
@@ -219,8 +224,9 @@ impl Profile {
         let start = self.start.or(firsts.min()).unwrap_or(0);
         let lasts = self.samples.last().map(|s| s.at).into_iter().chain(self.tables.iter().filter_map(Events::last));
         let end = lasts.max().unwrap_or(0).saturating_sub(start).max(1);
-        let tick = TICK.max(end / MOST_TICKS);
-        counters::derive(self, start, start.saturating_add(self.manifest.duration.unwrap_or(0).max(end)), tick);
+        let whole = self.manifest.duration.unwrap_or(0).max(end);
+        let tick = TICK.max(whole / MOST_TICKS);
+        counters::derive(self, start, start.saturating_add(whole), tick);
         let mut writer = Writer::create(output, replace, i64::MAX)?;
         writer.source("import", "imported profile", 0, if self.has(&JVM_PAUSE) { &CHARTS } else { &[] });
         let ids = [writer.define("import", &FRAME), writer.define("import", &STACK), writer.define("import", &SAMPLE)];

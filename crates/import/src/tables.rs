@@ -213,6 +213,24 @@ pub(crate) static JVM_SAFEPOINT: Table = Table::wide(
 .on(Page::Jvm)
 .scoped();
 
+/// Made of single ones, as if somebody had read counters of them every second.
+pub(crate) static JVM_DEOPTIMIZATION: Table = Table::wide(
+    "jvm_deoptimization",
+    "compiled code of a JVM that was left for the interpreter because what it took for granted did not hold",
+    &[
+        Column::number("pid", "process"),
+        Column::label("comm", "name of the process"),
+        Column::label("reason", "what did not hold, as HotSpot calls it: class_check, unstable_if, null_check …"),
+        Column::label("action", "what becomes of the code: reinterpret, make_not_entrant, maybe_recompile, none …"),
+        count("count", "how often"),
+    ],
+)
+.grouped(&[&["comm", "reason"]])
+.from_zero()
+.titled("Deoptimizations")
+.on(Page::Jvm)
+.scoped();
+
 pub(crate) static JVM_HEAP: Table = Table::wide(
     "jvm_heap",
     "the heap of a JVM, before and after collections",
@@ -231,7 +249,7 @@ pub(crate) static JVM_HEAP: Table = Table::wide(
 .scoped();
 
 /// As the source `jvm` has them.
-pub(crate) static CHARTS: [Chart; 4] = [
+pub(crate) static CHARTS: [Chart; 5] = [
     Chart::new(
         "jvm-collections",
         Page::Jvm,
@@ -252,6 +270,16 @@ pub(crate) static CHARTS: [Chart; 4] = [
         &["used"],
     )
     .by(&["comm", "pool"], 8),
+    Chart::new(
+        "jvm-deoptimizations",
+        Page::Jvm,
+        ChartKind::Line,
+        "Deoptimizations",
+        "Compiled code that was left because what it took for granted did not hold. Some at the start are usual; when they go on, the same code is compiled and given up again and again.",
+        "jvm_deoptimization",
+        &["count"],
+    )
+    .by(&["comm", "reason"], 8),
     Chart::new(
         "jvm-safepoints",
         Page::Jvm,

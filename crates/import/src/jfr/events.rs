@@ -169,6 +169,11 @@ impl<'p> Reading<'p> {
                 cells.extend(parts);
                 self.profile.row(&JVM_CPU, e.begin(), cells);
             }
+            Takes::Deoptimization => {
+                let cell = |text: Option<String>| text.map_or(NULL, |text| self.profile.text(&text));
+                let [reason, action] = [F::Reason, F::Action].map(|field| e.word(field)).map(cell);
+                self.profile.deoptimizations.push((e.begin(), reason, action));
+            }
             Takes::Flag => self.flag(e),
             Takes::Jvm => self.jvm(e),
             Takes::Cpus => {

@@ -26,6 +26,7 @@ pub(super) enum Takes {
     Operation,
     SafepointBegin,
     CpuLoad,
+    Deoptimization,
     Flag,
     Jvm,
     Cpus,
@@ -84,10 +85,12 @@ pub(super) enum F {
     Pid,
     JavaArguments,
     HeapSpace,
+    Reason,
+    Action,
 }
 
 /// Their names, in this order.
-pub(super) const FIELDS: [&str; 39] = [
+pub(super) const FIELDS: [&str; 41] = [
     "startTime",
     "duration",
     "eventThread",
@@ -127,6 +130,8 @@ pub(super) const FIELDS: [&str; 39] = [
     "pid",
     "javaArguments",
     "heapSpace",
+    "reason",
+    "action",
 ];
 
 fn takes(class: &str) -> Option<Takes> {
@@ -153,6 +158,7 @@ fn takes(class: &str) -> Option<Takes> {
         "jdk.ExecuteVMOperation" => Takes::Operation,
         "jdk.SafepointBegin" => Takes::SafepointBegin,
         "jdk.CPULoad" => Takes::CpuLoad,
+        "jdk.Deoptimization" => Takes::Deoptimization,
         "jdk.IntFlag"
         | "jdk.UnsignedIntFlag"
         | "jdk.LongFlag"
