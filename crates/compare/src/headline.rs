@@ -103,13 +103,20 @@ pub(crate) fn of(runs: &[Run], comparison: &Comparison, paces: &[Option<Pace>]) 
     let found = comparison.differences.len();
     if comparison.compared == 0 {
         if runs.iter().all(|r| r.recording.manifest().labels.contains_key("imported")) {
-            let detail =
-                "Imported profiles contain only stacks: `twinscope flame A --against B` compares those.".into();
-            return Headline {
-                headline: "There is nothing to compare except stacks.".into(),
-                detail,
-                level: Level::Unsure,
+            const STACKS: [&str; 3] = ["frame", "stack", "sample"];
+            let only_stacks = |r: &Run| r.recording.tables().all(|(_, table)| STACKS.contains(&table.name));
+            let (headline, detail) = match runs.iter().all(only_stacks) {
+                true => (
+                    "There is nothing to compare except stacks.",
+                    "Imported profiles contain only stacks: `twinscope flame A --against B` compares those.",
+                ),
+                false => (
+                    "There is nothing to compare except events.",
+                    "What was imported are samples, waits and pauses, without metrics over time: `twinscope flame A --against B` \
+                     compares stacks, `twinscope sql` asks for the rest (jvm_pause).",
+                ),
             };
+            return Headline { headline: headline.into(), detail: detail.into(), level: Level::Unsure };
         }
         let detail =
             "No metric has enough samples in both windows; record for longer, or with a shorter interval (-i 100ms)."

@@ -2,6 +2,7 @@
 //! foreign: what cannot be read is said and left out, and nothing ends the program.
 
 mod bytes;
+mod counters;
 mod folded;
 mod gclog;
 pub mod jfr;

@@ -1,7 +1,7 @@
 //! A profile on its way into a recording: places and stacks by number, samples.
 
-use crate::tables::{FRAME, SAMPLE, STACK};
-use crate::{Error, Format, Options};
+use crate::tables::{CHARTS, FRAME, JVM_PAUSE, SAMPLE, STACK};
+use crate::{Error, Format, Options, counters};
 use model::{Coverage, Fact, Manifest, NULL, Rows, Status, Symbols, Table};
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -63,6 +63,8 @@ pub struct Profile {
     tables: Vec<Events>,
     /// When the recording began, on the file's clock; where it is not known with the first that happened.
     pub(crate) start: Option<i64>,
+    /// The garbage collector, where it is known: G1, Parallel, Serial, ZGC …
+    pub(crate) collector: Option<String>,
     /// What the file says of the set-up.
     pub(crate) facts: Vec<Fact>,
     /// Manifest fields that the file knew: host, kernel, command.
@@ -107,6 +109,14 @@ impl Profile {
         }
     }
 
+    /// What is made of each row of a table of events.
+    pub(crate) fn rows_of<T>(&self, table: &'static Table, make: impl Fn(&[i64]) -> Option<T>) -> Vec<T> {
+        let Some(events) = self.tables.iter().find(|events| std::ptr::eq(events.table, table)) else {
+            return Vec::new();
+        };
+        events.cells.chunks_exact(table.width()).filter_map(make).collect()
+    }
+
     /// Says which process all rows of events are of.
     pub(crate) fn set_pid(&mut self, pid: i64) {
         for events in &mut self.tables {
@@ -119,6 +129,10 @@ impl Profile {
     /// How many rows of each table of events there are.
     pub fn events(&self) -> Vec<(&'static str, usize)> {
         self.tables.iter().map(|events| (events.table.name, events.at.len())).collect()
+    }
+
+    fn has(&self, table: &'static Table) -> bool {
+        self.tables.iter().any(|events| std::ptr::eq(events.table, table))
     }
 
     /// Whether nothing was read that a recording could hold.
@@ -206,8 +220,9 @@ impl Profile {
         let lasts = self.samples.last().map(|s| s.at).into_iter().chain(self.tables.iter().filter_map(Events::last));
         let end = lasts.max().unwrap_or(0).saturating_sub(start).max(1);
         let tick = TICK.max(end / MOST_TICKS);
+        counters::derive(self, start, start.saturating_add(self.manifest.duration.unwrap_or(0).max(end)), tick);
         let mut writer = Writer::create(output, replace, i64::MAX)?;
-        writer.source("import", "imported profile", 0, &[]);
+        writer.source("import", "imported profile", 0, if self.has(&JVM_PAUSE) { &CHARTS } else { &[] });
         let ids = [writer.define("import", &FRAME), writer.define("import", &STACK), writer.define("import", &SAMPLE)];
         let number = |n: u32| if n == 0 { NULL } else { i64::from(n) };
         let mut rows = Rows { width: FRAME.width(), cells: Vec::new() };
@@ -322,7 +337,8 @@ impl Sorted<'_> {
         Some(self.events.at.get(*row)?.saturating_sub(self.start))
     }
 
-    /// Takes those that were over before a time; with when the last of them was. Of events they are one read, of levels one each.
+    /// Takes those that were over before a time; with when the last of them was. Of events they are one read, of levels
+    /// those of one time.
     fn until(&mut self, until: i64) -> Vec<(i64, Rows)> {
         let (width, at) = (self.events.table.width(), self.events.place());
         let mut reads: Vec<(i64, Rows)> = Vec::new();
@@ -333,7 +349,7 @@ impl Sorted<'_> {
             if let Some(cell) = at.and_then(|at| cells.get_mut(at)) {
                 *cell = cell.saturating_sub(self.start);
             }
-            match reads.last_mut().filter(|_| self.events.table.events) {
+            match reads.last_mut().filter(|(last, _)| self.events.table.events || *last == over) {
                 Some((last, rows)) => {
                     *last = over;
                     rows.cells.extend(cells);
@@ -380,15 +396,14 @@ impl Profile {
         events.cells.chunks(columns.len()).map(row).collect()
     }
 
-    /// Kind, function and source of each frame of a stack, the outermost first.
+    /// Kind, function, source and module of each frame of a stack, the outermost first.
     pub(crate) fn frames(&self, stack: u32) -> Vec<String> {
         let mut frames = Vec::new();
         let mut at = stack;
         while let Some((parent, place)) = (at as usize).checked_sub(1).and_then(|i| self.stacks.get(i)) {
             let place = self.places[*place as usize - 1];
-            let [kind, function, source] =
-                [place.kind, place.function, place.source].map(|cell| self.symbols.text(cell).unwrap_or("-"));
-            frames.push(format!("{kind} {function} {source}"));
+            let cells = [place.kind, place.function, place.source, place.module];
+            frames.push(cells.map(|cell| self.symbols.text(cell).unwrap_or("-")).join(" "));
             at = *parent;
         }
         frames.reverse();

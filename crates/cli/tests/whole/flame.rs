@@ -117,3 +117,31 @@ fn imported_profiles_are_compared_by_their_stacks() {
     let info = prints(&folder, &["info", "busy.twin"], &["(imported)"]);
     assert!(!info.stdout.contains("1970") && !info.stdout.contains("every 0 s"), "{info}");
 }
+
+/// Recordings and logs of JVMs: their stacks, waits, pauses and set-up, and none of their secrets.
+#[test]
+fn files_of_jvms_are_imported() {
+    let folder = Folder::new();
+    let fixture = |name: &str| {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/jvm").join(name);
+        path.to_str().expect("UTF-8").to_owned()
+    };
+    for name in ["jdk17-g1", "jdk25-g1"] {
+        let (jfr, log) = (format!("{name}.twin"), format!("{name}-log.twin"));
+        let words = ["samples, ", " waits for locks, ", " samples of allocations, ", " pauses, ", ", from JFR"];
+        prints(&folder, &["import", &fixture(&format!("{name}.jfr.gz")), "-o", &jfr], &words);
+        prints(&folder, &["import", &fixture(&format!("{name}.log.gz")), "-o", &log], &[" pauses, from a GC log"]);
+        let bytes = std::fs::read(folder.path(&jfr)).expect("the recording");
+        assert!(!bytes.windows(7).any(|word| word == b"hunter2"), "{name}");
+        let sql = "select count(*) > 3 as many, max(time) > 0 as long, min(at) >= 0 as begun from jvm_pause where kind = 'young'";
+        for twin in [&jfr, &log] {
+            prints(&folder, &["sql", twin, "--json", sql], &["\"many\":1", "\"long\":1", "\"begun\":1"]);
+        }
+        prints(&folder, &["flame", &jfr], &["Busy.compute"]);
+        prints(&folder, &["flame", &jfr, "--state", "contended"], &["monitor of java.lang.Object", "Busy.hold"]);
+        prints(&folder, &["flame", &jfr, "--state", "allocation"], &["Allocations", "Busy.allocate"]);
+    }
+    let differs = ["runtime.java.Busy.version: 17", "monitor of java.lang.Object (monitor, java)"];
+    prints(&folder, &["compare", "jdk17-g1.twin", "jdk25-g1.twin"], &differs);
+    prints(&folder, &["report", "jdk17-g1-log.twin", "jdk25-g1-log.twin", "-o", "x.html"], &["x.html"]);
+}

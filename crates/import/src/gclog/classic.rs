@@ -92,7 +92,6 @@ fn pause(full: bool, rest: &str) -> Option<Found> {
     let cause = words.iter().find(|w| !known.contains(&w.as_str()) && size(w).is_none());
     let kind = match () {
         () if full => "full",
-        () if words.iter().any(|w| w == "mixed") => "mixed",
         () if own.trim_start().starts_with("remark") || own.trim_start().starts_with("cleanup") => "concurrent",
         () if cause.is_some_and(|c| c.starts_with("CMS ")) => "concurrent",
         () => "young",

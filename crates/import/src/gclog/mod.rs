@@ -6,6 +6,7 @@ mod unified;
 
 use crate::profile::Profile;
 use crate::rows::Pause;
+use crate::tables::JVM_HEAP;
 use model::{Fact, NULL};
 
 /// A pause as a log tells it. Times are nanoseconds on the log's clock; begin and end are where the log has times at all.
@@ -17,7 +18,8 @@ struct Found {
     at: Option<i64>,
     time: i64,
     to_stop: Option<i64>,
-    used: Option<(i64, i64)>,
+    /// The heap before and after, and what it could hold then.
+    used: Option<(i64, i64, Option<i64>)>,
 }
 
 /// What was read of a log so far.
@@ -76,7 +78,7 @@ pub(crate) fn read(bytes: &[u8], profile: &mut Profile) {
         now = at.saturating_add(p.time).max(now);
         let mut text = |text: &Option<String>| text.as_deref().map_or(NULL, |text| profile.text(text));
         let (operation, cause) = (text(&p.operation), text(&p.cause));
-        let (used_before, used_after) = p.used.unwrap_or((NULL, NULL));
+        let (used_before, used_after, capacity) = p.used.unwrap_or((NULL, NULL, None));
         let pause = Pause {
             pid: found.pid.unwrap_or(NULL),
             comm,
@@ -89,8 +91,16 @@ pub(crate) fn read(bytes: &[u8], profile: &mut Profile) {
             used_before,
             used_after,
         };
+        if p.used.is_some() {
+            let pool = profile.text("heap");
+            for (when, used) in [(at, used_before), (at.saturating_add(p.time), used_after)] {
+                let cells = vec![pause.pid, comm, pool, used, capacity.unwrap_or(NULL), NULL];
+                profile.row(&JVM_HEAP, when, cells);
+            }
+        }
         pause.put(profile);
     }
+    profile.collector = found.collector.as_deref().map(short);
     for (name, value) in [("java.collector", found.collector), ("java.version", found.version)] {
         if let Some(value) = value {
             profile.facts.push(Fact { category: "runtime".into(), name: name.into(), value });
@@ -106,6 +116,14 @@ pub(crate) fn read(bytes: &[u8], profile: &mut Profile) {
         profile.manifest.start_unix = wall.saturating_sub(uptime.unwrap_or(0));
     }
     profile.manifest.duration = Some(found.last.max(now).saturating_sub(start));
+}
+
+/// A collector in a word, as the names of its pauses begin.
+fn short(collector: &str) -> String {
+    let words = ["G1", "Parallel", "Serial", "Shenandoah", "CMS"];
+    let known = words.into_iter().find(|word| collector.contains(word));
+    let z = || collector.contains("Z Garbage").then_some("ZGC");
+    known.or_else(z).unwrap_or(collector).to_owned()
 }
 
 /// A size: `24M`, `512K`, `1.5G`, `24.0M`, `0.0B`.
@@ -124,10 +142,11 @@ fn size(text: &str) -> Option<i64> {
 }
 
 /// A change of the heap: `24M->4M(256M)`, `24.0M(24.0M)->4.0M(20.0M)`, `42M(10%)->24M(6%)`.
-fn change(word: &str) -> Option<(i64, i64)> {
+fn change(word: &str) -> Option<(i64, i64, Option<i64>)> {
     let (before, after) = word.split_once("->")?;
     let plain = |part: &str| size(part.split('(').next().unwrap_or_default());
-    Some((plain(before)?, plain(after)?))
+    let holds = after.split_once('(').and_then(|(_, holds)| size(holds.split(')').next()?));
+    Some((plain(before)?, plain(after)?, holds))
 }
 
 /// A decimal number with a unit of time after it, in nanoseconds.

@@ -41,14 +41,14 @@ fn unified_logging_of_g1() {
         [
             ("young", op, of, Some(ms(450.0)), ms(3.456)),
             ("operation", Some("ThreadDump"), None, Some(ms(599.8)), ms(0.2)),
-            ("mixed", None, Some("G1 Humongous Allocation"), Some(ms(695.0)), ms(5.0)),
+            ("young", None, Some("G1 Humongous Allocation"), Some(ms(695.0)), ms(5.0)),
             ("concurrent", None, None, Some(ms(798.75)), ms(1.25)),
             ("full", None, Some("System.gc()"), Some(ms(987.5)), ms(12.5)),
             ("young", None, Some("Metadata GC Threshold"), Some(ms(1097.5)), ms(2.5)),
         ]
     );
     assert_eq!(log.pauses.iter().map(|p| p.to_stop).take(3).collect::<Vec<_>>(), [Some(21_000), Some(50_000), None]);
-    assert_eq!((log.pauses[0].used, log.pauses[1].used), (Some((24 * M, 4 * M)), None));
+    assert_eq!((log.pauses[0].used, log.pauses[1].used), (Some((24 * M, 4 * M, Some(256 * M))), None));
     assert_eq!((log.collector.as_deref(), log.version.as_deref()), (Some("G1"), Some("17.0.9+9 (release)")));
     assert_eq!((log.last, log.first), (ms(1100.0), None));
 }
@@ -59,7 +59,7 @@ fn any_decorations_or_none() {
     let at = |decorations: &str| {
         let log = unified::read(&format!("{decorations}{pause}"));
         assert!(is_log(&format!("{decorations}{pause}")), "{decorations}");
-        assert_eq!((log.pauses[0].time, log.pauses[0].used), (ms(3.0), Some((65 * M, M))));
+        assert_eq!((log.pauses[0].time, log.pauses[0].used), (ms(3.0), Some((65 * M, M, Some(250 * M)))));
         (log.pauses[0].at, log.first)
     };
     assert_eq!(at(""), (None, None));
@@ -132,7 +132,7 @@ fn classic_lines() {
             ("young", None, failed, Some(ms(1500.0)), ms(1.2345)),
             ("young", None, failed, Some(ms(2000.0)), ms(58.5007)),
             ("full", None, Some("System.gc()"), Some(ms(3000.0)), ms(5.3)),
-            ("mixed", None, Some("G1 Evacuation Pause"), Some(ms(4000.0)), ms(10.0)),
+            ("young", None, Some("G1 Evacuation Pause"), Some(ms(4000.0)), ms(10.0)),
             ("concurrent", None, None, Some(ms(5000.0)), ms(2.0)),
             ("concurrent", None, Some("CMS Initial Mark"), Some(ms(6000.0)), ms(0.1997)),
         ]
@@ -140,9 +140,12 @@ fn classic_lines() {
     assert_eq!(log.pauses[0].to_stop, Some(10_000));
     let used: Vec<_> = log.pauses.iter().map(|p| p.used).collect();
     let k = 1024;
-    assert_eq!(used[0], Some((65536 * k, 1242 * k)));
-    assert_eq!(used[1], Some((1_619_346 * k, 1_273_247 * k)));
-    assert_eq!((used[2], used[3], used[5]), (Some((16 * k, 500 * k)), Some((24 * M, 4 * M)), None));
+    assert_eq!(used[0], Some((65536 * k, 1242 * k, Some(251_392 * k))));
+    assert_eq!(used[1], Some((1_619_346 * k, 1_273_247 * k, Some(2_027_264 * k))));
+    assert_eq!(
+        (used[2], used[3], used[5]),
+        (Some((16 * k, 500 * k, Some(251_392 * k))), Some((24 * M, 4 * M, Some(256 * M))), None)
+    );
     assert_eq!(log.collector.as_deref(), Some("Parallel"));
     assert_eq!(log.first, Some((iso("2026-11-26T00:00:01.500+0000").unwrap(), Some(ms(1500.0)))));
 }

@@ -92,7 +92,6 @@ fn pause(told: &str) -> Option<Found> {
     let whole = matches!(words.split_whitespace().next(), Some("Young" | "Full"));
     let cause = brackets.iter().find(|word| !sort(word)).filter(|_| whole).map(|word| (*word).to_owned());
     let kind = match words.split_whitespace().next() {
-        Some("Young") if brackets.contains(&"Mixed") => "mixed",
         Some("Young") => "young",
         Some("Full") => "full",
         // Remark, Cleanup, Init Mark, Mark Start … of a cycle.

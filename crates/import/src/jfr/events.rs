@@ -6,7 +6,7 @@ use super::names::{NOBODY, Names, class_name};
 use super::pauses::{Part, Pauses};
 use crate::profile::{Profile, Sample};
 use crate::rows::{Allocation, Lock, Wait};
-use crate::tables::JVM_CPU;
+use crate::tables::{JVM_CPU, JVM_HEAP};
 use model::{Fact, NULL, real};
 use std::collections::BTreeMap;
 
@@ -48,10 +48,17 @@ pub(super) struct Reading<'p> {
     allocations: BTreeMap<Allocated, Vec<Allocation>>,
     /// Samples by what they were taken of.
     samples: BTreeMap<&'static str, Vec<Sample>>,
-    facts: BTreeMap<String, String>,
+    /// Options that are not at their default, with who gave them.
+    flags: BTreeMap<String, String>,
+    /// The main class, the version, and what the JVM calls itself.
+    main: Option<String>,
+    version: Option<String>,
+    vm: Option<String>,
     pid: i64,
     comm: i64,
     start: Option<i64>,
+    /// Whether async-profiler wrote it.
+    of_profiler: bool,
 }
 
 impl<'p> Reading<'p> {
@@ -63,16 +70,22 @@ impl<'p> Reading<'p> {
             pauses: Pauses::default(),
             allocations: BTreeMap::new(),
             samples: BTreeMap::new(),
-            facts: BTreeMap::new(),
+            flags: BTreeMap::new(),
+            main: None,
+            version: None,
+            vm: None,
             pid: NULL,
             comm,
             start: None,
+            of_profiler: false,
         }
     }
 
     /// Takes a chunk in.
     pub(super) fn chunk(&mut self, chunk: &Chunk) {
-        self.names.next_chunk();
+        let of_profiler = chunk.types.classes.iter().any(|class| class.name.starts_with("profiler."));
+        self.of_profiler |= of_profiler;
+        self.names.next_chunk(of_profiler);
         let start = chunk.header.start();
         self.start = Some(self.start.map_or(start, |before| before.min(start)));
         let mut wanted = wanted(chunk);
@@ -123,15 +136,17 @@ impl<'p> Reading<'p> {
                 let name = e.word(F::Name).unwrap_or_default();
                 self.pauses.collection(e.number(F::GcId).unwrap_or(-1), &name, cause);
             }
-            Takes::CollectionType => {
-                if e.word(F::Type).as_deref() == Some("Mixed") {
-                    self.pauses.mixed(e.number(F::GcId).unwrap_or(-1));
-                }
-            }
             Takes::HeapSummary => {
                 if let (Some(gc), Some(when), Some(used)) = (e.number(F::GcId), e.word(F::When), e.number(F::HeapUsed))
                 {
                     self.pauses.heap(gc, &when, used);
+                    let size = |name: &str| match e.chunk.field(e.value(F::HeapSpace), name) {
+                        Value::Number(bytes) if bytes > 0 => bytes,
+                        _ => NULL,
+                    };
+                    let (capacity, most) = (size("committedSize"), size("reservedSize"));
+                    let cells = vec![self.pid, self.comm, self.profile.text("heap"), used, capacity, most];
+                    self.profile.row(&JVM_HEAP, e.begin(), cells);
                 }
             }
             Takes::PhasePause => {
@@ -315,26 +330,43 @@ impl<'p> Reading<'p> {
             Value::Real(x) => Some(x.to_string()),
             other => e.chunk.word(other),
         };
-        let (Some(name), Some(value), true) = (e.word(F::Name), value, self.facts.len() < 10_000) else { return };
+        // Which of them nobody gave and the JVM did not choose is no news.
+        let origin = match e.word(F::Origin).as_deref() {
+            Some("Default") | None => return,
+            Some("Environment variable") => "environment".to_owned(),
+            Some("Attach on demand") => "attach".to_owned(),
+            Some(other) => other.to_lowercase(),
+        };
+        let (Some(name), Some(value), true) = (e.word(F::Name), value, self.flags.len() < 10_000) else { return };
         let boolean = e.chunk.class(e.class()).is_some_and(|class| class.name == "jdk.BooleanFlag");
         let value = match value.as_str() {
-            "1" if boolean => "on".to_owned(),
-            "0" if boolean => "off".to_owned(),
+            "1" if boolean => "true".to_owned(),
+            "0" if boolean => "false".to_owned(),
             _ => value,
         };
-        if let Some(origin) = e.word(F::Origin) {
-            self.facts.insert(format!("java.flag.{name}.origin"), origin);
-        }
-        self.facts.insert(format!("java.flag.{name}"), value);
+        self.flags.insert(name, format!("{value} ({origin})"));
     }
 
-    /// Of the JVM's own words only what it is: arguments and properties may hold passwords.
+    /// Of the JVM's own words only what it is, and of its arguments the first, the main class: others may be passwords.
     fn jvm(&mut self, e: &Taken) {
         self.pid = e.number(F::Pid).filter(|pid| *pid > 0).unwrap_or(self.pid);
-        for (fact, field) in [("java.vm", F::JvmName), ("java.version", F::JvmVersion)] {
-            if let Some(word) = e.word(field) {
-                self.facts.insert(fact.to_owned(), word);
-            }
+        let version = e.word(F::JvmVersion);
+        // `OpenJDK 64-Bit Server VM (17.0.9+9-Debian) for linux-amd64 JRE …`
+        let short = version.as_deref().and_then(|text| Some(text.split_once('(')?.1.split_once(')')?.0.to_owned()));
+        self.version = short.or(version).or(self.version.take());
+        self.vm = e.word(F::JvmName).or(self.vm.take());
+        let arguments = e.word(F::JavaArguments).unwrap_or_default();
+        self.main = arguments.split_whitespace().next().map(main_name).or(self.main.take());
+    }
+
+    /// What is known of the set-up, by the names that a recorder gives it.
+    fn facts(&mut self) {
+        let main = self.main.take().unwrap_or_else(|| "[unknown]".into());
+        let own = [("vm", self.vm.take()), ("version", self.version.take())];
+        let own = own.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+        let flags = std::mem::take(&mut self.flags).into_iter().map(|(name, value)| (format!("flag.{name}"), value));
+        for (name, value) in own.chain(flags) {
+            self.profile.facts.push(Fact { category: "runtime".into(), name: format!("java.{main}.{name}"), value });
         }
     }
 
@@ -357,7 +389,7 @@ impl<'p> Reading<'p> {
                 self.profile.note(format!("{} samples of {event} are left out (--event)", samples.len()));
                 continue;
             }
-            if matches!(event, "jdk.ExecutionSample" | "jdk.NativeMethodSample") && self.facts.contains_key("java.vm") {
+            if matches!(event, "jdk.ExecutionSample" | "jdk.NativeMethodSample") && !self.of_profiler {
                 self.profile.note(
                     "the JVM samples a few of the threads that run at a time: with more of them CPU time is understated, and alike for all",
                 );
@@ -377,13 +409,21 @@ impl<'p> Reading<'p> {
             all.iter().for_each(|a| Allocation { pid, ..*a }.put(self.profile));
         }
         std::mem::take(&mut self.pauses).write(pid, self.comm, self.profile);
-        let fact = |(name, value)| Fact { category: "runtime".into(), name, value };
-        self.profile.facts.extend(std::mem::take(&mut self.facts).into_iter().map(fact));
+        self.facts();
         self.profile.start = self.start;
         if let Some(start) = self.start {
             self.profile.manifest.start_unix = start;
         }
     }
+}
+
+/// The main class, or the jar without its folder and version: `/opt/app-1.4.2.jar` is `app`, the same for the next release.
+fn main_name(word: &str) -> String {
+    let Some(name) = word.strip_suffix(".jar") else { return word.to_owned() };
+    let name = name.rsplit('/').next().unwrap_or(name);
+    let is_version = |at: &usize| name.get(at + 1..).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    let version = name.match_indices('-').map(|(at, _)| at).find(is_version);
+    version.and_then(|at| name.get(..at)).filter(|name| !name.is_empty()).unwrap_or(name).to_owned()
 }
 
 /// The lock of java.util.concurrent whose part a thread is parked for, where it is one: other things to park for are queues, latches
@@ -394,4 +434,32 @@ fn lock_of(class: &str) -> Option<&'static str> {
     ["ReentrantLock", "ReentrantReadWriteLock", "StampedLock", "Semaphore"]
         .into_iter()
         .find(|kind| own.strip_prefix(kind).is_some_and(|rest| rest.is_empty() || rest.starts_with('$')))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jars_are_called_alike_in_all_releases() {
+        for (word, name) in
+            [("/opt/app-1.4.2.jar", "app"), ("org.x.Main", "org.x.Main"), ("my-app.jar", "my-app"), ("-1.jar", "-1")]
+        {
+            assert_eq!(main_name(word), name);
+        }
+    }
+
+    #[test]
+    fn locks_are_told_from_other_things_to_park_for() {
+        for (class, kind) in [
+            ("java.util.concurrent.locks.ReentrantLock$NonfairSync", Some("ReentrantLock")),
+            ("java.util.concurrent.Semaphore$FairSync", Some("Semaphore")),
+            ("java.util.concurrent.locks.ReentrantReadWriteLock$Sync", Some("ReentrantReadWriteLock")),
+            ("java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject", None),
+            ("java.util.concurrent.CountDownLatch$Sync", None),
+            ("ReentrantLock", None),
+        ] {
+            assert_eq!(lock_of(class), kind, "{class}");
+        }
+    }
 }

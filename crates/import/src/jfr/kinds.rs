@@ -21,7 +21,6 @@ pub(super) enum Takes {
     Io(&'static str, &'static str),
     Allocation(Allocated),
     Collection,
-    CollectionType,
     HeapSummary,
     PhasePause,
     Operation,
@@ -67,7 +66,6 @@ pub(super) enum F {
     GcId,
     Name,
     Cause,
-    Type,
     When,
     HeapUsed,
     Operation,
@@ -84,10 +82,12 @@ pub(super) enum F {
     JvmName,
     JvmVersion,
     Pid,
+    JavaArguments,
+    HeapSpace,
 }
 
 /// Their names, in this order.
-pub(super) const FIELDS: [&str; 38] = [
+pub(super) const FIELDS: [&str; 39] = [
     "startTime",
     "duration",
     "eventThread",
@@ -109,7 +109,6 @@ pub(super) const FIELDS: [&str; 38] = [
     "gcId",
     "name",
     "cause",
-    "type",
     "when",
     "heapUsed",
     "operation",
@@ -126,6 +125,8 @@ pub(super) const FIELDS: [&str; 38] = [
     "jvmName",
     "jvmVersion",
     "pid",
+    "javaArguments",
+    "heapSpace",
 ];
 
 fn takes(class: &str) -> Option<Takes> {
@@ -147,7 +148,6 @@ fn takes(class: &str) -> Option<Takes> {
         "jdk.ObjectAllocationInNewTLAB" => Takes::Allocation(Allocated::InTlab),
         "jdk.ObjectAllocationOutsideTLAB" => Takes::Allocation(Allocated::Outside),
         "jdk.GarbageCollection" => Takes::Collection,
-        "jdk.G1GarbageCollection" => Takes::CollectionType,
         "jdk.GCHeapSummary" => Takes::HeapSummary,
         "jdk.GCPhasePause" => Takes::PhasePause,
         "jdk.ExecuteVMOperation" => Takes::Operation,
@@ -158,8 +158,7 @@ fn takes(class: &str) -> Option<Takes> {
         | "jdk.LongFlag"
         | "jdk.UnsignedLongFlag"
         | "jdk.DoubleFlag"
-        | "jdk.BooleanFlag"
-        | "jdk.StringFlag" => Takes::Flag,
+        | "jdk.BooleanFlag" => Takes::Flag,
         "jdk.JVMInformation" => Takes::Jvm,
         "jdk.CPUInformation" => Takes::Cpus,
         "jdk.PhysicalMemory" => Takes::Memory,

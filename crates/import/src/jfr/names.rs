@@ -24,10 +24,13 @@ pub(super) const NOBODY: Thread = Thread { tid: NULL, name: NULL };
 #[derive(Default)]
 pub(super) struct Names {
     stacks: HashMap<i64, u32>,
-    methods: HashMap<i64, i64>,
+    /// Function and module.
+    methods: HashMap<i64, (i64, i64)>,
     threads: HashMap<i64, Thread>,
     classes: HashMap<i64, i64>,
     kinds: HashMap<i64, Kind>,
+    /// Whether async-profiler wrote the chunk: then native code has frames, too, with the library in the place of the class.
+    of_profiler: bool,
     /// Bytes of names so far, in all chunks.
     bytes: usize,
 }
@@ -40,8 +43,8 @@ struct Kind {
 
 impl Names {
     /// Forgets what is of one chunk alone.
-    pub(super) fn next_chunk(&mut self) {
-        *self = Names { bytes: self.bytes, ..Names::default() };
+    pub(super) fn next_chunk(&mut self, of_profiler: bool) {
+        *self = Names { bytes: self.bytes, of_profiler, ..Names::default() };
     }
 
     /// A thread.
@@ -102,25 +105,34 @@ impl Names {
     fn place(&mut self, chunk: &Chunk, frame: Value, profile: &mut Profile) -> Place {
         let kind = self.kind(chunk, chunk.field(frame, "type"), profile);
         let method = chunk.field(frame, "method");
-        let function = match method {
+        let named = |names: &mut Names, profile: &mut Profile| {
+            let (class, name) = method_name(chunk, method);
+            names.bytes += class.len() + name.len();
+            if names.bytes > MOST_NAMES {
+                return (NULL, NULL);
+            }
+            match class.as_str() {
+                "" => (profile.text(&name), NULL),
+                library if kind.native => (profile.text(&name), profile.text(library)),
+                class => (profile.text(&format!("{class}.{name}")), profile.text("[jit]")),
+            }
+        };
+        let (function, module) = match method {
             Value::Constant(_, number) => match self.methods.get(&number) {
                 Some(known) => *known,
                 None => {
-                    let name = method_name(chunk, method);
-                    self.bytes += name.len();
-                    let cell = if self.bytes > MOST_NAMES { NULL } else { profile.text(&name) };
-                    self.methods.insert(number, cell);
-                    cell
+                    let named = named(self, profile);
+                    self.methods.insert(number, named);
+                    named
                 }
             },
-            _ => NULL,
+            _ => (NULL, NULL),
         };
         // Which file a class is of is not recorded: its lines are.
         let source = match chunk.field(frame, "lineNumber") {
             Value::Number(line) if line > 0 && !kind.native => profile.text(&format!("line {line}")),
             _ => NULL,
         };
-        let module = if kind.native { NULL } else { profile.text("[jit]") };
         Place { function, module, build_id: NULL, offset: NULL, source, kind: kind.cell }
     }
 
@@ -132,9 +144,8 @@ impl Names {
         let (word, native) = match chunk.word(value).as_deref() {
             Some("Interpreted") => ("interpreted", false),
             Some("Inlined") => ("inlined", false),
-            // Methods of Java that are written in C count as what the JVM made a stub for.
-            Some("Native") => ("native", false),
-            // Of async-profiler: code that is not Java's.
+            // Of the JVM's own recorder methods of Java that are written in C.
+            Some("Native") => ("native", self.of_profiler),
             Some("C++") => ("native", true),
             Some("Kernel") => ("kernel", true),
             // "JIT compiled", "C1 compiled".
@@ -169,17 +180,17 @@ fn java(name: &str) -> String {
         (_, "D") => "double",
         (_, class) => class.strip_prefix('L').and_then(|c| c.strip_suffix(';')).unwrap_or(class),
     };
-    let hidden = element.find("+0x").or_else(|| element.find("/0x")).unwrap_or(element.len());
+    // The number of a lambda is that of how many were made before it.
+    let lambda = element.find("$$Lambda").map(|at| at + "$$Lambda".len());
+    let marks = ["+0x", "/0x", ".0x"].into_iter().filter_map(|mark| element.find(mark));
+    let hidden = marks.chain(lambda).min().unwrap_or(element.len());
     element.get(..hidden).unwrap_or(element).replace('/', ".") + &"[]".repeat(lists.min(255))
 }
 
-fn method_name(chunk: &Chunk, method: Value) -> String {
+/// The class of a method, or the library of a function, and its name.
+fn method_name(chunk: &Chunk, method: Value) -> (String, String) {
     let name = chunk.word(chunk.field(method, "name")).unwrap_or_default();
-    let class = class_name(chunk, chunk.field(method, "type"));
-    match class.as_str() {
-        "" => name,
-        class => format!("{class}.{name}"),
-    }
+    (class_name(chunk, chunk.field(method, "type")), name)
 }
 
 #[cfg(test)]
@@ -192,8 +203,9 @@ mod tests {
             ("java/util/HashMap", "java.util.HashMap"),
             ("[B", "byte[]"),
             ("[[Ljava/lang/String;", "java.lang.String[][]"),
-            ("p/Main$$Lambda$14+0x00007f1234", "p.Main$$Lambda$14"),
+            ("p/Main$$Lambda$14+0x00007f1234", "p.Main$$Lambda"),
             ("p/Main$$Lambda/0x00007f1234", "p.Main$$Lambda"),
+            ("p/Main$$Lambda$5.0x00007f1234", "p.Main$$Lambda"),
             ("", ""),
         ] {
             assert_eq!(java(name), expected);

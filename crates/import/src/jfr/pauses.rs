@@ -18,7 +18,6 @@ pub(super) struct Part {
 #[derive(Clone, Copy, Debug, Default)]
 struct Collection {
     collector: Option<&'static str>,
-    mixed: bool,
     cause: Option<i64>,
     before: Option<i64>,
     after: Option<i64>,
@@ -32,6 +31,7 @@ pub(super) struct Pauses {
     operations: Vec<Part>,
     /// By number of the safepoint: how long it took to stop all threads.
     to_stop: HashMap<i64, i64>,
+    collector: Option<&'static str>,
 }
 
 /// What kind of collection a collector's name stands for. Those of concurrent collectors are pauses of a cycle.
@@ -43,14 +43,25 @@ fn kind(collector: &str) -> &'static str {
     }
 }
 
+/// A collector in a word, as the names of its pauses begin.
+fn short(collector: &str) -> Option<&'static str> {
+    let known = [
+        ("G1", "G1"),
+        ("Parallel", "Parallel"),
+        ("PS", "Parallel"),
+        ("DefNew", "Serial"),
+        ("Serial", "Serial"),
+        ("Z", "ZGC"),
+    ];
+    let other = [("Shenandoah", "Shenandoah"), ("ParNew", "CMS"), ("ConcurrentMarkSweep", "CMS")];
+    known.into_iter().chain(other).find(|(begin, _)| collector.starts_with(begin)).map(|(_, name)| name)
+}
+
 impl Pauses {
     pub(super) fn collection(&mut self, number: i64, collector: &str, cause: i64) {
+        self.collector = self.collector.or_else(|| short(collector));
         let of = self.collections.entry(number).or_default();
         (of.collector, of.cause) = (Some(kind(collector)), Some(cause));
-    }
-
-    pub(super) fn mixed(&mut self, number: i64) {
-        self.collections.entry(number).or_default().mixed = true;
     }
 
     pub(super) fn heap(&mut self, number: i64, when: &str, used: i64) {
@@ -73,6 +84,7 @@ impl Pauses {
 
     /// Makes rows of it.
     pub(super) fn write(mut self, pid: i64, comm: i64, profile: &mut Profile) {
+        profile.collector = self.collector.map(str::to_owned);
         self.pauses.sort_by_key(|p| p.at);
         self.operations.sort_by_key(|p| p.at);
         let mut operations = self.operations.iter().peekable();
@@ -88,7 +100,6 @@ impl Pauses {
             let full = profile.symbols.text(pause.name).is_some_and(|name| name.contains("Full"));
             let kind = match of.collector {
                 _ if full => "full",
-                Some("young") if of.mixed => "mixed",
                 Some(kind) => kind,
                 None => "concurrent",
             };

@@ -167,15 +167,16 @@ fn made() -> Vec<u8> {
         pool(5, &[(1, utf8("java/util/HashMap"))]),
         pool(10, &[(1, thread("main", 4711, chars)), (2, thread("GC", 0, vec![0])), (3, thread("w", 12, latin))]),
         pool(12, &[(1, [vec![2], numbers(&[1])].concat()), (2, utf8("get")), (3, utf8("memcpy")), (4, vec![1])]),
-        pool(11, &[(1, numbers(&[1])), (2, numbers(&[4])), (3, numbers(&[5])), (4, numbers(&[6]))]),
+        pool(11, &[(1, numbers(&[1])), (2, numbers(&[4])), (3, numbers(&[5])), (4, numbers(&[6])), (5, numbers(&[7]))]),
         pool(
             12,
             &[
                 (5, utf8("java/util/concurrent/locks/ReentrantLock$NonfairSync")),
                 (6, utf8("java/util/concurrent/FutureTask")),
+                (7, utf8("libc.so.6")),
             ],
         ),
-        pool(13, &[(1, numbers(&[1, 2])), (2, numbers(&[2, 3]))]),
+        pool(13, &[(1, numbers(&[1, 2])), (2, numbers(&[5, 3]))]),
         pool(14, &[(1, utf8("C1 compiled")), (2, utf8("C++")), (3, utf8("Inlined"))]),
         pool(16, &[(1, [vec![0], numbers(&[3, 2, 0, 2, 1, 7, 3, 1, 9, 1])].concat())]),
         pool(17, &[(1, utf8("STATE_RUNNABLE")), (2, utf8("STATE_SLEEPING"))]),
@@ -225,7 +226,11 @@ fn events_of_async_profiler() {
     let frames = profile.frames(3);
     assert_eq!(
         frames,
-        ["jit java.util.HashMap.get line 9", "inlined java.util.HashMap.get line 7", "native memcpy -"],
+        [
+            "jit java.util.HashMap.get line 9 [jit]",
+            "inlined java.util.HashMap.get line 7 [jit]",
+            "native memcpy - libc.so.6",
+        ],
         "the outermost first"
     );
     // Two chunks are one recording.
