@@ -391,6 +391,10 @@ impl Watched {
         }
         let owned = |(reason, action, times): (&str, &str, u64)| (reason.to_owned(), action.to_owned(), times);
         self.deoptimizations = self.internals.deoptimizations(memory)?.into_iter().map(owned).collect();
+        // What it takes may not have been there when the JVM was first understood.
+        if let (None, Some(way)) = (&self.roster, &self.way) {
+            self.roster = Roster::new(memory, way).ok();
+        }
         if let Some(roster) = &mut self.roster {
             self.threads = roster.look(memory)?;
             if let Some(numbers) = &mut self.numbers {
