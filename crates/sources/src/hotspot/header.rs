@@ -70,10 +70,27 @@ impl Pointers {
             return Ok(vec![0; held.len()]);
         };
         let by = if shift.is_some() { by } else { 0 };
-        let plain = |pointer: u64| if (stale || pointer & bad == 0) && by < 64 { pointer >> by } else { 0 };
+        let plain = |pointer: u64| match pointer & bad {
+            0 if by < 64 => pointer >> by,
+            0 => 0,
+            _ if !stale => 0,
+            _ if shift.is_some() => of_any_colour(pointer),
+            // Of one generation, the heap is mapped once for each colour.
+            _ => pointer,
+        };
         Ok(held.iter().map(|pointer| pointer.map_or(0, plain)).collect())
     }
 }
+
+/// The address in a pointer of ZGC with generations, whatever its colour: which of four bits is set says how far it is shifted (`zAddress.inline.hpp`,
+/// `ZPointer::load_shift_lookup`). 0 for what is none.
+fn of_any_colour(pointer: u64) -> u64 {
+    let remapped = pointer >> REMAPPED_SHIFT & 0xf;
+    if remapped.is_power_of_two() { pointer >> (REMAPPED_SHIFT + 1 + remapped.trailing_zeros()) } else { 0 }
+}
+
+/// `ZPointerRemappedShift` of zAddress.hpp.
+const REMAPPED_SHIFT: u32 = 12;
 
 /// The names by which ZGC's masks are told, by its generations (21 to 23 have both): the structure, the mask of bits that say "out of date", the
 /// shift of those that have one.

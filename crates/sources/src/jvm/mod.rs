@@ -10,6 +10,7 @@ mod found;
 mod pauses;
 #[cfg(feature = "bpf")]
 mod reader;
+#[cfg_attr(not(feature = "bpf"), allow(dead_code))]
 mod tables;
 #[cfg(all(test, feature = "bpf"))]
 mod tests;

@@ -50,7 +50,11 @@ impl Kind {
 
     /// Of an operation that no collector counted: those of collectors that run beside the program.
     pub fn of_operation(name: &str) -> Self {
-        if is_concurrent(name) { Kind::Concurrent } else { Kind::Operation }
+        match () {
+            () if name == "ShenandoahFullGC" => Kind::Full,
+            () if is_concurrent(name) => Kind::Concurrent,
+            () => Kind::Operation,
+        }
     }
 }
 

@@ -151,14 +151,15 @@ fn held_against_log(jdk: &Path, classes: &Path, options: &[&str]) {
     let exact = told.iter().filter(|pause| pause.exact && pause.kind != Kind::Operation).count();
     // ZGC logs no line for each at this level.
     assert!(exact == 0 || collections.is_empty() || right * 10 >= exact * 9, "{what}: {right} of {exact}");
-    // Threads by their whole names, and what they allocated; pools; options.
+    // Threads by their whole names, and what they allocated; pools; options. ZGC moves objects meanwhile: a name may be missing there.
     let names: Vec<&str> = jvm.threads.iter().filter_map(|thread| thread.name.as_deref()).collect();
-    assert!(names.contains(&"a thread whose name is longer than the kernel keeps"), "{what}: {names:?}");
-    // ZGC moves objects meanwhile.
-    let all = is_concurrent || names.len() == jvm.threads.len();
-    assert!(names.contains(&"main") && all, "{what}: {names:?} of {}", jvm.threads.len());
+    let named = |name: &str| is_concurrent || names.contains(&name);
+    assert!(named("a thread whose name is longer than the kernel keeps") && named("main"), "{what}: {names:?}");
+    assert!(is_concurrent || names.len() == jvm.threads.len(), "{what}: {names:?} of {}", jvm.threads.len());
+    assert!(jvm.threads.len() > 5, "{what}: {names:?}");
     let main = jvm.threads.iter().find(|thread| thread.name.as_deref() == Some("main"));
-    assert!(main.and_then(|main| main.allocated).is_some_and(|bytes| bytes > 10 << 20), "{what}: {main:?}");
+    let allocated = main.and_then(|main| main.allocated);
+    assert!(main.is_none() || allocated.is_some_and(|bytes| bytes > 10 << 20), "{what}: {main:?}");
     assert!(jvm.pools.iter().any(|pool| pool.name == "metaspace"), "{what}: {:?}", jvm.pools);
     let compiled = jvm.compilers.as_ref().and_then(|compilers| compilers.counters[0]);
     assert!(compiled.is_some_and(|methods| methods > 5), "{what}: {:?}", jvm.compilers);

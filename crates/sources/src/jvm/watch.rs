@@ -331,6 +331,10 @@ impl Watched {
             let of = |what: &str| long(&format!("sun.gc.collector.{place}.{what}"));
             let Some(collections) = of("invocations") else { continue };
             let name = counters.text(&format!("sun.gc.collector.{place}.name")).unwrap_or("?").to_owned();
+            // These count what runs beside the program as well: their pauses are told by the safepoints.
+            if name.starts_with("Shenandoah") || name.starts_with('Z') {
+                continue;
+            }
             let [entry, exit, time] =
                 ["lastEntryTime", "lastExitTime", "time"].map(|what| nanoseconds(of(what).unwrap_or(0)));
             if collections > 0 && entry > exit {
