@@ -3,8 +3,8 @@
 -- page: jvm profiles
 -- needs: thread_time jvm_deoptimization jvm_compiler
 -- before: jit safepoints
--- says: compiled code is left for the interpreter {rate:1/s} (baseline {against_rate:1/s}), because of {subject}: {slow:s}
---   of CPU time per unit of work (baseline {against:s})
+-- says: compiled code is left for the interpreter {rate:1/s} (baseline {against_rate:1/s}), because of {subject}:
+--   {slow:s} of CPU time per unit of work (baseline {against:s})
 -- evidence: {compiled:1/s} methods compiled (baseline {against_compiled:1/s})
 -- check: -Xlog:deoptimization=debug (JDK 17 and later); JFR event jdk.Deoptimization names the methods
 -- try: what the code takes for granted must stay true: classes that are loaded late (class_check, bimorphic), branches

@@ -24,7 +24,8 @@ seen as materialized (
 select max(coalesce(ramp(s.slow, 0.0, 0.01 * e.slow) * grown(s.slow, s.against, 2, 4), 0),
            ramp(a.slow, 0.01 * e.slow, 0.03 * e.slow) * grown(a.slow, a.against, 2, 4)) as score,
        s.asker as asker, a.times as asked, a.stopped as stopped,
-       iif(coalesce(a.by_program, 1), 'the program calls System.gc', 'a tool asks the JVM for collections (jcmd, jmap)') as who
+       iif(coalesce(a.by_program, 1), 'the program calls System.gc',
+           'a tool asks the JVM for collections (jcmd, jmap)') as who
 from asked a, seen s, (select slow from measure where name = 'elapsed') e
 -- claims:
 select 'System.gc' as subject, cell, 1.0 as part from budget

@@ -5,8 +5,8 @@
 -- yields: compaction goroutine-lock heap-size ipi irq-imbalance memory-limit nagle page-faults priority slow-clock
 --   thundering-herd
 -- says: garbage collection takes {slow:s} per unit of work (baseline {against:s})
--- evidence: all Java threads stand {stopped:ratio} of the time (baseline {against_stopped:ratio}), in {pauses:1/s} pauses
---   (baseline {against_pauses:1/s})
+-- evidence: all Java threads stand {stopped:ratio} of the time (baseline {against_stopped:ratio}), in {pauses:1/s}
+--   pauses (baseline {against_pauses:1/s})
 -- evidence: {which:ratio} of that are {kind}[[, because of {cause}]][[: {hint}]]
 -- evidence: in threads {threads}
 -- check: -Xlog:gc*, jstat -gcutil PID 1s; GODEBUG=gctrace=1

@@ -32,7 +32,8 @@ heaps as materialized (
     select iif(e.slow is not null and e.against is not null, (cast(e.slow as integer) >> 20) || ' MiB'
                || substr(e.slow, instr(e.slow, ' (')), substr(b.slow, 1, instr(b.slow, '"') - 1)) as slow,
            iif(e.slow is not null and e.against is not null, (cast(e.against as integer) >> 20) || ' MiB'
-               || substr(e.against, instr(e.against, ' (')), substr(b.against, 1, instr(b.against, '"') - 1)) as against,
+               || substr(e.against, instr(e.against, ' (')),
+               substr(b.against, 1, instr(b.against, '"') - 1)) as against,
            -- A larger heap is not too small.
            coalesce(cast(e.slow as integer) < cast(e.against as integer),
                     substr(b.slow, 1, instr(b.slow, '"')) <> substr(b.against, 1, instr(b.against, '"'))) as is_smaller

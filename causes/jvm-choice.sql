@@ -50,7 +50,8 @@ select (c.slow is not null and c.against is not null)
 from collectors c, work w, stopped p, (select slow, against from measure where name = 'elapsed') e
 -- claims:
 select given.choice as subject, cell,
-       iif(has_role(roles, 'gc.work') and state <> 'idle' or has_role(roles, 'gc.stop'), 1.0, coalesce(of_waits, 0)) as part
+       iif(has_role(roles, 'gc.work') and state <> 'idle' or has_role(roles, 'gc.stop'), 1.0,
+           coalesce(of_waits, 0)) as part
 from budget, given
 where state in ('user', 'kernel', 'lock', 'fault', 'disk', 'runnable') and has_role(roles, 'gc.work')
    or state in ('idle', 'lock', 'other') and has_role(roles, 'gc.stop', 'safepoint')

@@ -14,7 +14,8 @@
 -- The work of the VM thread while all others stand still, and its waits for those that do not stand still yet; where
 -- pauses were recorded, those that are of no collection.
 with stops as materialized (
-    select count(*) as told, coalesce(sum(iif(side = 'slow' and kind = 'operation', time * per_unit, 0)), 0) / 1e9 as slow,
+    select count(*) as told,
+           coalesce(sum(iif(side = 'slow' and kind = 'operation', time * per_unit, 0)), 0) / 1e9 as slow,
            coalesce(sum(iif(side = 'against' and kind = 'operation', time * per_unit, 0)), 0) / 1e9 as against
     from w_jvm_pause
 ),

@@ -3,8 +3,8 @@
 -- page: jvm profiles
 -- needs: thread_time jvm_pause sample
 -- before: gc heap-size explicit-gc safepoints lock-contention
--- says: before each pause all Java threads wait {each:s} for the last one to stop: {to_stop:ratio} of the time (baseline
---   {against_to_stop:ratio})
+-- says: before each pause all Java threads wait {each:s} for the last one to stop: {to_stop:ratio} of the time
+--   (baseline {against_to_stop:ratio})
 -- evidence: meanwhile {subject:fn} is on the CPU, in {method:ratio} of the samples
 -- evidence: the longest took {longest:s} to stop, for a pause of {pause:s}; operation {operation}
 -- check: -Xlog:safepoint: "Reaching safepoint"; -XX:+SafepointTimeout -XX:SafepointTimeoutDelay=50
@@ -35,7 +35,8 @@ with late as materialized (
     from w_jvm_pause p
          join w_sample s on s.run = p.run and s.pid = p.pid and s.at > p.at - p.to_stop and s.at < p.at
          join stack k on k.run = s.run and k.number = s.stack join frame f on f.run = k.run and f.number = k.frame
-    where p.side = 'slow' and p.to_stop > 1000000 and s.thread <> 'VM Thread' and f.kind in ('jit', 'interpreted', 'inlined')
+    where p.side = 'slow' and p.to_stop > 1000000 and s.thread <> 'VM Thread'
+          and f.kind in ('jit', 'interpreted', 'inlined')
     group by 1 order by 2 desc
 ),
 named as (select coalesce((select function from late limit 1), 'one thread') as function)
@@ -52,7 +53,8 @@ with late as materialized (
     from w_jvm_pause p
          join w_sample s on s.run = p.run and s.pid = p.pid and s.at > p.at - p.to_stop and s.at < p.at
          join stack k on k.run = s.run and k.number = s.stack join frame f on f.run = k.run and f.number = k.frame
-    where p.side = 'slow' and p.to_stop > 1000000 and s.thread <> 'VM Thread' and f.kind in ('jit', 'interpreted', 'inlined')
+    where p.side = 'slow' and p.to_stop > 1000000 and s.thread <> 'VM Thread'
+          and f.kind in ('jit', 'interpreted', 'inlined')
     group by 1 order by 2 desc
 ),
 longest as (
