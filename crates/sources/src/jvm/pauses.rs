@@ -74,7 +74,7 @@ pub(super) struct Reading {
     pub collectors: Vec<Collector>,
     /// Why the last collection was.
     pub cause: Option<String>,
-    /// All safepoints: how many, their time with that until all had stopped, and that alone.
+    /// All safepoints: how many, their time (which some versions count with that until all had stopped), and that alone.
     pub safepoints: u64,
     pub safepoint_time: u64,
     pub to_stop: u64,
@@ -120,6 +120,8 @@ pub(super) struct Pauses {
     pub sums: Vec<Sum>,
     /// Whether an operation collects garbage, by its number.
     pub collects: Vec<bool>,
+    /// How often the time of a single safepoint was with that until all had stopped, less how often it was without.
+    with_stop: i32,
     /// How much eden held after the last collection: where it holds something else later, the JVM counts it all the time.
     eden: Option<u64>,
 }
@@ -132,12 +134,15 @@ impl Pauses {
             let operations = vec![0; reading.operations.len()];
             self.before = Some(Reading { collectors: collectors.collect(), operations, ..Reading::default() });
         }
+        if let Some(before) = &self.before {
+            self.with_stop = self.with_stop.saturating_add(with_stop(before, &reading)).clamp(-100, 100);
+        }
         let found = match &self.before {
-            Some(before) => between(before, &reading, self.eden, &self.collects),
+            Some(before) => between(before, &reading, self.eden, &self.collects, self.with_stop >= 0),
             None => Vec::new(),
         };
         if let Some(before) = &self.before {
-            add(&mut self.sums, before, &reading);
+            add(&mut self.sums, before, &reading, self.with_stop >= 0);
             let collected = before.collectors != reading.collectors;
             if collected || self.eden.is_none() {
                 self.eden = Some(reading.eden);
@@ -151,12 +156,33 @@ impl Pauses {
     }
 }
 
+/// How long the threads stood between two readings.
+fn stood(before: &Reading, now: &Reading, with_stop: bool) -> u64 {
+    let to_stop = if with_stop { now.to_stop.saturating_sub(before.to_stop) } else { 0 };
+    now.safepoint_time.saturating_sub(before.safepoint_time).saturating_sub(to_stop)
+}
+
+/// Of two readings with one safepoint between them: 1 where its time was counted with that until all had stopped, as in 17, -1 where it was without, as in
+/// 25; 0 where that does not show.
+fn with_stop(before: &Reading, now: &Reading) -> i32 {
+    let Some(last) = now.last.filter(|_| now.safepoints == before.safepoints + 1) else { return 0 };
+    let time = now.safepoint_time.saturating_sub(before.safepoint_time);
+    let (whole, stood) = (last.end - last.begin, last.end - last.stopped);
+    let (to_whole, to_stood) = (time.abs_diff(whole), time.abs_diff(stood));
+    match whole - stood {
+        // It took no time to stop.
+        0..2000 => 0,
+        _ if to_whole < to_stood => 1,
+        _ => -1,
+    }
+}
+
 /// Whether a collection lies in a safepoint.
 fn lies_in(collector: &Collector, safepoint: &Safepoint) -> bool {
     safepoint.stopped <= collector.exit && collector.entry <= safepoint.end
 }
 
-fn between(before: &Reading, now: &Reading, eden: Option<u64>, collects: &[bool]) -> Vec<Pause> {
+fn between(before: &Reading, now: &Reading, eden: Option<u64>, collects: &[bool], with_stop: bool) -> Vec<Pause> {
     let mut found = Vec::new();
     let new = now.last.filter(|last| before.last.is_none_or(|before| before.begin < last.begin));
     // How often each operation was asked for beyond what is told by itself.
@@ -226,8 +252,7 @@ fn between(before: &Reading, now: &Reading, eden: Option<u64>, collects: &[bool]
     }
     let all: u64 = left.iter().sum();
     if let Some(last) = now.last.filter(|_| all > 0) {
-        let stood = |reading: &Reading| reading.safepoint_time.saturating_sub(reading.to_stop);
-        let rest = stood(now).saturating_sub(stood(before)).saturating_sub(known);
+        let rest = stood(before, now, with_stop).saturating_sub(known);
         for (operation, times) in (0u32..).zip(left).filter(|(_, times)| *times > 0) {
             let time = (u128::from(rest) * u128::from(times) / u128::from(all)) as u64;
             found.push(Pause {
@@ -245,10 +270,10 @@ fn between(before: &Reading, now: &Reading, eden: Option<u64>, collects: &[bool]
 
 /// Adds to the sums of operations what came between two readings. The times of those that came together are shared out by their numbers, but for that of
 /// the last.
-fn add(sums: &mut Vec<Sum>, before: &Reading, now: &Reading) {
+fn add(sums: &mut Vec<Sum>, before: &Reading, now: &Reading, with_stop: bool) {
     let times: Vec<u64> = (now.operations.iter().zip(&before.operations)).map(|(n, b)| n.saturating_sub(*b)).collect();
     let to_stop = now.to_stop.saturating_sub(before.to_stop);
-    let time = now.safepoint_time.saturating_sub(before.safepoint_time).saturating_sub(to_stop);
+    let time = stood(before, now, with_stop);
     let last = now.last.filter(|last| before.last.is_none_or(|before| before.begin < last.begin));
     if sums.len() < times.len() {
         sums.resize(times.len(), Sum::default());
@@ -307,6 +332,19 @@ mod tests {
         assert_eq!((pause.operation, pause.together, pause.exact), (Some(2), 1, true));
         assert_eq!(pauses.sums[2], Sum { count: 1, time: 134, to_stop: 8 });
         assert_eq!(pauses.step(next, false), []);
+    }
+
+    #[test]
+    fn the_time_to_stop_is_not_taken_off_where_it_was_not_counted() {
+        let last = |begin| safepoint(begin, begin + 60_000, begin + 100_000, 1);
+        let mut pauses = Pauses::default();
+        pauses.step(reading(vec![], [1, 40_000, 60_000], last(1_000_000), &[0, 1]), false);
+        // 40 µs each, without the 60 until all had stopped.
+        pauses.step(reading(vec![], [2, 80_000, 120_000], last(2_000_000), &[0, 2]), false);
+        let found = pauses.step(reading(vec![], [5, 200_000, 300_000], last(3_000_000), &[0, 5]), false);
+        let told: Vec<_> = found.iter().map(|p| (p.together, p.time)).collect();
+        assert_eq!(told, [(2, 80_000), (1, 40_000)], "{found:?}");
+        assert_eq!(pauses.sums[1], Sum { count: 4, time: 160_000, to_stop: 240_000 });
     }
 
     #[test]
