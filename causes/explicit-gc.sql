@@ -1,6 +1,6 @@
 -- cause explicit-gc: the program requests garbage collections
 -- layer: jvm
--- page: profiles
+-- page: jvm profiles
 -- needs: thread_time
 -- says: {who}: the collections take {slow:s} per unit of work (baseline {against:s})
 -- evidence: called from {asker:fn}

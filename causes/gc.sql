@@ -1,6 +1,6 @@
 -- cause gc: garbage collection takes the time
 -- layer: jvm
--- page: profiles processes
+-- page: jvm profiles processes
 -- needs: thread_time
 -- yields: compaction goroutine-lock heap-size ipi irq-imbalance memory-limit nagle page-faults priority slow-clock
 --   thundering-herd

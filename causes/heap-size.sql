@@ -1,6 +1,6 @@
 -- cause heap-size: the heap is too small: the collector runs all the time
 -- layer: jvm
--- page: profiles set-up
+-- page: jvm profiles set-up
 -- needs: thread_time
 -- against: yes
 -- yields: explicit-gc listen-overflow mm-lock process-creation swap tlb-shootdown

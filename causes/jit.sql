@@ -1,6 +1,6 @@
 -- cause jit: code runs interpreted or barely optimised
 -- layer: jvm
--- page: profiles
+-- page: jvm profiles
 -- needs: thread_time sample
 -- yields: busy-wait gc lock-contention safepoints timers
 -- says: {runs}: {slow:s} of CPU time per unit of work (baseline {against:s})

@@ -1,6 +1,6 @@
 -- cause safepoints: safepoints other than for garbage collection stop the JVM
 -- layer: jvm
--- page: profiles
+-- page: jvm profiles
 -- needs: thread_time
 -- yields: goroutine-lock heap-size ipi irq-imbalance memory-limit nagle page-faults priority slow-clock thundering-herd
 -- says: threads of the JVM wait at safepoints: {slow:s} per unit of work (baseline {against:s})

@@ -39,8 +39,11 @@ with late as materialized (
           and f.kind in ('jit', 'interpreted', 'inlined')
     group by 1 order by 2 desc
 ),
-named as (select coalesce((select function from late limit 1), 'one thread') as function)
-select n.function as subject, cell,
+named as (
+    select coalesce((select function from late limit 1), 'one thread') as function,
+           (select times * 1.0 / nullif((select sum(times) from late), 0) from late limit 1) as method
+)
+select n.function as subject, n.method as method, cell,
        case when state in ('idle', 'fewer_threads', 'runnable') and not has_role(roles, 'safepoint', 'gc.stop')
             then of_waits else of_stops end as part
 from budget, given, named n
@@ -48,20 +51,11 @@ where state in ('idle', 'lock', 'other', 'sleep') and has_role(roles, 'safepoint
    or thread = 'VM Thread' and path glob '*;SafepointSynchronize::*'
    or state in ('idle', 'fewer_threads', 'runnable') and share > 0
 -- tells:
-with late as materialized (
-    select coalesce(f.function, '?') as function, count(*) as times
-    from w_jvm_pause p
-         join w_sample s on s.run = p.run and s.pid = p.pid and s.at > p.at - p.to_stop and s.at < p.at
-         join stack k on k.run = s.run and k.number = s.stack join frame f on f.run = k.run and f.number = k.frame
-    where p.side = 'slow' and p.to_stop > 1000000 and s.thread <> 'VM Thread'
-          and f.kind in ('jit', 'interpreted', 'inlined')
-    group by 1 order by 2 desc
-),
-longest as (
+with longest as (
     select to_stop / 1e9 as longest, time / 1e9 as pause, operation from w_jvm_pause
     where side = 'slow' and to_stop is not null order by to_stop desc limit 1
 )
-select l.*, (select times * 1.0 / nullif((select sum(times) from late), 0) from late limit 1) as method from longest l
+select l.*, (select max(method) from claimed) as method from longest l
 -- test claims: all wait for a loop
 -- budget* state=lock path=;Main.alloc;_new_instance_Java;SafepointSynchronize::block; slow=3
 -- budget* thread='VM Thread' state=sleep path=;VMThread::run;SafepointSynchronize::begin; slow=4

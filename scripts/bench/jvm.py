@@ -3,7 +3,7 @@
 
 usage: scripts/bench/jvm.py --twinscope PATH --seconds N
 
-Each JDK in /usr/lib/jvm (and JAVA_HOME) with each collector runs workloads/pauses, a program that allocates, while it is recorded with `--only jvm`. Its log
+Each JDK in /usr/lib/jvm (and JAVA_HOME) with each collector runs a program that allocates (Pauses.java of the source), while it is recorded with `--only jvm`. Its log
 has each pause with CLOCK_MONOTONIC (decoration tn). The cost is the CPU time of the recorder with this source less that of a recording of another source
 as often, in turn. Prints lines "what<TAB>metric<TAB>unit<TAB>value".
 """
@@ -118,8 +118,9 @@ def used(twinscope, sources, seconds, work):
 
 
 def costs(twinscope, jdk, classes, seconds, work):
-    for what, count, options in [("one JVM, idle", 1, ["--idle"]), ("one JVM that collects", 1, []), ("16 JVMs, idle", 16, ["--idle"])]:
-        program = ["Pauses", "0.1" if options else "100000"]
+    for what, count, lasts in [("one JVM, idle", 1, "0.1"), ("one JVM that collects", 1, "100000"), ("16 JVMs, idle", 16, "0.1")]:
+        # It waits for its input to end when its time is up.
+        program = ["Pauses", lasts]
         java = [str(jdk / "bin/java"), "-Xmx64m", "-XX:+UseSerialGC", "-cp", classes, *program]
         running = [subprocess.Popen(java, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) for _ in range(count)]
         try:

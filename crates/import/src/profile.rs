@@ -1,6 +1,6 @@
 //! A profile on its way into a recording: places and stacks by number, samples.
 
-use crate::tables::{CHARTS, FRAME, JVM_PAUSE, SAMPLE, STACK};
+use crate::tables::{FRAME, SAMPLE, STACK};
 use crate::{Error, Format, Options, counters};
 use model::{Coverage, Fact, Manifest, NULL, Rows, Status, Symbols, Table};
 use std::collections::{BTreeMap, HashMap};
@@ -136,10 +136,6 @@ impl Profile {
         self.tables.iter().map(|events| (events.table.name, events.at.len())).collect()
     }
 
-    fn has(&self, table: &'static Table) -> bool {
-        self.tables.iter().any(|events| std::ptr::eq(events.table, table))
-    }
-
     /// Whether nothing was read that a recording could hold.
     pub(crate) fn is_empty(&self) -> bool {
         self.samples.is_empty() && self.tables.is_empty()
@@ -228,7 +224,9 @@ impl Profile {
         let tick = TICK.max(whole / MOST_TICKS);
         counters::derive(self, start, start.saturating_add(whole), tick);
         let mut writer = Writer::create(output, replace, i64::MAX)?;
-        writer.source("import", "imported profile", 0, if self.has(&JVM_PAUSE) { &CHARTS } else { &[] });
+        let is_there = |chart: &&model::Chart| self.tables.iter().any(|events| events.table.name == chart.table);
+        let charts: Vec<model::Chart> = model::jvm::CHARTS.iter().filter(is_there).copied().collect();
+        writer.source("import", "imported profile", 0, &charts);
         let ids = [writer.define("import", &FRAME), writer.define("import", &STACK), writer.define("import", &SAMPLE)];
         let number = |n: u32| if n == 0 { NULL } else { i64::from(n) };
         let mut rows = Rows { width: FRAME.width(), cells: Vec::new() };

@@ -1,6 +1,11 @@
 //! The tables that an imported profile fills, as a recorder fills them.
 
-use model::{Chart, ChartKind, Column, Compare, Den, Derived, Fold, Measure, Page, Polarity, Table, Unit};
+use model::{Column, Fold, Measure, Table, Unit};
+
+pub(crate) use model::jvm::{
+    COLLECTOR as JVM_COLLECTOR, DEOPTIMIZATION as JVM_DEOPTIMIZATION, HEAP as JVM_HEAP, PAUSE as JVM_PAUSE,
+    SAFEPOINT as JVM_SAFEPOINT,
+};
 
 pub(crate) static FRAME: Table = Table::wide(
     "frame",
@@ -114,34 +119,6 @@ pub(crate) static ALLOCATION: Table = Table::wide(
         .more(&["count"]),
 );
 
-pub(crate) static JVM_PAUSE: Table = Table::wide(
-    "jvm_pause",
-    "when all Java threads of a JVM were stopped, and what for",
-    &[
-        Column::number("pid", "process"),
-        Column::label("comm", "name of the process"),
-        Column::label(
-            "kind",
-            "young (mixed ones too), full or concurrent (a pause of a cycle that else runs beside the program): collections; operation: anything else",
-        ),
-        Column::label("operation", "what the JVM stopped for, as -Xlog:safepoint calls it; NULL where that was not recorded"),
-        Column::label("cause", "of collections, why: Allocation Failure, System.gc(), Metadata GC Threshold …"),
-        Column::gauge("at", Unit::Nanoseconds, "when the threads had stopped, since the start of the recording"),
-        Column::gauge("time", Unit::Nanoseconds, "how long they stood"),
-        Column::gauge(
-            "to_stop",
-            Unit::Nanoseconds,
-            "time from the request until the last thread had stopped (time to safepoint); NULL where that was not recorded",
-        ),
-        Column::gauge("used_before", Unit::Bytes, "heap in use just before; NULL of other operations"),
-        Column::gauge("used_after", Unit::Bytes, "heap in use after it; NULL of other operations"),
-        Column::gauge("together", Unit::None, "pauses that this row stands for"),
-        Column::gauge("exact", Unit::None, "1 where begin and length are the JVM's own"),
-    ],
-)
-.of_events()
-.scoped();
-
 pub(crate) static JVM_CPU: Table = Table::wide(
     "jvm_cpu",
     "CPU use as a JVM saw it (jdk.CPULoad): shares of all CPUs of the machine",
@@ -153,151 +130,3 @@ pub(crate) static JVM_CPU: Table = Table::wide(
         Column::real("machine", Unit::Ratio, "of all programs"),
     ],
 );
-
-const fn time(name: &'static str, help: &'static str) -> Column {
-    Column::counter(name, Unit::Nanoseconds, help).worse().floor(0.005)
-}
-
-const fn count(name: &'static str, help: &'static str) -> Column {
-    Column::counter(name, Unit::None, help).worse().floor(1.0)
-}
-
-const fn bytes(name: &'static str, help: &'static str) -> Column {
-    Column::gauge(name, Unit::Bytes, help).floor(16e6)
-}
-
-/// Made of the pauses, as if somebody had read counters of them every second.
-pub(crate) static JVM_COLLECTOR: Table = Table::wide(
-    "jvm_collector",
-    "garbage collections of a JVM, by collector",
-    &[
-        Column::number("pid", "process"),
-        Column::label("comm", "name of the process"),
-        Column::label("collector", "as the JVM calls it: G1 young collection pauses …"),
-        count("collections", "collections, or pauses of a concurrent one"),
-        time("time", "time of these"),
-    ],
-)
-.derived(&[Derived {
-    name: "mean_time",
-    unit: "s",
-    help: "mean time of a collection",
-    num: &[("time", 1.0)],
-    den: Den::Columns(&[("collections", 1.0)]),
-    polarity: Polarity::Worse,
-    compare: Compare::Ratio,
-    floor: 1e-3,
-}])
-.grouped(&[&["comm", "collector"]])
-.from_zero()
-.titled("Garbage collectors")
-.on(Page::Jvm)
-.scoped();
-
-/// Made of the pauses, as if somebody had read counters of them every second.
-pub(crate) static JVM_SAFEPOINT: Table = Table::wide(
-    "jvm_safepoint",
-    "stops of all Java threads of a JVM, by what they were for",
-    &[
-        Column::number("pid", "process"),
-        Column::label("comm", "name of the process"),
-        Column::label("operation", "as -Xlog:safepoint calls it: G1CollectForAllocation, ThreadDump, Deoptimize …"),
-        count("count", "how often"),
-        time("time", "how long the threads stood"),
-        time("to_stop", "time from the request until the last thread had stopped (time to safepoint)"),
-    ],
-)
-.grouped(&[&["comm", "operation"]])
-.from_zero()
-.titled("Safepoints")
-.on(Page::Jvm)
-.scoped();
-
-/// Made of single ones, as if somebody had read counters of them every second.
-pub(crate) static JVM_DEOPTIMIZATION: Table = Table::wide(
-    "jvm_deoptimization",
-    "compiled code of a JVM that was left for the interpreter because what it took for granted did not hold",
-    &[
-        Column::number("pid", "process"),
-        Column::label("comm", "name of the process"),
-        Column::label("reason", "what did not hold, as HotSpot calls it: class_check, unstable_if, null_check …"),
-        Column::label("action", "what becomes of the code: reinterpret, make_not_entrant, maybe_recompile, none …"),
-        count("count", "how often"),
-    ],
-)
-.grouped(&[&["comm", "reason"]])
-.from_zero()
-.titled("Deoptimizations")
-.on(Page::Jvm)
-.scoped();
-
-pub(crate) static JVM_HEAP: Table = Table::wide(
-    "jvm_heap",
-    "the heap of a JVM, before and after collections",
-    &[
-        Column::number("pid", "process"),
-        Column::label("comm", "name of the process"),
-        Column::label("pool", "heap: all of it"),
-        bytes("used", "in use").folded(Fold::Sum),
-        bytes("capacity", "committed: taken from the system").folded(Fold::Sum),
-        bytes("most", "the most it may grow to; NULL for no limit").folded(Fold::Sum),
-    ],
-)
-.grouped(&[&["comm", "pool"]])
-.titled("Memory of JVMs")
-.on(Page::Jvm)
-.scoped();
-
-/// As the source `jvm` has them.
-pub(crate) static CHARTS: [Chart; 5] = [
-    Chart::new(
-        "jvm-collections",
-        Page::Jvm,
-        ChartKind::Line,
-        "Time in garbage collections",
-        "Seconds that Java threads stood still for a collector in each second. Above a few hundredths it shows in the latency of the slowest requests, above a tenth in the throughput.",
-        "jvm_collector",
-        &["time"],
-    )
-    .by(&["comm", "collector"], 8),
-    Chart::new(
-        "jvm-heap",
-        Page::Jvm,
-        ChartKind::Line,
-        "Heap in use",
-        "Before and after collections. What is held right after a full or mixed collection is what the program needs; where that is near the limit, the heap is too small.",
-        "jvm_heap",
-        &["used"],
-    )
-    .by(&["comm", "pool"], 8),
-    Chart::new(
-        "jvm-deoptimizations",
-        Page::Jvm,
-        ChartKind::Line,
-        "Deoptimizations",
-        "Compiled code that was left because what it took for granted did not hold. Some at the start are usual; when they go on, the same code is compiled and given up again and again.",
-        "jvm_deoptimization",
-        &["count"],
-    )
-    .by(&["comm", "reason"], 8),
-    Chart::new(
-        "jvm-safepoints",
-        Page::Jvm,
-        ChartKind::Line,
-        "Time at safepoints",
-        "Seconds that all Java threads stood still in each second, by what for.",
-        "jvm_safepoint",
-        &["time"],
-    )
-    .by(&["comm", "operation"], 8),
-    Chart::new(
-        "jvm-time-to-safepoint",
-        Page::Jvm,
-        ChartKind::Line,
-        "Time to safepoint",
-        "Seconds in each second from a request to stop until the last thread had stopped. The others stand and wait for it: a long loop without a poll, or a thread that gets no CPU.",
-        "jvm_safepoint",
-        &["to_stop"],
-    )
-    .by(&["comm", "operation"], 8),
-];

@@ -5,6 +5,7 @@ mod chart;
 mod coverage;
 mod human;
 mod intern;
+pub mod jvm;
 mod known;
 mod manifest;
 mod measure;

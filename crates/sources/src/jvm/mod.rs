@@ -7,11 +7,13 @@
 #[cfg(feature = "bpf")]
 mod found;
 #[cfg(feature = "bpf")]
+mod lack;
+#[cfg(feature = "bpf")]
 mod pauses;
 #[cfg(feature = "bpf")]
 mod reader;
-#[cfg_attr(not(feature = "bpf"), allow(dead_code))]
-mod tables;
+#[cfg(feature = "bpf")]
+mod since;
 #[cfg(all(test, feature = "bpf"))]
 mod tests;
 #[cfg(feature = "bpf")]
@@ -19,12 +21,7 @@ mod watch;
 
 use crate::{Pace, Reader, Scope, Source};
 use host::Host;
-use model::Unavailable;
-use tables::{
-    CHARTS, COLLECTOR_TABLE, COMPILER_TABLE, DEOPTIMIZATION_TABLE, HEAP_TABLE, PAUSE_TABLE, SAFEPOINT_TABLE,
-    THREAD_TABLE,
-};
-
+use model::{Unavailable, jvm};
 /// HotSpot JVMs.
 pub static SOURCE: Source = Source {
     name: "jvm",
@@ -33,16 +30,17 @@ pub static SOURCE: Source = Source {
     reads: &[],
     needs: "root, or CAP_SYS_PTRACE, for JVMs of other users",
     pace: Pace::Tick,
+    // In the order of `reader::table`.
     tables: &[
-        &PAUSE_TABLE,
-        &COLLECTOR_TABLE,
-        &HEAP_TABLE,
-        &SAFEPOINT_TABLE,
-        &COMPILER_TABLE,
-        &DEOPTIMIZATION_TABLE,
-        &THREAD_TABLE,
+        &jvm::PAUSE,
+        &jvm::COLLECTOR,
+        &jvm::HEAP,
+        &jvm::SAFEPOINT,
+        &jvm::COMPILER,
+        &jvm::DEOPTIMIZATION,
+        &jvm::THREAD,
     ],
-    charts: CHARTS,
+    charts: jvm::CHARTS,
     open,
 };
 

@@ -37,11 +37,9 @@ impl Kind {
         }
     }
 
-    /// Of a collector, by its place among the counters and its name.
-    pub fn of_collector(place: usize, name: &str) -> Self {
+    /// Of a collector, by its place among the counters.
+    pub fn of_collector(place: usize) -> Self {
         match place {
-            _ if name.contains("minor") => Kind::Young,
-            _ if name.contains("oncurrent") || name.contains("major") => Kind::Concurrent,
             0 => Kind::Young,
             1 => Kind::Full,
             _ => Kind::Concurrent,

@@ -1,12 +1,22 @@
 //! Puts out what was seen of JVMs since the read before.
 
 use super::pauses::Pause;
-use super::tables::{COLLECTOR, COMPILER, DEOPTIMIZATION, HEAP, PAUSE, SAFEPOINT, THREAD};
 use super::watch::{State, Watched};
 use crate::looking::Looking;
 use crate::{Reader, Scope};
 use host::Host;
 use model::{NULL, Out, Unavailable};
+
+/// Places of the tables among those of the source.
+mod table {
+    pub const PAUSE: usize = 0;
+    pub const COLLECTOR: usize = 1;
+    pub const HEAP: usize = 2;
+    pub const SAFEPOINT: usize = 3;
+    pub const COMPILER: usize = 4;
+    pub const DEOPTIMIZATION: usize = 5;
+    pub const THREAD: usize = 6;
+}
 
 /// The JVMs of a recording.
 pub(super) struct Jvms {
@@ -51,22 +61,27 @@ impl Reader for Jvms {
 
 fn put(pid: u32, jvm: &mut Watched, start: u64, out: &mut Out<'_>) {
     let (pid, comm) = (i64::from(pid), out.text(&jvm.comm));
+    let lost = std::mem::take(&mut jvm.lost);
+    if lost > 0 {
+        let why = format!("{lost} pauses of the JVM of process {pid} found no room between two reads");
+        out.missing("jvm_pause", Unavailable::failed(why).remedy("a shorter interval (-i)"));
+    }
     for pause in std::mem::take(&mut jvm.pauses) {
         let operation = pause.operation.and_then(|operation| jvm.internals.operation(operation)).map(str::to_owned);
         put_pause([pid, comm], &pause, operation.as_deref(), start, out);
     }
     for (name, &(collections, time)) in &jvm.collectors {
         let row = [pid, comm, out.text(name), collections as i64, time as i64];
-        out.row(COLLECTOR, &row);
+        out.row(table::COLLECTOR, &row);
     }
     for (operation, sum) in jvm.operations() {
         let row = [pid, comm, out.text(operation), sum.count as i64, sum.time as i64, sum.to_stop as i64];
-        out.row(SAFEPOINT, &row);
+        out.row(table::SAFEPOINT, &row);
     }
     if let Some(all) = jvm.all {
         let [count, time, to_stop] = all.map(|number| number as i64);
         let row = [pid, comm, out.text("[all]"), count, time, to_stop];
-        out.row(SAFEPOINT, &row);
+        out.row(table::SAFEPOINT, &row);
     }
 }
 
@@ -76,23 +91,23 @@ fn put_slowly(pid: u32, jvm: &Watched, out: &mut Out<'_>) {
     for pool in &jvm.pools {
         let of = |bytes: Option<i64>| bytes.unwrap_or(NULL);
         let row = [pid, comm, out.text(&pool.name), of(pool.used), of(pool.capacity), of(pool.most)];
-        out.row(HEAP, &row);
+        out.row(table::HEAP, &row);
     }
     if let Some(compilers) = &jvm.compilers {
         let [compiled, osr, time, bytes, invalidated, failed] = compilers.counters.map(|number| number.unwrap_or(NULL));
         let queue = compilers.queue.map_or(NULL, |queue| queue as i64);
         let stopped = compilers.stopped.map_or(NULL, i64::from);
-        out.row(COMPILER, &[pid, comm, compiled, osr, time, bytes, invalidated, failed, queue, stopped]);
+        out.row(table::COMPILER, &[pid, comm, compiled, osr, time, bytes, invalidated, failed, queue, stopped]);
     }
     for (reason, action, times) in &jvm.deoptimizations {
         let row = [pid, comm, out.text(reason), out.text(action), *times as i64];
-        out.row(DEOPTIMIZATION, &row);
+        out.row(table::DEOPTIMIZATION, &row);
     }
     for thread in &jvm.threads {
         let name = thread.name.as_deref();
         let (name, pool) = (name.map_or(NULL, |name| out.text(name)), name.map_or(NULL, |name| out.text(&pool(name))));
         let allocated = thread.allocated.map_or(NULL, |bytes| bytes as i64);
-        out.row(THREAD, &[pid, comm, i64::from(thread.tid), name, pool, allocated]);
+        out.row(table::THREAD, &[pid, comm, i64::from(thread.tid), name, pool, allocated]);
     }
 }
 
@@ -116,7 +131,7 @@ fn put_pause([pid, comm]: [i64; 2], pause: &Pause, operation: Option<&str>, star
         pause.together as i64,
         i64::from(pause.exact),
     ];
-    out.row(PAUSE, &row);
+    out.row(table::PAUSE, &row);
 }
 
 /// The name of a thread with its numbers replaced, which all threads of a pool share.

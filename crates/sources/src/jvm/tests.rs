@@ -203,6 +203,27 @@ fn a_jvm_without_counters_says_so() {
 }
 
 #[test]
+fn what_a_jvm_did_before_does_not_count() {
+    let Some((classes, jdks)) = classes("src/jvm/Pauses.java", "JVMs that were there before") else { return };
+    for jdk in &jdks {
+        let Some(java) = Running::new(jdk, classes.path(), &["-Xmx64m", "-XX:+UseSerialGC"], 0.5) else { continue };
+        std::thread::sleep(Duration::from_secs(1));
+        // The recording begins after all that it did.
+        let mut state = State::of(Host::live(), Target::Tree(java.child.id()), u64::MAX);
+        let stacks = Stacks::default();
+        for _ in 0..3 {
+            state.look_at_all();
+            state.round(&stacks);
+        }
+        let jvm = state.watched.get(&java.child.id()).unwrap();
+        assert!(jvm.pauses.is_empty() && jvm.operations().next().is_none(), "{:?}", jvm.pauses);
+        assert!(!jvm.collectors.is_empty() && jvm.collectors.values().all(|counted| *counted == (0, 0)));
+        let main = jvm.threads.iter().find(|thread| thread.name.as_deref() == Some("main")).unwrap();
+        assert!(main.allocated.is_some_and(|bytes| bytes < 1 << 20), "{main:?}");
+    }
+}
+
+#[test]
 fn what_is_no_jvm_is_not_looked_at() {
     let mut child = Command::new("sleep").arg("5").spawn().unwrap();
     let mut state = State::of(Host::live(), Target::Tree(child.id()), 0);

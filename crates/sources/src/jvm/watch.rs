@@ -1,16 +1,18 @@
 //! Looks at JVMs between the reads, some dozens of times a second: single pauses cannot be told from sums once the next has begun.
 
 use super::found::Found;
+use super::lack::Lack;
 use super::pauses::{Collector, Kind, Pause, Pauses, Reading, Sum, is_collection};
+use super::since::Since;
 use crate::cputime::own_time;
 use crate::hotspot::{Counters, Internals, JavaThread, Roster, Unknown, Way};
 use crate::looking::{Look, Looker, Why};
 use crate::memory::{Process, Trouble};
 use crate::scope::Target;
-use crate::stacks::Stacks;
+use crate::stacks::{Stacks, own_number};
 use host::Host;
 use model::Unavailable;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -66,9 +68,11 @@ pub(super) struct Watched {
     /// Where the counters are read from a file, because memory may not be.
     file: Option<String>,
     pub internals: Internals,
+    /// Why there are none.
+    no_internals: Option<String>,
     roster: Option<Roster>,
     /// In a container: thread ids inside to those outside.
-    numbers: Option<std::collections::HashMap<u32, u32>>,
+    numbers: Option<HashMap<u32, u32>>,
     /// CLOCK_MONOTONIC when the JVM's clock began: told, or the least that any time stamp allows.
     origin: Option<u64>,
     is_estimated: bool,
@@ -79,6 +83,7 @@ pub(super) struct Watched {
     pub pauses: Vec<Pause>,
     /// Pauses that found no room.
     pub lost: u64,
+    /// Collections and nanoseconds. These and all counters below are since the JVM was first looked at.
     pub collectors: BTreeMap<String, (u64, u64)>,
     pub pools: Vec<Pool>,
     pub compilers: Option<Compilers>,
@@ -86,6 +91,17 @@ pub(super) struct Watched {
     pub threads: Vec<JavaThread>,
     /// All stops, where the JVM does not tell what they were for: number, time, time to stop.
     pub all: Option<[u64; 3]>,
+    counted: Counted,
+}
+
+/// Where its counters stood at first.
+#[derive(Debug, Default)]
+struct Counted {
+    collectors: Since<(String, usize)>,
+    stops: Since<usize>,
+    compilers: Since<usize>,
+    deoptimizations: Since<(String, String)>,
+    allocated: Since<u32>,
 }
 
 /// What the thread shares with the reads.
@@ -183,6 +199,16 @@ impl State {
     }
 }
 
+impl Counted {
+    fn go_on(&mut self) {
+        self.collectors.go_on();
+        self.stops.go_on();
+        self.compilers.go_on();
+        self.deoptimizations.go_on();
+        self.allocated.go_on();
+    }
+}
+
 impl Watched {
     fn new(comm: String) -> Self {
         Watched {
@@ -191,6 +217,7 @@ impl Watched {
             counters: None,
             file: None,
             internals: Internals::default(),
+            no_internals: None,
             roster: None,
             numbers: None,
             origin: None,
@@ -207,6 +234,7 @@ impl Watched {
             deoptimizations: Vec::new(),
             threads: Vec::new(),
             all: None,
+            counted: Counted::default(),
         }
     }
 
@@ -226,7 +254,12 @@ impl Watched {
             self.tries += 1;
             self.failed = Some(Instant::now());
             match self.understand(pid, &memory, host, stacks) {
-                Ok(()) => self.is_understood = true,
+                Ok(()) => {
+                    self.is_understood = true;
+                    if self.is_new(start) {
+                        self.counted.go_on();
+                    }
+                }
                 Err(unknown) => {
                     let Some(why) = unknown.why() else { return Ok(Duration::ZERO) };
                     self.tries = MOST_TRIES;
@@ -241,13 +274,20 @@ impl Watched {
         // What changes while a safepoint goes on is read when it is over.
         let is_quiet = before == after && (before.is_some() || !self.internals.tells_safepoints());
         if is_quiet && let Some(reading) = self.reading(&memory, before)? {
-            let is_new = self.origin.is_some_and(|origin| origin >= start);
+            let is_new = self.is_new(start);
             let found = self.steps.step(reading, is_new);
+            self.counted.collectors.go_on();
+            self.counted.stops.go_on();
             let room = MOST_PAUSES.saturating_sub(self.pauses.len());
             self.lost += found.len().saturating_sub(room) as u64;
             self.pauses.extend(found.into_iter().take(room));
         }
         Ok(own_time().saturating_sub(begin))
+    }
+
+    /// Whether it began while it was recorded; where that is only estimated, it did not.
+    fn is_new(&self, start: u64) -> bool {
+        !self.is_estimated && self.origin.is_some_and(|origin| origin >= start)
     }
 
     /// Where only the file of the counters can be read, what else there would be is left out.
@@ -262,7 +302,10 @@ impl Watched {
             Err(unknown) => return Err(unknown),
         };
         self.counters = Counters::find(memory, &way)?;
-        self.internals = Internals::find(pid, &way, stacks).unwrap_or_default();
+        (self.internals, self.no_internals) = match Internals::find(pid, &way, stacks) {
+            Ok(internals) => (internals, None),
+            Err(why) => (Internals::default(), Some(why)),
+        };
         self.steps.collects = self.internals.operations.iter().map(|name| is_collection(name)).collect();
         self.origin = self.internals.origin;
         self.is_estimated = self.origin.is_none();
@@ -280,10 +323,8 @@ impl Watched {
     /// The same user may read the file of the counters where a process may not be traced (kernel.yama.ptrace_scope).
     fn understand_file(&mut self, pid: u32, host: &Host) -> Result<(), Unknown> {
         let status = host.read_text(&format!("/proc/{pid}/status")).unwrap_or_default();
-        let inner =
-            status.lines().find_map(|line| line.strip_prefix("NSpid:")).and_then(|line| line.split_whitespace().last());
+        let inner = own_number(&status, pid);
         let folder = host::seen_by(pid, "/tmp");
-        let inner = inner.unwrap_or_default();
         let names = host.list(&folder).unwrap_or_default();
         let files =
             names.iter().filter(|name| name.starts_with("hsperfdata_")).map(|name| format!("{folder}/{name}/{inner}"));
@@ -346,7 +387,7 @@ impl Watched {
                 return Ok(None);
             }
             latest = latest.max(exit);
-            let kind = Kind::of_collector(place, &name);
+            let kind = Kind::of_collector(place);
             reading.collectors.push(Collector { kind, collections: collections.max(0) as u64, time, entry, exit });
             names.push(name);
         }
@@ -359,7 +400,10 @@ impl Watched {
             (collector.entry, collector.exit) = (collector.entry + origin, collector.exit + origin);
         }
         for (name, collector) in names.into_iter().zip(&reading.collectors) {
-            self.collectors.insert(name, (collector.collections, collector.time));
+            let counted = &mut self.counted.collectors;
+            let collections = counted.count((name.clone(), 0), collector.collections);
+            let time = counted.count((name.clone(), 1), collector.time);
+            self.collectors.insert(name, (collections, time));
         }
         reading.cause = counters.text("sun.gc.lastCause").filter(|cause| *cause != "No GC").map(str::to_owned);
         let [all, time, to_stop] =
@@ -368,7 +412,9 @@ impl Watched {
         (reading.safepoint_time, reading.to_stop) = (nanoseconds(time.unwrap_or(0)), nanoseconds(to_stop.unwrap_or(0)));
         if reading.operations.is_empty() && all.is_some() {
             let stood = reading.safepoint_time.saturating_sub(reading.to_stop);
-            self.all = Some([reading.safepoints, stood, reading.to_stop]);
+            let mut place = 0..;
+            let all = [reading.safepoints, stood, reading.to_stop];
+            self.all = Some(all.map(|now| self.counted.stops.count(place.next().unwrap_or(0), now)));
         }
         for (generation, space) in spaces() {
             let used = long(&format!("sun.gc.generation.{generation}.space.{space}.used")).unwrap_or(0).max(0) as u64;
@@ -389,7 +435,12 @@ impl Watched {
             let found = names.map(|name| {
                 ["sun.ci.", "java.ci."].into_iter().find_map(|prefix| counters.long(&format!("{prefix}{name}")))
             });
-            self.compilers = Some(Compilers { counters: found, ..Compilers::default() });
+            let mut place = 0..;
+            let counters = found.map(|now| {
+                let place = place.next().unwrap_or(0);
+                now.map(|now| self.counted.compilers.count(place, now.max(0) as u64) as i64)
+            });
+            self.compilers = Some(Compilers { counters, ..Compilers::default() });
         }
         if self.way.is_none() {
             return Ok(());
@@ -398,7 +449,12 @@ impl Watched {
         if let Some(compilers) = &mut self.compilers {
             (compilers.queue, compilers.stopped) = (queue, compiles.map(|compiles| !compiles));
         }
-        let owned = |(reason, action, times): (&str, &str, u64)| (reason.to_owned(), action.to_owned(), times);
+        let counted = &mut self.counted;
+        let owned = |(reason, action, now): (&str, &str, u64)| {
+            let (reason, action) = (reason.to_owned(), action.to_owned());
+            let times = counted.deoptimizations.count((reason.clone(), action.clone()), now);
+            (reason, action, times)
+        };
         self.deoptimizations = self.internals.deoptimizations(memory)?.into_iter().map(owned).collect();
         // What it takes may not have been there when the JVM was first understood.
         if let (None, Some(way)) = (&self.roster, &self.way) {
@@ -406,6 +462,10 @@ impl Watched {
         }
         if let Some(roster) = &mut self.roster {
             self.threads = roster.look(memory)?;
+            for thread in &mut self.threads {
+                let counted = &mut self.counted.allocated;
+                thread.allocated = thread.allocated.map(|now| counted.count(thread.tid, now));
+            }
             if let Some(numbers) = &mut self.numbers {
                 if self.threads.iter().any(|thread| !numbers.contains_key(&thread.tid)) {
                     *numbers = stacks.inner_numbers(pid);
@@ -416,6 +476,7 @@ impl Watched {
                 self.threads.retain(|thread| thread.tid != 0);
             }
         }
+        self.counted.go_on();
         Ok(())
     }
 
@@ -427,51 +488,14 @@ impl Watched {
         match () {
             () if self.file.is_some() => Some(Lack::Memory),
             () if self.counters.is_none() => Some(Lack::Counters),
-            () if self.internals.origin.is_none() => Some(Lack::Symbols),
+            () if self.internals.origin.is_none() => {
+                let why = self.no_internals.take();
+                Some(Lack::Symbols(
+                    why.unwrap_or_else(|| "its libjvm.so does not name what its clocks count from".into()),
+                ))
+            }
             () if !self.internals.tells_safepoints() => Some(Lack::Safepoints),
             () => None,
-        }
-    }
-}
-
-/// What a JVM may lack.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Lack {
-    Memory,
-    Counters,
-    Symbols,
-    Safepoints,
-}
-
-impl Lack {
-    fn said(self, pid: u32) -> (&'static str, Unavailable) {
-        match self {
-            Lack::Memory => {
-                let why =
-                    format!("process {pid}: the memory of its JVM may not be read: only its counters, from their file");
-                let remedy = "root, or CAP_SYS_PTRACE, or kernel.yama.ptrace_scope=0 for processes of the same user";
-                ("jvm_safepoint", Unavailable::denied(why).remedy(remedy))
-            }
-            Lack::Counters => {
-                let why = format!(
-                    "process {pid}: its JVM was started with -XX:-UsePerfData: no heap, no causes of collections"
-                );
-                ("jvm_heap", Unavailable::absent(why).remedy("start it without -XX:-UsePerfData"))
-            }
-            Lack::Symbols => {
-                let why = format!(
-                    "process {pid}: its libjvm.so was stripped: when pauses begin is estimated, what they were for, deoptimizations and compile queues are missing"
-                );
-                (
-                    "jvm_safepoint",
-                    Unavailable::absent(why)
-                        .remedy("a JDK whose libjvm.so has its symbol table, or the file with its debug symbols"),
-                )
-            }
-            Lack::Safepoints => {
-                let why = format!("process {pid}: its JVM keeps only sums of its safepoints, as up to JDK 12");
-                ("jvm_safepoint.operation", Unavailable::absent(why).remedy("JDK 13 or later"))
-            }
         }
     }
 }

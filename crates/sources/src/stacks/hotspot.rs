@@ -19,7 +19,7 @@ fn catches_quit(status: &str) -> bool {
 }
 
 /// The process's number in the innermost of its pid namespaces, by which it names its files.
-pub(super) fn own_number(status: &str, pid: u32) -> u32 {
+pub(crate) fn own_number(status: &str, pid: u32) -> u32 {
     let line = status.lines().find_map(|line| line.strip_prefix("NSpid:"));
     line.and_then(|line| line.split_ascii_whitespace().last()?.parse().ok()).unwrap_or(pid)
 }

@@ -200,6 +200,8 @@ pub struct Registers {
 
 pub use callers::{Callers, Innermost};
 pub(crate) use data::{Place as Position, Thing, ThingKind};
+#[cfg(feature = "bpf")]
+pub(crate) use hotspot::own_number;
 pub use library::GoRuntime;
 pub use python::PythonStack;
 pub(crate) use sites::{Area, Busy, Function, Site};

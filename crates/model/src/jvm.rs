@@ -1,21 +1,6 @@
-//! What the tables of the source `jvm` hold, and its charts.
+//! The tables of JVMs. They are declared here because two write them: who looks at JVMs that run, and who imports what a JVM has written of itself.
 
-use model::{Chart, ChartKind, Column, Compare, Den, Derived, Page, Polarity, Table, Unit};
-
-/// Places of the tables among those of the source.
-pub(super) const PAUSE: usize = 0;
-/// Collectors.
-pub(super) const COLLECTOR: usize = 1;
-/// Parts of the heap.
-pub(super) const HEAP: usize = 2;
-/// Stops by what they were for.
-pub(super) const SAFEPOINT: usize = 3;
-/// Compilers.
-pub(super) const COMPILER: usize = 4;
-/// Compiled code that was given up.
-pub(super) const DEOPTIMIZATION: usize = 5;
-/// Java threads.
-pub(super) const THREAD: usize = 6;
+use crate::{Chart, ChartKind, Column, Compare, Den, Derived, Fold, Page, Polarity, Table, Unit};
 
 const PID: Column = Column::number("pid", "process");
 const COMM: Column = Column::label("comm", "name of the process");
@@ -36,7 +21,8 @@ const fn bytes(name: &'static str, help: &'static str) -> Column {
     Column::gauge(name, Unit::Bytes, help).floor(16e6)
 }
 
-pub(super) static PAUSE_TABLE: Table = Table::wide(
+/// When all Java threads stood.
+pub static PAUSE: Table = Table::wide(
     "jvm_pause",
     "when all Java threads of a JVM were stopped, and what for",
     &[
@@ -57,7 +43,8 @@ pub(super) static PAUSE_TABLE: Table = Table::wide(
 .of_events()
 .scoped();
 
-pub(super) static COLLECTOR_TABLE: Table = Table::wide(
+/// Collections, by collector.
+pub static COLLECTOR: Table = Table::wide(
     "jvm_collector",
     "garbage collections of a JVM, by collector",
     &[
@@ -84,20 +71,24 @@ pub(super) static COLLECTOR_TABLE: Table = Table::wide(
 .on(Page::Jvm)
 .scoped();
 
-pub(super) static HEAP_TABLE: Table = Table::wide(
+/// Parts of a JVM's memory.
+pub static HEAP: Table = Table::wide(
     "jvm_heap",
     "parts of a JVM's memory: spaces of the heap, classes, code",
     &[
         PID,
         COMM,
-        Column::label("pool", "eden, survivor, old, metaspace, class space, code …"),
+        Column::label(
+            "pool",
+            "eden, survivor, old, metaspace, class space; heap: all of the first three, where no more is known",
+        ),
         bytes(
             "used",
             "in use, as the JVM last counted it: most collectors do after each collection, G1 counts eden all the time",
         )
-        .folded(model::Fold::Sum),
-        bytes("capacity", "committed: taken from the system").folded(model::Fold::Sum),
-        bytes("most", "the most it may grow to; NULL for no limit").folded(model::Fold::Sum),
+        .folded(Fold::Sum),
+        bytes("capacity", "committed: taken from the system").folded(Fold::Sum),
+        bytes("most", "the most it may grow to; NULL for no limit").folded(Fold::Sum),
     ],
 )
 .grouped(&[&["comm", "pool"]])
@@ -105,7 +96,8 @@ pub(super) static HEAP_TABLE: Table = Table::wide(
 .on(Page::Jvm)
 .scoped();
 
-pub(super) static SAFEPOINT_TABLE: Table = Table::wide(
+/// Stops of all Java threads, by what they were for.
+pub static SAFEPOINT: Table = Table::wide(
     "jvm_safepoint",
     "stops of all Java threads of a JVM, by what they were for",
     &[
@@ -123,7 +115,8 @@ pub(super) static SAFEPOINT_TABLE: Table = Table::wide(
 .on(Page::Jvm)
 .scoped();
 
-pub(super) static COMPILER_TABLE: Table = Table::wide(
+/// What the compilers did.
+pub static COMPILER: Table = Table::wide(
     "jvm_compiler",
     "the compilers of a JVM",
     &[
@@ -150,7 +143,8 @@ pub(super) static COMPILER_TABLE: Table = Table::wide(
 .on(Page::Jvm)
 .scoped();
 
-pub(super) static DEOPTIMIZATION_TABLE: Table = Table::wide(
+/// Compiled code that was given up.
+pub static DEOPTIMIZATION: Table = Table::wide(
     "jvm_deoptimization",
     "compiled code of a JVM that was left for the interpreter because what it took for granted did not hold",
     &[
@@ -167,7 +161,8 @@ pub(super) static DEOPTIMIZATION_TABLE: Table = Table::wide(
 .on(Page::Jvm)
 .scoped();
 
-pub(super) static THREAD_TABLE: Table = Table::wide(
+/// Java threads.
+pub static THREAD: Table = Table::wide(
     "jvm_thread",
     "Java threads by their whole names, of which the kernel keeps 15 characters, and what they allocated",
     &[
@@ -176,7 +171,12 @@ pub(super) static THREAD_TABLE: Table = Table::wide(
         Column::number("tid", "thread"),
         Column::label("name", "its name in the JVM"),
         Column::label("pool", "the name with numbers left out, the same for all threads of a pool"),
-        Column::counter("allocated", Unit::Bytes, "bytes allocated in the heap").floor(1e6),
+        Column::counter(
+            "allocated",
+            Unit::Bytes,
+            "bytes allocated in the heap; of a thread that was there before, since it was first looked at",
+        )
+        .floor(1e6),
     ],
 )
 .grouped(&[&["comm", "pool"]])
@@ -185,7 +185,8 @@ pub(super) static THREAD_TABLE: Table = Table::wide(
 .on(Page::Jvm)
 .scoped();
 
-pub(super) static CHARTS: &[Chart] = &[
+/// Charts of these tables.
+pub static CHARTS: &[Chart] = &[
     Chart::new(
         "jvm-collections",
         Page::Jvm,
