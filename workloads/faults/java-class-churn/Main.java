@@ -10,7 +10,8 @@ public final class Main {
         }
     }
 
-    static long work(long seed) {
+    /** Public, for a class of another loader is of another package. */
+    public static long work(long seed) {
         long x = seed | 1;
         for (int i = 0; i < 20_000; i++) x = (x ^ (x >>> 29)) * 0xbf58476d1ce4e5b9L;
         return x;

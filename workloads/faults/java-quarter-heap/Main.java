@@ -7,7 +7,7 @@ import java.util.concurrent.ThreadLocalRandom;
  */
 public final class Main {
     static final Map<Integer, String> cache = new java.util.concurrent.ConcurrentHashMap<>();
-    static final int KEYS = 220_000;
+    static final int KEYS = 315_000;
 
     static long handle() {
         ThreadLocalRandom random = ThreadLocalRandom.current();

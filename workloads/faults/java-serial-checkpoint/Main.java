@@ -7,11 +7,11 @@ import java.util.concurrent.CyclicBarrier;
  */
 public final class Main {
     static final int THREADS = 4;
-    static final long[][] parts = new long[THREADS][200_000];
+    static final long[][] parts = new long[THREADS][12_000_000];
 
     static long explore(long[] part, long seed) {
         long x = seed | 1;
-        for (int round = 0; round < 6; round++)
+        for (int round = 0; round < 4; round++)
             for (int i = 0; i < part.length; i++) {
                 x = (x ^ (x >>> 29)) * 0xbf58476d1ce4e5b9L;
                 part[i] += x >>> 40;
@@ -21,7 +21,8 @@ public final class Main {
 
     static long writeCheckpoint(long[] part) {
         long check = 17;
-        for (int i = 0; i < part.length; i++) check = Long.rotateLeft(check, 7) * 31 + (part[i] ^ check >>> 3) % 1_000_003;
+        for (int copy = 0; copy < 3; copy++)
+            for (int i = 0; i < part.length; i++) check = Long.rotateLeft(check, 7) * 31 + (part[i] ^ check >>> 3) % 1_000_003;
         return check;
     }
 
