@@ -8,6 +8,8 @@ mod cache;
 mod frames;
 mod layout;
 mod leave;
+#[cfg(test)]
+mod live;
 mod method;
 mod numbers;
 mod scopes;
