@@ -183,7 +183,7 @@ fn damaged_memory_of_live_jvms() {
         let follow = |memory: &Kept, code: &mut Code, frames: &mut Frames, sample: &Sample| {
             let (mut found, copy) = (Vec::new(), Copy { from: sample.start.sp, bytes: &sample.stack });
             memory.reads.set(0);
-            let is_code = |address: u64| address % 3 != 0;
+            let is_code = |address: u64| !address.is_multiple_of(3);
             code.walk((memory, frames), &sample.start, copy, &is_code, (&mut found, MOST));
             assert!(found.len() <= MOST && memory.reads.get() <= MOST_READS * 2, "{}", memory.reads.get());
         };
