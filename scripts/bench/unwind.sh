@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
 # How many samples of real programs are followed to the start of their thread: nginx under wrk, PostgreSQL under pgbench, Python, Go, Rust (this
-# recorder), two compilers, whose stacks are deep, and a JVM with and without -XX:+PreserveFramePointer. What is not installed here is left out, and said.
+# recorder), two compilers, whose stacks are deep, and JVMs. What is not installed here is left out, and said.
 #
-# usage: scripts/bench/unwind.sh [NAME…]     TWINSCOPE=path of the program, SECONDS_EACH=number
+# usage: scripts/bench/unwind.sh [NAME…]     TWINSCOPE=path of the program, SECONDS_EACH=number, JDKS='path…' of more JVMs
 #
-# Names: nginx postgres python go rust clang rustc java java-fp. Prints lines "what<TAB>metric<TAB>unit<TAB>value".
+# Names: nginx postgres python go rust clang rustc java. Prints lines "what<TAB>metric<TAB>unit<TAB>value".
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit
 twinscope=$(realpath "${TWINSCOPE:-target/release/twinscope}")
 each=${SECONDS_EACH:-5}
 names=("$@")
-[[ $# -gt 0 ]] || names=(nginx postgres python go rust clang rustc java java-fp)
+[[ $# -gt 0 ]] || names=(nginx postgres python go rust clang rustc java)
 # shellcheck source=scripts/bench/servers.sh
 source scripts/bench/servers.sh
 
@@ -150,39 +150,49 @@ bench_rustc() {
     measure "$work/rustc.twin" 'rustc%'
 }
 
+# A program with calls of all kinds, and a recursion of known depth, on a JVM $1 with the options after it.
 java_with() {
-    missing java javac && return
-    cat >"$work/Work.java" <<J
-import java.util.*;
-public class Work {
-    static int leaf(int[] a) { int s = 0; for (int k = 0; k < 400; k++) for (int x : a) s = s * 31 + x; return s; }
-    static int depth(int n, int[] a) { return n == 1 ? leaf(a) : depth(n - 1, a) + 1; }
-    static double sums(int n) { double s = 0; for (int i = 1; i < n; i++) s += Math.sqrt(i) / i; return s; }
-    static int maps() { Map<String, Integer> m = new TreeMap<>(); for (int i = 0; i < 500; i++) m.merge("k" + i % 97, i, Integer::sum); return m.size(); }
-    public static void main(String[] a) {
-        int[] data = new Random(1).ints(300).toArray(); double s = 0;
-        long end = System.nanoTime() + ${each}_000_000_000L;
-        while (System.nanoTime() < end) { s += sums(5000); s += maps(); s += depth(20, data); }
-        System.out.println(s);
-    }
-}
-J
-    javac -d "$work" "$work/Work.java" && record -- java -XX:CompileCommand=quiet -XX:CompileCommand=dontinline,Work.depth -XX:CompileCommand=dontinline,Work.leaf "$@" -cp "$work" Work
-    measure "$work/$name.twin" java
-    # Work.leaf runs below twenty calls of Work.depth.
-    "$twinscope" sql "$work/$name.twin" --format csv "with recursive chain(stack, at, leaf, depth) as (
-        select distinct stack, stack, 0, 0 from sample where comm = 'java' and stack is not null
+    local java=$1
+    shift
+    "$java" "$@" -version >"$work/output" 2>&1 || return 0
+    record -- "$java" "$@" -Xmx256m -cp "$work" Live "$each"
+    # How the stacks with Java end, how many of their frames have names, and the depth of the recursion wherever its leaf is on the stack.
+    "$twinscope" sql "$work/$name.twin" --format csv "with recursive chain(stack, at, java, named, leaf, deep, cut) as (
+        select distinct stack, stack, 0, 0, 0, 0, 0 from sample where comm = 'java' and stack is not null
         union all
-        select c.stack, s.parent, c.leaf or coalesce(f.function, '') like '%Work.leaf%', c.depth + (coalesce(f.function, '') like '%Work.depth%')
+        select c.stack, s.parent, c.java + (coalesce(f.module, '') = '[jit]'),
+            c.named + (coalesce(f.module, '') = '[jit]' and coalesce(f.function, 'Interpreter') <> 'Interpreter'),
+            c.leaf or coalesce(f.function, '') = 'Live.leaf', c.deep + (coalesce(f.function, '') = 'Live.deep'),
+            c.cut or coalesce(f.function, '') = '[truncated]'
         from chain c join stack s on s.number = c.at join frame f on f.number = s.frame where c.at is not null),
-        told as (select stack, max(leaf) as leaf, max(depth) as depth from chain group by stack)
-        select count(*), avg(t.depth), sum(t.depth = 20) from sample w join told t on t.stack = w.stack where t.leaf and w.comm = 'java'" | tail -n 1 |
+        told as (select stack, max(java) as java, max(named) as named, max(leaf) as leaf, max(deep) as deep, max(cut) as cut from chain group by stack)
+        select count(*), sum(not t.cut), sum(t.java), sum(t.named), sum(t.leaf), sum(t.leaf and t.deep = 400)
+        from sample w join told t on t.stack = w.stack where w.comm = 'java' and t.java > 0" | tail -n 1 |
         awk -F, -v what="$name" '$1 > 0 {
-            printf "%s\tcompiled callers found of 20, mean\t\t%.1f\n", what, $2
-            printf "%s\tstacks with all 20\t%%\t%.1f\n", what, 100 * $3 / $1
+            printf "%s\tsamples with Java\t\t%d\n", what, $1
+            printf "%s\tfollowed to the start of the thread\t%%\t%.1f\n", what, 100 * $2 / $1
+            printf "%s\tframes of Java of a stack, mean\t\t%.1f\n", what, $3 / $1
+            printf "%s\tof these with a name\t%%\t%.1f\n", what, 100 * $4 / $3
+            if ($5 > 0) printf "%s\trecursions told with their depth\t%%\t%.1f\n", what, 100 * $6 / $5
         }'
+    # What it costs to drain and follow a sample, native code and copies included.
+    "$twinscope" sql "$work/$name.twin" --format csv "select max(events), max(cost_ns) from stacks_collector where collector = 'sampler'" |
+        tail -n 1 | awk -F, -v what="$name" '$1 > 0 { printf "%s\ta sample, with draining it\tµs\t%.1f\n", what, $2 / $1 / 1000 }'
 }
-bench_java() { java_with; }
-bench_java-fp() { java_with -XX:+PreserveFramePointer; }
+# Each JVM found (JDKS: paths of more, one to a word) with three collectors.
+bench_java() {
+    local jdk version collector before=$name
+    missing javac && return
+    javac --release 11 -nowarn -d "$work" crates/sources/src/hotspot/code/Live.java || return
+    for jdk in $(realpath /usr/lib/jvm/* ${JDKS:-} | sort -u); do
+        [[ -x $jdk/bin/java && ! -L $jdk ]] || continue
+        version=$("$jdk/bin/java" -version 2>&1 | sed -n '1s/.*"\([0-9]*\).*/\1/p')
+        for collector in G1 Parallel Z; do
+            name=java-$version-$collector
+            java_with "$jdk/bin/java" "-XX:+Use${collector}GC"
+        done
+    done
+    name=$before
+}
 
 run_named "${names[@]}"

@@ -97,10 +97,10 @@ const IOC_PERIOD: libc::c_ulong = 0x4008_2404;
 #[cfg(feature = "bpf")]
 const IOC_SET_BPF: libc::c_ulong = 0x4004_2408;
 
-/// Registers of the user side that unwinding needs, as bits of `sample_regs_user` (arch/*/include/uapi/asm/perf_regs.h). They are put down in the
+/// Registers of the user side that unwinding needs (of x86-64 two of them in the code of JVMs only, rbx and r13), as bits of `sample_regs_user` (arch/*/include/uapi/asm/perf_regs.h). They are put down in the
 /// order of their bits.
 #[cfg(target_arch = "x86_64")]
-const REGISTERS: u64 = 1 << 6 | 1 << 7 | 1 << 8;
+const REGISTERS: u64 = 1 << 1 | 1 << 6 | 1 << 7 | 1 << 8 | 1 << 21;
 #[cfg(target_arch = "aarch64")]
 const REGISTERS: u64 = 1 << 29 | 1 << 30 | 1 << 31 | 1 << 32;
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]

@@ -404,7 +404,8 @@ fn numbers(bytes: &[u8]) -> Vec<u64> {
 /// `struct counted_stack`: the cell of its number.
 fn intern(stacks: &Stacks, fields: &mut Fields<'_>) -> i64 {
     let (pid, _thread, kernel, copied) = (fields.u32(), fields.u32(), fields.u32() as usize, fields.u32() as usize);
-    let registers = Registers { ip: fields.u64(), sp: fields.u64(), bp: fields.u64(), lr: fields.u64() };
+    let [ip, sp, bp, lr] = std::array::from_fn(|_| fields.u64());
+    let registers = Registers { ip, sp, bp, lr, ..Registers::default() };
     let mut frames = [0; KERNEL_FRAMES];
     frames.iter_mut().for_each(|frame| *frame = fields.u64());
     let kernel = frames.get(..kernel / 8).unwrap_or_default();

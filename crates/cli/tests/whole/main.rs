@@ -11,6 +11,7 @@ mod flame;
 mod hostile;
 mod instructions;
 mod interpreted;
+mod java;
 mod kill;
 mod latency;
 mod ledger;

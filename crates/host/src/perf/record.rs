@@ -34,8 +34,9 @@ pub struct Sample<'a> {
     pub cpu: u32,
     /// Kernel addresses, innermost first; none where the program itself ran.
     pub kernel: Vec<u64>,
-    /// Instruction pointer, stack pointer, frame pointer and link register (0 where there is none) of the program; `None` for kernel threads.
-    pub registers: Option<[u64; 4]>,
+    /// Instruction pointer, stack pointer, frame pointer and link register (0 where there is none) of the program, and rbx and r13 of x86-64; `None` for
+    /// kernel threads.
+    pub registers: Option<[u64; 6]>,
     /// The bytes of the program's stack from the stack pointer on.
     pub stack: &'a [u8],
 }
@@ -182,10 +183,10 @@ fn sample(mut cursor: Cursor<'_>) -> Option<Sample<'_>> {
     if abi != 0 {
         registers = Some(if cfg!(target_arch = "aarch64") {
             let (fp, lr, sp, pc) = (cursor.u64()?, cursor.u64()?, cursor.u64()?, cursor.u64()?);
-            [pc, sp, fp, lr]
+            [pc, sp, fp, lr, 0, 0]
         } else {
-            let (bp, sp, ip) = (cursor.u64()?, cursor.u64()?, cursor.u64()?);
-            [ip, sp, bp, 0]
+            let (bx, bp, sp, ip, r13) = (cursor.u64()?, cursor.u64()?, cursor.u64()?, cursor.u64()?, cursor.u64()?);
+            [ip, sp, bp, 0, bx, r13]
         });
     }
     let size = cursor.u64()?;
@@ -208,7 +209,7 @@ mod tests {
         let words: [u64; 6] = [1, 7 << 32 | 7, 5, 0, 0, 2];
         let mut bytes = vec![9, 0, 0, 0, 2, 0, 0, 0];
         words.iter().for_each(|word| bytes.extend(word.to_ne_bytes()));
-        let registers: u64 = if cfg!(target_arch = "aarch64") { 4 } else { 3 };
+        let registers: u64 = if cfg!(target_arch = "aarch64") { 4 } else { 5 };
         (0..registers).for_each(|word| bytes.extend(word.to_ne_bytes()));
         bytes.extend(32u64.to_ne_bytes());
         bytes.extend([0xab; 16]);

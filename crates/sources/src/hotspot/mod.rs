@@ -2,9 +2,10 @@
 //! out, and nothing in it is trusted.
 //!
 //! `tables` are what the JVM says of its own structures, and `way` keeps them for each process. With them `pending` finds who waits for which monitor,
-//! `data` what lies at an address, `counters` what the JVM counts of itself, `flags` what its options came to, `internals` what it keeps in variables that
+//! `data` what lies at an address, `code` what code does and how stacks go on through it, `counters` what the JVM counts of itself, `flags` what its options came to, `internals` what it keeps in variables that
 //! only its symbol table names, `objects` what is in fields of Java objects, and `roster` its threads.
 
+mod code;
 mod counters;
 mod data;
 mod flags;
@@ -21,6 +22,7 @@ mod threads;
 mod version;
 mod way;
 
+pub(crate) use code::{Code, Copy, End, Frames, JavaFrame, Run, Start};
 pub(crate) use counters::Counters;
 pub(crate) use data::{Data, Kind, SecondarySupers};
 pub(crate) use flags::{Flag, set as flags_set};

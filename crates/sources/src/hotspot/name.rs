@@ -44,6 +44,43 @@ pub(super) fn field(bytes: &[u8]) -> Option<String> {
     text.chars().all(is_part).then(|| text.to_owned())
 }
 
+/// The name of a source file as a class has it; `None` for what is no name.
+pub(super) fn file(bytes: &[u8]) -> Option<String> {
+    let text = std::str::from_utf8(bytes).ok().filter(|text| !text.is_empty() && text.len() <= LONGEST)?;
+    let name = text.rsplit(['/', '\\']).next().unwrap_or_default();
+    (!name.is_empty() && !name.chars().any(char::is_control)).then(|| name.to_owned())
+}
+
+/// The name of a class without the numbers that those have which are made at run time: in another run it has another.
+pub(super) fn alike(class: &str) -> &str {
+    const MADE: [&str; 4] = [
+        "$Proxy",
+        "GeneratedMethodAccessor",
+        "GeneratedConstructorAccessor",
+        "GeneratedSerializationConstructorAccessor",
+    ];
+    const LAMBDA: &str = "$$Lambda";
+    let unnumbered = |text: &str| text.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+    // Up to 8 a second number follows (`$$Lambda$1/1587487668`, `LambdaForm$MH/1587487668`), which is kept as the last part of the name.
+    let class = match class.rsplit_once('.') {
+        Some((rest, number)) if !number.is_empty() && unnumbered(number) == 0 => rest,
+        _ => class,
+    };
+    let end = unnumbered(class);
+    if let Some(at) = class.find(LAMBDA).filter(|at| end <= at + LAMBDA.len() + 1) {
+        return class.get(..at + LAMBDA.len()).unwrap_or(class);
+    }
+    // `Service$$EnhancerBySpringCGLIB$$1f2e3d4c`
+    if let Some((rest, hash)) = class.rsplit_once("$$")
+        && rest.ends_with("CGLIB")
+        && hash.bytes().all(|b| b.is_ascii_hexdigit())
+    {
+        return rest;
+    }
+    // `$Proxy12`
+    class.get(..end).filter(|rest| MADE.iter().any(|made| rest.ends_with(made))).unwrap_or(class)
+}
+
 fn ordinary(name: &str) -> Option<String> {
     // Classes that are made at run time have their address behind a plus or a slash: in another run it is another.
     let made = ["+0x", "/0x"].into_iter().find_map(|by| name.split_once(by));
@@ -111,10 +148,31 @@ mod tests {
         assert_eq!((field(b""), field(b"a/b"), field(b"\xff")), (None, None, None));
     }
 
+    #[test]
+    fn classes_made_at_run_time_are_alike() {
+        for (name, expected) in [
+            ("a.B$$Lambda$14", "a.B$$Lambda"),
+            ("a.B$$Lambda$14.1587487668", "a.B$$Lambda"),
+            ("a.B$$Lambda", "a.B$$Lambda"),
+            ("java.lang.invoke.LambdaForm$MH.1587487668", "java.lang.invoke.LambdaForm$MH"),
+            ("jdk.proxy2.$Proxy31", "jdk.proxy2.$Proxy"),
+            ("jdk.internal.reflect.GeneratedMethodAccessor7", "jdk.internal.reflect.GeneratedMethodAccessor"),
+            ("a.Service$$EnhancerBySpringCGLIB$$1f2e3d4c", "a.Service$$EnhancerBySpringCGLIB"),
+            ("a.B$1", "a.B$1"),
+            ("a.Base64", "a.Base64"),
+            ("", ""),
+        ] {
+            assert_eq!(alike(name), expected);
+        }
+        assert_eq!(file(b"Report.java").as_deref(), Some("Report.java"));
+        assert_eq!(file(b"/srv/a/Report.kt").as_deref(), Some("Report.kt"));
+        assert_eq!((file(b""), file(b"a/"), file(b"a\n"), file(b"\xff")), (None, None, None, None));
+    }
+
     proptest! {
         #[test]
         fn foreign_bytes_never_panic(bytes: Vec<u8>) {
-            let _ = (class(&bytes), kind(&bytes), field(&bytes));
+            let _ = (class(&bytes), kind(&bytes), field(&bytes), file(&bytes), class(&bytes).as_deref().map(alike));
         }
     }
 }

@@ -26,6 +26,8 @@ enum At {
     Module(u32, u64, Arc<Module>, Arc<str>),
     /// Code that a process made while it ran, by the process's number here.
     Generated(u32, u64),
+    /// A method of Java.
+    Java(Arc<str>),
 }
 
 /// What is known of functions at addresses of files that were asked for; `None` where they have no name.
@@ -40,6 +42,7 @@ impl Callers {
         let mut unnamed = false;
         let found = innermost.0.iter().filter_map(|at| match at {
             At::Module(file, address, module, path) => self.of_file(stacks, *file, *address, module, path),
+            At::Java(function) => Some(lexicon::find(function, "[jit]", "jit")),
             At::Generated(process, address) => {
                 let function = stacks.generated(*process, *address);
                 unnamed |= function.is_none();
@@ -83,6 +86,9 @@ impl Stacks {
                     let known = state.processes.modules.get(file)?;
                     Some(At::Module(file, address, known.module.clone()?, Arc::clone(&known.identity.path)))
                 }
+                Place::Java(frame) => {
+                    Some(At::Java(Arc::clone(state.processes.java_frames.get(frame)?.function.as_ref()?)))
+                }
                 Place::Anonymous(process, address) => Some(At::Generated(process, address)),
                 _ => None,
             };
@@ -93,6 +99,9 @@ impl Stacks {
 
     /// The function at an address of code that a process made, where its maker has named it by now.
     fn generated(&self, process: u32, address: u64) -> Option<Function> {
+        if let Some((_, function)) = self.java_function(process, address) {
+            return Some(function);
+        }
         let map = self.state().processes.numbered.get(process as usize)?.map.clone()?;
         map.function(address).map(|(function, _)| function.clone())
     }

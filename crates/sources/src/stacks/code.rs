@@ -21,9 +21,14 @@ pub(super) fn waits_in_module(module: &Module, address: u64) -> bool {
 
 /// The same of a place in a file, as in the memory of a process.
 pub(super) fn waits_at(file: &File, offset: u64) -> bool {
-    let before = offset.min(REACH);
+    waits_by(offset, |bytes, from| file.read_at(bytes, from).unwrap_or(0))
+}
+
+/// The same of a place in anything that `read` reads.
+pub(crate) fn waits_by(place: u64, read: impl FnOnce(&mut [u8], u64) -> usize) -> bool {
+    let before = place.min(REACH);
     let mut bytes = [0; 2 * REACH as usize];
-    let read = file.read_at(&mut bytes, offset - before).unwrap_or(0);
+    let read = read(&mut bytes, place - before);
     bytes.get(..read).is_some_and(|code| waits(code, before as usize))
 }
 

@@ -11,6 +11,7 @@ mod code;
 mod data;
 mod demangle;
 mod hotspot;
+mod java;
 mod jit;
 mod kernel;
 mod library;
@@ -67,6 +68,11 @@ static FRAME: Table = Table::wide(
             "spins",
             Unit::None,
             "1 if its code is in a busy-wait loop, one that pauses the CPU (x86 pause, Arm yield, wfe, isb)",
+        ),
+        Column::fact_number(
+            "tier",
+            Unit::None,
+            "of Java methods: 0 interpreted, 1 to 3 compiled by C1 (2 and 3 count what they do), 4 by C2; NULL for others",
         ),
     ],
 )
@@ -196,9 +202,14 @@ pub struct Registers {
     pub bp: u64,
     /// The link register of aarch64; 0 elsewhere.
     pub lr: u64,
+    /// Registers of x86-64 that say more of code of a JVM, rbx and r13; 0 where they are not known.
+    pub bx: u64,
+    /// See `bx`.
+    pub r13: u64,
 }
 
 pub use callers::{Callers, Innermost};
+pub(crate) use code::waits_by;
 pub(crate) use data::{Place as Position, Thing, ThingKind};
 #[cfg(feature = "bpf")]
 pub(crate) use hotspot::own_number;
@@ -304,7 +315,13 @@ impl Stacks {
         look: impl FnOnce(&State),
     ) -> (i64, bool) {
         let host = self.host();
+        let is_copied = matches!(user, User::Copied { .. });
         let mut state = self.state();
+        if is_copied && state.processes.wants_java(pid) {
+            drop(state);
+            self.find_java(pid);
+            state = self.state();
+        }
         let State { trie, processes, places, tops, .. } = &mut *state;
         places.clear();
         tops.clear();
@@ -560,6 +577,7 @@ impl Reader for Dictionary {
                 text(row.source.as_deref()),
                 text(Some(row.kind.word())),
                 if row.spins { 1 } else { NULL },
+                row.tier.map_or(NULL, i64::from),
             ];
             out.row(FRAMES, &cells);
         }

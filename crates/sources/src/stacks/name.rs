@@ -55,12 +55,14 @@ pub(super) struct Row {
     pub kind: Kind,
     /// Whether it lies in a loop that waits, see [`super::code`].
     pub spins: bool,
+    /// Of Java methods: 0 interpreted, 1 to 3 C1, 4 C2.
+    pub tier: Option<u8>,
 }
 
 impl Row {
     /// A frame of which only the module is known.
     pub(super) fn unresolved(module: Option<Arc<str>>, kind: Kind) -> Self {
-        Row { function: None, module, build_id: None, offset: None, source: None, kind, spins: false }
+        Row { function: None, module, build_id: None, offset: None, source: None, kind, spins: false, tier: None }
     }
 
     /// A frame in code that a process made itself, which has no name.

@@ -2,6 +2,7 @@
 
 #[cfg(target_arch = "x86_64")]
 use super::calls::Calls;
+use super::java::Java;
 use super::jit::Map;
 use super::library;
 use super::maps;
@@ -9,6 +10,7 @@ use super::module::{Identity, Module};
 use super::modules::Modules;
 use super::name::{Kind, Maker, Row};
 use super::trie::Place;
+use crate::hotspot::Frames;
 use framehop::{ExplicitModuleSectionInfo, Unwinder};
 use host::Host;
 use std::collections::HashMap;
@@ -66,6 +68,8 @@ pub(super) struct Process {
     /// Of a JVM, whether it was told to.
     #[cfg(target_arch = "x86_64")]
     pub keeps_frame_pointers: Option<bool>,
+    /// Of a JVM, what its code is.
+    pub java: Java,
 }
 
 /// What is kept of a process that may have ended.
@@ -96,6 +100,8 @@ pub(super) struct Processes {
     /// Processes by the number that [`Place::Anonymous`] has; they may have ended.
     pub numbered: Vec<Numbered>,
     pub modules: Modules,
+    /// Frames of the code of all JVMs.
+    pub java_frames: Frames,
     vdso: Option<Arc<Module>>,
 }
 
@@ -123,6 +129,7 @@ impl Processes {
             calls: Calls::default(),
             #[cfg(target_arch = "x86_64")]
             keeps_frame_pointers: None,
+            java: Java::default(),
         };
         let slot = self.by_pid.entry(pid);
         match slot {
@@ -177,7 +184,12 @@ impl Processes {
                 let maker = self.numbered.get(process as usize).map_or(Maker::Unknown, |found| found.maker);
                 Some(Row::generated(maker))
             }
-            Place::Kernel(_) | Place::Vdso(_) | Place::Python(_) | Place::Unknown(_) | Place::Truncated => None,
+            Place::Kernel(_)
+            | Place::Vdso(_)
+            | Place::Java(_)
+            | Place::Python(_)
+            | Place::Unknown(_)
+            | Place::Truncated => None,
         }
     }
 
@@ -416,10 +428,15 @@ impl Processes {
     }
 }
 
+/// The mapping that an address lies in, by its place among them.
+pub(super) fn find(mappings: &[Mapping], address: u64) -> Option<usize> {
+    let at = mappings.partition_point(|m| m.range.start <= address).checked_sub(1)?;
+    mappings.get(at).filter(|m| address < m.range.end).map(|_| at)
+}
+
 impl Process {
     pub(super) fn find(&self, address: u64) -> Option<usize> {
-        let at = self.mappings.partition_point(|m| m.range.start <= address).checked_sub(1)?;
-        self.mappings.get(at).filter(|m| address < m.range.end).map(|_| at)
+        find(&self.mappings, address)
     }
 
     /// Adds a mapping; what it covers is gone.

@@ -98,6 +98,7 @@ impl Resolver {
                 Place::Kernel(address) => self.kernel(stacks, address),
                 Place::Vdso(offset) => self.virtual_library(offset),
                 Place::Unknown(_) => Row::unresolved(None, Kind::Unknown),
+                Place::Java(frame) => stacks.java_row(frame),
                 Place::Python(function) => {
                     let state = stacks.state();
                     state.functions.row(function).cloned().unwrap_or_else(|| Row::unresolved(None, Kind::Python))
@@ -232,16 +233,39 @@ impl Resolver {
         named
     }
 
+    /// The frames at addresses of a JVM's code, of which only single addresses were met.
+    fn java(&mut self, stacks: &Stacks, number: u32, sites: Vec<Site>) -> Vec<Named> {
+        let of = |address| stacks.java_rows(number, address).filter(|rows| !rows.is_empty());
+        let row = |(site, address)| (site, of(address).unwrap_or_else(|| vec![Row::generated(Maker::Jvm)]));
+        sites.into_iter().map(row).collect()
+    }
+
+    /// Says of a JVM whose code is not understood what that means.
+    fn say_of_jvm(&mut self, stacks: &Stacks, pid: u32, why: Option<Unavailable>) {
+        if let Some(why) = why {
+            self.say(stacks, "frame.tier", || why);
+        }
+        if !self.said.contains("sample.jvm") && !hotspot::keeps_frame_pointers(stacks.host(), pid) {
+            self.say(stacks, "sample.jvm", || {
+                let why = format!("process {pid}: the code of its JVM is not understood, and it keeps no frame pointers: compiled methods that called others through tables are missing from its stacks");
+                Unavailable::failed(why).remedy("start it with -XX:+PreserveFramePointer")
+            });
+        }
+    }
+
     /// The frames at addresses of code that a process makes, and those that have no name yet.
     fn generated(&mut self, stacks: &Stacks, number: u32, sites: Vec<Site>, last: bool) -> (Vec<Named>, Vec<Site>) {
         let host = stacks.host();
         let Some((pid, maker, dump)) = stacks.process(number) else { return (Vec::new(), sites) };
         let is_jvm = maker == Maker::Jvm;
-        if is_jvm && !self.said.contains("sample.jvm") && !hotspot::keeps_frame_pointers(host, pid) {
-            self.say(stacks, "sample.jvm", || {
-                let why = format!("process {pid}: its JVM keeps no frame pointers: compiled methods that called others through tables are missing from its stacks");
-                Unavailable::failed(why).remedy("start it with -XX:+PreserveFramePointer")
-            });
+        if is_jvm {
+            match stacks.knows_java(number) {
+                Some(Ok(())) => return (self.java(stacks, number, sites), Vec::new()),
+                // It is still starting, or has just ended.
+                None if !last => return (Vec::new(), sites),
+                None => {}
+                Some(Err(why)) => self.say_of_jvm(stacks, pid, why),
+            }
         }
         let generated = self.generated.entry(number).or_default();
         let mut failed = None;
@@ -345,6 +369,7 @@ fn frames(
                 source: source.map(Into::into),
                 kind: if is_outer { Kind::Native } else { Kind::Inlined },
                 spins: false,
+                tier: None,
             }
         })
         .collect()

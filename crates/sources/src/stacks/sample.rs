@@ -340,7 +340,9 @@ impl Work {
         };
         let user = match sample.registers {
             None => User::None,
-            Some([ip, sp, bp, lr]) => User::Copied { registers: Registers { ip, sp, bp, lr }, stack: sample.stack },
+            Some([ip, sp, bp, lr, bx, r13]) => {
+                User::Copied { registers: Registers { ip, sp, bp, lr, bx, r13 }, stack: sample.stack }
+            }
         };
         let calls = self.pythons.calls(&self.stacks, pid, (tid, cpu, time));
         let (mut number, mut known) = (None, None);

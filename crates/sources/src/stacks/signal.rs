@@ -15,7 +15,7 @@ pub(super) fn interrupted(word: impl Fn(u64) -> Option<u64>) -> Option<Registers
     if word(184)? & 0xffff != 0x33 {
         return None;
     }
-    Some(Registers { ip: word(168)?, sp: word(160)?, bp: word(120)?, lr: 0 })
+    Some(Registers { ip: word(168)?, sp: word(160)?, bp: word(120)?, lr: 0, ..Registers::default() })
 }
 
 /// Whether code is `mov $15, %rax` or `mov $15, %eax`, and `syscall`.
@@ -32,7 +32,7 @@ pub(super) fn interrupted(word: impl Fn(u64) -> Option<u64>) -> Option<Registers
     if state & 0xf != 0 || state >> 32 != 0 {
         return None;
     }
-    Some(Registers { ip: word(568)?, sp: word(560)?, bp: word(544)?, lr: word(552)? })
+    Some(Registers { ip: word(568)?, sp: word(560)?, bp: word(544)?, lr: word(552)?, ..Registers::default() })
 }
 
 /// Whether code is `mov x8, #139` and `svc #0`.
@@ -50,7 +50,7 @@ mod tests {
         let mut frame = [0u64; 40];
         (frame[15], frame[20], frame[21], frame[23]) = (1, 2, 3, 0x2b_0000_0000_0033);
         let word = |offset: u64| frame.get(offset as usize / 8).copied();
-        assert_eq!(interrupted(word), Some(Registers { ip: 3, sp: 2, bp: 1, lr: 0 }));
+        assert_eq!(interrupted(word), Some(Registers { ip: 3, sp: 2, bp: 1, lr: 0, ..Registers::default() }));
         assert_eq!(interrupted(|offset| frame.get(offset as usize / 8 + 1).copied()), None);
         assert_eq!(interrupted(|offset| frame.get(..20)?.get(offset as usize / 8).copied()), None);
         assert!(is_return(b"\x48\xc7\xc0\x0f\0\0\0\x0f\x05") && !is_return(b"\x48\xc7\xc0\x0e\0\0\0\x0f\x05"));

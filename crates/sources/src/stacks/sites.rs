@@ -104,6 +104,9 @@ impl Stacks {
 
     /// The function at an address that a process, by its number, made, as far as its maker has told.
     pub(crate) fn made(&self, process: u32, address: u64) -> Option<Function> {
+        if let Some((range, function)) = self.java_function(process, address) {
+            return Some(Function { range, name: function.name });
+        }
         let map = self.state().processes.numbered.get(process as usize)?.map.clone()?;
         let (range, function) = map.range(address)?;
         Some(Function { range, name: Arc::clone(&function.name) })

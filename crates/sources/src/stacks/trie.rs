@@ -18,6 +18,8 @@ pub(super) enum Place {
     Anonymous(u32, u64),
     /// The virtual library that the kernel maps into each process, and an offset in it.
     Vdso(u64),
+    /// A frame of a JVM's code by its number, see `hotspot::Frames`.
+    Java(u32),
     /// A Python function by its number, see `python::Functions`.
     Python(u32),
     /// An address of which nothing is known.

@@ -5,6 +5,7 @@ use super::hotspot;
 use super::process::{Cache, Process, Processes, Regs, Rules, What, vdso};
 use super::trie::Place;
 use super::{Registers, signal};
+use crate::hotspot::{End, Start};
 use framehop::{FrameAddress, Unwinder};
 use host::Host;
 use std::os::unix::fs::FileExt;
@@ -28,6 +29,7 @@ impl Processes {
         let first = if cfg!(target_arch = "aarch64") { registers.lr } else { registers.ip };
         let mut regs = registers_of(first, registers.sp, registers.bp);
         let mut at = FrameAddress::from_instruction_pointer(registers.ip);
+        let first_of_program = out.len();
         // Whether some frame was found by looking through the stack: then a zero beside it is no proof of the start.
         let mut guessed = false;
         for _ in 0..DEEPEST {
@@ -39,6 +41,19 @@ impl Processes {
                 }
                 break;
             };
+            if mapping.what == What::Anonymous {
+                let start = start_at(at.address(), &regs, registers, out.len() == first_of_program);
+                match self.java(pid, &start, (registers.sp, stack), out, tops) {
+                    Some(End::Native { ip, sp, bp }) => {
+                        regs = registers_of(ip, sp, bp);
+                        let Some(next) = FrameAddress::from_return_address(ip) else { return };
+                        at = next;
+                        continue;
+                    }
+                    Some(End::Beyond | End::Lost) => break,
+                    None => {}
+                }
+            }
             tops.push(regs.sp());
             if let Some((ip, before)) = self.interrupted(pid, at, &regs, registers.sp, stack) {
                 out.push(self.place_in(number, &mapping, at.address()));
@@ -103,7 +118,7 @@ impl Processes {
             }
             What::Anonymous => return None,
         }
-        let Registers { ip, sp, bp, lr } = found;
+        let Registers { ip, sp, bp, lr, .. } = found;
         let first = if cfg!(target_arch = "aarch64") { lr } else { ip };
         signal::is_return(&code).then(|| (ip, registers_of(first, sp, bp)))
     }
@@ -180,6 +195,17 @@ impl Processes {
         process.find(code.wrapping_sub(1))?;
         Some((frame, code))
     }
+}
+
+/// Where the walk through a JVM's code begins.
+fn start_at(ip: u64, regs: &Regs, registers: &Registers, is_innermost: bool) -> Start {
+    let &Registers { lr, bx, r13, .. } = registers;
+    #[cfg(target_arch = "x86_64")]
+    let bp = regs.bp();
+    #[cfg(target_arch = "aarch64")]
+    let bp = regs.fp();
+    let start = Start { ip, sp: regs.sp(), bp, is_innermost, ..Start::default() };
+    if is_innermost { Start { lr, bx, r13, ..start } } else { start }
 }
 
 /// Registers as the unwinder takes them: first the instruction pointer (x86-64) or the link register (aarch64).

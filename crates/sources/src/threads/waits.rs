@@ -150,7 +150,7 @@ impl Waits {
 
     pub fn take_user_stack(&mut self, copy: &UserStack<'_>) {
         let [ip, sp, bp, lr] = copy.registers;
-        let registers = Registers { ip, sp, bp, lr };
+        let registers = Registers { ip, sp, bp, lr, ..Registers::default() };
         let python = self.pythons.remove(&copy.place);
         let (stack, is_whole, innermost) =
             self.stacks.intern_callers(copy.pid, registers, copy.bytes, python, wait::DEPTH);

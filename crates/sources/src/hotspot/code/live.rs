@@ -1,0 +1,244 @@
+//! Tests on JVMs that are installed here, by the samples that the kernel takes of them; and on what was read of them, damaged.
+
+use super::*;
+use crate::hotspot::testing::{classes, feature};
+use crate::memory::Process;
+use crate::stacks::Stacks;
+use host::Host;
+use host::perf::{Perf, Record};
+use std::cell::RefCell;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+/// A sample in the code of a JVM.
+struct Sample {
+    start: Start,
+    stack: Vec<u8>,
+}
+
+/// How often the stack of Live.java is that deep, if it is in its leaf.
+const DEPTH: usize = 400;
+const MOST: usize = 2000;
+
+/// Ends with it.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn run(jdk: &Path, classes: &Path, options: &[&str], seconds: &str) -> Option<Running> {
+    let started = Command::new(jdk.join("bin/java")).args(options).arg("-version").output().ok()?;
+    if !started.status.success() {
+        return None;
+    }
+    let mut java = Command::new(jdk.join("bin/java"));
+    java.args(options).arg("-Xmx256m").arg("-cp").arg(classes).args(["Live", seconds]);
+    java.stdout(Stdio::null()).stderr(Stdio::null()).spawn().ok().map(Running)
+}
+
+/// The code of a JVM, as soon as it tells of it.
+fn code(pid: u32, stacks: &Stacks) -> Code {
+    let until = Instant::now() + Duration::from_secs(20);
+    loop {
+        match stacks.hotspot(pid).and_then(|way| Code::new(&Process(pid), &way)) {
+            Ok(code) => return code,
+            Err(why) => assert!(Instant::now() < until, "{why:?}"),
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Has `take` see the samples of a process that lie in its JVM's code, for some seconds.
+fn sampled(perf: &mut Perf, pid: u32, code: &mut Code, seconds: u64, mut take: impl FnMut(&mut Code, Sample)) {
+    let host = Host::live();
+    let until = Instant::now() + Duration::from_secs(seconds);
+    while Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(20));
+        perf.drain(&host, |_, record| {
+            let Record::Sample(sample) = record else { return };
+            let Some([ip, sp, bp, lr, bx, r13]) = sample.registers else { return };
+            if sample.pid == pid && code.holds(ip) {
+                let start = Start { ip, sp, bp, lr, bx, r13, is_innermost: true };
+                take(code, Sample { start, stack: sample.stack.to_vec() });
+            }
+        });
+    }
+}
+
+#[derive(Debug, Default)]
+struct Told {
+    all: usize,
+    native: usize,
+    beyond: usize,
+    frames: usize,
+    named: usize,
+    deep: usize,
+    right: usize,
+    tiers: [usize; 5],
+}
+
+#[test]
+fn stacks_of_live_jvms_are_whole() {
+    let Some((classes, jdks)) = classes("src/hotspot/code/Live.java", "stacks of JVMs") else { return };
+    let ways: [&[&str]; 4] =
+        [&[], &["-XX:+UseParallelGC", "-XX:-UseCompressedOops"], &["-XX:+UseZGC"], &["-XX:TieredStopAtLevel=1"]];
+    for (jdk, options) in jdks.iter().flat_map(|jdk| ways.map(|options| (jdk, options))) {
+        let what = format!("{} {options:?}", feature(jdk));
+        let Some(java) = run(jdk, classes.path(), options, "60") else { continue };
+        let mut perf = match Perf::open(&Host::live(), 499) {
+            Ok(perf) => perf,
+            Err(why) => return println!("SKIPPED: stacks of JVMs: {why:?}"),
+        };
+        let (pid, stacks) = (java.0.id(), Stacks::default());
+        let mut code = code(pid, &stacks);
+        let (mut frames, mut told) = (Frames::default(), Told::default());
+        sampled(&mut perf, pid, &mut code, 3, |code, sample| {
+            let (mut found, copy) = (Vec::new(), Copy { from: sample.start.sp, bytes: &sample.stack });
+            let end = code.walk((&Process(pid), &mut frames), &sample.start, copy, &|_| true, (&mut found, MOST));
+            told.all += 1;
+            told.native += usize::from(matches!(end, End::Native { .. }));
+            told.beyond += usize::from(end == End::Beyond);
+            assert!(found.is_sorted_by_key(|(_, sp)| *sp), "{what}: {found:?}");
+            let of: Vec<&JavaFrame> = found.iter().filter_map(|(number, _)| frames.get(*number)).collect();
+            let name = |frame: &JavaFrame| frame.function.clone().unwrap_or_default();
+            told.frames += of.len();
+            told.named += of.iter().filter(|frame| frame.function.is_some()).count();
+            assert!(of.iter().all(|frame| &*name(frame) != "Interpreter"), "{what}");
+            for frame in &of {
+                if let Some(tier) = frame.tier.and_then(|tier| told.tiers.get_mut(usize::from(tier))) {
+                    *tier += 1;
+                }
+            }
+            if of.iter().any(|frame| &*name(frame) == "Live.leaf") && end != End::Beyond {
+                let deep = of.iter().filter(|frame| &*name(frame) == "Live.deep").count();
+                told.deep += 1;
+                told.right += usize::from(deep == DEPTH);
+            }
+        });
+        println!("{what}: {told:?}");
+        // In an unlucky moment nobody has a CPU for the program.
+        if told.all < 100 {
+            println!("SKIPPED: stacks of JVM {what}: only {} samples", told.all);
+            continue;
+        }
+        assert!((told.native + told.beyond) * 100 >= told.all * 95, "{what}: {told:?}");
+        assert!(told.named * 100 >= told.frames * 99, "{what}: {told:?}");
+        assert!(told.right * 100 >= told.deep * 95, "{what}: {told:?}");
+        assert!(told.tiers.iter().sum::<usize>() > 0, "{what}: {told:?}");
+    }
+}
+
+/// Memory of a live process, page by page as it was when it was first read.
+#[derive(Default)]
+struct Kept {
+    of: Option<Process>,
+    pages: RefCell<BTreeMap<u64, Option<Vec<u8>>>>,
+    reads: Cell<u32>,
+}
+
+impl Memory for Kept {
+    fn some(&self, address: u64, into: &mut [u8]) -> Result<usize, Trouble> {
+        self.reads.set(self.reads.get() + 1);
+        let mut done = 0;
+        while done < into.len() {
+            let Some(at) = address.checked_add(done as u64) else { break };
+            let mut pages = self.pages.borrow_mut();
+            let page = pages.entry(at & !4095).or_insert_with(|| {
+                let mut page = vec![0; 4096];
+                let read = self.of.map(|memory| memory.some(at & !4095, &mut page));
+                (read == Some(Ok(4096))).then_some(page)
+            });
+            let Some(page) = page else { break };
+            let from = &page[(at & 4095) as usize..];
+            let length = from.len().min(into.len() - done);
+            into[done..done + length].copy_from_slice(&from[..length]);
+            done += length;
+        }
+        Ok(done)
+    }
+}
+
+#[test]
+fn damaged_memory_of_live_jvms() {
+    let Some((classes, jdks)) = classes("src/hotspot/code/Live.java", "stacks of JVMs, damaged") else { return };
+    for jdk in &jdks {
+        let Some(java) = run(jdk, classes.path(), &[], "30") else { continue };
+        let Ok(mut perf) = Perf::open(&Host::live(), 499) else { return };
+        let (pid, stacks) = (java.0.id(), Stacks::default());
+        let (kept, mut frames) = (Kept { of: Some(Process(pid)), ..Kept::default() }, Frames::default());
+        let way = loop {
+            let way = stacks.hotspot(pid);
+            if let Ok(way) = way
+                && Code::new(&Process(pid), &way).is_ok()
+            {
+                break way;
+            }
+        };
+        let mut code = Code::new(&kept, &way).unwrap();
+        let mut samples = Vec::new();
+        let follow = |memory: &Kept, code: &mut Code, frames: &mut Frames, sample: &Sample| {
+            let (mut found, copy) = (Vec::new(), Copy { from: sample.start.sp, bytes: &sample.stack });
+            memory.reads.set(0);
+            let is_code = |address: u64| !address.is_multiple_of(3);
+            code.walk((memory, frames), &sample.start, copy, &is_code, (&mut found, MOST));
+            assert!(found.len() <= MOST && memory.reads.get() <= MOST_READS * 2, "{}", memory.reads.get());
+        };
+        sampled(&mut perf, pid, &mut code, 3, |code, sample| {
+            if samples.len() < 60 {
+                follow(&kept, code, &mut frames, &sample);
+                samples.push(sample);
+            }
+        });
+        let whole = kept.pages.take();
+        let mut state = 31u64;
+        let mut next = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state >> 16
+        };
+        let pages: Vec<u64> = whole.iter().filter(|(_, page)| page.is_some()).map(|(at, _)| *at).collect();
+        let words: Vec<u64> =
+            samples.iter().flat_map(|s| [s.start.ip, s.start.sp, s.start.bp]).chain(pages.iter().copied()).collect();
+        for _ in 0..60 {
+            let mut now = whole.clone();
+            let mut word = || match next() % 5 {
+                0 => 0,
+                1 => u64::MAX >> (next() % 64),
+                2 => words[next() as usize % words.len()] + (next() % 512) * 8,
+                3 => next() << (next() % 32),
+                _ => next() % 256,
+            };
+            for page in pages.iter().filter(|page| *page % 3 != 1) {
+                let Some(Some(bytes)) = now.get_mut(page) else { continue };
+                for _ in 0..word() % 12 {
+                    let at = (word() % 512) as usize * 8;
+                    bytes[at..at + 8].copy_from_slice(&word().to_ne_bytes());
+                }
+            }
+            let memory = Kept { of: None, pages: RefCell::new(now), ..Kept::default() };
+            // With a layout that is right, and with one that was read from it.
+            let mut all = vec![Code::new(&kept_again(&whole), &way).unwrap()];
+            all.extend(Code::new(&memory, &way).ok());
+            for sample in &samples {
+                let (mut start, mut stack) = (sample.start, sample.stack.clone());
+                for _ in 0..word() % 8 {
+                    let at = word() as usize % (stack.len() / 8).max(1) * 8;
+                    if let Some(bytes) = stack.get_mut(at..at + 8) {
+                        bytes.copy_from_slice(&word().to_ne_bytes());
+                    }
+                }
+                start.bp = if word() % 3 == 0 { word() } else { start.bp };
+                start.sp = if word() % 9 == 0 { word() } else { start.sp };
+                let damaged = Sample { start, stack };
+                all.iter_mut().for_each(|code| follow(&memory, code, &mut Frames::default(), &damaged));
+            }
+        }
+    }
+}
+
+fn kept_again(pages: &BTreeMap<u64, Option<Vec<u8>>>) -> Kept {
+    Kept { of: None, pages: RefCell::new(pages.clone()), ..Kept::default() }
+}
