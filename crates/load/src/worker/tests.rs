@@ -368,7 +368,8 @@ proptest! {
                 Told::Request => does(what, now),
             }
         });
-        prop_assert!(last <= BEGIN + 3 * SECOND + MS);
+        // A request waits for a connection for a second at most; what it is sent on opens within 2.55 ms.
+        prop_assert!(last <= BEGIN + 3 * SECOND + 3 * MS);
         prop_assert!(outcome.latency.is_none_or(|latency| latency.max < 2.01 && latency.count == outcome.done + outcome.errors.timed_out));
     }
 }
