@@ -4,6 +4,7 @@
 //! A thread of its own (`watch`) looks at the JVMs that the recording looks at (`found`) some dozens of times a second, and tells single pauses by what
 //! came between two looks (`pauses`).
 
+mod flight;
 mod found;
 mod lack;
 mod pauses;
@@ -12,6 +13,8 @@ mod since;
 #[cfg(test)]
 mod tests;
 mod watch;
+
+pub use flight::{Flight, Flights};
 
 use crate::{Pace, Reader, Scope, Source};
 use host::Host;
