@@ -203,12 +203,12 @@ impl Locks {
         }
     }
 
-    /// What the threads of a process wait for now, as its JVM says, and who has it.
+    /// What the threads of a process are waiting for at this moment, as its JVM says, and who has it.
     pub fn now(&mut self, pid: u32) -> Vec<(u32, Monitor)> {
         self.monitors.now(pid)
     }
 
-    /// The lock that a thread waits for now, in words, and who has it.
+    /// The lock that a thread is waiting for at this moment, in words, and who has it.
     pub fn awaited(&self, tid: u32, stacks: &Stacks) -> Option<(Option<String>, i64)> {
         let key = self.open.get(&tid)?;
         let address = || (key.address != 0).then(|| format!("{:#x}", key.address));

@@ -143,7 +143,7 @@ impl Monitors {
         state.watched.get_mut(&pid).map(|watched| std::mem::take(&mut watched.seen)).unwrap_or_default()
     }
 
-    /// What the threads of a process wait for now, if it is a JVM that is understood: monitors, and what they are parked for.
+    /// What the threads of a process are waiting for at this moment, if it is a JVM that is understood: monitors, and what they are parked for.
     pub fn now(&mut self, pid: u32) -> Vec<(u32, Monitor)> {
         let now = Instant::now();
         if !self.is_jvm(pid) {

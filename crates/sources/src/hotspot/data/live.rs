@@ -2,11 +2,11 @@
 
 use super::*;
 use crate::hotspot::header::{self, Pointers};
-use crate::hotspot::testing::{self, feature};
+use crate::hotspot::testing::{self, Kept, feature};
 use crate::memory::Process;
 use crate::stacks::Stacks;
-use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -201,41 +201,6 @@ fn what_lies_where_in_live_jvms() {
                 None => assert!(!options.is_empty(), "{what}: this JVM does not start"),
             }
         }
-    }
-}
-
-/// Memory of a live process, page by page as it was when it was first read.
-#[derive(Default)]
-struct Kept {
-    of: Option<Process>,
-    pages: RefCell<BTreeMap<u64, Option<Vec<u8>>>>,
-    reads: Cell<usize>,
-    /// The words that were read.
-    words: RefCell<BTreeSet<u64>>,
-}
-
-impl Memory for Kept {
-    fn some(&self, address: u64, into: &mut [u8]) -> Result<usize, Trouble> {
-        self.reads.set(self.reads.get() + 1);
-        let mut done = 0;
-        // Of long stretches, which are looked through for a start, few words matter.
-        let short = (0..into.len().min(256) as u64).step_by(8).map(|i| address.saturating_add(i) & !7);
-        self.words.borrow_mut().extend(short);
-        while done < into.len() {
-            let Some(at) = address.checked_add(done as u64) else { break };
-            let mut pages = self.pages.borrow_mut();
-            let page = pages.entry(at & !4095).or_insert_with(|| {
-                let mut page = vec![0; 4096];
-                let read = self.of.map(|memory| memory.some(at & !4095, &mut page));
-                (read == Some(Ok(4096))).then_some(page)
-            });
-            let Some(page) = page else { break };
-            let from = &page[(at & 4095) as usize..];
-            let length = from.len().min(into.len() - done);
-            into[done..done + length].copy_from_slice(&from[..length]);
-            done += length;
-        }
-        Ok(done)
     }
 }
 
