@@ -153,8 +153,7 @@ fn start(host: &Host, pid: u32, settings: &str) -> Result<Begun, String> {
     if let Some(name) = running_one(&jvm.ask("JFR.check", PATIENCE)?) {
         return Ok(Begun { jvm, how: Err(name) });
     }
-    // Nobody can put something else in the place of a name that cannot be guessed.
-    let file = format!("twinscope-{:016x}.jfr", RandomState::new().build_hasher().finish());
+    let file = new_name();
     let before = memory(host, pid);
     let command = format!("JFR.start name={NAME} settings={settings} dumponexit=true filename=/tmp/{file}");
     let answer = jvm.ask(&command, PATIENCE)?;
@@ -162,6 +161,11 @@ fn start(host: &Host, pid: u32, settings: &str) -> Result<Begun, String> {
         return Err(answer.lines().find(|line| !line.trim().is_empty()).unwrap_or("JFR did not start").into());
     }
     Ok(Begun { jvm, how: Ok((file, memory(host, pid).saturating_sub(before))) })
+}
+
+/// The name of a new file: nobody can put something else in the place of one that cannot be guessed.
+fn new_name() -> String {
+    format!("twinscope-{:016x}.jfr", RandomState::new().build_hasher().finish())
 }
 
 /// What the recording is called that runs already, by the answer to `JFR.check`: `Recording 1: name=night maxsize=250MB (running)`.
@@ -183,16 +187,18 @@ impl Running {
         let Begun { jvm, how } = self.begun?;
         self.cpu = self.cpu.max(cpu_time(host, pid));
         let is_there = host.exists(&format!("/proc/{pid}"));
+        // One that ends just now does not answer, but writes it all the same.
+        let mut refused = None;
         let (file, cost) = match how {
             Ok((file, grew)) => {
                 if is_there {
-                    jvm.ask(&format!("JFR.stop name={NAME} filename=/tmp/{file}"), PATIENCE)?;
+                    refused = jvm.ask(&format!("JFR.stop name={NAME} filename=/tmp/{file}"), PATIENCE).err();
                 }
                 (file, Some((self.cpu, grew)))
             }
             Err(_) if !is_there => return Err("the recording that ran in it ended with it".into()),
             Err(name) => {
-                let file = format!("twinscope-{pid}-{}.jfr", std::process::id());
+                let file = new_name();
                 let answer = jvm.ask(&format!("JFR.dump name={name} filename=/tmp/{file}"), PATIENCE)?;
                 if !answer.contains("Dumped") {
                     return Err(answer.lines().find(|line| !line.trim().is_empty()).unwrap_or("not dumped").into());
@@ -201,7 +207,9 @@ impl Running {
             }
         };
         let tmp = self.tmp.ok_or("its /tmp cannot be opened")?;
-        take(&tmp, &file, to, is_there).map(|bytes| Written { path: to.to_owned(), bytes, cost })
+        let taken = take(&tmp, &file, to, is_there && refused.is_none());
+        let bytes = taken.map_err(|why| refused.unwrap_or(why))?;
+        Ok(Written { path: to.to_owned(), bytes, cost })
     }
 }
 
@@ -217,7 +225,7 @@ fn take(tmp: &File, file: &str, to: &Path, is_whole: bool) -> Result<u64, String
             Err(_) => std::thread::sleep(Duration::from_millis(20)),
         }
     };
-    let said = |e: std::io::Error| format!("{}: {e}", to.display());
+    let said = |e: std::io::Error| format!("{}: {e}; it stays in the /tmp of the JVM as {file}", to.display());
     let mut written = File::create_new(to).map_err(said)?;
     let bytes = std::io::copy(&mut from, &mut written).map_err(said)?;
     // It was ours, and whoever cleans up /tmp finds it otherwise.
