@@ -27,7 +27,8 @@ fn no_code_names_a_cause() {
     assert!(sources.len() > 200, "{} files", sources.len());
     // Of one word are also names of tables and columns; set-up is a page, and huge-pages a check of `doctor`.
     let causes: Vec<String> = explain::cause::built_in().into_iter().map(|cause| cause.id).collect();
-    let causes: Vec<String> = causes.into_iter().filter(|id| id.contains('-') && id != "set-up" && id != "huge-pages").collect();
+    let causes: Vec<String> =
+        causes.into_iter().filter(|id| id.contains('-') && id != "set-up" && id != "huge-pages").collect();
     assert!(causes.len() > 30, "{causes:?}");
     for path in sources {
         let text = std::fs::read_to_string(&path).unwrap();
