@@ -5,7 +5,7 @@ use crate::tally::{Counts, Fields, Losses, collector_row};
 use crate::thin::{Found, Span, Thin, Thinned};
 use crate::{Scope, stacks};
 use host::Host;
-use host::bpf::{Asked, Map, Programs, Ring};
+use host::bpf::{Asked, Map, Places, Programs, Ring};
 use model::{NULL, Out, Unavailable};
 use stacks::{Registers, Stacks, User};
 use std::collections::HashMap;
@@ -16,9 +16,8 @@ const COUNT_LOST: u32 = 1;
 const COUNT_LOST_STACKS: u32 = 2;
 /// Stacks a second that a collector may take: each costs a few microseconds where it is taken and some tens here.
 const STACKS_A_SECOND: u64 = 100;
-/// `KERNEL_FRAMES`, and the bytes of the copy of the user's stack.
+/// `KERNEL_FRAMES`.
 const KERNEL_FRAMES: usize = 32;
-const USER_BYTES: usize = 8 * 1024;
 
 /// Programs that count, loaded and attached.
 pub struct Counted {
@@ -251,15 +250,9 @@ impl Counted {
     /// follow it.
     pub fn stacks(&mut self, key: usize, sums: usize) -> Vec<Taken> {
         let mut ready = std::mem::take(&mut self.early);
-        let Some(ring) = &mut self.ring else { return ready };
-        let (epoch, stacks, early) = (self.epoch, &self.stacks, &mut self.early);
-        ring.drain(|record| {
-            let mut fields = Fields::of(record);
-            let whole_key = fields.bytes(key);
-            let Some((of, rest)) = whole_key.split_first_chunk::<4>() else { return };
-            let sums = (0..sums).map(|_| fields.u64()).collect();
-            let taken = Taken { key: rest.to_vec(), sums, stack: intern(stacks, &mut fields) };
-            let to = if u32::from_ne_bytes(*of) == epoch { &mut *early } else { &mut ready };
+        let (epoch, early) = (self.epoch, &mut self.early);
+        drain(&mut self.ring, &self.stacks, (key, sums), |of, taken| {
+            let to = if of == epoch { &mut *early } else { &mut ready };
             to.push(taken);
         });
         if self.again {
@@ -269,6 +262,19 @@ impl Counted {
             self.last.1.clone_from(&ready);
         }
         ready
+    }
+
+    /// Between two reads: follows the stacks that were taken, which go with the next read, and gives those events. For programs whose code may be gone by
+    /// then.
+    pub fn drain(&mut self, key: usize, sums: usize) -> &[Taken] {
+        let (known, early) = (self.early.len(), &mut self.early);
+        drain(&mut self.ring, &self.stacks, (key, sums), |_, taken| early.push(taken));
+        self.early.get(known..).unwrap_or_default()
+    }
+
+    /// Where in the code of processes the programs of the section `uprobe` run.
+    pub fn places(&self) -> &Places {
+        self.programs.places()
     }
 
     /// The program `program` of the section `syscall`, which leaves its answers in the array `map`.
@@ -308,6 +314,18 @@ impl Counted {
             thin.say(out, item);
         }
     }
+}
+
+/// Hands over the events whose stacks are in the ring, each with its epoch. The sizes are those of [`Counted::stacks`].
+fn drain(ring: &mut Option<Ring>, stacks: &Stacks, (key, sums): (usize, usize), mut take: impl FnMut(u32, Taken)) {
+    let Some(ring) = ring else { return };
+    ring.drain(|record| {
+        let mut fields = Fields::of(record);
+        let whole_key = fields.bytes(key);
+        let Some((of, rest)) = whole_key.split_first_chunk::<4>() else { return };
+        let sums = (0..sums).map(|_| fields.u64()).collect();
+        take(u32::from_ne_bytes(*of), Taken { key: rest.to_vec(), sums, stack: intern(stacks, &mut fields) });
+    });
 }
 
 /// So many reads in a row without an event, and a total is forgotten: it begins at zero again. Names come and go.
@@ -409,7 +427,7 @@ fn intern(stacks: &Stacks, fields: &mut Fields<'_>) -> i64 {
     let mut frames = [0; KERNEL_FRAMES];
     frames.iter_mut().for_each(|frame| *frame = fields.u64());
     let kernel = frames.get(..kernel / 8).unwrap_or_default();
-    let stack = fields.bytes(USER_BYTES).get(..copied).unwrap_or_default();
+    let stack = fields.bytes(copied);
     let user = if registers.ip == 0 { User::None } else { User::Copied { registers, stack } };
     stacks.intern(pid, kernel, user)
 }

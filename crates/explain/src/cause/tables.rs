@@ -254,7 +254,7 @@ struct Derived {
 }
 
 /// In the order in which they are made: later ones ask earlier ones.
-const DERIVED: [Derived; 7] = [
+const DERIVED: [Derived; 8] = [
     Derived {
         name: "syscall_use",
         needs: &["syscall_rate"],
@@ -330,6 +330,12 @@ const DERIVED: [Derived; 7] = [
             "most",
         ],
         sql: GOROUTINE_USE,
+    },
+    Derived {
+        name: "allocation_use",
+        needs: &["allocation"],
+        columns: &["class", "function", "slow", "against"],
+        sql: ALLOCATION_USE,
     },
 ];
 
@@ -433,6 +439,31 @@ const GOROUTINE_USE: &str = concat!(
      from part p left join own o on o.run = p.run and o.stack = p.stack and o.near = 0
      group by p.reason, o.function"
 );
+
+/// Bytes that JVMs allocate, by class and the innermost method that is not of the class library, per unit of work.
+const ALLOCATION_USE: &str = "with recursive part as materialized (
+         select run, side, class, stack, sum(bytes * per_unit) as bytes from w_allocation group by 1, 2, 3, 4
+     ),
+     asked as materialized (select distinct run, stack from part where stack is not null),
+     step as materialized (select run, number, parent, frame from stack),
+     place as materialized (
+         select run, number, function,
+                kind in ('jit', 'interpreted', 'inlined') and not has_role(roles(function, module, kind), 'class.library') as own
+         from frame
+     ),
+     way (run, stack, parent, function, own, depth) as (
+         select a.run, a.stack, k.parent, p.function, p.own, 0
+         from asked a join step k on k.run = a.run and k.number = a.stack join place p on p.run = k.run and p.number = k.frame
+         union all
+         select w.run, w.stack, k.parent, p.function, p.own, w.depth + 1
+         from way w join step k on k.run = w.run and k.number = w.parent join place p on p.run = k.run and p.number = k.frame
+         where not w.own and w.depth < 512
+     ),
+     site as materialized (select run, stack, max(function) as function from way where own group by run, stack)
+     select p.class as class, s.function as function, sum(iif(p.side = 'slow', p.bytes, 0)) as slow,
+            sum(iif(p.side = 'against', p.bytes, 0)) as against
+     from part p left join site s on s.run = p.run and s.stack = p.stack
+     group by 1, 2";
 
 #[cfg(test)]
 mod tests {

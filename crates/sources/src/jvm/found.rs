@@ -4,6 +4,7 @@ use crate::cputime::own_time;
 use crate::scope::{Place, Target};
 use host::Host;
 use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Between two looks at the list of processes, and how many times as long as one took: the share of a CPU that they take.
@@ -19,6 +20,22 @@ const MOST_PARENTS: usize = 64;
 /// The end of the path of HotSpot's library.
 const LIBRARY: &[u8] = b"/libjvm.so\n";
 
+/// The JVMs there are, for all sources that look at them. Empty until the first asks; copies share it.
+#[derive(Clone, Debug, Default)]
+pub struct Jvms(Arc<Mutex<Found>>);
+
+impl Jvms {
+    /// The JVMs that the recording looks at, in order.
+    pub(crate) fn list(&self, host: &Host, target: &Target) -> Vec<u32> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).list(host, target)
+    }
+
+    /// Forgets that a process is a JVM: it runs another program now.
+    pub(crate) fn forget(&self, pid: u32) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).forget(pid);
+    }
+}
+
 /// A process that was met.
 #[derive(Debug)]
 struct Met {
@@ -30,7 +47,7 @@ struct Met {
 
 /// The JVMs there are.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+struct Found {
     met: HashMap<u32, Met>,
     /// When to look again.
     next: Option<Instant>,
@@ -39,8 +56,7 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// The JVMs that the recording looks at, in order.
-    pub fn list(&mut self, host: &Host, target: &Target) -> Vec<u32> {
+    fn list(&mut self, host: &Host, target: &Target) -> Vec<u32> {
         let now = Instant::now();
         if self.next.is_none_or(|next| now >= next) {
             let begin = own_time();
@@ -100,8 +116,7 @@ impl Found {
         }
     }
 
-    /// Forgets that a process is a JVM: it runs another program now.
-    pub fn forget(&mut self, pid: u32) {
+    fn forget(&mut self, pid: u32) {
         self.met.remove(&pid);
         self.scoped.remove(&pid);
     }

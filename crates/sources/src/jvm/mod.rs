@@ -19,6 +19,9 @@ mod tests;
 #[cfg(feature = "bpf")]
 mod watch;
 
+#[cfg(feature = "bpf")]
+pub use found::Jvms;
+
 use crate::{Pace, Reader, Scope, Source};
 use host::Host;
 use model::{Unavailable, jvm};
