@@ -144,8 +144,7 @@ impl Allocation {
         let (tid, count, sampled_1_in) = (NULL, 1, 1);
         let outside = i64::from(a.outside);
         let stack = stack(a.stack);
-        let cells =
-            [a.pid, tid, a.comm, a.thread, a.class, outside, stack, a.at, a.bytes, count, sampled_1_in];
+        let cells = [a.pid, tid, a.comm, a.thread, a.class, outside, stack, a.at, a.bytes, count, sampled_1_in];
         profile.row(&ALLOCATION, a.at, cells.to_vec());
     }
 }

@@ -1,8 +1,9 @@
 import java.util.concurrent.CountDownLatch;
 
 /**
- * Allocates at a steady pace of known classes: of so many bytes 50 % are `byte[]`, 30 % `Allocations$Node`, 20 % `long[]`, each at a place of its own. Waits
- * before and after, so that what it does lies within what is looked at. Arguments: MB a second, seconds, threads.
+ * Allocates at a steady pace of known classes: of so many bytes 49.6 % are `byte[]`, 30.5 % `Allocations$Node`, 19.9 % `long[]`, each at a place of its own
+ * and in random order, as an even one might go in step with the buffers. Waits before and after, so that what it does lies within what is looked at.
+ * Arguments: MB a second, seconds, threads.
  */
 public final class Allocations {
     static final class Node {
@@ -12,22 +13,25 @@ public final class Allocations {
 
     static volatile Object sink;
 
-    static void bytes(int times) {
-        for (int i = 0; i < times; i++) sink = new byte[984];
+    /** 1,000 bytes. */
+    static void bytes() {
+        sink = new byte[984];
     }
 
-    static void nodes(int times) {
+    /** 16 times 64 bytes. */
+    static void nodes() {
         Node last = null;
-        for (int i = 0; i < times; i++) {
+        for (int i = 0; i < 16; i++) {
             Node node = new Node();
-            node.next = (i & 7) == 0 ? null : last;
+            node.next = last;
             last = node;
-            sink = node;
         }
+        sink = last;
     }
 
-    static void longs(int times) {
-        for (int i = 0; i < times; i++) sink = new long[123];
+    /** 1,000 bytes. */
+    static void longs() {
+        sink = new long[123];
     }
 
     public static void main(String[] words) throws Exception {
@@ -37,13 +41,18 @@ public final class Allocations {
         CountDownLatch done = new CountDownLatch(threads);
         for (int t = 0; t < threads; t++) {
             Thread worker = new Thread(() -> {
-                // One round is 1 MB: 500 of 1,000 bytes, 300,160 bytes of nodes of 64 bytes, 200 of 1,000.
+                // One round is 1 MB.
+                long random = 88172645463325252L ^ Thread.currentThread().getId();
                 long begin = System.nanoTime(), end = begin + seconds * 1_000_000_000L;
                 for (long round = 0; System.nanoTime() < end; round++) {
-                    for (int i = 0; i < 10; i++) {
-                        bytes(50);
-                        nodes(469);
-                        longs(20);
+                    for (int i = 0; i < 1000; i++) {
+                        random ^= random << 13;
+                        random ^= random >>> 7;
+                        random ^= random << 17;
+                        long of = (random >>> 1) % 10;
+                        if (of < 5) bytes();
+                        else if (of < 8) nodes();
+                        else longs();
                     }
                     long due = begin + (long) (round * 1e15 * threads / pace), wait = due - System.nanoTime();
                     if (wait > 1_000_000) try { Thread.sleep(wait / 1_000_000); } catch (InterruptedException e) { return; }

@@ -1,6 +1,6 @@
 //! Reads what `allocation.bpf.c` counted.
 
-use super::rows::{KEY, Key, NUMBERS, Row, Rows};
+use super::rows::{Key, Row, Rows};
 use super::watch::State;
 use crate::looking::Looking;
 use crate::scope::shared;
@@ -40,18 +40,19 @@ impl Allocations {
 
 impl Reader for Allocations {
     fn read(&mut self, host: &Host, out: &mut Out<'_>) -> Result<(), Unavailable> {
+        let stacks = self.looking.stacks().clone();
         let mut state = self.looking.found();
         for (item, why) in std::mem::take(&mut state.missing) {
             out.missing(item, why);
         }
-        state.drain();
+        state.drain(&stacks);
         let Some(Ok(counted)) = &mut state.counted else { return Ok(()) };
         counted.say_estimated(out, "allocation");
         let now = host.now();
         let sums = counted.take_thinned(host)?;
         let (span, again) = (counted.span(), counted.again());
-        let taken = if sums.is_some() { counted.stacks(KEY, NUMBERS) } else { Vec::new() };
         counted.report(out, 1);
+        let taken = if sums.is_some() { state.taken(&stacks) } else { Vec::new() };
         let rows = self.rows.of(sums.unwrap_or_default(), taken, span, now, (again, self.last));
         let classes: HashSet<(u32, u64)> = rows.iter().map(|row| (row.key.pid, row.key.klass)).collect();
         classes.into_iter().for_each(|(pid, klass)| state.name(pid, klass));

@@ -146,7 +146,10 @@ mod tests {
         let sums = |bytes| Sums::from([(key(7, 1), vec![1, bytes])]);
         assert!(rows.of(sums(8), Vec::new(), Span::ALL, 1, (false, false)).is_empty());
         let found = rows.of(sums(16), Vec::new(), Span::ALL, 1 + PATIENCE, (false, false));
-        assert_eq!(found.iter().map(|row| (row.bytes, row.stack, row.at)).collect::<Vec<_>>(), [(24, NULL, 1 + PATIENCE)]);
+        assert_eq!(
+            found.iter().map(|row| (row.bytes, row.stack, row.at)).collect::<Vec<_>>(),
+            [(24, NULL, 1 + PATIENCE)]
+        );
         let found = rows.of(sums(32), Vec::new(), Span::ALL, 2 + PATIENCE, (false, true));
         assert_eq!((found[0].bytes, found[0].thread), (32, None));
         // What stands for the time after it is of now.

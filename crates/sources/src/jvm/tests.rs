@@ -2,9 +2,9 @@
 
 use super::pauses::{Kind, Pause};
 use super::watch::State;
+use crate::Scope;
 use crate::hotspot::testing::{classes, feature};
 use crate::looking::Look;
-use crate::Scope;
 use crate::scope::Target;
 use crate::stacks::Stacks;
 use host::Host;
