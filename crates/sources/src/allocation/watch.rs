@@ -100,7 +100,7 @@ impl State {
                 self.say("allocation", why);
             }
         }
-        if pids.is_empty() { NOBODY } else { PAUSE }
+        if pids.is_empty() { self.scope.jvms.wait().clamp(PAUSE / 10, NOBODY) } else { PAUSE }
     }
 
     fn say(&mut self, item: &'static str, why: Unavailable) {

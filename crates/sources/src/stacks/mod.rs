@@ -212,7 +212,6 @@ pub struct Registers {
 pub use callers::{Callers, Innermost};
 pub(crate) use code::waits_by;
 pub(crate) use data::{Place as Position, Thing, ThingKind};
-#[cfg(feature = "bpf")]
 pub(crate) use hotspot::own_number;
 pub use library::GoRuntime;
 pub use python::PythonStack;
@@ -244,7 +243,6 @@ struct Shared {
     kernel: OnceLock<Result<Kernel, Unavailable>>,
     tables: Tables,
     /// What JVMs say of their memory.
-    #[cfg(feature = "bpf")]
     hotspot: crate::hotspot::Ways,
     state: Mutex<State>,
     /// Wakes the thread that finds names, and who waits for it.

@@ -4,9 +4,10 @@ use super::calls;
 use super::classify;
 use super::ledger::{Ledgers, Shares, text};
 use super::locks::{Locks, Sums, Wait};
-use super::records::{Blocked, KernelStack, Name, OPEN, SITES, Site, UserStack, state};
+use super::monitors::Monitor;
+use super::records::{Blocked, KernelStack, Name, OPEN, SITES, Site, Thread, UserStack, state};
 use super::shared::Shared as SharedLedgers;
-use super::tables::{WAIT, WORDS};
+use super::tables::{DUMP, WAIT, WORDS};
 use crate::memory::{Memory, Process};
 use crate::stacks::{Callers, Innermost, PythonStack, Registers, Stacks};
 use host::Host;
@@ -97,6 +98,8 @@ pub(super) struct Waits {
     told: HashMap<u32, [Told; SITES]>,
     shares: HashMap<u32, Shares>,
     waits: HashMap<WaitKey, Sums>,
+    /// Of threads that wait still, in what state, in what, and where.
+    open: HashMap<u32, (usize, i64, i64)>,
     locks: Locks,
     read: u64,
     /// How often names of code that processes make had been read at this read.
@@ -118,6 +121,7 @@ impl Waits {
             told: HashMap::new(),
             shares: HashMap::new(),
             waits: HashMap::new(),
+            open: HashMap::new(),
             read: 0,
             maps_read: 0,
         }
@@ -129,6 +133,7 @@ impl Waits {
         self.maps_read = self.stacks.maps_read();
         self.shares.clear();
         self.waits.clear();
+        self.open.clear();
         self.pythons.clear();
         self.locks.begin();
         if self.places.len() > MOST_STACKS || self.kernels.len() > MOST_STACKS {
@@ -234,6 +239,9 @@ impl Waits {
         let waker_stack = self.places.get(&site.waker_place).map_or(NULL, |place| place.stack);
         let waker = if site.waker == 0 { NULL } else { out.bytes(text(&site.waker_name)) };
         let what = self.what(site, out);
+        if site.slot == OPEN {
+            self.open.insert(site.tid, (column, what, stack));
+        }
         let key = WaitKey { pid: site.pid, process, thread, state: column, what, stack, waker, waker_stack };
         self.waits.entry(key).or_default().add(count, time, timed_out, site);
         if column == 0 {
@@ -333,6 +341,44 @@ impl Waits {
             out.row(WAIT, &row);
         }
         self.locks.put(&self.stacks, ledgers, out);
+    }
+
+    /// Puts what each thread does now.
+    pub fn put_dump(&mut self, threads: &[Thread], out: &mut Out<'_>) {
+        let mut known: HashMap<u32, HashMap<u32, Monitor>> = HashMap::new();
+        for thread in threads {
+            let of_process =
+                known.entry(thread.pid).or_insert_with(|| self.locks.now(thread.pid).into_iter().collect());
+            let open = self.open.get(&thread.tid);
+            let (object, holder) = match of_process.get(&thread.tid) {
+                Some(Monitor { of, owner, .. }) => {
+                    (of.as_ref().map(ToString::to_string), if *owner == 0 { NULL } else { i64::from(*owner) })
+                }
+                None => self.locks.awaited(thread.tid, &self.stacks).unwrap_or((None, NULL)),
+            };
+            let state = match (thread.state, open) {
+                (state::RUNNING, _) => "running",
+                (state::RUNNABLE, _) => "runnable",
+                (state::THROTTLED, _) => "throttled",
+                (_, Some((column, ..))) => WORDS.get(*column).copied().unwrap_or("other"),
+                (kernel, None) => WORDS.get(kernel.saturating_sub(state::LOCK)).copied().unwrap_or("other"),
+            };
+            let is_blocked = thread.state >= state::LOCK;
+            let (what, stack) = open.filter(|_| is_blocked).map_or((NULL, NULL), |(_, what, stack)| (*what, *stack));
+            let row = [
+                i64::from(thread.pid),
+                i64::from(thread.tid),
+                out.bytes(text(&thread.process)),
+                out.bytes(text(&thread.name)),
+                out.text(state),
+                what,
+                stack,
+                object.filter(|_| is_blocked).map_or(NULL, |object| out.text(&object)),
+                if is_blocked { holder } else { NULL },
+                thread.now.saturating_sub(thread.since) as i64,
+            ];
+            out.row(DUMP, &row);
+        }
     }
 }
 
