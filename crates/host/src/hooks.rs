@@ -10,6 +10,7 @@ use std::ffi::CString;
 use std::fs::File;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
 
 /// To close a probe takes the kernel some tenths of a second, in which it waits: so many are closed at once.
 const CLOSING: usize = 16;
@@ -85,11 +86,14 @@ pub struct Hooks {
     places: Places,
     /// By the numbers of the places.
     probed: Vec<(u64, OwnedFd)>,
+    /// Threads that close probes.
+    closing: Vec<JoinHandle<()>>,
 }
 
 impl Hooks {
     pub(crate) fn new(name: &'static str, places: Places) -> Self {
-        Hooks { name, programs: Vec::new(), links: Vec::new(), probes: Vec::new(), places, probed: Vec::new() }
+        let (programs, links, probes, probed) = Default::default();
+        Hooks { name, programs, links, probes, places, probed, closing: Vec::new() }
     }
 
     pub(crate) fn tracepoint(&mut self, program: OwnedFd, tracepoint: Option<CString>) {
@@ -103,6 +107,8 @@ impl Hooks {
     /// Attaches all of them, in their order, or none.
     pub fn attach(&mut self) -> Result<(), Unavailable> {
         self.detach();
+        // A program that is still attached would run twice.
+        self.closing.drain(..).for_each(|thread| drop(thread.join()));
         for (program, tracepoint) in &self.programs {
             let name = tracepoint.as_ref().map_or(std::ptr::null(), |name| name.as_ptr());
             // SAFETY: a program's descriptor that is held, and a name that ends with a zero, or none: then the kernel takes what the program was loaded for.
@@ -135,7 +141,8 @@ impl Hooks {
         }
         let wanted = self.places.lock().places.clone();
         let is_gone = |(number, _): &mut (u64, OwnedFd)| wanted.iter().all(|(other, _)| other != number);
-        close(self.probed.extract_if(.., is_gone).map(|(_, event)| event).collect());
+        let gone = self.probed.extract_if(.., is_gone).map(|(_, event)| event).collect();
+        self.close(gone);
         for (number, place) in wanted {
             if self.probed.iter().any(|(known, _)| *known == number) {
                 continue;
@@ -153,7 +160,19 @@ impl Hooks {
         while let Some(link) = self.links.pop() {
             drop(link);
         }
-        close(self.probed.drain(..).map(|(_, event)| event).collect());
+        let all = self.probed.drain(..).map(|(_, event)| event).collect();
+        self.close(all);
+    }
+
+    /// Closes events, without waiting for that: programs at places ask whether they are wanted.
+    fn close(&mut self, mut events: Vec<OwnedFd>) {
+        self.closing.retain(|thread| !thread.is_finished());
+        let each = events.len().div_ceil(CLOSING);
+        while !events.is_empty() {
+            let now = events.split_off(events.len().saturating_sub(each));
+            // Where there can be no thread they are closed here.
+            self.closing.extend(std::thread::Builder::new().name("probes".into()).spawn(move || drop(now)));
+        }
     }
 }
 
@@ -176,16 +195,6 @@ fn open(place: &Place, program: &OwnedFd) -> Result<OwnedFd, Unavailable> {
     match done {
         true => Ok(event),
         false => Err(perf::unavailable(&std::io::Error::last_os_error())),
-    }
-}
-
-/// Closes events, without waiting for that: nothing depends on it, as programs at places ask whether they are wanted.
-fn close(mut events: Vec<OwnedFd>) {
-    let each = events.len().div_ceil(CLOSING);
-    while !events.is_empty() {
-        let now = events.split_off(events.len().saturating_sub(each));
-        // Where there can be no thread they are closed here.
-        let _ = std::thread::Builder::new().name("probes".into()).spawn(move || drop(now));
     }
 }
 

@@ -59,6 +59,10 @@ impl Reader for Allocations {
         for row in rows {
             put(&row, state.class(row.key.pid, row.key.klass), (self.start, span.factor()), out);
         }
+        if self.last {
+            // While others read for the last time the kernel takes the probes out.
+            state.end();
+        }
         Ok(())
     }
 

@@ -83,6 +83,11 @@ impl State {
         State { host: Some(host), scope, ..State::default() }
     }
 
+    /// Detaches all programs, and looks no more.
+    pub fn end(&mut self) {
+        (self.host, self.counted) = (None, None);
+    }
+
     /// Looks at all JVMs. How long to wait for the next time.
     pub fn round(&mut self, stacks: &Stacks) -> Duration {
         let Some(host) = &self.host else { return NOBODY };
