@@ -36,7 +36,6 @@ pub struct Scope {
     #[cfg(feature = "bpf")]
     pub ledgers: crate::threads::SharedLedgers,
     /// The JVMs that it looks at.
-    #[cfg(feature = "bpf")]
     pub jvms: crate::jvm::Jvms,
     /// The stacks of the recording.
     pub stacks: crate::stacks::Stacks,

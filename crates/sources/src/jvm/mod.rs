@@ -13,7 +13,6 @@ mod since;
 mod tests;
 mod watch;
 
-#[cfg(feature = "bpf")]
 pub use found::Jvms;
 
 use crate::{Pace, Reader, Scope, Source};

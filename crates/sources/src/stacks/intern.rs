@@ -1,6 +1,5 @@
 //! Gives stacks their numbers: finds the places on them, and looks them up.
 
-use super::process::Processes;
 use super::trie::Place;
 use super::unwind::DEEPEST;
 use super::{MARKS, Stacks, State, User, python};
@@ -35,22 +34,8 @@ impl Stacks {
         (cell(stack), whole)
     }
 
-    /// The same of a stack whose places are edited before, innermost first.
-    pub(super) fn intern_edited(
-        &self,
-        pid: u32,
-        kernel: &[u64],
-        user: User<'_>,
-        edit: impl FnOnce(&mut Processes, &mut Vec<Place>),
-    ) -> i64 {
-        let mut state = self.placed(pid, kernel, user);
-        let State { trie, processes, places, .. } = &mut *state;
-        edit(processes, places);
-        cell(trie.stack(places.iter().rev().copied()))
-    }
-
     /// Finds the places of a stack.
-    fn placed(&self, pid: u32, kernel: &[u64], user: User<'_>) -> MutexGuard<'_, State> {
+    pub(super) fn placed(&self, pid: u32, kernel: &[u64], user: User<'_>) -> MutexGuard<'_, State> {
         let host = self.host();
         let is_copied = matches!(user, User::Copied { .. });
         let mut state = self.state();
@@ -80,7 +65,7 @@ impl Stacks {
 }
 
 /// The cell of a stack's number.
-fn cell(stack: u32) -> i64 {
+pub(super) fn cell(stack: u32) -> i64 {
     if stack == 0 { NULL } else { i64::from(stack) }
 }
 

@@ -6,7 +6,7 @@ use super::name::{Kind, Row};
 use super::process::Processes;
 use super::trie::Place;
 use super::unwind::DEEPEST;
-use super::{Maker, Stacks, User};
+use super::{Maker, Stacks};
 use crate::hotspot::{Code, Copy, End, Frames, JavaFrame, Run, Start, Unknown};
 use crate::memory::Process as Memory;
 use model::Unavailable;
@@ -72,17 +72,6 @@ impl Processes {
         Some(end)
     }
 
-    /// Whether a place is code of a JVM itself.
-    fn is_of_jvm(&self, place: Place) -> bool {
-        match place {
-            Place::Java(frame) => self.java_frames.get(frame).is_some_and(|frame| frame.run == Run::Stub),
-            Place::Module(number, _) => {
-                self.modules.get(number).is_some_and(|known| known.identity.path.ends_with("/libjvm.so"))
-            }
-            _ => false,
-        }
-    }
-
     /// The code of a process by its number, if it is that of a JVM.
     fn java_of(&mut self, number: u32) -> Option<(u32, &mut Code, &mut Frames)> {
         let pid = self.numbered.get(number as usize)?.pid;
@@ -95,25 +84,6 @@ impl Processes {
 }
 
 impl Stacks {
-    /// The cell of the number of a stack on which a JVM allocates an object. Its innermost frame is the class, where that is known; what the JVM calls in
-    /// itself for that is left out.
-    pub(crate) fn allocating(&self, pid: u32, user: User<'_>, class: Option<&str>) -> i64 {
-        let edit = |processes: &mut Processes, places: &mut Vec<Place>| {
-            let is_own = |place: &&Place| processes.is_of_jvm(**place);
-            let inside = places.iter().take_while(is_own).count();
-            let is_method = |place: &Place| matches!(place, Place::Java(_)) && !processes.is_of_jvm(*place);
-            if places.iter().any(is_method) {
-                places.drain(..inside);
-            }
-            if let Some(class) = class {
-                let function = Some(Arc::from(class));
-                let frame = JavaFrame { function, source: None, run: Run::Class, tier: None, spins: false };
-                places.insert(0, Place::Java(processes.java_frames.number(frame)));
-            }
-        };
-        self.intern_edited(pid, &[], user, edit)
-    }
-
     /// Finds out what a JVM's code is.
     pub(super) fn find_java(&self, pid: u32) {
         let begin = Instant::now();

@@ -4,6 +4,8 @@
 //! top of the user stack, which is followed here by the unwind information of the files that the process has mapped. The number is
 //! given out at once. Names take longer: the rows of a stack and its frames are written when they are known, at the latest at the end.
 
+#[cfg(feature = "bpf")]
+mod allocating;
 mod callers;
 #[cfg(target_arch = "x86_64")]
 mod calls;
