@@ -492,4 +492,35 @@ mod tests {
         assert_eq!((rows("made").unwrap(), rows("without_rows").unwrap(), rows("broken").unwrap()), (1, 0, 0));
         assert!(rows("not_there").is_err());
     }
+
+    #[test]
+    fn allocations_are_those_of_the_innermost_method_that_is_of_the_program() {
+        use query::testing::{FRAME, STACK};
+        let allocation = "t pid tid comm thread class outside stack at bytes count sampled_1_in\n\
+                          1 7 8 java main java.lang.Integer 0 3 500000000 3000 1 1\n\
+                          1 7 8 java main java.lang.Integer 0 3 600000000 1000 1 1\n\
+                          1 7 8 java main byte[] 0 - 700000000 500 1 1\n\
+                          1 7 8 java main byte[] 0 4 5000000000 900 1 1\n";
+        let frame = "t number function module build_id offset source kind\n\
+                     1 1 Report.add [jit] - - - jit\n1 2 java.lang.Integer.valueOf [jit] - - - inlined\n\
+                     1 3 java.lang.Integer [class] - - - class\n1 4 JavaThread::run /lib/libjvm.so - - - native\n";
+        let stack = "t number parent frame\n1 1 - 1\n1 2 1 2\n1 3 2 3\n1 4 - 4\n";
+        let tables = [(&model::jvm::ALLOCATION, allocation), (&FRAME, frame), (&STACK, stack)];
+        let mut session = Session::of(vec![query::testing::run("run", &tables)]).unwrap();
+        let side = ["run", "slow"].map(|text| Value::Text(text.into()));
+        let numbers = [2.0, 2.0].map(Value::Real);
+        let window = [0, 2_000_000_000].map(Value::Integer);
+        let columns = ["run", "side", "units", "seconds", "t_from", "t_to", "side_units", "side_seconds"];
+        let row = [side.as_slice(), &numbers, &window, &numbers].concat();
+        session.define("side", &columns, [row]).unwrap();
+        cut::define(&mut session).unwrap();
+        let (_, mut rows) = session.all(ALLOCATION_USE).unwrap();
+        rows.sort_by_key(|row| format!("{row:?}"));
+        let text = |text: &str| Value::Text(text.into());
+        // Two of them are per unit of work; what was allocated after the window does not count.
+        let integers = vec![text("java.lang.Integer"), text("Report.add"), Value::Real(2000.0), Value::Real(0.0)];
+        assert_eq!(rows.len(), 2, "{rows:?}");
+        assert!(rows.iter().any(|row| format!("{row:?}").contains("byte[]")), "{rows:?}");
+        assert!(rows.iter().any(|row| row.get(..3) == integers.get(..3)), "{rows:?}");
+    }
 }
