@@ -72,6 +72,7 @@ mod turns;
 mod vmstat;
 mod zoneinfo;
 
+pub use jvm::{Flight, Flights};
 pub use reads::ReadFrom;
 pub use source::{Open, Pace, Reader, Scope, Source};
 

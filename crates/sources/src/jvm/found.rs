@@ -76,7 +76,7 @@ impl Met {
 
 /// The JVMs there are.
 #[derive(Debug, Default)]
-struct Found {
+pub(super) struct Found {
     met: HashMap<u32, Met>,
     /// When it began to look.
     began: Option<Instant>,
@@ -87,7 +87,7 @@ struct Found {
 }
 
 impl Found {
-    fn list(&mut self, host: &Host, target: &Target) -> Vec<u32> {
+    pub fn list(&mut self, host: &Host, target: &Target) -> Vec<u32> {
         let now = Instant::now();
         if self.next.is_none_or(|next| now >= next) {
             let begin = own_time();
@@ -150,12 +150,12 @@ impl Found {
     }
 
     /// How long until it looks at the list of processes again.
-    fn wait(&self) -> Duration {
+    pub fn wait(&self) -> Duration {
         self.next.map_or(LISTED, |next| next.saturating_duration_since(Instant::now()))
     }
 
     /// Forgets that a process is a JVM: it runs another program now.
-    fn forget(&mut self, pid: u32) {
+    pub fn forget(&mut self, pid: u32) {
         self.met.remove(&pid);
         self.scoped.remove(&pid);
     }

@@ -4,6 +4,7 @@
 //! A thread of its own (`watch`) looks at the JVMs that the recording looks at (`found`) some dozens of times a second, and tells single pauses by what
 //! came between two looks (`pauses`).
 
+mod flight;
 mod found;
 mod lack;
 mod pauses;
@@ -13,6 +14,7 @@ mod since;
 mod tests;
 mod watch;
 
+pub use flight::{Flight, Flights};
 pub use found::Jvms;
 
 use crate::{Pace, Reader, Scope, Source};

@@ -25,6 +25,17 @@ const MOST_ASKED: usize = 16_384;
 /// So much of it, bytes; `MOST_STACK` of ledger.h.
 const MOST_STACK: usize = 32 << 10;
 
+/// Stacks of JVMs that are still starting are kept; as many.
+const MOST_EARLY: usize = 128;
+
+/// A copied stack that is kept.
+struct Early {
+    pid: u32,
+    place: u64,
+    registers: [u64; 4],
+    bytes: Vec<u8>,
+}
+
 /// What is known of a place where threads block: one user stack.
 #[derive(Debug)]
 struct Place {
@@ -95,6 +106,8 @@ pub(super) struct Waits {
     whole: HashMap<(u64, u64), i64>,
     /// Threads that are blocked where nobody has copied their stack.
     asked: VecDeque<Blocked>,
+    /// Stacks of JVMs that were still starting: they are followed again, as the kernel copies each but once.
+    early: Vec<Early>,
     told: HashMap<u32, [Told; SITES]>,
     shares: HashMap<u32, Shares>,
     waits: HashMap<WaitKey, Sums>,
@@ -118,6 +131,7 @@ impl Waits {
             kernels: HashMap::new(),
             whole: HashMap::new(),
             asked: VecDeque::new(),
+            early: Vec::new(),
             told: HashMap::new(),
             shares: HashMap::new(),
             waits: HashMap::new(),
@@ -136,6 +150,7 @@ impl Waits {
         self.open.clear();
         self.pythons.clear();
         self.locks.begin();
+        self.follow_again();
         if self.places.len() > MOST_STACKS || self.kernels.len() > MOST_STACKS {
             let oldest = self.read.saturating_sub(60);
             self.places.retain(|_, place| place.used >= oldest);
@@ -153,6 +168,16 @@ impl Waits {
         self.pythons.insert(stack.at, stack);
     }
 
+    /// Follows stacks again that came before it was known how.
+    fn follow_again(&mut self) {
+        let (early, stays): (Vec<Early>, Vec<Early>) =
+            std::mem::take(&mut self.early).into_iter().partition(|early| !self.stacks.awaits_java(early.pid));
+        self.early = stays;
+        for Early { pid, place, registers, bytes } in early {
+            self.take_user_stack(&UserStack { pid, place, registers, bytes: &bytes });
+        }
+    }
+
     pub fn take_user_stack(&mut self, copy: &UserStack<'_>) {
         let [ip, sp, bp, lr] = copy.registers;
         let registers = Registers { ip, sp, bp, lr, ..Registers::default() };
@@ -166,6 +191,10 @@ impl Waits {
             }
         }
         self.whole.retain(|(place, _), _| *place != copy.place);
+        if self.early.len() < MOST_EARLY && self.stacks.awaits_java(copy.pid) {
+            let &UserStack { pid, place, registers, bytes } = copy;
+            self.early.push(Early { pid, place, registers, bytes: bytes.to_vec() });
+        }
         let mut place = Place { stack, is_whole, sp, verdict: Verdict::Unknown, unnamed: None, used: self.read };
         place.look(innermost, self.maps_read, &self.stacks, &mut self.callers);
         self.places.insert(copy.place, place);
