@@ -1,6 +1,6 @@
 //! The tables of JVMs. They are declared here because two write them: who looks at JVMs that run, and who imports what a JVM has written of itself.
 
-use crate::{Chart, ChartKind, Column, Compare, Den, Derived, Fold, Page, Polarity, Table, Unit};
+use crate::{Chart, ChartKind, Column, Compare, Den, Derived, Fold, Measure, Page, Polarity, Table, Unit};
 
 const PID: Column = Column::number("pid", "process");
 const COMM: Column = Column::label("comm", "name of the process");
@@ -42,6 +42,43 @@ pub static PAUSE: Table = Table::wide(
 )
 .of_events()
 .scoped();
+
+/// What was allocated.
+pub static ALLOCATION: Table = Table::wide(
+    "allocation",
+    "what JVMs allocated, by class and stack: allocations for which a thread took a new buffer (TLAB) or that were too large for one, \
+     each with the bytes that it stands for",
+    &[
+        PID,
+        Column::number("tid", "thread; NULL where it is not known"),
+        COMM,
+        Column::label("thread", "name of the thread"),
+        Column::label("class", "class of the object, as Java writes it; NULL where it was unloaded before it could be read"),
+        Column::number("outside", "1 where it did not fit into the thread's buffer, as large ones; else 0"),
+        Column::gauge("stack", Unit::None, "number of the stack that allocated it; NULL where none was taken"),
+        Column::gauge("at", Unit::Nanoseconds, "when, since the start of the recording"),
+        Column::gauge(
+            "bytes",
+            Unit::Bytes,
+            "bytes that it stands for: of a buffer all of it, and with them those of allocations whose stacks were not taken",
+        ),
+        Column::gauge("count", Unit::None, "buffers and large objects that the row stands for"),
+        Column::gauge(
+            "sampled_1_in",
+            Unit::None,
+            "the inverse of the share of time in which allocations were counted, 1 if all were: bytes and count are scaled by it",
+        ),
+    ],
+)
+.of_events()
+.scoped()
+.measured(
+    &Measure::new("allocation", "Allocations", "bytes", "bytes allocated, by the stack that did so")
+        .of("who allocated")
+        .at("at")
+        .labels(&["class"])
+        .more(&["count"]),
+);
 
 /// Collections, by collector.
 pub static COLLECTOR: Table = Table::wide(

@@ -27,7 +27,7 @@ pub(super) struct Jvms {
 impl Jvms {
     pub fn new(host: &Host, scope: &Scope) -> Self {
         let mut looking: Looking<State> = Looking::new(scope.stacks.clone());
-        *looking.found() = State::of(Host::at(host.root()), scope.target.clone(), scope.start);
+        *looking.found() = State::of(Host::at(host.root()), scope);
         looking.begin();
         Jvms { looking, start: scope.start }
     }

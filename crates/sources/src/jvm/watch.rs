@@ -1,9 +1,10 @@
 //! Looks at JVMs between the reads, some dozens of times a second: single pauses cannot be told from sums once the next has begun.
 
-use super::found::Found;
+use super::found::Jvms;
 use super::lack::Lack;
 use super::pauses::{Collector, Kind, Pause, Pauses, Reading, Sum, is_collection};
 use super::since::Since;
+use crate::Scope;
 use crate::cputime::own_time;
 use crate::hotspot::{Counters, Internals, JavaThread, Roster, Safepoint, Unknown, Way};
 use crate::looking::{Look, Looker, Why};
@@ -117,7 +118,7 @@ pub(super) struct State {
     target: Target,
     /// CLOCK_MONOTONIC when the recording began.
     start: u64,
-    found: Found,
+    found: Jvms,
     pub watched: BTreeMap<u32, Watched>,
     pub missing: Vec<(&'static str, Unavailable)>,
     said: usize,
@@ -142,8 +143,9 @@ impl Look for State {
 
 impl State {
     /// Looks at the JVMs among these processes.
-    pub fn of(host: Host, target: Target, start: u64) -> Self {
-        State { host: Some(host), target, start, ..State::default() }
+    pub fn of(host: Host, scope: &Scope) -> Self {
+        let (target, found) = (scope.target.clone(), scope.jvms.clone());
+        State { host: Some(host), target, found, start: scope.start, ..State::default() }
     }
 
     /// Has the next look be at all that is looked at.

@@ -151,12 +151,14 @@ fn row(frame: &JavaFrame) -> Row {
         Run::Compiled => Kind::Jit,
         Run::Inlined => Kind::Inlined,
         Run::Stub => Kind::Native,
+        Run::Class => Kind::Class,
     };
+    let module = if frame.run == Run::Class { "[class]" } else { "[jit]" };
     Row {
         function: frame.function.clone(),
         source: frame.source.clone(),
         tier: frame.tier,
         spins: frame.spins,
-        ..Row::unresolved(Some(Arc::from("[jit]")), kind)
+        ..Row::unresolved(Some(Arc::from(module)), kind)
     }
 }

@@ -4,6 +4,8 @@
 //! top of the user stack, which is followed here by the unwind information of the files that the process has mapped. The number is
 //! given out at once. Names take longer: the rows of a stack and its frames are written when they are known, at the latest at the end.
 
+#[cfg(feature = "bpf")]
+mod allocating;
 mod callers;
 #[cfg(target_arch = "x86_64")]
 mod calls;
@@ -11,6 +13,7 @@ mod code;
 mod data;
 mod demangle;
 mod hotspot;
+mod intern;
 mod java;
 mod jit;
 mod kernel;
@@ -34,6 +37,7 @@ use crate::scope::Target;
 use crate::{Pace, Reader, Source};
 use host::Host;
 use host::perf::Perf;
+use intern::caller;
 use kernel::Kernel;
 use model::{Column, Compare, Den, Derived, Measure, NULL, Out, Polarity, Table, Unavailable, Unit};
 use module::Module;
@@ -48,7 +52,6 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 use symbols::{Symbols, Tables};
 use trie::{Place, Trie};
-use unwind::DEEPEST;
 
 static FRAME: Table = Table::wide(
     "frame",
@@ -63,7 +66,7 @@ static FRAME: Table = Table::wide(
         ),
         Column::fact_number("offset", Unit::None, "address in the file; of the kernel, address minus _text"),
         Column::fact("source", "file and line, where the file has debug information"),
-        Column::fact("kind", "kernel, native, jit, interpreted, python, inlined, or unknown"),
+        Column::fact("kind", "kernel, native, jit, interpreted, python, inlined, or unknown; class: no code, but what is allocated"),
         Column::fact_number(
             "spins",
             Unit::None,
@@ -257,6 +260,8 @@ struct State {
     trie: Trie,
     processes: Processes,
     places: Vec<Place>,
+    /// So many of the places that were found last are the kernel's.
+    kernels: usize,
     /// The stack pointer in each frame of the program that was unwound last.
     tops: Vec<u64>,
     /// Processes that run Python, and its functions.
@@ -294,55 +299,6 @@ impl std::fmt::Debug for Stacks {
 const MARKS: u64 = u64::MAX - 4095;
 
 impl Stacks {
-    /// The cell of a stack's number. `kernel` holds addresses, innermost first; `user` is the program's part, outside them. [`NULL`] where there
-    /// is nothing, or where a recording has more different stacks than are kept.
-    ///
-    /// `pid` is the process (thread group), as the recorder's pid namespace has it: its threads share its memory.
-    pub fn intern(&self, pid: u32, kernel: &[u64], user: User<'_>) -> i64 {
-        self.intern_told(pid, kernel, user, &[], |_| ()).0
-    }
-
-    /// The same, with whether the stack was followed to its start. `calls` are those of Python's loop that are on it. `look` sees its places before others
-    /// come by.
-    fn intern_told(
-        &self,
-        pid: u32,
-        kernel: &[u64],
-        user: User<'_>,
-        calls: &[python::Call],
-        look: impl FnOnce(&State),
-    ) -> (i64, bool) {
-        let host = self.host();
-        let is_copied = matches!(user, User::Copied { .. });
-        let mut state = self.state();
-        if is_copied && state.processes.wants_java(pid) {
-            drop(state);
-            self.find_java(pid);
-            state = self.state();
-        }
-        let State { trie, processes, places, tops, .. } = &mut *state;
-        places.clear();
-        tops.clear();
-        let kernel = kernel.iter().copied().filter(|&a| a != 0 && a < MARKS).take(DEEPEST);
-        places.extend(kernel.enumerate().map(|(at, address)| Place::Kernel(caller(at, address))));
-        let from = places.len();
-        match user {
-            User::None => {}
-            User::Frames(frames) => {
-                let frames = frames.iter().copied().filter(|&a| a != 0 && a < MARKS).take(DEEPEST);
-                for (at, address) in frames.enumerate() {
-                    places.push(processes.place(host, pid, caller(at, address)));
-                }
-            }
-            User::Copied { registers, stack } => processes.unwind(host, pid, &registers, stack, places, tops),
-        }
-        let whole = places.last() != Some(&Place::Truncated);
-        python::insert(places, from, tops, calls);
-        let stack = trie.stack(places.iter().rev().copied());
-        look(&state);
-        (if stack == 0 { NULL } else { i64::from(stack) }, whole)
-    }
-
     /// The function at an address of the kernel, for wait channels, locks and functions that run elsewhere: `do_nanosleep`, `iomap_write_begin [xfs]`.
     pub fn kernel_symbol(&self, address: u64) -> Option<Arc<str>> {
         let function = self.kernel().as_ref().ok()?.function(address)?;
@@ -475,12 +431,6 @@ impl Stacks {
         state.taken.rows.append(&mut taken.rows);
         state.taken.counts = taken.counts;
     }
-}
-
-/// The address to look up for the `at`th frame from inside: all but the innermost are return addresses, which may belong to what comes after the
-/// call.
-fn caller(at: usize, address: u64) -> u64 {
-    if at == 0 { address } else { address - 1 }
 }
 
 /// Writes the samples and the dictionary.
