@@ -61,16 +61,18 @@ def accuracy(twinscope, jdk, collector, classes, seconds, work):
     what = f"JDK {feature(jdk)}, {collector}"
     log, recording = f"{work}/gc.log", f"{work}/run.twin"
     pathlib.Path(log).unlink(missing_ok=True)
-    java = [str(jdk / "bin/java"), "-Xmx64m", COLLECTORS[collector], f"-Xlog:gc,safepoint:file={log}:tn", "-cp", classes, "Pauses", str(seconds)]
+    # Some ten collections a second, as a busy server has.
+    java = [str(jdk / "bin/java"), "-Xmx1g", "-Xmn128m", COLLECTORS[collector], f"-Xlog:gc,safepoint:file={log}:tn", "-cp", classes, "Pauses", str(seconds)]
     command = [twinscope, "record", "-q", "-f", "-o", recording, "--only", "jvm", "--", *java]
     if subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True).returncode != 0:
         return
     pauses = logged(log)
     told = rows(twinscope, recording, "select at / 1e6 as at, time / 1e6 as time, together, exact from jvm_pause where kind <> 'operation'")
     single = [(float(r["at"]), float(r["time"])) for r in told if r["exact"] == "1" and float(r["together"]) == 1]
-    # The recording counts from its own start: the shift that fits most is found from the first pauses, then each is matched.
-    ends = sorted(at + length for at, length in single)
-    shift = offset(sorted(end for end, _ in pauses), ends)
+    # A line of the log is written a little after the end of its pause: the median of that is taken out.
+    start = int(rows(twinscope, recording, "select start_monotonic as t from run")[0]["t"]) / 1e6
+    after = [min((end - start - at - length for end, _ in pauses), key=abs, default=0) for at, length in single]
+    shift = start + (statistics.median(after) if after else 0)
     found, begin_off, length_off = 0, [], []
     longer = [(end, length) for end, length in pauses if length >= 1]
     for end, length in longer:
@@ -88,21 +90,6 @@ def accuracy(twinscope, jdk, collector, classes, seconds, work):
     total = sum(length for _, length in pauses)
     if total:
         say(what, "sum of all, off", "%", f"{100 * abs(sum(float(r['time']) for r in told) / total - 1):.2f}")
-
-
-def offset(theirs, ours):
-    """What has to be added to our times so that most of them meet one of theirs."""
-    best, most = 0.0, -1
-    for end in theirs[:40]:
-        for own in ours[:40]:
-            shift = end - own
-            hits = sum(any(abs(o + shift - t) < 0.5 for t in theirs) for o in ours[:40])
-            if hits > most:
-                best, most = shift, hits
-    # The lines are written a little after the end; the median of that is taken out.
-    near = [min((t - o - best for t in theirs), key=abs) for o in ours]
-    near = [n for n in near if abs(n) < 0.5]
-    return best + (statistics.median(near) if near else 0)
 
 
 def used(twinscope, sources, seconds, work):

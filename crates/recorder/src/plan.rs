@@ -79,12 +79,13 @@ pub(crate) fn chosen(options: &Record, pace: &Ticks) -> Result<Vec<(&'static Sou
     Ok(sources::ALL.iter().filter(|s| !options.leaves_out(s.name)).map(|&s| (s, every(s))).collect())
 }
 
-/// What is known of the recording at its start.
-pub(crate) fn manifest(options: &Record, pace: &Ticks, host: &Host, path: &Path) -> Manifest {
+/// What is known of the recording at its start, which was at `start` (CLOCK_MONOTONIC, nanoseconds), just now.
+pub(crate) fn manifest(options: &Record, pace: &Ticks, host: &Host, path: &Path, start: u64) -> Manifest {
     let text = |path: &str| host.read_text(path).unwrap_or_default();
     let uname = rustix::system::uname();
     let word = |s: &std::ffi::CStr| s.to_string_lossy().into_owned();
     let unix = rustix::time::clock_gettime(rustix::time::ClockId::Realtime);
+    let since = host.now().saturating_sub(start) as i64;
     let memory = text("/proc/meminfo")
         .lines()
         .find_map(|l| l.strip_prefix("MemTotal:")?.trim().strip_suffix("kB")?.trim().parse::<i64>().ok());
@@ -102,8 +103,8 @@ pub(crate) fn manifest(options: &Record, pace: &Ticks, host: &Host, path: &Path)
         kernel: word(uname.release()),
         machine: word(uname.machine()),
         boot_id: text("/proc/sys/kernel/random/boot_id"),
-        start_unix: unix.tv_sec.saturating_mul(1_000_000_000).saturating_add(unix.tv_nsec),
-        start_monotonic: host.now() as i64,
+        start_unix: unix.tv_sec.saturating_mul(1_000_000_000).saturating_add(unix.tv_nsec).saturating_sub(since),
+        start_monotonic: start as i64,
         interval: pace.base.as_nanos() as i64 * pace.stride as i64,
         sprint: (!pace.sprint.is_zero()).then_some((pace.base.as_nanos() as i64, pace.sprint.as_nanos() as i64)),
         page_size: rustix::param::page_size() as i64,

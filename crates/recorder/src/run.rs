@@ -91,7 +91,7 @@ pub fn record(options: &Record) -> Result<u8> {
     let seal = options.keep.map_or(SEAL, |keep| (keep / 10).clamp(Duration::from_secs(10), SEAL));
     let mut writer = Writer::create(&path, options.force, seal.as_nanos() as i64)?;
     let start = host.now();
-    let mut manifest = manifest(options, &pace, &host, &path);
+    let mut manifest = manifest(options, &pace, &host, &path, start);
     let scope = Scope {
         unmasked: options.unmasked,
         cloud_metadata: options.cloud_metadata,

@@ -9,9 +9,24 @@ use std::time::{Duration, Instant};
 /// Between two looks at the list of processes, and how many times as long as one took: the share of a CPU that they take.
 const LISTED: Duration = Duration::from_millis(200);
 const PAUSES: u32 = 1000;
-/// A process is asked again after so long whether it has become a JVM: its library is loaded some time after it began. Then never again.
+/// The same while the recording is young: that is when the command starts, and short ones have most of their pauses then.
+const YOUNG: Duration = Duration::from_secs(2);
+const EARLY: Duration = Duration::from_millis(20);
+const EARLY_PAUSES: u32 = 50;
+/// A process is asked again after so long whether it has become a JVM: its library is loaded some time after it began. Then never again. Those that are
+/// called `java` become one within some milliseconds.
 const AGES: [Duration; 4] =
     [Duration::ZERO, Duration::from_millis(400), Duration::from_secs(2), Duration::from_secs(10)];
+const AGES_OF_JAVA: [Duration; 8] = [
+    Duration::ZERO,
+    Duration::from_millis(20),
+    Duration::from_millis(40),
+    Duration::from_millis(100),
+    Duration::from_millis(200),
+    Duration::from_millis(400),
+    Duration::from_secs(2),
+    Duration::from_secs(10),
+];
 /// Programs of other names than `java` that are asked at one look: each costs some ten microseconds.
 const MOST_ASKED: usize = 8;
 /// Parents that are followed.
@@ -25,13 +40,24 @@ struct Met {
     at: Instant,
     /// How often it was asked.
     asked: usize,
+    /// Whether its program is called `java`.
+    is_java: bool,
     is_jvm: bool,
+}
+
+impl Met {
+    fn is_due(&self, now: Instant) -> bool {
+        let ages: &[Duration] = if self.is_java { &AGES_OF_JAVA } else { &AGES };
+        !self.is_jvm && ages.get(self.asked).is_some_and(|&age| now >= self.at + age)
+    }
 }
 
 /// The JVMs there are.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     met: HashMap<u32, Met>,
+    /// When it began to look.
+    began: Option<Instant>,
     /// When to look again.
     next: Option<Instant>,
     /// Which processes a JVM's being in scope was settled for.
@@ -45,7 +71,9 @@ impl Found {
         if self.next.is_none_or(|next| now >= next) {
             let begin = own_time();
             self.look(host, target, now);
-            self.next = Some(now + (own_time().saturating_sub(begin) * PAUSES).max(LISTED));
+            let is_young = now < *self.began.get_or_insert(now) + YOUNG;
+            let (pauses, least) = if is_young { (EARLY_PAUSES, EARLY) } else { (PAUSES, LISTED) };
+            self.next = Some(now + (own_time().saturating_sub(begin) * pauses).max(least));
         }
         let in_scope = |pid: &&u32| self.scoped.get(pid) == Some(&true);
         let mut found: Vec<u32> =
@@ -64,17 +92,17 @@ impl Found {
         let mut group: Option<HashSet<u32>> = None;
         let mut asked = 0;
         for pid in pids {
-            let met = self.met.entry(pid).or_insert(Met { at: now, asked: 0, is_jvm: false });
-            let is_due = AGES.get(met.asked).is_some_and(|&age| now >= met.at + age);
-            if met.is_jvm || !is_due {
+            let met = self.met.entry(pid).or_insert(Met { at: now, asked: 0, is_java: false, is_jvm: false });
+            if !met.is_due(now) {
                 continue;
             }
             // Threads of the kernel have no program; nor has, for us, what may not be looked at.
             let Ok(program) = host.link(&format!("/proc/{pid}/exe")) else {
-                met.asked = AGES.len();
+                met.asked = usize::MAX;
                 continue;
             };
-            if program.file_name().is_none_or(|name| name != "java") {
+            met.is_java = program.file_name().is_some_and(|name| name == "java");
+            if !met.is_java {
                 if asked >= MOST_ASKED {
                     continue;
                 }
@@ -98,6 +126,11 @@ impl Found {
                 self.scoped.insert(pid, is_in);
             }
         }
+    }
+
+    /// How long until it looks at the list of processes again.
+    pub fn wait(&self) -> Duration {
+        self.next.map_or(LISTED, |next| next.saturating_duration_since(Instant::now()))
     }
 
     /// Forgets that a process is a JVM: it runs another program now.

@@ -20,8 +20,6 @@ use std::time::{Duration, Instant};
 const PAUSE: Duration = Duration::from_millis(25);
 const SHORTEST: Duration = Duration::from_millis(5);
 const LONGEST: Duration = Duration::from_secs(1);
-/// Where there is no JVM.
-const NOBODY: Duration = Duration::from_millis(200);
 /// A look that took so long is followed by a pause so many times as long: the share of a CPU that all looks take.
 const PAUSES: u32 = 400;
 /// Between two looks at what changes slowly: heap, threads, compilers.
@@ -163,7 +161,7 @@ impl State {
         let mut pids = self.found.list(host, &self.target);
         pids.truncate(MOST_JVMS);
         if pids.is_empty() && self.watched.is_empty() {
-            return NOBODY;
+            return self.found.wait();
         }
         self.watched.retain(|pid, watched| pids.contains(pid) || !watched.pauses.is_empty());
         let (mut together, mut cost) = (false, Duration::ZERO);
