@@ -3,15 +3,15 @@
 -- page: jvm profiles
 -- needs: thread_time jvm_compiler
 -- before: jit deoptimization
--- says: the JVM's code cache is full[[ ({used:B} of {most:B}, baseline {against_used:B} of {against_most:B})]]: its
---   compilers took no work {stopped:ratio} of the time (baseline {against_stopped:ratio}), code is thrown away or stays
---   interpreted: {slow:s} per unit of work (baseline {against:s})
+-- says: the JVM's code cache is full[[ ({used:B} of {most:B}, baseline {against_used:B} of {against_most:B})]]: methods
+--   are not compiled, or thrown away again: {slow:s} of CPU time per unit of work (baseline {against:s})
+-- evidence: the compilers took no work {stopped:ratio} of the time (baseline {against_stopped:ratio}), and stopped
+--   {stops:1/s} (baseline {against_stops:1/s})
 -- evidence: {interpreted:ratio} of the CPU time of Java methods is interpreted (baseline {against_interpreted:ratio}),
 --   {c1:ratio} in code of C1 (baseline {against_c1:ratio})
 -- evidence: {compiled:1/s} methods compiled (baseline {against_compiled:1/s}), {invalidated:1/s} given up
 -- evidence: from 90 % on, methods are thrown away that were not called for a while; it came to {part:ratio} (baseline
 --   {against_part:ratio})
--- evidence: the compilers stopped {stops:1/s} (baseline {against_stops:1/s})
 -- check: jcmd PID Compiler.codecache: full_count, compilation: disabled
 -- try: a larger one: -XX:ReservedCodeCacheSize (240 MB by default, 48 MB without tiers)
 -- experiment: jvm -XX:ReservedCodeCacheSize: x1 x2 x4
@@ -74,7 +74,7 @@ where state = 'user' and (kind in ('interpreted', 'jit') or module glob '[[]jit*
 -- method_use function=Main.work tier=4 slow=2 against=2
 -- w_jvm_compiler side=slow stopped=0 seconds=1 compiled=90 invalidated=1 per_second=1
 -- w_jvm_compiler side=against stopped=0 seconds=1 compiled=20 invalidated=0 per_second=1
--- says 'code cache is full (2.9 MiB of 3 MiB, baseline 23 MiB of 240 MiB)'
+-- says 'code cache is full (2.90 MiB of 3 MiB, baseline 22.9 MiB of 240 MiB)'
 -- test refuses: it has room
 -- budget state=user kind=interpreted function=Main.work slow=6 against=0.5
 -- w_jvm_compiler side=slow stopped=0 seconds=1 compiled=2 invalidated=1 per_second=1

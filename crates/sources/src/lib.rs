@@ -9,10 +9,10 @@ mod cputime;
 #[cfg(feature = "bpf")]
 mod dearness;
 mod entities;
-#[cfg(feature = "bpf")]
+#[cfg_attr(not(feature = "bpf"), allow(dead_code, unused_imports, reason = "most of it is asked by what needs BPF"))]
 mod looking;
 pub mod mask;
-#[cfg(feature = "bpf")]
+#[cfg_attr(not(feature = "bpf"), allow(dead_code, unused_imports, reason = "most of it is asked by what needs BPF"))]
 mod memory;
 pub mod parse;
 pub mod scope;
@@ -34,7 +34,7 @@ mod ethtool;
 mod facts;
 mod faults;
 mod filesystems;
-#[cfg(feature = "bpf")]
+#[cfg_attr(not(feature = "bpf"), allow(dead_code, unused_imports, reason = "most of it is asked by what needs BPF"))]
 mod hotspot;
 mod hugepages;
 mod instructions;

@@ -121,7 +121,7 @@ pub struct Registers {
 pub use callers::{Callers, Innermost};
 pub(crate) use code::waits_by;
 pub(crate) use data::{Place as Position, Thing, ThingKind};
-#[cfg(feature = "bpf")]
+#[cfg_attr(not(feature = "bpf"), allow(unused_imports, reason = "asked by what needs BPF"))]
 pub(crate) use hotspot::own_number;
 pub use library::GoRuntime;
 pub use python::PythonStack;
@@ -153,7 +153,6 @@ struct Shared {
     kernel: OnceLock<Result<Kernel, Unavailable>>,
     tables: Tables,
     /// What JVMs say of their memory.
-    #[cfg(feature = "bpf")]
     hotspot: crate::hotspot::Ways,
     state: Mutex<State>,
     /// Wakes the thread that finds names, and who waits for it.
