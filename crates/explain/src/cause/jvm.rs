@@ -16,7 +16,8 @@ pub(super) const METHOD_USE: &str = "with used as materialized (
 
 /// Methods that were on a CPU, and why they are not compiled, or not by C2: of all runs of a side, over the whole recordings.
 pub(super) const HOT_METHOD_COLUMNS: [&str; 6] = ["side", "method", "tier", "why_not", "time", "bytecode"];
-pub(super) const HOT_METHOD: &str = "select s.side as side, c.method as method, c.tier as tier, max(c.why_not) as why_not,
+pub(super) const HOT_METHOD: &str =
+    "select s.side as side, c.method as method, c.tier as tier, max(c.why_not) as why_not,
             sum(c.time) / 1e9 as time, max(c.bytecode) as bytecode
      from jvm_code c join side s on s.run = c.run group by 1, 2, 3";
 

@@ -178,11 +178,7 @@ impl Code {
     }
 
     /// Why a method is interpreted, or stays with C1, where that has a reason.
-    fn why_not(
-        &self,
-        memory: &impl Memory,
-        (address, bytecode): (u64, u64),
-    ) -> Result<Option<String>, Trouble> {
+    fn why_not(&self, memory: &impl Memory, (address, bytecode): (u64, u64)) -> Result<Option<String>, Trouble> {
         if bytecode > HUGE_METHOD && !self.compiles_huge {
             return Ok(Some(format!("too large: {bytecode} bytes of bytecode, limit {HUGE_METHOD}")));
         }
@@ -276,13 +272,24 @@ mod tests {
     use super::*;
 
     fn heap(name: &str) -> CodeHeap {
-        CodeHeap { name: name.into(), reserved: 1 << 24, committed: 1 << 20, used: None, peak: None, methods: None, full: None }
+        CodeHeap {
+            name: name.into(),
+            reserved: 1 << 24,
+            committed: 1 << 20,
+            used: None,
+            peak: None,
+            methods: None,
+            full: None,
+        }
     }
 
     #[test]
     fn what_holds_most_samples_is_hot() {
         let mut hot = Hot {
-            heaps: vec![(0x10_0000..0x20_0000, heap("code profiled")), (0x20_0000..0x40_0000, heap("code non-profiled"))],
+            heaps: vec![
+                (0x10_0000..0x20_0000, heap("code profiled")),
+                (0x20_0000..0x40_0000, heap("code non-profiled")),
+            ],
             ..Hot::default()
         };
         // Two methods in one page, one over a border, and one that is hardly ever met.

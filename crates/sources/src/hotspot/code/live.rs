@@ -226,11 +226,18 @@ fn what_keeps_methods_from_being_compiled_is_told() {
         println!("{what}: {:?} {:?}", methods.iter().take(5).collect::<Vec<_>>(), hot.heaps());
         let of = |name: &str| methods.iter().filter(|method| &*method.name == name).copied().collect::<Vec<_>>();
         let (big, small, fine) = (of("Live.big"), of("Live.small"), of("Live.fine"));
-        let why = |of: &[&HotMethod]| of.iter().map(|m| (m.tier, m.why_not.clone().unwrap_or_default())).collect::<Vec<_>>();
-        assert!(matches!(&why(&big)[..], [(0, why)] if why.starts_with("too large: ") && big[0].bytecode > HUGE_METHOD), "{what}: {big:?}");
+        let why =
+            |of: &[&HotMethod]| of.iter().map(|m| (m.tier, m.why_not.clone().unwrap_or_default())).collect::<Vec<_>>();
+        assert!(
+            matches!(&why(&big)[..], [(0, why)] if why.starts_with("too large: ") && big[0].bytecode > HUGE_METHOD),
+            "{what}: {big:?}"
+        );
         assert_eq!(why(&small), [(0, "not compilable".to_owned())], "{what}: {small:?}");
         let best = fine.iter().max_by_key(|method| method.time).unwrap();
-        assert!(best.tier == 4 && best.bytes > Some(0) && best.id > Some(0) && best.compilations > 0, "{what}: {best:?}");
+        assert!(
+            best.tier == 4 && best.bytes > Some(0) && best.id > Some(0) && best.compilations > 0,
+            "{what}: {best:?}"
+        );
         let heaps = hot.heaps();
         assert!(heaps.iter().map(|heap| heap.pages).sum::<u64>() > 0, "{what}: {heaps:?}");
     }
