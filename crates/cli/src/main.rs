@@ -15,10 +15,12 @@ mod page;
 mod reference;
 mod resolve;
 mod sharing;
+mod short;
 mod sql;
 mod stop;
 mod tail;
 mod text;
+mod threads;
 mod top;
 mod tune;
 
@@ -120,6 +122,15 @@ The first recording is the baseline. The page is one file that needs no network;
   twinscope flame slow.twin --window 10s..12s --process nginx -o nginx.svg
   twinscope flame slow.twin -o slow.pb.gz && go tool pprof slow.pb.gz")]
     Flame(flame::Flame),
+
+    /// Show what each thread does, with its stack, what it waits for and who holds that: a thread dump that stops nothing
+    #[command(after_help = "Examples:
+  twinscope threads 4711                     of a running process, Java or native, after a second of recording
+  twinscope threads 4711 --thread http-nio --all
+  twinscope threads slow.twin                at the end of a recording, and the one busy thread of its serial phases
+
+docs/where-time-goes.md says where it comes from, and describes the JSON.")]
+    Threads(threads::Options),
 
     /// Show cache lines that threads fight over: false and true sharing, what it costs and what the data is
     #[command(after_help = "Examples:
@@ -284,6 +295,7 @@ fn run(command: Command) -> anyhow::Result<u8> {
         Command::Causes(options) => explain::causes(&options),
         Command::Report(options) => page::report(&options),
         Command::Flame(options) => flame::flame(&options),
+        Command::Threads(options) => threads::threads(&options),
         Command::Sharing(options) => sharing::sharing(&options),
         Command::Asm(options) => asm::asm(&options),
         Command::Import(options) => import::import(&options),

@@ -1,9 +1,10 @@
 //! `twinscope sharing`: cache lines that threads fight over, of a recording, of a process, or of a command.
 
 use crate::compare::window;
+use crate::short;
 use crate::text::{self, clean, cut};
 use anyhow::{Context, Result, bail};
-use clap::{Args, Parser};
+use clap::Args;
 use compare::Choice;
 use query::sharing::{Access, Line, Sharing, Thing};
 use query::{Run, human};
@@ -52,32 +53,20 @@ const LENGTH: &str = "10s";
 /// Accesses that are shown of a line.
 const SHOWN: usize = 12;
 
-/// `twinscope record`, to have its options read.
-#[derive(Parser)]
-struct Recorded {
-    #[command(flatten)]
-    options: recorder::Record,
-}
-
 /// Records what was asked for; the exit code of the command.
 fn record(options: &Options, to: &Path) -> Result<u8> {
-    let mut words: Vec<std::ffi::OsString> =
-        ["record", "--sharing", "--quiet", "--force", "-o"].into_iter().map(Into::into).collect();
-    words.push(to.into());
+    let mut words: Vec<std::ffi::OsString> = vec!["--sharing".into()];
     if let Some(pid) = options.pid {
-        words.push("--pid".into());
-        words.push(pid.to_string().into());
+        words.extend(["--pid".into(), pid.to_string().into()]);
     }
     if let Some(length) = options.duration.as_deref().or(options.pid.map(|_| LENGTH)) {
-        words.push("-d".into());
-        words.push(length.into());
+        words.extend(["-d".into(), length.into()]);
     }
     if !options.command.is_empty() {
         words.push("--".into());
         words.extend(options.command.iter().map(Into::into));
     }
-    let recorded = Recorded::try_parse_from(words)?;
-    recorder::record(&recorded.options)
+    short::record(to, &words)
 }
 
 /// Shows it. Returns the exit code.

@@ -167,6 +167,7 @@ mod tests {
         let s = Sawtooth { period: 0.24, swing: 1.84, share: 0.5, p: 1e-9 };
         assert_eq!(swing(&s), "the number of running threads oscillates every 240 ms by 1.8 (p < 0.001)");
         let named = |thread: &str| Serial {
+            stack: Vec::new(),
             from: 3.0,
             to: 5.4,
             thread: Some(("job".into(), thread.into())),

@@ -172,7 +172,8 @@ impl Host {
 
     /// Reads a whole file.
     pub fn read(&self, path: &str) -> Result<Vec<u8>, ReadError> {
-        let mut buffer = Vec::new();
+        // What the kernel makes up has no size: most of it comes at one read.
+        let mut buffer = Vec::with_capacity(4096);
         self.read_into(path, &mut buffer)?;
         Ok(buffer)
     }

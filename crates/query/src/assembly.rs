@@ -485,8 +485,9 @@ mod tests {
         let of = |source: &str, table: &str| {
             by_name(source).and_then(|s| s.tables.iter().copied().find(|t| t.name == table)).expect("a table")
         };
-        let frames = "t number function module build_id offset source kind spins\n\
-            0 1 chase /bin/a aa 4099 a.c:7 native -\n0 2 inner /bin/a - - a.c:9 inlined -\n0 3 made [jit] - - - jit -";
+        let frames = "t number function module build_id offset source kind spins tier\n\
+            0 1 chase /bin/a aa 4099 a.c:7 native - -\n0 2 inner /bin/a - - a.c:9 inlined - -\n\
+            0 3 made [jit] - - - jit - 4";
         let stacks = "t number parent frame\n0 1 - 1\n0 2 1 2\n0 3 - 3";
         let of_whole = "t pid tid comm thread at cpu stack weight\n\
             1 7 7 a a 500000000 0 2 10000000\n1 7 7 a a 600000000 0 3 20000000\n1 7 7 a a 9000000000 0 1 10000000";

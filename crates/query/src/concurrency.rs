@@ -2,12 +2,11 @@
 //! whether the number swings at a regular period.
 
 use crate::Run;
-use crate::profile::unresolved;
+use crate::code::{Code, Frame};
 use crate::stats::concurrency::{profile, serial_phases};
 use crate::stats::sawtooth::{Sawtooth, sawtooth};
-use lexicon::Roles;
 use model::{NULL, Status, Symbols, Window};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ops::Range;
 
 /// Length of a slot of table `running`, nanoseconds.
@@ -27,6 +26,8 @@ pub struct Serial {
     pub thread: Option<(String, String)>,
     /// The function that ran in most of the samples of it, libraries of the system and the kernel aside.
     pub function: Option<String>,
+    /// The stack of most of its samples, innermost first.
+    pub stack: Vec<Frame>,
 }
 
 impl Serial {
@@ -64,6 +65,7 @@ impl Concurrency {
                 to: r.end as f64 * seconds,
                 thread: None,
                 function: None,
+                stack: Vec::new(),
             })
             .collect();
         name(run, &mut serial);
@@ -150,6 +152,7 @@ fn name(run: &Run, phases: &mut [Serial]) {
     let threads = most(named);
     let code = Code::load(run, stacks.keys().map(|&(_, stack)| stack));
     let function = |stack: i64| code.running(stack);
+    let heaviest = most(stacks.iter().map(|(key, weight)| (*key, *weight)));
     let mut sums: HashMap<(usize, String), i64> = HashMap::new();
     for ((phase, stack), weight) in stacks {
         if let Some(function) = function(stack) {
@@ -160,57 +163,7 @@ fn name(run: &Run, phases: &mut [Serial]) {
     for (index, phase) in phases.iter_mut().enumerate() {
         phase.thread = threads.get(&index).cloned();
         phase.function = functions.get(&index).cloned();
-    }
-}
-
-/// The functions of some stacks.
-struct Code {
-    /// By stack: its caller's stack, and its frame.
-    stacks: HashMap<i64, (i64, i64)>,
-    /// By frame: what it is called, its roles and its kind.
-    frames: HashMap<i64, (String, Roles, String)>,
-}
-
-impl Code {
-    fn load(run: &Run, wanted: impl Iterator<Item = i64>) -> Self {
-        let (mut all, mut symbols) = (HashMap::new(), Symbols::default());
-        run.recording.scan("stack", &["number", "parent", "frame"], None, &mut symbols, |batch| {
-            for row in 0..batch.len() {
-                let [number, parent, frame] = [0, 1, 2].map(|c| batch.cell(c, row));
-                all.insert(number, (parent, frame));
-            }
-        });
-        let mut stacks = HashMap::new();
-        for mut at in wanted {
-            // A circle, which a damaged table may have, ends where it was before.
-            while let Some(&stack) = all.get(&at)
-                && stacks.insert(at, stack).is_none()
-            {
-                at = stack.0;
-            }
-        }
-        let used: HashSet<i64> = stacks.values().map(|&(_, frame)| frame).filter(|frame| *frame != NULL).collect();
-        let (mut frames, mut symbols) = (HashMap::new(), Symbols::default());
-        run.recording.scan("frame", &["number", "function", "module", "kind"], None, &mut symbols, |batch| {
-            for row in (0..batch.len()).filter(|&row| used.contains(&batch.cell(0, row))) {
-                let text = |column| batch.symbols.text(batch.cell(column, row)).unwrap_or("");
-                let name = if text(1).is_empty() { unresolved(text(2)) } else { text(1).to_owned() };
-                let roles = lexicon::roles(&name, text(2), text(3));
-                frames.insert(batch.cell(0, row), (name, roles, text(3).to_owned()));
-            }
-        });
-        Code { stacks, frames }
-    }
-
-    /// The function that runs in a stack: the innermost one that is no library of the system; in the kernel alone, the innermost.
-    fn running(&self, stack: i64) -> Option<String> {
-        let (mut at, mut way) = (stack, Vec::new());
-        while let Some(&(parent, frame)) = self.stacks.get(&at).filter(|_| way.len() <= self.stacks.len()) {
-            way.extend(self.frames.get(&frame));
-            at = parent;
-        }
-        let frame = lexicon::running(way.iter().map(|(_, roles, kind)| (*roles, kind.as_str()))).unwrap_or(0);
-        way.get(frame).map(|(name, ..)| name.clone())
+        phase.stack = heaviest.get(&index).map(|&stack| code.frames(stack)).unwrap_or_default();
     }
 }
 

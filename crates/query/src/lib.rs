@@ -2,7 +2,9 @@
 //! the export ask the same code, so that a number is the same wherever it is shown.
 
 pub mod assembly;
+mod code;
 pub mod concurrency;
+pub mod dump;
 mod error;
 pub mod export;
 pub mod latency;

@@ -18,9 +18,9 @@ use anyhow::Result;
 use host::Host;
 use model::{Coverage, Exit, Manifest, Mark, Status, Symbols, Table, Unavailable, Work};
 use read::Active;
-use sources::Scope;
 use sources::scope::Target;
 use sources::stacks::Stacks;
+use sources::{Flight, Flights, Scope};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -164,6 +164,10 @@ pub fn record(options: &Record) -> Result<u8> {
         missing_by_name,
         host,
     };
+    let flights = options
+        .jfr
+        .clone()
+        .map(|settings| Flights::begin(Host::at(recorder.host.root()), scope.target.clone(), settings, path.clone()));
     let ended = match recorder.run(&keeper, &progress, &mut manifest, &path) {
         Ok(ended) => ended,
         Err(why) => {
@@ -199,6 +203,7 @@ pub fn record(options: &Record) -> Result<u8> {
             );
         });
     }
+    say_flights(flights, options.quiet);
     if recorder.counter.is_some() && manifest.work.is_none() && !options.quiet {
         say!("twinscope: --throughput: nothing matched, so that runs can only be compared per second");
     }
@@ -394,6 +399,33 @@ impl Recorder<'_> {
             0 => String::new(),
             1 => format!(", 1 source unavailable{denied}: see `twinscope sources`"),
             n => format!(", {n} sources unavailable{denied}: see `twinscope sources`"),
+        }
+    }
+}
+
+/// Ends flight recordings, and says where they are and what they cost.
+fn say_flights(flights: Option<Flights>, quiet: bool) {
+    let Some(flights) = flights else { return };
+    let found = flights.finish();
+    if found.is_empty() {
+        say!("twinscope: --jfr: no JVM was found");
+    }
+    for Flight { pid, comm, written } in found {
+        match written {
+            Ok(written) if !quiet => {
+                let cost = match written.cost {
+                    Some((cpu, memory)) => format!(
+                        "; it took {:.2} s of CPU time, and {} of memory when it began",
+                        cpu.as_secs_f64(),
+                        progress::bytes(memory)
+                    ),
+                    None => "; it was running before".into(),
+                };
+                let (path, size) = (written.path.display(), progress::bytes(written.bytes));
+                say!("flight recording of {comm} ({pid}) in {path} ({size}){cost}");
+            }
+            Ok(_) => {}
+            Err(why) => say!("twinscope: --jfr: no flight recording of {comm} ({pid}): {why}"),
         }
     }
 }

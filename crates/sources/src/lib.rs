@@ -9,10 +9,10 @@ mod cputime;
 #[cfg(feature = "bpf")]
 mod dearness;
 mod entities;
-#[cfg_attr(not(feature = "bpf"), allow(dead_code, unused_imports, reason = "most of it is asked by what needs BPF"))]
+#[cfg_attr(not(feature = "bpf"), allow(dead_code))]
 mod looking;
 pub mod mask;
-#[cfg_attr(not(feature = "bpf"), allow(dead_code, unused_imports, reason = "most of it is asked by what needs BPF"))]
+#[cfg_attr(not(feature = "bpf"), allow(dead_code))]
 mod memory;
 pub mod parse;
 pub mod scope;
@@ -34,7 +34,7 @@ mod ethtool;
 mod facts;
 mod faults;
 mod filesystems;
-#[cfg_attr(not(feature = "bpf"), allow(dead_code, unused_imports, reason = "most of it is asked by what needs BPF"))]
+#[cfg_attr(not(feature = "bpf"), allow(dead_code, unused_imports))]
 mod hotspot;
 mod hugepages;
 mod instructions;
@@ -71,6 +71,7 @@ mod turns;
 mod vmstat;
 mod zoneinfo;
 
+pub use jvm::{Flight, Flights};
 pub use reads::ReadFrom;
 pub use source::{Open, Pace, Reader, Scope, Source};
 

@@ -46,13 +46,47 @@ told as (select stack, max(leaf) as leaf, max(depth) as depth, max(main) as main
 select count(*) as samples, sum(t.depth = 100 and t.main and not t.cut) as exact, sum(t.nameless) as nameless
 from sample w join told t on t.stack = w.stack where t.leaf";
 
+/// Compiles it; `false` where that cannot be done here.
+fn compile(folder: &Folder) -> bool {
+    std::fs::write(folder.path("Deep.java"), SOURCE).expect("a folder that can be written");
+    let compiled = Command::new("javac").arg("Deep.java").current_dir(folder.path("")).output();
+    let is_compiled = compiled.as_ref().is_ok_and(|done| done.status.success());
+    if !is_compiled {
+        skipped("a program of Java", &format!("javac does not compile: {compiled:?}"));
+    }
+    is_compiled
+}
+
+#[test]
+fn a_flight_recording_is_taken_where_it_is_asked_for() {
+    let folder = Folder::new();
+    if !compile(&folder) {
+        return;
+    }
+    let class_path = folder.path("");
+    let class_path = class_path.to_str().expect("a plain path");
+    let command = ["--only", "jvm", "--jfr", "-o", FILE, "--", "java", "-cp", class_path, "Deep"];
+    let done = folder.expect(0, ["record"].into_iter().chain(command));
+    assert!(done.stdout.contains("attached: true"), "{}", done.stdout);
+    let line = done.stderr.lines().find(|line| line.starts_with("flight recording of java")).unwrap_or_else(|| {
+        panic!("no word of it: {}", done.stderr);
+    });
+    assert!(line.contains("of CPU time") && line.contains("of memory"), "{line}");
+    let pid = folder.rows(FILE, "select pid from run")[0]["pid"].as_i64().expect("its number");
+    let flight = format!("run.{pid}.jfr");
+    assert!(folder.path(&flight).exists(), "{line}");
+    folder.expect(0, ["import", "-o", "flight.twin", &flight]);
+    let samples = folder.rows("flight.twin", "select count(*) as n from sample")[0]["n"].as_i64();
+    assert!(samples > Some(0), "{line}");
+    // What is not asked for cannot be said.
+    folder.expect(2, ["record", "--jfr=a,b", "-o", "no.twin", "--", "true"]);
+}
+
 #[test]
 fn stacks_of_a_jvm_are_whole_without_asking_it() {
     let folder = Folder::new();
-    std::fs::write(folder.path("Deep.java"), SOURCE).expect("a folder that can be written");
-    let compiled = Command::new("javac").arg("Deep.java").current_dir(folder.path("")).output();
-    if !compiled.as_ref().is_ok_and(|done| done.status.success()) {
-        return skipped("stacks of a JVM", &format!("javac does not compile: {compiled:?}"));
+    if !compile(&folder) {
+        return;
     }
     let class_path = folder.path("");
     let class_path = class_path.to_str().expect("a plain path");

@@ -22,6 +22,7 @@ mod record;
 mod resolve;
 mod sharing;
 mod stacks;
+mod threads;
 mod tune;
 mod turns;
 mod usage;

@@ -5,6 +5,7 @@
 //! `data` what lies at an address, `code` what code does and how stacks go on through it, `counters` what the JVM counts of itself, `flags` what its options came to, `internals` what it keeps in variables that
 //! only its symbol table names, `objects` what is in fields of Java objects, and `roster` its threads.
 
+mod attach;
 mod code;
 mod counters;
 mod data;
@@ -22,6 +23,7 @@ mod threads;
 mod version;
 mod way;
 
+pub(crate) use attach::Attached;
 pub(crate) use code::{Code, CodeHeap, CodeHeaps, Copy, End, Frames, Hot, HotHeap, JavaFrame, OSR, Run, Start};
 pub(crate) use counters::Counters;
 pub(crate) use data::{Data, Kind, SecondarySupers};

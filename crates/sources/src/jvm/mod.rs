@@ -4,24 +4,22 @@
 //! A thread of its own (`watch`) looks at the JVMs that the recording looks at (`found`) some dozens of times a second, and tells single pauses by what
 //! came between two looks (`pauses`).
 
-#[cfg(feature = "bpf")]
+mod flight;
 mod found;
-#[cfg(feature = "bpf")]
 mod lack;
-#[cfg(feature = "bpf")]
 mod pauses;
-#[cfg(feature = "bpf")]
 mod reader;
-#[cfg(feature = "bpf")]
 mod since;
-#[cfg(all(test, feature = "bpf"))]
+#[cfg(test)]
 mod tests;
-#[cfg(feature = "bpf")]
 mod watch;
+
+pub use flight::{Flight, Flights};
 
 use crate::{Pace, Reader, Scope, Source};
 use host::Host;
 use model::{Unavailable, jvm};
+
 /// HotSpot JVMs.
 pub static SOURCE: Source = Source {
     name: "jvm",
@@ -44,12 +42,6 @@ pub static SOURCE: Source = Source {
     open,
 };
 
-#[cfg(not(feature = "bpf"))]
-fn open(_host: &Host, _scope: &Scope) -> Result<Box<dyn Reader>, Unavailable> {
-    Err(crate::without_bpf())
-}
-
-#[cfg(feature = "bpf")]
 fn open(host: &Host, scope: &Scope) -> Result<Box<dyn Reader>, Unavailable> {
     if host.is_fixture() {
         return Err(Unavailable::not_applicable("a recorded host runs no JVM"));

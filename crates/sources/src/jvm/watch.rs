@@ -5,7 +5,7 @@ use super::lack::Lack;
 use super::pauses::{Collector, Kind, Pause, Pauses, Reading, Sum, is_collection};
 use super::since::Since;
 use crate::cputime::own_time;
-use crate::hotspot::{CodeHeap, CodeHeaps, Counters, Internals, JavaThread, Roster, Unknown, Way};
+use crate::hotspot::{CodeHeap, CodeHeaps, Counters, Internals, JavaThread, Roster, Safepoint, Unknown, Way};
 use crate::looking::{Look, Looker, Why};
 use crate::memory::{Process, Trouble};
 use crate::scope::Target;
@@ -16,9 +16,13 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Between two looks, where pauses come one by one; where they come faster; and at most.
-const PAUSE: Duration = Duration::from_millis(25);
+/// Between two looks: at first, while pauses come fast, and while none come. Waking up costs more than looking, so that one looks no more often than pauses
+/// come: a quarter of the time between two of them.
+const FIRST: Duration = Duration::from_millis(25);
 const SHORTEST: Duration = Duration::from_millis(5);
+const IDLE: Duration = Duration::from_millis(200);
+const A_PAUSE: u32 = 4;
+/// At most.
 const LONGEST: Duration = Duration::from_secs(1);
 /// A look that took so long is followed by a pause so many times as long: the share of a CPU that all looks take.
 const PAUSES: u32 = 400;
@@ -31,6 +35,8 @@ const MOST_JVMS: usize = 64;
 /// What cannot be understood is tried again after so long, and so often.
 const AGAIN: Duration = Duration::from_millis(250);
 const MOST_TRIES: u32 = 60;
+/// After so many looks without a new safepoint there is none to be told: the counters of one are written within microseconds of its end.
+const SETTLED: u32 = 2;
 /// Pauses of a JVM that are kept between two reads.
 const MOST_PAUSES: usize = 65_536;
 /// The place among the counts of compilers of how often they stopped.
@@ -91,6 +97,8 @@ pub(super) struct Watched {
     tries: u32,
     is_understood: bool,
     steps: Pauses,
+    /// The safepoint that ended last, and at how many looks it was that.
+    settled: (Option<Safepoint>, u32),
     pub pauses: Vec<Pause>,
     /// Pauses that found no room.
     pub lost: u64,
@@ -126,8 +134,9 @@ pub(super) struct State {
     pub watched: BTreeMap<u32, Watched>,
     pub missing: Vec<(&'static str, Unavailable)>,
     said: usize,
-    /// How long until the next look, while pauses come faster than looks.
-    fast: Option<Duration>,
+    /// How long until the next look, and when one last found a pause.
+    pace: Option<Duration>,
+    paused: Option<Instant>,
     /// When what changes slowly is looked at next, of all JVMs at once; and whether it was since that was last asked.
     slowly: Option<Instant>,
     pub is_fresh: bool,
@@ -164,7 +173,7 @@ impl State {
             return self.found.wait();
         }
         self.watched.retain(|pid, watched| pids.contains(pid) || !watched.pauses.is_empty());
-        let (mut together, mut cost) = (false, Duration::ZERO);
+        let (mut together, mut found, mut cost) = (false, false, Duration::ZERO);
         let is_due = self.slowly.is_none_or(|at| Instant::now() >= at);
         let mut slow_cost = Duration::ZERO;
         for pid in pids {
@@ -173,6 +182,9 @@ impl State {
                 Watched::new(comm.trim_end().to_owned())
             });
             let before = watched.pauses.len();
+            if is_due {
+                watched.settled = (None, 0);
+            }
             match watched.look(pid, self.start, host, stacks) {
                 Ok(of_look) => cost += of_look,
                 Err(Why::Gone) => self.found.forget(pid),
@@ -195,18 +207,24 @@ impl State {
                 self.said += 1;
                 self.missing.push(item.said(pid));
             }
+            found |= watched.pauses.len() > before;
             together |= watched.pauses.iter().skip(before).any(|pause| pause.together > 1);
         }
         if is_due {
             self.slowly = Some(Instant::now() + (slow_cost * SLOW_PAUSES).max(SLOWLY));
             self.is_fresh = true;
         }
-        self.fast = match (together, self.fast) {
-            (true, fast) => Some((fast.unwrap_or(PAUSE) / 2).max(SHORTEST)),
-            (false, Some(fast)) => Some(fast * 21 / 20).filter(|fast| *fast < PAUSE),
-            (false, None) => None,
+        let pace = self.pace.unwrap_or(FIRST);
+        let pace = match found {
+            _ if together => pace / 2,
+            true => pace.min(self.paused.map_or(FIRST, |paused| paused.elapsed() / A_PAUSE)),
+            false => pace * 21 / 20,
         };
-        (cost * PAUSES).clamp(self.fast.unwrap_or(PAUSE), LONGEST)
+        if found {
+            self.paused = Some(Instant::now());
+        }
+        self.pace = Some(pace.clamp(SHORTEST, IDLE));
+        (cost * PAUSES).clamp(pace.clamp(SHORTEST, IDLE), LONGEST)
     }
 }
 
@@ -238,6 +256,7 @@ impl Watched {
             tries: 0,
             is_understood: false,
             steps: Pauses::default(),
+            settled: (None, 0),
             pauses: Vec::new(),
             lost: 0,
             collectors: BTreeMap::new(),
@@ -281,6 +300,10 @@ impl Watched {
         }
         let begin = own_time();
         let before = self.internals.safepoint(&memory).or_else(|trouble| self.without_memory(trouble))?;
+        // Most looks find nothing new: then this is all that they cost.
+        if before.is_some() && self.settled.0 == before && self.settled.1 >= SETTLED {
+            return Ok(own_time().saturating_sub(begin));
+        }
         self.read(pid, &memory, host)?;
         let after = self.internals.safepoint(&memory).or_else(|trouble| self.without_memory(trouble))?;
         // What changes while a safepoint goes on is read when it is over.
@@ -288,6 +311,7 @@ impl Watched {
         if is_quiet && let Some(reading) = self.reading(&memory, before)? {
             let is_new = self.is_new(start);
             let found = self.steps.step(reading, is_new);
+            self.settled = (before, if self.settled.0 == before { self.settled.1 + 1 } else { 1 });
             self.counted.collectors.go_on();
             self.counted.stops.go_on();
             let room = MOST_PAUSES.saturating_sub(self.pauses.len());
@@ -368,7 +392,7 @@ impl Watched {
     }
 
     /// What single pauses are told by; `None` while a collection goes on.
-    fn reading(&mut self, memory: &Process, last: Option<crate::hotspot::Safepoint>) -> Result<Option<Reading>, Why> {
+    fn reading(&mut self, memory: &Process, last: Option<Safepoint>) -> Result<Option<Reading>, Why> {
         let operations = self
             .internals
             .counts(memory)

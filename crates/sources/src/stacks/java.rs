@@ -97,6 +97,12 @@ impl Processes {
         self.by_pid.get(&pid).is_some_and(|process| is_due(&process.java)) && self.is_jvm(pid)
     }
 
+    /// Whether what a JVM's code is will be known later: it is still starting.
+    fn awaits_java(&self, pid: u32) -> bool {
+        let is_unknown = |java: &Java| matches!(java, Java::Unknown(..));
+        self.by_pid.get(&pid).is_some_and(|process| is_unknown(&process.java)) && self.is_jvm(pid)
+    }
+
     /// Follows a stack that is in a JVM's code through it; `None` where it is not, or that code is not understood: then nothing was added.
     pub(super) fn java(
         &mut self,
@@ -153,6 +159,11 @@ impl Processes {
 }
 
 impl Stacks {
+    /// Whether stacks of a process will be followed further later: it is a JVM that is still starting.
+    pub fn awaits_java(&self, pid: u32) -> bool {
+        self.state().processes.awaits_java(pid)
+    }
+
     /// Finds out what a JVM's code is.
     pub(super) fn find_java(&self, pid: u32) {
         let begin = Instant::now();

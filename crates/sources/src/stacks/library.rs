@@ -40,7 +40,6 @@ impl Stacks {
     ///
     /// # Errors
     /// In words: its file cannot be read, or it was stripped and there is no file with its symbols.
-    #[cfg_attr(not(feature = "bpf"), allow(dead_code, reason = "asked by what needs BPF"))]
     pub(crate) fn internals(&self, pid: u32, file: &str, names: &[&str]) -> Option<Result<Variables, String>> {
         let is_it = |path: &str| path.strip_suffix(file).is_some_and(|folder| folder.ends_with('/'));
         let (base, module, _) = self.state().processes.library(self.host(), pid, is_it)?;
@@ -139,11 +138,9 @@ fn is_python_program(name: &[u8]) -> bool {
 }
 
 /// Addresses and sizes of variables in a process.
-#[cfg_attr(not(feature = "bpf"), allow(dead_code, reason = "asked by what needs BPF"))]
 pub(crate) type Variables = Vec<Option<(u64, u64)>>;
 
 /// The variables of a file by its symbol table; `None` where it has none.
-#[cfg_attr(not(feature = "bpf"), allow(dead_code, reason = "asked by what needs BPF"))]
 fn private(base: u64, file: &std::fs::File, names: &[&str]) -> Option<Variables> {
     let cache = ReadCache::new(Positioned::new(file));
     let parsed = ElfFile64::<LittleEndian, _>::parse(&cache).ok()?;

@@ -121,7 +121,6 @@ pub struct Registers {
 pub use callers::{Callers, Innermost};
 pub(crate) use code::waits_by;
 pub(crate) use data::{Place as Position, Thing, ThingKind};
-#[cfg_attr(not(feature = "bpf"), allow(unused_imports, reason = "asked by what needs BPF"))]
 pub(crate) use hotspot::own_number;
 pub use library::GoRuntime;
 pub use python::PythonStack;

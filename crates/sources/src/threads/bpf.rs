@@ -49,6 +49,8 @@ pub(super) struct BpfReader {
     buffer: Vec<u8>,
     lost_before: [u64; 3],
     missed_before: u64,
+    /// Whether the next read is the last.
+    is_last: bool,
     /// What this kernel does not have, until it is said.
     missing: Vec<(&'static str, Unavailable)>,
 }
@@ -105,6 +107,7 @@ impl BpfReader {
             buffer: Vec::new(),
             lost_before: [0; 3],
             missed_before: 0,
+            is_last: false,
             missing,
         })
     }
@@ -210,6 +213,13 @@ impl Reader for BpfReader {
         self.ledgers.put(out);
         self.waits.put(&self.ledgers, out);
         self.goroutines.read(&self.ledgers, out);
+        if self.is_last {
+            self.waits.put_dump(&threads, out);
+        }
         self.put_collectors(out)
+    }
+
+    fn ends(&mut self) {
+        self.is_last = true;
     }
 }

@@ -74,6 +74,19 @@ struct Key {
     holder_stack: i64,
 }
 
+impl Key {
+    /// What it is called, where it has a name.
+    fn name(&self, stacks: &Stacks) -> Option<String> {
+        match &self.of {
+            Some(of) if self.is_parked => Some(of.to_string()),
+            Some(of) => Some(format!("monitor of {of}")),
+            None if self.address == 0 => None,
+            None if self.is_kernel => stacks.kernel_symbol(self.address).map(|name| name.to_string()),
+            None => stacks.data_symbol(self.pid, self.address),
+        }
+    }
+}
+
 /// Waits of a JVM's thread for a monitor, until it is known for which.
 #[derive(Debug)]
 struct OfMonitor {
@@ -88,6 +101,8 @@ pub(super) struct Locks {
     waits: Vec<OfMonitor>,
     monitors: Monitors,
     known: Known,
+    /// Of threads that wait still, what for.
+    open: HashMap<u32, Key>,
 }
 
 impl Locks {
@@ -97,6 +112,7 @@ impl Locks {
             waits: Vec::new(),
             monitors: Monitors::new(stacks.clone()),
             known: Known::default(),
+            open: HashMap::new(),
         }
     }
 
@@ -104,6 +120,7 @@ impl Locks {
     pub fn begin(&mut self) {
         self.locks.clear();
         self.waits.clear();
+        self.open.clear();
         self.monitors.begin();
     }
 
@@ -113,6 +130,9 @@ impl Locks {
         let key = key(wait, ledgers, out);
         let mut sums = Sums::default();
         sums.add(wait.count, wait.time, [0; 2], site);
+        if site.slot == OPEN {
+            self.open.insert(site.tid, key.clone());
+        }
         if wait.verdict == Verdict::Lock("monitor") && !key.is_kernel && self.monitors.is_jvm(site.pid) {
             // The futex is the thread's own. Timers, too, end waits, in the name of whoever was interrupted.
             let key = match ledgers.is_thread(site.pid, site.waker_thread) {
@@ -183,6 +203,18 @@ impl Locks {
         }
     }
 
+    /// What the threads of a process wait for now, as its JVM says, and who has it.
+    pub fn now(&mut self, pid: u32) -> Vec<(u32, Monitor)> {
+        self.monitors.now(pid)
+    }
+
+    /// The lock that a thread waits for now, in words, and who has it.
+    pub fn awaited(&self, tid: u32, stacks: &Stacks) -> Option<(Option<String>, i64)> {
+        let key = self.open.get(&tid)?;
+        let address = || (key.address != 0).then(|| format!("{:#x}", key.address));
+        Some((key.name(stacks).or_else(address), key.holder_tid))
+    }
+
     /// Puts the rows.
     pub fn put(&mut self, stacks: &Stacks, ledgers: &Ledgers, out: &mut Out<'_>) {
         self.find_monitors(ledgers, out);
@@ -191,19 +223,12 @@ impl Locks {
         for (key, sums) in locks {
             let process = out.bytes(text(&key.process));
             let address = if key.address == 0 { NULL } else { out.text(&format!("{:#x}", key.address)) };
-            let name = match &key.of {
-                Some(of) if key.is_parked => Some(of.to_string()),
-                Some(of) => Some(format!("monitor of {of}")),
-                None if key.address == 0 => None,
-                None if key.is_kernel => stacks.kernel_symbol(key.address).map(|name| name.to_string()),
-                None => stacks.data_symbol(key.pid, key.address),
-            };
             let row = [
                 i64::from(key.pid),
                 process,
                 key.kind,
                 address,
-                name.map_or(NULL, |name| out.text(&name)),
+                key.name(stacks).map_or(NULL, |name| out.text(&name)),
                 key.stack,
                 key.holder,
                 key.holder_tid,

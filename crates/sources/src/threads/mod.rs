@@ -84,7 +84,7 @@ struct Coarse {
 impl Reader for Coarse {
     fn read(&mut self, host: &Host, out: &mut Out<'_>) -> Result<(), Unavailable> {
         if let Some(why) = self.without_bpf.take() {
-            for table in ["wait", "run_queue", "running", "lock"] {
+            for table in ["wait", "run_queue", "running", "lock", "thread_dump"] {
                 out.missing(table, why.clone());
             }
             out.missing("thread_time", Unavailable { why: format!("only sampled: {}", why.why), ..why });

@@ -143,6 +143,22 @@ impl Monitors {
         state.watched.get_mut(&pid).map(|watched| std::mem::take(&mut watched.seen)).unwrap_or_default()
     }
 
+    /// What the threads of a process wait for now, if it is a JVM that is understood: monitors, and what they are parked for.
+    pub fn now(&mut self, pid: u32) -> Vec<(u32, Monitor)> {
+        let now = Instant::now();
+        if !self.is_jvm(pid) {
+            return Vec::new();
+        }
+        let mut state = self.0.found();
+        let watched = state.watched.entry(pid).or_insert_with(|| Watched::new(now));
+        let before = std::mem::take(&mut watched.seen);
+        watched.parked = Some(now + AFTER);
+        state.look(pid, self.0.stacks());
+        let Some(watched) = state.watched.get_mut(&pid) else { return Vec::new() };
+        let found = std::mem::replace(&mut watched.seen, before);
+        found.sightings.into_keys().map(|sighting| (sighting.tid, sighting.monitor)).collect()
+    }
+
     /// What could not be read, once for each process.
     pub fn missing(&mut self) -> Vec<Unavailable> {
         std::mem::take(&mut self.0.found().missing)

@@ -21,6 +21,8 @@ pub(super) const COLLECTOR: usize = 5;
 pub(super) const GOROUTINE: usize = 6;
 /// The same since the read before, with their stacks.
 pub(super) const GOROUTINE_WAIT: usize = 7;
+/// What each thread did at the end.
+pub(super) const DUMP: usize = 8;
 
 /// Places of the states among the columns.
 pub(super) mod column {
@@ -365,6 +367,25 @@ static GOROUTINE_WAIT_TABLE: Table = Table::wide(
     .locks(Locks { name: "", kind: "reason", address: "", only: GO_LOCKS }),
 );
 
+static DUMP_TABLE: Table = Table::wide(
+    "thread_dump",
+    "what each thread was doing when the recording ended; nothing is stopped for it",
+    &[
+        PID,
+        Column::number("tid", "thread id"),
+        COMM,
+        THREAD,
+        Column::label("state", "running, runnable, throttled; else what it was blocked in, a state of thread_time"),
+        Column::label("what", "the kernel function that it waited in, or the system call"),
+        stack("stack", "where it waited; NULL of a thread that ran (`sample` has those)"),
+        Column::label("object", "what it waited for: class of a Java monitor or synchronizer, the lock's variable or address; NULL where that is not known"),
+        Column::number("holder_tid", "thread id of who held it; NULL where that is not known"),
+        Column::gauge("since", Unit::Nanoseconds, "how long it had been in this state, as far as the recording goes back"),
+    ],
+)
+.of_events()
+.scoped();
+
 /// The tables.
 pub(super) static TABLES: &[&Table] = &[
     &THREAD_TIME_TABLE,
@@ -375,6 +396,7 @@ pub(super) static TABLES: &[&Table] = &[
     &COLLECTOR_TABLE,
     &GOROUTINE_TABLE,
     &GOROUTINE_WAIT_TABLE,
+    &DUMP_TABLE,
 ];
 
 /// The charts.

@@ -4,9 +4,10 @@ use super::calls;
 use super::classify;
 use super::ledger::{Ledgers, Shares, text};
 use super::locks::{Locks, Sums, Wait};
-use super::records::{Blocked, KernelStack, Name, OPEN, SITES, Site, UserStack, state};
+use super::monitors::Monitor;
+use super::records::{Blocked, KernelStack, Name, OPEN, SITES, Site, Thread, UserStack, state};
 use super::shared::Shared as SharedLedgers;
-use super::tables::{WAIT, WORDS};
+use super::tables::{DUMP, WAIT, WORDS};
 use crate::memory::{Memory, Process};
 use crate::stacks::{Callers, Innermost, PythonStack, Registers, Stacks};
 use host::Host;
@@ -23,6 +24,17 @@ const MOST_READ: usize = 64;
 const MOST_ASKED: usize = 16_384;
 /// So much of it, bytes; `MOST_STACK` of ledger.h.
 const MOST_STACK: usize = 32 << 10;
+
+/// Stacks of JVMs that are still starting are kept; as many.
+const MOST_EARLY: usize = 128;
+
+/// A copied stack that is kept.
+struct Early {
+    pid: u32,
+    place: u64,
+    registers: [u64; 4],
+    bytes: Vec<u8>,
+}
 
 /// What is known of a place where threads block: one user stack.
 #[derive(Debug)]
@@ -94,9 +106,13 @@ pub(super) struct Waits {
     whole: HashMap<(u64, u64), i64>,
     /// Threads that are blocked where nobody has copied their stack.
     asked: VecDeque<Blocked>,
+    /// Stacks of JVMs that were still starting: they are followed again, as the kernel copies each but once.
+    early: Vec<Early>,
     told: HashMap<u32, [Told; SITES]>,
     shares: HashMap<u32, Shares>,
     waits: HashMap<WaitKey, Sums>,
+    /// Of threads that wait still, in what state, in what, and where.
+    open: HashMap<u32, (usize, i64, i64)>,
     locks: Locks,
     read: u64,
     /// How often names of code that processes make had been read at this read.
@@ -115,9 +131,11 @@ impl Waits {
             kernels: HashMap::new(),
             whole: HashMap::new(),
             asked: VecDeque::new(),
+            early: Vec::new(),
             told: HashMap::new(),
             shares: HashMap::new(),
             waits: HashMap::new(),
+            open: HashMap::new(),
             read: 0,
             maps_read: 0,
         }
@@ -129,8 +147,10 @@ impl Waits {
         self.maps_read = self.stacks.maps_read();
         self.shares.clear();
         self.waits.clear();
+        self.open.clear();
         self.pythons.clear();
         self.locks.begin();
+        self.follow_again();
         if self.places.len() > MOST_STACKS || self.kernels.len() > MOST_STACKS {
             let oldest = self.read.saturating_sub(60);
             self.places.retain(|_, place| place.used >= oldest);
@@ -148,6 +168,16 @@ impl Waits {
         self.pythons.insert(stack.at, stack);
     }
 
+    /// Follows stacks again that came before it was known how.
+    fn follow_again(&mut self) {
+        let (early, stays): (Vec<Early>, Vec<Early>) =
+            std::mem::take(&mut self.early).into_iter().partition(|early| !self.stacks.awaits_java(early.pid));
+        self.early = stays;
+        for Early { pid, place, registers, bytes } in early {
+            self.take_user_stack(&UserStack { pid, place, registers, bytes: &bytes });
+        }
+    }
+
     pub fn take_user_stack(&mut self, copy: &UserStack<'_>) {
         let [ip, sp, bp, lr] = copy.registers;
         let registers = Registers { ip, sp, bp, lr, ..Registers::default() };
@@ -161,6 +191,10 @@ impl Waits {
             }
         }
         self.whole.retain(|(place, _), _| *place != copy.place);
+        if self.early.len() < MOST_EARLY && self.stacks.awaits_java(copy.pid) {
+            let &UserStack { pid, place, registers, bytes } = copy;
+            self.early.push(Early { pid, place, registers, bytes: bytes.to_vec() });
+        }
         let mut place = Place { stack, is_whole, sp, verdict: Verdict::Unknown, unnamed: None, used: self.read };
         place.look(innermost, self.maps_read, &self.stacks, &mut self.callers);
         self.places.insert(copy.place, place);
@@ -234,6 +268,9 @@ impl Waits {
         let waker_stack = self.places.get(&site.waker_place).map_or(NULL, |place| place.stack);
         let waker = if site.waker == 0 { NULL } else { out.bytes(text(&site.waker_name)) };
         let what = self.what(site, out);
+        if site.slot == OPEN {
+            self.open.insert(site.tid, (column, what, stack));
+        }
         let key = WaitKey { pid: site.pid, process, thread, state: column, what, stack, waker, waker_stack };
         self.waits.entry(key).or_default().add(count, time, timed_out, site);
         if column == 0 {
@@ -333,6 +370,44 @@ impl Waits {
             out.row(WAIT, &row);
         }
         self.locks.put(&self.stacks, ledgers, out);
+    }
+
+    /// Puts what each thread does now.
+    pub fn put_dump(&mut self, threads: &[Thread], out: &mut Out<'_>) {
+        let mut known: HashMap<u32, HashMap<u32, Monitor>> = HashMap::new();
+        for thread in threads {
+            let of_process =
+                known.entry(thread.pid).or_insert_with(|| self.locks.now(thread.pid).into_iter().collect());
+            let open = self.open.get(&thread.tid);
+            let (object, holder) = match of_process.get(&thread.tid) {
+                Some(Monitor { of, owner, .. }) => {
+                    (of.as_ref().map(ToString::to_string), if *owner == 0 { NULL } else { i64::from(*owner) })
+                }
+                None => self.locks.awaited(thread.tid, &self.stacks).unwrap_or((None, NULL)),
+            };
+            let state = match (thread.state, open) {
+                (state::RUNNING, _) => "running",
+                (state::RUNNABLE, _) => "runnable",
+                (state::THROTTLED, _) => "throttled",
+                (_, Some((column, ..))) => WORDS.get(*column).copied().unwrap_or("other"),
+                (kernel, None) => WORDS.get(kernel.saturating_sub(state::LOCK)).copied().unwrap_or("other"),
+            };
+            let is_blocked = thread.state >= state::LOCK;
+            let (what, stack) = open.filter(|_| is_blocked).map_or((NULL, NULL), |(_, what, stack)| (*what, *stack));
+            let row = [
+                i64::from(thread.pid),
+                i64::from(thread.tid),
+                out.bytes(text(&thread.process)),
+                out.bytes(text(&thread.name)),
+                out.text(state),
+                what,
+                stack,
+                object.filter(|_| is_blocked).map_or(NULL, |object| out.text(&object)),
+                if is_blocked { holder } else { NULL },
+                thread.now.saturating_sub(thread.since) as i64,
+            ];
+            out.row(DUMP, &row);
+        }
     }
 }
 

@@ -1,0 +1,68 @@
+-- cause huge-pages: memory is in small pages: looking up addresses misses the TLB
+-- layer: code
+-- page: profiles memory
+-- needs: thread_time sample instruction_sample code meminfo
+-- against: yes
+-- before: memory-bound
+-- says: loops of {subject:fn} wait longer for memory, {each:s} a round (baseline {each_before:s}): {huge:B} are in huge
+--   pages, of the baseline {against_huge:B}
+-- evidence: memory of programs: {memory:B}, of it in huge pages {part:%} (baseline {against_part:%})
+-- check: grep -i huge /proc/meminfo; AnonHugePages in /proc/PID/smaps_rollup; perf stat -e dTLB-load-misses
+-- try: -XX:+UseTransparentHugePages or -XX:+UseLargePages (JVM), madvise(MADV_HUGEPAGE), malloc's
+--   glibc.malloc.hugetlb=1; else echo always > /sys/kernel/mm/transparent_hugepage/enabled
+-- experiment: setting /sys/kernel/mm/transparent_hugepage/enabled: x1 always
+-- see: Documentation/admin-guide/mm/transhuge.rst
+-- when:
+-- A TLB of some 1,500 entries covers 6 MB in small pages and 3 GB in huge ones: less memory than 64 MB is not the story.
+with pages as materialized (
+    select mean(iif(side = 'slow', huge, null), seconds) as huge,
+           mean(iif(side = 'against', huge, null), seconds) as against_huge,
+           mean(iif(side = 'slow', memory, null), seconds) as memory,
+           mean(iif(side = 'against', memory, null), seconds) as against_memory
+    from (select side, seconds, sum(iif(field in ('AnonHugePages', 'Hugetlb'), value, 0)) as huge,
+                 sum(iif(field in ('AnonPages', 'Hugetlb'), value, 0)) as memory
+          from w_meminfo where field in ('AnonHugePages', 'AnonPages', 'Hugetlb') group by run, side, t)
+)
+select ramp(against_huge - huge, 64e6, 192e6) * ramp(against_huge / against_memory - huge / memory, 0.15, 0.35)
+           as score,
+       huge, against_huge, memory, 100 * huge / memory as part, 100 * against_huge / against_memory as against_part
+from pages
+-- claims:
+with grown_rounds as materialized (
+    select function, (slow_ns - against_ns) * slow_rounds / 1e9 as more, grown(slow_ns, against_ns, 1.07, 1.2) as score
+    from loop_rate where slow_bound = 'memory' and apart = 1 and slow_ns > against_ns
+),
+cells as materialized (
+    select function, sum(slow - against) as growth from budget
+    where state = 'user' and aside = 0 and fresh = 0 group by function having growth > 0
+)
+select coalesce(b.focus, b.function) as subject, b.cell, g.score * min(1.0, g.more / c.growth) as part
+from budget b join grown_rounds g on g.function = b.function join cells c on c.function = b.function
+where b.state = 'user' and b.aside = 0 and b.fresh = 0 and b.slow > b.against
+-- tells:
+select coalesce(b.focus, b.function) as subject, l.slow_ns / 1e9 as each, l.against_ns / 1e9 as each_before,
+       max(b.slow - b.against)
+from claimed d join budget b on b.cell = d.cell join loop_rate l on l.function = b.function group by 1
+-- test claims: the baseline has its table in huge pages
+-- budget* state=user function=find focus=find slow=5 against=3
+-- budget state=user function=parse focus=parse slow=2 against=1
+-- loop_rate function=find slow_ns=100 against_ns=60 slow_rounds=5e7 against_rounds=5e7 apart=1 slow_bound=memory
+-- w_meminfo side=slow run=slow field=AnonHugePages value=0 seconds=5 t=5
+-- w_meminfo side=slow run=slow field=AnonPages value=2e9 seconds=5 t=5
+-- w_meminfo side=against run=against field=AnonHugePages value=1.5e9 seconds=5 t=5
+-- w_meminfo side=against run=against field=AnonPages value=2e9 seconds=5 t=5
+-- says 'loops of `find()` wait longer for memory, 100 ns a round (baseline 60 ns): 0 B are in huge pages, of the baseline 1.40 GiB'
+-- test refuses: both have it in huge pages
+-- budget state=user function=find focus=find slow=5 against=1
+-- loop_rate function=find slow_ns=100 against_ns=20 slow_rounds=5e7 against_rounds=5e7 apart=1 slow_bound=memory
+-- w_meminfo side=slow run=slow field=AnonHugePages value=1.5e9 seconds=5 t=5
+-- w_meminfo side=slow run=slow field=AnonPages value=2e9 seconds=5 t=5
+-- w_meminfo side=against run=against field=AnonHugePages value=1.5e9 seconds=5 t=5
+-- w_meminfo side=against run=against field=AnonPages value=2e9 seconds=5 t=5
+-- test refuses: the loop waits no longer
+-- budget state=user function=find focus=find slow=5 against=1
+-- loop_rate function=find slow_ns=20 against_ns=20 slow_rounds=25e7 against_rounds=5e7 apart=0 slow_bound=memory
+-- w_meminfo side=slow run=slow field=AnonHugePages value=0 seconds=5 t=5
+-- w_meminfo side=slow run=slow field=AnonPages value=2e9 seconds=5 t=5
+-- w_meminfo side=against run=against field=AnonHugePages value=1.5e9 seconds=5 t=5
+-- w_meminfo side=against run=against field=AnonPages value=2e9 seconds=5 t=5
