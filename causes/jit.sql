@@ -66,23 +66,25 @@ behind as materialized (
     group by method order by 3 desc limit 1
 ),
 scores as materialized (
-    select (select grown(slow, against, 1.7, 2.3) * ramp(slow / (select slow from state where state = 'user'), 0.15, 0.25)
-            from interpreted) as interpreted, h.score as half, f.differ as differ
+    -- Where it is known how methods ran, that tells; the interpreter is also what links classes and the like.
+    select iif((select coalesce(sum(slow_samples), 0) from method_use) >= 30, 0,
+               (select grown(slow, against, 1.7, 2.3)
+                       * ramp(slow / (select slow from state where state = 'user'), 0.15, 0.25)
+                from interpreted)) as interpreted,
+           h.score as half, f.differ as differ
     from half h, flags f
 )
 select max(s.interpreted, s.half, s.differ) as score,
-       case when s.interpreted > 0 and (s.half = 0 or h.interpreted >= h.c1) then 'interpreter'
-            when s.half > 0 and h.interpreted > h.c1 then 'interpreter'
+       case when s.interpreted > 0 or s.half > 0 and h.interpreted >= h.c1 then 'interpreter'
             when s.half > 0 then 'C1' else 'flags of the compiler' end as runs_in,
-       case when s.interpreted > 0 and (s.half = 0 or h.interpreted >= h.c1) then 'code runs in the interpreter'
-            when s.half > 0 and h.interpreted > h.c1 then 'code runs in the interpreter'
+       case when s.interpreted > 0 or s.half > 0 and h.interpreted >= h.c1 then 'code runs in the interpreter'
             when s.half > 0 then 'code runs half compiled, by C1 and not by C2'
             else 'code runs half compiled (flags of the compiler differ)' end as runs,
        b.method as stuck, b.part as stuck_part,
        case when b.why_not glob 'too large: *' then 'never compiled ' || '(' || substr(b.why_not, 12) || ')'
             when b.why_not is not null then b.why_not end as kept,
-       h.interpreted, h.against_interpreted, h.c1, h.against_c1, 1 - h.interpreted - h.c1 as c2,
-       1 - h.against_interpreted - h.against_c1 as against_c2, c.slow as compiler, c.against as against_compiler
+       h.interpreted, h.against_interpreted, h.c1, h.against_c1, max(1 - h.interpreted - h.c1, 0) as c2,
+       max(1 - h.against_interpreted - h.against_c1, 0) as against_c2, c.slow as compiler, c.against as against_compiler
 from scores s, half h, compiler c left join behind b on b.part > 0.1
 -- claims:
 select runs_in as subject, cell, 1.0 as part from budget, given
@@ -91,7 +93,8 @@ where state = 'user' and (kind in ('interpreted', 'jit') or module glob '[[]jit*
    or state in ('user', 'kernel') and has_role(roles, 'jit')
 -- tells:
 select function as most, slow as most_slow, against as most_against
-from (select function, sum(slow) as slow, sum(against) as against from method_use where tier < 4 group by function)
+from (select function, sum(slow) as slow, sum(against) as against from method_use
+      where tier < 4 and function <> 'Interpreter' group by function)
 where slow > against order by slow - against desc limit 1
 -- test claims: the interpreter
 -- budget* state=user kind=interpreted function=Main.work slow=6 against=0.5
@@ -116,3 +119,7 @@ where slow > against order by slow - against desc limit 1
 -- budget state=user kind=jit function=Main.work module=[jit] slow=6 against=1
 -- method_use function=Main.work tier=3 slow=3 against=0.5
 -- method_use function=Main.work tier=4 slow=3 against=0.5
+-- test refuses: the interpreter only links classes, and methods run compiled
+-- budget state=user kind=native function=InterpreterRuntime::resolve_from_cache module=/jdk/libjvm.so slow=6 against=0.5
+-- method_use function=Main.work tier=0 slow=0.1 against=0 slow_samples=10
+-- method_use function=Main.work tier=4 slow=3 against=2.5 slow_samples=300
