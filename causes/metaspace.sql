@@ -36,7 +36,8 @@ where state in ('user', 'kernel', 'lock', 'fault', 'disk', 'runnable') and has_r
       -- What is dropped is loaded again.
    or state in ('user', 'kernel', 'lock')
       and (path glob '*;SystemDictionary::*' or path glob '*;ClassFileParser::*' or path glob '*ClassLoader.*'
-           or path glob '*;ClassLoaderData::*')
+           or path glob '*;ClassLoaderData::*' or path glob '*;ClassLoaderDataGraph::*' or path glob '*;Verifier::*'
+           or path glob '*;InstanceKlass::link_class*')
    or state in ('idle', 'fewer_threads', 'runnable') and share > 0
 -- test claims: class loaders come and go
 -- budget* thread='GC Thread#' state=user slow=4 against=1
