@@ -113,7 +113,7 @@ impl Attributes {
     }
 
     /// The same, in the group of another event (-1: in none).
-    fn open_in(&self, leader: i32, pid: i32, cpu: i32) -> io::Result<OwnedFd> {
+    pub(crate) fn open_in(&self, leader: i32, pid: i32, cpu: i32) -> io::Result<OwnedFd> {
         // SAFETY: the structure is alive during the call and its size is in it; a new descriptor comes back.
         unsafe {
             let number = libc::syscall(libc::SYS_perf_event_open, &raw const *self, pid, cpu, leader, FD_CLOEXEC);

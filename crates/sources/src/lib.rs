@@ -50,6 +50,7 @@ mod network;
 mod nfs;
 mod numa;
 mod pagetypeinfo;
+mod pmu;
 mod pressure;
 mod process;
 mod protocols;
@@ -80,6 +81,7 @@ pub static ALL: &[&Source] = &[
     &cpu::SOURCE, //
     &cpufreq::SOURCE,
     &cpuidle::SOURCE,
+    &pmu::SOURCE,
     &interrupts::SOURCE,
     &kernel::SOURCE,
     &meminfo::SOURCE,
