@@ -2,7 +2,7 @@
 //! this process starts. A recorded host has its counts in the file `.counters` beside the PMUs of sysfs, see [`RECORDED`].
 
 use crate::Host;
-use crate::perf::{Attributes, DISABLED, EXCLUDE_KERNEL};
+use crate::perf::{Attributes, DISABLED, EXCLUDE_KERNEL, PINNED};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
@@ -41,8 +41,15 @@ pub enum Whom {
     Test,
     /// The same, for a loop whose instructions are known.
     Loop,
-    /// What this process executes from now on, with all that it starts. `true`: in user space only.
-    Command(bool),
+    /// Nothing that anyone reads: it holds a counter while this thread runs, as someone else's event will later.
+    Held,
+    /// What this process executes from now on, with all that it starts.
+    Command {
+        /// In user space only.
+        user_only: bool,
+        /// Before all others that share the counters, all the time.
+        pinned: bool,
+    },
 }
 
 /// A group that was refused.
@@ -134,8 +141,11 @@ impl Counting {
         let (pid, cpu, flags) = match whom {
             Whom::Cpu(cpu) => (-1, cpu as i32, 0),
             Whom::Test | Whom::Loop => (0, -1, EXCLUDE_KERNEL),
-            Whom::Command(false) => (0, -1, INHERIT | ENABLE_ON_EXEC),
-            Whom::Command(true) => (0, -1, INHERIT | ENABLE_ON_EXEC | EXCLUDE_KERNEL),
+            Whom::Held => (0, -1, EXCLUDE_KERNEL | PINNED),
+            Whom::Command { user_only, pinned } => {
+                let user_only = if user_only { EXCLUDE_KERNEL } else { 0 };
+                (0, -1, INHERIT | ENABLE_ON_EXEC | user_only | if pinned { PINNED } else { 0 })
+            }
         };
         let mut open: Vec<OwnedFd> = Vec::with_capacity(events.len());
         for (number, event) in events.iter().enumerate() {
@@ -148,7 +158,7 @@ impl Counting {
             if leader < 0 {
                 flags |= DISABLED;
             } else {
-                flags &= !ENABLE_ON_EXEC;
+                flags &= !(ENABLE_ON_EXEC | PINNED);
             }
             let attributes = Attributes {
                 kind: event.kind,
@@ -168,7 +178,7 @@ impl Counting {
             }
         }
         let counting = Counting { how: How::Live(open), buffer };
-        if matches!(whom, Whom::Cpu(_)) {
+        if matches!(whom, Whom::Cpu(_) | Whom::Held) {
             counting.start();
         }
         Ok(counting)
@@ -277,9 +287,9 @@ impl Recorded {
                 cpu = number.to_string();
                 cpu.as_str()
             }
-            Whom::Test => "test",
+            Whom::Test | Whom::Held => "test",
             Whom::Loop => "loop",
-            Whom::Command(_) => "command",
+            Whom::Command { .. } => "command",
         };
         self.lines("count").find_map(|mut words| {
             let is_it = number(words.next())? == u64::from(event.kind)

@@ -74,6 +74,7 @@ const STACK_USER: u64 = 1 << 13;
 // Bits of `flags`.
 pub(crate) const DISABLED: u64 = 1;
 const INHERIT: u64 = 1 << 1;
+pub(crate) const PINNED: u64 = 1 << 2;
 pub(crate) const EXCLUDE_KERNEL: u64 = 1 << 5;
 pub(crate) const EXCLUDE_HV: u64 = 1 << 6;
 const EXCLUDE_IDLE: u64 = 1 << 7;
@@ -302,7 +303,8 @@ impl Ring {
             attributes.sample_period = 1_000_000_000 / hertz;
         }
         if clock == Clock::Cycles {
-            attributes.flags |= FREQUENCY;
+            // Pinned: groups of counters (source `pmu`) take turns, and there would be no samples while it is theirs.
+            attributes.flags |= FREQUENCY | PINNED;
             attributes.sample_period = hertz;
         }
         let pid = if only_own {

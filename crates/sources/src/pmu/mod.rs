@@ -89,8 +89,11 @@ struct Pmu {
     /// What each group lacks, in words, by its label.
     lacks: Vec<(String, String)>,
     told_scaled: bool,
+    told_starved: bool,
     /// What is in the way of more.
     watchdog: bool,
+    /// How many counters there are; 0 where that could not be found out.
+    counters: usize,
 }
 
 fn open(host: &Host, scope: &Scope) -> Result<Box<dyn Reader>, Unavailable> {
@@ -117,7 +120,9 @@ fn open(host: &Host, scope: &Scope) -> Result<Box<dyn Reader>, Unavailable> {
         facts: Vec::new(),
         lacks: Vec::new(),
         told_scaled: false,
+        told_starved: false,
         watchdog: host.read_number("/proc/sys/kernel/nmi_watchdog").is_ok_and(|on| on == 1),
+        counters: 0,
     };
     cores.sort_by_key(|device| device.kind);
     let is_only = cores.len() == 1;
@@ -130,7 +135,8 @@ fn open(host: &Host, scope: &Scope) -> Result<Box<dyn Reader>, Unavailable> {
         let before = if is_only { None } else { on_cpus(host, &cpus) };
         let of_cpu = identities.iter().find(|(cpu, _)| cpus.contains(cpu)).or(identities.first());
         let name = of_cpu.map_or("generic", |(_, identity)| counters::microarchitecture(identity));
-        pmu.plan(host, device, is_only, name, cpus);
+        let planner = Planner::new(host, device, is_only, scope.hertz > 0);
+        pmu.plan(&planner, name, cpus);
         if let Some(before) = before {
             on_cpus(host, &before);
         }
@@ -186,8 +192,7 @@ fn unavailable(refused: Refused) -> Unavailable {
 
 impl Pmu {
     /// What a device can count.
-    fn plan(&mut self, host: &Host, device: &Device, is_only: bool, cpu: &'static str, cpus: Vec<u32>) {
-        let planner = Planner::new(host, device, is_only);
+    fn plan(&mut self, planner: &Planner<'_>, cpu: &'static str, cpus: Vec<u32>) {
         let mut part = Part { cpus, chunks: Vec::new() };
         for (number, group) in self.groups.iter().enumerate() {
             let planned = planner.plan(number, group, cpu);
@@ -199,12 +204,12 @@ impl Pmu {
                 let why = if why.is_empty() { "this CPU has none of its events".to_owned() } else { why.clone() };
                 self.absent.push((group.name.clone(), Unavailable::absent(why)));
             }
-            let label = if is_only { group.name.clone() } else { format!("{} {}", group.name, device.name) };
-            self.lacks.push((label, why));
+            self.lacks.push((planner.label(group), why));
             part.chunks.extend(planned.chunks);
         }
-        self.facts.push(("PMU", device.name.clone()));
+        self.facts.push(("PMU", planner.device.name.clone()));
         self.facts.push(("microarchitecture", cpu.to_owned()));
+        self.counters = planner.counters;
         if planner.counters > 0 {
             self.facts.push(("counters at a time", planner.counters.to_string()));
         }
@@ -226,13 +231,21 @@ impl Pmu {
             return;
         }
         let mut refused = None;
+        // The kernel gives counters to groups of CPUs first. So the command has its own for good, if these still fit beside it.
+        let largest = chunks().map(|chunk| chunk.events.len()).max().unwrap_or(0);
+        let choices = [all, few].map(|columns| {
+            let events: Vec<Event> = columns.iter().flatten().copied().collect();
+            let pinned = events.len() + largest <= self.counters;
+            (columns.map(|event| event.is_some()), events, pinned)
+        });
+        let pinned_first = choices.iter().filter(|(.., pinned)| *pinned);
+        let choices: Vec<_> = pinned_first.chain(choices.iter().rev().filter(|(.., pinned)| !pinned)).collect();
         for (user_only, who) in [(false, "command"), (true, "command, user space")] {
-            for columns in [all, few] {
-                let events: Vec<Event> = columns.iter().flatten().copied().collect();
-                match Counting::open(host, &events, Whom::Command(user_only)) {
+            for (columns, events, pinned) in &choices {
+                match Counting::open(host, events, Whom::Command { user_only, pinned: *pinned }) {
                     Ok(counting) => {
                         let scaled = Scaled::new(counting, events.len());
-                        self.command = Some(Command { who, columns: columns.map(|event| event.is_some()), scaled });
+                        self.command = Some(Command { who, columns: *columns, scaled });
                         return;
                     }
                     Err(why) => refused = Some(why),
@@ -368,9 +381,16 @@ impl Reader for Pmu {
         if let Some(command) = &mut self.command {
             let who = out.text(command.who);
             let mut row = [who, NULL, NULL, NULL, NULL];
-            if let Some(sums) = command.scaled.read(host) {
-                let cells = row.iter_mut().skip(1).zip(command.columns).filter(|(_, is_counted)| *is_counted);
-                cells.zip(sums).for_each(|((cell, _), sum)| *cell = sum.round() as i64);
+            match command.scaled.read(host) {
+                Some(sums) => {
+                    let cells = row.iter_mut().skip(1).zip(command.columns).filter(|(_, is_counted)| *is_counted);
+                    cells.zip(sums).for_each(|((cell, _), sum)| *cell = sum.round() as i64);
+                }
+                None if !std::mem::replace(&mut self.told_starved, true) => {
+                    let why = "the command had no counters for a while: the groups of the CPUs, or others, held them";
+                    out.missing("pmu_process", Unavailable::estimated(why).remedy("fewer groups: --counters core"));
+                }
+                None => {}
             }
             out.row(PROCESS, &row);
         }

@@ -46,10 +46,13 @@ pub struct Planned {
 #[derive(Debug)]
 pub struct Planner<'a> {
     host: &'a Host,
-    device: &'a Device,
+    /// The device.
+    pub device: &'a Device,
     /// Whether it is the only PMU of CPUs.
     is_only: bool,
     vendor: String,
+    /// The counter that samples will have.
+    _held: Option<Counting>,
     /// Events that it can count at once, where that could be found out.
     pub counters: usize,
 }
@@ -66,10 +69,12 @@ enum Tested {
 }
 
 impl<'a> Planner<'a> {
-    /// Finds out how many events the device counts at once.
-    pub fn new(host: &'a Host, device: &'a Device, is_only: bool) -> Self {
+    /// Finds out how many events the device counts at once, beside those that samples are taken by.
+    pub fn new(host: &'a Host, device: &'a Device, is_only: bool, is_sampled: bool) -> Self {
         let vendor = host.read_text("/sys/class/dmi/id/sys_vendor").unwrap_or_default();
-        let mut planner = Planner { host, device, is_only, vendor, counters: 0 };
+        let cycles = Event { config: 0, ..Event::default() };
+        let held = if is_sampled { Counting::open(host, &[cycles], Whom::Held).ok() } else { None };
+        let mut planner = Planner { host, device, is_only, vendor, _held: held, counters: 0 };
         planner.counters = planner.probe();
         planner
     }
@@ -103,8 +108,7 @@ impl<'a> Planner<'a> {
             return planned;
         };
         let events = self.events_of(section, &mut planned);
-        let label = if self.is_only { group.name.clone() } else { format!("{} {}", group.name, self.device.name) };
-        let whole = Chunk { label, group: number, events, computed: section.computed.clone() };
+        let whole = Chunk { label: self.label(group), group: number, events, computed: section.computed.clone() };
         if whole.events.is_empty() {
             return planned;
         }
@@ -118,10 +122,17 @@ impl<'a> Planner<'a> {
         } else {
             self.keep(whole, section, &mut planned);
         }
-        // What says nothing but what the group `core` does is not worth a counter.
-        let tells = |chunk: &Chunk| chunk.events.iter().any(|(name, _)| !is_base(name)) || group.name == "core";
+        // What says nothing but what the group `core` does is not worth a counter. Who writes a group has a reason.
+        let is_own = !counters::groups().contains(group);
+        let tells =
+            |chunk: &Chunk| chunk.events.iter().any(|(name, _)| !is_base(name)) || group.name == "core" || is_own;
         planned.chunks.retain(tells);
         planned
+    }
+
+    /// What a group is called in tables.
+    pub fn label(&self, group: &Group) -> String {
+        if self.is_only { group.name.clone() } else { format!("{} {}", group.name, self.device.name) }
     }
 
     /// The events of a section that this machine opens.
