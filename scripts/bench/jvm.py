@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What the source `jvm` tells of pauses, held against the JVM's own log, and what it costs.
+"""What the source `jvm` tells of pauses, held against the JVM's own log, and what it costs; the same of `allocation`, held against what the JVM counts.
 
 usage: scripts/bench/jvm.py --twinscope PATH --seconds N
 
 Each JDK in /usr/lib/jvm (and JAVA_HOME) with each collector runs a program that allocates (Pauses.java of the source), while it is recorded with `--only jvm`. Its log
 has each pause with CLOCK_MONOTONIC (decoration tn). The cost is the CPU time of the recorder with this source less that of a recording of another source
-as often, in turn. Prints lines "what<TAB>metric<TAB>unit<TAB>value".
+as often, in turn. Another program (Allocations.java) allocates 500 MB a second, of which the JVM counts the bytes by thread. Prints lines "what<TAB>metric<TAB>unit<TAB>value".
 """
 import argparse
 import csv
@@ -22,6 +22,7 @@ import time
 
 COLLECTORS = {"G1": "-XX:+UseG1GC", "Parallel": "-XX:+UseParallelGC", "Serial": "-XX:+UseSerialGC", "ZGC": "-XX:+UseZGC"}
 PROGRAM = "crates/sources/src/jvm/Pauses.java"
+ALLOCATES = "crates/sources/src/allocation/Allocations.java"
 
 
 def jdks():
@@ -92,11 +93,11 @@ def accuracy(twinscope, jdk, collector, classes, seconds, work):
         say(what, "sum of all, off", "%", f"{100 * abs(sum(float(r['time']) for r in told) / total - 1):.2f}")
 
 
-def used(twinscope, sources, seconds, work):
+def used(twinscope, sources, seconds, work, *whom):
     """CPU time of a recording of the machine: in its first five seconds, when the way in JVMs is found, and after that as a share of a CPU."""
     recording = f"{work}/cost.twin"
     subprocess.run(
-        [twinscope, "record", "-q", "-f", "-o", recording, "--only", sources, "--duration", f"{seconds + 6}s"],
+        [twinscope, "record", "-q", "-f", "-o", recording, "--only", sources, "--duration", f"{seconds + 6}s", *whom],
         stdin=subprocess.DEVNULL, capture_output=True, check=True)
     told = [(float(r["t"]) / 1e9, float(r["cpu"]) / 1e9) for r in rows(twinscope, recording, "select t, cpu from recorder order by t")]
     told = [(t, cpu) for t, cpu in told if 4.5 < t < seconds + 5.5]
@@ -123,6 +124,36 @@ def costs(twinscope, jdk, classes, seconds, work):
                 java.wait()
 
 
+def allocations(twinscope, jdk, classes, seconds, work):
+    what, recording = f"JDK {feature(jdk)}, 500 MB/s", f"{work}/run.twin"
+    java = [str(jdk / "bin/java"), "-Xmx256m", "-cp", classes, "Allocations", "500", str(seconds), "2"]
+    command = [twinscope, "record", "-q", "-f", "-o", recording, "--only", "jvm,stacks,allocation", "--", *java]
+    subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=True)
+    told = rows(twinscope, recording, "select sum(bytes) as bytes, sum(count) as count from allocation where thread like 'worker-%'")[0]
+    own = rows(
+        twinscope, recording,
+        "select sum(bytes) as bytes from (select max(allocated) as bytes from jvm_thread where name like 'worker-%' group by tid)")[0]
+    if told["bytes"] and own["bytes"]:
+        say(what, "buffers", "", told["count"])
+        say(what, "bytes allocated, off", "%", f"{100 * (float(told['bytes']) / float(own['bytes']) - 1):.2f}")
+
+
+def cost_of_allocations(twinscope, jdk, classes, seconds, work):
+    for pace, what in [("500", "one JVM that allocates 500 MB/s"), ("3000", "the same, 3 GB/s")]:
+        java = [str(jdk / "bin/java"), "-Xmx512m", "-cp", classes, "Allocations", pace, "100000", "2"]
+        with subprocess.Popen(java, stdout=subprocess.DEVNULL) as running:
+            try:
+                time.sleep(4)
+                shares = []
+                for _ in range(3):
+                    whom = ("--pid", str(running.pid))
+                    _, without = used(twinscope, "cpu,stacks", seconds, work, *whom)
+                    shares.append(used(twinscope, "cpu,stacks,allocation", seconds, work, *whom)[1] - without)
+                say(what, "CPU time beyond a recording of `cpu` and `stacks`", "% of a CPU", f"{100 * statistics.median(shares):.2f}")
+            finally:
+                running.kill()
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--twinscope", default="target/release/twinscope")
@@ -134,12 +165,14 @@ def main():
         sys.exit("bench: no JDK in /usr/lib/jvm, nor in JAVA_HOME: left out")
     with tempfile.TemporaryDirectory() as work:
         classes = f"{work}/classes"
-        subprocess.run([str(found[0] / "bin/javac"), "-nowarn", "-d", classes, PROGRAM], check=True)
+        subprocess.run([str(found[0] / "bin/javac"), "-nowarn", "-d", classes, PROGRAM, ALLOCATES], check=True)
         for jdk in found if asked.part != "costs" else []:
             for collector in COLLECTORS:
                 accuracy(asked.twinscope, jdk, collector, classes, asked.seconds, work)
+            allocations(asked.twinscope, jdk, classes, asked.seconds, work)
         if asked.part != "accuracy":
             costs(asked.twinscope, found[0], classes, asked.seconds, work)
+            cost_of_allocations(asked.twinscope, found[0], classes, asked.seconds, work)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 use crate::Host;
 pub use crate::ask::Asked;
 use crate::described;
+pub use crate::hooks::{Hooks, Place, Places};
 pub use crate::needs::Need;
 use crate::needs::{self, SAY_ALL};
 use crate::perf::Perf;
@@ -17,7 +18,7 @@ use libbpf_rs::{
 use model::Unavailable;
 use std::ffi::CString;
 use std::io::Read;
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What gives the right to load programs and to read the kernel's memory by them (capabilities(7)).
@@ -42,6 +43,7 @@ pub struct Programs {
     name: &'static str,
     object: Object,
     links: Vec<Link>,
+    places: Places,
 }
 
 impl Programs {
@@ -93,7 +95,7 @@ impl Programs {
             }
         }
         let object = open.load().map_err(|e| not_loaded(name, &e, &said))?;
-        Ok(Programs { name, object, links: Vec::new() })
+        Ok(Programs { name, object, links: Vec::new(), places: Places::default() })
     }
 
     /// Attaches the program `program` to what its section names.
@@ -103,18 +105,31 @@ impl Programs {
         Ok(())
     }
 
-    /// The programs `programs`, all of them `tp_btf` or `raw_tp`, to be attached and detached more than once. They are not attached yet.
+    /// The programs `programs`, all of them `tp_btf`, `raw_tp` or `uprobe`, to be attached and detached more than once. They are not attached yet.
     pub fn hooks(&self, programs: &[&str]) -> Result<Hooks, Unavailable> {
-        let each = programs.iter().map(|wanted| {
+        let mut hooks = Hooks::new(self.name, self.places.clone());
+        for wanted in programs {
             let found = self.object.progs().find(|p| p.name() == *wanted);
-            let found = found.and_then(|p| {
-                // A tp_btf program was loaded for its tracepoint; the other kind is told it when it is attached.
-                let tracepoint = p.section().to_str()?.strip_prefix("raw_tp/").map(CString::new);
-                Some((p.as_fd().try_clone_to_owned().ok()?, tracepoint.transpose().ok()?))
+            let added = found.and_then(|p| {
+                let program = p.as_fd().try_clone_to_owned().ok()?;
+                match p.section().to_str()? {
+                    "uprobe" => hooks.probe((*wanted).to_owned(), program),
+                    // A tp_btf program was loaded for its tracepoint; the other kind is told it when it is attached.
+                    section => {
+                        let tracepoint = section.strip_prefix("raw_tp/").map(CString::new).transpose().ok()?;
+                        hooks.tracepoint(program, tracepoint);
+                    }
+                }
+                Some(())
             });
-            found.ok_or_else(|| Unavailable::failed(format!("eBPF {}: has no program {wanted}", self.name)))
-        });
-        Ok(Hooks { name: self.name, programs: each.collect::<Result<_, _>>()?, links: Vec::new() })
+            added.ok_or_else(|| Unavailable::failed(format!("eBPF {}: has no program {wanted}", self.name)))?;
+        }
+        Ok(hooks)
+    }
+
+    /// Where in the code of processes the programs of the section `uprobe` run.
+    pub fn places(&self) -> &Places {
+        &self.places
     }
 
     /// Has the program `program` of the section `perf_event` run at each sample of `perf` before that is written down, for as long as that is open. Samples
@@ -215,46 +230,6 @@ fn set_constants(open: &mut OpenObject, name: &str, constants: &[(&str, &[u8])])
         place.ok_or_else(|| wrong("its constants end early".into()))?.copy_from_slice(value);
     }
     Ok(())
-}
-
-/// Programs on tracepoints that are attached for a part of the time. They are detached when it is dropped.
-#[derive(Debug)]
-pub struct Hooks {
-    name: &'static str,
-    /// Each with its tracepoint, of those that do not know it themselves.
-    programs: Vec<(OwnedFd, Option<CString>)>,
-    links: Vec<OwnedFd>,
-}
-
-impl Hooks {
-    /// Attaches all of them, in their order, or none.
-    pub fn attach(&mut self) -> Result<(), Unavailable> {
-        self.detach();
-        for (program, tracepoint) in &self.programs {
-            let name = tracepoint.as_ref().map_or(std::ptr::null(), |name| name.as_ptr());
-            // SAFETY: a program's descriptor that is held, and a name that ends with a zero, or none: then the kernel takes what the program was loaded for.
-            let link = unsafe { libbpf_sys::bpf_raw_tracepoint_open(name, program.as_raw_fd()) };
-            if link < 0 {
-                self.detach();
-                let error = std::io::Error::from_raw_os_error(-link);
-                let why = format!("eBPF {}: a program could not be attached: {error}", self.name);
-                return Err(match error.kind() {
-                    std::io::ErrorKind::PermissionDenied => Unavailable::denied(why).remedy(REMEDY),
-                    _ => Unavailable::failed(why),
-                });
-            }
-            // SAFETY: a new descriptor that nobody else has.
-            self.links.push(unsafe { OwnedFd::from_raw_fd(link) });
-        }
-        Ok(())
-    }
-
-    /// Detaches all of them, the last one first.
-    pub fn detach(&mut self) {
-        while let Some(link) = self.links.pop() {
-            drop(link);
-        }
-    }
 }
 
 /// An attached iterator program, such as `iter/task`.

@@ -10,9 +10,7 @@
 use crate::perf::{self, Attributes, Ring};
 use crate::registers::{Registers, SAMPLE_TYPE, mask, room, sample};
 use model::Unavailable;
-use std::ffi::CString;
 use std::fs::File;
-use std::os::fd::AsRawFd;
 use std::time::Instant;
 
 /// How many a thread can have at once: of x86-64; most aarch64 have as many.
@@ -74,14 +72,8 @@ impl Breakpoint {
     /// # Errors
     /// What the kernel says: no such probes, no right to them, an instruction that cannot be probed, the thread is gone.
     pub fn probe(tid: u32, file: &File, offset: u64) -> Result<Breakpoint, Unavailable> {
-        const TYPE: &str = "/sys/bus/event_source/devices/uprobe/type";
-        let kind = std::fs::read_to_string(TYPE).ok().and_then(|text| text.trim().parse().ok());
-        let kind = kind.ok_or_else(|| Unavailable::absent(format!("{TYPE}: no probes of programs (Linux 4.17)")))?;
-        // What is open is what is mapped, whatever its path leads to by now.
-        let path = CString::new(format!("/proc/self/fd/{}", file.as_raw_fd()));
-        let path = path.map_err(|_| Unavailable::failed("no such file"))?;
-        // In a union with uprobe_path and probe_offset. The kernel copies the path.
-        let attributes = Attributes { kind, config1: path.as_ptr() as u64, config2: offset, ..Attributes::default() };
+        let path = perf::path_of(file)?;
+        let attributes = perf::probe(&path, offset)?;
         Breakpoint::of(attributes, Whom::Thread(tid))
     }
 

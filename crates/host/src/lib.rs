@@ -19,6 +19,8 @@ mod ethtool;
 mod file;
 pub mod groups;
 mod heap;
+#[cfg(feature = "bpf")]
+mod hooks;
 mod limit;
 #[cfg(feature = "bpf")]
 mod needs;

@@ -9,6 +9,8 @@ pub use record::{Record, Sample};
 use crate::Host;
 use model::Unavailable;
 use record::time_of;
+use std::ffi::CString;
+use std::fs::File;
 use std::io;
 #[cfg(feature = "bpf")]
 use std::os::fd::BorrowedFd;
@@ -90,13 +92,13 @@ const COMM_EXEC: u64 = 1 << 24;
 pub(crate) const USE_CLOCKID: u64 = 1 << 25;
 
 const FD_CLOEXEC: libc::c_ulong = 8;
-const IOC_ENABLE: libc::c_ulong = 0x2400;
+pub(crate) const IOC_ENABLE: libc::c_ulong = 0x2400;
 const IOC_DISABLE: libc::c_ulong = 0x2401;
 const IOC_REFRESH: libc::c_ulong = 0x2402;
 const IOC_SET_OUTPUT: libc::c_ulong = 0x2405;
 const IOC_PERIOD: libc::c_ulong = 0x4008_2404;
 #[cfg(feature = "bpf")]
-const IOC_SET_BPF: libc::c_ulong = 0x4004_2408;
+pub(crate) const IOC_SET_BPF: libc::c_ulong = 0x4004_2408;
 
 /// Registers of the user side that unwinding needs (of x86-64 two of them in the code of JVMs only, rbx and r13), as bits of `sample_regs_user` (arch/*/include/uapi/asm/perf_regs.h). They are put down in the
 /// order of their bits.
@@ -125,6 +127,21 @@ impl Attributes {
             Ok(OwnedFd::from_raw_fd(number))
         }
     }
+}
+
+/// A path that leads to an open file, whatever its own path leads to by now.
+pub(crate) fn path_of(file: &File) -> Result<CString, Unavailable> {
+    CString::new(format!("/proc/self/fd/{}", file.as_raw_fd())).map_err(|_| Unavailable::failed("no such file"))
+}
+
+/// The kernel's probe (uprobe) at an instruction, by its place in the file at `path`, which must live until the event was opened: the kernel copies it.
+pub(crate) fn probe(path: &CString, offset: u64) -> Result<Attributes, Unavailable> {
+    const TYPE: &str = "/sys/bus/event_source/devices/uprobe/type";
+    let kind = std::fs::read_to_string(TYPE).ok().and_then(|text| text.trim().parse().ok());
+    let kind = kind.ok_or_else(|| Unavailable::absent(format!("{TYPE}: no probes of programs (Linux 4.17)")))?;
+    // In a union with uprobe_path and probe_offset.
+    let size = size_of::<Attributes>() as u32;
+    Ok(Attributes { kind, size, config1: path.as_ptr() as u64, config2: offset, ..Attributes::default() })
 }
 
 /// Why an event cannot be had.

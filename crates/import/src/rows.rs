@@ -141,7 +141,10 @@ pub(crate) struct Allocation {
 impl Allocation {
     pub(crate) fn put(self, profile: &mut Profile) {
         let a = self;
-        let cells = [a.pid, a.comm, a.thread, a.class, i64::from(a.outside), stack(a.stack), a.at, a.bytes, 1];
+        let (tid, count, sampled_1_in) = (NULL, 1, 1);
+        let outside = i64::from(a.outside);
+        let stack = stack(a.stack);
+        let cells = [a.pid, tid, a.comm, a.thread, a.class, outside, stack, a.at, a.bytes, count, sampled_1_in];
         profile.row(&ALLOCATION, a.at, cells.to_vec());
     }
 }

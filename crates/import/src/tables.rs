@@ -1,9 +1,9 @@
 //! The tables that an imported profile fills, as a recorder fills them.
 
-use model::{Column, Fold, Measure, Table, Unit};
+use model::{Column, Fold, Table, Unit};
 
 pub(crate) use model::jvm::{
-    COLLECTOR as JVM_COLLECTOR, DEOPTIMIZATION as JVM_DEOPTIMIZATION, HEAP as JVM_HEAP, PAUSE as JVM_PAUSE,
+    ALLOCATION, COLLECTOR as JVM_COLLECTOR, DEOPTIMIZATION as JVM_DEOPTIMIZATION, HEAP as JVM_HEAP, PAUSE as JVM_PAUSE,
     SAFEPOINT as JVM_SAFEPOINT,
 };
 
@@ -93,31 +93,6 @@ pub(crate) static LOCK: Table = Table::wide(
     ],
 )
 .of_events();
-
-pub(crate) static ALLOCATION: Table = Table::wide(
-    "allocation",
-    "objects allocated, by class and stack: samples, each with the bytes that it stands for",
-    &[
-        Column::number("pid", "process"),
-        Column::label("comm", "name of the process"),
-        Column::label("thread", "name of the thread"),
-        Column::label("class", "class of the object, as Java writes it"),
-        Column::number("outside", "1 where it did not fit into the thread's own buffer (TLAB), as large ones; else 0"),
-        Column::gauge("stack", Unit::None, "number of the stack that allocated it"),
-        Column::gauge("at", Unit::Nanoseconds, "when, since the start"),
-        Column::gauge("bytes", Unit::Bytes, "bytes that it stands for"),
-        Column::gauge("count", Unit::None, "samples that the row stands for"),
-    ],
-)
-.of_events()
-.scoped()
-.measured(
-    &Measure::new("allocation", "Allocations", "bytes", "bytes allocated, by the stack that did so")
-        .of("who allocated")
-        .at("at")
-        .labels(&["class"])
-        .more(&["count"]),
-);
 
 pub(crate) static JVM_CPU: Table = Table::wide(
     "jvm_cpu",

@@ -57,6 +57,7 @@ roles! {
     Entry "entry" "where threads and programs begin"
     Library "library" "the C library, the C++ library or the dynamic linker: callers say more"
     Standard "standard" "the standard library of a language, where it is a part of the program: callers say more about a wait"
+    ClassLibrary "class.library" "the class library of a language of the Java virtual machine: callers say more about what it allocates"
     Log "log" "writes a log"
     Format "format" "turns values into text"
     Stdio "stdio" "buffered input and output of a language's library"

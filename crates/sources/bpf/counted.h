@@ -97,7 +97,12 @@ static __always_inline void name_process(char *to, struct task_struct *task)
 
 #ifdef COUNTED_STACKS
 
-enum { KERNEL_FRAMES = 32, USER_CHUNK = 1024, USER_CHUNKS = 8 };
+/* KiB of the program's stack that are copied, of programs whose stacks are deeper than most. */
+#ifndef COUNTED_KIB
+#define COUNTED_KIB 8
+#endif
+
+enum { KERNEL_FRAMES = 32, USER_CHUNK = 1024, USER_CHUNKS = COUNTED_KIB };
 /* Stacks on one CPU within so many nanoseconds, until user space has set another N. */
 enum { STACKS_AT_ONCE = 24 };
 #define AT_ONCE 100000000ull
@@ -159,22 +164,17 @@ static __always_inline bool take_stack(void)
 	return 1;
 }
 
-/* Fills a record with the stack of the current task; with the kernel's part alone in an interrupt. */
-static __always_inline void fill_stack(void *ctx, struct counted_stack *to, struct task_struct *task, bool interrupt)
+/* Fills a record with the program's part of the stack of the current task. */
+static __always_inline void fill_user_stack(struct counted_stack *to, struct task_struct *task)
 {
 	struct registers at = {};
 	__u32 left;
-	long filled;
 
 	to->pid = task->tgid;
 	to->tid = task->pid;
+	to->kernel = 0;
 	to->copied = 0;
 	to->ip = to->sp = to->bp = to->lr = 0;
-	/* The first frames are those of this program. */
-	filled = bpf_get_stack(ctx, to->frames, sizeof(to->frames), 3);
-	to->kernel = filled > 0 ? filled : 0;
-	if (interrupt || task->flags & PF_KTHREAD)
-		return;
 	if (!registers_of(&at, task))
 		return;
 	to->ip = at.ip;
@@ -190,6 +190,24 @@ static __always_inline void fill_stack(void *ctx, struct counted_stack *to, stru
 			break;
 		to->copied = (i + 1) * USER_CHUNK;
 	}
+}
+
+/* Fills a record with the stack of the current task; with the kernel's part alone in an interrupt. */
+static __always_inline void fill_stack(void *ctx, struct counted_stack *to, struct task_struct *task, bool interrupt)
+{
+	long filled;
+
+	if (interrupt || task->flags & PF_KTHREAD) {
+		to->pid = task->tgid;
+		to->tid = task->pid;
+		to->copied = 0;
+		to->ip = to->sp = to->bp = to->lr = 0;
+	} else {
+		fill_user_stack(to, task);
+	}
+	/* The first frames are those of this program. */
+	filled = bpf_get_stack(ctx, to->frames, sizeof(to->frames), 3);
+	to->kernel = filled > 0 ? filled : 0;
 }
 
 #endif

@@ -5,7 +5,7 @@ use crate::tally::{Counts, Fields, Losses, collector_row};
 use crate::thin::{Found, Span, Thin, Thinned};
 use crate::{Scope, stacks};
 use host::Host;
-use host::bpf::{Asked, Map, Programs, Ring};
+use host::bpf::{Asked, Map, Places, Programs, Ring};
 use model::{NULL, Out, Unavailable};
 use stacks::{Registers, Stacks, User};
 use std::collections::HashMap;
@@ -16,9 +16,8 @@ const COUNT_LOST: u32 = 1;
 const COUNT_LOST_STACKS: u32 = 2;
 /// Stacks a second that a collector may take: each costs a few microseconds where it is taken and some tens here.
 const STACKS_A_SECOND: u64 = 100;
-/// `KERNEL_FRAMES`, and the bytes of the copy of the user's stack.
+/// `KERNEL_FRAMES`.
 const KERNEL_FRAMES: usize = 32;
-const USER_BYTES: usize = 8 * 1024;
 
 /// Programs that count, loaded and attached.
 pub struct Counted {
@@ -250,16 +249,16 @@ impl Counted {
     /// The events of the epochs that have ended whose stacks were taken. `key` is the size of a key with the epoch, `sums` how many numbers
     /// follow it.
     pub fn stacks(&mut self, key: usize, sums: usize) -> Vec<Taken> {
+        let stacks = self.stacks.clone();
+        self.stacks_by((key, sums), &mut |_, pid, kernel, user| stacks.intern(pid, kernel, user))
+    }
+
+    /// The same where stacks are given their numbers by `by`.
+    pub fn stacks_by(&mut self, sizes: (usize, usize), by: By<'_>) -> Vec<Taken> {
         let mut ready = std::mem::take(&mut self.early);
-        let Some(ring) = &mut self.ring else { return ready };
-        let (epoch, stacks, early) = (self.epoch, &self.stacks, &mut self.early);
-        ring.drain(|record| {
-            let mut fields = Fields::of(record);
-            let whole_key = fields.bytes(key);
-            let Some((of, rest)) = whole_key.split_first_chunk::<4>() else { return };
-            let sums = (0..sums).map(|_| fields.u64()).collect();
-            let taken = Taken { key: rest.to_vec(), sums, stack: intern(stacks, &mut fields) };
-            let to = if u32::from_ne_bytes(*of) == epoch { &mut *early } else { &mut ready };
+        let (epoch, early) = (self.epoch, &mut self.early);
+        drain(&mut self.ring, sizes, by, |of, taken| {
+            let to = if of == epoch { &mut *early } else { &mut ready };
             to.push(taken);
         });
         if self.again {
@@ -269,6 +268,17 @@ impl Counted {
             self.last.1.clone_from(&ready);
         }
         ready
+    }
+
+    /// Between two reads: follows the stacks that were taken, which go with the next read. For programs whose code may be gone by then.
+    pub fn drain(&mut self, sizes: (usize, usize), by: By<'_>) {
+        let early = &mut self.early;
+        drain(&mut self.ring, sizes, by, |_, taken| early.push(taken));
+    }
+
+    /// Where in the code of processes the programs of the section `uprobe` run.
+    pub fn places(&self) -> &Places {
+        self.programs.places()
     }
 
     /// The program `program` of the section `syscall`, which leaves its answers in the array `map`.
@@ -308,6 +318,21 @@ impl Counted {
             thin.say(out, item);
         }
     }
+}
+
+/// Gives the cell of a stack's number: of an event with this key, without the epoch, of this process, the kernel's part and the program's.
+pub type By<'a> = &'a mut dyn FnMut(&[u8], u32, &[u64], User<'_>) -> i64;
+
+/// Hands over the events whose stacks are in the ring, each with its epoch. The sizes are those of [`Counted::stacks`].
+fn drain(ring: &mut Option<Ring>, (key, sums): (usize, usize), by: By<'_>, mut take: impl FnMut(u32, Taken)) {
+    let Some(ring) = ring else { return };
+    ring.drain(|record| {
+        let mut fields = Fields::of(record);
+        let whole_key = fields.bytes(key);
+        let Some((of, rest)) = whole_key.split_first_chunk::<4>() else { return };
+        let sums = (0..sums).map(|_| fields.u64()).collect();
+        take(u32::from_ne_bytes(*of), Taken { key: rest.to_vec(), sums, stack: intern(&mut fields, rest, by) });
+    });
 }
 
 /// So many reads in a row without an event, and a total is forgotten: it begins at zero again. Names come and go.
@@ -402,16 +427,16 @@ fn numbers(bytes: &[u8]) -> Vec<u64> {
 }
 
 /// `struct counted_stack`: the cell of its number.
-fn intern(stacks: &Stacks, fields: &mut Fields<'_>) -> i64 {
+fn intern(fields: &mut Fields<'_>, key: &[u8], by: By<'_>) -> i64 {
     let (pid, _thread, kernel, copied) = (fields.u32(), fields.u32(), fields.u32() as usize, fields.u32() as usize);
     let [ip, sp, bp, lr] = std::array::from_fn(|_| fields.u64());
     let registers = Registers { ip, sp, bp, lr, ..Registers::default() };
     let mut frames = [0; KERNEL_FRAMES];
     frames.iter_mut().for_each(|frame| *frame = fields.u64());
     let kernel = frames.get(..kernel / 8).unwrap_or_default();
-    let stack = fields.bytes(USER_BYTES).get(..copied).unwrap_or_default();
+    let stack = fields.bytes(copied);
     let user = if registers.ip == 0 { User::None } else { User::Copied { registers, stack } };
-    stacks.intern(pid, kernel, user)
+    by(key, pid, kernel, user)
 }
 
 /// Shares `total` out in proportion to `parts`, so that the shares add up to it.
@@ -467,7 +492,8 @@ mod tests {
 
         #[test]
         fn records_of_any_bytes_do_no_harm(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
-            intern(&Stacks::default(), &mut Fields::of(&bytes));
+            let stacks = Stacks::default();
+            intern(&mut Fields::of(&bytes), &[], &mut |_, pid, kernel, user| stacks.intern(pid, kernel, user));
         }
     }
 }

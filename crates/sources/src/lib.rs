@@ -22,6 +22,7 @@ mod tally;
 #[cfg(test)]
 mod testing;
 
+mod allocation;
 mod block;
 mod buddyinfo;
 mod cgroups;
@@ -120,6 +121,7 @@ pub static ALL: &[&Source] = &[
     &turns::SOURCE,
     &reads::SOURCE,
     &jvm::SOURCE,
+    &allocation::SOURCE,
     &facts::SOURCE,
     &instructions::SOURCE,
     // Last: a tick's rows of the dictionary come after those that refer to it.

@@ -35,6 +35,8 @@ pub struct Scope {
     /// What the ledger of threads shares with a source that follows them.
     #[cfg(feature = "bpf")]
     pub ledgers: crate::threads::SharedLedgers,
+    /// The JVMs that it looks at.
+    pub jvms: crate::jvm::Jvms,
     /// The stacks of the recording.
     pub stacks: crate::stacks::Stacks,
     /// Whether collectors count all the time, whatever that costs.

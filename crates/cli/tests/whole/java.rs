@@ -2,6 +2,7 @@
 //! recorded as a user would.
 
 use crate::common::{Folder, skipped};
+use std::path::Path;
 use std::process::Command;
 
 /// A recursion of a known depth, in which all time goes; at the end it says whether somebody attached to it.
@@ -128,4 +129,38 @@ fn stacks_of_a_jvm_are_whole_without_asking_it() {
         return skipped("stacks of waits of a JVM", &format!("{waits} {missing:?}"));
     }
     assert!(waits["named"].as_i64().unwrap_or(0) > 0, "{waits}");
+}
+
+/// What the JVM's worker threads count themselves, and what is told of them.
+const ALLOCATED: &str = "select (select sum(bytes) from allocation where thread like 'worker-%') as told,
+    (select sum(bytes) from (select max(allocated) as bytes from jvm_thread where name like 'worker-%' group by tid)) as own,
+    (select count(*) from allocation where stack is not null) as stacks";
+
+#[test]
+fn what_a_jvm_allocates_is_told_by_class_and_code() {
+    let folder = Folder::new();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../sources/src/allocation/Allocations.java");
+    let compiled = Command::new("javac").arg("-d").arg(folder.path("")).arg(source).output();
+    if !compiled.as_ref().is_ok_and(|done| done.status.success()) {
+        return skipped("allocations of a JVM", &format!("javac does not compile: {compiled:?}"));
+    }
+    let class_path = folder.path("");
+    let class_path = class_path.to_str().expect("a plain path");
+    let java = ["java", "-Xmx256m", "-XX:+UseParallelGC", "-cp", class_path, "Allocations", "300", "3", "2"];
+    let record = ["record", "-q", "-o", FILE, "--only", "jvm,stacks,allocation", "--"];
+    folder.expect(0, record.iter().chain(&java).copied());
+    let missing = folder.rows(FILE, "select item, why from coverage where source = 'allocation' and status <> 'read'");
+    let sums = &folder.rows(FILE, ALLOCATED)[0];
+    let number = |name: &str| sums[name].as_f64().unwrap_or(0.0);
+    if !missing.is_empty() || number("own") < 50e6 || number("stacks") < 50.0 {
+        return skipped("allocations of a JVM", &format!("{sums} {missing:?}"));
+    }
+    assert!((number("told") / number("own") - 1.0).abs() < 0.02, "{sums}");
+    let done = folder.expect(0, ["flame", FILE, "--state", "allocation"]);
+    let says = ["Allocations: run", "Allocations.bytes", "byte[]", "Allocations.nodes", "Allocations$Node", "long[]"];
+    assert!(says.iter().all(|word| done.stdout.contains(word)), "{done}");
+    // What the JVM calls in itself is not what somebody wants to know.
+    assert!(!done.stdout.contains("AllocTracer"), "{done}");
+    let against = ["flame", FILE, "--state", "allocation", "--against", FILE];
+    assert!(folder.expect(0, against).stdout.contains("Allocations.bytes"));
 }

@@ -3,6 +3,7 @@
 
 use super::cut;
 use super::instructions::Instructions;
+use super::jvm;
 use super::sharing::Shared;
 use super::totals::Total;
 use crate::budget::{Budget, STATES, State};
@@ -254,7 +255,7 @@ struct Derived {
 }
 
 /// In the order in which they are made: later ones ask earlier ones.
-const DERIVED: [Derived; 7] = [
+const DERIVED: [Derived; 12] = [
     Derived {
         name: "syscall_use",
         needs: &["syscall_rate"],
@@ -309,6 +310,25 @@ const DERIVED: [Derived; 7] = [
          group by p.lock"
         ),
     },
+    Derived {
+        name: "method_use",
+        needs: &["sample", "frame.tier"],
+        columns: &jvm::METHOD_USE_COLUMNS,
+        sql: jvm::METHOD_USE,
+    },
+    Derived {
+        name: "hot_method",
+        needs: &["jvm_code"],
+        columns: &jvm::HOT_METHOD_COLUMNS,
+        sql: jvm::HOT_METHOD,
+    },
+    Derived { name: "code_room", needs: &["jvm_heap"], columns: &jvm::CODE_ROOM_COLUMNS, sql: jvm::CODE_ROOM },
+    Derived {
+        name: "code_spread",
+        needs: &["jvm_code_layout"],
+        columns: &jvm::CODE_SPREAD_COLUMNS,
+        sql: jvm::CODE_SPREAD,
+    },
     Derived { name: "turn_use", needs: &["turn_rate"], columns: &TURN_USE_COLUMNS, sql: TURN_USE },
     Derived { name: "stranger", needs: &["wait"], columns: &["comm", "slow_cpu"], sql: STRANGER },
     Derived {
@@ -330,6 +350,12 @@ const DERIVED: [Derived; 7] = [
             "most",
         ],
         sql: GOROUTINE_USE,
+    },
+    Derived {
+        name: "allocation_use",
+        needs: &["allocation"],
+        columns: &["class", "function", "slow", "against"],
+        sql: ALLOCATION_USE,
     },
 ];
 
@@ -434,6 +460,31 @@ const GOROUTINE_USE: &str = concat!(
      group by p.reason, o.function"
 );
 
+/// Bytes that JVMs allocate, by class and the innermost method that is not of the class library, per unit of work.
+const ALLOCATION_USE: &str = "with recursive part as materialized (
+         select run, side, class, stack, sum(bytes * per_unit) as bytes from w_allocation group by 1, 2, 3, 4
+     ),
+     asked as materialized (select distinct run, stack from part where stack is not null),
+     step as materialized (select run, number, parent, frame from stack),
+     place as materialized (
+         select run, number, function,
+                kind in ('jit', 'interpreted', 'inlined') and not has_role(roles(function, module, kind), 'class.library') as own
+         from frame
+     ),
+     way (run, stack, parent, function, own, depth) as (
+         select a.run, a.stack, k.parent, p.function, p.own, 0
+         from asked a join step k on k.run = a.run and k.number = a.stack join place p on p.run = k.run and p.number = k.frame
+         union all
+         select w.run, w.stack, k.parent, p.function, p.own, w.depth + 1
+         from way w join step k on k.run = w.run and k.number = w.parent join place p on p.run = k.run and p.number = k.frame
+         where not w.own and w.depth < 512
+     ),
+     site as materialized (select run, stack, max(function) as function from way where own group by run, stack)
+     select p.class as class, s.function as function, sum(iif(p.side = 'slow', p.bytes, 0)) as slow,
+            sum(iif(p.side = 'against', p.bytes, 0)) as against
+     from part p left join site s on s.run = p.run and s.stack = p.stack
+     group by 1, 2";
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -460,5 +511,36 @@ mod tests {
         let rows = |table: &str| session.all(&format!("select n from {table}")).map(|(_, rows)| rows.len());
         assert_eq!((rows("made").unwrap(), rows("without_rows").unwrap(), rows("broken").unwrap()), (1, 0, 0));
         assert!(rows("not_there").is_err());
+    }
+
+    #[test]
+    fn allocations_are_those_of_the_innermost_method_that_is_of_the_program() {
+        use query::testing::{FRAME, STACK};
+        let allocation = "t pid tid comm thread class outside stack at bytes count sampled_1_in\n\
+                          1 7 8 java main java.lang.Integer 0 3 500000000 3000 1 1\n\
+                          1 7 8 java main java.lang.Integer 0 3 600000000 1000 1 1\n\
+                          1 7 8 java main byte[] 0 - 700000000 500 1 1\n\
+                          1 7 8 java main byte[] 0 4 5000000000 900 1 1\n";
+        let frame = "t number function module build_id offset source kind\n\
+                     1 1 Report.add [jit] - - - jit\n1 2 java.lang.Integer.valueOf [jit] - - - inlined\n\
+                     1 3 java.lang.Integer [class] - - - class\n1 4 JavaThread::run /lib/libjvm.so - - - native\n";
+        let stack = "t number parent frame\n1 1 - 1\n1 2 1 2\n1 3 2 3\n1 4 - 4\n";
+        let tables = [(&model::jvm::ALLOCATION, allocation), (&FRAME, frame), (&STACK, stack)];
+        let mut session = Session::of(vec![query::testing::run("run", &tables)]).unwrap();
+        let side = ["run", "slow"].map(|text| Value::Text(text.into()));
+        let numbers = [2.0, 2.0].map(Value::Real);
+        let window = [0, 2_000_000_000].map(Value::Integer);
+        let columns = ["run", "side", "units", "seconds", "t_from", "t_to", "side_units", "side_seconds"];
+        let row = [side.as_slice(), &numbers, &window, &numbers].concat();
+        session.define("side", &columns, [row]).unwrap();
+        cut::define(&mut session).unwrap();
+        let (_, mut rows) = session.all(ALLOCATION_USE).unwrap();
+        rows.sort_by_key(|row| format!("{row:?}"));
+        let text = |text: &str| Value::Text(text.into());
+        // Two of them are per unit of work; what was allocated after the window does not count.
+        let integers = [text("java.lang.Integer"), text("Report.add"), Value::Real(2000.0), Value::Real(0.0)];
+        assert_eq!(rows.len(), 2, "{rows:?}");
+        assert!(rows.iter().any(|row| format!("{row:?}").contains("byte[]")), "{rows:?}");
+        assert!(rows.iter().any(|row| row.get(..3) == integers.get(..3)), "{rows:?}");
     }
 }

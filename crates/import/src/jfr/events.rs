@@ -145,7 +145,7 @@ impl<'p> Reading<'p> {
                         _ => NULL,
                     };
                     let (capacity, most) = (size("committedSize"), size("reservedSize"));
-                    let cells = vec![self.pid, self.comm, self.profile.text("heap"), used, capacity, most];
+                    let cells = vec![self.pid, self.comm, self.profile.text("heap"), used, capacity, most, NULL];
                     self.profile.row(&JVM_HEAP, e.begin(), cells);
                 }
             }
@@ -313,6 +313,7 @@ impl<'p> Reading<'p> {
         let thread = self.names.thread(e.chunk, e.value(F::EventThread), self.profile);
         let class = self.names.class(e.chunk, e.value(F::ObjectClass), self.profile);
         let stack = self.names.stack(e.chunk, e.value(F::StackTrace), self.profile);
+        let stack = self.names.allocating(stack, class, self.profile);
         let bytes = match how {
             Allocated::Sampled => e.number(F::Weight),
             // The object is the first of its buffer, which stands for all that it takes up.

@@ -102,6 +102,17 @@ impl Names {
         stack
     }
 
+    /// The stack on which an object of a class, a cell, is allocated: the class is its innermost frame.
+    pub(super) fn allocating(&mut self, stack: u32, class: i64, profile: &mut Profile) -> u32 {
+        if class == NULL {
+            return stack;
+        }
+        let (module, kind) = (profile.text("[class]"), profile.text("class"));
+        let place = Place { function: class, module, build_id: NULL, offset: NULL, source: NULL, kind };
+        let place = profile.place(place);
+        profile.stack(stack, place)
+    }
+
     fn place(&mut self, chunk: &Chunk, frame: Value, profile: &mut Profile) -> Place {
         let kind = self.kind(chunk, chunk.field(frame, "type"), profile);
         let method = chunk.field(frame, "method");

@@ -39,6 +39,7 @@ fn kind_fill(kind: &str, name: &str) -> String {
         "jit" => (128, 44),
         "interpreted" | "python" => (168, 46),
         "inlined" => (54, 70),
+        "class" => (286, 38),
         "state" | "process" | "thread" | "lock" => (210, 10),
         _ => (40, 25),
     };

@@ -24,9 +24,9 @@ mod version;
 mod way;
 
 pub(crate) use attach::Attached;
-pub(crate) use code::{Code, Copy, End, Frames, JavaFrame, Run, Start};
+pub(crate) use code::{Code, CodeHeap, CodeHeaps, Copy, End, Frames, Hot, HotHeap, JavaFrame, OSR, Run, Start};
 pub(crate) use counters::Counters;
-pub(crate) use data::{Data, Kind, SecondarySupers};
+pub(crate) use data::{Data, Kind, Names, SecondarySupers};
 pub(crate) use flags::{Flag, set as flags_set};
 pub(crate) use internals::{Internals, Safepoint};
 pub(crate) use pending::{Kind as PendingKind, Machine, Pending};

@@ -4,6 +4,7 @@ use crate::cputime::own_time;
 use crate::scope::{Place, Target};
 use host::Host;
 use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Between two looks at the list of processes, and how many times as long as one took: the share of a CPU that they take.
@@ -33,6 +34,27 @@ const MOST_ASKED: usize = 8;
 const MOST_PARENTS: usize = 64;
 /// The end of the path of HotSpot's library.
 const LIBRARY: &[u8] = b"/libjvm.so\n";
+
+/// The JVMs there are, for all sources that look at them. Empty until the first asks; copies share it.
+#[derive(Clone, Debug, Default)]
+pub struct Jvms(Arc<Mutex<Found>>);
+
+impl Jvms {
+    /// The JVMs that the recording looks at, in order.
+    pub(crate) fn list(&self, host: &Host, target: &Target) -> Vec<u32> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).list(host, target)
+    }
+
+    /// How long until the list of processes is looked at again.
+    pub(crate) fn wait(&self) -> Duration {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).wait()
+    }
+
+    /// Forgets that a process is a JVM: it runs another program now.
+    pub(crate) fn forget(&self, pid: u32) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).forget(pid);
+    }
+}
 
 /// A process that was met.
 #[derive(Debug)]
@@ -65,7 +87,6 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// The JVMs that the recording looks at, in order.
     pub fn list(&mut self, host: &Host, target: &Target) -> Vec<u32> {
         let now = Instant::now();
         if self.next.is_none_or(|next| now >= next) {

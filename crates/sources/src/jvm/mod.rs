@@ -15,6 +15,7 @@ mod tests;
 mod watch;
 
 pub use flight::{Flight, Flights};
+pub use found::Jvms;
 
 use crate::{Pace, Reader, Scope, Source};
 use host::Host;

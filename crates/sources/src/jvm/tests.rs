@@ -2,6 +2,7 @@
 
 use super::pauses::{Kind, Pause};
 use super::watch::State;
+use crate::Scope;
 use crate::hotspot::testing::{classes, feature};
 use crate::looking::Look;
 use crate::scope::Target;
@@ -12,6 +13,11 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+
+/// A recording of a process that began at a time.
+fn scope(pid: u32, start: u64) -> Scope {
+    Scope { target: Target::Tree(pid), start, ..Scope::default() }
+}
 
 /// A JVM that runs the program; ended with it.
 struct Running {
@@ -75,7 +81,7 @@ fn watched(jdk: &Path, classes: &Path, options: &[&str]) -> Option<(State, u32, 
     let mut java = Running::new(jdk, classes, &options, 3.0)?;
     let pid = java.child.id();
     let stacks = Stacks::default();
-    let mut state = State::of(Host::live(), Target::Tree(pid), 0);
+    let mut state = State::of(Host::live(), &scope(pid, 0));
     let reading = std::thread::spawn({
         let mut output = java.output.take()?;
         move || {
@@ -209,7 +215,7 @@ fn what_a_jvm_did_before_does_not_count() {
         let Some(java) = Running::new(jdk, classes.path(), &["-Xmx64m", "-XX:+UseSerialGC"], 0.5) else { continue };
         std::thread::sleep(Duration::from_secs(1));
         // The recording begins after all that it did.
-        let mut state = State::of(Host::live(), Target::Tree(java.child.id()), u64::MAX);
+        let mut state = State::of(Host::live(), &scope(java.child.id(), u64::MAX));
         let stacks = Stacks::default();
         for _ in 0..3 {
             state.look_at_all();
@@ -226,7 +232,7 @@ fn what_a_jvm_did_before_does_not_count() {
 #[test]
 fn what_is_no_jvm_is_not_looked_at() {
     let mut child = Command::new("sleep").arg("5").spawn().unwrap();
-    let mut state = State::of(Host::live(), Target::Tree(child.id()), 0);
+    let mut state = State::of(Host::live(), &scope(child.id(), 0));
     let looker = State::NAME;
     state.round(&Stacks::default());
     assert!(state.watched.is_empty() && looker == "jvm");

@@ -49,6 +49,26 @@ impl Stacks {
         Some(found.ok_or_else(|| format!("{file} is without its symbol table")))
     }
 
+    /// The library `file` of a process, and where in it the first of the functions of each of these lists begins, by the symbols of [`Stacks::internals`].
+    ///
+    /// # Errors
+    /// In words: its file cannot be read, or it was stripped and there is no file with its symbols.
+    #[cfg(feature = "bpf")]
+    pub(crate) fn functions(&self, pid: u32, file: &str, names: &[&[&str]]) -> Option<Result<Functions, String>> {
+        let is_it = |path: &str| path.strip_suffix(file).is_some_and(|folder| folder.ends_with('/'));
+        let (base, module, _) = self.state().processes.library(self.host(), pid, is_it)?;
+        let opened = module.file.clone().ok_or_else(|| module.error.clone().unwrap_or_default());
+        let all: Vec<&str> = names.iter().flat_map(|names| names.iter().copied()).collect();
+        let found = match (opened, self.internals(pid, file, &all)?) {
+            (Ok(opened), Ok(found)) => (opened, found),
+            (Err(why), _) | (_, Err(why)) => return Some(Err(why)),
+        };
+        let mut rest = found.1.into_iter();
+        let place = |at: Option<(u64, u64)>| module.offset(at?.0.wrapping_sub(base));
+        let first = |names: &&[&str]| rest.by_ref().take(names.len()).collect::<Vec<_>>().into_iter().find_map(place);
+        Some(Ok((found.0, names.iter().map(first).collect())))
+    }
+
     /// What the JVM of a process says of its own memory.
     ///
     /// # Errors
@@ -139,6 +159,10 @@ fn is_python_program(name: &[u8]) -> bool {
 
 /// Addresses and sizes of variables in a process.
 pub(crate) type Variables = Vec<Option<(u64, u64)>>;
+
+/// A file of code, and where in it functions begin, as far as they are there.
+#[cfg(feature = "bpf")]
+pub(crate) type Functions = (Arc<std::fs::File>, Vec<Option<u64>>);
 
 /// The variables of a file by its symbol table; `None` where it has none.
 fn private(base: u64, file: &std::fs::File, names: &[&str]) -> Option<Variables> {

@@ -11,6 +11,7 @@ pub(super) enum Kind {
     Interpreted,
     Python,
     Inlined,
+    Class,
     Unknown,
 }
 
@@ -24,6 +25,7 @@ impl Kind {
             Kind::Interpreted => "interpreted",
             Kind::Python => "python",
             Kind::Inlined => "inlined",
+            Kind::Class => "class",
             Kind::Unknown => "unknown",
         }
     }

@@ -236,7 +236,9 @@ impl Thin {
     pub fn attach(programs: &Programs, plan: &Thinned<'_>, exact: bool, closing: Closing) -> Result<Self, Unavailable> {
         let host = Host::live();
         let now = host.now();
-        let judge = Judge::new(plan.rhythm.most, plan.budget).expecting(if exact { 0.0 } else { plan.expected });
+        // What is to be exact counts all the time, whatever it costs.
+        let (budget, expected) = if exact { (f64::INFINITY, 0.0) } else { (plan.budget, plan.expected) };
+        let judge = Judge::new(plan.rhythm.most, budget).expecting(expected);
         let mut gate = Gate {
             host,
             map: programs.map(plan.gate)?,
@@ -267,7 +269,7 @@ impl Thin {
         hooks.iter_mut().try_for_each(Hooks::attach)?;
         let shared = Arc::new(Shared { gate: Mutex::new(gate), changed: Condvar::new() });
         let (mut thread, mut kept) = (None, Vec::new());
-        if exact {
+        if exact && !hooks.iter().any(Hooks::follows) {
             kept = hooks;
         } else {
             let work = Work::new(Arc::clone(&shared), hooks, judge);

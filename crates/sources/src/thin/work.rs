@@ -23,7 +23,9 @@ struct Attached {
 
 impl Attached {
     fn attach(&mut self) -> Result<(), Unavailable> {
-        if !self.is {
+        if self.is {
+            self.hooks.keep_up();
+        } else {
             self.hooks.attach()?;
             self.is = true;
         }
@@ -65,6 +67,7 @@ impl Work {
         while !gate.end {
             if gate.one_in == 1 {
                 gate = begin(&shared, &mut self.sets, gate);
+                gate = keep_up(&shared, &mut self.sets, gate);
                 gate = shared.wait(gate, JUDGED);
             } else {
                 random ^= random << 13;
@@ -123,6 +126,16 @@ fn begin<'a>(shared: &'a Shared, sets: &mut [Attached], gate: MutexGuard<'a, Gat
     }
     gate.settle();
     gate
+}
+
+/// Attaches the hooks where there is something new for them. That takes a while, too.
+fn keep_up<'a>(shared: &'a Shared, sets: &mut [Attached], gate: MutexGuard<'a, Gate>) -> MutexGuard<'a, Gate> {
+    if !sets.iter().any(|set| set.hooks.follows()) {
+        return gate;
+    }
+    drop(gate);
+    sets.iter_mut().filter(|set| set.is).for_each(|set| set.hooks.keep_up());
+    shared.lock()
 }
 
 /// Shuts the gate and detaches those hooks that do not run seldom.

@@ -17,12 +17,13 @@ const TINTS: Record<(typeof KINDS)[number], readonly [number, number]> = {
   interpreted: [168, 46],
   inlined: [54, 70],
   python: [168, 46],
+  class: [286, 38],
 };
 
 /** In words, for the legend. */
 export const KIND_WORDS: Record<(typeof KINDS)[number], string> = {
   other: "other", root: "all", state: "state", process: "process", thread: "thread", native: "native", kernel: "kernel", jit: "compiled at run time",
-  interpreted: "interpreted", inlined: "inlined", python: "Python",
+  interpreted: "interpreted", inlined: "inlined", python: "Python", class: "class of what is allocated",
 };
 
 /** The fills of a theme: kind after kind, each in several shades. */

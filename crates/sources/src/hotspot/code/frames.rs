@@ -15,6 +15,8 @@ pub(crate) enum Run {
     Inlined,
     /// No method: code of the JVM itself, such as what copies arrays.
     Stub,
+    /// No code: the class of which an object is allocated, inside the method that does.
+    Class,
 }
 
 /// A frame.
@@ -40,7 +42,7 @@ pub(crate) struct Frames {
 
 impl Frames {
     /// The number of a frame; of those that find no room, that of the last.
-    pub(super) fn number(&mut self, frame: JavaFrame) -> u32 {
+    pub fn number(&mut self, frame: JavaFrame) -> u32 {
         let next = self.frames.len();
         if let Some(&known) = self.known.get(&frame) {
             return known;

@@ -10,6 +10,7 @@ mod layout;
 mod live;
 
 use super::header::Klass;
+use super::name;
 use super::version::{Version, has_fix_of_8180450};
 use super::{Unknown, Way};
 use crate::memory::{Memory, Trouble};
@@ -109,6 +110,23 @@ struct Object {
     class: Class,
     start: u64,
     size: u64,
+}
+
+/// The names of classes of a JVM, by the addresses of what it keeps of them.
+#[derive(Debug)]
+pub(crate) struct Names(Layout);
+
+impl Names {
+    /// Finds in a JVM what is needed of it.
+    pub fn new(memory: &impl Memory, way: &Way) -> Result<Self, Unknown> {
+        Layout::new(memory, &way.tables).map(Names)
+    }
+
+    /// The name of a class that the JVM itself gave the address of: the same in another run. `None` where it was unloaded since.
+    pub fn of(&self, memory: &impl Memory, class: u64) -> Result<Option<String>, Trouble> {
+        let found = name_of(memory, &self.0, class)?;
+        Ok(found.map(|found| name::alike(&found).to_owned()))
+    }
 }
 
 /// A JVM whose data can be asked about.
