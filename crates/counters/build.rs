@@ -49,7 +49,12 @@ fn columns(groups: &[Group]) -> String {
     for (name, help) in groups.iter().flat_map(|group| &group.columns) {
         if !seen.contains(&name.as_str()) {
             seen.push(name);
-            let _ = writeln!(out, "    model::Column::counter({name:?}, model::Unit::None, {help:?}),");
+            // Work is counted by these two; the others say something as ratios only, which the metrics are.
+            let compared = match name.as_str() {
+                "cycles" | "instructions" => "",
+                _ => ".compared(model::Compare::Never)",
+            };
+            let _ = writeln!(out, "    model::Column::counter({name:?}, model::Unit::None, {help:?}){compared},");
         }
     }
     out.push_str("];\n");

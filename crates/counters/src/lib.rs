@@ -23,6 +23,11 @@ pub fn groups() -> &'static [Group] {
     GROUPS.get_or_init(|| FILES.iter().filter_map(|(name, text)| read(name, text).ok()).collect())
 }
 
+/// Whether a metric of the table `pmu` means the same only on CPUs of one kind.
+pub fn is_of_one_cpu(metric: &str) -> bool {
+    groups().iter().flat_map(|group| &group.metrics).any(|known| known.name == metric && known.same_cpu)
+}
+
 impl Group {
     /// What is counted for a microarchitecture; what any CPU has where the group knows none of it and `generic` is asked for.
     pub fn section(&self, cpu: &str) -> Option<&Section> {

@@ -130,6 +130,12 @@ fn the_files_hold_together() {
     }
 }
 
+#[test]
+fn what_makers_count_in_their_own_way_is_marked() {
+    assert!(is_of_one_cpu("frontend_bound") && is_of_one_cpu("l1i_mpki") && is_of_one_cpu("code_sparsity_pki"));
+    assert!(!is_of_one_cpu("ipc") && !is_of_one_cpu("branch_mpki") && !is_of_one_cpu("none"));
+}
+
 /// Codes that stand in the manuals as well: Arm's by the architecture (PMUv3), Intel's architectural events, AMD's PMCs.
 #[test]
 fn well_known_codes() {

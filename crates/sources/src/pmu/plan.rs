@@ -112,15 +112,17 @@ impl<'a> Planner<'a> {
         if whole.events.is_empty() {
             return planned;
         }
-        if self.test(&whole, section).contains(&Tested::TooLarge) {
+        let tested = self.test(&whole, section);
+        if tested.contains(&Tested::TooLarge) {
             for (part, mut chunk) in self.split(&whole, group, &mut planned).into_iter().enumerate() {
                 if part > 0 {
                     chunk.label = format!("{} {}", chunk.label, part + 1);
                 }
-                self.keep(chunk, section, &mut planned);
+                let tested = self.test(&chunk, section);
+                self.keep(chunk, tested, &mut planned);
             }
         } else {
-            self.keep(whole, section, &mut planned);
+            self.keep(whole, tested, &mut planned);
         }
         // What says nothing but what the group `core` does is not worth a counter. Who writes a group has a reason.
         let is_own = !counters::groups().contains(group);
@@ -198,8 +200,7 @@ impl<'a> Planner<'a> {
     }
 
     /// Adds a chunk without what does not count.
-    fn keep(&self, mut chunk: Chunk, section: &Section, planned: &mut Planned) {
-        let tested = self.test(&chunk, section);
+    fn keep(&self, mut chunk: Chunk, tested: Vec<Tested>, planned: &mut Planned) {
         if tested.contains(&Tested::TooLarge) {
             let names: Vec<&str> = chunk.events.iter().map(|(name, _)| name.as_str()).collect();
             let why = "they have no counters at the same time: others hold them".to_owned();
