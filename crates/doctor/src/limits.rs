@@ -15,6 +15,15 @@ pub(crate) static CHECKS: &[Check] = &[
         run: paranoid,
     },
     Check {
+        id: "nmi-watchdog",
+        theme: Theme::Limits,
+        kind: Kind::Setting,
+        title: "who holds a hardware counter",
+        how: "/proc/sys/kernel/nmi_watchdog, and whether /sys/bus/event_source/devices has a PMU of the CPUs",
+        source: "Documentation/admin-guide/lockup-watchdogs.rst, Documentation/admin-guide/sysctl/kernel.rst",
+        run: watchdog,
+    },
+    Check {
         id: "limits",
         theme: Theme::Limits,
         kind: Kind::Setting,
@@ -57,6 +66,32 @@ fn paranoid(context: &Context<'_>) -> Result<Finding, Unavailable> {
         );
     }
     Ok(finding)
+}
+
+fn watchdog(context: &Context<'_>) -> Result<Finding, Unavailable> {
+    const PATH: &str = "/proc/sys/kernel/nmi_watchdog";
+    let on = context.host.read_number(PATH)?;
+    if context.host.glob("/sys/bus/event_source/devices/cpu*/type").is_empty() {
+        return Err(Unavailable::not_applicable(
+            "this machine has no hardware counters of the kind that the NMI watchdog holds",
+        ));
+    }
+    if on == 0 {
+        return Ok(Finding::good("the NMI watchdog is off: all hardware counters are free").number(
+            "kernel.nmi_watchdog",
+            0.0,
+            "",
+        ));
+    }
+    // Programs run no slower: it is a matter of measuring.
+    let says = "the NMI watchdog holds one hardware counter of each CPU: groups of events take turns sooner, and counts are scaled up";
+    let finding = Finding::new(Verdict::CouldBeBetter, says)
+        .expected("0 while hardware counters are measured (record --counters, perf stat); else on, for it tells where a CPU hangs.")
+        .number("kernel.nmi_watchdog", on as f64, "");
+    Ok(finding.writes(
+        vec![Write::new(PATH, "0")],
+        "a CPU that hangs with interrupts off is no longer told of in the kernel's log. Lost at reboot (/etc/sysctl.d keeps it)",
+    ))
 }
 
 fn limits(context: &Context<'_>) -> Result<Finding, Unavailable> {
@@ -125,6 +160,22 @@ mod tests {
             of("4", "0").changes.iter().map(|c| c.what.as_str()).collect::<Vec<_>>(),
             ["sysctl -w kernel.perf_event_paranoid=1"]
         );
+    }
+
+    #[test]
+    fn who_holds_a_counter() {
+        let of = |watchdog: &str, device: &str| {
+            let files = [("/proc/sys/kernel/nmi_watchdog", watchdog), (device, "4\n")];
+            let (_dir, host) = host_of(&files);
+            on(&host, super::watchdog)
+        };
+        let cpu = "/sys/bus/event_source/devices/cpu/type";
+        assert_eq!(of("0\n", cpu).unwrap().verdict, Verdict::Good);
+        let finding = of("1\n", cpu).unwrap();
+        assert_eq!(finding.verdict, Verdict::CouldBeBetter);
+        assert_eq!(finding.changes[0].what, "sysctl -w kernel.nmi_watchdog=0");
+        let none = of("1\n", "/sys/bus/event_source/devices/software/type").unwrap_err();
+        assert_eq!(none.status, model::Status::NotApplicable);
     }
 
     #[test]

@@ -11,6 +11,7 @@ pub mod breakpoints;
 #[cfg(feature = "bpf")]
 mod btf;
 pub mod cacheline;
+pub mod counting;
 #[cfg(feature = "bpf")]
 mod described;
 mod error;

@@ -76,6 +76,7 @@ const STACK_USER: u64 = 1 << 13;
 // Bits of `flags`.
 pub(crate) const DISABLED: u64 = 1;
 const INHERIT: u64 = 1 << 1;
+pub(crate) const PINNED: u64 = 1 << 2;
 pub(crate) const EXCLUDE_KERNEL: u64 = 1 << 5;
 pub(crate) const EXCLUDE_HV: u64 = 1 << 6;
 const EXCLUDE_IDLE: u64 = 1 << 7;
@@ -115,7 +116,7 @@ impl Attributes {
     }
 
     /// The same, in the group of another event (-1: in none).
-    fn open_in(&self, leader: i32, pid: i32, cpu: i32) -> io::Result<OwnedFd> {
+    pub(crate) fn open_in(&self, leader: i32, pid: i32, cpu: i32) -> io::Result<OwnedFd> {
         // SAFETY: the structure is alive during the call and its size is in it; a new descriptor comes back.
         unsafe {
             let number = libc::syscall(libc::SYS_perf_event_open, &raw const *self, pid, cpu, leader, FD_CLOEXEC);
@@ -319,7 +320,8 @@ impl Ring {
             attributes.sample_period = 1_000_000_000 / hertz;
         }
         if clock == Clock::Cycles {
-            attributes.flags |= FREQUENCY;
+            // Pinned: groups of counters (source `pmu`) take turns, and there would be no samples while it is theirs.
+            attributes.flags |= FREQUENCY | PINNED;
             attributes.sample_period = hertz;
         }
         let pid = if only_own {

@@ -173,6 +173,12 @@ pub struct Record {
     #[arg(long)]
     pub count_calls: bool,
 
+    /// Which groups of hardware counters to count, where there are any: all, names of groups (core, branch, fetch, topdown,
+    /// data, tlb, memory, sharing, smt), files of one's own like those in counters/, separated by commas. More groups than
+    /// there are counters take turns. Default: core,branch,fetch
+    #[arg(long, value_name = "GROUPS", value_delimiter = ',')]
+    pub counters: Vec<String>,
+
     /// Have the JVMs take flight recordings (JFR) as well, which go to NAME.PID.jfr for `twinscope import` and other tools:
     /// by attach, with these settings (profile, or a file). Takes about a second of CPU time and 80 MB of each JVM; what
     /// it took is said. A flight recording that runs already is written instead
@@ -233,9 +239,34 @@ impl Record {
             ("instructions", "") if self.instructions.is_some_and(|seconds| seconds > 0) => true,
             ("threads", "" | "thread_time") if has_target => true,
             ("reads", "") if self.reads_from().is_some() => true,
+            ("pmu", "") if !self.counters.is_empty() => true,
+            ("pmu", item) if self.counters.iter().any(|name| name == item) => true,
             (_, "") => self.only.iter().any(|name| name == source),
             _ => false,
         }
+    }
+
+    /// The groups of hardware counters that are asked for; none for those that are customary.
+    ///
+    /// # Errors
+    /// [`Usage`] where there is no such group, or a file cannot be read or is wrong.
+    pub(crate) fn groups(&self) -> Result<Vec<counters::Group>, Usage> {
+        let mut groups: Vec<counters::Group> = Vec::new();
+        for word in &self.counters {
+            let known = counters::groups().iter().filter(|group| word == "all" || group.name == *word);
+            let before = groups.len();
+            groups.extend(known.cloned());
+            if groups.len() > before {
+                continue;
+            }
+            let text = std::fs::read_to_string(word).map_err(|error| {
+                let names: Vec<&str> = counters::groups().iter().map(|group| group.name.as_str()).collect();
+                let names = names.join(", ");
+                Usage(format!("--counters {word}: neither a group (all, {names}) nor a file that can be read: {error}"))
+            })?;
+            groups.push(counters::read(word, &text).map_err(|why| Usage(format!("--counters {why}")))?);
+        }
+        Ok(groups)
     }
 
     /// Where the command runs: its control groups and CPUs.

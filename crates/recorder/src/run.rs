@@ -87,6 +87,7 @@ pub fn record(options: &Record) -> Result<u8> {
     let host = if options.root == Path::new("/") { Host::live() } else { Host::at(&options.root) };
     let target = options.target(&host)?;
     let read_from = options.read_from()?;
+    let counters = options.groups()?;
     signals::block();
     let seal = options.keep.map_or(SEAL, |keep| (keep / 10).clamp(Duration::from_secs(10), SEAL));
     let mut writer = Writer::create(&path, options.force, seal.as_nanos() as i64)?;
@@ -100,6 +101,7 @@ pub fn record(options: &Record) -> Result<u8> {
         bursts: options.instructions.unwrap_or(BURSTS),
         sharing: options.sharing,
         count_calls: options.count_calls,
+        counters,
         hertz: options.stacks.unwrap_or(if target == Target::Nobody { 0 } else { HERTZ }),
         target,
         read_from: read_from.clone(),

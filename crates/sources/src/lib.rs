@@ -51,6 +51,7 @@ mod network;
 mod nfs;
 mod numa;
 mod pagetypeinfo;
+mod pmu;
 mod pressure;
 mod process;
 mod protocols;
@@ -81,6 +82,7 @@ pub static ALL: &[&Source] = &[
     &cpu::SOURCE, //
     &cpufreq::SOURCE,
     &cpuidle::SOURCE,
+    &pmu::SOURCE,
     &interrupts::SOURCE,
     &kernel::SOURCE,
     &meminfo::SOURCE,

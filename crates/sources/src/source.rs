@@ -47,6 +47,8 @@ pub struct Scope {
     pub bursts: u32,
     /// Whether lines of the cache that threads share are looked for with longer bursts, and watched.
     pub sharing: bool,
+    /// The groups of hardware counters to count; none for those that are customary.
+    pub counters: Vec<counters::Group>,
     /// Whether calls of the hottest functions are counted with breakpoints.
     pub count_calls: bool,
 }

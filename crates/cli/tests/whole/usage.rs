@@ -39,6 +39,7 @@ fn wrong_options_say_what_is_allowed() {
         (&["info"], "NAME.twin"),
         (&["completions", "tcl"], "possible values: bash"),
         (&["mark"], "TEXT"),
+        (&["record", "--counters", "nosuch", "--", "true"], "neither a group (all, branch, core"),
         (&["doctor", "--only", "nosuch"], "there are: clock-source"),
         (&["doctor", "--only", "thp", "--skip", "swap"], "cannot be used with"),
         (&["doctor", "--apply"], "a value is required"),

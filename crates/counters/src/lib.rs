@@ -1,0 +1,39 @@
+//! Groups of hardware counters, from the files of `counters/`: which events of which CPU fill the columns of the table `pmu`, and the metrics that
+//! are made of them. A group is counted together, so that its ratios are of the same moments. Nothing here reads a machine.
+
+mod formula;
+mod microarchitecture;
+mod read;
+
+pub use formula::{Formula, Operator, Sum};
+pub use microarchitecture::{Identity, identities, microarchitecture};
+pub use read::{CONSTANTS, Direction, Encoding, Event, Group, HARDWARE, Metric, Section, number, read};
+
+use std::sync::OnceLock;
+
+include!(concat!(env!("OUT_DIR"), "/counters.rs"));
+
+/// Groups that are counted where nothing else is asked for.
+pub const DEFAULT: [&str; 3] = ["core", "branch", "fetch"];
+
+/// The groups of `counters/`, by name.
+pub fn groups() -> &'static [Group] {
+    static GROUPS: OnceLock<Vec<Group>> = OnceLock::new();
+    // The build has read them all.
+    GROUPS.get_or_init(|| FILES.iter().filter_map(|(name, text)| read(name, text).ok()).collect())
+}
+
+/// Whether a metric of the table `pmu` means the same only on CPUs of one kind.
+pub fn is_of_one_cpu(metric: &str) -> bool {
+    groups().iter().flat_map(|group| &group.metrics).any(|known| known.name == metric && known.same_cpu)
+}
+
+impl Group {
+    /// What is counted for a microarchitecture; what any CPU has where the group knows none of it and `generic` is asked for.
+    pub fn section(&self, cpu: &str) -> Option<&Section> {
+        self.sections.iter().find(|section| section.cpus.iter().any(|name| name == cpu))
+    }
+}
+
+#[cfg(test)]
+mod tests;
