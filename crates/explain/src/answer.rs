@@ -89,6 +89,8 @@ pub struct Explanation {
     pub tail: Option<LongerTail>,
     /// In a sentence or two.
     pub verdict: String,
+    /// Where all code is slower alike: what is known of the CPUs that says why.
+    pub slower_cpus: Option<String>,
     /// Thread-seconds per unit by state, and the part of the lost time.
     pub ledger: Vec<(State, PerSide<f64>, Estimate)>,
     /// What the workload's threads waited for: as recorded, and as it is taken to be.

@@ -28,6 +28,7 @@ mod buddyinfo;
 mod cgroups;
 mod conntrack;
 mod cpu;
+mod cpu_speed;
 mod cpufreq;
 mod cpuidle;
 mod disks;
@@ -80,6 +81,7 @@ pub use source::{Open, Pace, Reader, Scope, Source};
 pub static ALL: &[&Source] = &[
     &cpu::SOURCE, //
     &cpufreq::SOURCE,
+    &cpu_speed::SOURCE,
     &cpuidle::SOURCE,
     &interrupts::SOURCE,
     &kernel::SOURCE,
