@@ -1,6 +1,7 @@
 //! The answer of `explain`: what was found, with what it explains, and what stands beside it.
 
 use crate::budget::{Estimate, Judged, State};
+use crate::machine::MachinesOf;
 use compare::{Caution, FactDifference, LongerTail, Pace, PerSide, Unit};
 use model::Window;
 
@@ -105,6 +106,8 @@ pub struct Explanation {
     pub notes: Vec<Note>,
     /// What could not be looked for.
     pub not_evaluated: Vec<NotEvaluated>,
+    /// What the figures of the machines say.
+    pub machines: MachinesOf,
     /// Properties of the hosts that differ.
     pub facts: Vec<FactDifference>,
     /// What stands against believing all this too readily.

@@ -6,6 +6,7 @@ use crate::cause::instructions::Instructions;
 use crate::cause::sharing::Shared;
 use crate::cause::speed::Speeds;
 use crate::cause::{Cause, Found, Measure, OfRun, Order, Tables, ask, totals};
+use crate::machine::{self, Machine};
 use crate::{Error, allocate, verdict};
 use compare::{Choice, FactDifference, LEAST_CHANGE, Pace, PerSide, Side, Unit, cautions, facts, own, window};
 use model::{Status, Window};
@@ -28,11 +29,13 @@ pub struct Explain {
     pub least: Option<f64>,
     /// The causes that are looked for.
     pub causes: Vec<Cause>,
+    /// Other machines: how long the program would take on them.
+    pub machines: Vec<Machine>,
 }
 
 impl Default for Explain {
     fn default() -> Self {
-        Explain { window: Choice::Auto, least: None, causes: crate::cause::built_in() }
+        Explain { window: Choice::Auto, least: None, causes: crate::cause::built_in(), machines: Vec::new() }
     }
 }
 
@@ -81,6 +84,21 @@ pub fn explain(runs: Vec<Run>, slow: usize, options: &Explain) -> Result<Explana
         let one = if let [run] = of[..] { Some(run) } else { None };
         warned.push(cautions::divided_by_samples(&names.join(", "), one, found));
     }
+    let names = |of: &[Run]| of.iter().map(|run| run.name.as_str()).collect::<Vec<_>>().join(", ");
+    let machines = machine::Asked {
+        runs: &runs,
+        side: &side,
+        windows: &windows,
+        budget: &budget,
+        facts: &facts,
+        ratio: if budget.single || budget.unit == Unit::Second { f64::NAN } else { ratio.value },
+        names: PerSide {
+            slow: names(runs.get(..slow).unwrap_or_default()),
+            baseline: names(runs.get(slow..).unwrap_or_default()),
+        },
+        others: &options.machines,
+    }
+    .answer();
     let ledger = STATES.into_iter().map(|s| (s, PerSide::of(|side| budget.time(s, side)), budget.state(s))).collect();
     let mut explanation = Explanation {
         runs: runs.iter().map(|r| r.name.clone()).collect(),
@@ -99,6 +117,7 @@ pub fn explain(runs: Vec<Run>, slow: usize, options: &Explain) -> Result<Explana
         findings: Vec::new(),
         unexplained: 0.0,
         notes: Vec::new(),
+        machines,
         not_evaluated: Vec::new(),
         facts,
         cautions: warned,

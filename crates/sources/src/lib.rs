@@ -47,6 +47,7 @@ mod jvm;
 mod kernel;
 mod kernel_config;
 mod ksm;
+mod machine;
 mod meminfo;
 mod network;
 mod nfs;
@@ -123,6 +124,7 @@ pub static ALL: &[&Source] = &[
     &jvm::SOURCE,
     &allocation::SOURCE,
     &facts::SOURCE,
+    &machine::SOURCE,
     &instructions::SOURCE,
     // Last: a tick's rows of the dictionary come after those that refer to it.
     &stacks::SOURCE,
