@@ -151,5 +151,4 @@ fn a_recording_holds_its_machine_and_explain_goes_by_it() {
     for words in ["On other machines", "slow:", "computing (sampled)"] {
         assert!(text.stdout.contains(words), "{words}: {text}");
     }
-    folder.expect(0, ["explain", "without.twin", "--machine", "slow.json", "--json"]);
 }

@@ -13,7 +13,7 @@ use crate::measure::{allowed_cpus, deadline, on_cpu, quantile, quiet_cpu};
 use crate::{Context, machine};
 use model::{Figure, Unavailable};
 use serde::Serialize;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Gives one value: seconds, or so many a second.
 type Round<'a> = Box<dyn FnMut() -> Result<f64, Unavailable> + 'a>;
@@ -98,6 +98,15 @@ pub struct Figures {
 /// Fewer rounds of all are not enough for an interval.
 const LEAST_ROUNDS: usize = 5;
 
+/// Where others hold up the rounds, so many times as long as asked for is the end: what has been measured by then has to do.
+const PATIENCE: f64 = 1.5;
+const FEWEST: usize = 2;
+
+/// Ranges of figures with fewer rounds than these, and of those that others disturbed, reach further by this factor either way: they hold less of what
+/// the machine does.
+const FEW: u32 = 8;
+const WIDER: f64 = 1.15;
+
 /// One round of a figure may take this part of the time of all; what takes longer is not measured in each round.
 const SHARE: f64 = 0.04;
 
@@ -125,7 +134,16 @@ pub fn figures(context: &Context<'_>, seconds: f64) -> Result<Figures, Unavailab
         Ok((list, missing))
     })?;
     let disturbed = watch.end(context.host).and_then(Others::disturbed);
+    let list = list.into_iter().map(|figure| widened(figure, disturbed.is_some())).collect();
     Ok(Figures { list, missing, disturbed, seconds: start.elapsed().as_secs_f64() })
+}
+
+/// With the range that it deserves.
+fn widened(figure: Figure, is_disturbed: bool) -> Figure {
+    if !is_disturbed && figure.rounds >= FEW {
+        return figure;
+    }
+    Figure { low: figure.low / WIDER, high: figure.high * WIDER, ..figure }
 }
 
 /// Measures in turn until the time is over.
@@ -139,13 +157,19 @@ fn rounds(
     let mut took = vec![0.0f64; probes.len()];
     let mut failed: Vec<Option<String>> = vec![None; probes.len()];
     let budget = end.saturating_duration_since(start).as_secs_f64();
+    let last = start + Duration::from_secs_f64(PATIENCE * budget);
     for turn in 0.. {
         let is_over = Instant::now() >= end;
-        if is_over && turn >= LEAST_ROUNDS {
+        let has_few = |values: &Vec<f64>| values.len() < FEWEST;
+        let is_enough = turn >= LEAST_ROUNDS || (budget > 0.0 && Instant::now() >= last && !all.iter().any(has_few));
+        if is_over && (is_enough || turn > 2 * LEAST_ROUNDS) {
             break;
         }
         for (((probe, values), took), failed) in probes.iter_mut().zip(&mut all).zip(&mut took).zip(&mut failed) {
             context.go_on()?;
+            if budget > 0.0 && values.len() >= FEWEST && Instant::now() >= last {
+                continue;
+            }
             // What takes long has its part of the time, and the fewest rounds in any case.
             let has_its_share = *took > SHARE * budget && values.len() >= LEAST_ROUNDS;
             if failed.is_some() || has_its_share || (is_over && values.len() >= LEAST_ROUNDS) {

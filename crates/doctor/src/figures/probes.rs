@@ -92,35 +92,34 @@ fn switch<'a>(cpu: usize) -> Result<Vec<Probe<'a>>, Unavailable> {
     })])
 }
 
-/// Memory that is touched anew in each round.
-fn touched<'a>(length: usize, advice: i32) -> Result<(Memory, impl FnMut(&Memory) -> (f64, f64) + 'a), Unavailable> {
-    let memory = Memory::map(length, Some(advice))?;
-    Ok((memory, |memory: &Memory| {
-        let (before, start) = (kernel::faults(), Instant::now());
-        memory.touch();
-        let seconds = start.elapsed().as_secs_f64();
-        let taken = (kernel::faults() - before) as f64;
-        memory.drop_pages();
-        (seconds, taken)
-    }))
+/// Touches all of `memory`, which was not: seconds, and how many faults that took. It is given back.
+fn touched(memory: &Memory) -> (f64, f64) {
+    let (before, start) = (kernel::faults(), Instant::now());
+    memory.touch();
+    let seconds = start.elapsed().as_secs_f64();
+    let taken = (kernel::faults() - before) as f64;
+    memory.drop_pages();
+    (seconds, taken)
 }
 
 fn faults<'a>() -> Result<Vec<Probe<'a>>, Unavailable> {
     const SMALL: usize = HUGE;
     const LARGE: usize = 4 * HUGE;
     // A kernel without huge pages knows no such advice.
-    let (memory, mut touch) = touched(SMALL, libc::MADV_NOHUGEPAGE).or_else(|_| touched(SMALL, libc::MADV_NORMAL))?;
+    let memory = Memory::map(SMALL, Some(libc::MADV_NOHUGEPAGE)).or_else(|_| Memory::map(SMALL, None))?;
     let pages = (SMALL / 4096) as f64;
     let mut all =
-        vec![Probe::time("fault", "a page fault, with 4 KiB of fresh memory", move || match touch(&memory) {
+        vec![Probe::time("fault", "a page fault, with 4 KiB of fresh memory", move || match touched(&memory) {
             (seconds, taken) if taken > pages * 0.9 => Ok(seconds / pages),
             _ => Err(Unavailable::failed("the kernel maps several pages at once: the cost of one fault can't be told")),
         })];
-    if let Ok((memory, mut touch)) = touched(LARGE, libc::MADV_HUGEPAGE) {
+    if let Ok(memory) = Memory::map(LARGE, Some(libc::MADV_HUGEPAGE)) {
         let pages = (LARGE / HUGE) as f64;
-        all.push(Probe::time("fault.huge", "a page fault, with a huge page of 2 MiB", move || match touch(&memory) {
-            (seconds, taken) if taken < 8.0 * pages => Ok(seconds / pages),
-            _ => Err(Unavailable::absent("no huge pages could be had: see thp")),
+        all.push(Probe::time("fault.huge", "a page fault, with a huge page of 2 MiB", move || {
+            match touched(&memory) {
+                (seconds, taken) if taken < 8.0 * pages => Ok(seconds / pages),
+                _ => Err(Unavailable::absent("no huge pages could be had: see thp")),
+            }
         }));
     }
     Ok(all)

@@ -214,7 +214,7 @@ impl Times {
     }
 
     /// Takes some seconds of a class, as many as it has, for another.
-    fn moved(&mut self, from: Class, to: Class, seconds: f64) {
+    pub(super) fn moved(&mut self, from: Class, to: Class, seconds: f64) {
         let taken = seconds.clamp(0.0, self.of_class(from));
         if taken.is_finite() {
             self.add(to, taken);

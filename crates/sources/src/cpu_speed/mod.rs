@@ -78,7 +78,7 @@ const MANY: usize = 32;
 const SELDOM: u64 = 5;
 
 /// A read waits so long for the thread; what takes longer comes with the read after.
-const PATIENCE: Duration = Duration::from_millis(4);
+const PATIENCE: Duration = Duration::from_micros(500);
 
 fn open(host: &Host, _scope: &Scope) -> Result<Box<dyn Reader>, Unavailable> {
     if host.is_fixture() {
