@@ -28,15 +28,20 @@ select grown(s.slow, s.against, 1.5, 2.5) * ramp(s.slow / e.slow, 0.01, 0.03)
        min(max(s.slow - s.against, 0) / nullif(max(e.slow - coalesce(e.against, 0), 0), 0), 1.0) as of_waits
 from stopped s, all_stops a, (select slow, against from measure where name = 'elapsed') e
 -- claims:
+with loading as materialized (
+    -- What is dropped is loaded again, verified and linked.
+    select cell from budget
+    where path glob '*;SystemDictionary::*' or path glob '*;ClassFileParser::*' or path glob '*ClassLoader.*'
+          or path glob '*;ClassLoaderData::*' or path glob '*;ClassLoaderDataGraph::*' or path glob '*;Verifier::*'
+          or path glob '*;InstanceKlass::link_class*'
+)
 select 'metaspace' as subject, cell,
-       iif(has_role(roles, 'gc.work') and state <> 'idle' or has_role(roles, 'gc.stop'), 1.0, of_waits) as part
+       iif(state in ('idle', 'fewer_threads', 'runnable') and not has_role(roles, 'gc.stop')
+           or has_role(roles, 'safepoint'), of_waits, 1.0) as part
 from budget, given
 where state in ('user', 'kernel', 'lock', 'fault', 'disk', 'runnable') and has_role(roles, 'gc.work')
    or state in ('idle', 'lock', 'other') and has_role(roles, 'gc.stop', 'safepoint')
-      -- What is dropped is loaded again.
-   or state in ('user', 'kernel', 'lock')
-      and (path glob '*;SystemDictionary::*' or path glob '*;ClassFileParser::*' or path glob '*ClassLoader.*'
-           or path glob '*;ClassLoaderData::*')
+   or state in ('user', 'kernel', 'lock') and cell in (select cell from loading)
    or state in ('idle', 'fewer_threads', 'runnable') and share > 0
 -- test claims: class loaders come and go
 -- budget* thread='GC Thread#' state=user slow=4 against=1

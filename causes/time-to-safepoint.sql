@@ -36,7 +36,7 @@ with late as materialized (
          join w_sample s on s.run = p.run and s.pid = p.pid and s.at > p.at - p.to_stop and s.at < p.at
          join stack k on k.run = s.run and k.number = s.stack join frame f on f.run = k.run and f.number = k.frame
     where p.side = 'slow' and p.to_stop > 1000000 and s.thread <> 'VM Thread'
-          and f.kind in ('jit', 'interpreted', 'inlined')
+          and (f.kind in ('jit', 'interpreted') or f.module glob '[[]jit*')
     group by 1 order by 2 desc
 ),
 named as (

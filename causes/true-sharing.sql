@@ -47,10 +47,10 @@ from waits w join budget b on b.function = w.function and b.comm = w.comm
 join cells c on c.function = w.function and c.comm = w.comm left join contended l
 where b.state = 'user' and b.aside = 0 and b.slow > b.against and w.slow > w.against * 1.2
 -- tells:
-select s.thing as subject, s.fields, s.function, s.comm, 100 * max(s.whole) as whole,
-       round(max(s.speedup), 1) as speedup, s.note,
-       iif(max(s.proven) = 1, 'watched: watchpoints saw several threads use it', null) as seen
-from claimed d join sharing s on s.thing = d.subject group by 1
+select s.thing as subject, s.fields, s.function, s.comm, 100 * s.whole as whole, round(s.speedup, 1) as speedup, s.note,
+       iif(s.proven = 1, 'watched: watchpoints saw several threads use it', null) as seen
+from (select *, row_number() over (partition by thing order by slow_part desc) as place from sharing) s
+where s.place = 1 and s.thing in (select subject from claimed)
 -- test claims: one counter of all
 -- budget* state=user function=count comm=app slow=10 against=1
 -- budget state=user function=parse comm=app slow=2 against=1

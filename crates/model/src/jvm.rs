@@ -117,15 +117,16 @@ pub static HEAP: Table = Table::wide(
         COMM,
         Column::label(
             "pool",
-            "eden, survivor, old, metaspace, class space; heap: all of the first three, where no more is known",
+            "eden, survivor, old, metaspace, class space; heap: all of the first three, where no more is known; of code: code profiled (methods that count what they do), code non-profiled (other methods), code non-nmethods (the interpreter and stubs), or code for all",
         ),
         bytes(
             "used",
-            "in use, as the JVM last counted it: most collectors do after each collection, G1 counts eden all the time",
+            "in use, as the JVM last counted it: most collectors do after each collection, G1 counts eden all the time, as is code",
         )
         .folded(Fold::Sum),
         bytes("capacity", "committed: taken from the system").folded(Fold::Sum),
         bytes("most", "the most it may grow to; NULL for no limit").folded(Fold::Sum),
+        bytes("peak", "of code, the most that was in use since the JVM began").folded(Fold::Sum).compared(Compare::Never),
     ],
 )
 .grouped(&[&["comm", "pool"]])
@@ -172,6 +173,7 @@ pub static COMPILER: Table = Table::wide(
             "1 while the compilers take no work, as they do when the code cache is full; else 0",
         )
         .worse(),
+        count("stops", "how often they stopped taking work").worse(),
     ],
 )
 .grouped(&[&["comm"]])
@@ -220,6 +222,56 @@ pub static THREAD: Table = Table::wide(
 .from_zero()
 .titled("Java threads")
 .on(Page::Jvm)
+.scoped();
+
+const fn told(name: &'static str, unit: Unit, help: &'static str) -> Column {
+    Column::fact_number(name, unit, help)
+}
+
+/// Methods that were on a CPU.
+pub static CODE: Table = Table::wide(
+    "jvm_code",
+    "methods of a JVM that were on a CPU when it was sampled, by how they ran; of each JVM those with most of the time",
+    &[
+        PID,
+        COMM,
+        Column::label("method", "the method; what it has inlined counts for it"),
+        Column::number("tier", "0 interpreted, 1 to 3 compiled by C1 (2 and 3 count what they do), 4 by C2"),
+        Column::number("osr", "1 for a loop that was compiled while it ran (on-stack replacement), else 0"),
+        Column::fact("state", "of compiled code: in use, not entrant (no new caller gets to it), OSR; NULL of interpreted methods"),
+        Column::fact("why_not", "why it is not compiled, or not by C2: too large (more than 8,000 bytes of bytecode), not compilable, not compilable by C1 or C2, waits to be compiled; NULL where nothing keeps it from it"),
+        told("time", Unit::Nanoseconds, "CPU time that its samples stand for, without what native code and the kernel did for it"),
+        told("samples", Unit::None, "its samples"),
+        told("bytes", Unit::Bytes, "its machine code, as it was last seen"),
+        told("bytecode", Unit::Bytes, "its bytecode"),
+        told("compile_id", Unit::None, "number of its compilation, as -XX:+PrintCompilation has it"),
+        told("compilations", Unit::None, "how many different ones were met"),
+    ],
+)
+.of_entries()
+.scoped();
+
+/// Over how much memory compiled code is spread.
+pub static CODE_LAYOUT: Table = Table::wide(
+    "jvm_code_layout",
+    "heaps of a JVM's code, with how much of each holds the samples: 90 % of those in code of the JVM, by the methods that have most",
+    &[
+        PID,
+        COMM,
+        Column::label("heap", "code profiled, code non-profiled, code non-nmethods, or code for all, as in jvm_heap"),
+        told("reserved", Unit::Bytes, "the most it may have"),
+        told("committed", Unit::Bytes, "taken from the system"),
+        told("used", Unit::Bytes, "in use"),
+        told("methods", Unit::None, "compiled methods in it"),
+        told("full", Unit::None, "how often there was no room in it"),
+        told("samples", Unit::None, "samples in its code"),
+        told("hot_bytes", Unit::Bytes, "machine code of the methods that hold 90 % of the samples, as far as they lie here"),
+        told("hot_pages_4k", Unit::None, "pages of 4 KiB that this code touches"),
+        told("hot_pages_2m", Unit::None, "pages of 2 MiB that it would touch"),
+        told("huge", Unit::Bytes, "bytes of it in huge pages; NULL where the kernel does not tell (before 6.7)"),
+    ],
+)
+.of_entries()
 .scoped();
 
 /// Charts of these tables.

@@ -1,4 +1,7 @@
-//! The block `jvm`: pauses of the JVMs of each run over how many threads ran, their heap, and the options in which the runs differ.
+//! The block `jvm`: pauses of the JVMs of each run over how many threads ran, their heap, what their code is (`code`), and the options in which the runs
+//! differ.
+
+mod code;
 
 use crate::bundle::{JvmFlag, JvmPause, Jvms, JvmsOfRun};
 use model::{NULL, Symbols};
@@ -22,7 +25,8 @@ const FLAG: &str = ".flag.";
 pub(crate) fn jvms(runs: &[Run]) -> Option<Jvms> {
     let of_runs: Vec<JvmsOfRun> = runs.iter().map(of_run).collect();
     let flags = flags(runs);
-    let any = of_runs.iter().any(|run| !run.pauses.is_empty() || !run.heap.is_empty());
+    let is_there = |run: &JvmsOfRun| !run.pauses.is_empty() || !run.heap.is_empty() || !run.code.is_empty();
+    let any = of_runs.iter().any(is_there);
     let by = "comm, kind, operation, cause";
     let query = format!(
         "select run, {by}, sum(together) as pauses, sum(time) / 1e9 as stopped, max(time) / 1e9 as longest,\n\
@@ -35,7 +39,7 @@ fn of_run(run: &Run) -> JvmsOfRun {
     let (pauses, left_out) = pauses(run);
     let heap = heap(run, &pauses);
     let (running, step) = running(run);
-    JvmsOfRun { running, step, heap, pauses, left_out }
+    JvmsOfRun { running, step, heap, pauses, left_out, code: code::heaps(run), methods: code::methods(run) }
 }
 
 fn seconds(cell: i64) -> f64 {

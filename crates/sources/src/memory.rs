@@ -1,5 +1,7 @@
 //! Memory of another process. Nothing in it is trusted: reads are bounded, and what cannot be read is `None`.
 
+mod huge;
+
 /// Why nothing more can be read of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Trouble {
@@ -28,6 +30,11 @@ pub(crate) trait Memory {
     /// The 8 bytes at an address.
     fn word(&self, address: u64) -> Result<Option<u64>, Trouble> {
         Ok(self.words(&[address])?.first().copied().flatten())
+    }
+
+    /// How many bytes of a stretch lie in huge pages; `None` where that is not told.
+    fn huge(&self, _of: std::ops::Range<u64>) -> Option<u64> {
+        None
     }
 
     /// Text that a zero ends, of at most `LONGEST_TEXT` bytes.
@@ -112,6 +119,10 @@ impl Memory for Process {
             rest = rest.get(read + stopped..).unwrap_or_default();
         }
         Ok(found)
+    }
+
+    fn huge(&self, of: std::ops::Range<u64>) -> Option<u64> {
+        huge::bytes(self.0, of)
     }
 }
 

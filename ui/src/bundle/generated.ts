@@ -609,6 +609,34 @@ export type Instructions = {
   missing: Array<NoCode | null>,
 };
 
+/** A heap of compiled code. */
+export type JvmCodeHeap = {
+  /** The process. */
+  pid: number,
+  /** Its name. */
+  comm: string,
+  /** `code profiled`, `code non-profiled`, `code non-nmethods`, or `code` for all. */
+  heap: string,
+  /** The most it may have, bytes. */
+  most: number | null,
+  /** Bytes in use when it was last looked at, and the most that was in use since the JVM began; null where that is not known. */
+  used: number | null,
+  /** See `used`. */
+  peak: number | null,
+  /** Compiled methods in it; null where that is not known. */
+  methods: number | null,
+  /** Samples in its code; null where nothing was sampled. */
+  samples: number | null,
+  /** Of the code that holds 90 % of the samples in code of this JVM, what lies in this heap: bytes, pages of 4 KiB and of 2 MiB. */
+  hot_bytes: number | null,
+  /** See `hot_bytes`. */
+  hot_pages: number | null,
+  /** See `hot_bytes`. */
+  hot_huge_pages: number | null,
+  /** Bytes of it that lie in huge pages; null where that is not known. */
+  huge: number | null,
+};
+
 /** An option of a JVM. */
 export type JvmFlag = {
   /** The main class, module or jar. */
@@ -619,6 +647,26 @@ export type JvmFlag = {
   values: Array<string | null>,
   /** By run: who gave it that value; null where it has its default. */
   origins: Array<string | null>,
+};
+
+/** A method that was on a CPU, by how it ran. */
+export type JvmMethod = {
+  /** The method. */
+  method: string,
+  /** 0 interpreted, 1 to 3 C1, 4 C2. */
+  tier: number,
+  /** CPU time, seconds. */
+  time: number,
+  /** Bytes of its machine code; null where it is interpreted. */
+  bytes: number | null,
+  /** Bytes of its bytecode. */
+  bytecode: number,
+  /** How many different compilations of it were met. */
+  compilations: number,
+  /** `in use`, `not entrant` or `OSR`; null where it is interpreted. */
+  state: string | null,
+  /** Why it is not compiled, or not by C2; null where nothing keeps it from that. */
+  why_not: string | null,
 };
 
 /** A pause, or several that could not be told apart. */
@@ -667,6 +715,10 @@ export type JvmsOfRun = {
   pauses: Array<JvmPause>,
   /** Pauses that are left out. */
   left_out: number,
+  /** Heaps of compiled code, those of one JVM together; empty where that was not recorded. */
+  code: Array<JvmCodeHeap>,
+  /** Methods that were on a CPU, those with most of the time first. */
+  methods: Array<JvmMethod>,
 };
 
 /** The law of a sweep. */

@@ -1,5 +1,5 @@
-// Pauses of JVMs in a window: sums by what they were for, percentiles, and how far the threads that run go down while they last.
-import type { JvmPause, JvmsOfRun } from "../bundle/types";
+// JVMs. Pauses in a window: sums by what they were for, percentiles, and how far the threads that run go down while they last. And what their code is.
+import type { JvmCodeHeap, JvmMethod, JvmPause, JvmsOfRun } from "../bundle/types";
 import type { Stretch } from "../state";
 
 export const KINDS = ["young", "full", "concurrent", "operation"] as const;
@@ -93,4 +93,62 @@ export function dips(run: JvmsOfRun, w: Stretch): { during: number; else: number
   }
   if (insideTime === 0 || outsideTime === 0) return null;
   return { during: inside / insideTime, else: outside / outsideTime, covered: insideTime * step };
+}
+
+/** The code cache of a JVM in numbers; `null` where that is not known. */
+export interface Code {
+  used: number | null;
+  /** The most that was in use, of what methods may have. */
+  filled: number | null;
+  hot: number | null;
+  pages: number | null;
+  hugePages: number | null;
+  huge: number | null;
+}
+
+const sumOf = (values: (number | null)[]) => (values.some((x) => x !== null) ? values.reduce<number>((sum, x) => sum + (x ?? 0), 0) : null);
+
+/** That of the JVM whose code was sampled most, or that has most. */
+export function codeOf(heaps: JvmCodeHeap[]): Code | null {
+  const byPid = new Map<number, JvmCodeHeap[]>();
+  for (const h of heaps) byPid.set(h.pid, [...(byPid.get(h.pid) ?? []), h]);
+  const weight = (all: JvmCodeHeap[]) => [sumOf(all.map((h) => h.samples)) ?? 0, sumOf(all.map((h) => h.used)) ?? 0] as const;
+  const [first] = [...byPid.values()].toSorted((a, b) => weight(b)[0] - weight(a)[0] || weight(b)[1] - weight(a)[1]);
+  if (!first) return null;
+  // Stubs and the interpreter have a heap of their own, which does not grow.
+  const ofMethods = first.filter((h) => h.heap !== "code non-nmethods");
+  const [peak, most] = [sumOf(ofMethods.map((h) => h.peak ?? h.used)), sumOf(ofMethods.map((h) => h.most))];
+  return {
+    used: sumOf(first.map((h) => h.used)),
+    filled: peak !== null && most !== null && most > 0 ? peak / most : null,
+    hot: sumOf(first.map((h) => h.hot_bytes)),
+    pages: sumOf(first.map((h) => h.hot_pages)),
+    hugePages: sumOf(first.map((h) => h.hot_huge_pages)),
+    huge: sumOf(first.map((h) => h.huge)),
+  };
+}
+
+export type TierKind = "interpreted" | "c1" | "c2";
+
+export const TIER_WORDS: Record<TierKind, { title: string; help: string }> = {
+  interpreted: { title: "interpreted", help: "not compiled" },
+  c1: { title: "compiled by C1", help: "compiled fast, and not optimised much; tiers 2 and 3 count what they do as well" },
+  c2: { title: "compiled by C2", help: "optimised" },
+};
+
+export const kindOfTier = (tier: number): TierKind => (tier === 0 ? "interpreted" : tier < 4 ? "c1" : "c2");
+
+/** How a method ran, in words. */
+export function tierOf(method: JvmMethod): string {
+  if (method.tier === 0) return "interpreted";
+  const by = method.tier < 4 ? `C1, tier ${method.tier}` : "C2";
+  return method.state === null || method.state === "in use" ? by : `${by}, ${method.state}`;
+}
+
+/** Shares of the CPU time of methods by how they ran; `null` without any. */
+export function tierShares(methods: JvmMethod[]): Record<TierKind, number> | null {
+  const all = methods.reduce((sum, m) => sum + m.time, 0);
+  if (all <= 0) return null;
+  const share = (kind: TierKind) => methods.reduce((sum, m) => sum + (kindOfTier(m.tier) === kind ? m.time : 0), 0) / all;
+  return { interpreted: share("interpreted"), c1: share("c1"), c2: share("c2") };
 }

@@ -7,6 +7,7 @@ import { dips, KIND_WORDS, KINDS, kindOf, lengthOf, type Line, linesOf, percenti
 import { clock, columnScale, fixed, human, inScale, timeStep } from "../model/units";
 import { choose, chosen, offsets, report, type Stretch, view, windows } from "../state";
 import { type ColumnOf, DataTable } from "./DataTable";
+import { JvmCode } from "./JvmCode";
 import { CopyButton, Guard, nameOf, RunName, useWidth } from "./parts";
 import { GUTTER, RIGHT } from "./Plot";
 
@@ -326,6 +327,7 @@ export function Jvm({ jvms }: { jvms: Jvms }) {
         <p class="read">What the JVM stopped its threads for.</p>
         <Guard what="The table"><ByCause jvms={jvms} /></Guard>
       </article>
+      <JvmCode runs={jvms.runs} />
       <Flags flags={jvms.flags} />
     </>
   );

@@ -36,6 +36,7 @@
 mod ask;
 mod cut;
 pub(crate) mod instructions;
+mod jvm;
 mod order;
 mod parse;
 pub(crate) mod sharing;

@@ -3,6 +3,7 @@
 
 use super::cut;
 use super::instructions::Instructions;
+use super::jvm;
 use super::sharing::Shared;
 use super::speed::Speeds;
 use super::totals::Total;
@@ -258,7 +259,7 @@ struct Derived {
 }
 
 /// In the order in which they are made: later ones ask earlier ones.
-const DERIVED: [Derived; 8] = [
+const DERIVED: [Derived; 12] = [
     Derived {
         name: "syscall_use",
         needs: &["syscall_rate"],
@@ -312,6 +313,25 @@ const DERIVED: [Derived; 8] = [
          from part p left join held h on h.lock = p.lock and h.place = 1
          group by p.lock"
         ),
+    },
+    Derived {
+        name: "method_use",
+        needs: &["sample", "frame.tier"],
+        columns: &jvm::METHOD_USE_COLUMNS,
+        sql: jvm::METHOD_USE,
+    },
+    Derived {
+        name: "hot_method",
+        needs: &["jvm_code"],
+        columns: &jvm::HOT_METHOD_COLUMNS,
+        sql: jvm::HOT_METHOD,
+    },
+    Derived { name: "code_room", needs: &["jvm_heap"], columns: &jvm::CODE_ROOM_COLUMNS, sql: jvm::CODE_ROOM },
+    Derived {
+        name: "code_spread",
+        needs: &["jvm_code_layout"],
+        columns: &jvm::CODE_SPREAD_COLUMNS,
+        sql: jvm::CODE_SPREAD,
     },
     Derived { name: "turn_use", needs: &["turn_rate"], columns: &TURN_USE_COLUMNS, sql: TURN_USE },
     Derived { name: "stranger", needs: &["wait"], columns: &["comm", "slow_cpu"], sql: STRANGER },
@@ -522,7 +542,7 @@ mod tests {
         rows.sort_by_key(|row| format!("{row:?}"));
         let text = |text: &str| Value::Text(text.into());
         // Two of them are per unit of work; what was allocated after the window does not count.
-        let integers = vec![text("java.lang.Integer"), text("Report.add"), Value::Real(2000.0), Value::Real(0.0)];
+        let integers = [text("java.lang.Integer"), text("Report.add"), Value::Real(2000.0), Value::Real(0.0)];
         assert_eq!(rows.len(), 2, "{rows:?}");
         assert!(rows.iter().any(|row| format!("{row:?}").contains("byte[]")), "{rows:?}");
         assert!(rows.iter().any(|row| row.get(..3) == integers.get(..3)), "{rows:?}");

@@ -94,7 +94,7 @@ pub(crate) fn read(bytes: &[u8], profile: &mut Profile) {
         if p.used.is_some() {
             let pool = profile.text("heap");
             for (when, used) in [(at, used_before), (at.saturating_add(p.time), used_after)] {
-                let cells = vec![pause.pid, comm, pool, used, capacity.unwrap_or(NULL), NULL];
+                let cells = vec![pause.pid, comm, pool, used, capacity.unwrap_or(NULL), NULL, NULL];
                 profile.row(&JVM_HEAP, when, cells);
             }
         }

@@ -145,7 +145,7 @@ impl<'p> Reading<'p> {
                         _ => NULL,
                     };
                     let (capacity, most) = (size("committedSize"), size("reservedSize"));
-                    let cells = vec![self.pid, self.comm, self.profile.text("heap"), used, capacity, most];
+                    let cells = vec![self.pid, self.comm, self.profile.text("heap"), used, capacity, most, NULL];
                     self.profile.row(&JVM_HEAP, e.begin(), cells);
                 }
             }

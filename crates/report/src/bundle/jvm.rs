@@ -28,6 +28,62 @@ pub struct JvmsOfRun {
     pub pauses: Vec<JvmPause>,
     /// Pauses that are left out.
     pub left_out: i64,
+    /// Heaps of compiled code, those of one JVM together; empty where that was not recorded.
+    pub code: Vec<JvmCodeHeap>,
+    /// Methods that were on a CPU, those with most of the time first.
+    pub methods: Vec<JvmMethod>,
+}
+
+/// A heap of compiled code.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct JvmCodeHeap {
+    /// The process.
+    pub pid: i64,
+    /// Its name.
+    pub comm: String,
+    /// `code profiled`, `code non-profiled`, `code non-nmethods`, or `code` for all.
+    pub heap: String,
+    /// The most it may have, bytes.
+    pub most: Option<f64>,
+    /// Bytes in use when it was last looked at, and the most that was in use since the JVM began; null where that is not known.
+    pub used: Option<f64>,
+    /// See `used`.
+    pub peak: Option<f64>,
+    /// Compiled methods in it; null where that is not known.
+    pub methods: Option<i64>,
+    /// Samples in its code; null where nothing was sampled.
+    pub samples: Option<i64>,
+    /// Of the code that holds 90 % of the samples in code of this JVM, what lies in this heap: bytes, pages of 4 KiB and of 2 MiB.
+    pub hot_bytes: Option<f64>,
+    /// See `hot_bytes`.
+    pub hot_pages: Option<i64>,
+    /// See `hot_bytes`.
+    pub hot_huge_pages: Option<i64>,
+    /// Bytes of it that lie in huge pages; null where that is not known.
+    pub huge: Option<f64>,
+}
+
+/// A method that was on a CPU, by how it ran.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct JvmMethod {
+    /// The method.
+    pub method: String,
+    /// 0 interpreted, 1 to 3 C1, 4 C2.
+    pub tier: i64,
+    /// CPU time, seconds.
+    pub time: f64,
+    /// Bytes of its machine code; null where it is interpreted.
+    pub bytes: Option<f64>,
+    /// Bytes of its bytecode.
+    pub bytecode: f64,
+    /// How many different compilations of it were met.
+    pub compilations: i64,
+    /// `in use`, `not entrant` or `OSR`; null where it is interpreted.
+    pub state: Option<String>,
+    /// Why it is not compiled, or not by C2; null where nothing keeps it from that.
+    pub why_not: Option<String>,
 }
 
 /// A pause, or several that could not be told apart.

@@ -8,7 +8,7 @@ use super::Way;
 use crate::memory::{Memory, Process, Trouble};
 use crate::stacks::Stacks;
 
-const NAMES: [&str; 12] = [
+const NAMES: [&str; 13] = [
     "_ZL18initial_time_count",
     "initial_time_count",
     "_ZN16SafepointTracing29_last_safepoint_begin_time_nsE",
@@ -21,6 +21,7 @@ const NAMES: [&str; 12] = [
     "_ZN13CompileBroker17_c1_compile_queueE",
     "_ZN13CompileBroker17_c2_compile_queueE",
     "_ZN13CompileBroker24_should_compile_new_jobsE",
+    "_ZN13CompileBroker29_total_compiler_stopped_countE",
 ];
 
 /// More operations than any version has, and more reasons for giving up code, and more that waits to be compiled.
@@ -59,6 +60,7 @@ pub(crate) struct Internals {
     actions: Vec<String>,
     queues: Vec<u64>,
     compiles: Option<u64>,
+    stops: Option<u64>,
 }
 
 impl Internals {
@@ -109,6 +111,7 @@ impl Internals {
             actions: named("Deoptimization::Action_"),
             queues: [9, 10].into_iter().filter_map(address).collect(),
             compiles: address(11),
+            stops: address(12),
         })
     }
 
@@ -188,11 +191,15 @@ impl Internals {
         Ok(sum)
     }
 
-    /// Whether the compilers take new work; they do not where the code cache is full.
-    pub fn compiles(&self, memory: &impl Memory) -> Result<Option<bool>, Trouble> {
-        let Some(place) = self.compiles else { return Ok(None) };
-        let word = memory.word(place & !7)?;
-        Ok(word.map(|word| (word >> ((place & 4) * 8)) as u32 != 0))
+    /// Whether the compilers take new work; they do not where the code cache is full. And how often they stopped doing so.
+    pub fn compiles(&self, memory: &impl Memory) -> Result<(Option<bool>, Option<u64>), Trouble> {
+        let number = |place: Option<u64>| -> Result<Option<u32>, Trouble> {
+            let Some(place) = place else { return Ok(None) };
+            let word = memory.word(place & !7)?;
+            Ok(word.map(|word| (word >> ((place & 4) * 8)) as u32))
+        };
+        let (compiles, stops) = (number(self.compiles)?, number(self.stops)?);
+        Ok((compiles.map(|compiles| compiles != 0), stops.map(u64::from)))
     }
 }
 

@@ -24,7 +24,7 @@ mod version;
 mod way;
 
 pub(crate) use attach::Attached;
-pub(crate) use code::{Code, Copy, End, Frames, JavaFrame, Run, Start};
+pub(crate) use code::{Code, CodeHeap, CodeHeaps, Copy, End, Frames, Hot, HotHeap, JavaFrame, OSR, Run, Start};
 pub(crate) use counters::Counters;
 pub(crate) use data::{Data, Kind, Names, SecondarySupers};
 pub(crate) use flags::{Flag, set as flags_set};

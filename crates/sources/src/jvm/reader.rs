@@ -90,14 +90,15 @@ fn put_slowly(pid: u32, jvm: &Watched, out: &mut Out<'_>) {
     let (pid, comm) = (i64::from(pid), out.text(&jvm.comm));
     for pool in &jvm.pools {
         let of = |bytes: Option<i64>| bytes.unwrap_or(NULL);
-        let row = [pid, comm, out.text(&pool.name), of(pool.used), of(pool.capacity), of(pool.most)];
+        let row = [pid, comm, out.text(&pool.name), of(pool.used), of(pool.capacity), of(pool.most), of(pool.peak)];
         out.row(table::HEAP, &row);
     }
     if let Some(compilers) = &jvm.compilers {
         let [compiled, osr, time, bytes, invalidated, failed] = compilers.counters.map(|number| number.unwrap_or(NULL));
         let queue = compilers.queue.map_or(NULL, |queue| queue as i64);
         let stopped = compilers.stopped.map_or(NULL, i64::from);
-        out.row(table::COMPILER, &[pid, comm, compiled, osr, time, bytes, invalidated, failed, queue, stopped]);
+        let stops = compilers.stops.map_or(NULL, |stops| stops as i64);
+        out.row(table::COMPILER, &[pid, comm, compiled, osr, time, bytes, invalidated, failed, queue, stopped, stops]);
     }
     for (reason, action, times) in &jvm.deoptimizations {
         let row = [pid, comm, out.text(reason), out.text(action), *times as i64];

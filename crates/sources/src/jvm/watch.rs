@@ -6,7 +6,7 @@ use super::pauses::{Collector, Kind, Pause, Pauses, Reading, Sum, is_collection}
 use super::since::Since;
 use crate::Scope;
 use crate::cputime::own_time;
-use crate::hotspot::{Counters, Internals, JavaThread, Roster, Safepoint, Unknown, Way};
+use crate::hotspot::{CodeHeap, CodeHeaps, Counters, Internals, JavaThread, Roster, Safepoint, Unknown, Way};
 use crate::looking::{Look, Looker, Why};
 use crate::memory::{Process, Trouble};
 use crate::scope::Target;
@@ -40,6 +40,8 @@ const MOST_TRIES: u32 = 60;
 const SETTLED: u32 = 2;
 /// Pauses of a JVM that are kept between two reads.
 const MOST_PAUSES: usize = 65_536;
+/// The place among the counts of compilers of how often they stopped.
+const STOPS: usize = 6;
 /// Spaces of a generation, and generations, that any collector has.
 const GENERATIONS: usize = 3;
 const SPACES: usize = 4;
@@ -52,6 +54,15 @@ pub(super) struct Pool {
     pub used: Option<i64>,
     pub capacity: Option<i64>,
     pub most: Option<i64>,
+    pub peak: Option<i64>,
+}
+
+impl Pool {
+    fn of_code(heap: CodeHeap) -> Self {
+        let [used, capacity, most, peak] = [heap.used, Some(heap.committed), Some(heap.reserved), heap.peak]
+            .map(|bytes| bytes.map(|bytes| bytes as i64));
+        Pool { name: heap.name.to_string(), used, capacity, most, peak }
+    }
 }
 
 /// What the compilers did.
@@ -61,6 +72,7 @@ pub(super) struct Compilers {
     pub counters: [Option<i64>; 6],
     pub queue: Option<u64>,
     pub stopped: Option<bool>,
+    pub stops: Option<u64>,
 }
 
 /// A JVM that is looked at.
@@ -76,6 +88,7 @@ pub(super) struct Watched {
     /// Why there are none.
     no_internals: Option<String>,
     roster: Option<Roster>,
+    code: Option<CodeHeaps>,
     /// In a container: thread ids inside to those outside.
     numbers: Option<HashMap<u32, u32>>,
     /// CLOCK_MONOTONIC when the JVM's clock began: told, or the least that any time stamp allows.
@@ -237,6 +250,7 @@ impl Watched {
             internals: Internals::default(),
             no_internals: None,
             roster: None,
+            code: None,
             numbers: None,
             origin: None,
             is_estimated: false,
@@ -469,9 +483,18 @@ impl Watched {
         if self.way.is_none() {
             return Ok(());
         }
-        let (queue, compiles) = (self.internals.queued(memory)?, self.internals.compiles(memory)?);
+        let (queue, (compiles, stops)) = (self.internals.queued(memory)?, self.internals.compiles(memory)?);
         if let Some(compilers) = &mut self.compilers {
             (compilers.queue, compilers.stopped) = (queue, compiles.map(|compiles| !compiles));
+            compilers.stops = stops.map(|now| self.counted.compilers.count(STOPS, now));
+        }
+        // The code cache comes to be early, but not before the JVM is understood.
+        if let (None, Some(way)) = (&self.code, &self.way) {
+            self.code = CodeHeaps::new(memory, way).ok();
+        }
+        if let Some(code) = &self.code {
+            self.pools.retain(|pool| !pool.name.starts_with("code"));
+            self.pools.extend(code.look(memory)?.into_iter().map(Pool::of_code));
         }
         let counted = &mut self.counted;
         let owned = |(reason, action, now): (&str, &str, u64)| {
@@ -548,14 +571,14 @@ fn pools(counters: &Counters) -> Vec<Pool> {
                 pool.used = pool.used.map(|before| before + used);
                 pool.capacity = pool.capacity.zip(capacity).map(|(a, b)| a + b);
             }
-            None => found.push(Pool { name: name.to_owned(), used: Some(used), capacity, most }),
+            None => found.push(Pool { name: name.to_owned(), used: Some(used), capacity, most, peak: None }),
         }
     }
     for (name, prefix) in [("metaspace", "sun.gc.metaspace"), ("class space", "sun.gc.compressedclassspace")] {
         let of = |what: &str| counters.long(&format!("{prefix}.{what}"));
         if let Some(used) = of("used") {
             let (capacity, most) = (of("capacity"), limit(of("maxCapacity")));
-            found.push(Pool { name: name.to_owned(), used: Some(used), capacity, most });
+            found.push(Pool { name: name.to_owned(), used: Some(used), capacity, most, peak: None });
         }
     }
     found

@@ -23,14 +23,14 @@ impl Stacks {
         kernel: &[u64],
         user: User<'_>,
         calls: &[python::Call],
-        look: impl FnOnce(&State),
+        look: impl FnOnce(&mut State),
     ) -> (i64, bool) {
         let mut state = self.placed(pid, kernel, user);
         let State { trie, places, tops, kernels, .. } = &mut *state;
         let whole = places.last() != Some(&Place::Truncated);
         python::insert(places, *kernels, tops, calls);
         let stack = trie.stack(places.iter().rev().copied());
-        look(&state);
+        look(&mut state);
         (cell(stack), whole)
     }
 

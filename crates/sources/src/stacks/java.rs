@@ -7,9 +7,9 @@ use super::process::Processes;
 use super::trie::Place;
 use super::unwind::DEEPEST;
 use super::{Maker, Stacks};
-use crate::hotspot::{Code, Copy, End, Frames, JavaFrame, Run, Start, Unknown};
+use crate::hotspot::{Code, Copy, End, Frames, Hot, HotHeap, JavaFrame, OSR, Run, Start, Unknown};
 use crate::memory::Process as Memory;
-use model::Unavailable;
+use model::{NULL, Out, Unavailable};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -17,6 +17,17 @@ use std::time::{Duration, Instant};
 /// A JVM that is still starting is asked again after so long, and so often.
 const AGAIN: Duration = Duration::from_millis(50);
 const MOST_TRIES: u32 = 200;
+
+/// JVMs whose hot code is kept.
+const MOST_HOT: usize = 64;
+
+/// What of a JVM's code was on a CPU.
+#[derive(Debug)]
+pub(super) struct OfJvm {
+    pub pid: u32,
+    pub comm: Arc<str>,
+    pub hot: Hot,
+}
 
 /// What is known of a process as a JVM.
 #[derive(Debug)]
@@ -31,6 +42,51 @@ pub(super) enum Java {
 impl Default for Java {
     fn default() -> Self {
         Java::Unknown(Instant::now(), 0)
+    }
+}
+
+impl OfJvm {
+    /// Puts out the rows of the tables `jvm_code` and `jvm_code_layout`.
+    pub(super) fn put(&self, [code, layout]: [usize; 2], out: &mut Out<'_>) {
+        let (pid, comm) = (i64::from(self.pid), out.text(&self.comm));
+        let number = |number: Option<u64>| number.map_or(NULL, |number| number as i64);
+        for method in self.hot.methods() {
+            let mut text = |text: Option<&str>| text.map_or(NULL, |text| out.text(text));
+            let row = [
+                pid,
+                comm,
+                text(Some(&method.name)),
+                i64::from(method.tier),
+                i64::from(method.state == Some(OSR)),
+                text(method.state),
+                text(method.why_not.as_deref()),
+                method.time as i64,
+                method.samples as i64,
+                number(method.bytes),
+                method.bytecode as i64,
+                number(method.id),
+                method.compilations as i64,
+            ];
+            out.row(code, &row);
+        }
+        for HotHeap { heap, samples, bytes, pages, huge_pages, huge } in self.hot.heaps() {
+            let row = [
+                pid,
+                comm,
+                out.text(&heap.name),
+                heap.reserved as i64,
+                heap.committed as i64,
+                number(heap.used),
+                number(heap.methods),
+                number(heap.full),
+                samples as i64,
+                bytes as i64,
+                pages as i64,
+                huge_pages as i64,
+                number(huge),
+            ];
+            out.row(layout, &row);
+        }
     }
 }
 
@@ -76,6 +132,19 @@ impl Processes {
             tops.push(sp);
         }
         Some(end)
+    }
+
+    /// Counts a sample whose innermost place is a frame of a JVM's code.
+    pub(super) fn java_sampled(&mut self, (pid, comm): (u32, &Arc<str>), (ip, frame): (u64, u32), time: u64) {
+        let Some(process) = self.by_pid.get_mut(&pid) else { return };
+        let Java::Known(code) = &mut process.java else { return };
+        if !self.hot.contains_key(&process.number) && self.hot.len() >= MOST_HOT {
+            return;
+        }
+        let new = || OfJvm { pid, comm: Arc::clone(comm), hot: Hot::default() };
+        let found = self.hot.entry(process.number).or_insert_with(new);
+        // Of one that has just ended, what is known stays.
+        let _ = code.sampled(&Memory(pid), &mut found.hot, (ip, frame), time);
     }
 
     /// The code of a process by its number, if it is that of a JVM.

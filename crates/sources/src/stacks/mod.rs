@@ -30,6 +30,7 @@ mod sample;
 mod signal;
 mod sites;
 mod symbols;
+mod tables;
 mod trie;
 mod unwind;
 
@@ -39,111 +40,20 @@ use host::Host;
 use host::perf::Perf;
 use intern::caller;
 use kernel::Kernel;
-use model::{Column, Compare, Den, Derived, Measure, NULL, Out, Polarity, Table, Unavailable, Unit};
+use model::{NULL, Out, Unavailable};
 use module::Module;
 use name::{Maker, Row};
 use object::{ReadCache, SymbolKind};
 use positioned::Positioned;
 use process::Processes;
 use sample::{Counts, Sampler, Taken};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 use symbols::{Symbols, Tables};
+use tables::{COLLECTOR, FRAME, SAMPLE, STACK};
 use trie::{Place, Trie};
-
-static FRAME: Table = Table::wide(
-    "frame",
-    "a code location, the element of stacks",
-    &[
-        Column::number("number", "its number in this recording"),
-        Column::fact("function", "the function; NULL where it was not resolved"),
-        Column::fact("module", "path of the file, or [kernel], [MODULE], [vdso], [jit], [JIT code of node], [anonymous]; of Python the file as it was compiled"),
-        Column::fact(
-            "build_id",
-            "the build id of the file (ld(1)), hexadecimal; with the offset it can be resolved elsewhere",
-        ),
-        Column::fact_number("offset", Unit::None, "address in the file; of the kernel, address minus _text"),
-        Column::fact("source", "file and line, where the file has debug information"),
-        Column::fact("kind", "kernel, native, jit, interpreted, python, inlined, or unknown; class: no code, but what is allocated"),
-        Column::fact_number(
-            "spins",
-            Unit::None,
-            "1 if its code is in a busy-wait loop, one that pauses the CPU (x86 pause, Arm yield, wfe, isb)",
-        ),
-        Column::fact_number(
-            "tier",
-            Unit::None,
-            "of Java methods: 0 interpreted, 1 to 3 compiled by C1 (2 and 3 count what they do), 4 by C2; NULL for others",
-        ),
-    ],
-)
-.of_entries();
-
-static STACK: Table = Table::wide(
-    "stack",
-    "a stack: its innermost frame and the stack of its caller. Kernel frames lie inside those of the program",
-    &[
-        Column::number("number", "its number in this recording"),
-        Column::fact_number("parent", Unit::None, "the stack of its caller; NULL where a thread starts"),
-        Column::fact_number("frame", Unit::None, "its innermost frame"),
-    ],
-)
-.of_entries();
-
-static SAMPLE: Table = Table::wide(
-    "sample",
-    "a sample of what a CPU ran, of the threads in scope",
-    &[
-        Column::number("pid", "process"),
-        Column::number("tid", "thread"),
-        Column::label("comm", "name of the process"),
-        Column::label("thread", "name of the thread"),
-        Column::gauge("at", Unit::Nanoseconds, "when, since the start of the recording; rounded to a millisecond"),
-        Column::gauge("cpu", Unit::None, "CPU"),
-        Column::gauge("stack", Unit::None, "number of its stack"),
-        Column::gauge("weight", Unit::Nanoseconds, "CPU time it represents"),
-    ],
-)
-.of_events()
-.scoped()
-.measured(
-    &Measure::new("cpu", "CPU time", "weight", "CPU time by stack, from samples in equal intervals")
-        .of("who ran")
-        .of_ledger()
-        .at("at"),
-);
-
-static COLLECTOR: Table = Table::wide(
-    "stacks_collector",
-    "what the sampler took, lost and cost; python: of the samples whose Python functions were told",
-    &[
-        Column::label("collector", "its name"),
-        Column::counter("events", Unit::None, "samples of threads in scope"),
-        Column::counter("lost", Unit::None, "records lost because buffers were full").worse(),
-        Column::counter("truncated", Unit::None, "samples whose stack could not be unwound to the start of its thread")
-            .worse(),
-        Column::gauge("sampled_1_in", Unit::None, "every so many events has a stack").compared(Compare::Never),
-        Column::counter(
-            "cost_ns",
-            Unit::Nanoseconds,
-            "CPU time of the thread that reads and unwinds them; of python, of the threads that were sampled",
-        )
-        .worse(),
-    ],
-)
-.derived(&[Derived {
-    name: "unwound_to_start",
-    unit: "ratio",
-    help: "share of the samples whose stack was unwound to the start of its thread",
-    num: &[("events", 1.0), ("truncated", -1.0)],
-    den: Den::Columns(&[("events", 1.0)]),
-    polarity: Polarity::Better,
-    compare: Compare::Difference,
-    floor: 0.02,
-}])
-.grouped(&[]);
 
 /// Stacks, their names, and the sampler.
 pub static SOURCE: Source = Source {
@@ -153,7 +63,7 @@ pub static SOURCE: Source = Source {
     reads: &[],
     needs: "root, or CAP_PERFMON and CAP_SYS_PTRACE, for processes of other users",
     pace: Pace::Tick,
-    tables: &[&FRAME, &STACK, &SAMPLE, &COLLECTOR],
+    tables: &[&FRAME, &STACK, &SAMPLE, &COLLECTOR, &model::jvm::CODE, &model::jvm::CODE_LAYOUT],
     charts: &[],
     open: |host, scope| {
         if host.is_fixture() {
@@ -449,6 +359,8 @@ const FRAMES: usize = 0;
 const STACKS: usize = 1;
 const SAMPLES: usize = 2;
 const COLLECTORS: usize = 3;
+const CODE: usize = 4;
+const CODE_LAYOUT: usize = 5;
 
 impl Dictionary {
     /// The samples of the time since the read before.
@@ -512,7 +424,10 @@ impl Reader for Dictionary {
         let (taken, said) = (std::mem::take(&mut state.taken.rows), std::mem::take(&mut state.said));
         self.counts = state.taken.counts;
         let refused = state.trie.refused + state.processes.modules.refused;
+        // A row stands for the whole recording.
+        let hot = if over { std::mem::take(&mut state.processes.hot) } else { BTreeMap::new() };
         drop(state);
+        hot.values().for_each(|jvm| jvm.put([CODE, CODE_LAYOUT], out));
         self.samples(taken, out);
         for (number, row) in frames {
             let mut text = |text: Option<&str>| text.map_or(NULL, |text| out.text(text));

@@ -2,7 +2,7 @@
 
 #[cfg(target_arch = "x86_64")]
 use super::calls::Calls;
-use super::java::Java;
+use super::java::{Java, OfJvm};
 use super::jit::Map;
 use super::library;
 use super::maps;
@@ -13,7 +13,7 @@ use super::trie::Place;
 use crate::hotspot::Frames;
 use framehop::{ExplicitModuleSectionInfo, Unwinder};
 use host::Host;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -102,6 +102,8 @@ pub(super) struct Processes {
     pub modules: Modules,
     /// Frames of the code of all JVMs.
     pub java_frames: Frames,
+    /// What of the code of JVMs was on a CPU, by the numbers of their processes.
+    pub hot: BTreeMap<u32, OfJvm>,
     vdso: Option<Arc<Module>>,
 }
 

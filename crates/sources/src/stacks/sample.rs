@@ -1,6 +1,7 @@
 //! The sampler: a thread that drains the kernel's samples some ten times a second, and keeps up with the processes that come, go and map files.
 
 use super::python::{self, Pythons};
+use super::trie::Place as InStack;
 use super::{Registers, Stacks, State, User, maps};
 use crate::scope::{Place, Target};
 use host::Host;
@@ -346,12 +347,18 @@ impl Work {
         };
         let calls = self.pythons.calls(&self.stacks, pid, (tid, cpu, time));
         let (mut number, mut known) = (None, None);
-        let look = |state: &State| (number, known) = (state.processes.python(pid), state.pythons.number(pid));
+        let (comm, thread) = (self.name(host, pid, pid), self.name(host, pid, tid));
+        let look = |state: &mut State| {
+            (number, known) = (state.processes.python(pid), state.pythons.number(pid));
+            // On the CPU itself, not in the kernel or a library on its behalf.
+            if let (Some(InStack::Java(frame)), Some([ip, ..])) = (state.places.first(), sample.registers) {
+                state.processes.java_sampled((pid, &comm), (ip, *frame), weight);
+            }
+        };
         let (stack, whole) = self.stacks.intern_told(pid, &sample.kernel, user, &calls, look);
         self.pythons.sampled(pid, number, known);
         taken.counts.samples += 1;
         taken.counts.truncated += u64::from(!whole);
-        let (comm, thread) = (self.name(host, pid, pid), self.name(host, pid, tid));
         if taken.rows.len() < MOST {
             taken.rows.push(Row { pid, tid, comm, thread, at: time, cpu, stack, weight });
         } else {

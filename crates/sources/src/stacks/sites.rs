@@ -67,7 +67,7 @@ impl Stacks {
     /// The cell of the stack that has an address of a process alone, and what it is.
     pub(crate) fn site(&self, pid: u32, address: u64) -> (i64, Site) {
         let mut site = Site::Other;
-        let look = |state: &State| {
+        let look = |state: &mut State| {
             site = match state.places.first() {
                 Some(&Place::Module(number, address)) => Site::File(number, address),
                 Some(&Place::Anonymous(process, address)) => Site::Made(process, address),

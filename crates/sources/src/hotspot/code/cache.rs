@@ -1,6 +1,7 @@
 //! Blocks of the code cache (`heap.hpp`, `codeBlob.hpp`): which one an address lies in, and what it is.
 
-use super::layout::{Heap, Layout};
+use super::heaps::Heap;
+use super::layout::Layout;
 use super::{Memory, Trouble};
 use std::ops::Range;
 use std::sync::Arc;
@@ -41,6 +42,8 @@ pub(super) struct Blob {
     /// From its beginning on.
     pub range: Range<u64>,
     pub name: Arc<str>,
+    /// Where its machine code ends.
+    pub code_end: u64,
     /// Bytes of its frame with the return address; 0 where it has none, or one that it makes itself.
     pub frame: u64,
     /// From this address on its frame is complete.
@@ -55,6 +58,10 @@ pub(super) struct Compiled {
     pub method: u64,
     /// 1 to 3 are C1, 4 is C2; 0 is what calls a native method.
     pub level: u8,
+    /// The number of its compilation.
+    pub id: u64,
+    /// Whether it is entered in the middle of a loop that was running (on-stack replacement).
+    pub is_osr: bool,
     /// Where the code begins that callers who know the class go to.
     pub entry: u64,
     /// Where in its frame the address lies at which a frame that is to be deoptimised would go on.
@@ -91,9 +98,14 @@ impl Blob {
             // Where it has none this is 0, or negative.
             let frame = of(fields.frame_size)?.saturating_mul(8);
             let frame = if frame <= LARGEST_FRAME { frame } else { 0 };
-            Some((range, code, complete, frame, of(fields.name)?))
+            let end = fields.end.and_then(|(field, is_address)| {
+                let end = of(field)?;
+                Some(if is_address { end } else { start.wrapping_add(end) })
+            });
+            let end = end.filter(|&end| code < end && end <= range.end).unwrap_or(range.end);
+            Some((range, code, end, complete, frame, of(fields.name)?))
         };
-        let Some((range, code, complete, frame, name)) = known() else { return Ok(None) };
+        let Some((range, code, code_end, complete, frame, name)) = known() else { return Ok(None) };
         let Some(text) = memory.text(name)? else { return Ok(None) };
         if text.is_empty() || text.len() > LONGEST_NAME || text.chars().any(char::is_control) {
             return Ok(None);
@@ -105,7 +117,10 @@ impl Blob {
             return Ok(None);
         }
         let identity = identity(layout, &header.bytes, is_compiled);
-        Ok(identity.map(|identity| Blob { header, range, name: text.into(), frame, complete, compiled, identity }))
+        Ok(identity.map(|identity| {
+            let name = text.into();
+            Blob { header, range, name, code_end, frame, complete, compiled, identity }
+        }))
     }
 
     /// Whether it still lies there.
@@ -147,6 +162,8 @@ fn compiled(layout: &Layout, header: &Header) -> Option<Compiled> {
     Some(Compiled {
         method: of(fields.method)?,
         level: of(fields.level)? as u8,
+        id: of(fields.id)?,
+        is_osr: fields.entry_at.and_then(of).is_some_and(|at| (at as i64) >= 0),
         entry,
         original: fields.original.and_then(of).filter(|&at| at > 0 && at <= LARGEST_FRAME),
         handlers: [handlers.next().unwrap_or(0), handlers.next().unwrap_or(0)],

@@ -1,12 +1,11 @@
 //! Where in a JVM's memory its code cache is, and what lies where in what it keeps of code: by its own tables, which are alike in 8 to 25 but for names.
 
+use super::heaps::{CodeHeaps, Heap};
 use super::{Memory, Trouble};
 use crate::hotspot::tables::Tables;
 use crate::hotspot::{Unknown, Way};
 use std::ops::Range;
 
-/// More heaps of code than any version has.
-const MOST_HEAPS: u64 = 16;
 /// The header of a block of code and what is kept of it at its beginning are smaller.
 const MOST_HEADER: u64 = 1024;
 
@@ -48,6 +47,10 @@ impl Field {
         Field::find(tables, names).ok_or(Unknown::Missing(what))
     }
 
+    fn byte(self) -> Self {
+        Field { width: Width::Byte, ..self }
+    }
+
     /// The same at the beginning of what is read.
     pub fn at_start(self) -> Self {
         Field { at: 0, ..self }
@@ -77,17 +80,6 @@ impl Field {
     }
 }
 
-/// A heap of code.
-#[derive(Clone, Debug)]
-pub(super) struct Heap {
-    /// All addresses that it may ever have.
-    pub range: Range<u64>,
-    /// Where it says for each segment where its block begins.
-    pub segments: u64,
-    /// A segment has two to the power of so many bytes.
-    pub shift: u32,
-}
-
 /// What lies where in a block of code.
 #[derive(Debug)]
 pub(super) struct BlobFields {
@@ -103,6 +95,8 @@ pub(super) struct BlobFields {
     /// Where its code begins: an address, or an offset.
     pub code: Field,
     pub code_is_address: bool,
+    /// Where its machine code ends: an address, or an offset.
+    pub end: Option<(Field, bool)>,
 }
 
 /// What lies where in compiled code, which is a block of code with more behind.
@@ -111,6 +105,10 @@ pub(super) struct CompiledFields {
     pub method: Field,
     pub level: Field,
     pub id: Field,
+    /// 0 while it is in use, more when no new caller gets to it.
+    pub state: Option<Field>,
+    /// Where in its bytecode it is entered, if that is a loop which was running; else it is negative.
+    pub entry_at: Option<Field>,
     /// Where the code begins whose caller has made sure of its class: an address, or an offset from the code.
     pub entry: Option<(Field, bool)>,
     /// Where in its frame the address lies at which a frame that is to be deoptimised would go on.
@@ -148,6 +146,8 @@ pub(super) struct MethodFields {
     pub name: Field,
     pub code_size: Field,
     pub flags: Option<Field>,
+    /// In the method: what keeps it from being compiled.
+    pub status: Option<Status>,
     pub has_lines: u64,
     pub pool_size: u64,
     pub holder: u64,
@@ -160,10 +160,21 @@ pub(super) struct MethodFields {
     pub symbol_body: u64,
 }
 
+/// Bits of a method that say how it stands with the compilers (`accessFlags.hpp`; from 21 on `methodFlags.hpp`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Status {
+    pub at: u64,
+    /// It waits to be compiled.
+    pub queued: u32,
+    /// A compiler gave up on it, or was told to leave it alone.
+    pub not_c1: u32,
+    pub not_c2: u32,
+}
+
 /// All of it.
 #[derive(Debug)]
 pub(super) struct Layout {
-    pub heaps: Vec<Heap>,
+    pub heaps: CodeHeaps,
     /// The lowest and the highest address of all of them.
     pub range: Range<u64>,
     pub interpreter: Range<u64>,
@@ -190,9 +201,9 @@ impl Layout {
     pub fn new(memory: &impl Memory, way: &Way) -> Result<Self, Unknown> {
         let tables = &way.tables;
         let version = way.version().ok_or(Unknown::Missing("its version"))?;
-        let heaps = heaps(memory, tables)?;
-        let low = heaps.iter().map(|heap| heap.range.start).min().unwrap_or(0);
-        let high = heaps.iter().map(|heap| heap.range.end).max().unwrap_or(0);
+        let heaps = CodeHeaps::of(memory, tables)?;
+        let low = heaps.all.iter().map(|heap| heap.range.start).min().unwrap_or(0);
+        let high = heaps.all.iter().map(|heap| heap.range.end).max().unwrap_or(0);
         let must = |names: &[(&str, &str)], what| Field::must(tables, names, what);
         let (blob, compiled) = (blob(tables)?, compiled(tables)?);
         let place_size = tables.size("PcDesc").filter(|size| (8..=64).contains(size)).unwrap_or(16);
@@ -220,44 +231,8 @@ impl Layout {
 
     /// The heap that an address lies in.
     pub fn heap(&self, address: u64) -> Option<&Heap> {
-        self.heaps.iter().find(|heap| heap.range.contains(&address))
+        self.heaps.all.iter().find(|heap| heap.range.contains(&address))
     }
-}
-
-fn heaps(memory: &impl Memory, tables: &Tables) -> Result<Vec<Heap>, Unknown> {
-    const WHAT: Unknown = Unknown::Missing("CodeHeap");
-    let offset = |names: &[(&str, &str)]| tables.offset(names).ok_or(WHAT);
-    let mut found = Vec::new();
-    if let Some(place) = tables.address(&[("CodeCache", "_heaps")]) {
-        let array = memory.word(place)?.filter(|&array| array != 0).ok_or(Unknown::Starting)?;
-        let length = offset(&[("GrowableArrayBase", "_len"), ("GenericGrowableArray", "_len")])?;
-        let data = offset(&[("GrowableArray<int>", "_data")])?;
-        let words = memory.words(&[array.wrapping_add(length), array.wrapping_add(data)])?;
-        let (Some(Some(length)), Some(Some(data))) = (words.first(), words.get(1)) else { return Err(WHAT) };
-        let number = u64::from(*length as u32).min(MOST_HEAPS);
-        let places: Vec<u64> = (0..number).map(|i| data.wrapping_add(i * 8)).collect();
-        found.extend(memory.words(&places)?.into_iter().flatten());
-    } else if let Some(place) = tables.address(&[("CodeCache", "_heap")]) {
-        found.extend(memory.word(place)?);
-    }
-    let (space, segments) = (offset(&[("CodeHeap", "_memory")])?, offset(&[("CodeHeap", "_segmap")])?);
-    let shift = offset(&[("CodeHeap", "_log2_segment_size")])?;
-    let low = offset(&[("VirtualSpace", "_low_boundary")])?;
-    let high = offset(&[("VirtualSpace", "_high_boundary")])?;
-    let committed = offset(&[("VirtualSpace", "_low")])?;
-    let mut heaps = Vec::new();
-    for heap in found.into_iter().filter(|&heap| heap != 0) {
-        let at = |offset: u64| heap.wrapping_add(offset);
-        let places = [at(space + low), at(space + high), at(segments + committed), at(shift)];
-        if let [Some(start), Some(end), Some(segments), Some(shift)] = memory.words(&places)?[..] {
-            let shift = shift as u32;
-            // Code caches have at most 2 GiB.
-            if start < end && end - start <= 1 << 32 && (4..=16).contains(&shift) {
-                heaps.push(Heap { range: start..end, segments, shift });
-            }
-        }
-    }
-    if heaps.is_empty() { Err(Unknown::Starting) } else { Ok(heaps) }
 }
 
 fn interpreter(memory: &impl Memory, tables: &Tables) -> Result<Range<u64>, Unknown> {
@@ -292,6 +267,9 @@ fn blob(tables: &Tables) -> Result<BlobFields, Unknown> {
         frame_complete: must(&[("CodeBlob", "_frame_complete_offset")], "CodeBlob::_frame_complete_offset")?,
         code,
         code_is_address: address.is_some(),
+        end: Field::find(tables, &[("CodeBlob", "_code_end")])
+            .map(|field| (field, true))
+            .or_else(|| Some((Field::find(tables, &[("CodeBlob", "_data_offset")])?, false))),
     })
 }
 
@@ -310,6 +288,8 @@ fn compiled(tables: &Tables) -> Result<CompiledFields, Unknown> {
         method: must(&[("CompiledMethod", "_method"), ("nmethod", "_method")], "nmethod::_method")?,
         level,
         id: must(&[("nmethod", "_compile_id")], "nmethod::_compile_id")?,
+        state: find(&[("nmethod", "_state")]).map(Field::byte),
+        entry_at: find(&[("nmethod", "_entry_bci")]),
         entry,
         original: find(&[("nmethod", "_orig_pc_offset")]),
         handlers: handlers.collect(),
@@ -361,6 +341,7 @@ fn method(tables: &Tables) -> Result<MethodFields, Unknown> {
         name: must(&[("ConstMethod", "_name_index")], "ConstMethod::_name_index")?,
         code_size: must(&[("ConstMethod", "_code_size")], "ConstMethod::_code_size")?,
         flags: find(&[("ConstMethod", "_flags._flags"), ("ConstMethod", "_flags")]),
+        status: status(tables),
         has_lines: tables.constant("ConstMethod::_has_linenumber_table").unwrap_or(1),
         pool_size: size("ConstantPool", "the size of ConstantPool")?,
         holder: at(&[("ConstantPool", "_pool_holder")], "ConstantPool::_pool_holder")?,
@@ -371,4 +352,17 @@ fn method(tables: &Tables) -> Result<MethodFields, Unknown> {
         symbol_shift,
         symbol_body: at(&[("Symbol", "_body"), ("Symbol", "_body[0]")], "Symbol::_body")?,
     })
+}
+
+fn status(tables: &Tables) -> Option<Status> {
+    const OLD: (u32, u32, u32) = (1 << 24, 1 << 26, 1 << 25);
+    const NEW: (u32, u32, u32) = (1 << 7, 1 << 9, 1 << 8);
+    let is_old = tables.constant("JVM_ACC_NOT_C2_OSR_COMPILABLE") == Some(1 << 27);
+    let (at, (queued, not_c1, not_c2)) = match is_old {
+        true => (tables.offset(&[("Method", "_access_flags")])?, OLD),
+        // The tables do not name them; they come just before the number of the intrinsic.
+        false => (tables.offset(&[("Method", "_intrinsic_id")])?.checked_sub(4)?, NEW),
+    };
+    let is_known = is_old || tables.kind("Method", "_flags").is_none();
+    (is_known && at.is_multiple_of(4)).then_some(Status { at, queued, not_c1, not_c2 })
 }

@@ -1,5 +1,6 @@
 //! Tests on JVMs that are installed here, by the samples that the kernel takes of them; and on what was read of them, damaged.
 
+use super::hot::{HUGE_METHOD, HotMethod};
 use super::*;
 use crate::hotspot::testing::{Kept, classes, feature};
 use crate::memory::Process;
@@ -130,6 +131,116 @@ fn stacks_of_live_jvms_are_whole() {
         assert!(told.named * 100 >= told.frames * 99, "{what}: {told:?}");
         assert!(told.right * 100 >= told.deep * 95, "{what}: {told:?}");
         assert!(told.tiers.iter().sum::<usize>() > 0, "{what}: {told:?}");
+    }
+}
+
+/// A line of what `jcmd PID Compiler.codecache` says: name of the heap, used, the most, KiB.
+fn code_cache(jdk: &Path, pid: u32) -> Option<Vec<(String, u64, u64)>> {
+    let said = Command::new(jdk.join("bin/jcmd")).args([&pid.to_string(), "Compiler.codecache"]).output().ok()?;
+    let said = String::from_utf8(said.stdout).ok()?;
+    let number = |line: &str, what: &str| line.split(what).nth(1)?.split("Kb").next()?.trim().parse().ok();
+    let heap = |line: &str| {
+        let name = line.split('\'').nth(1).unwrap_or_default();
+        let name = format!("code {}", name.strip_suffix(" nmethods").unwrap_or(name));
+        Some((name.trim().to_owned(), number(line, "used=")?, number(line, "size=")?))
+    };
+    let mut heaps: Vec<_> =
+        said.lines().filter(|line| line.starts_with("Code") && line.contains("max_used")).filter_map(heap).collect();
+    // Later ones tell of all together as well.
+    let all = heaps.len();
+    heaps.retain(|(name, ..)| all == 1 || name != "code");
+    Some(heaps)
+}
+
+#[test]
+fn heaps_of_live_jvms_are_as_full_as_they_say() {
+    let Some((classes, jdks)) = classes("src/hotspot/code/Live.java", "heaps of code of JVMs") else { return };
+    for (jdk, options) in jdks.iter().flat_map(|jdk| [&[][..], &["-XX:-SegmentedCodeCache"]].map(|o| (jdk, o))) {
+        let what = format!("{} {options:?}", feature(jdk));
+        let Some(java) = run(jdk, classes.path(), options, "60") else { continue };
+        let (pid, stacks) = (java.0.id(), Stacks::default());
+        let heaps = code(pid, &stacks).layout.heaps.clone();
+        std::thread::sleep(Duration::from_secs(1));
+        // What it says is of a moment between two looks, and it goes on compiling.
+        let before = heaps.look(&Process(pid)).unwrap();
+        let Some(said) = code_cache(jdk, pid).filter(|said| !said.is_empty()) else { continue };
+        let after = heaps.look(&Process(pid)).unwrap();
+        let begin = Instant::now();
+        (0..100).for_each(|_| drop(heaps.look(&Process(pid))));
+        println!("{what}: a look takes {:?}; {after:?}", begin.elapsed() / 100);
+        assert_eq!(said.len(), after.len(), "{what}: {said:?}");
+        for (name, used, size) in &said {
+            let of = |all: &[CodeHeap]| all.iter().find(|heap| &*heap.name == name).cloned();
+            let (Some(before), Some(after)) = (of(&before), of(&after)) else { panic!("{what}: {said:?} {after:?}") };
+            let kib = |heap: &CodeHeap| heap.used.unwrap_or_else(|| panic!("{what}: {heap:?}")) / 1024;
+            let (low, high) = (kib(&before).min(kib(&after)), kib(&before).max(kib(&after)));
+            assert!((low.saturating_sub(40)..=high + 40).contains(used), "{what}: {name} {used}: {low} to {high}");
+            assert_eq!(after.reserved / 1024, *size, "{what}: {name}");
+            assert!(after.methods.is_some() && after.full == Some(0), "{what}: {after:?}");
+            assert!(after.peak >= after.used, "{what}: {after:?}");
+        }
+    }
+}
+
+/// A method that is too large to be compiled, and one that it calls, which may not be.
+fn huge() -> String {
+    let steps: String = (0..2500).map(|i| format!("x = x * 31 + {i};\n")).collect();
+    format!(
+        "public class Live {{ static int big(int x) {{ {steps} return x + small(x); }}\n\
+         static int small(int x) {{ for (int i = 0; i < 5000; i++) x = x * 31 + i; return x; }}\n\
+         static int fine(int x) {{ for (int i = 0; i < 20000; i++) x = x * 33 + i; return x; }}\n\
+         public static void main(String[] a) {{ long end = System.nanoTime() + 60_000_000_000L;\n\
+         int x = 1; while (System.nanoTime() < end) x = fine(big(x)); System.out.println(x); }} }}"
+    )
+}
+
+#[test]
+fn what_keeps_methods_from_being_compiled_is_told() {
+    let Some(oldest) = crate::hotspot::testing::jdks().into_iter().next() else {
+        return println!("SKIPPED: hot methods of JVMs: no JDK");
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let source = dir.path().join("Live.java");
+    std::fs::write(&source, huge()).unwrap();
+    let mut javac = Command::new(oldest.join("bin/javac"));
+    assert!(javac.arg("-d").arg(dir.path()).arg(&source).status().unwrap().success());
+    for jdk in crate::hotspot::testing::jdks() {
+        let what = feature(&jdk);
+        let options = ["-XX:CompileCommand=quiet", "-XX:CompileCommand=exclude,Live.small"];
+        let Some(java) = run(&jdk, dir.path(), &options, "60") else { continue };
+        let Ok(mut perf) = Perf::open(&Host::live(), 499) else { return println!("SKIPPED: hot methods of JVMs") };
+        let (pid, stacks) = (java.0.id(), Stacks::default());
+        let mut code = code(pid, &stacks);
+        let (mut frames, mut hot) = (Frames::default(), Hot::default());
+        sampled(&mut perf, pid, &mut code, 3, |code, sample| {
+            let (mut found, copy) = (Vec::new(), Copy { from: sample.start.sp, bytes: &sample.stack });
+            code.walk((&Process(pid), &mut frames), &sample.start, copy, &|_| true, (&mut found, MOST));
+            if let Some((frame, _)) = found.first() {
+                code.sampled(&Process(pid), &mut hot, (sample.start.ip, *frame), 1000).unwrap();
+            }
+        });
+        let methods = hot.methods();
+        if methods.iter().map(|method| method.samples).sum::<u64>() < 200 {
+            println!("SKIPPED: hot methods of JVM {what}: {methods:?}");
+            continue;
+        }
+        println!("{what}: {:?} {:?}", methods.iter().take(5).collect::<Vec<_>>(), hot.heaps());
+        let of = |name: &str| methods.iter().filter(|method| &*method.name == name).copied().collect::<Vec<_>>();
+        let (big, small, fine) = (of("Live.big"), of("Live.small"), of("Live.fine"));
+        let why =
+            |of: &[&HotMethod]| of.iter().map(|m| (m.tier, m.why_not.clone().unwrap_or_default())).collect::<Vec<_>>();
+        assert!(
+            matches!(&why(&big)[..], [(0, why)] if why.starts_with("too large: ") && big[0].bytecode > HUGE_METHOD),
+            "{what}: {big:?}"
+        );
+        assert_eq!(why(&small), [(0, "not compilable".to_owned())], "{what}: {small:?}");
+        let best = fine.iter().max_by_key(|method| method.time).unwrap();
+        assert!(
+            best.tier == 4 && best.bytes > Some(0) && best.id > Some(0) && best.compilations > 0,
+            "{what}: {best:?}"
+        );
+        let heaps = hot.heaps();
+        assert!(heaps.iter().map(|heap| heap.pages).sum::<u64>() > 0, "{what}: {heaps:?}");
     }
 }
 

@@ -6,6 +6,8 @@
 
 mod cache;
 mod frames;
+mod heaps;
+mod hot;
 mod layout;
 mod leave;
 #[cfg(test)]
@@ -16,6 +18,8 @@ mod scopes;
 mod walk;
 
 pub(crate) use frames::{Frames, JavaFrame, Run};
+pub(crate) use heaps::{CodeHeap, CodeHeaps};
+pub(crate) use hot::{Hot, HotHeap, OSR};
 pub(crate) use walk::{Copy, End, Start};
 
 use super::{Unknown, Way};
@@ -91,6 +95,10 @@ pub(crate) struct Code {
     places: HashMap<u64, Known>,
     numbers: Vec<u32>,
     methods: HashMap<u64, KnownMethod>,
+    /// Methods by the numbers of their frames, of those that were met in the interpreter.
+    interpreted: HashMap<u32, u64>,
+    /// Whether it compiles methods with much bytecode.
+    compiles_huge: bool,
     /// When this stack is followed.
     now: Instant,
 }
@@ -135,6 +143,7 @@ impl Code {
     /// # Errors
     /// The JVM is still starting, or does not tell enough.
     pub fn new(memory: &impl Memory, way: &Way) -> Result<Self, Unknown> {
+        let [spares_huge] = way.tables.flags(memory, ["DontCompileHugeMethods"])?;
         Ok(Code {
             layout: Layout::new(memory, way)?,
             blobs: Vec::new(),
@@ -142,6 +151,8 @@ impl Code {
             places: HashMap::new(),
             numbers: Vec::new(),
             methods: HashMap::new(),
+            interpreted: HashMap::new(),
+            compiles_huge: spares_huge == Some(false),
             now: Instant::now(),
         })
     }
@@ -192,6 +203,7 @@ impl Code {
         self.places.clear();
         self.numbers.clear();
         self.methods.clear();
+        self.interpreted.clear();
     }
 
     /// Whether a block still lies where it was. Of a process that has ended what was known stays true.
@@ -329,11 +341,15 @@ impl Code {
     fn interpreted(&mut self, memory: &impl Memory, frames: &mut Frames, method: u64, at: &[u64]) -> Option<u32> {
         let known = self.method(memory, method)?;
         let bytecode = at.iter().find_map(|&at| known.method.place(at));
+        let before = known.interpreted.len();
         let number = *known.interpreted.entry(bytecode.unwrap_or(u32::MAX)).or_insert_with(|| {
             let function = Some(Arc::clone(&known.method.name));
             let source = known.method.source(bytecode).map(Into::into);
             frames.number(JavaFrame { function, source, run: Run::Interpreted, tier: Some(0), spins: false })
         });
+        if known.interpreted.len() > before {
+            self.interpreted.insert(number, method);
+        }
         Some(number)
     }
 }

@@ -1,0 +1,95 @@
+//! The tables of stacks and samples.
+
+use model::{Column, Compare, Den, Derived, Measure, Polarity, Table, Unit};
+
+pub(super) static FRAME: Table = Table::wide(
+    "frame",
+    "a code location, the element of stacks",
+    &[
+        Column::number("number", "its number in this recording"),
+        Column::fact("function", "the function; NULL where it was not resolved"),
+        Column::fact("module", "path of the file, or [kernel], [MODULE], [vdso], [jit], [JIT code of node], [anonymous]; of Python the file as it was compiled"),
+        Column::fact(
+            "build_id",
+            "the build id of the file (ld(1)), hexadecimal; with the offset it can be resolved elsewhere",
+        ),
+        Column::fact_number("offset", Unit::None, "address in the file; of the kernel, address minus _text"),
+        Column::fact("source", "file and line, where the file has debug information"),
+        Column::fact("kind", "kernel, native, jit, interpreted, python, inlined, or unknown; class: no code, but what is allocated"),
+        Column::fact_number(
+            "spins",
+            Unit::None,
+            "1 if its code is in a busy-wait loop, one that pauses the CPU (x86 pause, Arm yield, wfe, isb)",
+        ),
+        Column::fact_number(
+            "tier",
+            Unit::None,
+            "of Java methods: 0 interpreted, 1 to 3 compiled by C1 (2 and 3 count what they do), 4 by C2; NULL for others",
+        ),
+    ],
+)
+.of_entries();
+
+pub(super) static STACK: Table = Table::wide(
+    "stack",
+    "a stack: its innermost frame and the stack of its caller. Kernel frames lie inside those of the program",
+    &[
+        Column::number("number", "its number in this recording"),
+        Column::fact_number("parent", Unit::None, "the stack of its caller; NULL where a thread starts"),
+        Column::fact_number("frame", Unit::None, "its innermost frame"),
+    ],
+)
+.of_entries();
+
+pub(super) static SAMPLE: Table = Table::wide(
+    "sample",
+    "a sample of what a CPU ran, of the threads in scope",
+    &[
+        Column::number("pid", "process"),
+        Column::number("tid", "thread"),
+        Column::label("comm", "name of the process"),
+        Column::label("thread", "name of the thread"),
+        Column::gauge("at", Unit::Nanoseconds, "when, since the start of the recording; rounded to a millisecond"),
+        Column::gauge("cpu", Unit::None, "CPU"),
+        Column::gauge("stack", Unit::None, "number of its stack"),
+        Column::gauge("weight", Unit::Nanoseconds, "CPU time it represents"),
+    ],
+)
+.of_events()
+.scoped()
+.measured(
+    &Measure::new("cpu", "CPU time", "weight", "CPU time by stack, from samples in equal intervals")
+        .of("who ran")
+        .of_ledger()
+        .at("at"),
+);
+
+pub(super) static COLLECTOR: Table = Table::wide(
+    "stacks_collector",
+    "what the sampler took, lost and cost; python: of the samples whose Python functions were told",
+    &[
+        Column::label("collector", "its name"),
+        Column::counter("events", Unit::None, "samples of threads in scope"),
+        Column::counter("lost", Unit::None, "records lost because buffers were full").worse(),
+        Column::counter("truncated", Unit::None, "samples whose stack could not be unwound to the start of its thread")
+            .worse(),
+        Column::gauge("sampled_1_in", Unit::None, "every so many events has a stack").compared(Compare::Never),
+        Column::counter(
+            "cost_ns",
+            Unit::Nanoseconds,
+            "CPU time of the thread that reads and unwinds them; of python, of the threads that were sampled",
+        )
+        .worse(),
+    ],
+)
+.derived(&[Derived {
+    name: "unwound_to_start",
+    unit: "ratio",
+    help: "share of the samples whose stack was unwound to the start of its thread",
+    num: &[("events", 1.0), ("truncated", -1.0)],
+    den: Den::Columns(&[("events", 1.0)]),
+    polarity: Polarity::Better,
+    compare: Compare::Difference,
+    floor: 0.02,
+}])
+.grouped(&[]);
