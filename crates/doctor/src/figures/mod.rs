@@ -158,17 +158,16 @@ fn rounds(
     let mut failed: Vec<Option<String>> = vec![None; probes.len()];
     let budget = end.saturating_duration_since(start).as_secs_f64();
     let last = start + Duration::from_secs_f64(PATIENCE * budget);
+    let is_too_late = || budget > 0.0 && Instant::now() >= last;
     for turn in 0.. {
         let is_over = Instant::now() >= end;
-        let has_few = |values: &Vec<f64>| values.len() < FEWEST;
-        let is_enough = turn >= LEAST_ROUNDS || (budget > 0.0 && Instant::now() >= last && !all.iter().any(has_few));
-        if is_over && (is_enough || turn > 2 * LEAST_ROUNDS) {
+        if is_too_late() || (is_over && turn >= LEAST_ROUNDS) {
             break;
         }
         for (((probe, values), took), failed) in probes.iter_mut().zip(&mut all).zip(&mut took).zip(&mut failed) {
             context.go_on()?;
-            if budget > 0.0 && values.len() >= FEWEST && Instant::now() >= last {
-                continue;
+            if is_too_late() {
+                break;
             }
             // What takes long has its part of the time, and the fewest rounds in any case.
             let has_its_share = *took > SHARE * budget && values.len() >= LEAST_ROUNDS;
@@ -188,10 +187,11 @@ fn rounds(
     }
     let mut list = Vec::new();
     for ((probe, values), failed) in probes.into_iter().zip(all).zip(failed) {
+        let is_enough = values.len() >= FEWEST;
         match figure(&probe, values) {
-            Some(figure) if failed.is_none() => list.push(figure),
+            Some(figure) if failed.is_none() && is_enough => list.push(figure),
             _ => {
-                let why = failed.unwrap_or_else(|| "no round ended".into());
+                let why = failed.unwrap_or_else(|| "others took the time in which it would have been measured".into());
                 missing.push(NoFigure { id: probe.id, why });
             }
         }

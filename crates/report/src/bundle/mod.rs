@@ -34,8 +34,8 @@ pub use instructions::{
     Instructions, Listed, ListedCalls, ListedCell, ListedFunction, ListedLoop, ListedRow, ListedSides, Listings,
     NoCode, Round, SourceLine, WaitShare,
 };
-pub use machine::{MachineFigure, MachinePart, MachineRatio, MachineValue, Machines};
 pub use jvm::{JvmCodeHeap, JvmFlag, JvmMethod, JvmPause, Jvms, JvmsOfRun};
+pub use machine::{MachineFigure, MachinePart, MachineRatio, MachineValue, Machines};
 pub use profile::{Measure, PerWhat, ProfileSpec, Sawtooth, Serial, Turns, WeightPer};
 pub use requests::{Place, RequestQueries, Requests, Service};
 pub use sharing::{
