@@ -132,9 +132,13 @@ alone() {
     "$twinscope" explain "${slow[0]}" --json 2>/dev/null | jq -r '.findings[0].cause // "nothing"' 2>/dev/null || echo -
 }
 
+# Whether a pair is innocent: what differs costs nothing, and explain must find nothing.
+innocent() { [[ $(declared "$1" cause) == nothing ]]; }
+
 # Whether a pair shows its fault at all: by the programs' own words slow must be slower.
 shows() {
     local ratio
+    ! innocent "${1##*/}" || return 0
     ratio=$(slowdown "$1")
     [[ $ratio == - ]] || awk -v r="$ratio" 'BEGIN { exit !(r >= 1.25) }'
 }
@@ -154,7 +158,12 @@ row() {
             found=rank\ $rank
         fi
         [[ $rank -ge 1 ]] || rank=99
-        echo "$4 $rank $off $took" >>"$out/scores"
+        if innocent "$1"; then
+            [[ $first == nothing ]] && rank=1 found=silent
+            echo "innocent $rank - $took" >>"$out/scores"
+        else
+            echo "$4 $rank $off $took" >>"$out/scores"
+        fi
     else
         took=- found=-
         echo "$4 - - -" >>"$out/scores"
@@ -217,6 +226,7 @@ faults_table() {
             met = (whole && 100 * part >= least * whole) ? "met" : "not met"
             printf "%s: %d of %d (%.0f %%), the goal is %d %%: %s\n", what, part, whole, whole ? 100 * part / whole : 0, least, met
         }
+        $1 == "innocent" { innocents++; if ($2 == 1) silent++; next }
         $2 == "-" { failed++; all++; pairs += $1 == "first"; next }
         $1 == "first" { pairs++; if ($2 == 1) best++ }
         { all++; if ($2 <= 3) third++ }
@@ -227,6 +237,7 @@ faults_table() {
             if (failed) printf "explain gave no answer: %d\n", failed
             goal("cause at rank 1", best, pairs, 90)
             goal("cause in the top 3", third, all, 98)
+            if (innocents) goal("innocent pairs without a finding", silent, innocents, 100)
             goal("share within 15 points, where found", close_by, known, 100)
             printf "longest explain: %.2f s\n", longest
         }' "$out/scores" | tee -a "$out/faults.md"

@@ -27,6 +27,7 @@ cd "$(dirname "$0")/.."
 # the script names it as what must be over before.
 STEPS=(
     "kernels-fetched  idle  -           tests/kernels.sh --fetch"
+    "jvms-fetched idle  -               scripts/fetch-jvms.sh"
     "format      busy   -               cargo fmt --all --check"
     "rust-built  busy   -               scripts/rust-tests.sh build"
     "faults      busy   -               workloads/faults/check.sh"
@@ -39,7 +40,7 @@ STEPS=(
     "recorder    busy   build           scripts/check-recorder.sh"
     "browser     busy   build           npm --prefix ui run test:page"
     "a-report    busy   build,rust-built scripts/check-report.sh"
-    "rust        busy   rust-built      scripts/rust-tests.sh units"
+    "rust        busy   rust-built,jvms-fetched scripts/rust-tests.sh units"
     "reference   busy   build           scripts/check-reference.sh"
     "program     quiet  rust-built      scripts/rust-tests.sh whole"
 )

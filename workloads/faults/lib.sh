@@ -3,7 +3,8 @@
 # A fault is a folder NAME/ with a file `fault` of lines `key: value`:
 #   title        one line: what is wrong
 #   language     of the program that has the fault
-#   cause        the identifier that `twinscope explain` should name; `a | b` where two name the same thing
+#   cause        the identifier that `twinscope explain` should name; `a | b` where two name the same thing; `nothing` for an innocent pair, whose
+#                difference costs nothing: explain must stay silent
 #   why          needed with `|`: why either is right
 #   also         a second cause that the program mixes in; its truth is `lost share of CAUSE`, and the greater of the two has to be named first
 #   slow, fast   commands; words are expanded by bash: $SECONDS_EACH, $SCRATCH (a folder of this fault's run), $HERE

@@ -1,7 +1,7 @@
 //! Words of the page that follow from declarations: headings from the names of columns and tables, and clauses of helps that stand alone.
 
 /// How parts of names are written in headings. Parts that only say "number of" are left out.
-const SPELLED: [(&str, &str); 20] = [
+const SPELLED: [(&str, &str); 21] = [
     ("anon", "anonymous"),
     ("comm", "process"),
     ("cpu", "CPU"),
@@ -11,6 +11,7 @@ const SPELLED: [(&str, &str); 20] = [
     ("ip", "IP"),
     ("ipi", "IPI"),
     ("irq", "IRQ"),
+    ("jvm", "JVM"),
     ("ksm", "KSM"),
     ("nr", ""),
     ("numa", "NUMA"),

@@ -1,14 +1,11 @@
-/** A position in a game is looked up in a table of half a gigabyte, again and again at another place. Both variants are the same, only the options differ. */
+/** Positions of a game lead from one to the next by a table of half a gigabyte. Both variants are the same, only the options differ. */
 public final class Main {
     static final long[] table = new long[1 << 26];
 
     static long look(long position) {
-        long found = 0;
-        for (int move = 0; move < 2_000; move++) {
-            position = position * 6364136223846793005L + 1442695040888963407L;
-            found += table[(int) (position >>> 38)];
-        }
-        return position + found;
+        for (int move = 0; move < 2_000; move++)
+            position = position * 6364136223846793005L + 1442695040888963407L + table[(int) (position >>> 38)];
+        return position;
     }
 
     public static void main(String[] words) throws InterruptedException {

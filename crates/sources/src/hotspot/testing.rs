@@ -6,16 +6,36 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The JDKs of this machine that can compile, the oldest first.
+/// The JVMs of this machine, the oldest first: those that are installed, and those that scripts/fetch-jvms.sh fetched.
 pub(crate) fn jdks() -> Vec<PathBuf> {
-    let mut found: Vec<PathBuf> =
-        std::fs::read_dir("/usr/lib/jvm").into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    let fetched = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/jvms");
+    let folders = [Path::new("/usr/lib/jvm"), &fetched];
+    let mut found: Vec<PathBuf> = folders
+        .iter()
+        .filter_map(|folder| folder.read_dir().ok())
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path())
+        .collect();
     found.extend(std::env::var_os("JAVA_HOME").map(PathBuf::from));
     let mut found: Vec<PathBuf> = found.into_iter().filter_map(|path| path.canonicalize().ok()).collect();
-    found.retain(|path| path.join("bin/javac").exists());
+    found.retain(|path| path.join("bin/java").exists() && feature(path) > 0);
     found.sort_by_key(|path| feature(path));
     found.dedup();
     found
+}
+
+/// Compiles for the oldest of these JVMs into a folder, with one of them that can; whether there is one.
+pub(crate) fn compile(source: &Path, into: &Path, jdks: &[PathBuf]) -> bool {
+    let Some((oldest, compiler)) = jdks.first().zip(jdks.iter().find(|jdk| jdk.join("bin/javac").exists())) else {
+        return false;
+    };
+    let target = feature(oldest).to_string();
+    let mut javac = Command::new(compiler.join("bin/javac"));
+    let compiled = javac.args(["-XDignore.symbol.file", "-nowarn", "-source", &target, "-target", &target]);
+    let compiled = compiled.arg("-d").arg(into).arg(source).stderr(Stdio::null());
+    assert!(compiled.status().unwrap().success(), "{}", source.display());
+    true
 }
 
 /// The version of a JDK, such as 17.
@@ -25,18 +45,14 @@ pub(crate) fn feature(jdk: &Path) -> u32 {
     version.split(|c: char| !c.is_ascii_digit()).next().and_then(|text| text.parse().ok()).unwrap_or(0)
 }
 
-/// A source, compiled by the oldest JDK, and all JDKs; `None`, which is said, where there is none.
+/// A source, compiled for all JVMs, and these; `None`, which is said, where no JDK is installed.
 pub(crate) fn classes(source: &str, what: &str) -> Option<(tempfile::TempDir, Vec<PathBuf>)> {
     let jdks = jdks();
-    let Some(oldest) = jdks.first() else {
+    let dir = tempfile::tempdir().unwrap();
+    if !compile(&Path::new(env!("CARGO_MANIFEST_DIR")).join(source), dir.path(), &jdks) {
         println!("SKIPPED: {what}: no JDK in /usr/lib/jvm, nor in JAVA_HOME");
         return None;
-    };
-    let dir = tempfile::tempdir().unwrap();
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(source);
-    let mut javac = Command::new(oldest.join("bin/javac"));
-    let compiled = javac.arg("-XDignore.symbol.file").arg("-nowarn").arg("-d").arg(dir.path()).arg(source);
-    assert!(compiled.stderr(Stdio::null()).status().unwrap().success());
+    }
     Some((dir, jdks))
 }
 

@@ -119,7 +119,15 @@ fn held_against_log(jdk: &Path, classes: &Path, options: &[&str]) {
         assert!(!options.is_empty(), "{what}: this JVM does not start");
         return;
     };
-    assert!(state.missing.is_empty(), "{what}: {:?}", state.missing);
+    // Up to JDK 12 there are but sums of safepoints, which is said.
+    let has_operations = feature(jdk) >= 13;
+    let missing: Vec<&str> = state.missing.iter().map(|(item, _)| item.as_ref()).collect();
+    assert_eq!(
+        missing,
+        if has_operations { &[][..] } else { &["jvm_safepoint.operation"] },
+        "{what}: {:?}",
+        state.missing
+    );
     let jvm = state.watched.get(&pid).unwrap_or_else(|| panic!("{what}: not found"));
     let (collections, operations) = logged(&log);
     let told: Vec<&Pause> = jvm.pauses.iter().collect();
@@ -138,17 +146,19 @@ fn held_against_log(jdk: &Path, classes: &Path, options: &[&str]) {
         assert_eq!(told, of_collectors, "{what}");
     }
     // Operations by number and time.
-    let sums: BTreeMap<&str, super::pauses::Sum> = jvm.operations().collect();
-    for (name, (count, stood)) in &operations {
-        let sum = sums.get(name.as_str()).unwrap_or_else(|| panic!("{what}: {name} is missing: {sums:?}"));
-        // A cycle may begin when nobody looks any more.
-        let room = if is_concurrent { 8 } else { 0 };
-        assert!(sum.count.abs_diff(*count) <= room, "{what}: {name}: {} of {count}", sum.count);
-        assert!(*stood >= 0.0, "{what}: {name}");
+    if has_operations {
+        let sums: BTreeMap<&str, super::pauses::Sum> = jvm.operations().collect();
+        for (name, (count, stood)) in &operations {
+            let sum = sums.get(name.as_str()).unwrap_or_else(|| panic!("{what}: {name} is missing: {sums:?}"));
+            // A cycle may begin when nobody looks any more.
+            let room = if is_concurrent { 8 } else { 0 };
+            assert!(sum.count.abs_diff(*count) <= room, "{what}: {name}: {} of {count}", sum.count);
+            assert!(*stood >= 0.0, "{what}: {name}");
+        }
+        let all: u64 = sums.values().map(|sum| sum.time).sum();
+        let logged: f64 = operations.values().map(|(_, stood)| stood).sum();
+        assert!(about(all, logged), "{what}: {all} against {logged}");
     }
-    let all: u64 = sums.values().map(|sum| sum.time).sum();
-    let logged: f64 = operations.values().map(|(_, stood)| stood).sum();
-    assert!(about(all, logged), "{what}: {all} against {logged}");
     // What is told alone is told right, if its line was written at once.
     let mut right = 0;
     for pause in told.iter().filter(|pause| pause.exact && pause.kind != Kind::Operation) {
@@ -190,7 +200,9 @@ fn pauses_of_live_jvms() {
         &["-XX:+UseCompactObjectHeaders"],
     ];
     for jdk in &jdks {
-        for options in ways {
+        // Those that were fetched are looked at in less detail: it takes five seconds each time.
+        let is_installed = jdk.join("bin/javac").exists();
+        for options in ways.into_iter().take(if is_installed { ways.len() } else { 2 }) {
             held_against_log(jdk, classes.path(), options);
         }
     }
@@ -204,7 +216,7 @@ fn a_jvm_without_counters_says_so() {
         let (item, why) = state.missing.pop().unwrap();
         assert!(item == "jvm_heap" && why.why.contains("-XX:-UsePerfData"), "{item} {why:?}");
         let jvm = state.watched.get(&pid).unwrap();
-        assert!(jvm.collectors.is_empty() && jvm.operations().next().is_some());
+        assert!(jvm.collectors.is_empty() && (jvm.operations().next().is_some() || feature(jdk) < 13));
     }
 }
 

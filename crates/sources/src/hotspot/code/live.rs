@@ -2,7 +2,7 @@
 
 use super::hot::{HUGE_METHOD, HotMethod};
 use super::*;
-use crate::hotspot::testing::{Kept, classes, feature};
+use crate::hotspot::testing::{Kept, classes, compile, feature, jdks};
 use crate::memory::Process;
 use crate::stacks::Stacks;
 use host::Host;
@@ -196,15 +196,14 @@ fn huge() -> String {
 
 #[test]
 fn what_keeps_methods_from_being_compiled_is_told() {
-    let Some(oldest) = crate::hotspot::testing::jdks().into_iter().next() else {
-        return println!("SKIPPED: hot methods of JVMs: no JDK");
-    };
+    let jdks = jdks();
     let dir = tempfile::tempdir().unwrap();
     let source = dir.path().join("Live.java");
     std::fs::write(&source, huge()).unwrap();
-    let mut javac = Command::new(oldest.join("bin/javac"));
-    assert!(javac.arg("-d").arg(dir.path()).arg(&source).status().unwrap().success());
-    for jdk in crate::hotspot::testing::jdks() {
+    if !compile(&source, dir.path(), &jdks) {
+        return println!("SKIPPED: hot methods of JVMs: no JDK");
+    }
+    for jdk in jdks {
         let what = feature(&jdk);
         let options = ["-XX:CompileCommand=quiet", "-XX:CompileCommand=exclude,Live.small"];
         let Some(java) = run(&jdk, dir.path(), &options, "60") else { continue };

@@ -66,7 +66,8 @@ fn run(jdk: &Path, classes: &Path, options: &[&str]) -> Option<Running> {
     let mut narrow = [0; 2];
     if data.layout.reference == 4 {
         narrow = [["_base", "_narrow_oop._base"], ["_shift", "_narrow_oop._shift"]].map(|names| {
-            let names = names.map(|name| ("CompressedOops", name));
+            let names: Vec<_> =
+                ["CompressedOops", "Universe"].iter().flat_map(|owner| names.map(|n| (*owner, n))).collect();
             memory.word(tables.address(&names).unwrap()).unwrap().unwrap()
         });
     }
