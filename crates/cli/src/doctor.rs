@@ -9,6 +9,7 @@ use host::Host;
 use model::human;
 use recorder::Usage;
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
@@ -33,9 +34,14 @@ pub struct Doctor {
     #[arg(long)]
     quick: bool,
 
-    /// Print JSON
+    /// Print JSON; without --only it has the figures of this machine, for --against on another
     #[arg(long)]
     json: bool,
+
+    /// Instead of checking, lay this machine beside another, of which `doctor --json` wrote this file, or `record
+    /// --doctor` a recording: figures of both with intervals, and what differs in the set-up
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["only", "skip", "list", "apply", "undo"])]
+    against: Option<PathBuf>,
 
     /// List the checks and how they measure, without running them
     #[arg(long, conflicts_with_all = ["only", "skip", "apply", "undo"])]
@@ -89,8 +95,13 @@ pub fn doctor(options: &Doctor) -> Result<u8> {
     if !kind.is_dir() {
         return Err(Usage(format!("--dir {}: is no folder", options.dir.display())).into());
     }
+    // A file that is none is told of before anything is measured.
+    let there = options.against.as_deref().map(crate::machines::read).transpose()?;
     stop::heed_signals();
     let context = Context { host: &host, dir: &options.dir, quick: options.quick, stop: &stop::STOP };
+    if let Some(there) = there {
+        return against(options, &context, &there);
+    }
     let start = Instant::now();
     let mut all = Vec::new();
     let progress = std::io::stderr().is_terminal();
@@ -109,19 +120,66 @@ pub fn doctor(options: &Doctor) -> Result<u8> {
     if progress {
         eprint!("\r\x1b[K");
     }
+    // What was asked for by name is all that is wanted.
+    let figures = if options.json && options.only.is_empty() && options.apply.is_empty() {
+        Some(measured(options, &context)?)
+    } else {
+        None
+    };
     stop::leave_signals();
     let seconds = start.elapsed().as_secs_f64();
     if !options.apply.is_empty() {
         return apply(&host, &all, options.yes);
     }
     if options.json {
-        println!("{}", serde_json::to_string_pretty(&as_json(&all, seconds))?);
+        let mut json = as_json(&all, seconds);
+        if let Some(figures) = &figures {
+            add_figures(&mut json, figures, &crate::machines::set_up(&host));
+        }
+        println!("{}", serde_json::to_string_pretty(&json)?);
     } else {
         print(&all, seconds)?;
     }
     let missing =
         !options.only.is_empty() && all.iter().any(|e| e.finding.is_err() && e.verdict() != Verdict::NotApplicable);
     Ok(if missing { 3 } else { 0 })
+}
+
+/// The figures of this machine.
+fn measured(options: &Doctor, context: &Context<'_>) -> Result<doctor::Figures> {
+    let seconds = if options.quick { crate::machines::QUICK } else { crate::machines::THOROUGH };
+    let found = doctor::figures(context, seconds);
+    if stop::STOP.load(Ordering::Relaxed) {
+        stop::end_by_signal();
+    }
+    found.map_err(|why| anyhow::anyhow!("{}", clean(&why.to_string())))
+}
+
+/// Puts figures and set-up into the JSON.
+fn add_figures(json: &mut serde_json::Value, figures: &doctor::Figures, set_up: &BTreeMap<String, String>) {
+    json["figures"] = json!(figures.list);
+    json["figures_missing"] = json!(figures.missing);
+    json["figures_disturbed"] = json!(figures.disturbed);
+    json["set_up"] = json!(set_up);
+}
+
+/// This machine beside another.
+fn against(options: &Doctor, context: &Context<'_>, there: &doctor::Machine) -> Result<u8> {
+    let start = Instant::now();
+    let figures = measured(options, context)?;
+    stop::leave_signals();
+    let set_up = crate::machines::set_up(context.host);
+    let here = doctor::Machine { figures: figures.list.clone(), set_up, disturbed: figures.disturbed.clone() };
+    let sides = doctor::side_by_side(&here, there);
+    if options.json {
+        let mut json = json!({"version": 1, "seconds": start.elapsed().as_secs_f64(), "checks": []});
+        add_figures(&mut json, &figures, &here.set_up);
+        json["against"] = crate::machines::json_of_sides(&sides, there);
+        println!("{}", serde_json::to_string_pretty(&json)?);
+    } else {
+        crate::machines::print_sides(&sides, &here, there);
+    }
+    Ok(0)
 }
 
 fn list(json: bool) -> Result<()> {

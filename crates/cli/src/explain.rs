@@ -52,6 +52,12 @@ pub struct Explain {
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     least: Option<f64>,
 
+    /// Another machine, of which `doctor --json` wrote this file or `record --doctor` a recording: how long the program
+    /// would take on it, by its own time and the figures of both; may be given several times. The slow recording must
+    /// have been made with --doctor
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["tail", "ask"])]
+    machine: Vec<PathBuf>,
+
     #[command(flatten)]
     own: Own,
 
@@ -167,7 +173,8 @@ pub fn explain(options: &Explain) -> Result<u8> {
         }
         return Ok(0);
     }
-    let settings = explain::Explain { window: options.window.clone(), least: options.least, causes };
+    let machines = options.machine.iter().map(|path| crate::machines::named(path)).collect::<Result<_>>()?;
+    let settings = explain::Explain { window: options.window.clone(), least: options.least, causes, machines };
     let explanation = explain::explain(runs, options.slow.len(), &settings)?;
     for damage in &explanation.damage {
         eprintln!("twinscope: {}", text::clean(damage));
@@ -266,6 +273,7 @@ fn print(e: &Explanation) {
     if !matches!(e.outcome, Outcome::NoSlower | Outcome::Evenly) && !alone {
         println!("\nUnexplained: {:.0} %", e.unexplained * 100.0);
     }
+    crate::machines::print_machines(&e.machines, unit);
     if !e.cautions.is_empty() {
         println!();
     }
@@ -367,6 +375,10 @@ fn markdown(e: &Explanation) -> String {
     }
     if e.outcome == Outcome::Slower {
         let _ = writeln!(out, "\nUnexplained: {:.0} %.", e.unexplained * 100.0);
+    }
+    let of_pair = e.machines.pair.iter().flat_map(|pair| pair.says.clone());
+    for line in of_pair.chain(e.machines.forecasts.iter().map(|forecast| forecast.says(e.unit.name()))) {
+        let _ = writeln!(out, "\n- machine: {}", escaped(&line));
     }
     for caution in &e.cautions {
         let _ = writeln!(out, "\n{}", escaped(&caution.text));

@@ -10,6 +10,7 @@ mod import;
 mod info;
 mod latency;
 mod load;
+mod machines;
 mod output;
 mod page;
 mod reference;
@@ -61,9 +62,10 @@ enum Command {
   twinscope record --pid 4711 -d 30s -o db.twin       trace the threads of a running process
   twinscope record --cgroup system.slice/nginx.service -d 30s     of a service
   twinscope record --all -d 30s                       all threads of the system
+  twinscope record --doctor -o a.twin -- ./server     with figures of this machine, to compare with another
 
 The command can add marks to the recording itself:  echo \"warm-up over\" > \"$TWINSCOPE_MARK\"")]
-    Record(Box<recorder::Record>),
+    Record(Box<machines::Recorded>),
 
     /// Add a mark to a running recording
     #[command(after_help = "Examples:
@@ -93,6 +95,7 @@ The first recording is the baseline. docs/method.md says how it decides; docs/co
   twinscope explain s1.twin s2.twin s3.twin --against f1.twin f2.twin f3.twin     repeats of both sides
   twinscope explain slow.twin --against fast.twin --markdown >> ticket.md
   twinscope explain new.twin --against old.twin --fail-on slower         exits with 4 if it is
+  twinscope explain run.twin --machine b.json --machine c.json           how long it would take on other machines
 
 docs/explain.md says how the slowdown is divided; docs/explain-json.md describes the JSON.")]
     Explain(explain::Explain),
@@ -213,6 +216,8 @@ In Python:  pandas.read_parquet('lake/cpu')    In DuckDB:  select * from read_pa
   twinscope doctor --list                                what is checked, and how
   sudo twinscope doctor --apply clock-source,thp         make the changes that these checks advise; asks first
   sudo twinscope doctor --undo                           restore the previous settings
+  twinscope doctor --json > a.json                       on one machine, and on another:
+  twinscope doctor --against a.json                      both side by side: figures with intervals, and the set-up
 
 Nothing is changed without --apply. docs/doctor.md describes each check.")]
     Doctor(doctor::Doctor),
@@ -284,7 +289,7 @@ fn run(command: Command) -> anyhow::Result<u8> {
         tune::say_what_is_left();
     }
     match command {
-        Command::Record(options) => recorder::record(&options),
+        Command::Record(options) => machines::record(&options),
         Command::Mark(options) => recorder::mark(&options).map(|()| 0),
         Command::Snapshot(options) => {
             println!("{}", recorder::snapshot(&options)?.display());

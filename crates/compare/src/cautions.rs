@@ -185,7 +185,9 @@ pub fn of(
     for &index in sides.into_iter().flatten() {
         let (Some(run), Some(window)) = (runs.get(index), windows.get(index)) else { continue };
         found.extend(disturbances(run, index, window, names));
-        let mean = means::means(run, "cpufreq", "frequency", &[], window);
+        let told = means::means(run, "cpufreq", "frequency", &[], window);
+        // In most virtual machines no driver tells, and it is measured.
+        let mean = if told.is_empty() { means::means(run, "cpu_speed", "frequency", &[], window) } else { told };
         frequencies.extend(mean.first().map(|f| f.1).filter(|f| *f > 0.0));
     }
     let (low, high) = frequencies.iter().fold((f64::INFINITY, 0.0f64), |(l, h), f| (l.min(*f), h.max(*f)));

@@ -109,7 +109,7 @@ fn counter() -> Option<u64> {
     None
 }
 
-fn time(clock: libc::clockid_t) {
+pub(crate) fn time(clock: libc::clockid_t) {
     let mut at = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the structure is the caller's.
     unsafe { libc::clock_gettime(clock, &raw mut at) };

@@ -61,13 +61,13 @@ pub(crate) static CHECKS: &[Check] = &[
 
 /// A file that is removed when it is done with, however that comes.
 #[derive(Debug)]
-struct Scratch {
+pub(crate) struct Scratch {
     path: PathBuf,
-    file: File,
+    pub(crate) file: File,
 }
 
 impl Scratch {
-    fn new(dir: &Path, flags: i32) -> Result<Self, Unavailable> {
+    pub(crate) fn new(dir: &Path, flags: i32) -> Result<Self, Unavailable> {
         let path = dir.join(format!(".twinscope-doctor-{}", std::process::id()));
         let opened = std::fs::OpenOptions::new()
             .read(true)
@@ -82,7 +82,7 @@ impl Scratch {
             .map_err(|why| why.remedy("name a folder that you may write: --dir DIR"))
     }
 
-    fn failed(&self, error: &io::Error) -> Unavailable {
+    pub(crate) fn failed(&self, error: &io::Error) -> Unavailable {
         let dir = self.path.parent().unwrap_or(&self.path).display().to_string();
         match error.raw_os_error() {
             Some(libc::ENOSPC | libc::EDQUOT) => Unavailable::failed(format!("{dir}: the disk is full ({error})"))
@@ -101,7 +101,7 @@ impl Drop for Scratch {
 
 /// A mount, as `/proc/self/mountinfo` tells of it (proc_pid_mountinfo(5)).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Mount {
+pub(crate) struct Mount {
     point: String,
     kind: String,
     device: String,
@@ -152,7 +152,7 @@ fn disk_of(host: &Host, dir: &Path) -> Option<String> {
 }
 
 /// Where the folder lies, in words.
-fn where_it_lies(context: &Context<'_>) -> (Mount, String) {
+pub(crate) fn where_it_lies(context: &Context<'_>) -> (Mount, String) {
     let dir = folder(context);
     let mount = mount_of(context.host, &dir).unwrap_or_default();
     let disk = disk_of(context.host, &dir).unwrap_or_else(|| mount.device.clone());
@@ -160,7 +160,7 @@ fn where_it_lies(context: &Context<'_>) -> (Mount, String) {
     (mount, text)
 }
 
-fn in_memory(mount: &Mount) -> Result<(), Unavailable> {
+pub(crate) fn in_memory(mount: &Mount) -> Result<(), Unavailable> {
     match mount.kind.as_str() {
         "tmpfs" | "ramfs" => {
             Err(Unavailable::not_applicable(format!("{} is kept in memory: nothing reaches a disk", mount.point))
@@ -170,7 +170,7 @@ fn in_memory(mount: &Mount) -> Result<(), Unavailable> {
     }
 }
 
-const BLOCK: usize = 4096;
+pub(crate) const BLOCK: usize = 4096;
 
 /// Writes blocks at the places that `at` gives, each made safe before the next; seconds of each.
 fn writes(context: &Context<'_>, scratch: &Scratch, at: impl Fn(u64) -> u64) -> Result<Vec<f64>, Unavailable> {

@@ -3,7 +3,7 @@
 use crate::check::{Check, Finding, Kind, Theme, Verdict, Write};
 use crate::measure::{Spread, allowed_cpus, joined, on_cpu, pin, quiet_cpu};
 use crate::{Context, machine};
-use host::additions::{ADDITIONS, additions};
+use host::additions::{ADDITIONS, additions, parallel};
 use model::{Unavailable, human};
 use std::sync::Barrier;
 use std::time::Instant;
@@ -30,46 +30,6 @@ pub(crate) static CHECKS: &[Check] = &[
         run: governor,
     },
 ];
-
-/// Additions that do not wait for each other: as many in a cycle as the core has units. Two threads of a core share them.
-#[cfg(target_arch = "x86_64")]
-fn parallel(turns: u64) {
-    // SAFETY: computes in registers.
-    unsafe {
-        std::arch::asm!(
-            "2:",
-            ".rept 16",
-            "add {a}, {y}",
-            "add {b}, {y}",
-            "add {c}, {y}",
-            "add {d}, {y}",
-            "add {e}, {y}",
-            "add {f}, {y}",
-            ".endr",
-            "dec {n}",
-            "jnz 2b",
-            a = inout(reg) 0u64 => _,
-            b = inout(reg) 0u64 => _,
-            c = inout(reg) 0u64 => _,
-            d = inout(reg) 0u64 => _,
-            e = inout(reg) 0u64 => _,
-            f = inout(reg) 0u64 => _,
-            y = in(reg) 3u64,
-            n = inout(reg) turns.max(1) => _,
-            options(nomem, nostack)
-        );
-    }
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn parallel(turns: u64) {
-    let mut sums = [std::hint::black_box(1u64); 6];
-    for _ in 0..turns * 16 {
-        for sum in &mut sums {
-            *sum = std::hint::black_box(sum.wrapping_add(3));
-        }
-    }
-}
 
 /// Rounds of parallel additions a second, for `seconds`, in pieces of 100 µs: the best of them, which nobody interrupted.
 pub(crate) fn throughput(seconds: f64) -> f64 {

@@ -179,7 +179,7 @@ fn mitigations(context: &Context<'_>) -> Result<Finding, Unavailable> {
 }
 
 /// Minor faults of the calling thread so far.
-fn faults() -> i64 {
+pub(crate) fn faults() -> i64 {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: the structure is as large as the kernel's; zeroes are valid for it.
     unsafe {
@@ -255,7 +255,7 @@ fn fault(context: &Context<'_>) -> Result<Finding, Unavailable> {
 }
 
 /// Hands bytes from `from` to `to` until the pipe is closed.
-fn echo(from: &std::io::PipeReader, to: &std::io::PipeWriter) {
+pub(crate) fn echo(from: &std::io::PipeReader, to: &std::io::PipeWriter) {
     use std::io::{Read, Write};
     let (mut from, mut to) = (from, to);
     let mut byte = [0u8; 1];

@@ -1,11 +1,13 @@
 //! Whether this machine is set up right. A check is one question: a value, a verdict against what the hardware should do, what to change, and
 //! the risk of that. Settings are read through the host; costs are measured here. Nothing is changed but by [`Changes::apply`].
 
+mod against;
 mod check;
 mod clock;
 mod context;
 mod cpu;
 mod disk;
+mod figures;
 mod frequency;
 mod kernel;
 mod limits;
@@ -18,8 +20,10 @@ mod pairs;
 mod testing;
 mod wake;
 
+pub use against::{Machine, Row, Sides, machine_of_json, side_by_side};
 pub use check::{Change, Check, Finding, Kind, Theme, Value, Verdict, Write};
 pub use context::{Context, Others};
+pub use figures::{Figures, NoFigure, figures};
 pub use host::settings::{ChangeError, Changed, Changes, Outcome};
 pub use measure::Spread;
 

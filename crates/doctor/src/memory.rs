@@ -79,13 +79,13 @@ pub(crate) static CHECKS: &[Check] = &[
 const LINE: usize = 64;
 
 /// Bytes of the ring that fits into `length`: a power of two.
-fn ring_length(length: usize) -> usize {
+pub(crate) fn ring_length(length: usize) -> usize {
     LINE << (length / LINE).max(2).ilog2()
 }
 
 /// Writes into each line of `memory` the offset of the one to visit next: one ring over all of them, in the order of a mixing function, which
 /// is one-to-one on powers of two (odd factors, and shifts of half the bits).
-fn ring(memory: &Memory, length: usize) -> usize {
+pub(crate) fn ring(memory: &Memory, length: usize) -> usize {
     let lines = ring_length(length) / LINE;
     let (bits, mask) = (lines.ilog2(), lines - 1);
     let half = bits.div_ceil(2);
@@ -106,7 +106,7 @@ fn ring(memory: &Memory, length: usize) -> usize {
 }
 
 /// Follows the ring for `steps` steps from `at`.
-fn follow(memory: &Memory, mut at: usize, steps: usize) -> usize {
+pub(crate) fn follow(memory: &Memory, mut at: usize, steps: usize) -> usize {
     for _ in 0..steps {
         // SAFETY: the ring holds offsets within the mapping only.
         at = unsafe { memory.start().add(at).cast::<usize>().read() };
@@ -131,7 +131,7 @@ fn access(context: &Context<'_>, memory: &Memory, length: usize) -> Result<Sprea
 }
 
 /// Puts the pages of `memory` on a node (mbind(2), MPOL_BIND).
-fn bind(memory: &Memory, node: usize) -> Result<(), Unavailable> {
+pub(crate) fn bind(memory: &Memory, node: usize) -> Result<(), Unavailable> {
     const MPOL_BIND: libc::c_int = 2;
     let mask: [u64; 16] = std::array::from_fn(|i| if node / 64 == i { 1 << (node % 64) } else { 0 });
     // SAFETY: the range lies in the mapping; the mask has as many bits as is said.
@@ -143,7 +143,7 @@ fn bind(memory: &Memory, node: usize) -> Result<(), Unavailable> {
 
 /// Memory for a test of DRAM: twice the last cache, within what is free, a power of two. The cache that a hypervisor tells of may be shared
 /// with other guests; then half of it would do, and more does no harm.
-fn beyond_caches(context: &Context<'_>, cpu: usize) -> Result<usize, Unavailable> {
+pub(crate) fn beyond_caches(context: &Context<'_>, cpu: usize) -> Result<usize, Unavailable> {
     let last = machine::caches(context.host, cpu).last().map_or(32 << 20, |c| c.size) as usize;
     let wanted = (2 * last).next_power_of_two().clamp(128 << 20, 1 << 30);
     let spare = (machine::available_memory(context.host) / 4) as usize;
@@ -260,7 +260,7 @@ fn latency(context: &Context<'_>) -> Result<Finding, Unavailable> {
 }
 
 /// Adds up the words of a range.
-fn sum(from: *const u8, length: usize) -> u64 {
+pub(crate) fn sum(from: *const u8, length: usize) -> u64 {
     // SAFETY: the caller's range is mapped, aligned and initialised by the kernel's zeroes.
     let words = unsafe { std::slice::from_raw_parts(from.cast::<u64>(), length / 8) };
     let mut sums = [0u64; 8];

@@ -21,7 +21,7 @@ pub(crate) static CHECKS: &[Check] = &[Check {
 }];
 
 /// Longer a CPU does not take to answer, unless it was taken away for good.
-const ANSWER: Duration = Duration::from_millis(500);
+pub(crate) const ANSWER: Duration = Duration::from_millis(500);
 
 /// Seconds a line takes from CPU `a` to CPU `b`.
 fn transfer(context: &Context<'_>, a: usize, b: usize) -> Result<f64, Unavailable> {
@@ -92,7 +92,7 @@ fn chosen(cpus: &[usize]) -> (Vec<(usize, usize)>, bool) {
 }
 
 /// How two CPUs hang together, by what the kernel says.
-fn kin(a: &Place, b: &Place, other: usize) -> &'static str {
+pub(crate) fn kin(a: &Place, b: &Place, other: usize) -> &'static str {
     match () {
         () if a.core.contains(&other) => "threads of a core",
         () if a.cache.contains(&other) => "same last cache",

@@ -1,6 +1,7 @@
 //! The answer of `explain`: what was found, with what it explains, and what stands beside it.
 
 use crate::budget::{Estimate, Judged, State};
+use crate::machine::MachinesOf;
 use compare::{Caution, FactDifference, LongerTail, Pace, PerSide, Unit};
 use model::Window;
 
@@ -89,6 +90,8 @@ pub struct Explanation {
     pub tail: Option<LongerTail>,
     /// In a sentence or two.
     pub verdict: String,
+    /// Where all code is slower alike: what is known of the CPUs that says why.
+    pub slower_cpus: Option<String>,
     /// Thread-seconds per unit by state, and the part of the lost time.
     pub ledger: Vec<(State, PerSide<f64>, Estimate)>,
     /// What the workload's threads waited for: as recorded, and as it is taken to be.
@@ -103,6 +106,8 @@ pub struct Explanation {
     pub notes: Vec<Note>,
     /// What could not be looked for.
     pub not_evaluated: Vec<NotEvaluated>,
+    /// What the figures of the machines say.
+    pub machines: MachinesOf,
     /// Properties of the hosts that differ.
     pub facts: Vec<FactDifference>,
     /// What stands against believing all this too readily.

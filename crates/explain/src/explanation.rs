@@ -4,7 +4,9 @@ use crate::answer::{Explanation, NotEvaluated, Note, Outcome};
 use crate::budget::{Budget, STATES, State};
 use crate::cause::instructions::Instructions;
 use crate::cause::sharing::Shared;
+use crate::cause::speed::Speeds;
 use crate::cause::{Cause, Found, Measure, OfRun, Order, Tables, ask, totals};
+use crate::machine::{self, Machine};
 use crate::{Error, allocate, verdict};
 use compare::{Choice, FactDifference, LEAST_CHANGE, Pace, PerSide, Side, Unit, cautions, facts, own, window};
 use model::{Status, Window};
@@ -27,11 +29,13 @@ pub struct Explain {
     pub least: Option<f64>,
     /// The causes that are looked for.
     pub causes: Vec<Cause>,
+    /// Other machines: how long the program would take on them.
+    pub machines: Vec<Machine>,
 }
 
 impl Default for Explain {
     fn default() -> Self {
-        Explain { window: Choice::Auto, least: None, causes: crate::cause::built_in() }
+        Explain { window: Choice::Auto, least: None, causes: crate::cause::built_in(), machines: Vec::new() }
     }
 }
 
@@ -80,6 +84,21 @@ pub fn explain(runs: Vec<Run>, slow: usize, options: &Explain) -> Result<Explana
         let one = if let [run] = of[..] { Some(run) } else { None };
         warned.push(cautions::divided_by_samples(&names.join(", "), one, found));
     }
+    let names = |of: &[Run]| of.iter().map(|run| run.name.as_str()).collect::<Vec<_>>().join(", ");
+    let machines = machine::Asked {
+        runs: &runs,
+        side: &side,
+        windows: &windows,
+        budget: &budget,
+        facts: &facts,
+        ratio: if budget.single || budget.unit == Unit::Second { f64::NAN } else { ratio.value },
+        names: PerSide {
+            slow: names(runs.get(..slow).unwrap_or_default()),
+            baseline: names(runs.get(slow..).unwrap_or_default()),
+        },
+        others: &options.machines,
+    }
+    .answer();
     let ledger = STATES.into_iter().map(|s| (s, PerSide::of(|side| budget.time(s, side)), budget.state(s))).collect();
     let mut explanation = Explanation {
         runs: runs.iter().map(|r| r.name.clone()).collect(),
@@ -91,12 +110,14 @@ pub fn explain(runs: Vec<Run>, slow: usize, options: &Explain) -> Result<Explana
         outcome,
         tail: (outcome == Outcome::NoSlower).then(|| compare::longer_tail(&runs, &windows, slow)).flatten(),
         verdict: String::new(),
+        slower_cpus: (outcome == Outcome::Evenly).then(|| Speeds::of(&runs, &side, &windows).reason()).flatten(),
         ledger,
         waits: budget.judged.clone(),
         hottest: hottest(&budget),
         findings: Vec::new(),
         unexplained: 0.0,
         notes: Vec::new(),
+        machines,
         not_evaluated: Vec::new(),
         facts,
         cautions: warned,
@@ -162,6 +183,7 @@ fn tables<'a>(
         budget,
         instructions: Instructions::of(runs, side, windows, units),
         sharing: Shared::of(runs, side, windows),
+        speeds: Speeds::of(runs, side, windows),
         cgroups: runs.iter().zip(side).flat_map(|(run, side)| own::cgroups(run, *side, &names)).collect(),
         runs: runs.iter().zip(side).zip(windows).map(of_run).collect(),
         measures: measures(runs, side, windows, budget),
@@ -246,13 +268,14 @@ fn lacks(runs: &[Run], cause: &Cause, single: bool) -> Option<String> {
     }
     let mut lacking = Vec::new();
     for need in &cause.needs {
-        // A table, or one of its columns, which older recordings lack.
-        let (table, column) =
-            need.split_once('.').map_or((need.as_str(), None), |(table, column)| (table, Some(column)));
-        let has = |run: &&Run| {
+        // A table, or one of its columns, which older recordings lack; or one of several.
+        let has_one = |run: &Run, need: &str| {
+            let (table, column) = need.split_once('.').map_or((need, None), |(table, column)| (table, Some(column)));
             let found = run.recording.table(table);
             found.is_some_and(|t| column.is_none_or(|name| t.columns.iter().any(|c| c.name == name)))
         };
+        let has = |run: &&Run| need.split('|').any(|need| has_one(run, need));
+        let table = need.split(['|', '.']).next().unwrap_or_default();
         let without: Vec<&Run> = runs.iter().filter(|run| !has(run)).collect();
         let Some(first) = without.first() else { continue };
         let coverage = first.recording.coverage().into_iter().filter(|c| c.status != Status::Read);
@@ -260,7 +283,7 @@ fn lacks(runs: &[Run], cause: &Cause, single: bool) -> Option<String> {
         let why = why.filter(|w| !w.is_empty()).map_or(String::new(), |w| format!(" ({w})"));
         let names: Vec<&str> = without.iter().map(|run| run.name.as_str()).collect();
         let of = if without.len() == runs.len() { String::new() } else { format!(" in {}", names.join(", ")) };
-        lacking.push(format!("table {need}{of}{why}"));
+        lacking.push(format!("table {}{of}{why}", need.replace('|', " or ")));
     }
     (!lacking.is_empty()).then(|| lacking.join("; "))
 }

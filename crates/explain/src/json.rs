@@ -81,6 +81,7 @@ impl Explanation {
             "not_evaluated":
                 self.not_evaluated.iter().map(|n| json!({"cause": n.cause, "needs": n.needs})).collect::<Vec<_>>(),
             "facts": self.facts.iter().map(|f| json!({"fact": f.full_name(), "values": f.values, "why": f.why})).collect::<Vec<_>>(),
+            "machines": self.machines.to_json(),
             "cautions": self.cautions.iter().map(|c| json!({"what": c.kind.as_str(), "text": c.text})).collect::<Vec<_>>(),
         })
     }

@@ -6,6 +6,7 @@ pub mod budget;
 pub mod cause;
 mod explanation;
 mod json;
+pub mod machine;
 pub mod tail;
 mod verdict;
 

@@ -43,8 +43,12 @@ pub(crate) fn of(e: &Explanation) -> String {
         }
         Outcome::Alone => String::new(),
         Outcome::Evenly => {
+            let why = match &e.slower_cpus {
+                Some(reason) => reason.clone(),
+                None => format!("slower CPUs, or more of the same work per {unit}"),
+            };
             return format!(
-                "{slow} takes {} as long per {unit} as {fast}, in all of its code and in the kernel alike: slower CPUs, or more of the same work per {unit}.",
+                "{slow} takes {} as long per {unit} as {fast}, in all of its code and in the kernel alike: {why}.",
                 times(e.ratio.value)
             );
         }

@@ -30,6 +30,7 @@ pub mod registers;
 #[cfg(feature = "bpf")]
 mod ring;
 pub mod settings;
+pub mod speed;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 

@@ -39,13 +39,15 @@ pub enum Page {
     Sharing,
     /// Java virtual machines: pauses, heap, compilers.
     Jvm,
+    /// The machines themselves: what a system call, a load from memory and such take on each.
+    Machine,
     /// The recorder itself.
     Recorder,
 }
 
 impl Page {
     /// Every page, in order.
-    pub const ALL: [Page; 17] = [
+    pub const ALL: [Page; 18] = [
         Page::TimeBudget,
         Page::Requests,
         Page::Cpu,
@@ -62,6 +64,7 @@ impl Page {
         Page::Instructions,
         Page::Sharing,
         Page::Jvm,
+        Page::Machine,
         Page::Recorder,
     ];
 
@@ -84,6 +87,7 @@ impl Page {
             Page::Instructions => "instructions",
             Page::Sharing => "sharing",
             Page::Jvm => "jvm",
+            Page::Machine => "machine",
             Page::Recorder => "recorder",
         }
     }
@@ -107,6 +111,7 @@ impl Page {
             Page::Instructions => "Instructions",
             Page::Sharing => "Sharing",
             Page::Jvm => "JVM",
+            Page::Machine => "Machine",
             Page::Recorder => "Recorder",
         }
     }

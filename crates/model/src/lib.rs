@@ -3,6 +3,7 @@
 
 mod chart;
 mod coverage;
+mod figure;
 mod human;
 mod intern;
 pub mod jvm;
@@ -17,6 +18,7 @@ mod work;
 
 pub use chart::{Chart, ChartKind, Page};
 pub use coverage::{Coverage, Status, Unavailable};
+pub use figure::{Figure, FigureRatio, is_hardware, sets_figure};
 pub use human::{count, human, percent, ratio, times, times_interval};
 pub use intern::intern;
 pub use known::{Known, WELL_KNOWN, why_it_matters};

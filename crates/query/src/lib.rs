@@ -8,6 +8,7 @@ pub mod dump;
 mod error;
 pub mod export;
 pub mod latency;
+pub mod machine;
 mod metric;
 pub mod profile;
 mod runs;

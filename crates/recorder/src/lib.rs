@@ -20,7 +20,7 @@ pub use control::{mark, snapshot};
 pub use list::list;
 pub use options::{Mark, Record, Snapshot, SourcesArgs, Usage, Whose, duration};
 pub use program::begin_program;
-pub use run::record;
+pub use run::{Before, record};
 
 /// The version that recordings carry.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -16,7 +16,7 @@ use crate::signals::{self, Wake};
 use crate::work::{Counter, Course, Follow};
 use anyhow::Result;
 use host::Host;
-use model::{Coverage, Exit, Manifest, Mark, Status, Symbols, Table, Unavailable, Work};
+use model::{Coverage, Exit, Figure, Manifest, Mark, Status, Symbols, Table, Unavailable, Work};
 use read::Active;
 use sources::scope::Target;
 use sources::stacks::Stacks;
@@ -69,11 +69,14 @@ struct Recorder<'a> {
     missing_by_name: usize,
 }
 
-/// `twinscope record`. Returns the exit code: that of the command where there is one.
+/// What is measured before a recording begins, once it is sure that it will: figures of the machine, and what disturbed them.
+pub type Before<'a> = &'a dyn Fn() -> Result<(Vec<Figure>, Option<String>), Unavailable>;
+
+/// `twinscope record`. Returns the exit code: that of the command where there is one. `before` is done before anything is recorded.
 ///
 /// # Errors
 /// Where the recording cannot be begun, or could not be written to its end.
-pub fn record(options: &Record) -> Result<u8> {
+pub fn record(options: &Record, before: Option<Before<'_>>) -> Result<u8> {
     let path = output(options)?;
     let pace = Ticks::of(options);
     let chosen = chosen(options, &pace)?;
@@ -91,9 +94,14 @@ pub fn record(options: &Record) -> Result<u8> {
     signals::block();
     let seal = options.keep.map_or(SEAL, |keep| (keep / 10).clamp(Duration::from_secs(10), SEAL));
     let mut writer = Writer::create(&path, options.force, seal.as_nanos() as i64)?;
+    let measured = before.map(|measure| measure());
     let start = host.now();
     let mut manifest = manifest(options, &pace, &host, &path, start);
+    let no_figures = measured.as_ref().and_then(|measured| measured.as_ref().err().cloned());
+    let (figures, figures_disturbed) = measured.and_then(Result::ok).unwrap_or_default();
     let scope = Scope {
+        figures,
+        figures_disturbed,
         unmasked: options.unmasked,
         cloud_metadata: options.cloud_metadata,
         threads: options.threads,
@@ -112,6 +120,9 @@ pub fn record(options: &Record) -> Result<u8> {
     writer.manifest(&manifest)?;
     let mut coverage = Vec::new();
     let mut active = Vec::new();
+    if let Some(why) = &no_figures {
+        say!("twinscope: --doctor: {why}");
+    }
     for (source, every) in chosen {
         match (source.open)(&host, &scope) {
             Ok(reader) => {
@@ -125,7 +136,10 @@ pub fn record(options: &Record) -> Result<u8> {
                 let tables = source.tables.iter().map(|t| writer.define(source.name, t)).collect();
                 active.push(Active::new(source, reader, tables, every, interval));
             }
-            Err(why) => coverage.push(Coverage::unavailable(source.name, "", why)),
+            Err(why) => {
+                let why = no_figures.clone().filter(|_| source.name == "machine").unwrap_or(why);
+                coverage.push(Coverage::unavailable(source.name, "", why));
+            }
         }
     }
     host::settle();

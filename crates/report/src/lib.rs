@@ -16,6 +16,7 @@ mod jvm;
 mod ledger;
 mod listings;
 mod locks;
+mod machine;
 mod profile;
 mod requests;
 mod rows;
@@ -103,6 +104,10 @@ pub fn report(runs: &[Run], comparison: &Comparison, options: &Explain) -> Resul
         if jvms.is_some() {
             summed::page(&mut pages, Page::Jvm).view = Some(View::Jvm);
         }
+        let machine = machine::machines(runs, explained.as_ref().ok());
+        if machine.is_some() {
+            summed::page(&mut pages, Page::Machine).view = Some(View::Machine);
+        }
         let (requests, block) = requests.map(|r| (r.spec, (requests::BLOCK.to_owned(), r.block))).unzip();
         columns.extend(block);
         let mut blocks = Vec::with_capacity(pages.len() + columns.len() + 2);
@@ -126,6 +131,7 @@ pub fn report(runs: &[Run], comparison: &Comparison, options: &Explain) -> Resul
         blocks.push((head::SET_UP.to_owned(), html::pack(&serde_json::to_vec(&head::set_up(runs))?)?));
         let mut head = head::head(runs, comparison, &explained, &mut pages, (spec, requests, instructions.as_ref()))?;
         head.sharing = shared.map(|_| bundle::BlockRef { block: sharing::BLOCK.into() });
+        head.machine = machine;
         head.jvm = jvms.map(|_| bundle::BlockRef { block: jvm::BLOCK.into() });
         Ok(Report { html: html::assemble(&head, &blocks)?, explained })
     })

@@ -28,6 +28,7 @@ mod buddyinfo;
 mod cgroups;
 mod conntrack;
 mod cpu;
+mod cpu_speed;
 mod cpufreq;
 mod cpuidle;
 mod disks;
@@ -46,6 +47,7 @@ mod jvm;
 mod kernel;
 mod kernel_config;
 mod ksm;
+mod machine;
 mod meminfo;
 mod network;
 mod nfs;
@@ -81,6 +83,7 @@ pub use source::{Open, Pace, Reader, Scope, Source};
 pub static ALL: &[&Source] = &[
     &cpu::SOURCE, //
     &cpufreq::SOURCE,
+    &cpu_speed::SOURCE,
     &cpuidle::SOURCE,
     &pmu::SOURCE,
     &interrupts::SOURCE,
@@ -123,6 +126,7 @@ pub static ALL: &[&Source] = &[
     &jvm::SOURCE,
     &allocation::SOURCE,
     &facts::SOURCE,
+    &machine::SOURCE,
     &instructions::SOURCE,
     // Last: a tick's rows of the dictionary come after those that refer to it.
     &stacks::SOURCE,

@@ -51,6 +51,10 @@ pub struct Scope {
     pub counters: Vec<counters::Group>,
     /// Whether calls of the hottest functions are counted with breakpoints.
     pub count_calls: bool,
+    /// Figures of the machine that were measured before.
+    pub figures: Vec<model::Figure>,
+    /// What disturbed that, where something did.
+    pub figures_disturbed: Option<String>,
 }
 
 /// Finds out whether a source can be read here, and opens what it holds open.

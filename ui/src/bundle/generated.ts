@@ -582,6 +582,8 @@ export type Head = {
   sharing: BlockRef | null,
   /** Pauses, heap and options of JVMs, see [`super::Jvms`]; null where none was recorded. */
   jvm: BlockRef | null,
+  /** Figures of the machines; null where none were measured. */
+  machine: Machines | null,
   /** The pages, in the order of the left rail. Each has data. */
   pages: Array<PageSpec>,
 };
@@ -908,6 +910,76 @@ export type Listings = {
   functions: Array<Listed>,
   /** How many more there are, with fewer samples, that are left out. */
   left_out: number,
+};
+
+/** A figure of the machines. */
+export type MachineFigure = {
+  /** Its name: `memory.dram`. */
+  id: string,
+  /** In words. */
+  title: string,
+  /** Its unit. */
+  unit: Unit,
+  /** Whether more of it is better. */
+  more: boolean,
+  /** By run; null where it was not measured. */
+  values: Array<MachineValue | null>,
+  /** By run: how many times the baseline's; null of the baseline, and where either was not measured. */
+  ratios: Array<MachineRatio | null>,
+  /** Whether any run differs from the baseline: the intervals lie apart, and by more than machines waver. */
+  differs: boolean,
+  /** Where the difference comes from: `machine`, `set-up`, `either` or `unknown`; null where nothing differs, or it was not asked. */
+  origin: string | null,
+  /** The facts that it may come from. */
+  facts: Array<string>,
+};
+
+/** What a part of the time is spent on. */
+export type MachinePart = {
+  /** In words. */
+  title: string,
+  /** How it was come by: `counted`, `sampled` or `estimated`. */
+  evidence: string,
+  /** Its part of the time of the threads that do the work. */
+  share: number,
+  /** The figure that it goes by, by name; null where none tells. */
+  figure: string | null,
+  /** How many times as long it takes on the other machine; null where both take as long, or that is not known. */
+  times: MachineRatio | null,
+};
+
+/** How many times as much. */
+export type MachineRatio = {
+  /** Of the medians. */
+  value: number,
+  /** The least that both intervals allow. */
+  low: number,
+  /** The most. */
+  high: number,
+};
+
+/** A figure of one machine. */
+export type MachineValue = {
+  /** The median of the rounds. */
+  value: number,
+  /** What one round of ten is below. */
+  low: number,
+  /** What one round of ten is above. */
+  high: number,
+};
+
+/** What is known of the machines. */
+export type Machines = {
+  /** Figures, those that differ first, by most. */
+  figures: Array<MachineFigure>,
+  /** What `explain` says of the two machines; empty where they do not differ. */
+  says: Array<string>,
+  /** What the time of the explanation's baseline is spent on, by what machines are measured by; empty where that is not known. */
+  parts: Array<MachinePart>,
+  /** How many times as long its program would take on the other machine, by these figures. */
+  forecast: MachineRatio | null,
+  /** By run: what disturbed the measurement; null where nothing did, or nothing was measured. */
+  disturbed: Array<string | null>,
 };
 
 /** A moment that someone named. */
@@ -1714,7 +1786,7 @@ export type Verdict = {
  * What a page draws above its charts, from a block of its own: `profile`, `requests`, `instructions`, `sharing`, or
  * `jvm`.
  */
-export type View = "time-budget" | "profiles" | "requests" | "instructions" | "sharing" | "jvm";
+export type View = "time-budget" | "profiles" | "requests" | "instructions" | "sharing" | "jvm" | "machine";
 
 /** A part of the samples that waits for one class of things. */
 export type WaitShare = {

@@ -36,6 +36,7 @@ export function readHead(doc: Document): Head {
     instructions: null,
     sharing: null,
     jvm: null,
+    machine: null,
     compared: 0,
     set_up: null,
     ...head,

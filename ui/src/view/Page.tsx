@@ -10,6 +10,7 @@ import { EventTable } from "./EventTable";
 import { PointsHere } from "./Findings";
 import { Instructions, NoInstructions } from "./Instructions";
 import { Jvm } from "./Jvm";
+import { Machine } from "./Machine";
 import { Guard, Trouble, useLoaded } from "./parts";
 import { Profiles } from "./Profiles";
 import { Requests } from "./Requests";
@@ -47,7 +48,7 @@ function FromJvms({ block }: { block: string }) {
 }
 
 function View({ spec }: { spec: PageSpec }) {
-  const { profile, requests, instructions, sharing, jvm } = report();
+  const { profile, requests, instructions, sharing, jvm, machine } = report();
   if (spec.view === "requests") {
     return requests && <FromColumns block={requests.block} what={spec.title}>{(columns) => <Requests columns={columns} spec={requests} />}</FromColumns>;
   }
@@ -57,6 +58,7 @@ function View({ spec }: { spec: PageSpec }) {
   }
   if (spec.view === "sharing") return sharing && <FromSharing block={sharing.block} />;
   if (spec.view === "jvm") return jvm && <FromJvms block={jvm.block} />;
+  if (spec.view === "machine") return machine && <Guard what="Machine"><Machine machines={machine} /></Guard>;
   if (!spec.view || !profile) return null;
   return (
     <FromColumns block={profile.block} what={spec.title}>

@@ -2,6 +2,7 @@
 import type { Chart, Column, Difference, Head, PageSpec, Row, Run, SeriesRef, SetUp } from "../../src/bundle/types";
 import { IPI_TABLE, profileOf } from "./profile";
 import { instructionsOf } from "./instructions";
+import { machineOf } from "./machine";
 import { sharingOf } from "./sharing";
 import { requestsOf } from "./requests";
 import { encodeBlock, type Blocks, type LevelSpec, type TimeSpec } from "./encode";
@@ -113,6 +114,8 @@ export interface Options {
   instructions?: boolean | "none";
   /** With cache lines that threads fight over; `none`: it was not looked for them. */
   sharing?: boolean | "none";
+  /** With figures of the machines; `same`: of one machine. */
+  machine?: boolean | "same";
   /** With requests that servers answered. */
   requests?: boolean;
 }
@@ -276,6 +279,7 @@ export function sample(o: Options): Sample {
     instructions: null,
     sharing: null,
     jvm: null,
+    machine: null,
     pages,
   };
   if (o.threads) {
@@ -317,6 +321,11 @@ export function sample(o: Options): Sample {
     blocks["page-sharing"] = encodeBlock([], []);
     pages.push({ id: "sharing", title: "Sharing", block: "page-sharing", differences: 0, view: "sharing", charts: [], tables: [] });
   }
+  if (o.machine) {
+    head.machine = machineOf(all, bad, o.machine === "same");
+    blocks["page-machine"] = encodeBlock([], []);
+    pages.push({ id: "machine", title: "Machine", block: "page-machine", differences: 0, view: "machine", charts: [], tables: [] });
+  }
   return { head, blocks };
 }
 
@@ -340,6 +349,10 @@ export const SAMPLES: Record<string, () => Sample> = {
   "sharing-one": () => sample({ runs: ["only"], seconds: 60, cpus: 2, sharing: true }),
   "sharing-none": () => sample({ runs: ["fast", "slow"], seconds: 60, cpus: 2, sharing: "none" }),
   "sharing-hostile": () => sample({ runs: ["fast", "slow"], seconds: 60, cpus: 2, hostile: true, sharing: true }),
+  machine: () => sample({ runs: ["fast", "slow"], seconds: 60, cpus: 2, facts: true, machine: true }),
+  "machine-one": () => sample({ runs: ["only"], seconds: 60, cpus: 2, machine: true }),
+  "machine-same": () => sample({ runs: ["fast", "slow"], seconds: 60, cpus: 2, machine: "same" }),
+  "machine-hostile": () => sample({ runs: ["fast", "slow"], seconds: 60, cpus: 2, hostile: true, machine: true }),
   three: () => sample({ runs: ["fast", "slow", "slow, pinned"], seconds: 60, cpus: 8 }),
   eight: () => sample({ runs: Array.from({ length: 8 }, (_, i) => `node-${i + 1}`), seconds: 60, cpus: 4 }),
   one: () => sample({ runs: ["only"], seconds: 60, cpus: 2 }),

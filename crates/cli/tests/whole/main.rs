@@ -16,6 +16,7 @@ mod kill;
 mod latency;
 mod ledger;
 mod load;
+mod machines;
 mod monitors;
 mod pairs;
 mod record;

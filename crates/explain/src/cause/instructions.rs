@@ -55,6 +55,8 @@ pub(crate) struct Instructions {
     waits: BTreeMap<(String, &'static str), Waited>,
     loops: Vec<Rounds>,
     calls: Vec<Called>,
+    /// Seconds of CPU time per unit of work that loops wait for memory in.
+    memory: PerSide<f64>,
 }
 
 fn word(verdict: Option<Verdict>) -> Value {
@@ -135,12 +137,24 @@ impl Instructions {
     /// Adds what a side of it waits for.
     fn waits(&mut self, laid: &Laid, side: Side) {
         let Some(of) = laid.side(side) else { return };
+        let is_far = |cell: &Cell| {
+            let mut loops = of.loops.iter().filter(|which| which.verdict == Some(Verdict::Memory));
+            loops.any(|which| (which.from..=which.to).contains(&cell.index))
+        };
         for cell in laid.pairs.iter().filter_map(|pair| pair.cells[side].as_ref()) {
             let Some(wait) = cell.wait.map(Wait::word) else { continue };
+            if matches!(wait, "load" | "store" | "atomic") && is_far(cell) {
+                self.memory[side] += cell.ns / 1e9;
+            }
             let waited = self.waits.entry((inner(cell).unwrap_or(&of.name).to_owned(), wait)).or_default();
             waited.time[side] += cell.ns / 1e9;
             waited.samples[side] += cell.samples;
         }
+    }
+
+    /// Seconds of CPU time per unit of work in which loops of a side wait for memory.
+    pub(crate) fn memory(&self, side: Side) -> f64 {
+        self.memory[side]
     }
 
     /// Defines the tables.

@@ -4,7 +4,7 @@
 //! -- cause ID: title
 //! -- layer: scheduling
 //! -- page: pages of the report to look at besides, the most telling first; without it, those of its layer
-//! -- needs: tables that it cannot do without, or columns of them (table.column)
+//! -- needs: tables that it cannot do without, or columns of them (table.column); one of several: a|b
 //! -- against: whether it needs a run to compare with (yes, no)
 //! -- yields: causes that get the time that both claim, by their identifiers; `all`: it comes after all others
 //! -- before: causes that yield to this one, as if they said so themselves
@@ -40,6 +40,7 @@ mod jvm;
 mod order;
 mod parse;
 pub(crate) mod sharing;
+pub(crate) mod speed;
 mod tables;
 pub(crate) mod totals;
 mod words;
@@ -66,7 +67,7 @@ pub struct Cause {
     pub layer: String,
     /// Pages of the report to look at besides, by their identifiers ([`model::Page::id`]).
     pub pages: Vec<String>,
-    /// Tables that a recording must hold.
+    /// Tables that a recording must hold; `a|b`: either.
     pub needs: Vec<String>,
     /// Whether it is about a difference, and one run alone says nothing of it.
     pub against: bool,

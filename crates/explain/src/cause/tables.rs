@@ -5,6 +5,7 @@ use super::cut;
 use super::instructions::Instructions;
 use super::jvm;
 use super::sharing::Shared;
+use super::speed::Speeds;
 use super::totals::Total;
 use crate::budget::{Budget, STATES, State};
 use compare::own::InGroup;
@@ -46,6 +47,8 @@ pub(crate) struct Tables<'a> {
     pub(crate) instructions: Instructions,
     /// Cache lines that threads share.
     pub(crate) sharing: Shared,
+    /// How fast the CPUs were.
+    pub(crate) speeds: Speeds,
 }
 
 /// The columns of `budget`.
@@ -210,6 +213,7 @@ impl Tables<'_> {
         session.define("total", &["metric", "slow", "against", "slow_rate", "against_rate"], totals)?;
         self.instructions.define(session)?;
         self.sharing.define(session)?;
+        self.speeds.define(session)?;
         cut::define(session)?;
         derive(session, &DERIVED)
     }

@@ -42,6 +42,8 @@ pub enum View {
     Sharing,
     /// Pauses of JVMs.
     Jvm,
+    /// Figures of the machines, which the head holds.
+    Machine,
 }
 
 /// A chart. One that is 0 at all times in all runs is collapsed to its title.

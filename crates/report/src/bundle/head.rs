@@ -1,6 +1,6 @@
 //! The head: the recordings, what is said of them, what differs, what was not measured. And the block `set-up`.
 
-use super::{Budget, Explanation, Instructions, PageSpec, ProfileSpec, Requests, Unit};
+use super::{Budget, Explanation, Instructions, Machines, PageSpec, ProfileSpec, Requests, Unit};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -48,6 +48,8 @@ pub struct Head {
     pub sharing: Option<BlockRef>,
     /// Pauses, heap and options of JVMs, see [`super::Jvms`]; null where none was recorded.
     pub jvm: Option<BlockRef>,
+    /// Figures of the machines; null where none were measured.
+    pub machine: Option<Machines>,
     /// The pages, in the order of the left rail. Each has data.
     pub pages: Vec<PageSpec>,
 }

@@ -12,6 +12,7 @@ mod flame;
 mod head;
 mod instructions;
 mod jvm;
+mod machine;
 mod profile;
 mod requests;
 mod sharing;
@@ -34,6 +35,7 @@ pub use instructions::{
     NoCode, Round, SourceLine, WaitShare,
 };
 pub use jvm::{JvmCodeHeap, JvmFlag, JvmMethod, JvmPause, Jvms, JvmsOfRun};
+pub use machine::{MachineFigure, MachinePart, MachineRatio, MachineValue, Machines};
 pub use profile::{Measure, PerWhat, ProfileSpec, Sawtooth, Serial, Turns, WeightPer};
 pub use requests::{Place, RequestQueries, Requests, Service};
 pub use sharing::{

@@ -269,7 +269,7 @@ fn burst(
     let at = stacks.now();
     let begin = Instant::now();
     events.retain(|(_, event, _)| event.begin().is_ok());
-    let frequency = skid::frequency().unwrap_or(f64::NAN);
+    let frequency = host::speed::frequency().unwrap_or(f64::NAN);
     rest(shared, begin + length);
     let samples: Vec<_> = events.into_iter().map(|(thread, event, weight)| (thread, weight, event.end())).collect();
     let length = begin.elapsed().as_nanos() as u64;

@@ -1,7 +1,5 @@
-//! Where samples of this machine land: a loop of which one instruction waits, a load that needs the one before, sampled for some milliseconds. And how
-//! many cycles a second its CPU has, by a chain of additions.
+//! Where samples of this machine land: a loop of which one instruction waits, a load that needs the one before, sampled for some milliseconds.
 
-use host::additions::{ADDITIONS, additions};
 use host::registers::OfThread;
 use model::Unavailable;
 use std::time::{Duration, Instant};
@@ -122,22 +120,6 @@ pub(super) fn calibrate() -> Result<Skid, Unavailable> {
     Ok(skid)
 }
 
-/// Cycles a second of the CPU that the calling thread runs on, by additions of which each needs the one before: one takes a cycle.
-pub(super) fn frequency() -> Option<f64> {
-    const TURNS: u64 = 24;
-    // The best of some rounds, so that what comes between does not count.
-    let best = |turns: u64| {
-        let round = |_| {
-            let begin = Instant::now();
-            additions(turns).then(|| begin.elapsed().as_nanos() as f64)
-        };
-        (0..12).filter_map(round).reduce(f64::min)
-    };
-    // The clock takes some nanoseconds too: the same with half as many is taken away.
-    let cycles = (TURNS / 2 * ADDITIONS) as f64;
-    Some(cycles * 1e9 / (best(TURNS)? - best(TURNS / 2)?)).filter(|hertz| (2e8..1e10).contains(hertz))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -174,6 +156,5 @@ mod tests {
             Ok(skid) => assert!(skid.on + skid.after <= skid.samples, "{skid:?}"),
             Err(why) => eprintln!("SKIPPED: performance events: {why}"),
         }
-        assert!(frequency().is_none_or(|hertz| hertz > 1e8));
     }
 }

@@ -131,6 +131,7 @@ fn schema() -> &'static BTreeMap<String, Vec<String>> {
             facts: Vec::new(),
             instructions: Instructions::default(),
             sharing: crate::cause::sharing::Shared::default(),
+            speeds: crate::cause::speed::Speeds::default(),
         };
         assert_eq!(nothing.define(&mut session).unwrap(), Vec::<String>::new());
         let (_, names) = session
