@@ -121,17 +121,18 @@ export function Machine({ machines }: { machines: Machines }) {
   const differing = machines.figures.filter((f) => f.differs);
   const same = machines.figures.filter((f) => !f.differs);
   const missing = runs.map((_, i) => i).filter((i) => machines.figures.every((f) => !f.values[i]));
+  const compared = runs.length - missing.length > 1;
   const known = facts.filter((f) => f.known);
   return (
     <>
       {machines.says.length > 0 && <ul class="machine-says">{machines.says.map((line, i) => <li key={i}><Words text={line} /></li>)}</ul>}
       {machines.disturbed.map((why, run) => why && <p key={run}><RunName run={run} />: the measurement was disturbed: {why}.</p>)}
-      {missing.map((run) => <p key={run} class="quiet"><RunName run={run} />: its machine was not measured; record with <code>--doctor</code>.</p>)}
-      {runs.length > 1 && differing.length === 0 && <p class="none">No figure differs: all ranges overlap, or lie within 5 %.</p>}
+      {missing.map((run) => <p key={run} class="quiet"><RunName run={run} />: its machine was not measured: that was not asked for (<code>record --doctor</code>), or other programs took the time.</p>)}
+      {compared && differing.length === 0 && <p class="none">No figure differs: all ranges overlap, or lie within 5 %.</p>}
       {differing.length > 0 && <section><h2>What differs, by most first</h2><Figures figures={differing} to={to} /></section>}
       <Spent machines={machines} />
       {known.length > 0 && <FactDifferences facts={known} />}
-      {same.length > 0 && <section><h2>{runs.length > 1 ? "What does not differ" : "Figures of this machine"}</h2><Figures figures={same} to={to} /></section>}
+      {same.length > 0 && <section><h2>{compared ? "What does not differ" : "Figures of the machine"}</h2><Figures figures={same} to={to} /></section>}
       <p class="quiet small">Measured before the command started (<code>record --doctor</code>): the median of the rounds, and the range that 80 % of them lie in.</p>
     </>
   );

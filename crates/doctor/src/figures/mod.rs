@@ -114,7 +114,7 @@ const SHARE: f64 = 0.04;
 /// by node, and in small pages.
 ///
 /// # Errors
-/// Where nothing can be measured on this host, and where the user wants to stop.
+/// Where nothing can be measured on this host, or others took all the time, and where the user wants to stop.
 pub fn figures(context: &Context<'_>, seconds: f64) -> Result<Figures, Unavailable> {
     context.live()?;
     let (watch, start) = (Watch::start(context.host), Instant::now());
@@ -134,6 +134,12 @@ pub fn figures(context: &Context<'_>, seconds: f64) -> Result<Figures, Unavailab
         Ok((list, missing))
     })?;
     let disturbed = watch.end(context.host).and_then(Others::disturbed);
+    if list.is_empty() {
+        let why = missing.first().map_or("there is nothing to be measured", |lacks: &NoFigure| &lacks.why);
+        let others = disturbed.as_deref().map_or_else(String::new, |others| format!(" ({others})"));
+        return Err(Unavailable::failed(format!("no figure of this machine was measured: {why}{others}"))
+            .remedy("again, when other programs leave it a CPU"));
+    }
     let list = list.into_iter().map(|figure| widened(figure, disturbed.is_some())).collect();
     Ok(Figures { list, missing, disturbed, seconds: start.elapsed().as_secs_f64() })
 }
