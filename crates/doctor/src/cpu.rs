@@ -49,7 +49,10 @@ pub(crate) static CHECKS: &[Check] = &[
 const GAP: u64 = 10_000;
 
 /// What was missing on one CPU.
+#[derive(Default)]
 struct Missing {
+    /// For how long it was looked at.
+    looked: f64,
     seconds: f64,
     longest: f64,
     gaps: usize,
@@ -67,8 +70,9 @@ fn steal(context: &Context<'_>) -> Result<Finding, Unavailable> {
             .map(|cpu| {
                 scope.spawn(move || {
                     pin(*cpu)?;
-                    let end = now() + (seconds * 1e9) as u64;
-                    let (mut last, mut missing) = (now(), Missing { seconds: 0.0, longest: 0.0, gaps: 0 });
+                    let begin = now();
+                    let end = begin + (seconds * 1e9) as u64;
+                    let (mut last, mut missing) = (begin, Missing::default());
                     while last < end {
                         let at = now();
                         let gap = at.saturating_sub(last);
@@ -80,6 +84,8 @@ fn steal(context: &Context<'_>) -> Result<Finding, Unavailable> {
                         }
                         last = at;
                     }
+                    // The last gap may have gone on beyond the end.
+                    missing.looked = last.saturating_sub(begin) as f64 / 1e9;
                     Ok(missing)
                 })
             })
@@ -93,7 +99,8 @@ fn steal(context: &Context<'_>) -> Result<Finding, Unavailable> {
         a.steal.saturating_sub(b.steal) as f64 / all.max(1) as f64
     });
     let since_boot = after.map_or(0.0, |a| a.steal as f64 / a.busy.saturating_add(a.steal).max(1) as f64);
-    let missing = all.iter().map(|m| m.seconds).sum::<f64>() / (seconds * cpus.len().max(1) as f64);
+    let looked = all.iter().map(|m| m.looked).sum::<f64>();
+    let missing = all.iter().map(|m| m.seconds).sum::<f64>() / looked.max(1e-9);
     let longest = all.iter().map(|m| m.longest).fold(0.0, f64::max);
     let gaps: usize = all.iter().map(|m| m.gaps).sum();
     // Programs that run beside are no fault of the machine: then only what the hypervisor took is judged.

