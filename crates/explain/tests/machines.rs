@@ -2,39 +2,10 @@
 
 use explain::machine::{Class, Machine, Machines};
 use explain::{Explain, Explanation, explain};
-use model::{Column, Figure, Manifest, Table, Unit, Work, whose};
+use model::{Figure, Manifest, Work, whose};
 use query::open;
-use query::testing::{CPU, write};
+use query::testing::{CPU, THREADS, write};
 use std::path::{Path, PathBuf};
-
-const fn time(name: &'static str) -> Column {
-    Column::counter(name, Unit::Nanoseconds, "time")
-}
-
-static THREADS: Table = Table::wide(
-    "thread_time",
-    "threads",
-    &[
-        Column::number("pid", "process"),
-        Column::number("tid", "thread"),
-        Column::label("comm", "process"),
-        Column::label("thread", "thread"),
-        time("user"),
-        time("kernel"),
-        time("stolen"),
-        time("runnable"),
-        time("throttled"),
-        time("lock"),
-        time("disk"),
-        time("network"),
-        time("pipe"),
-        time("fault"),
-        time("sleep"),
-        time("idle"),
-        time("other"),
-    ],
-)
-.from_zero();
 
 /// A program of one thread that computes for nine tenths of its `seconds`, and waits for a lock else; on a CPU of this frequency.
 fn record(dir: &Path, name: &str, seconds: i64, hertz: Option<f64>) -> PathBuf {

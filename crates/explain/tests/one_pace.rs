@@ -4,41 +4,12 @@
 use compare::{Bound, Choice, Comparison, Options, Side, compare};
 use explain::{Explain, Explanation, explain};
 use model::{Column, Manifest, Table, Unit, Work, whose};
-use query::testing::{CPU, write};
+use query::testing::{CPU, THREADS, write};
 use query::{Run, open};
 use std::path::{Path, PathBuf};
 
 static WORK: Table =
     Table::wide("work", "work done", &[Column::counter("done", Unit::None, "units of work done").better()]);
-
-const fn time(name: &'static str) -> Column {
-    Column::counter(name, Unit::Nanoseconds, "time")
-}
-
-static THREADS: Table = Table::wide(
-    "thread_time",
-    "threads",
-    &[
-        Column::number("pid", "process"),
-        Column::number("tid", "thread"),
-        Column::label("comm", "process"),
-        Column::label("thread", "thread"),
-        time("user"),
-        time("kernel"),
-        time("stolen"),
-        time("runnable"),
-        time("throttled"),
-        time("lock"),
-        time("disk"),
-        time("network"),
-        time("pipe"),
-        time("fault"),
-        time("sleep"),
-        time("idle"),
-        time("other"),
-    ],
-)
-.from_zero();
 
 /// A command that ran from 0.4 s to 0.3 s before the last of `reads` reads, one a second, and did `each` units in each full second; but three times as
 /// many in its first part of one, and none in its last, when it cleaned up.

@@ -13,6 +13,36 @@ use model::{Column, Compare, Den, Derived, Fold, Kind, Manifest, NULL, Polarity,
 use std::path::Path;
 use store::{Frame, Recording, Select, Writer};
 
+const fn time(name: &'static str) -> Column {
+    Column::counter(name, Unit::Nanoseconds, "time")
+}
+
+/// The ledger of threads, with its states.
+pub static THREADS: Table = Table::wide(
+    "thread_time",
+    "threads",
+    &[
+        Column::number("pid", "process"),
+        Column::number("tid", "thread"),
+        Column::label("comm", "process"),
+        Column::label("thread", "thread"),
+        time("user"),
+        time("kernel"),
+        time("stolen"),
+        time("runnable"),
+        time("throttled"),
+        time("lock"),
+        time("disk"),
+        time("network"),
+        time("pipe"),
+        time("fault"),
+        time("sleep"),
+        time("idle"),
+        time("other"),
+    ],
+)
+.from_zero();
+
 /// A wide table with a number for a label, counters, a gauge that folds to its mean, and derived metrics.
 pub static CPU: Table = Table::wide(
     "cpu",

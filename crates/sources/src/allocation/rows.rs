@@ -63,7 +63,7 @@ pub(super) struct Rows {
 
 impl Rows {
     /// The rows of what was counted up to `now` in such a part of the time. Where it is the last time, nothing waits any more. `again`: what was taken
-    /// was told of before, and is to stand for now.
+    /// is what the read before found, and gives its stacks to these sums as well, with the time of this read.
     pub fn of(&mut self, sums: Sums, taken: Vec<Taken>, span: Span, now: u64, (again, last): (bool, bool)) -> Vec<Row> {
         for (key, values) in sums {
             let [count, bytes] = [0, 1].map(|at: usize| span.scaled(values.get(at).copied().unwrap_or(0)));
