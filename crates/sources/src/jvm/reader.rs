@@ -55,7 +55,7 @@ impl Reader for Jvms {
         let stacks = self.looking.stacks().clone();
         let mut state = self.looking.found();
         state.look_at_all();
-        state.round(&stacks);
+        state.round(&stacks, false);
     }
 }
 

@@ -7,18 +7,28 @@ use super::since::Since;
 use crate::Scope;
 use crate::cputime::own_time;
 use crate::hotspot::{CodeHeap, CodeHeaps, Counters, Internals, JavaThread, Roster, Safepoint, Unknown, Way};
-use crate::looking::{Look, Looker, Why};
+use crate::looking::{Look, Looker, Next, Why};
 use crate::memory::{Process, Trouble};
 use crate::scope::Target;
 use crate::stacks::{Stacks, own_number};
 use host::Host;
+use host::wake::Passing;
 use model::Unavailable;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Between two looks: at first, while pauses come fast, and while none come. Waking up costs more than looking, so that one looks no more often than pauses
-/// come: a quarter of the time between two of them.
+/// What the VM thread calls when a safepoint ends (safepoint.cpp, JDK 11 to 25). Where it can be probed, that wakes this thread, and it looks after each.
+const END: &[&str] = &["_ZN20SafepointSynchronize3endEv"];
+/// What a thread finds that was woken may be written in a moment only: it looks again so often, after so long.
+const EARLY: u32 = 3;
+const A_MOMENT: Duration = Duration::from_micros(100);
+/// Between two looks at JVMs that wake this thread: others may have begun.
+const WOKEN: Duration = Duration::from_millis(500);
+/// CPU time of looks that follow one another at once, before they have to wait for their share of a CPU.
+const CREDIT: Duration = Duration::from_millis(5);
+/// Between two looks where nothing wakes this thread: at first, while pauses come fast, and while none come. Waking up costs more than looking, so that one
+/// looks no more often than pauses come: a quarter of the time between two of them.
 const FIRST: Duration = Duration::from_millis(25);
 const SHORTEST: Duration = Duration::from_millis(5);
 const IDLE: Duration = Duration::from_millis(200);
@@ -100,6 +110,9 @@ pub(super) struct Watched {
     steps: Pauses,
     /// The safepoint that ended last, and at how many looks it was that.
     settled: (Option<Safepoint>, u32),
+    /// What wakes this thread at the end of a safepoint; whether that was tried.
+    passing: Option<Arc<Passing>>,
+    is_listened: bool,
     pub pauses: Vec<Pause>,
     /// Pauses that found no room.
     pub lost: u64,
@@ -138,6 +151,11 @@ pub(super) struct State {
     /// How long until the next look, and when one last found a pause.
     pace: Option<Duration>,
     paused: Option<Instant>,
+    /// How often it is still looked at for what this thread was woken by.
+    early: u32,
+    /// CPU time of looks beyond their share of a CPU, and when that was reckoned.
+    debt: Duration,
+    reckoned: Option<Instant>,
     /// When what changes slowly is looked at next, of all JVMs at once; and whether it was since that was last asked.
     slowly: Option<Instant>,
     pub is_fresh: bool,
@@ -149,8 +167,8 @@ const MOST_SAID: usize = 8;
 impl Look for State {
     const NAME: &'static str = "jvm";
 
-    fn round(looker: &Looker<Self>, stacks: &Stacks) -> Duration {
-        looker.found().round(stacks)
+    fn round(looker: &Looker<Self>, stacks: &Stacks, came: bool) -> Next {
+        looker.found().round(stacks, came)
     }
 }
 
@@ -166,13 +184,13 @@ impl State {
         self.slowly = None;
     }
 
-    /// Looks at all JVMs. How long to wait for the next time.
-    pub fn round(&mut self, stacks: &Stacks) -> Duration {
-        let Some(host) = &self.host else { return LONGEST };
+    /// Looks at all JVMs. When to do so again. `came` says that a safepoint just ended in one that wakes this thread.
+    pub fn round(&mut self, stacks: &Stacks, came: bool) -> Next {
+        let Some(host) = &self.host else { return LONGEST.into() };
         let mut pids = self.found.list(host, &self.target);
         pids.truncate(MOST_JVMS);
         if pids.is_empty() && self.watched.is_empty() {
-            return self.found.wait();
+            return self.found.wait().into();
         }
         self.watched.retain(|pid, watched| pids.contains(pid) || !watched.pauses.is_empty());
         let (mut together, mut found, mut cost) = (false, false, Duration::ZERO);
@@ -197,6 +215,9 @@ impl State {
                     }
                 }
             }
+            if watched.is_understood {
+                watched.listen(pid, host, stacks);
+            }
             if is_due && watched.is_understood {
                 let begin = own_time();
                 // One that ended meanwhile is found out at the next look.
@@ -216,6 +237,20 @@ impl State {
             self.slowly = Some(Instant::now() + (slow_cost * SLOW_PAUSES).max(SLOWLY));
             self.is_fresh = true;
         }
+        self.owe(cost);
+        let passings: Vec<Arc<Passing>> = self.watched.values().filter_map(Watched::wakes).collect();
+        if passings.len() == self.watched.len() {
+            self.early = match came {
+                _ if found => 0,
+                true => EARLY,
+                false => self.early.saturating_sub(1),
+            };
+            let least = self.debt.saturating_sub(CREDIT) * PAUSES;
+            return match self.early {
+                0 => Next { least, passings, most: least.max(WOKEN) },
+                _ => A_MOMENT.into(),
+            };
+        }
         let pace = self.pace.unwrap_or(FIRST);
         let pace = match found {
             _ if together => pace / 2,
@@ -226,8 +261,23 @@ impl State {
             self.paused = Some(Instant::now());
         }
         self.pace = Some(pace.clamp(SHORTEST, IDLE));
-        (cost * PAUSES).clamp(pace.clamp(SHORTEST, IDLE), LONGEST)
+        (cost * PAUSES).clamp(pace.clamp(SHORTEST, IDLE), LONGEST).into()
     }
+
+    /// Adds up what looks cost beyond their share.
+    fn owe(&mut self, cost: Duration) {
+        let now = Instant::now();
+        let since = self.reckoned.replace(now).map_or(Duration::ZERO, |at| now.duration_since(at));
+        self.debt = self.debt.saturating_sub(since / PAUSES) + cost;
+    }
+}
+
+/// The thread of a JVM that carries out what stops all others.
+fn vm_thread(pid: u32, host: &Host) -> Option<u32> {
+    let mut threads = Vec::new();
+    host.numbers_in(&format!("/proc/{pid}/task"), &mut threads).ok()?;
+    let name = |tid: &i64| host.read_text(&format!("/proc/{pid}/task/{tid}/comm")).unwrap_or_default();
+    threads.into_iter().find(|tid| name(tid).trim_end() == "VM Thread")?.try_into().ok()
 }
 
 impl Counted {
@@ -259,6 +309,8 @@ impl Watched {
             is_understood: false,
             steps: Pauses::default(),
             settled: (None, 0),
+            passing: None,
+            is_listened: false,
             pauses: Vec::new(),
             lost: 0,
             collectors: BTreeMap::new(),
@@ -321,6 +373,23 @@ impl Watched {
             self.pauses.extend(found.into_iter().take(room));
         }
         Ok(own_time().saturating_sub(begin))
+    }
+
+    /// Has the end of its safepoints wake this thread, if that can be.
+    fn listen(&mut self, pid: u32, host: &Host, stacks: &Stacks) {
+        if host.is_fixture() || std::mem::replace(&mut self.is_listened, true) {
+            return;
+        }
+        let Some(Ok((file, offsets))) = stacks.functions(pid, "libjvm.so", &[END]) else { return };
+        let Some(thread) = vm_thread(pid, host) else { return };
+        // Where the kernel allows none, as without privileges, it is looked at now and then.
+        self.passing =
+            offsets.first().copied().flatten().and_then(|at| Passing::open(&file, at, thread).ok()).map(Arc::new);
+    }
+
+    /// What wakes this thread.
+    fn wakes(&self) -> Option<Arc<Passing>> {
+        self.passing.clone().filter(|passing| !passing.is_over())
     }
 
     /// Whether it began while it was recorded; where that is only estimated, it did not.

@@ -53,7 +53,6 @@ impl Stacks {
     ///
     /// # Errors
     /// In words: its file cannot be read, or it was stripped and there is no file with its symbols.
-    #[cfg(feature = "bpf")]
     pub(crate) fn functions(&self, pid: u32, file: &str, names: &[&[&str]]) -> Option<Result<Functions, String>> {
         let is_it = |path: &str| path.strip_suffix(file).is_some_and(|folder| folder.ends_with('/'));
         let (base, module, _) = self.state().processes.library(self.host(), pid, is_it)?;
