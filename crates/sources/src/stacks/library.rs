@@ -160,7 +160,6 @@ fn is_python_program(name: &[u8]) -> bool {
 pub(crate) type Variables = Vec<Option<(u64, u64)>>;
 
 /// A file of code, and where in it functions begin, as far as they are there.
-#[cfg(feature = "bpf")]
 pub(crate) type Functions = (Arc<std::fs::File>, Vec<Option<u64>>);
 
 /// The variables of a file by its symbol table; `None` where it has none.
