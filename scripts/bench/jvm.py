@@ -78,7 +78,7 @@ def accuracy(twinscope, jdk, collector, classes, seconds, work):
     longer = [(end, length) for end, length in pauses if length >= 1]
     for end, length in longer:
         near = min(single, key=lambda p: abs(p[0] + p[1] + shift - end), default=None)
-        if near and abs(near[0] + near[1] + shift - end) < 1 and abs(near[1] - length) < max(0.05, 0.02 * length):
+        if near and abs(near[0] + near[1] + shift - end) < 1 and abs(near[1] - length) < max(0.1, 0.04 * length):
             found += 1
             begin_off.append(abs(near[0] + shift - (end - length)))
             length_off.append(abs(near[1] - length) / length)

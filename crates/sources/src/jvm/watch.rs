@@ -5,7 +5,7 @@ use super::lack::Lack;
 use super::pauses::{Collector, Kind, Pause, Pauses, Reading, Sum, is_collection};
 use super::since::Since;
 use crate::Scope;
-use crate::cputime::own_time;
+use crate::cputime::{own_time, process_time};
 use crate::hotspot::{CodeHeap, CodeHeaps, Counters, Internals, JavaThread, Roster, Safepoint, Unknown, Way};
 use crate::looking::{Look, Looker, Next, Why};
 use crate::memory::{Process, Trouble};
@@ -24,7 +24,7 @@ const END: &[&str] = &["_ZN20SafepointSynchronize3endEv"];
 const EARLY: u32 = 3;
 const A_MOMENT: Duration = Duration::from_micros(100);
 /// Between two looks at JVMs that wake this thread: others may have begun.
-const WOKEN: Duration = Duration::from_millis(500);
+const WOKEN: Duration = Duration::from_secs(1);
 /// CPU time of looks that follow one another at once, before they have to wait for their share of a CPU.
 const CREDIT: Duration = Duration::from_millis(5);
 /// Between two looks where nothing wakes this thread: at first, while pauses come fast, and while none come. Waking up costs more than looking, so that one
@@ -40,7 +40,10 @@ const PAUSES: u32 = 400;
 /// Between two looks at what changes slowly: heap, threads, compilers.
 const SLOWLY: Duration = Duration::from_secs(1);
 /// Looks at threads are followed by a pause so many times as long.
-const SLOW_PAUSES: u32 = 1000;
+const SLOW_PAUSES: u32 = 2500;
+/// A JVM that had less than this part of a CPU since is passed over then, but not for longer than this: what it would show has hardly changed.
+const IDLE_PART: u32 = 100;
+const PASSED_OVER: Duration = Duration::from_secs(5);
 /// JVMs that are looked at.
 const MOST_JVMS: usize = 64;
 /// What cannot be understood is tried again after so long, and so often.
@@ -113,6 +116,8 @@ pub(super) struct Watched {
     /// What wakes this thread at the end of a safepoint; whether that was tried.
     passing: Option<Arc<Passing>>,
     is_listened: bool,
+    /// When what changes slowly was looked at, and its CPU time then.
+    slowly: Option<(Instant, Duration)>,
     pub pauses: Vec<Pause>,
     /// Pauses that found no room.
     pub lost: u64,
@@ -187,6 +192,11 @@ impl State {
     /// Looks at all JVMs. When to do so again. `came` says that a safepoint just ended in one that wakes this thread.
     pub fn round(&mut self, stacks: &Stacks, came: bool) -> Next {
         let Some(host) = &self.host else { return LONGEST.into() };
+        if came {
+            // The JVM is about to write what it came to.
+            self.early = EARLY;
+            return A_MOMENT.into();
+        }
         let mut pids = self.found.list(host, &self.target);
         pids.truncate(MOST_JVMS);
         if pids.is_empty() && self.watched.is_empty() {
@@ -202,6 +212,7 @@ impl State {
                 Watched::new(comm.trim_end().to_owned())
             });
             let before = watched.pauses.len();
+            let is_due = is_due && (self.slowly.is_none() || !watched.is_idle(pid));
             if is_due {
                 watched.settled = (None, 0);
             }
@@ -240,11 +251,7 @@ impl State {
         self.owe(cost);
         let passings: Vec<Arc<Passing>> = self.watched.values().filter_map(Watched::wakes).collect();
         if passings.len() == self.watched.len() {
-            self.early = match came {
-                _ if found => 0,
-                true => EARLY,
-                false => self.early.saturating_sub(1),
-            };
+            self.early = if found { 0 } else { self.early.saturating_sub(1) };
             let least = self.debt.saturating_sub(CREDIT) * PAUSES;
             return match self.early {
                 0 => Next { least, passings, most: least.max(WOKEN) },
@@ -311,6 +318,7 @@ impl Watched {
             settled: (None, 0),
             passing: None,
             is_listened: false,
+            slowly: None,
             pauses: Vec::new(),
             lost: 0,
             collectors: BTreeMap::new(),
@@ -373,6 +381,19 @@ impl Watched {
             self.pauses.extend(found.into_iter().take(room));
         }
         Ok(own_time().saturating_sub(begin))
+    }
+
+    /// Whether it did next to nothing since what changes slowly was looked at. If it did more, that is looked at now.
+    fn is_idle(&mut self, pid: u32) -> bool {
+        let (now, Some(cpu)) = (Instant::now(), process_time(pid)) else { return false };
+        let idle = self.slowly.is_some_and(|(at, before)| {
+            let since = now.duration_since(at);
+            since < PASSED_OVER && cpu.saturating_sub(before) < since / IDLE_PART
+        });
+        if !idle {
+            self.slowly = Some((now, cpu));
+        }
+        idle
     }
 
     /// Has the end of its safepoints wake this thread, if that can be.
