@@ -674,7 +674,7 @@ fn pools(counters: &Counters) -> Vec<Pool> {
     found
 }
 
-fn monotonic() -> u64 {
+pub(super) fn monotonic() -> u64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs()
 }
