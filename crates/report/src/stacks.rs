@@ -4,6 +4,7 @@ use crate::columns::{Column, Columns};
 use crate::rows::Rows;
 use model::NULL;
 use query::Run;
+use query::profile::{identity, of_tier, stage};
 use std::collections::HashMap;
 
 /// Callers beyond this depth are cut off: a stack in a damaged dictionary could be endless.
@@ -24,8 +25,8 @@ struct Dictionary {
 #[derive(Debug, Default)]
 pub(crate) struct Stacks {
     dictionaries: Vec<Dictionary>,
-    /// Function, module, kind, file and line; by frame.
-    frames: Vec<[u32; 4]>,
+    /// Function, module, kind, file and line, and the stage of the kind; by frame.
+    frames: Vec<[u32; 5]>,
     frame_numbers: HashMap<[u32; 3], u32>,
     /// Caller's node (0 for none) and frame, by node − 1.
     nodes: Vec<(u32, u32)>,
@@ -44,7 +45,8 @@ impl Stacks {
             if let Some(frames) = Rows::load(run, "frame") {
                 let ids = frames.ids();
                 let (functions, modules) = (frames.cells("function"), frames.cells("module"));
-                let (kinds, sources) = (frames.texts("kind", columns), frames.texts("source", columns));
+                let (kinds, tiers) = (frames.cells("kind"), frames.cells("tier"));
+                let sources = frames.texts("source", columns);
                 for (i, &id) in ids.iter().enumerate() {
                     let text = |cells: &[i64]| cells.get(i).and_then(|&c| frames.text(c)).unwrap_or("");
                     let module = text(&modules);
@@ -56,9 +58,15 @@ impl Stacks {
                         "" => format!("[{module}]"),
                         function => function.to_owned(),
                     };
-                    let key = [columns.string(&name), columns.string(module), kinds.get(i).copied().unwrap_or(0)];
-                    let source = sources.get(i).copied().unwrap_or(0);
-                    let number = number(&mut all.frames, &mut all.frame_numbers, key, source);
+                    let kind = of_tier(text(&kinds), tiers.get(i).copied().unwrap_or(NULL));
+                    let key = [&name, module, identity(kind)].map(|text| columns.string(text));
+                    let number = number(&mut all.frames, &mut all.frame_numbers, key, sources.get(i).copied());
+                    // A function that ran in several ways has the kind of the last stage.
+                    if let Some([_, _, shown, _, at]) =
+                        all.frames.get_mut(number as usize).filter(|f| f[4] < stage(kind))
+                    {
+                        (*shown, *at) = (columns.string(kind), stage(kind));
+                    }
                     dictionary.frames.insert(id, number);
                 }
             }
@@ -96,7 +104,7 @@ impl Stacks {
         for (id, frame) in path.into_iter().rev() {
             let frame = match frame {
                 Some(frame) => frame,
-                None => number(&mut self.frames, &mut self.frame_numbers, self.unknown, 0),
+                None => number(&mut self.frames, &mut self.frame_numbers, self.unknown, None),
             };
             let nodes = &mut self.nodes;
             node = *self.node_numbers.entry((node, frame)).or_insert_with(|| {
@@ -114,7 +122,7 @@ impl Stacks {
         std::iter::from_fn(move || {
             let &(parent, frame) = self.nodes.get((at as usize).checked_sub(1)?)?;
             at = parent;
-            self.frames.get(frame as usize).map(|&[function, module, kind, _]| [function, module, kind])
+            self.frames.get(frame as usize).map(|&[function, module, kind, ..]| [function, module, kind])
         })
     }
 
@@ -134,9 +142,9 @@ impl Stacks {
 }
 
 /// The number of a frame, from function, module and kind.
-fn number(frames: &mut Vec<[u32; 4]>, known: &mut HashMap<[u32; 3], u32>, key: [u32; 3], source: u32) -> u32 {
+fn number(frames: &mut Vec<[u32; 5]>, known: &mut HashMap<[u32; 3], u32>, key: [u32; 3], source: Option<u32>) -> u32 {
     *known.entry(key).or_insert_with(|| {
-        frames.push([key[0], key[1], key[2], source]);
+        frames.push([key[0], key[1], key[2], source.unwrap_or(0), 0]);
         frames.len() as u32 - 1
     })
 }

@@ -1,7 +1,8 @@
 //! Puts out what was seen of JVMs since the read before.
 
 use super::pauses::Pause;
-use super::watch::{State, Watched};
+use super::rounds::State;
+use super::watch::Watched;
 use crate::looking::Looking;
 use crate::{Reader, Scope};
 use host::Host;

@@ -1,7 +1,7 @@
 //! Tests on JVMs that are installed here: what was told of them is held against what their own log says.
 
 use super::pauses::{Kind, Pause};
-use super::watch::State;
+use super::rounds::State;
 use crate::Scope;
 use crate::hotspot::testing::{classes, feature};
 use crate::looking::Look;

@@ -2,7 +2,7 @@
 
 /** What kind of code a frame is. The recording's own words; what is not listed is drawn as `other`. */
 export const KINDS = [
-  "other", "root", "state", "process", "thread", "native", "kernel", "jit", "interpreted", "inlined", "python", "class",
+  "other", "root", "state", "process", "thread", "native", "kernel", "jit", "c1", "interpreted", "inlined", "python", "class",
 ] as const;
 
 /** The number of a kind in `Frames.kind`. */
