@@ -5,7 +5,7 @@ use crate::rows::Rows;
 use model::NULL;
 use query::Run;
 use query::profile::{identity, of_tier, stage};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// Callers beyond this depth are cut off: a stack in a damaged dictionary could be endless.
 const DEEPEST: usize = 2000;
@@ -17,6 +17,8 @@ struct Dictionary {
     stacks: HashMap<i64, (i64, i64)>,
     /// By frame: its number among all recordings' frames.
     frames: HashMap<i64, u32>,
+    /// Of functions that a virtual machine runs, by that number: the last stage in this recording, and its kind.
+    stages: BTreeMap<u32, (u32, u32)>,
     /// By stack: its node, once it was asked for.
     nodes: HashMap<i64, u32>,
 }
@@ -61,11 +63,14 @@ impl Stacks {
                     let kind = of_tier(text(&kinds), tiers.get(i).copied().unwrap_or(NULL));
                     let key = [&name, module, identity(kind)].map(|text| columns.string(text));
                     let number = number(&mut all.frames, &mut all.frame_numbers, key, sources.get(i).copied());
-                    // A function that ran in several ways has the kind of the last stage.
-                    if let Some([_, _, shown, _, at]) =
-                        all.frames.get_mut(number as usize).filter(|f| f[4] < stage(kind))
-                    {
-                        (*shown, *at) = (columns.string(kind), stage(kind));
+                    let now = (stage(kind), columns.string(kind));
+                    if now.0 > 0 {
+                        let of_run = dictionary.stages.entry(number).or_insert(now);
+                        *of_run = (*of_run).max(now);
+                        if let Some([_, _, shown, _, at]) = all.frames.get_mut(number as usize).filter(|f| f[4] < now.0)
+                        {
+                            (*at, *shown) = now;
+                        }
                     }
                     dictionary.frames.insert(id, number);
                 }
@@ -126,11 +131,24 @@ impl Stacks {
         })
     }
 
-    /// Writes the tables `frame` and `stack`.
+    /// Writes the tables `frame`, `frame_kind` and `stack`.
     pub(crate) fn finish(self, columns: &mut Columns) {
         let of = |part: usize| self.frames.iter().filter_map(|f| f.get(part)).copied().collect::<Vec<u32>>();
         let names = [("function", 0), ("module", 1), ("kind", 2), ("source", 3)];
         columns.table("frame", &names.map(|(name, part)| Column::text(name, of(part))));
+        let mut ran = [Vec::new(), Vec::new(), Vec::new()];
+        for (run, dictionary) in (0..).zip(&self.dictionaries) {
+            for (&frame, &(at, kind)) in &dictionary.stages {
+                if self.frames.get(frame as usize).is_some_and(|f| f[4] != at) {
+                    ran.iter_mut().zip([run, frame, kind]).for_each(|(column, cell)| column.push(cell));
+                }
+            }
+        }
+        let [runs, frames, kinds] = ran;
+        columns.table(
+            "frame_kind",
+            &[Column::exact("run", runs), Column::rising("frame", frames), Column::text("kind", kinds)],
+        );
         columns.table(
             "stack",
             &[

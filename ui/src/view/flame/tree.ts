@@ -20,6 +20,8 @@ export interface Frames {
   source: string[];
   /** Index into `KINDS`. */
   kind: Uint8Array;
+  /** The same by run, where one ran code in another way than others did. */
+  kindIn?: Uint8Array[];
 }
 
 /** A call tree of one run, or of two on the same scale. Node 0 is the root; a parent comes before its children. */
