@@ -9,7 +9,6 @@ mod exercise;
 mod instances;
 mod package;
 mod plan;
-mod tables;
 #[cfg(test)]
 mod tests;
 
@@ -17,7 +16,7 @@ use crate::attributes::Online;
 use crate::scope::Target;
 use crate::{Pace, Reader, Scope, Source};
 use counted::{Counted, Interval, Scaled};
-use counters::{COLUMNS, Group};
+use counters::{COLUMNS, Group, tables};
 use devices::{DEVICES, Device};
 use host::Host;
 use host::counting::{Counting, Event, Refused, Whom};
