@@ -119,7 +119,7 @@ pub static METRIC: Table = Table::wide(
 pub static CHARTS: &[Chart] = &[
     Chart::new(
         "pmu-ipc",
-        Page::Cpu,
+        Page::Counters,
         ChartKind::Line,
         "Instructions per cycle",
         "Counted, a line for each group of counters, which tell the same of different moments. Lower under the same code: the CPU waits more.",
@@ -129,7 +129,7 @@ pub static CHARTS: &[Chart] = &[
     .by(&["group"], 0),
     Chart::new(
         "pmu-ipc-heat",
-        Page::Cpu,
+        Page::Counters,
         ChartKind::Heat,
         "Instructions per cycle of each CPU",
         "One row per CPU, darker is more. Rows that stay light under load run code that waits.",
@@ -139,7 +139,7 @@ pub static CHARTS: &[Chart] = &[
     .by(&["cpu"], 0),
     Chart::new(
         "pmu-branch",
-        Page::Cpu,
+        Page::Counters,
         ChartKind::Line,
         "Wrong predictions of branches",
         "Per 1,000 instructions. Each costs 10 to 25 cycles.",
@@ -148,7 +148,7 @@ pub static CHARTS: &[Chart] = &[
     ),
     Chart::new(
         "pmu-itlb",
-        Page::Cpu,
+        Page::Counters,
         ChartKind::Line,
         "Page walks for code",
         "Per 1,000 instructions. Near zero where hot code fits the TLB or lies on huge pages.",
@@ -158,7 +158,7 @@ pub static CHARTS: &[Chart] = &[
     .by(&["group"], 0),
     Chart::new(
         "pmu-topdown",
-        Page::Cpu,
+        Page::Counters,
         ChartKind::Line,
         "What slots for operations were used for",
         "Top-down, level 1: the largest but retiring says where to look. Only with --counters topdown or all.",

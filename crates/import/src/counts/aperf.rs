@@ -186,6 +186,7 @@ fn read(files: &Files<'_>, profile: &mut Profile) -> Result<(), String> {
         }
     };
     defined.notes.iter().for_each(|note| profile.note(format!("pmu_config.json: {note}")));
+    system(files.system, profile);
     let records: Vec<(i64, &str)> = Records { rest: counts }.collect();
     let (kinds, names) = kinds(&records, &defined);
     let sets = kinds.iter().map(|kind| kind.events.clone()).collect();
@@ -201,7 +202,6 @@ fn read(files: &Files<'_>, profile: &mut Profile) -> Result<(), String> {
             from = at;
         }
     }
-    system(files.system, profile);
     let start = records.first().map_or(0, |(at, _)| at - usual);
     profile.start = Some(start);
     profile.manifest.start_unix = start;
@@ -324,6 +324,16 @@ impl Sums {
     }
 }
 
+/// The microarchitecture of an instance of EC2 with a CPU by AWS, by its family.
+fn graviton(instance: &str) -> Option<&'static str> {
+    let family = instance.split('.').next()?.trim_start_matches(|c: char| c.is_ascii_lowercase());
+    let of = |generation: &str| family.starts_with(generation);
+    [("4g", "neoverse-n1"), ("6g", "neoverse-n1"), ("7g", "neoverse-v1"), ("8g", "neoverse-v2"), ("9g", "neoverse-v3")]
+        .into_iter()
+        .find(|(generation, _)| of(generation))
+        .map(|(_, cpu)| cpu)
+}
+
 /// The kernel, the machine and the host, of which the texts of a record tell.
 fn system(bytes: Option<&[u8]>, profile: &mut Profile) {
     let Some(bytes) = bytes else { return };
@@ -342,8 +352,9 @@ fn system(bytes: Option<&[u8]>, profile: &mut Profile) {
             None => rest = rest.get(1..).unwrap_or_default(),
         }
     }
+    let mut facts: Vec<Fact> = Vec::new();
     let mut fact = |category: &str, name: &str, value: &str| {
-        profile.facts.push(Fact { category: category.into(), name: name.into(), value: value.into() });
+        facts.push(Fact { category: category.into(), name: name.into(), value: value.into() });
     };
     let is_kernel = |text: &&&str| {
         text.starts_with(|c: char| c.is_ascii_digit())
@@ -368,7 +379,11 @@ fn system(bytes: Option<&[u8]>, profile: &mut Profile) {
     }
     if let Some(instance) = instance {
         fact("machine", "instance", instance);
+        if profile.options.cpu.is_none() {
+            profile.options.cpu = graviton(instance).map(str::to_owned);
+        }
     }
+    profile.facts.append(&mut facts);
     if let Some(kernel) = kernel {
         profile.manifest.kernel = kernel.to_owned();
         profile.manifest.machine = kernel.rsplit('.').next().unwrap_or_default().to_owned();

@@ -87,6 +87,7 @@ fn aperf_fills_the_columns_of_the_groups() {
     let (_, profile) = read("aperf/r7g.tar.gz", &Options::default());
     assert_eq!(profile.manifest.kernel, "5.10.247-246.989.amzn2int.aarch64");
     assert!(profile.facts.iter().any(|fact| fact.name == "instance" && fact.value == "r7g.4xlarge"));
+    assert!(profile.facts.iter().any(|fact| fact.name == "microarchitecture" && fact.value == "neoverse-v1"));
     // The ratio of sums of the columns is the metric over all intervals, weighted as it must be.
     let sums = |group: &str, above: &str| {
         let names = COLUMNS.iter().position(|c| c.name == above).unwrap();
