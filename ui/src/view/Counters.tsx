@@ -18,6 +18,8 @@ const perCent = (share: number) => `${fixed(100 * share, 1)} %`;
 const COLORS: Record<string, number> = { retiring: 2, bad_speculation: 7, frontend_bound: 4, backend_bound: 0 };
 const colorOf = (id: string) => lineColor(COLORS[id] ?? 9);
 
+const DIRECTION = { better: "more is better", worse: "less is better", neutral: "" };
+
 /** Why a recording has none, and what would give them. */
 function None({ of, run }: { of: CountersOfRun; run: number }) {
   if (!of.missing) return null;
@@ -139,7 +141,7 @@ function Metrics({ metrics }: { metrics: CounterMetric[] }) {
           {metrics.map((m) => (
             <tr key={m.name}>
               <th scope="row" title={m.help}>
-                {m.name} <span class="quiet small">{perOf(m)}{m.polarity === "neutral" ? "" : ` · ${m.polarity === "better" ? "more is better" : "less is better"}`}</span>
+                {m.name} <span class="quiet small">{[perOf(m), DIRECTION[m.polarity]].filter((text) => text !== "").join(" · ")}</span>
                 <span class="quiet small help">{m.help.replace(/ \(per [^)]+\)/, "")}</span>
               </th>
               {runs.map((_, i) => {
