@@ -167,11 +167,10 @@ fn equal_counts_are_silent_in_20_of_20() {
     for seed in 0..20 {
         let dir = tempfile::tempdir().expect("a folder");
         let mut rng = Rng::new(seed);
-        // Slower by more instructions, or another reason: what an instruction costs is the same.
         let fast = record(dir.path(), "fast", USUAL, "zen4", &mut rng);
         let slow = record(dir.path(), "slow", USUAL, "zen4", &mut rng);
         let runs = open(&[slow, fast]).expect("recordings");
-        // Twice the time for as much work.
+        // Whatever else makes one slower: what an instruction costs is the same.
         let found = counted_of(&runs);
         assert!(found.is_empty(), "seed {seed}: {found:?}");
     }
