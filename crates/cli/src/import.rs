@@ -42,7 +42,7 @@ pub struct Import {
 /// A microarchitecture that the groups of counters know.
 fn microarchitecture(text: &str) -> Result<String, String> {
     let known = ::import::microarchitectures();
-    if known.iter().any(|name| *name == text) {
+    if known.contains(&text) {
         return Ok(text.to_owned());
     }
     Err(format!("they are {}", known.join(", ")))
