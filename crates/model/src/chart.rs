@@ -39,6 +39,8 @@ pub enum Page {
     Sharing,
     /// Java virtual machines: pauses, heap, compilers.
     Jvm,
+    /// Hardware counters: what instructions cost, and what cycles went into.
+    Counters,
     /// The machines themselves: what a system call, a load from memory and such take on each.
     Machine,
     /// The recorder itself.
@@ -47,7 +49,7 @@ pub enum Page {
 
 impl Page {
     /// Every page, in order.
-    pub const ALL: [Page; 18] = [
+    pub const ALL: [Page; 19] = [
         Page::TimeBudget,
         Page::Requests,
         Page::Cpu,
@@ -64,6 +66,7 @@ impl Page {
         Page::Instructions,
         Page::Sharing,
         Page::Jvm,
+        Page::Counters,
         Page::Machine,
         Page::Recorder,
     ];
@@ -86,6 +89,7 @@ impl Page {
             Page::Calls => "calls",
             Page::Instructions => "instructions",
             Page::Sharing => "sharing",
+            Page::Counters => "counters",
             Page::Jvm => "jvm",
             Page::Machine => "machine",
             Page::Recorder => "recorder",
@@ -110,6 +114,7 @@ impl Page {
             Page::Calls => "System calls",
             Page::Instructions => "Instructions",
             Page::Sharing => "Sharing",
+            Page::Counters => "Counters",
             Page::Jvm => "JVM",
             Page::Machine => "Machine",
             Page::Recorder => "Recorder",

@@ -6,6 +6,7 @@ mod budget;
 mod bundle;
 mod charts;
 mod columns;
+mod counters;
 mod events;
 mod experiment;
 mod explained;
@@ -104,6 +105,10 @@ pub fn report(runs: &[Run], comparison: &Comparison, options: &Explain) -> Resul
         if jvms.is_some() {
             summed::page(&mut pages, Page::Jvm).view = Some(View::Jvm);
         }
+        let counted = counters::counters(runs, comparison);
+        if counted.is_some() {
+            summed::page(&mut pages, Page::Counters).view = Some(View::Counters);
+        }
         let machine = machine::machines(runs, explained.as_ref().ok());
         if machine.is_some() {
             summed::page(&mut pages, Page::Machine).view = Some(View::Machine);
@@ -128,9 +133,13 @@ pub fn report(runs: &[Run], comparison: &Comparison, options: &Explain) -> Resul
         if let Some(jvms) = &jvms {
             blocks.push((jvm::BLOCK.to_owned(), html::pack(&serde_json::to_vec(jvms)?)?));
         }
+        if let Some(counted) = &counted {
+            blocks.push((counters::BLOCK.to_owned(), html::pack(&serde_json::to_vec(counted)?)?));
+        }
         blocks.push((head::SET_UP.to_owned(), html::pack(&serde_json::to_vec(&head::set_up(runs))?)?));
         let mut head = head::head(runs, comparison, &explained, &mut pages, (spec, requests, instructions.as_ref()))?;
         head.sharing = shared.map(|_| bundle::BlockRef { block: sharing::BLOCK.into() });
+        head.counters = counted.map(|_| bundle::BlockRef { block: counters::BLOCK.into() });
         head.machine = machine;
         head.jvm = jvms.map(|_| bundle::BlockRef { block: jvm::BLOCK.into() });
         Ok(Report { html: html::assemble(&head, &blocks)?, explained })
