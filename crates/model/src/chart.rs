@@ -39,6 +39,8 @@ pub enum Page {
     Sharing,
     /// Java virtual machines: pauses, heap, compilers.
     Jvm,
+    /// Over how much memory the code is spread that programs ran.
+    Code,
     /// The machines themselves: what a system call, a load from memory and such take on each.
     Machine,
     /// The recorder itself.
@@ -47,7 +49,7 @@ pub enum Page {
 
 impl Page {
     /// Every page, in order.
-    pub const ALL: [Page; 18] = [
+    pub const ALL: [Page; 19] = [
         Page::TimeBudget,
         Page::Requests,
         Page::Cpu,
@@ -64,6 +66,7 @@ impl Page {
         Page::Instructions,
         Page::Sharing,
         Page::Jvm,
+        Page::Code,
         Page::Machine,
         Page::Recorder,
     ];
@@ -87,6 +90,7 @@ impl Page {
             Page::Instructions => "instructions",
             Page::Sharing => "sharing",
             Page::Jvm => "jvm",
+            Page::Code => "code",
             Page::Machine => "machine",
             Page::Recorder => "recorder",
         }
@@ -111,6 +115,7 @@ impl Page {
             Page::Instructions => "Instructions",
             Page::Sharing => "Sharing",
             Page::Jvm => "JVM",
+            Page::Code => "Code",
             Page::Machine => "Machine",
             Page::Recorder => "Recorder",
         }

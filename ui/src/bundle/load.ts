@@ -3,7 +3,7 @@ import { Block } from "./block";
 import { BlockError } from "./container";
 import { Columns } from "./columns";
 import { FORMAT } from "./generated";
-import type { Head, Jvms, Listings, SetUp, SharedLines } from "./types";
+import type { CodeMaps, Head, Jvms, Listings, SetUp, SharedLines } from "./types";
 
 /** Reads the head. The error says plainly what is wrong with the file. */
 export function readHead(doc: Document): Head {
@@ -36,6 +36,7 @@ export function readHead(doc: Document): Head {
     instructions: null,
     sharing: null,
     jvm: null,
+    code: null,
     machine: null,
     compared: 0,
     set_up: null,
@@ -149,4 +150,9 @@ export function loadSharing(id: string): Promise<SharedLines> {
 /** The block of JVMs. */
 export function loadJvms(id: string): Promise<Jvms> {
   return loadJson<Jvms>(id, (made) => (Array.isArray(made?.runs) ? null : "it holds no recordings"));
+}
+
+/** The block of maps of code. */
+export function loadCode(id: string): Promise<CodeMaps> {
+  return loadJson<CodeMaps>(id, (made) => (Array.isArray(made?.groups) ? null : "it holds no code"));
 }

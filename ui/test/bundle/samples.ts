@@ -2,6 +2,7 @@
 import type { Chart, Column, Difference, Head, PageSpec, Row, Run, SeriesRef, SetUp } from "../../src/bundle/types";
 import { IPI_TABLE, profileOf } from "./profile";
 import { instructionsOf } from "./instructions";
+import { codeOf } from "./code";
 import { machineOf } from "./machine";
 import { sharingOf } from "./sharing";
 import { requestsOf } from "./requests";
@@ -114,6 +115,8 @@ export interface Options {
   instructions?: boolean | "none";
   /** With cache lines that threads fight over; `none`: it was not looked for them. */
   sharing?: boolean | "none";
+  /** With maps of code; `few`: too few samples to compare. */
+  code?: boolean | "few";
   /** With figures of the machines; `same`: of one machine. */
   machine?: boolean | "same";
   /** With requests that servers answered. */
@@ -279,6 +282,7 @@ export function sample(o: Options): Sample {
     instructions: null,
     sharing: null,
     jvm: null,
+    code: null,
     machine: null,
     pages,
   };
@@ -321,6 +325,12 @@ export function sample(o: Options): Sample {
     blocks["page-sharing"] = encodeBlock([], []);
     pages.push({ id: "sharing", title: "Sharing", block: "page-sharing", differences: 0, view: "sharing", charts: [], tables: [] });
   }
+  if (o.code) {
+    blocks["code"] = codeOf(all, bad, o.code === "few");
+    head.code = { block: "code" };
+    blocks["page-code"] = encodeBlock([], []);
+    pages.push({ id: "code", title: "Code", block: "page-code", differences: 0, view: "code", charts: [], tables: [] });
+  }
   if (o.machine) {
     head.machine = machineOf(all, bad, o.machine === "same");
     blocks["page-machine"] = encodeBlock([], []);
@@ -345,6 +355,9 @@ export const SAMPLES: Record<string, () => Sample> = {
   "instructions-three": () => sample({ runs: ["fast", "slow", "slow, pinned"], seconds: 60, cpus: 2, threads: true, instructions: true }),
   "instructions-none": () => sample({ runs: ["fast", "slow"], seconds: 60, cpus: 2, instructions: "none" }),
   "instructions-hostile": () => sample({ runs: ["fast", "slow"], seconds: 60, cpus: 2, threads: true, hostile: true, instructions: true }),
+  code: () => sample({ runs: ["fast", "slow"], seconds: 60, cpus: 2, code: true }),
+  "code-one": () => sample({ runs: ["only"], seconds: 60, cpus: 2, code: "few" }),
+  "code-hostile": () => sample({ runs: ["fast", "slow"], seconds: 60, cpus: 2, hostile: true, code: true }),
   sharing: () => sample({ runs: ["fast", "slow"], seconds: 60, cpus: 2, threads: true, sharing: true }),
   "sharing-one": () => sample({ runs: ["only"], seconds: 60, cpus: 2, sharing: true }),
   "sharing-none": () => sample({ runs: ["fast", "slow"], seconds: 60, cpus: 2, sharing: "none" }),

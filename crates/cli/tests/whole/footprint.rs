@@ -114,3 +114,42 @@ fn lines_and_pages_are_those_that_the_program_has() {
     let own = |row: &&serde_json::Value| row["module"].as_str().is_some_and(|module| module.ends_with("/functions"));
     assert_eq!(kinds.iter().find(own).map(|row| &row["kind"]), Some(&"file".into()), "{kinds:?}");
 }
+
+const TOUCHES: &str = r#"
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
+
+/* touches HAS USES SECONDS: uses the first USES MiB of HAS, again and again. */
+int main(int count, char **words) {
+    size_t has = strtoul(words[1], 0, 10) << 20, uses = strtoul(words[2], 0, 10) << 20;
+    char *memory = mmap(0, has, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    madvise(memory, has, MADV_NOHUGEPAGE);
+    for (size_t at = 0; at < has; at += 4096) memory[at] = 1;
+    for (time_t end = time(0) + atoi(words[3]); time(0) < end;)
+        for (size_t at = 0; at < uses; at += 4096) memory[at]++;
+    return memory[0] == 77;
+}
+"#;
+
+#[test]
+fn memory_that_is_used_is_told_from_memory_that_is_had() {
+    let folder = Folder::new();
+    std::fs::write(folder.path("touches.c"), TOUCHES).unwrap();
+    let mut compiler = Command::new("cc");
+    compiler.args(["-O2", "-o", "touches", "touches.c"]).current_dir(folder.path(""));
+    if !compiler.status().is_ok_and(|status| status.success()) {
+        return skipped("memory that is used", "no cc");
+    }
+    folder.expect(0, ["record", "-q", "-o", "run.twin", "--working-set", "--", "./touches", "200", "48", "5"]);
+    let rows = folder.rows(
+        "run.twin",
+        "select referenced / 1024.0 as used, resident / 1024.0 as had, window, cost from data_footprint where comm = 'touches' order by at desc",
+    );
+    let Some(row) = rows.first() else { return skipped("memory that is used", "the kernel does not tell it here") };
+    let of = |name: &str| row[name].as_f64().unwrap_or(-1.0);
+    assert!((48.0..60.0).contains(&of("used")), "{rows:?}");
+    assert!((200.0..220.0).contains(&of("had")), "{rows:?}");
+    assert!(of("window") > 0.9e9 && of("cost") > 0.0 && of("cost") < 2e9, "{rows:?}");
+}

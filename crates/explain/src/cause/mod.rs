@@ -35,6 +35,7 @@
 
 mod ask;
 mod cut;
+mod footprint;
 pub(crate) mod instructions;
 mod jvm;
 mod order;

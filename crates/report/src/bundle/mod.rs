@@ -7,6 +7,7 @@
 mod blocks;
 mod budget;
 mod charts;
+mod code;
 mod explanation;
 mod flame;
 mod head;
@@ -24,6 +25,7 @@ mod unit;
 pub use blocks::{BlockIndex, Coding, ColumnIndex, ColumnsIndex, LevelIndex, SeriesIndex, TableIndex, TimeIndex};
 pub use budget::{Budget, BudgetSource, Share, State, StateKind};
 pub use charts::{Chart, ChartKind, PageSpec, SeriesRef, View};
+pub use code::{CodeGroup, CodeMaps, CodeOfRun, CodeRegion};
 pub use explanation::{Explanation, Finding, NotEvaluated, Note, Outcome, StateShare};
 pub use flame::{FLAME_FORMAT, FlameData, FlameFrames, FlameRun};
 pub use head::{

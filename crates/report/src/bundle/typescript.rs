@@ -1,7 +1,9 @@
 //! The same types in TypeScript, for the page: `ui/src/bundle/generated.ts`. `make reference` writes it; the test here holds it against
 //! what is declared.
 
-use super::{BlockIndex, ColumnsIndex, FLAME_FORMAT, FORMAT, FlameData, Head, Jvms, Listings, SetUp, SharedLines};
+use super::{
+    BlockIndex, CodeMaps, ColumnsIndex, FLAME_FORMAT, FORMAT, FlameData, Head, Jvms, Listings, SetUp, SharedLines,
+};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
@@ -63,6 +65,7 @@ fn generated() -> String {
     declared.visit::<Listings>();
     declared.visit::<SharedLines>();
     declared.visit::<Jvms>();
+    declared.visit::<CodeMaps>();
     declared.visit::<BlockIndex>();
     declared.visit::<ColumnsIndex>();
     declared.visit::<FlameData>();

@@ -138,6 +138,7 @@ pub(crate) use data::{Place as Position, Thing, ThingKind};
 pub(crate) use hotspot::own_number;
 pub use library::GoRuntime;
 pub use python::PythonStack;
+pub(crate) use sample::descendants;
 pub(crate) use sites::{Area, Busy, Function, Site};
 
 /// What is known of the program's part of a stack.

@@ -110,7 +110,7 @@ impl Members {
 }
 
 /// A process and those that it started, that are there now.
-fn descendants(host: &Host, root: u32) -> HashSet<u32> {
+pub(crate) fn descendants(host: &Host, root: u32) -> HashSet<u32> {
     let mut numbers = Vec::new();
     // Where /proc cannot be listed there is only the process that was named.
     let _ = host.numbers_in("/proc", &mut numbers);
