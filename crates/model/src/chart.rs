@@ -41,6 +41,8 @@ pub enum Page {
     Jvm,
     /// Hardware counters: what instructions cost, and what cycles went into.
     Counters,
+    /// Over how much memory the code is spread that programs ran.
+    Code,
     /// The machines themselves: what a system call, a load from memory and such take on each.
     Machine,
     /// The recorder itself.
@@ -49,7 +51,7 @@ pub enum Page {
 
 impl Page {
     /// Every page, in order.
-    pub const ALL: [Page; 19] = [
+    pub const ALL: [Page; 20] = [
         Page::TimeBudget,
         Page::Requests,
         Page::Cpu,
@@ -67,6 +69,7 @@ impl Page {
         Page::Sharing,
         Page::Jvm,
         Page::Counters,
+        Page::Code,
         Page::Machine,
         Page::Recorder,
     ];
@@ -91,6 +94,7 @@ impl Page {
             Page::Sharing => "sharing",
             Page::Counters => "counters",
             Page::Jvm => "jvm",
+            Page::Code => "code",
             Page::Machine => "machine",
             Page::Recorder => "recorder",
         }
@@ -116,6 +120,7 @@ impl Page {
             Page::Sharing => "Sharing",
             Page::Counters => "Counters",
             Page::Jvm => "JVM",
+            Page::Code => "Code",
             Page::Machine => "Machine",
             Page::Recorder => "Recorder",
         }

@@ -7,6 +7,7 @@ pub mod concurrency;
 pub mod dump;
 mod error;
 pub mod export;
+pub mod footprint;
 pub mod latency;
 pub mod machine;
 mod metric;

@@ -173,6 +173,12 @@ pub struct Record {
     #[arg(long)]
     pub count_calls: bool,
 
+    /// Look every ten seconds how much memory the command, --pid or --cgroup uses within a second (table data_footprint).
+    /// The kernel walks all pages of each process for this, some 0.3 ms a MiB in pages of 4 KiB, with its mappings locked,
+    /// and pages look old to it meanwhile; processes with more than 4 GiB are left out
+    #[arg(long)]
+    pub working_set: bool,
+
     /// Which groups of hardware counters to count, where there are any: all, names of groups (core, branch, fetch, topdown,
     /// data, tlb, memory, sharing, smt), files of one's own like those in counters/, separated by commas. More groups than
     /// there are counters take turns. Default: core,branch,fetch

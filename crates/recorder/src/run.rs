@@ -109,6 +109,7 @@ pub fn record(options: &Record, before: Option<Before<'_>>) -> Result<u8> {
         bursts: options.instructions.unwrap_or(BURSTS),
         sharing: options.sharing,
         count_calls: options.count_calls,
+        working_set: options.working_set,
         counters,
         hertz: options.stacks.unwrap_or(if target == Target::Nobody { 0 } else { HERTZ }),
         target,

@@ -88,6 +88,7 @@ pub(crate) fn head(
         sharing: None,
         jvm: None,
         counters: None,
+        code: None,
         machine: None,
         pages: page_specs(comparison, pages),
     })

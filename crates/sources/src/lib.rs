@@ -73,6 +73,7 @@ mod thin;
 mod threads;
 mod turns;
 mod vmstat;
+mod working_set;
 mod zoneinfo;
 
 pub use jvm::{Flight, Flights};
@@ -128,6 +129,7 @@ pub static ALL: &[&Source] = &[
     &facts::SOURCE,
     &machine::SOURCE,
     &instructions::SOURCE,
+    &working_set::SOURCE,
     // Last: a tick's rows of the dictionary come after those that refer to it.
     &stacks::SOURCE,
 ];

@@ -1,6 +1,6 @@
 //! Memory of another process. Nothing in it is trusted: reads are bounded, and what cannot be read is `None`.
 
-mod huge;
+pub(crate) mod huge;
 
 /// Why nothing more can be read of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

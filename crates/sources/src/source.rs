@@ -51,6 +51,8 @@ pub struct Scope {
     pub counters: Vec<counters::Group>,
     /// Whether calls of the hottest functions are counted with breakpoints.
     pub count_calls: bool,
+    /// Whether memory that processes use is looked at.
+    pub working_set: bool,
     /// Figures of the machine that were measured before.
     pub figures: Vec<model::Figure>,
     /// What disturbed that, where something did.

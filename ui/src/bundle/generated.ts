@@ -135,6 +135,66 @@ export type Chart = {
 /** How a chart is drawn. */
 export type ChartKind = "line" | "stack" | "heat";
 
+/** The code of one kind of a program. */
+export type CodeGroup = {
+  /** Name of the process. */
+  comm: string,
+  /** `file`, `jit` or `kernel`. */
+  kind: string,
+  /** Samples that lines, pages and regions are counted in: as many of each recording; null where one has too few. */
+  drawn: number | null,
+  /** By run; null where it did not run such code. */
+  runs: Array<CodeOfRun | null>,
+};
+
+/** The block `code`. */
+export type CodeMaps = {
+  /** Kinds of code of programs, those with most samples first. */
+  groups: Array<CodeGroup>,
+  /** The question that gives these numbers of whole recordings. */
+  query: string,
+};
+
+/** The code of one kind of a program in a run: of the process that has most samples in it. */
+export type CodeOfRun = {
+  /** The process. */
+  pid: number,
+  /** Samples in it. */
+  samples: number,
+  /** Lines of 64 bytes that a random part of `drawn` samples finds, on average; null where none are drawn. */
+  lines: number | null,
+  /** Pages of 4 KiB, likewise. */
+  pages: number | null,
+  /** Regions of 2 MiB, likewise. */
+  regions: number | null,
+  /** Lines there are at least, with those that no sample met. */
+  lines_at_least: number,
+  /** Pages there are at least. */
+  pages_at_least: number,
+  /** Pages that hold 90 % of the samples. */
+  hot_pages: number,
+  /** Share of the samples on huge pages; null where that was not told. */
+  huge: number | null,
+  /** Entries of the instruction TLB for pages of 4 KiB; null where they are not known. */
+  itlb: number | null,
+  /** Entries for pages of 2 MiB. */
+  itlb_2m: number | null,
+  /** Regions of 2 MiB that have samples, in the order of their addresses. */
+  regions_drawn: Array<CodeRegion>,
+  /** Regions that are left out, and samples in them: those with fewest. */
+  left_out: [number, number],
+};
+
+/** An aligned region of 2 MiB: 512 pages. */
+export type CodeRegion = {
+  /** Path of the file, `[kernel]`; empty for code that a process made. */
+  module: string,
+  /** Its first byte: in the file, in the process, of the kernel after `_text`. */
+  start: number,
+  /** Pages with samples: the number of the page in it, from 0, and its samples. */
+  pages: Array<[number, number]>,
+};
+
 /** How values are stored. */
 export type Coding = "f32" | "u8";
 
@@ -662,6 +722,8 @@ export type Head = {
   jvm: BlockRef | null,
   /** Hardware counters, see [`super::Counters`]; null where no recording says anything of them. */
   counters: BlockRef | null,
+  /** Over how much memory code is spread: the block of JSON, a `CodeMaps`; null where no recording tells. */
+  code: BlockRef | null,
   /** Figures of the machines; null where none were measured. */
   machine: Machines | null,
   /** The pages, in the order of the left rail. Each has data. */
@@ -1880,9 +1942,9 @@ export type Verdict = {
 
 /**
  * What a page draws above its charts, from a block of its own: `profile`, `requests`, `instructions`, `sharing`,
- * `jvm`, or `counters`.
+ * `jvm`, `counters`, or `code`.
  */
-export type View = "time-budget" | "profiles" | "requests" | "instructions" | "sharing" | "jvm" | "counters" | "machine";
+export type View = "time-budget" | "profiles" | "requests" | "instructions" | "sharing" | "jvm" | "counters" | "code" | "machine";
 
 /** A part of the samples that waits for one class of things. */
 export type WaitShare = {

@@ -3,7 +3,7 @@ import { Block } from "./block";
 import { BlockError } from "./container";
 import { Columns } from "./columns";
 import { FORMAT } from "./generated";
-import type { Counters, Head, Jvms, Listings, SetUp, SharedLines } from "./types";
+import type { CodeMaps, Counters, Head, Jvms, Listings, SetUp, SharedLines } from "./types";
 
 /** Reads the head. The error says plainly what is wrong with the file. */
 export function readHead(doc: Document): Head {
@@ -37,6 +37,7 @@ export function readHead(doc: Document): Head {
     sharing: null,
     jvm: null,
     counters: null,
+    code: null,
     machine: null,
     compared: 0,
     set_up: null,
@@ -155,4 +156,9 @@ export function loadJvms(id: string): Promise<Jvms> {
 /** The block of hardware counters. */
 export function loadCounters(id: string): Promise<Counters> {
   return loadJson<Counters>(id, (made) => (Array.isArray(made?.runs) && Array.isArray(made?.metrics) ? null : "it holds no metrics"));
+}
+
+/** The block of maps of code. */
+export function loadCode(id: string): Promise<CodeMaps> {
+  return loadJson<CodeMaps>(id, (made) => (Array.isArray(made?.groups) ? null : "it holds no code"));
 }

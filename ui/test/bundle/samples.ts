@@ -3,6 +3,7 @@ import type { Chart, Column, Difference, Head, PageSpec, Row, Run, SeriesRef, Se
 import { IPI_TABLE, profileOf } from "./profile";
 import { instructionsOf } from "./instructions";
 import { countersOf } from "./counters";
+import { codeOf } from "./code";
 import { machineOf } from "./machine";
 import { sharingOf } from "./sharing";
 import { requestsOf } from "./requests";
@@ -117,6 +118,8 @@ export interface Options {
   sharing?: boolean | "none";
   /** With hardware counters; `none`: only the first has them; `other`: the second is of another kind. */
   counters?: "both" | "none" | "other";
+  /** With maps of code; `few`: too few samples to compare. */
+  code?: boolean | "few";
   /** With figures of the machines; `same`: of one machine. */
   machine?: boolean | "same";
   /** With requests that servers answered. */
@@ -283,6 +286,7 @@ export function sample(o: Options): Sample {
     sharing: null,
     jvm: null,
     counters: null,
+    code: null,
     machine: null,
     pages,
   };
@@ -331,6 +335,12 @@ export function sample(o: Options): Sample {
     blocks["page-counters"] = encodeBlock([], []);
     pages.push({ id: "counters", title: "Counters", block: "page-counters", differences: 0, view: "counters", charts: [], tables: [] });
   }
+  if (o.code) {
+    blocks["code"] = codeOf(all, bad, o.code === "few");
+    head.code = { block: "code" };
+    blocks["page-code"] = encodeBlock([], []);
+    pages.push({ id: "code", title: "Code", block: "page-code", differences: 0, view: "code", charts: [], tables: [] });
+  }
   if (o.machine) {
     head.machine = machineOf(all, bad, o.machine === "same");
     blocks["page-machine"] = encodeBlock([], []);
@@ -355,6 +365,9 @@ export const SAMPLES: Record<string, () => Sample> = {
   "instructions-three": () => sample({ runs: ["fast", "slow", "slow, pinned"], seconds: 60, cpus: 2, threads: true, instructions: true }),
   "instructions-none": () => sample({ runs: ["fast", "slow"], seconds: 60, cpus: 2, instructions: "none" }),
   "instructions-hostile": () => sample({ runs: ["fast", "slow"], seconds: 60, cpus: 2, threads: true, hostile: true, instructions: true }),
+  code: () => sample({ runs: ["fast", "slow"], seconds: 60, cpus: 2, code: true }),
+  "code-one": () => sample({ runs: ["only"], seconds: 60, cpus: 2, code: "few" }),
+  "code-hostile": () => sample({ runs: ["fast", "slow"], seconds: 60, cpus: 2, hostile: true, code: true }),
   sharing: () => sample({ runs: ["fast", "slow"], seconds: 60, cpus: 2, threads: true, sharing: true }),
   "sharing-one": () => sample({ runs: ["only"], seconds: 60, cpus: 2, sharing: true }),
   "sharing-none": () => sample({ runs: ["fast", "slow"], seconds: 60, cpus: 2, sharing: "none" }),

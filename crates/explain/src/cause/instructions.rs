@@ -1,7 +1,7 @@
 //! What the machine code of functions waits for, how many rounds of their loops and how many calls a unit of work takes, and how long each is: the tables
 //! `instruction_wait`, `loop_rate` and `call_rate`, which causes ask. Of repeats the first recording of each side tells.
 
-use ::instructions::{Rate, Verdict, Wait};
+use ::instructions::{Rate, Skid, Verdict, Wait, wait_of, weigh};
 use compare::assembly::{Asked, Cell, Laid, LoopOf, lay_by};
 use compare::{PerSide, Side, Unit};
 use model::Window;
@@ -57,6 +57,27 @@ pub(crate) struct Instructions {
     calls: Vec<Called>,
     /// Seconds of CPU time per unit of work that loops wait for memory in.
     memory: PerSide<f64>,
+    /// Of the samples in all functions that are known from their beginning, those that waited for their first instruction, and all; `None` where it is
+    /// not known where samples land.
+    entry: PerSide<Option<[u64; 2]>>,
+}
+
+/// See [`Instructions::entry`].
+fn entry(assembly: &Assembly) -> Option<[u64; 2]> {
+    if assembly.skid != Skid::One {
+        return None;
+    }
+    let mut sum = [0, 0];
+    for function in assembly.functions.iter().filter(|function| function.whole) {
+        let landed: Vec<(u64, u64)> = function.landed.iter().map(|(&address, &count)| (address, count)).collect();
+        let weights = weigh(&function.code, &landed, assembly.skid);
+        // One that reads memory may wait for that.
+        let waits = function.code.instructions.first().map(wait_of);
+        let first = weights.on.first().filter(|_| matches!(waits, Some(Wait::Core | Wait::Store)));
+        sum[0] += first.unwrap_or(&0) + weights.entering.first().unwrap_or(&0);
+        sum[1] += weights.total();
+    }
+    Some(sum)
 }
 
 fn word(verdict: Option<Verdict>) -> Value {
@@ -76,7 +97,10 @@ impl Instructions {
             let (run, window) = (runs.get(at)?, windows.get(at)?);
             Some((run, window, Assembly::load(run, window)?)).filter(|_| units[of].is_finite() && units[of] > 0.0)
         });
-        let mut found = Instructions::default();
+        let mut found = Instructions {
+            entry: PerSide::of(|side: Side| sides[side].as_ref().and_then(|(_, _, assembly)| entry(assembly))),
+            ..Instructions::default()
+        };
         let Some((run, window, assembly)) = &sides.slow else { return found };
         let asked = |side: &Side, function| {
             let (run, window, assembly) = sides[*side].as_ref()?;
@@ -200,6 +224,16 @@ impl Instructions {
             "against_bound",
         ];
         session.define("loop_rate", &columns, loops)?;
+        let part = |side: Side| match self.entry[side] {
+            Some([first, all]) if all > 0 => Value::Real(first as f64 / all as f64),
+            _ => Value::Null,
+        };
+        let samples = |side: Side| self.entry[side].map_or(Value::Null, |[_, all]| Value::Integer(all as i64));
+        let [slow, against] = [Side::Slow, Side::Baseline];
+        let columns = ["slow_part", "against_part", "slow_samples", "against_samples"];
+        let is_known = self.entry.slow.is_some() && self.entry.baseline.is_some();
+        let row = is_known.then(|| vec![part(slow), part(against), samples(slow), samples(against)]);
+        session.define("code_entry", &columns, row)?;
         let calls = self.calls.iter().map(|of| {
             vec![
                 Value::Text(of.function.clone()),

@@ -36,6 +36,7 @@
 mod ask;
 pub(crate) mod counted;
 mod cut;
+mod footprint;
 pub(crate) mod instructions;
 mod jvm;
 mod order;

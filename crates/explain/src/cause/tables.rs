@@ -3,6 +3,7 @@
 
 use super::counted::Counted;
 use super::cut;
+use super::footprint;
 use super::instructions::Instructions;
 use super::jvm;
 use super::sharing::Shared;
@@ -263,7 +264,7 @@ struct Derived {
 }
 
 /// In the order in which they are made: later ones ask earlier ones.
-const DERIVED: [Derived; 12] = [
+const DERIVED: [Derived; 13] = [
     Derived {
         name: "syscall_use",
         needs: &["syscall_rate"],
@@ -336,6 +337,12 @@ const DERIVED: [Derived; 12] = [
         needs: &["jvm_code_layout"],
         columns: &jvm::CODE_SPREAD_COLUMNS,
         sql: jvm::CODE_SPREAD,
+    },
+    Derived {
+        name: "footprint",
+        needs: &["sample.address", "code_space", "code_huge"],
+        columns: &footprint::COLUMNS,
+        sql: footprint::FOOTPRINT,
     },
     Derived { name: "turn_use", needs: &["turn_rate"], columns: &TURN_USE_COLUMNS, sql: TURN_USE },
     Derived { name: "stranger", needs: &["wait"], columns: &["comm", "slow_cpu"], sql: STRANGER },

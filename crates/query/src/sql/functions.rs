@@ -4,6 +4,7 @@
 use crate::profile::unresolved;
 use crate::stats::Series;
 use crate::stats::bootstrap::{Bootstrap, Interval};
+use crate::stats::distinct::{at_least, holding, rarefied};
 use crate::stats::histogram::{self, Counted};
 use crate::stats::quantile::quantile;
 use lexicon::{Nearness, Role, call, nearness, roles};
@@ -57,6 +58,21 @@ pub const FUNCTIONS: &[Function] = &[
         "aggregate: lower end of the 95 % interval of the mean, by block bootstrap: the order of the values matters, for neighbours depend on each other; null for too few values",
     ),
     function("bootstrap_high", "bootstrap_high(x order by t)", "aggregate: upper end of that interval"),
+    function(
+        "rarefied",
+        "rarefied(count, n)",
+        "aggregate: how many different ones a random part of n would have found, of things that were met count times each; null for fewer than n in all. Unlike the number that was found it can be compared between samples of different size",
+    ),
+    function(
+        "at_least",
+        "at_least(count)",
+        "aggregate: how many different ones there are at least, with those that were not met (Chao's estimate), of things that were met count times each",
+    ),
+    function(
+        "holding",
+        "holding(count, share)",
+        "aggregate: how many of them, those met most often first, hold a share of all, between 0 and 1",
+    ),
     function(
         "overlap",
         "overlap(from, to, start, end)",
@@ -210,6 +226,56 @@ impl Aggregate<(Vec<Counted>, f64), Option<f64>> for QuantileOf {
     }
 }
 
+/// What is told of how often things were met.
+#[derive(Clone, Copy)]
+enum Met {
+    Rarefied,
+    AtLeast,
+    Holding,
+}
+
+/// Counts, and the second argument.
+struct Distinct(Met);
+
+impl Aggregate<(Vec<u64>, f64), Option<f64>> for Distinct {
+    fn init(&self, _: &mut Context<'_>) -> Result<(Vec<u64>, f64)> {
+        Ok((Vec::new(), f64::NAN))
+    }
+
+    fn step(&self, ctx: &mut Context<'_>, (counts, second): &mut (Vec<u64>, f64)) -> Result<()> {
+        let (name, what) = match self.0 {
+            Met::Rarefied => ("rarefied", "rarefied(count, n) takes an n of at least 1"),
+            Met::AtLeast => ("at_least", ""),
+            Met::Holding => ("holding", "holding(count, share) takes a share between 0 and 1, such as 0.9"),
+        };
+        *second = match self.0 {
+            Met::AtLeast => f64::NAN,
+            // How many to draw may not be known where nothing was counted.
+            Met::Rarefied => match number(ctx, 1, name)? {
+                Some(n) if n < 1.0 => return Err(Error::UserFunctionError(what.into())),
+                n => n.unwrap_or(f64::NAN),
+            },
+            Met::Holding => match number(ctx, 1, name)? {
+                Some(share) if (0.0..=1.0).contains(&share) => share,
+                _ => return Err(Error::UserFunctionError(what.into())),
+            },
+        };
+        counts.extend(number(ctx, 0, name)?.filter(|count| *count > 0.0).map(|count| count as u64));
+        Ok(())
+    }
+
+    fn finalize(&self, _: &mut Context<'_>, state: Option<(Vec<u64>, f64)>) -> Result<Option<f64>> {
+        let (counts, second) = state.unwrap_or_default();
+        Ok(match self.0 {
+            _ if counts.is_empty() => None,
+            Met::Rarefied if second.is_nan() => None,
+            Met::Rarefied => rarefied(&counts, second as u64),
+            Met::AtLeast => Some(at_least(&counts)),
+            Met::Holding => Some(holding(&counts, second) as f64),
+        })
+    }
+}
+
 /// Sums of x·weight and of weight.
 struct Mean;
 
@@ -290,6 +356,9 @@ pub(crate) fn register(db: &Connection) -> Result<()> {
     }
     db.create_aggregate_function("mean", 2, flags, Mean)?;
     db.create_aggregate_function("quantile_of", 4, flags, QuantileOf)?;
+    db.create_aggregate_function("rarefied", 2, flags, Distinct(Met::Rarefied))?;
+    db.create_aggregate_function("at_least", 1, flags, Distinct(Met::AtLeast))?;
+    db.create_aggregate_function("holding", 2, flags, Distinct(Met::Holding))?;
     db.create_scalar_function("overlap", 4, flags, |ctx| {
         let mut of = [0i64; 4];
         for (argument, value) in of.iter_mut().enumerate() {

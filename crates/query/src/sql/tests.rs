@@ -295,6 +295,8 @@ fn mistakes_get_hints() {
     assert_eq!(error(&s, ""), "no question; a session answers select statements");
     assert!(error(&s, "select quantile(user, 99) from cpu").contains("a p between 0 and 1"));
     assert!(error(&s, "select quantile_of(1, 2, 3, 99)").contains("a p between 0 and 1"));
+    assert!(error(&s, "select holding(1, 90)").contains("a share between 0 and 1"));
+    assert!(error(&s, "select rarefied(1, 0)").contains("at least 1"));
     assert!(error(&s, "select median(run) from cpu").contains("takes numbers"));
 }
 
@@ -332,6 +334,14 @@ fn functions_say_what_they_promise() {
          (values (20, 40, 1), (0, 10, 2), (null, 9, 5), (20, 40, 1), (50, 60, 0)))";
     assert_eq!(one(&format!("select quantile_of(low, high, count, 0.75) from {counted}")), "30");
     assert_eq!(one(&format!("select quantile_of(low, high, count, 0.25) from {counted} where low < 0")), "-");
+    let met = "(select column1 as n from (values (2), (1), (null), (0)))";
+    assert_eq!(
+        one(&format!(
+            "select rarefied(n, 2), rarefied(n, 4), rarefied(n, null), at_least(n), holding(n, 0.6) from {met}"
+        )),
+        "1.666666667 - - 2 1"
+    );
+    assert_eq!(one("select rarefied(n, 1), at_least(n), holding(n, 1) from (select 1 as n where 0)"), "- - -");
     assert_eq!(one(&format!("select stddev(x) from {values}")), "4.082482905");
     assert_eq!(one(&format!("select mean(x, 1), mean(x, x), mean(x, 0), mean(null, 1) from {values}")), "4 7.125 - -");
     // CPU 1 did nothing; CPU 0 was measured in the first interval only.

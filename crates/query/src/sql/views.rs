@@ -31,6 +31,8 @@ pub(crate) const FILES: &[(&str, &str)] = files![
     "process_use",
     "cpu_function",
     "frame_role",
+    "code_line",
+    "code_footprint",
     "wait_state",
     "wait_place",
     "lock_summary",

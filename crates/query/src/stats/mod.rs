@@ -8,6 +8,7 @@ pub mod change;
 pub mod compare;
 pub mod concurrency;
 pub mod dependence;
+pub mod distinct;
 pub mod fdr;
 pub mod histogram;
 pub mod pairs;

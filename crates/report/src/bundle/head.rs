@@ -50,6 +50,8 @@ pub struct Head {
     pub jvm: Option<BlockRef>,
     /// Hardware counters, see [`super::Counters`]; null where no recording says anything of them.
     pub counters: Option<BlockRef>,
+    /// Over how much memory code is spread: the block of JSON, a `CodeMaps`; null where no recording tells.
+    pub code: Option<BlockRef>,
     /// Figures of the machines; null where none were measured.
     pub machine: Option<Machines>,
     /// The pages, in the order of the left rail. Each has data.

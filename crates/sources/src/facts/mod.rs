@@ -22,6 +22,7 @@ mod mounts;
 mod network;
 mod platform;
 mod runtimes;
+mod tlb;
 mod toolchain;
 mod topology;
 
@@ -36,6 +37,7 @@ static GROUPS: &[Group] = &[
     ("kernel", kernel::find),
     ("cpu", cpu::find),
     ("cpu", topology::find),
+    ("cpu", tlb::find),
     ("cpu", frequency::find),
     ("clock", clock::find),
     ("platform", platform::find),

@@ -41,10 +41,15 @@ struct Region {
 
 /// Bytes of a stretch of a process's memory that lie in huge pages; `None` where the kernel does not tell, or does not let us.
 pub(super) fn bytes(pid: u32, of: Range<u64>) -> Option<u64> {
+    Some(stretches(pid, of)?.iter().map(|huge| huge.end.saturating_sub(huge.start)).sum())
+}
+
+/// What of a stretch of a process's memory lies in huge pages; `None` where the kernel does not tell, or does not let us.
+pub(crate) fn stretches(pid: u32, of: Range<u64>) -> Option<Vec<Range<u64>>> {
     let pagemap = File::open(format!("/proc/{pid}/pagemap")).ok()?;
     let mut regions = [Region::default(); REGIONS];
     let (mut from, end) = (of.start & !4095, of.end & !4095);
-    let mut sum = 0;
+    let mut found = Vec::new();
     for _ in 0..MOST_CALLS {
         if from >= end {
             break;
@@ -62,13 +67,13 @@ pub(super) fn bytes(pid: u32, of: Range<u64>) -> Option<u64> {
         // SAFETY: `scan` says how large it is, and `regions` has room for as many as it says; both outlive the call.
         let filled = unsafe { libc::ioctl(pagemap.as_raw_fd(), PAGEMAP_SCAN as _, &raw mut scan) };
         let filled = usize::try_from(filled).ok()?;
-        sum += regions.iter().take(filled).map(|region| region.end.saturating_sub(region.start)).sum::<u64>();
+        found.extend(regions.iter().take(filled).map(|region| region.start..region.end));
         if scan.walk_end <= from {
             break;
         }
         from = scan.walk_end;
     }
-    Some(sum)
+    Some(found)
 }
 
 #[cfg(test)]

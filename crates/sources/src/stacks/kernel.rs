@@ -23,6 +23,16 @@ impl Kernel {
         Listed::read(host).map(Kernel::Listed)
     }
 
+    /// The address of `_text`, which offsets are counted from; `None` where it is not known.
+    pub(super) fn text(&self) -> Option<u64> {
+        let text = match self {
+            #[cfg(feature = "bpf")]
+            Kernel::Asked(kernel) => kernel.text,
+            Kernel::Listed(kernel) => kernel.text,
+        };
+        Some(text).filter(|&text| text != 0)
+    }
+
     /// The function at an address.
     pub(super) fn function(&self, address: u64) -> Option<Function> {
         match self {
@@ -146,7 +156,7 @@ mod asked {
     pub(in super::super) struct Kernel {
         asked: Asked,
         /// The address of `_text`, which offsets are counted from; 0 where it is not known.
-        text: u64,
+        pub(super) text: u64,
         known: Mutex<HashMap<u64, Option<Function>>>,
     }
 

@@ -29,6 +29,7 @@ mod resolve;
 mod sample;
 mod signal;
 mod sites;
+mod spread;
 mod symbols;
 mod tables;
 mod trie;
@@ -47,12 +48,13 @@ use object::{ReadCache, SymbolKind};
 use positioned::Positioned;
 use process::Processes;
 use sample::{Counts, Sampler, Taken};
+use spread::Spread;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 use symbols::{Symbols, Tables};
-use tables::{COLLECTOR, FRAME, SAMPLE, STACK};
+use tables::{CODE_HUGE, CODE_SPACE, COLLECTOR, FRAME, SAMPLE, STACK};
 use trie::{Place, Trie};
 
 /// Stacks, their names, and the sampler.
@@ -63,7 +65,16 @@ pub static SOURCE: Source = Source {
     reads: &[],
     needs: "root, or CAP_PERFMON and CAP_SYS_PTRACE, for processes of other users",
     pace: Pace::Tick,
-    tables: &[&FRAME, &STACK, &SAMPLE, &COLLECTOR, &model::jvm::CODE, &model::jvm::CODE_LAYOUT],
+    tables: &[
+        &FRAME,
+        &STACK,
+        &SAMPLE,
+        &COLLECTOR,
+        &model::jvm::CODE,
+        &model::jvm::CODE_LAYOUT,
+        &CODE_SPACE,
+        &CODE_HUGE,
+    ],
     charts: &[],
     open: |host, scope| {
         if host.is_fixture() {
@@ -127,6 +138,7 @@ pub(crate) use data::{Place as Position, Thing, ThingKind};
 pub(crate) use hotspot::own_number;
 pub use library::GoRuntime;
 pub use python::PythonStack;
+pub(crate) use sample::descendants;
 pub(crate) use sites::{Area, Busy, Function, Site};
 
 /// What is known of the program's part of a stack.
@@ -177,6 +189,8 @@ struct State {
     /// Processes that run Python, and its functions.
     pythons: python::Known,
     functions: python::Functions,
+    /// Where the code lies that was sampled.
+    spread: Spread,
     /// What the sampler has handed over.
     taken: Taken,
     /// Which threads it met, if somebody asks for that.
@@ -361,16 +375,20 @@ const SAMPLES: usize = 2;
 const COLLECTORS: usize = 3;
 const CODE: usize = 4;
 const CODE_LAYOUT: usize = 5;
+const CODE_SPACES: usize = 6;
+const CODE_HUGES: usize = 7;
 
 impl Dictionary {
     /// The samples of the time since the read before.
     fn samples(&mut self, taken: Vec<sample::Row>, out: &mut Out<'_>) {
         for row in taken {
+            let (code, address) = self.place(row.at_code);
             let (comm, thread) = (out.text(&row.comm), out.text(&row.thread));
             // A millisecond is as exact as a flame graph's window, and takes less room.
             let at = row.at.saturating_sub(self.start).saturating_add(500_000) / 1_000_000 * 1_000_000;
             let [at, weight] = [at, row.weight].map(|n| n as i64);
-            out.row(SAMPLES, &[row.pid.into(), row.tid.into(), comm, thread, at, row.cpu.into(), row.stack, weight]);
+            let [pid, tid, cpu] = [row.pid, row.tid, row.cpu].map(i64::from);
+            out.row(SAMPLES, &[pid, tid, comm, thread, at, cpu, row.stack, weight, code, address]);
         }
         let counts = self.counts;
         if self.hertz > 0 && self.sampler.is_some() {
@@ -384,6 +402,16 @@ impl Dictionary {
                 out.row(COLLECTORS, &[name, taken, lost, cut, 1, spent]);
             }
         }
+    }
+
+    /// The cells of where an instruction is. Where the kernel lies is nobody's business: its addresses count from `_text`.
+    fn place(&self, at: Option<spread::At>) -> (i64, i64) {
+        let Some(at) = at else { return (NULL, NULL) };
+        let from = match at.is_kernel {
+            true => self.stacks.kernel().as_ref().ok().and_then(Kernel::text),
+            false => Some(0),
+        };
+        from.map_or((NULL, NULL), |from| (at.code.into(), at.address.wrapping_sub(from) as i64))
     }
 
     /// At the end: what the rings hold is taken, and names are waited for.
@@ -426,6 +454,11 @@ impl Reader for Dictionary {
         let refused = state.trie.refused + state.processes.modules.refused;
         // A row stands for the whole recording.
         let hot = if over { std::mem::take(&mut state.processes.hot) } else { BTreeMap::new() };
+        let State { processes, spread, .. } = &mut *state;
+        spread.put(CODE_SPACES, processes, out);
+        if over {
+            spread.put_huge(CODE_HUGES, out);
+        }
         drop(state);
         hot.values().for_each(|jvm| jvm.put([CODE, CODE_LAYOUT], out));
         self.samples(taken, out);

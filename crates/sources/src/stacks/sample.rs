@@ -2,7 +2,7 @@
 
 use super::python::{self, Pythons};
 use super::trie::Place as InStack;
-use super::{Registers, Stacks, State, User, maps};
+use super::{MARKS, Registers, Stacks, State, User, maps, spread};
 use crate::scope::{Place, Target};
 use host::Host;
 use host::perf::{Clock, Perf, Record, Sample};
@@ -42,6 +42,8 @@ pub(super) struct Row {
     pub cpu: u32,
     pub stack: i64,
     pub weight: u64,
+    /// Where its innermost instruction is.
+    pub at_code: Option<spread::At>,
 }
 
 /// What the sampler counted.
@@ -108,7 +110,7 @@ impl Members {
 }
 
 /// A process and those that it started, that are there now.
-fn descendants(host: &Host, root: u32) -> HashSet<u32> {
+pub(crate) fn descendants(host: &Host, root: u32) -> HashSet<u32> {
     let mut numbers = Vec::new();
     // Where /proc cannot be listed there is only the process that was named.
     let _ = host.numbers_in("/proc", &mut numbers);
@@ -223,6 +225,7 @@ impl Work {
             self.pythons.begin(host.now());
             perf.drain(host, |time, record| self.take(host, time, record, &mut taken));
             self.pythons.meet(&stacks, &perf);
+            stacks.look_at_pages();
             taken.counts.python = self.pythons.counts();
             self.forget();
             taken.counts.cost = crate::cputime::own_time().as_nanos() as u64;
@@ -346,7 +349,8 @@ impl Work {
             }
         };
         let calls = self.pythons.calls(&self.stacks, pid, (tid, cpu, time));
-        let (mut number, mut known) = (None, None);
+        let (mut number, mut known, mut at_code) = (None, None, None);
+        let in_kernel = sample.kernel.iter().copied().find(|&address| address != 0 && address < MARKS);
         let (comm, thread) = (self.name(host, pid, pid), self.name(host, pid, tid));
         let look = |state: &mut State| {
             (number, known) = (state.processes.python(pid), state.pythons.number(pid));
@@ -354,13 +358,14 @@ impl Work {
             if let (Some(InStack::Java(frame)), Some([ip, ..])) = (state.places.first(), sample.registers) {
                 state.processes.java_sampled((pid, &comm), (ip, *frame), weight);
             }
+            at_code = state.at_code((pid, &comm), in_kernel, sample.registers.map(|[ip, ..]| ip), host);
         };
         let (stack, whole) = self.stacks.intern_told(pid, &sample.kernel, user, &calls, look);
         self.pythons.sampled(pid, number, known);
         taken.counts.samples += 1;
         taken.counts.truncated += u64::from(!whole);
         if taken.rows.len() < MOST {
-            taken.rows.push(Row { pid, tid, comm, thread, at: time, cpu, stack, weight });
+            taken.rows.push(Row { pid, tid, comm, thread, at: time, cpu, stack, weight, at_code });
         } else {
             taken.counts.lost += 1;
         }

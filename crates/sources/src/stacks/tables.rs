@@ -53,6 +53,14 @@ pub(super) static SAMPLE: Table = Table::wide(
         Column::gauge("cpu", Unit::None, "CPU"),
         Column::gauge("stack", Unit::None, "number of its stack"),
         Column::gauge("weight", Unit::Nanoseconds, "CPU time it represents"),
+        Column::gauge("code", Unit::None, "number of what its innermost instruction lies in, see code_space; NULL where that is not known")
+            .compared(Compare::Never),
+        Column::gauge(
+            "address",
+            Unit::None,
+            "the innermost instruction: its address in the file, in the process for code that it made, of the kernel minus _text",
+        )
+        .compared(Compare::Never),
     ],
 )
 .of_events()
@@ -63,6 +71,36 @@ pub(super) static SAMPLE: Table = Table::wide(
         .of_ledger()
         .at("at"),
 );
+
+pub(super) static CODE_SPACE: Table = Table::wide(
+    "code_space",
+    "what the code lies in that was sampled: a file, the memory of a process that made it, the kernel",
+    &[
+        Column::number("number", "its number in this recording"),
+        Column::fact(
+            "kind",
+            "file, jit (code that a process made while it ran, interpreters of JVMs among it), or kernel",
+        ),
+        Column::fact("module", "path of the file, or [kernel], [vdso]; NULL for jit"),
+        Column::fact_number("pid", Unit::None, "of jit, the process that made it; NULL for others"),
+    ],
+)
+.of_entries();
+
+pub(super) static CODE_HUGE: Table = Table::wide(
+    "code_huge",
+    "how much of the code of a process that was sampled lies on huge pages, by samples: which pages are, is looked at half a second after \
+     it was first sampled, and then ever less often",
+    &[
+        Column::number("pid", "process"),
+        Column::label("comm", "name of the process"),
+        Column::number("code", "what the code lies in, see code_space"),
+        Column::fact_number("samples", Unit::None, "samples in it since it was first looked at"),
+        Column::fact_number("huge", Unit::None, "of these, on huge pages; before Linux 6.7 estimated by what smaps says of a mapping"),
+    ],
+)
+.of_entries()
+.scoped();
 
 pub(super) static COLLECTOR: Table = Table::wide(
     "stacks_collector",
