@@ -127,6 +127,7 @@ int main(int count, char **words) {
     char *memory = mmap(0, has, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     madvise(memory, has, MADV_NOHUGEPAGE);
     for (size_t at = 0; at < has; at += 4096) memory[at] = 1;
+    fclose(fopen("ready", "w"));
     for (time_t end = time(0) + atoi(words[3]); time(0) < end;)
         for (size_t at = 0; at < uses; at += 4096) memory[at]++;
     return memory[0] == 77;
@@ -142,10 +143,16 @@ fn memory_that_is_used_is_told_from_memory_that_is_had() {
     if !compiler.status().is_ok_and(|status| status.success()) {
         return skipped("memory that is used", "no cc");
     }
-    folder.expect(0, ["record", "-q", "-o", "run.twin", "--working-set", "--", "./touches", "200", "48", "5"]);
+    let mut touches = Command::new(folder.path("touches"));
+    touches.args(["200", "48", "60"]).current_dir(folder.path(""));
+    let mut running = folder.start(touches);
+    let pid = running.pid().to_string();
+    running.until("all of its memory is there", || folder.path("ready").exists());
+    folder.expect(0, ["record", "-q", "-o", "run.twin", "--working-set", "--pid", &pid, "--duration", "3"]);
+    drop(running);
     let rows = folder.rows(
         "run.twin",
-        "select referenced / 1024.0 as used, resident / 1024.0 as had, window, cost from data_footprint where comm = 'touches' order by at desc",
+        "select referenced / 1024.0 as used, resident / 1024.0 as had, window, cost from data_footprint where comm = 'touches' order by t desc",
     );
     let Some(row) = rows.first() else { return skipped("memory that is used", "the kernel does not tell it here") };
     let of = |name: &str| row[name].as_f64().unwrap_or(-1.0);

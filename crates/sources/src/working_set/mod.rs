@@ -9,28 +9,33 @@ use crate::scope::{Place, Target};
 use crate::stacks::descendants;
 use crate::{Pace, Reader, Scope, Source};
 use host::Host;
-use model::{Column, Compare, NULL, Out, Page, Table, Unavailable, Unit};
+use model::{Chart, ChartKind, Column, Compare, Fold, NULL, Out, Page, Table, Unavailable, Unit};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+const fn memory(name: &'static str, help: &'static str) -> Column {
+    Column::gauge(name, Unit::Kibibytes, help).folded(Fold::Sum).floor(16e6)
+}
+
 static DATA_FOOTPRINT: Table = Table::wide(
     "data_footprint",
-    "memory that a process used within a second, looked at every ten seconds at most",
+    "memory that processes used within a second, looked at every ten seconds at most",
     &[
         Column::number("pid", "process"),
         Column::label("comm", "name of the process"),
-        Column::gauge("at", Unit::Nanoseconds, "when the second ended, since the start of the recording"),
-        Column::gauge("window", Unit::Nanoseconds, "how long it was"),
-        Column::gauge("referenced", Unit::Kibibytes, "memory whose pages were used within it"),
-        Column::gauge("resident", Unit::Kibibytes, "memory that it has (Rss)"),
-        Column::gauge("huge", Unit::Kibibytes, "of this, in huge pages (AnonHugePages, ShmemPmdMapped, FilePmdMapped)"),
+        memory("referenced", "memory whose pages were used within the second before"),
+        memory("resident", "memory that it has (Rss)").compared(Compare::Never),
+        memory("huge", "of this, in huge pages (AnonHugePages, ShmemPmdMapped, FilePmdMapped)")
+            .compared(Compare::Never),
+        Column::gauge("window", Unit::Nanoseconds, "how long the second was").compared(Compare::Never),
         Column::gauge("cost", Unit::Nanoseconds, "CPU time that looking took, with the mappings of the process locked")
             .compared(Compare::Never),
     ],
 )
-.of_events()
+.grouped(&[&["comm"]])
 .titled("Memory used within a second")
 .on(Page::Memory)
 .scoped();
@@ -44,7 +49,16 @@ pub static SOURCE: Source = Source {
     needs: "root, or CAP_SYS_PTRACE, for processes of other users",
     pace: Pace::Tick,
     tables: &[&DATA_FOOTPRINT],
-    charts: &[],
+    charts: &[Chart::new(
+        "data-footprint",
+        Page::Memory,
+        ChartKind::Line,
+        "Memory used within a second",
+        "Pages that were used in a second of each ten. What a program needs to run at full speed is at least this, and mostly far less than what it has.",
+        "data_footprint",
+        &["referenced"],
+    )
+    .by(&["comm"], 8)],
     open: |host, scope: &Scope| {
         if !scope.working_set {
             return Err(Unavailable::not_applicable("it was not asked for").remedy("--working-set"));
@@ -58,7 +72,7 @@ pub static SOURCE: Source = Source {
             return Err(Unavailable::not_applicable(why).remedy("a command, --pid or --cgroup"));
         }
         host.read_text("/proc/self/smaps_rollup")?;
-        Ok(Box::new(WorkingSet::start(host, &scope.target, scope.start)))
+        Ok(Box::new(WorkingSet::start(host, &scope.target)))
     },
 };
 
@@ -84,10 +98,7 @@ struct Rollup {
 /// A row.
 #[derive(Clone, Debug)]
 struct Row {
-    pid: u32,
     comm: String,
-    /// CLOCK_MONOTONIC, ns.
-    at: u64,
     window: u64,
     found: Rollup,
     cost: u64,
@@ -95,7 +106,8 @@ struct Row {
 
 #[derive(Debug, Default)]
 struct Shared {
-    rows: Mutex<Vec<Row>>,
+    /// Of each process the last that was found since somebody fetched.
+    rows: Mutex<BTreeMap<u32, Row>>,
     /// A process that was left out, because it has too many pages.
     left_out: Mutex<Option<String>>,
     stop: AtomicBool,
@@ -108,17 +120,16 @@ fn locked<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
 struct WorkingSet {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
-    start: u64,
     told: bool,
 }
 
 impl WorkingSet {
-    fn start(host: &Host, target: &Target, start: u64) -> Self {
+    fn start(host: &Host, target: &Target) -> Self {
         let shared = Arc::new(Shared::default());
         let (of_thread, target, host) = (Arc::clone(&shared), target.clone(), Host::at(host.root()));
         let thread = std::thread::Builder::new().name("working set".into());
         let thread = thread.spawn(move || run(&of_thread, &host, &target)).ok();
-        WorkingSet { shared, thread, start, told: false }
+        WorkingSet { shared, thread, told: false }
     }
 }
 
@@ -134,11 +145,10 @@ impl Drop for WorkingSet {
 
 impl Reader for WorkingSet {
     fn read(&mut self, _host: &Host, out: &mut Out<'_>) -> Result<(), Unavailable> {
-        for row in std::mem::take(&mut *locked(&self.shared.rows)) {
+        for (pid, row) in std::mem::take(&mut *locked(&self.shared.rows)) {
             let comm = out.text(&row.comm);
-            let at = row.at.saturating_sub(self.start) as i64;
             let Rollup { referenced, resident, huge } = row.found;
-            out.row(0, &[row.pid.into(), comm, at, row.window as i64, referenced, resident, huge, row.cost as i64]);
+            out.row(0, &[pid.into(), comm, referenced, resident, huge, row.window as i64, row.cost as i64]);
         }
         if let Some(left_out) =
             locked(&self.shared.left_out).take().filter(|_| !std::mem::replace(&mut self.told, true))
@@ -178,6 +188,7 @@ fn run(shared: &Shared, host: &Host, target: &Target) {
         if !cleared.is_empty() && rest(shared, begin + WINDOW) {
             return;
         }
+        let mut rows = BTreeMap::new();
         for (pid, since, clearing) in cleared {
             let before = own_time();
             let at = host.now();
@@ -186,9 +197,11 @@ fn run(shared: &Shared, host: &Host, target: &Target) {
             let Some(found) = rollup(&text) else { continue };
             let comm = host.read_text(&format!("/proc/{pid}/comm")).unwrap_or_default();
             let cost = (own_time().saturating_sub(before) + clearing).as_nanos() as u64;
-            let row = Row { pid, comm: comm.trim().to_owned(), at, window: at.saturating_sub(since), found, cost };
-            locked(&shared.rows).push(row);
+            let row = Row { comm: comm.trim().to_owned(), window: at.saturating_sub(since), found, cost };
+            rows.insert(pid, row);
         }
+        // All at once: a read has all processes, or none.
+        *locked(&shared.rows) = rows;
         next = begin + EVERY.max(own_time().saturating_sub(cost) * BUDGET);
     }
 }
