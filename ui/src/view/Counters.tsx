@@ -11,7 +11,7 @@ import { Sparkline } from "./Sparkline";
 
 /** Pages that tell something of the same without counters. */
 const INSTEAD: [page: string, text: string][] = [
-  ["cpu", "the speed of the CPUs"], ["instructions", "what loops and instructions wait for"], ["jvm", "how far the code of JVMs is spread"], ["sharing", "cache lines that threads share"],
+  ["cpu", "the speed of the CPUs"], ["instructions", "what loops and instructions wait for"], ["code", "over how much memory code is spread"], ["sharing", "cache lines that threads share"],
 ];
 
 const perCent = (share: number) => `${fixed(100 * share, 1)} %`;
@@ -20,15 +20,24 @@ const colorOf = (id: string) => lineColor(COLORS[id] ?? 9);
 
 const DIRECTION = { better: "more is better", worse: "less is better", neutral: "" };
 
-/** Why a recording has none, and what would give them. */
-function None({ of, run }: { of: CountersOfRun; run: number }) {
-  if (!of.missing) return null;
-  const { why, remedy } = of.missing;
+/** Why recordings have none, and what would give them. */
+function None({ runs }: { runs: CountersOfRun[] }) {
+  const reasons = new Map<string, number[]>();
+  runs.forEach(({ missing }, run) => {
+    if (missing) reasons.set(missing.why, [...(reasons.get(missing.why) ?? []), run]);
+  });
   return (
-    <p>
-      <RunName run={run} />: no hardware counters: {why}.
-      {remedy && <span class="quiet"> What would give them: {remedy}.</span>}
-    </p>
+    <>
+      {[...reasons].map(([why, of]) => {
+        const remedy = runs[of[0] as number]?.missing?.remedy;
+        return (
+          <p key={why}>
+            {of.map((run, i) => <span key={run}>{i > 0 && ", "}<RunName run={run} /></span>)}: no hardware counters: {why}.
+            {remedy && <span class="quiet"> What would give them: {remedy}.</span>}
+          </p>
+        );
+      })}
+    </>
   );
 }
 
@@ -196,7 +205,7 @@ export function Counters({ counters }: { counters: AllCounters }) {
   const kinds = counters.runs.map((r) => r.kind ?? "a CPU that it does not name");
   return (
     <>
-      {counters.runs.map((r, run) => <None key={run} of={r} run={run} />)}
+      <None runs={counters.runs} />
       {!counters.alike && (
         <p class="counters-kinds">
           The CPUs are of different kinds ({[...new Set(kinds)].join(", ")}): each maker counts slots, stalls and misses of caches in its own way, so that only instructions, branches and page walks are
