@@ -1,5 +1,5 @@
 //! Files of other profilers: the first byte chooses between perf.data, JFR and what is told apart by its content (perf script, collapsed stacks, pprof,
-//! JFR, GC logs).
+//! JFR, GC logs, perf stat, archives of APerf).
 #![no_main]
 
 use import::{Options, Profile, jfr, parse, perf};

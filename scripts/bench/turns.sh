@@ -265,20 +265,32 @@ explained() {
     printf '\n== explain %s\n' "$*"
     "$twinscope" explain "$work/$1.twin" "${@:2}"
 }
-# Finagle with the serial collector and with the parallel one: a handler that allocates much and keeps some of it, and one that only answers.
+# Finagle with other collectors, compilers and pages: a handler that allocates much and keeps some of it, and one that only answers.
 bench_finagle() {
-    local classes=$work/classes many=$((cpus * 8)) kind what kib mib collector heap=(-Xmx256m -Xmn64m)
+    local classes=$work/classes many=$((cpus * 8)) pair what kib mib slow good heap=(-Xmx256m -Xmn64m)
     missing javac mvn wrk && return
     [[ -n $(ls "$cache/finagle" 2>/dev/null) ]] || mvn -q -B -f "$folder/finagle/pom.xml" dependency:copy-dependencies "-DoutputDirectory=$cache/finagle" >"$work/mvn" 2>&1 ||
         { echo "SKIPPED: $name: Maven: $(grep -m 1 ERROR "$work/mvn")" >&2; return; }
     javac -cp "$cache/finagle/*" -d "$classes" "$folder/FinagleHello.java" 2>"$work/javac" || { echo "SKIPPED: $name: $(tail -n 1 "$work/javac")" >&2; return; }
-    for kind in "allocates 64 80" "answers 0 0"; do
-        read -r what kib mib <<<"$kind"
-        for collector in Serial Parallel; do
-            recorded "$what-$collector" $many java "${heap[@]}" "-XX:+Use${collector}GC" -cp "$classes:$cache/finagle/*" FinagleHello $port "$kib" "$mib" || return 0
-        done
-        explained "$what-Serial" --against "$work/$what-Parallel.twin"
-        explained "$what-Serial" --against "$work/$what-Parallel.twin" --tail
+    # What it does; KiB that a request allocates, MiB that are kept; options of the slower run, and of the other.
+    for pair in \
+        "allocates;64;80;-XX:+UseSerialGC;-XX:+UseParallelGC" \
+        "answers;0;0;-XX:+UseSerialGC;-XX:+UseParallelGC" \
+        "short-pauses;64;0;-XX:+UseG1GC -XX:MaxGCPauseMillis=1;-XX:+UseParallelGC" \
+        "first-compiler;0;0;-XX:TieredStopAtLevel=1;-XX:TieredStopAtLevel=4" \
+        "interpreted;0;0;-Xint;-XX:TieredStopAtLevel=4" \
+        "small-pages;64;80;-XX:-UseTransparentHugePages;-XX:+UseTransparentHugePages"; do
+        IFS=';' read -r what kib mib slow good <<<"$pair"
+        # Options are words.
+        # shellcheck disable=SC2086
+        {
+            [[ $what != short-pauses ]] || heap=(-Xmx1g)
+            recorded "$what-slow" $many java "${heap[@]}" $slow -cp "$classes:$cache/finagle/*" FinagleHello $port "$kib" "$mib" || return 0
+            recorded "$what-good" $many java "${heap[@]}" $good -cp "$classes:$cache/finagle/*" FinagleHello $port "$kib" "$mib" || return 0
+            heap=(-Xmx256m -Xmn64m)
+        }
+        explained "$what-slow" --against "$work/$what-good.twin"
+        explained "$what-slow" --against "$work/$what-good.twin" --tail
     done
 }
 # A server that is as fast as ever but for pauses of its collector, which one request in fifty meets.

@@ -8,8 +8,8 @@ use std::path::PathBuf;
 /// Make a recording of what another profiler wrote.
 #[derive(Args, Debug)]
 pub struct Import {
-    /// perf.data, the output of perf script, collapsed stacks, pprof, a JFR recording or the log of a JVM's garbage collections; recognised by
-    /// content
+    /// perf.data, the output of perf script, collapsed stacks, pprof, a JFR recording, the log of a JVM's garbage collections, the output of perf stat -I
+    /// -j or -x, a recording of APerf (archive or folder) or the CSV of perfspect metrics; recognised by content
     #[arg(value_name = "FILE")]
     input: PathBuf,
 
@@ -26,6 +26,10 @@ pub struct Import {
     #[arg(long, value_name = "TIME", default_value = "1ms", value_parser = recorder::duration)]
     count: std::time::Duration,
 
+    /// The microarchitecture that counted, such as neoverse-v2, sapphire-rapids or zen4; for counts of perf stat whose codes or slots differ by CPU
+    #[arg(long, value_name = "NAME", value_parser = microarchitecture)]
+    cpu: Option<String>,
+
     /// Keep addresses; by default they are looked up in the programs and the kernel of this machine, if build ids match
     #[arg(long)]
     no_symbols: bool,
@@ -33,6 +37,15 @@ pub struct Import {
     /// Replace the recording if it exists
     #[arg(long)]
     force: bool,
+}
+
+/// A microarchitecture that the groups of counters know.
+fn microarchitecture(text: &str) -> Result<String, String> {
+    let known = ::import::microarchitectures();
+    if known.contains(&text) {
+        return Ok(text.to_owned());
+    }
+    Err(format!("they are {}", known.join(", ")))
 }
 
 /// Imports and says what came of it. Returns the exit code.
@@ -45,6 +58,7 @@ pub fn import(options: &Import) -> Result<u8> {
         event: options.event.clone(),
         count: i64::try_from(options.count.as_nanos()).unwrap_or(i64::MAX),
         symbols: !options.no_symbols,
+        cpu: options.cpu.clone(),
     };
     let (format, profile) = ::import::import(&options.input, &output, options.force, &asked)?;
     let weight: f64 = profile.samples.iter().map(|s| s.weight as f64).sum::<f64>() / 1e9;
@@ -59,6 +73,9 @@ pub fn import(options: &Import) -> Result<u8> {
         ("allocation", "sample of allocations", "samples of allocations"),
         ("jvm_pause", "pause", "pauses"),
         ("jvm_cpu", "look at CPU use", "looks at CPU use"),
+        ("pmu", "row of hardware counters", "rows of hardware counters"),
+        ("pmu_raw", "count", "counts"),
+        ("pmu_metric", "value of other metrics", "values of other metrics"),
     ] {
         if let Some((_, rows)) = events.iter().find(|(name, _)| *name == table) {
             parts.push(format!("{rows} {}", if *rows == 1 { one } else { many }));

@@ -163,7 +163,7 @@ fn warm_up(runs: &[Run], windows: &[Window], sides: [&[usize]; 2]) -> Option<Cau
         return None;
     }
     let text = format!(
-        "The JVM of {} was still compiling: {:.0} % of a CPU in the second half of the run, {:.0} % in {}. What differs may be warm-up:          let both run longer, and compare windows late in them (--from).",
+        "The JVM of {} was still compiling: {:.0} % of a CPU in the second half of the run, {:.0} % in {}. What differs may be warm-up: let both run longer, and compare windows late in them (--from).",
         cold.name,
         most * 100.0,
         least * 100.0,

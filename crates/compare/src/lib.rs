@@ -7,6 +7,7 @@ pub mod cautions;
 mod comparison;
 mod concurrency;
 mod condition;
+pub mod counted;
 mod difference;
 pub mod facts;
 mod headline;

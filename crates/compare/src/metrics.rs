@@ -102,7 +102,7 @@ impl<'a> Metrics<'a> {
             if matches!(metric.compare, Compare::Never | Compare::Equality) {
                 continue;
             }
-            if table.name == "pmu" && counters::is_of_one_cpu(metric.name) && !cpus_are_alike(runs) {
+            if table.name == "pmu" && counters::is_of_one_cpu(metric.name) && !crate::counted::are_alike(runs) {
                 let why = "other CPUs count it in another way: look at both sides by themselves (query, or the page)";
                 self.not_compared(metric.full_name(), why);
                 continue;
@@ -314,15 +314,6 @@ impl<'a> Metrics<'a> {
         };
         Some(Candidate { difference, statistics: found, separation, floor, needs: None })
     }
-}
-
-/// Whether the CPUs of all runs that counted are of one kind.
-fn cpus_are_alike(runs: &[Run]) -> bool {
-    let kinds = runs.iter().flat_map(|run| {
-        let facts = run.recording.facts().into_iter();
-        facts.filter(|fact| fact.category == "pmu" && fact.name == "microarchitecture").map(|fact| fact.value)
-    });
-    kinds.collect::<BTreeSet<String>>().len() <= 1
 }
 
 /// The least difference that anyone would care about, per second: what the metric says of itself, else by its unit.

@@ -3,10 +3,13 @@
 
 mod formula;
 mod microarchitecture;
+mod names;
 mod read;
+pub mod tables;
 
 pub use formula::{Formula, Operator, Sum};
 pub use microarchitecture::{Identity, identities, microarchitecture};
+pub use names::{Machine, Maker, Named, Plan};
 pub use read::{CONSTANTS, Direction, Encoding, Event, Group, HARDWARE, Metric, Section, number, read};
 
 use std::sync::OnceLock;
@@ -21,6 +24,18 @@ pub fn groups() -> &'static [Group] {
     static GROUPS: OnceLock<Vec<Group>> = OnceLock::new();
     // The build has read them all.
     GROUPS.get_or_init(|| FILES.iter().filter_map(|(name, text)| read(name, text).ok()).collect())
+}
+
+/// The microarchitectures that groups know, in the order of the files.
+pub fn microarchitectures() -> Vec<&'static str> {
+    let mut names: Vec<&str> = Vec::new();
+    for name in groups().iter().flat_map(|group| &group.sections).flat_map(|section| &section.cpus) {
+        if name != "generic" && !names.contains(&name.as_str()) {
+            names.push(name);
+        }
+    }
+    names.sort_unstable();
+    names
 }
 
 /// Whether a metric of the table `pmu` means the same only on CPUs of one kind.

@@ -37,6 +37,8 @@ pub struct Section {
 pub struct Event {
     /// The column that it fills, or a name for formulas only.
     pub name: String,
+    /// How its maker calls it; empty where no list has it.
+    pub maker: String,
     /// How it is told to the kernel.
     pub encoding: Encoding,
     /// In the kernel only.
@@ -149,10 +151,11 @@ impl Reader {
             return Ok(());
         }
         let is_inside = line.starts_with([' ', '\t']);
-        let line = line.split_once(" #").map_or(line, |(line, _)| line).trim();
+        let (line, comment) = line.split_once(" #").unwrap_or((line, ""));
+        let line = line.trim();
         match line.split_once(' ') {
             _ if line.is_empty() => Ok(()),
-            _ if is_inside && self.in_events => self.event(line),
+            _ if is_inside && self.in_events => self.event(line, comment.trim()),
             _ if is_inside => self.about_metric(line),
             Some(("column", rest)) => {
                 let (name, help) = rest.split_once(':').ok_or("expected column NAME: what it counts")?;
@@ -186,7 +189,7 @@ impl Reader {
         }
     }
 
-    fn event(&mut self, line: &str) -> Result<(), String> {
+    fn event(&mut self, line: &str, maker: &str) -> Result<(), String> {
         let section = self.group.sections.last_mut().ok_or("no events were begun")?;
         let (name, rest) = line.split_once([' ', '\t']).ok_or("expected NAME ENCODING or NAME = FORMULA")?;
         let (name, rest) = (word(name)?, rest.trim());
@@ -198,7 +201,7 @@ impl Reader {
             return Ok(());
         }
         let (encoding, mut words) = rest.split_once([' ', '\t']).unwrap_or((rest, ""));
-        let mut event = Event { name, ..Event::default() };
+        let mut event = Event { name, maker: maker.to_owned(), ..Event::default() };
         if let Some((before, only)) = words.split_once("only:") {
             event.only = only.trim().to_owned();
             words = before;

@@ -2,6 +2,7 @@
 
 use crate::answer::{Explanation, NotEvaluated, Note, Outcome};
 use crate::budget::{Budget, STATES, State};
+use crate::cause::counted::Counted;
 use crate::cause::instructions::Instructions;
 use crate::cause::sharing::Shared;
 use crate::cause::speed::Speeds;
@@ -184,6 +185,7 @@ fn tables<'a>(
         instructions: Instructions::of(runs, side, windows, units),
         sharing: Shared::of(runs, side, windows),
         speeds: Speeds::of(runs, side, windows),
+        counted: Counted::of(runs, side, windows),
         cgroups: runs.iter().zip(side).flat_map(|(run, side)| own::cgroups(run, *side, &names)).collect(),
         runs: runs.iter().zip(side).zip(windows).map(of_run).collect(),
         measures: measures(runs, side, windows, budget),

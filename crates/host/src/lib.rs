@@ -33,6 +33,7 @@ pub mod settings;
 pub mod speed;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+pub mod wake;
 
 pub use error::ReadError;
 pub use ethtool::{DriverStatistics, Setting};

@@ -1,11 +1,12 @@
-//! Recordings from what other profilers wrote: perf.data, the text of `perf script`, collapsed stacks, pprof, JFR, GC logs. What a file is, its content says. All bytes are
-//! foreign: what cannot be read is said and left out, and nothing ends the program.
+//! Recordings from what other tools wrote: perf.data, the text of `perf script`, collapsed stacks, pprof, JFR, GC logs, counts of `perf stat`, APerf and PerfSpect. What a file is,
+//! its content says. All bytes are foreign: what cannot be read is said and left out, and nothing ends the program.
 
 mod bytes;
-mod counters;
+mod counts;
 mod folded;
 mod gclog;
 pub mod jfr;
+mod pauses;
 pub mod perf;
 mod pprof;
 mod profile;
@@ -15,6 +16,7 @@ mod script;
 mod symbols;
 mod tables;
 
+pub use ::counters::microarchitectures;
 pub use profile::{Place, Profile, Sample};
 pub use resolve::{Left, Resolved, resolve};
 
@@ -37,6 +39,12 @@ pub enum Format {
     Jfr,
     /// The log of a JVM's garbage collections.
     GcLog,
+    /// What `perf stat -I` counted, with `-j` or `-x`.
+    PerfStat,
+    /// A recording of APerf: an archive, its folder, or the file of its counters.
+    Aperf,
+    /// The metrics of PerfSpect, as CSV.
+    PerfSpect,
 }
 
 impl Format {
@@ -49,6 +57,9 @@ impl Format {
             Format::Pprof => "pprof",
             Format::Jfr => "JFR",
             Format::GcLog => "a GC log",
+            Format::PerfStat => "perf stat",
+            Format::Aperf => "APerf",
+            Format::PerfSpect => "PerfSpect",
         }
     }
 }
@@ -87,11 +98,13 @@ pub struct Options {
     pub count: i64,
     /// Whether addresses are looked up in the programs of this machine.
     pub symbols: bool,
+    /// The microarchitecture that counted, as the files of `counters/` call it; for codes and formulas that differ by CPU.
+    pub cpu: Option<String>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { event: None, count: 1_000_000, symbols: true }
+        Options { event: None, count: 1_000_000, symbols: true, cpu: None }
     }
 }
 
@@ -105,6 +118,11 @@ const MOST: u64 = 4 << 30;
 pub fn read(path: &Path, options: &Options) -> Result<(Format, Profile), Error> {
     let io = |why| Error::Io { path: path.to_owned(), why };
     let unreadable = |why: String| Error::Unreadable { path: path.to_owned(), why };
+    if path.is_dir() {
+        let mut profile = Profile::new(options.clone());
+        counts::aperf::read_folder(path, &mut profile).map_err(unreadable)?;
+        return whole(path, Format::Aperf, profile);
+    }
     let mut file = File::open(path).map_err(io)?;
     let mut start = Vec::new();
     file.by_ref().take(64 << 10).read_to_end(&mut start).map_err(io)?;
@@ -116,6 +134,9 @@ pub fn read(path: &Path, options: &Options) -> Result<(Format, Profile), Error> 
     } else if jfr::looks_like(&start) {
         jfr::read(&mut BufReader::with_capacity(1 << 20, file), &mut profile).map_err(unreadable)?;
         Format::Jfr
+    } else if counts::aperf::looks_like(&start) {
+        counts::aperf::read_beside(path, &mut profile).map_err(unreadable)?;
+        Format::Aperf
     } else {
         let mut all = Vec::new();
         if start.starts_with(&[0x1f, 0x8b]) {
@@ -131,9 +152,15 @@ pub fn read(path: &Path, options: &Options) -> Result<(Format, Profile), Error> 
         }
         parse(&all, &mut profile).map_err(unreadable)?
     };
+    whole(path, format, profile)
+}
+
+/// What was read, if that is anything.
+fn whole(path: &Path, format: Format, profile: Profile) -> Result<(Format, Profile), Error> {
     if profile.is_empty() {
         let why = profile.notes().first().map_or(String::new(), |note| format!(": {note}"));
-        return Err(unreadable(format!("{} without anything that can be taken{why}", format.name())));
+        let why = format!("{} without anything that can be taken{why}", format.name());
+        return Err(Error::Unreadable { path: path.to_owned(), why });
     }
     Ok((format, profile))
 }
@@ -155,6 +182,18 @@ pub fn parse(bytes: &[u8], profile: &mut Profile) -> Result<Format, String> {
         jfr::read(&mut &*bytes, profile)?;
         return Ok(Format::Jfr);
     }
+    if counts::archive::looks_like(bytes) {
+        counts::aperf::read_archive(bytes, profile)?;
+        return Ok(Format::Aperf);
+    }
+    if text && counts::perf_stat::looks_like(bytes) {
+        counts::perf_stat::read(bytes, profile)?;
+        return Ok(Format::PerfStat);
+    }
+    if text && counts::perfspect::looks_like(bytes) {
+        counts::perfspect::read(bytes, profile);
+        return Ok(Format::PerfSpect);
+    }
     if text && gclog::looks_like(bytes) {
         gclog::read(bytes, profile);
         return Ok(Format::GcLog);
@@ -166,9 +205,9 @@ pub fn parse(bytes: &[u8], profile: &mut Profile) -> Result<Format, String> {
     match pprof::read(bytes, profile) {
         Ok(()) => Ok(Format::Pprof),
         Err(why) if text => Err(format!(
-            "neither perf.data, the text of perf script, collapsed stacks (\"main;work 12\"), JFR, a GC log nor pprof ({why})"
+            "neither perf.data, the text of perf script, collapsed stacks (\"main;work 12\"), JFR, a GC log, counts of perf stat, PerfSpect nor pprof ({why})"
         )),
-        Err(why) => Err(format!("neither perf.data, JFR nor pprof ({why})")),
+        Err(why) => Err(format!("neither perf.data, JFR, a recording of APerf nor pprof ({why})")),
     }
 }
 

@@ -1,7 +1,7 @@
 //! A profile on its way into a recording: places and stacks by number, samples.
 
 use crate::tables::{FRAME, SAMPLE, STACK};
-use crate::{Error, Format, Options, counters};
+use crate::{Error, Format, Options, pauses};
 use model::{Coverage, Fact, Manifest, NULL, Rows, Status, Symbols, Table};
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -222,10 +222,11 @@ impl Profile {
         let end = lasts.max().unwrap_or(0).saturating_sub(start).max(1);
         let whole = self.manifest.duration.unwrap_or(0).max(end);
         let tick = TICK.max(whole / MOST_TICKS);
-        counters::derive(self, start, start.saturating_add(whole), tick);
+        pauses::derive(self, start, start.saturating_add(whole), tick);
         let mut writer = Writer::create(output, replace, i64::MAX)?;
         let is_there = |chart: &&model::Chart| self.tables.iter().any(|events| events.table.name == chart.table);
-        let charts: Vec<model::Chart> = model::jvm::CHARTS.iter().filter(is_there).copied().collect();
+        let charts: Vec<model::Chart> =
+            model::jvm::CHARTS.iter().chain(::counters::tables::CHARTS).filter(is_there).copied().collect();
         writer.source("import", "imported profile", 0, &charts);
         let ids = [writer.define("import", &FRAME), writer.define("import", &STACK), writer.define("import", &SAMPLE)];
         let number = |n: u32| if n == 0 { NULL } else { i64::from(n) };

@@ -39,6 +39,8 @@ pub enum Page {
     Sharing,
     /// Java virtual machines: pauses, heap, compilers.
     Jvm,
+    /// Hardware counters: what instructions cost, and what cycles went into.
+    Counters,
     /// Over how much memory the code is spread that programs ran.
     Code,
     /// The machines themselves: what a system call, a load from memory and such take on each.
@@ -49,7 +51,7 @@ pub enum Page {
 
 impl Page {
     /// Every page, in order.
-    pub const ALL: [Page; 19] = [
+    pub const ALL: [Page; 20] = [
         Page::TimeBudget,
         Page::Requests,
         Page::Cpu,
@@ -66,6 +68,7 @@ impl Page {
         Page::Instructions,
         Page::Sharing,
         Page::Jvm,
+        Page::Counters,
         Page::Code,
         Page::Machine,
         Page::Recorder,
@@ -89,6 +92,7 @@ impl Page {
             Page::Calls => "calls",
             Page::Instructions => "instructions",
             Page::Sharing => "sharing",
+            Page::Counters => "counters",
             Page::Jvm => "jvm",
             Page::Code => "code",
             Page::Machine => "machine",
@@ -114,6 +118,7 @@ impl Page {
             Page::Calls => "System calls",
             Page::Instructions => "Instructions",
             Page::Sharing => "Sharing",
+            Page::Counters => "Counters",
             Page::Jvm => "JVM",
             Page::Code => "Code",
             Page::Machine => "Machine",

@@ -87,6 +87,7 @@ pub(crate) fn head(
         instructions: instructions.map(|made| made.spec.clone()),
         sharing: None,
         jvm: None,
+        counters: None,
         code: None,
         machine: None,
         pages: page_specs(comparison, pages),

@@ -7,6 +7,7 @@ mod bundle;
 mod charts;
 mod code;
 mod columns;
+mod counters;
 mod events;
 mod experiment;
 mod explained;
@@ -105,6 +106,10 @@ pub fn report(runs: &[Run], comparison: &Comparison, options: &Explain) -> Resul
         if jvms.is_some() {
             summed::page(&mut pages, Page::Jvm).view = Some(View::Jvm);
         }
+        let counted = counters::counters(runs, comparison);
+        if counted.is_some() {
+            summed::page(&mut pages, Page::Counters).view = Some(View::Counters);
+        }
         let code = code::code(runs, comparison);
         if code.is_some() {
             summed::page(&mut pages, Page::Code).view = Some(View::Code);
@@ -133,12 +138,16 @@ pub fn report(runs: &[Run], comparison: &Comparison, options: &Explain) -> Resul
         if let Some(jvms) = &jvms {
             blocks.push((jvm::BLOCK.to_owned(), html::pack(&serde_json::to_vec(jvms)?)?));
         }
+        if let Some(counted) = &counted {
+            blocks.push((counters::BLOCK.to_owned(), html::pack(&serde_json::to_vec(counted)?)?));
+        }
         if let Some(code) = &code {
             blocks.push((code::BLOCK.to_owned(), html::pack(&serde_json::to_vec(code)?)?));
         }
         blocks.push((head::SET_UP.to_owned(), html::pack(&serde_json::to_vec(&head::set_up(runs))?)?));
         let mut head = head::head(runs, comparison, &explained, &mut pages, (spec, requests, instructions.as_ref()))?;
         head.sharing = shared.map(|_| bundle::BlockRef { block: sharing::BLOCK.into() });
+        head.counters = counted.map(|_| bundle::BlockRef { block: counters::BLOCK.into() });
         head.code = code.map(|_| bundle::BlockRef { block: code::BLOCK.into() });
         head.machine = machine;
         head.jvm = jvms.map(|_| bundle::BlockRef { block: jvm::BLOCK.into() });

@@ -4,7 +4,8 @@ use crate::columns::{Column, Columns};
 use crate::rows::Rows;
 use model::NULL;
 use query::Run;
-use std::collections::HashMap;
+use query::profile::{identity, of_tier, stage};
+use std::collections::{BTreeMap, HashMap};
 
 /// Callers beyond this depth are cut off: a stack in a damaged dictionary could be endless.
 const DEEPEST: usize = 2000;
@@ -16,6 +17,8 @@ struct Dictionary {
     stacks: HashMap<i64, (i64, i64)>,
     /// By frame: its number among all recordings' frames.
     frames: HashMap<i64, u32>,
+    /// Of functions that a virtual machine runs, by that number: the last stage in this recording, and its kind.
+    stages: BTreeMap<u32, (u32, u32)>,
     /// By stack: its node, once it was asked for.
     nodes: HashMap<i64, u32>,
 }
@@ -24,8 +27,8 @@ struct Dictionary {
 #[derive(Debug, Default)]
 pub(crate) struct Stacks {
     dictionaries: Vec<Dictionary>,
-    /// Function, module, kind, file and line; by frame.
-    frames: Vec<[u32; 4]>,
+    /// Function, module, kind, file and line, and the stage of the kind; by frame.
+    frames: Vec<[u32; 5]>,
     frame_numbers: HashMap<[u32; 3], u32>,
     /// Caller's node (0 for none) and frame, by node − 1.
     nodes: Vec<(u32, u32)>,
@@ -44,7 +47,8 @@ impl Stacks {
             if let Some(frames) = Rows::load(run, "frame") {
                 let ids = frames.ids();
                 let (functions, modules) = (frames.cells("function"), frames.cells("module"));
-                let (kinds, sources) = (frames.texts("kind", columns), frames.texts("source", columns));
+                let (kinds, tiers) = (frames.cells("kind"), frames.cells("tier"));
+                let sources = frames.texts("source", columns);
                 for (i, &id) in ids.iter().enumerate() {
                     let text = |cells: &[i64]| cells.get(i).and_then(|&c| frames.text(c)).unwrap_or("");
                     let module = text(&modules);
@@ -56,9 +60,18 @@ impl Stacks {
                         "" => format!("[{module}]"),
                         function => function.to_owned(),
                     };
-                    let key = [columns.string(&name), columns.string(module), kinds.get(i).copied().unwrap_or(0)];
-                    let source = sources.get(i).copied().unwrap_or(0);
-                    let number = number(&mut all.frames, &mut all.frame_numbers, key, source);
+                    let kind = of_tier(text(&kinds), tiers.get(i).copied().unwrap_or(NULL));
+                    let key = [&name, module, identity(kind)].map(|text| columns.string(text));
+                    let number = number(&mut all.frames, &mut all.frame_numbers, key, sources.get(i).copied());
+                    let now = (stage(kind), columns.string(kind));
+                    if now.0 > 0 {
+                        let of_run = dictionary.stages.entry(number).or_insert(now);
+                        *of_run = (*of_run).max(now);
+                        if let Some([_, _, shown, _, at]) = all.frames.get_mut(number as usize).filter(|f| f[4] < now.0)
+                        {
+                            (*at, *shown) = now;
+                        }
+                    }
                     dictionary.frames.insert(id, number);
                 }
             }
@@ -96,7 +109,7 @@ impl Stacks {
         for (id, frame) in path.into_iter().rev() {
             let frame = match frame {
                 Some(frame) => frame,
-                None => number(&mut self.frames, &mut self.frame_numbers, self.unknown, 0),
+                None => number(&mut self.frames, &mut self.frame_numbers, self.unknown, None),
             };
             let nodes = &mut self.nodes;
             node = *self.node_numbers.entry((node, frame)).or_insert_with(|| {
@@ -114,15 +127,28 @@ impl Stacks {
         std::iter::from_fn(move || {
             let &(parent, frame) = self.nodes.get((at as usize).checked_sub(1)?)?;
             at = parent;
-            self.frames.get(frame as usize).map(|&[function, module, kind, _]| [function, module, kind])
+            self.frames.get(frame as usize).map(|&[function, module, kind, ..]| [function, module, kind])
         })
     }
 
-    /// Writes the tables `frame` and `stack`.
+    /// Writes the tables `frame`, `frame_kind` and `stack`.
     pub(crate) fn finish(self, columns: &mut Columns) {
         let of = |part: usize| self.frames.iter().filter_map(|f| f.get(part)).copied().collect::<Vec<u32>>();
         let names = [("function", 0), ("module", 1), ("kind", 2), ("source", 3)];
         columns.table("frame", &names.map(|(name, part)| Column::text(name, of(part))));
+        let mut ran = [Vec::new(), Vec::new(), Vec::new()];
+        for (run, dictionary) in (0..).zip(&self.dictionaries) {
+            for (&frame, &(at, kind)) in &dictionary.stages {
+                if self.frames.get(frame as usize).is_some_and(|f| f[4] != at) {
+                    ran.iter_mut().zip([run, frame, kind]).for_each(|(column, cell)| column.push(cell));
+                }
+            }
+        }
+        let [runs, frames, kinds] = ran;
+        columns.table(
+            "frame_kind",
+            &[Column::exact("run", runs), Column::rising("frame", frames), Column::text("kind", kinds)],
+        );
         columns.table(
             "stack",
             &[
@@ -134,9 +160,9 @@ impl Stacks {
 }
 
 /// The number of a frame, from function, module and kind.
-fn number(frames: &mut Vec<[u32; 4]>, known: &mut HashMap<[u32; 3], u32>, key: [u32; 3], source: u32) -> u32 {
+fn number(frames: &mut Vec<[u32; 5]>, known: &mut HashMap<[u32; 3], u32>, key: [u32; 3], source: Option<u32>) -> u32 {
     *known.entry(key).or_insert_with(|| {
-        frames.push([key[0], key[1], key[2], source]);
+        frames.push([key[0], key[1], key[2], source.unwrap_or(0), 0]);
         frames.len() as u32 - 1
     })
 }

@@ -39,7 +39,9 @@ pub(crate) fn add(runs: &[Run], comparison: &Comparison, pages: &mut [PageData])
                 && !table.is_long()
                 && !table.events
                 && !summed::has_histogram(table)
-                && table.states().next().is_none();
+                && table.states().next().is_none()
+                // Ratios of counts are not added up over CPUs: the view of their page has them.
+                && table.name != "pmu";
             if !is_named || done.contains(&table.name) {
                 continue;
             }

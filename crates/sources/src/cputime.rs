@@ -9,6 +9,19 @@ pub(crate) fn own_time() -> Duration {
     Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32)
 }
 
+/// CPU time of all threads of a process so far; `None` where it has ended.
+pub(crate) fn process_time(pid: u32) -> Option<Duration> {
+    let mut clock = 0;
+    // SAFETY: the call writes the number of a clock where it is told to (clock_getcpuclockid(3)).
+    if unsafe { libc::clock_getcpuclockid(pid as libc::pid_t, &raw mut clock) } != 0 {
+        return None;
+    }
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the call writes a time where it is told to; a clock of a process that has ended is refused.
+    let read = unsafe { libc::clock_gettime(clock, &raw mut time) };
+    (read == 0).then(|| Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32))
+}
+
 /// User and kernel time: the run time `total`, divided as `guessed` are; neither ever falls. `before` is what was shown last. It is
 /// `cputime_adjust` of kernel/sched/cputime.c in our words.
 #[cfg(feature = "bpf")]
@@ -33,6 +46,16 @@ pub(crate) fn divide([user, kernel]: [u64; 2], total: u64, before: [u64; 2]) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_process_has_the_time_of_its_threads() {
+        let before = process_time(std::process::id()).unwrap();
+        let thread = std::thread::spawn(|| while own_time() < Duration::from_millis(20) {});
+        thread.join().unwrap();
+        let after = process_time(std::process::id()).unwrap();
+        assert!(after - before >= Duration::from_millis(20), "{before:?} {after:?}");
+        assert_eq!(process_time(4_194_303), None);
+    }
 
     #[test]
     fn run_time_is_divided_as_the_guesses_are() {

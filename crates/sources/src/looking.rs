@@ -2,35 +2,50 @@
 
 use crate::memory::Trouble;
 use crate::stacks::Stacks;
+use host::wake::{Bell, Passing};
 use model::Unavailable;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// What such a thread does, and what it shares with the reads.
 pub(crate) trait Look: Default + Send + 'static {
     /// Of the thread.
     const NAME: &'static str;
 
-    /// Looks at all whose turn it is. How long to wait before the next round.
-    fn round(looker: &Looker<Self>, stacks: &Stacks) -> Duration;
+    /// Looks at all whose turn it is. When the next round is. `came` says that a thread came by one of the places that were waited for.
+    fn round(looker: &Looker<Self>, stacks: &Stacks, came: bool) -> Next;
+}
+
+/// When the next round is.
+#[derive(Debug, Default)]
+pub(crate) struct Next {
+    /// Not before.
+    pub least: Duration,
+    /// Then as soon as a thread comes by one of these places.
+    pub passings: Vec<Arc<Passing>>,
+    /// At the latest.
+    pub most: Duration,
+}
+
+impl From<Duration> for Next {
+    fn from(after: Duration) -> Self {
+        Next { least: after, passings: Vec::new(), most: after }
+    }
 }
 
 /// The thread, and what it found.
 #[derive(Debug)]
 pub(crate) struct Looker<L> {
     found: Mutex<L>,
-    closed: Mutex<bool>,
-    closing: Condvar,
+    closed: AtomicBool,
+    bell: Bell,
 }
 
 impl<L> Looker<L> {
     /// What it shares with the reads.
     pub fn found(&self) -> MutexGuard<'_, L> {
         self.found.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn closed(&self) -> MutexGuard<'_, bool> {
-        self.closed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -45,7 +60,7 @@ pub(crate) struct Looking<L: Look> {
 impl<L: Look> Looking<L> {
     /// Without a thread yet.
     pub fn new(stacks: Stacks) -> Self {
-        let looker = Looker { found: Mutex::default(), closed: Mutex::default(), closing: Condvar::new() };
+        let looker = Looker { found: Mutex::default(), closed: AtomicBool::new(false), bell: Bell::default() };
         Looking { looker: Arc::new(looker), stacks, running: false }
     }
 
@@ -71,16 +86,26 @@ impl<L: Look> Looking<L> {
 
 impl<L: Look> Drop for Looking<L> {
     fn drop(&mut self) {
-        *self.looker.closed() = true;
-        self.looker.closing.notify_all();
+        self.looker.closed.store(true, Ordering::Relaxed);
+        self.looker.bell.ring();
     }
 }
 
 fn run<L: Look>(looker: &Looker<L>, stacks: &Stacks) {
-    while !*looker.closed() {
-        let pause = L::round(looker, stacks);
-        let waited = looker.closing.wait_timeout_while(looker.closed(), pause, |closed| !*closed);
-        drop(waited.unwrap_or_else(PoisonError::into_inner));
+    let is_open = || !looker.closed.load(Ordering::Relaxed);
+    let mut came = false;
+    while is_open() {
+        let next = L::round(looker, stacks, came);
+        let begin = Instant::now();
+        let left = |of: Duration| of.saturating_sub(begin.elapsed());
+        while is_open() && !left(next.least).is_zero() {
+            looker.bell.wait(&[], left(next.least));
+        }
+        // One that came by before is seen at once.
+        came = false;
+        while is_open() && !came && !left(next.most).is_zero() {
+            came = looker.bell.wait(&next.passings, left(next.most));
+        }
     }
 }
 

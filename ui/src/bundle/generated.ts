@@ -256,6 +256,84 @@ export type Comparison = {
   detail: string,
 };
 
+/** Against the baseline. */
+export type CounterChange = {
+  /** Other − baseline. */
+  difference: number,
+  /** Its 95 % interval. */
+  interval: [number, number],
+  /** As a part of the baseline, with its interval; null where the baseline may be 0. */
+  ratio: [number, number, number] | null,
+  /** Whether the interval leaves out 0, and the difference is as large as matters. */
+  differs: boolean,
+};
+
+/** Counters that were on at the same time. */
+export type CounterGroup = {
+  /** Its name. */
+  group: string,
+  /** Share of the time in which it had counters; null where that is not known. */
+  share: number | null,
+  /** What was counted. */
+  events: string,
+  /** What was not, and why; empty where nothing is missing. */
+  absent: string,
+};
+
+/** A metric. */
+export type CounterMetric = {
+  /** Its name: `branch_mpki`. */
+  name: string,
+  /** Its unit; empty where the help says per what it is. */
+  unit: Unit,
+  /** What it says, and how to read it. */
+  help: string,
+  /** Whether more of it is better. */
+  polarity: Polarity,
+  /** Its difference is told as such, not as a ratio. */
+  is_share: boolean,
+  /** The least difference that matters. */
+  floor: number,
+  /** Why runs are not compared by it; null where they are. */
+  not_comparable: string | null,
+  /** By run; null where it was not counted. */
+  values: Array<CounterValue | null>,
+};
+
+/** What a metric was in one run. */
+export type CounterValue = {
+  /** Its mean over the window: the ratio of the sums. */
+  mean: number,
+  /** The group of counters that it is from. */
+  group: string,
+  /** Over the recording, in stretches of equal length; null where it was not counted. */
+  spark: Array<number | null>,
+  /** Against the baseline; null of the baseline, and where they cannot be compared. */
+  change: CounterChange | null,
+};
+
+/** What was counted. */
+export type Counters = {
+  /** By run: what is known of its counters. */
+  runs: Array<CountersOfRun>,
+  /** Whether the CPUs of all runs are of one kind, so that all metrics can be compared. */
+  alike: boolean,
+  /** The metrics, in the order of the groups. */
+  metrics: Array<CounterMetric>,
+};
+
+/** What is known of the counters of a run. */
+export type CountersOfRun = {
+  /** The kind of its CPUs: the microarchitecture, else what they call themselves; null where neither is known. */
+  kind: string | null,
+  /** Why there are none, and what would give them; null where there are. */
+  missing: NoCode | null,
+  /** What slots for operations were used for; null where that was not counted. */
+  topdown: TopDown | null,
+  /** The groups of counters. */
+  groups: Array<CounterGroup>,
+};
+
 /** What a session asks. */
 export type DesignKind = "ab" | "ladder" | "sweep" | "factorial" | "optimise" | "search";
 
@@ -642,6 +720,8 @@ export type Head = {
   sharing: BlockRef | null,
   /** Pauses, heap and options of JVMs, see [`super::Jvms`]; null where none was recorded. */
   jvm: BlockRef | null,
+  /** Hardware counters, see [`super::Counters`]; null where no recording says anything of them. */
+  counters: BlockRef | null,
   /** Over how much memory code is spread: the block of JSON, a `CodeMaps`; null where no recording tells. */
   code: BlockRef | null,
   /** Figures of the machines; null where none were measured. */
@@ -1753,6 +1833,22 @@ export type Tool = {
   version: string,
 };
 
+/** Slots for operations, of which each is used or lost to something: parts of all, 0 to 1. */
+export type TopDown = {
+  /** Work that was kept. */
+  retiring: number,
+  /** Wrong predictions. */
+  bad_speculation: number,
+  /** Waiting for instructions. */
+  frontend_bound: number,
+  /** Waiting for data, and for free units. */
+  backend_bound: number,
+  /** Of waiting for instructions, that for the first of them; null where it was not counted. */
+  fetch_latency: number | null,
+  /** Of waiting for data and units, that for loads and stores; null where it was not counted. */
+  memory_bound: number | null,
+};
+
 /** A trial. */
 export type Trial = {
   /** Its number, from 1. */
@@ -1846,9 +1942,9 @@ export type Verdict = {
 
 /**
  * What a page draws above its charts, from a block of its own: `profile`, `requests`, `instructions`, `sharing`,
- * `jvm`, or `code`.
+ * `jvm`, `counters`, or `code`.
  */
-export type View = "time-budget" | "profiles" | "requests" | "instructions" | "sharing" | "jvm" | "code" | "machine";
+export type View = "time-budget" | "profiles" | "requests" | "instructions" | "sharing" | "jvm" | "counters" | "code" | "machine";
 
 /** A part of the samples that waits for one class of things. */
 export type WaitShare = {

@@ -3,7 +3,7 @@ import { Block } from "./block";
 import { BlockError } from "./container";
 import { Columns } from "./columns";
 import { FORMAT } from "./generated";
-import type { CodeMaps, Head, Jvms, Listings, SetUp, SharedLines } from "./types";
+import type { CodeMaps, Counters, Head, Jvms, Listings, SetUp, SharedLines } from "./types";
 
 /** Reads the head. The error says plainly what is wrong with the file. */
 export function readHead(doc: Document): Head {
@@ -36,6 +36,7 @@ export function readHead(doc: Document): Head {
     instructions: null,
     sharing: null,
     jvm: null,
+    counters: null,
     code: null,
     machine: null,
     compared: 0,
@@ -150,6 +151,11 @@ export function loadSharing(id: string): Promise<SharedLines> {
 /** The block of JVMs. */
 export function loadJvms(id: string): Promise<Jvms> {
   return loadJson<Jvms>(id, (made) => (Array.isArray(made?.runs) ? null : "it holds no recordings"));
+}
+
+/** The block of hardware counters. */
+export function loadCounters(id: string): Promise<Counters> {
+  return loadJson<Counters>(id, (made) => (Array.isArray(made?.runs) && Array.isArray(made?.metrics) ? null : "it holds no metrics"));
 }
 
 /** The block of maps of code. */

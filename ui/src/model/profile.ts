@@ -35,11 +35,19 @@ export function framesOf(columns: Columns, extra: { name: string; kind: string }
   const t = columns.table("frame");
   const text = (column: string) => Array.from({ length: t.rows }, (_, i) => t.text(column, i));
   const kinds = text("kind");
+  const kind = Uint8Array.from([...kinds, ...extra.map((e) => e.kind)], kindOf);
+  const ran = columns.table("frame_kind");
+  const kindIn: Uint8Array[] = [];
+  for (let i = 0; i < ran.rows; i++) {
+    const of = (kindIn[ran.raw("run")[i] as number] ??= kind.slice());
+    of[ran.raw("frame")[i] as number] = kindOf(ran.text("kind", i));
+  }
   return {
     name: [...text("function"), ...extra.map((e) => e.name)],
     module: [...text("module"), ...extra.map(() => "")],
     source: [...text("source"), ...extra.map(() => "")],
-    kind: Uint8Array.from([...kinds, ...extra.map((e) => e.kind)], kindOf),
+    kind,
+    kindIn,
   };
 }
 
@@ -163,7 +171,9 @@ export function titleOf(spec: ProfileSpec, state: string): string {
 
 /** The tree of one run alone. Nodes that only others have are left out. */
 export function ofRun(tree: Tree, run: number): Tree {
-  return { ...tree, self: [tree.self[run] ?? new Float64Array(tree.parent.length)] };
+  const kind = tree.frames.kindIn?.[run];
+  const frames = kind ? { ...tree.frames, kind } : tree.frames;
+  return { ...tree, frames, self: [tree.self[run] ?? new Float64Array(tree.parent.length)] };
 }
 
 /** Processes and their threads that a measure names, those with the most weight first. */

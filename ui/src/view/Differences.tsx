@@ -1,11 +1,11 @@
 // What differs between the recordings, best evidence first: the size of each change, its 95 % interval, and what it means in words.
 import { useMemo, useState } from "preact/hooks";
 import type { Difference } from "../bundle/types";
-import { runColor } from "../model/color";
 import { human } from "../model/units";
 import { changeInWords, differenceInWords, intervalInWords, judgement, labelsInWords, once, perCent, rangeInWords } from "../model/words";
 import { go, param, report, setParam } from "../state";
 import { CopyButton, Query, RunName, nameOf } from "./parts";
+import { Sparkline } from "./Sparkline";
 import { csv } from "../model/csv";
 
 const FIRST = 12;
@@ -15,38 +15,10 @@ function pair<T>(values: readonly T[], run: number): [T | undefined, T | undefin
   return [values[0], values.length > 2 ? values[run] : values[1]];
 }
 
-const W = 132;
-const H = 34;
-
 /** Both series of the window, on one scale. Gaps stay gaps. */
 function Spark({ d }: { d: Difference }) {
   const [a, b] = pair(d.spark, d.run);
-  const all = [...(a ?? []), ...(b ?? [])].filter((x): x is number => x !== null);
-  if (all.length === 0) return <span class="quiet">–</span>;
-  const top = Math.max(...all, 0);
-  const low = Math.min(...all, 0);
-  const y = (v: number) => H - 2 - ((v - low) / (top - low || 1)) * (H - 4);
-  const path = (values: (number | null)[]) => {
-    let out = "";
-    let pen = false;
-    values.forEach((v, i) => {
-      if (v === null) {
-        pen = false;
-        return;
-      }
-      const x = values.length > 1 ? (i / (values.length - 1)) * (W - 2) + 1 : W / 2;
-      const alone = !pen && (values[i + 1] ?? null) === null;
-      out += `${pen ? "L" : "M"}${x.toFixed(1)} ${y(v).toFixed(1)}${alone ? "h0.01" : ""}`;
-      pen = true;
-    });
-    return out;
-  };
-  return (
-    <svg class="spark" width={W} height={H} viewBox={`0 0 ${W} ${H}`} aria-hidden="true">
-      {a && <path d={path(a)} stroke={runColor(0)} />}
-      {b && <path d={path(b)} stroke={runColor(d.run)} />}
-    </svg>
-  );
+  return <Sparkline lines={[{ values: a ?? [], run: 0 }, { values: b ?? [], run: d.run }]} />;
 }
 
 /** The change as a point with its interval, on a scale of doublings that all rows share. */

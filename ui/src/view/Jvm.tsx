@@ -8,6 +8,7 @@ import { clock, columnScale, fixed, human, inScale, timeStep } from "../model/un
 import { choose, chosen, offsets, report, type Stretch, view, windows } from "../state";
 import { type ColumnOf, DataTable } from "./DataTable";
 import { JvmCode } from "./JvmCode";
+import { type NumberRow, Numbers } from "./Numbers";
 import { CopyButton, Guard, nameOf, RunName, useWidth } from "./parts";
 import { GUTTER, RIGHT } from "./Plot";
 
@@ -189,8 +190,7 @@ function Legend({ runs }: { runs: JvmsOfRun[] }) {
 }
 
 /** The pauses of the window in numbers, by run. */
-function Numbers({ jvms }: { jvms: Jvms }) {
-  const { runs } = report();
+function PauseNumbers({ jvms }: { jvms: Jvms }) {
   const all = windows.value;
   const of = jvms.runs.map((run, r) => {
     const w = all[r] ?? { from: 0, to: 1 };
@@ -202,37 +202,15 @@ function Numbers({ jvms }: { jvms: Jvms }) {
   const lengths = PERCENTILES.map((p) => ({ ...p, of: of.map((o) => percentileOf(o.pauses, p.q)) }));
   const values = lengths.flatMap((l) => l.of).filter((x) => x > 0);
   const scale = columnScale("s", Math.max(0, ...values), false, Math.min(...values));
-  const row = (title: string, help: string, cells: string[]) => (
-    <tr key={title}>
-      <th scope="row" title={help}>{title}</th>
-      {cells.map((text, r) => <td key={r} class="number" data-jvm={`${title}/${r}`}>{text}</td>)}
-    </tr>
-  );
-  return (
-    <div class="stats jvm-numbers">
-      <table>
-        <caption>in {chosen.value ? "the window" : "the compared window"}</caption>
-        <colgroup>
-          <col class="name" />
-          {runs.map((_, r) => <col key={r} />)}
-        </colgroup>
-        <thead>
-          <tr>
-            <td />
-            {runs.map((_, r) => <th key={r} scope="col"><RunName run={r} /></th>)}
-          </tr>
-        </thead>
-        <tbody>
-          {row("stopped", "share of the time in which all Java threads stood, of all JVMs together", of.map((o) => human(o.time / o.length, "ratio")))}
-          {row("time to safepoint", "share of the time in which threads waited for the last one to stop", of.map((o) => human(o.toStop / o.length, "ratio")))}
-          {row("pauses", "per second", of.map((o) => human(o.count / o.length, "1/s")))}
-          {lengths.map((l) => row(`${l.title}${scale.symbol ? `, ${scale.symbol}` : ""}`, "length of a pause", l.of.map((x) => inScale(Number.isNaN(x) ? null : x, scale))))}
-          {of.some((o) => o.dips) && row("threads running in pauses", "on average, in pauses of 5 ms and more: those of the collector", of.map((o) => (o.dips ? fixed(o.dips.during, 2) : "–")))}
-          {of.some((o) => o.dips) && row("at other times", "threads that ran, on average", of.map((o) => (o.dips ? fixed(o.dips.else, 2) : "–")))}
-        </tbody>
-      </table>
-    </div>
-  );
+  const rows: NumberRow[] = [
+    { title: "stopped", help: "share of the time in which all Java threads stood, of all JVMs together", cells: of.map((o) => human(o.time / o.length, "ratio")) },
+    { title: "time to safepoint", help: "share of the time in which threads waited for the last one to stop", cells: of.map((o) => human(o.toStop / o.length, "ratio")) },
+    { title: "pauses", help: "per second", cells: of.map((o) => human(o.count / o.length, "1/s")) },
+    ...lengths.map((l) => ({ title: `${l.title}${scale.symbol ? `, ${scale.symbol}` : ""}`, help: "length of a pause", cells: l.of.map((x) => inScale(Number.isNaN(x) ? null : x, scale)) })),
+    { title: "threads running in pauses", help: "on average, in pauses of 5 ms and more: those of the collector", cells: of.map((o) => (o.dips ? fixed(o.dips.during, 2) : "–")) },
+    { title: "at other times", help: "threads that ran, on average", cells: of.map((o) => (o.dips ? fixed(o.dips.else, 2) : "–")) },
+  ];
+  return <Numbers name="pauses" caption={chosen.value ? "in the window" : "in the compared window"} rows={rows} />;
 }
 
 interface Row {
@@ -314,7 +292,7 @@ export function Jvm({ jvms }: { jvms: Jvms }) {
         <Legend runs={jvms.runs} />
         <div class="jvm-body">
           <div>{jvms.runs.map((data, r) => <Guard key={r} what="The pauses"><Timeline data={data} run={r} most={most} /></Guard>)}</div>
-          <Numbers jvms={jvms} />
+          <PauseNumbers jvms={jvms} />
         </div>
       </article>
       <article class="table" id="at-jvm-causes">

@@ -4,48 +4,27 @@ import { codeOf, TIER_WORDS, tierOf, tierShares } from "../model/jvm";
 import { human } from "../model/units";
 import { report } from "../state";
 import { type ColumnOf, DataTable } from "./DataTable";
+import { type NumberRow, Numbers } from "./Numbers";
 import { CopyButton, Guard, nameOf, RunName } from "./parts";
 
 const QUERY = "select run, comm, method, tier, state, why_not, time / 1e9 as seconds, bytes, bytecode, compilations\nfrom jvm_code order by time desc";
 
 const optional = (x: number | null, unit: string) => (x === null ? "–" : human(x, unit));
 
-function Numbers({ runs }: { runs: JvmsOfRun[] }) {
+function numbers(runs: JvmsOfRun[]): NumberRow[] {
   const code = runs.map((run) => codeOf(run.code));
   const shares = runs.map((run) => tierShares(run.methods));
-  const row = (title: string, help: string, cells: string[]) => cells.some((c) => c !== "–") && (
-    <tr key={title}>
-      <th scope="row" title={help}>{title}</th>
-      {cells.map((text, r) => <td key={r} class="number" data-jvm-code={`${title}/${r}`}>{text}</td>)}
-    </tr>
-  );
-  return (
-    <div class="stats jvm-numbers">
-      <table>
-        <caption>whole recordings</caption>
-        <colgroup>
-          <col class="name" />
-          {runs.map((_, r) => <col key={r} />)}
-        </colgroup>
-        <thead>
-          <tr>
-            <td />
-            {runs.map((_, r) => <th key={r} scope="col"><RunName run={r} /></th>)}
-          </tr>
-        </thead>
-        <tbody>
-          {row("code cache", "compiled methods and what else there is in the code cache when the recording ended", code.map((c) => optional(c?.used ?? null, "B")))}
-          {row("at most", "the most that was in use, of what it may have; from 90 % on methods are thrown away that were not called for a while", code.map((c) => optional(c?.filled ?? null, "ratio")))}
-          {row("hot code", "machine code of the methods that hold 90 % of the samples", code.map((c) => optional(c?.hot ?? null, "B")))}
-          {row("on pages of 4 KiB", "pages that the hot code touches: instruction caches and TLBs hold some hundreds", code.map((c) => optional(c?.pages ?? null, "")))}
-          {row("on pages of 2 MiB", "huge pages that it would touch", code.map((c) => optional(c?.hugePages ?? null, "")))}
-          {row("in huge pages", "part of the code cache that lies in huge pages", code.map((c) => optional(c?.huge ?? null, "B")))}
-          {(["interpreted", "c1", "c2"] as const).map((kind) =>
-            row(TIER_WORDS[kind].title, `${TIER_WORDS[kind].help}: share of the CPU time of the methods below`, shares.map((s) => optional(s?.[kind] ?? null, "ratio"))))}
-        </tbody>
-      </table>
-    </div>
-  );
+  return [
+    { title: "code cache", help: "compiled methods and what else there is in the code cache when the recording ended", cells: code.map((c) => optional(c?.used ?? null, "B")) },
+    { title: "at most", help: "the most that was in use, of what it may have; from 90 % on methods are thrown away that were not called for a while", cells: code.map((c) => optional(c?.filled ?? null, "ratio")) },
+    { title: "hot code", help: "machine code of the methods that hold 90 % of the samples", cells: code.map((c) => optional(c?.hot ?? null, "B")) },
+    { title: "on pages of 4 KiB", help: "pages that the hot code touches: instruction caches and TLBs hold some hundreds", cells: code.map((c) => optional(c?.pages ?? null, "")) },
+    { title: "on pages of 2 MiB", help: "huge pages that it would touch", cells: code.map((c) => optional(c?.hugePages ?? null, "")) },
+    { title: "in huge pages", help: "part of the code cache that lies in huge pages", cells: code.map((c) => optional(c?.huge ?? null, "B")) },
+    ...(["interpreted", "c1", "c2"] as const).map((kind) => ({
+      title: TIER_WORDS[kind].title, help: `${TIER_WORDS[kind].help}: share of the CPU time of the methods below`, cells: shares.map((s) => optional(s?.[kind] ?? null, "ratio")),
+    })),
+  ];
 }
 
 interface Row {
@@ -87,7 +66,7 @@ export function JvmCode({ runs }: { runs: JvmsOfRun[] }) {
         How the methods ran that were on a CPU, and how the code cache lies.{" "}
         <span class="quiet">Interpreted code is ten to a hundred times slower than that of C2, that of C1 two to three times. A full code cache keeps methods from being compiled. Hot code that is spread over many pages misses instruction caches and TLBs.</span>
       </p>
-      <Guard what="The numbers"><Numbers runs={runs} /></Guard>
+      <Guard what="The numbers"><Numbers name="code" caption="whole recordings" rows={numbers(runs)} /></Guard>
       <Guard what="The table"><Methods runs={runs} /></Guard>
     </article>
   );

@@ -2,11 +2,12 @@
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import type { Columns } from "../bundle/columns";
-import { loadBlock, loadCode, loadColumns, loadJvms, loadListings, loadSharing } from "../bundle/load";
+import { loadBlock, loadCode, loadColumns, loadCounters, loadJvms, loadListings, loadSharing } from "../bundle/load";
 import type { EventsTable, Instructions as InstructionsSpec, PageSpec } from "../bundle/types";
 import { anchor, go, report, setParam } from "../state";
 import { ChartView } from "./ChartView";
 import { Code } from "./Code";
+import { Counters } from "./Counters";
 import { EventTable } from "./EventTable";
 import { PointsHere } from "./Findings";
 import { Instructions, NoInstructions } from "./Instructions";
@@ -48,6 +49,13 @@ function FromJvms({ block }: { block: string }) {
   return <Guard what="JVM"><Jvm jvms={value} /></Guard>;
 }
 
+function FromCounters({ block }: { block: string }) {
+  const { value, error } = useLoaded(() => loadCounters(block), block);
+  if (error) return <Trouble>{error} The rest of the page is not affected.</Trouble>;
+  if (!value) return <p class="quiet" role="status">Unpacking…</p>;
+  return <Guard what="Counters"><Counters counters={value} /></Guard>;
+}
+
 function FromCode({ block }: { block: string }) {
   const { value, error } = useLoaded(() => loadCode(block), block);
   if (error) return <Trouble>{error} The rest of the page is not affected.</Trouble>;
@@ -56,7 +64,7 @@ function FromCode({ block }: { block: string }) {
 }
 
 function View({ spec }: { spec: PageSpec }) {
-  const { profile, requests, instructions, sharing, jvm, code, machine } = report();
+  const { profile, requests, instructions, sharing, jvm, counters, code, machine } = report();
   if (spec.view === "requests") {
     return requests && <FromColumns block={requests.block} what={spec.title}>{(columns) => <Requests columns={columns} spec={requests} />}</FromColumns>;
   }
@@ -65,6 +73,7 @@ function View({ spec }: { spec: PageSpec }) {
     return instructions.block === null ? <NoInstructions spec={instructions} /> : <FromListings spec={instructions} block={instructions.block} />;
   }
   if (spec.view === "sharing") return sharing && <FromSharing block={sharing.block} />;
+  if (spec.view === "counters") return counters && <FromCounters block={counters.block} />;
   if (spec.view === "jvm") return jvm && <FromJvms block={jvm.block} />;
   if (spec.view === "code") return code && <FromCode block={code.block} />;
   if (spec.view === "machine") return machine && <Guard what="Machine"><Machine machines={machine} /></Guard>;

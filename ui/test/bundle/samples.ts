@@ -2,6 +2,7 @@
 import type { Chart, Column, Difference, Head, PageSpec, Row, Run, SeriesRef, SetUp } from "../../src/bundle/types";
 import { IPI_TABLE, profileOf } from "./profile";
 import { instructionsOf } from "./instructions";
+import { countersOf } from "./counters";
 import { codeOf } from "./code";
 import { machineOf } from "./machine";
 import { sharingOf } from "./sharing";
@@ -115,6 +116,8 @@ export interface Options {
   instructions?: boolean | "none";
   /** With cache lines that threads fight over; `none`: it was not looked for them. */
   sharing?: boolean | "none";
+  /** With hardware counters; `none`: only the first has them; `other`: the second is of another kind. */
+  counters?: "both" | "none" | "other";
   /** With maps of code; `few`: too few samples to compare. */
   code?: boolean | "few";
   /** With figures of the machines; `same`: of one machine. */
@@ -282,6 +285,7 @@ export function sample(o: Options): Sample {
     instructions: null,
     sharing: null,
     jvm: null,
+    counters: null,
     code: null,
     machine: null,
     pages,
@@ -325,6 +329,12 @@ export function sample(o: Options): Sample {
     blocks["page-sharing"] = encodeBlock([], []);
     pages.push({ id: "sharing", title: "Sharing", block: "page-sharing", differences: 0, view: "sharing", charts: [], tables: [] });
   }
+  if (o.counters) {
+    blocks["counters"] = countersOf(all, bad, o.counters);
+    head.counters = { block: "counters" };
+    blocks["page-counters"] = encodeBlock([], []);
+    pages.push({ id: "counters", title: "Counters", block: "page-counters", differences: 0, view: "counters", charts: [], tables: [] });
+  }
   if (o.code) {
     blocks["code"] = codeOf(all, bad, o.code === "few");
     head.code = { block: "code" };
@@ -362,6 +372,10 @@ export const SAMPLES: Record<string, () => Sample> = {
   "sharing-one": () => sample({ runs: ["only"], seconds: 60, cpus: 2, sharing: true }),
   "sharing-none": () => sample({ runs: ["fast", "slow"], seconds: 60, cpus: 2, sharing: "none" }),
   "sharing-hostile": () => sample({ runs: ["fast", "slow"], seconds: 60, cpus: 2, hostile: true, sharing: true }),
+  counters: () => sample({ runs: ["fast", "slow"], seconds: 60, cpus: 2, counters: "both" }),
+  "counters-none": () => sample({ runs: ["fast", "slow"], seconds: 60, cpus: 2, counters: "none" }),
+  "counters-other": () => sample({ runs: ["fast", "slow"], seconds: 60, cpus: 2, counters: "other" }),
+  "counters-hostile": () => sample({ runs: ["fast", "slow"], seconds: 60, cpus: 2, hostile: true, counters: "both" }),
   machine: () => sample({ runs: ["fast", "slow"], seconds: 60, cpus: 2, facts: true, machine: true }),
   "machine-one": () => sample({ runs: ["only"], seconds: 60, cpus: 2, machine: true }),
   "machine-same": () => sample({ runs: ["fast", "slow"], seconds: 60, cpus: 2, machine: "same" }),

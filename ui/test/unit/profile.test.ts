@@ -4,8 +4,8 @@ import { Columns } from "../../src/bundle/columns";
 import type { EventsTable, Measure, ProfileSpec } from "../../src/bundle/types";
 import { concurrency, runningOf, serialIn } from "../../src/model/ledger";
 import { offsetsOf } from "../../src/model/offsets";
-import { linesOf, quantile, sharesOf, treeOf } from "../../src/model/profile";
-import { pathOf, totals } from "../../src/view/flame/tree";
+import { linesOf, ofRun, quantile, sharesOf, treeOf } from "../../src/model/profile";
+import { KINDS, pathOf, totals } from "../../src/view/flame/tree";
 import { encodeColumns } from "../bundle/encode";
 
 const CPU: Measure = { id: "cpu", title: "CPU time", help: "", table: "sample", weight: "weight", unit: "s", ledger: true, who: "who ran", state: null, other: null, other_title: null };
@@ -66,6 +66,13 @@ describe("tables of events", () => {
 describe("call trees", () => {
   const windows = [{ from: 0, to: 1 }, { from: 0, to: 2 }];
   const asked = { measures: [{ measure: CPU, states: null }], process: "", thread: "", group: [], other: false };
+  it("colour code as the run had it that is shown", () => {
+    const frame = { function: { values: ["main", "get"] }, module: { values: ["app", "[jit]"] }, kind: { values: ["native", "jit"] }, source: { values: ["", ""] } };
+    const tables = { frame, frame_kind: { run: { values: [1] }, frame: { values: [1], delta: true }, kind: { values: ["c1"] } } };
+    const tree = treeOf(new Columns(encodeColumns(tables)), SPEC, windows, asked);
+    const kinds = [tree, ofRun(tree, 0), ofRun(tree, 1)].map((t) => KINDS[t.frames.kind[1] as number]);
+    expect(kinds).toEqual(["jit", "jit", "c1"]);
+  });
   it("hold the weight of each run per second of its window", () => {
     expect(weights(treeOf(block(), SPEC, windows, asked))).toEqual({ "": [0.03, 0.02], main: [0.03, 0.02], "main;work": [0.03, 0.02], "main;work;hash": [0.01, 0.02] });
   });

@@ -34,6 +34,7 @@
 //! and for what it does not.
 
 mod ask;
+pub(crate) mod counted;
 mod cut;
 mod footprint;
 pub(crate) mod instructions;

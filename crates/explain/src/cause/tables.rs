@@ -1,6 +1,7 @@
 //! The tables that causes ask beside the recorded ones: the budget's cells, states and waits, numbers of both sides, and what is made of recorded tables
 //! for several causes.
 
+use super::counted::Counted;
 use super::cut;
 use super::footprint;
 use super::instructions::Instructions;
@@ -50,6 +51,8 @@ pub(crate) struct Tables<'a> {
     pub(crate) sharing: Shared,
     /// How fast the CPUs were.
     pub(crate) speeds: Speeds,
+    /// What cycles went into, by hardware counters.
+    pub(crate) counted: Counted,
 }
 
 /// The columns of `budget`.
@@ -215,6 +218,7 @@ impl Tables<'_> {
         self.instructions.define(session)?;
         self.sharing.define(session)?;
         self.speeds.define(session)?;
+        self.counted.define(session)?;
         cut::define(session)?;
         derive(session, &DERIVED)
     }

@@ -2,6 +2,7 @@
 //! name is looked at.
 
 use super::map::Map;
+use super::stage::of_tier;
 use super::tree::{ROOT, Tree, file_name};
 use super::word::{self, Level, Rows};
 use crate::{Error, Run};
@@ -138,16 +139,16 @@ impl Dictionary {
         let (most_frames, most_stacks) = (most("frame"), most("stack"));
         // A table's strings are good for as long as its batches: names are looked up while a batch is at hand.
         let mut symbols = Symbols::default();
-        let mut rows: Vec<[i64; 6]> = Vec::new();
-        let columns = ["number", "function", "module", "source", "kind", "spins"];
+        let mut rows: Vec<[i64; 7]> = Vec::new();
+        let columns = ["number", "function", "module", "source", "kind", "spins", "tier"];
         recording.scan("frame", &columns, None, &mut symbols, |batch| {
             for row in 0..batch.len() {
-                rows.push([0, 1, 2, 3, 4, 5].map(|c| batch.cell(c, row)));
+                rows.push([0, 1, 2, 3, 4, 5, 6].map(|c| batch.cell(c, row)));
             }
         });
-        for [number, function, module, source, kind, spinning] in rows {
+        for [number, function, module, source, kind, spinning, tier] in rows {
             let text = |cell: i64| symbols.text(cell).unwrap_or("");
-            let kind = if spins && spinning == 1 { "spin" } else { text(kind) };
+            let kind = if spins && spinning == 1 { "spin" } else { of_tier(text(kind), tier) };
             let frame = match symbols.text(function) {
                 Some(name) if !name.is_empty() => tree.intern(name, text(module), text(source), kind),
                 _ => tree.intern(&unresolved(text(module)), text(module), "", kind),

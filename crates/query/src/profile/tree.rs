@@ -1,6 +1,7 @@
 //! A call tree with the weights of one run or several: an arena of nodes, each after its caller; names and frames are held once.
 
 use super::map::Map;
+use super::stage::{identity, stage};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -126,16 +127,21 @@ impl Tree {
     }
 
     /// The index of a frame. Two are one where function, kind and the module's file name are the same: paths and lines differ between builds and hosts.
+    /// A function that a virtual machine ran in several ways is one, too, and has the kind of the last [`stage`] that it was seen in.
     pub fn intern(&mut self, name: &str, module: &str, source: &str, kind: &str) -> u32 {
-        let key = (self.text(name), self.text(file_name(module)), self.text(kind));
+        let key = (self.text(name), self.text(file_name(module)), self.text(identity(kind)));
         if let Some(&found) = self.by_frame.get(&key) {
+            let is_later = self.frames.get(found as usize).is_some_and(|frame| stage(kind) > stage(&frame.kind));
+            if is_later && let (kind, Some(frame)) = (self.text(kind), self.frames.get_mut(found as usize)) {
+                frame.kind = kind;
+            }
             return found;
         }
         let frame = Frame {
             name: Arc::clone(&key.0),
             module: self.text(module),
             source: self.text(source),
-            kind: Arc::clone(&key.2),
+            kind: self.text(kind),
         };
         let index = self.frames.len() as u32;
         self.frames.push(frame);

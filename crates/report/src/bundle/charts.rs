@@ -25,7 +25,7 @@ pub struct PageSpec {
 }
 
 /// What a page draws above its charts, from a block of its own: `profile`, `requests`, `instructions`, `sharing`,
-/// `jvm`, or `code`.
+/// `jvm`, `counters`, or `code`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
@@ -42,6 +42,8 @@ pub enum View {
     Sharing,
     /// Pauses of JVMs.
     Jvm,
+    /// Hardware counters.
+    Counters,
     /// Maps of the code that ran.
     Code,
     /// Figures of the machines, which the head holds.

@@ -48,6 +48,8 @@ pub struct Head {
     pub sharing: Option<BlockRef>,
     /// Pauses, heap and options of JVMs, see [`super::Jvms`]; null where none was recorded.
     pub jvm: Option<BlockRef>,
+    /// Hardware counters, see [`super::Counters`]; null where no recording says anything of them.
+    pub counters: Option<BlockRef>,
     /// Over how much memory code is spread: the block of JSON, a `CodeMaps`; null where no recording tells.
     pub code: Option<BlockRef>,
     /// Figures of the machines; null where none were measured.

@@ -8,6 +8,7 @@ mod blocks;
 mod budget;
 mod charts;
 mod code;
+mod counters;
 mod explanation;
 mod flame;
 mod head;
@@ -26,6 +27,7 @@ pub use blocks::{BlockIndex, Coding, ColumnIndex, ColumnsIndex, LevelIndex, Seri
 pub use budget::{Budget, BudgetSource, Share, State, StateKind};
 pub use charts::{Chart, ChartKind, PageSpec, SeriesRef, View};
 pub use code::{CodeGroup, CodeMaps, CodeOfRun, CodeRegion};
+pub use counters::{CounterChange, CounterGroup, CounterMetric, CounterValue, Counters, CountersOfRun, TopDown};
 pub use explanation::{Explanation, Finding, NotEvaluated, Note, Outcome, StateShare};
 pub use flame::{FLAME_FORMAT, FlameData, FlameFrames, FlameRun};
 pub use head::{

@@ -2,7 +2,8 @@
 //! what is declared.
 
 use super::{
-    BlockIndex, CodeMaps, ColumnsIndex, FLAME_FORMAT, FORMAT, FlameData, Head, Jvms, Listings, SetUp, SharedLines,
+    BlockIndex, CodeMaps, ColumnsIndex, Counters, FLAME_FORMAT, FORMAT, FlameData, Head, Jvms, Listings, SetUp,
+    SharedLines,
 };
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -65,6 +66,7 @@ fn generated() -> String {
     declared.visit::<Listings>();
     declared.visit::<SharedLines>();
     declared.visit::<Jvms>();
+    declared.visit::<Counters>();
     declared.visit::<CodeMaps>();
     declared.visit::<BlockIndex>();
     declared.visit::<ColumnsIndex>();

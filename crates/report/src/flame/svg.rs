@@ -37,6 +37,7 @@ fn kind_fill(kind: &str, name: &str) -> String {
         "native" => (36, 82),
         "kernel" => (214, 66),
         "jit" => (128, 44),
+        "c1" => (92, 40),
         "interpreted" | "python" => (168, 46),
         "inlined" => (54, 70),
         "class" => (286, 38),

@@ -4,7 +4,7 @@ use super::rows::{KEY, Key, NUMBERS};
 use crate::Scope;
 use crate::counted::{COUNT_EVENTS, Counted, Plan, Taken};
 use crate::hotspot::{Names, Unknown, Way};
-use crate::looking::{Look, Looker};
+use crate::looking::{Look, Looker, Next};
 use crate::memory::Process;
 use crate::stacks::{Stacks, User};
 use crate::thin::{BUDGET, Cost, GATE, Rhythm, Set, Thinned};
@@ -73,8 +73,8 @@ pub(super) struct State {
 impl Look for State {
     const NAME: &'static str = "allocations";
 
-    fn round(looker: &Looker<Self>, stacks: &Stacks) -> Duration {
-        looker.found().round(stacks)
+    fn round(looker: &Looker<Self>, stacks: &Stacks, _came: bool) -> Next {
+        looker.found().round(stacks).into()
     }
 }
 

@@ -1,14 +1,15 @@
 //! What HotSpot JVMs do with their time and memory: pauses, collectors, heap, safepoints, compilers, deoptimizations, threads. Read in their own memory
 //! (`hotspot/`): no agent, no attach, no file, no stop, no restart; JDK 8 to 25.
 //!
-//! A thread of its own (`watch`) looks at the JVMs that the recording looks at (`found`) some dozens of times a second, and tells single pauses by what
-//! came between two looks (`pauses`).
+//! A thread of its own (`rounds`) looks at the JVMs that the recording looks at (`found`), each time one says that a safepoint has ended, and tells single
+//! pauses by what came between two looks (`watch`, `pauses`).
 
 mod flight;
 mod found;
 mod lack;
 mod pauses;
 mod reader;
+mod rounds;
 mod since;
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,8 @@
 //! Puts out what was seen of JVMs since the read before.
 
 use super::pauses::Pause;
-use super::watch::{State, Watched};
+use super::rounds::State;
+use super::watch::Watched;
 use crate::looking::Looking;
 use crate::{Reader, Scope};
 use host::Host;
@@ -55,7 +56,7 @@ impl Reader for Jvms {
         let stacks = self.looking.stacks().clone();
         let mut state = self.looking.found();
         state.look_at_all();
-        state.round(&stacks);
+        state.round(&stacks, false);
     }
 }
 

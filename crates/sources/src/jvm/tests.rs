@@ -1,13 +1,14 @@
 //! Tests on JVMs that are installed here: what was told of them is held against what their own log says.
 
 use super::pauses::{Kind, Pause};
-use super::watch::State;
+use super::rounds::State;
 use crate::Scope;
 use crate::hotspot::testing::{classes, feature};
 use crate::looking::Look;
 use crate::scope::Target;
 use crate::stacks::Stacks;
 use host::Host;
+use host::wake::Bell;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -91,16 +92,18 @@ fn watched(jdk: &Path, classes: &Path, options: &[&str]) -> Option<(State, u32, 
         }
     });
     let until = Instant::now() + Duration::from_secs(60);
+    let (bell, mut came) = (Bell::default(), false);
     while !reading.is_finished() && Instant::now() < until {
-        let pause = state.round(&stacks);
-        std::thread::sleep(pause.min(Duration::from_millis(50)));
+        let next = state.round(&stacks, came);
+        std::thread::sleep(next.least.min(Duration::from_millis(50)));
+        came = bell.wait(&next.passings, (next.most - next.least).min(Duration::from_millis(50)));
     }
     assert_eq!(reading.join().unwrap(), "done\n");
     // It waits: nothing more comes.
-    state.round(&stacks);
+    state.round(&stacks, false);
     std::thread::sleep(Duration::from_millis(20));
     state.look_at_all();
-    state.round(&stacks);
+    state.round(&stacks, false);
     drop(java.child.stdin.take());
     let _ = java.child.wait();
     Some((state, pid, std::fs::read_to_string(log).unwrap()))
@@ -226,15 +229,18 @@ fn what_a_jvm_did_before_does_not_count() {
     for jdk in &jdks {
         let Some(java) = Running::new(jdk, classes.path(), &["-Xmx64m", "-XX:+UseSerialGC"], 0.5) else { continue };
         std::thread::sleep(Duration::from_secs(1));
-        // The recording begins after all that it did.
+        // The recording begins after all that it did, but for a safepoint that comes once a second.
+        let began = super::watch::monotonic();
         let mut state = State::of(Host::live(), &scope(java.child.id(), u64::MAX));
         let stacks = Stacks::default();
         for _ in 0..3 {
             state.look_at_all();
-            state.round(&stacks);
+            state.round(&stacks, false);
         }
         let jvm = state.watched.get(&java.child.id()).unwrap();
-        assert!(jvm.pauses.is_empty() && jvm.operations().next().is_none(), "{:?}", jvm.pauses);
+        let since = jvm.pauses.iter().filter(|pause| pause.at >= began).count();
+        let counted: u64 = jvm.operations().map(|(_, sum)| sum.count).sum();
+        assert!(jvm.pauses.len() == since && counted == since as u64 && since <= 1, "{:?}", jvm.pauses);
         assert!(!jvm.collectors.is_empty() && jvm.collectors.values().all(|counted| *counted == (0, 0)));
         let main = jvm.threads.iter().find(|thread| thread.name.as_deref() == Some("main")).unwrap();
         assert!(main.allocated.is_some_and(|bytes| bytes < 1 << 20), "{main:?}");
@@ -246,7 +252,7 @@ fn what_is_no_jvm_is_not_looked_at() {
     let mut child = Command::new("sleep").arg("5").spawn().unwrap();
     let mut state = State::of(Host::live(), &scope(child.id(), 0));
     let looker = State::NAME;
-    state.round(&Stacks::default());
+    state.round(&Stacks::default(), false);
     assert!(state.watched.is_empty() && looker == "jvm");
     let _ = child.kill();
     let _ = child.wait();

@@ -1,43 +1,30 @@
-//! Looks at JVMs between the reads, some dozens of times a second: single pauses cannot be told from sums once the next has begun.
+//! What is read of a JVM between the reads of the source: its pauses, each after it ended, since single ones cannot be told from sums once the next has
+//! begun; and heap, compilers and threads.
 
-use super::found::Jvms;
 use super::lack::Lack;
 use super::pauses::{Collector, Kind, Pause, Pauses, Reading, Sum, is_collection};
 use super::since::Since;
-use crate::Scope;
-use crate::cputime::own_time;
+use crate::cputime::{own_time, process_time};
 use crate::hotspot::{CodeHeap, CodeHeaps, Counters, Internals, JavaThread, Roster, Safepoint, Unknown, Way};
-use crate::looking::{Look, Looker, Why};
+use crate::looking::Why;
 use crate::memory::{Process, Trouble};
-use crate::scope::Target;
 use crate::stacks::{Stacks, own_number};
 use host::Host;
-use model::Unavailable;
+use host::wake::Passing;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Between two looks: at first, while pauses come fast, and while none come. Waking up costs more than looking, so that one looks no more often than pauses
-/// come: a quarter of the time between two of them.
-const FIRST: Duration = Duration::from_millis(25);
-const SHORTEST: Duration = Duration::from_millis(5);
-const IDLE: Duration = Duration::from_millis(200);
-const A_PAUSE: u32 = 4;
-/// At most.
-const LONGEST: Duration = Duration::from_secs(1);
-/// A look that took so long is followed by a pause so many times as long: the share of a CPU that all looks take.
-const PAUSES: u32 = 400;
-/// Between two looks at what changes slowly: heap, threads, compilers.
-const SLOWLY: Duration = Duration::from_secs(1);
-/// Looks at threads are followed by a pause so many times as long.
-const SLOW_PAUSES: u32 = 1000;
-/// JVMs that are looked at.
-const MOST_JVMS: usize = 64;
+/// What the VM thread calls when a safepoint ends (safepoint.cpp, JDK 11 to 25). Where it can be probed, that wakes this thread, and it looks after each.
+const END: &[&str] = &["_ZN20SafepointSynchronize3endEv"];
 /// What cannot be understood is tried again after so long, and so often.
 const AGAIN: Duration = Duration::from_millis(250);
 const MOST_TRIES: u32 = 60;
 /// After so many looks without a new safepoint there is none to be told: the counters of one are written within microseconds of its end.
 const SETTLED: u32 = 2;
+/// A JVM that had less than this part of a CPU since is passed over then, but not for longer than this: what it would show has hardly changed.
+const IDLE_PART: u32 = 100;
+const PASSED_OVER: Duration = Duration::from_secs(5);
 /// Pauses of a JVM that are kept between two reads.
 const MOST_PAUSES: usize = 65_536;
 /// The place among the counts of compilers of how often they stopped.
@@ -96,10 +83,15 @@ pub(super) struct Watched {
     is_estimated: bool,
     failed: Option<Instant>,
     tries: u32,
-    is_understood: bool,
+    pub is_understood: bool,
     steps: Pauses,
     /// The safepoint that ended last, and at how many looks it was that.
     settled: (Option<Safepoint>, u32),
+    /// What wakes this thread at the end of a safepoint; whether that was tried.
+    passing: Option<Arc<Passing>>,
+    is_listened: bool,
+    /// When what changes slowly was looked at, and its CPU time then.
+    slowly: Option<(Instant, Duration)>,
     pub pauses: Vec<Pause>,
     /// Pauses that found no room.
     pub lost: u64,
@@ -124,110 +116,12 @@ struct Counted {
     allocated: Since<u32>,
 }
 
-/// What the thread shares with the reads.
-#[derive(Debug, Default)]
-pub(super) struct State {
-    host: Option<Host>,
-    target: Target,
-    /// CLOCK_MONOTONIC when the recording began.
-    start: u64,
-    found: Jvms,
-    pub watched: BTreeMap<u32, Watched>,
-    pub missing: Vec<(&'static str, Unavailable)>,
-    said: usize,
-    /// How long until the next look, and when one last found a pause.
-    pace: Option<Duration>,
-    paused: Option<Instant>,
-    /// When what changes slowly is looked at next, of all JVMs at once; and whether it was since that was last asked.
-    slowly: Option<Instant>,
-    pub is_fresh: bool,
-}
-
-/// Failures that are said.
-const MOST_SAID: usize = 8;
-
-impl Look for State {
-    const NAME: &'static str = "jvm";
-
-    fn round(looker: &Looker<Self>, stacks: &Stacks) -> Duration {
-        looker.found().round(stacks)
-    }
-}
-
-impl State {
-    /// Looks at the JVMs among these processes.
-    pub fn of(host: Host, scope: &Scope) -> Self {
-        let (target, found) = (scope.target.clone(), scope.jvms.clone());
-        State { host: Some(host), target, found, start: scope.start, ..State::default() }
-    }
-
-    /// Has the next look be at all that is looked at.
-    pub fn look_at_all(&mut self) {
-        self.slowly = None;
-    }
-
-    /// Looks at all JVMs. How long to wait for the next time.
-    pub fn round(&mut self, stacks: &Stacks) -> Duration {
-        let Some(host) = &self.host else { return LONGEST };
-        let mut pids = self.found.list(host, &self.target);
-        pids.truncate(MOST_JVMS);
-        if pids.is_empty() && self.watched.is_empty() {
-            return self.found.wait();
-        }
-        self.watched.retain(|pid, watched| pids.contains(pid) || !watched.pauses.is_empty());
-        let (mut together, mut found, mut cost) = (false, false, Duration::ZERO);
-        let is_due = self.slowly.is_none_or(|at| Instant::now() >= at);
-        let mut slow_cost = Duration::ZERO;
-        for pid in pids {
-            let watched = self.watched.entry(pid).or_insert_with(|| {
-                let comm = host.read_text(&format!("/proc/{pid}/comm")).unwrap_or_default();
-                Watched::new(comm.trim_end().to_owned())
-            });
-            let before = watched.pauses.len();
-            if is_due {
-                watched.settled = (None, 0);
-            }
-            match watched.look(pid, self.start, host, stacks) {
-                Ok(of_look) => cost += of_look,
-                Err(Why::Gone) => self.found.forget(pid),
-                Err(why) => {
-                    if let Some(why) = why.said(pid, "its JVM").filter(|_| self.said < MOST_SAID) {
-                        self.said += 1;
-                        self.missing.push(("jvm_pause", why));
-                    }
-                }
-            }
-            if is_due && watched.is_understood {
-                let begin = own_time();
-                // One that ended meanwhile is found out at the next look.
-                let _ = watched.look_slowly(pid, stacks);
-                slow_cost += own_time().saturating_sub(begin);
-            }
-            if let Some(item) = watched.lacks()
-                && self.said < MOST_SAID
-            {
-                self.said += 1;
-                self.missing.push(item.said(pid));
-            }
-            found |= watched.pauses.len() > before;
-            together |= watched.pauses.iter().skip(before).any(|pause| pause.together > 1);
-        }
-        if is_due {
-            self.slowly = Some(Instant::now() + (slow_cost * SLOW_PAUSES).max(SLOWLY));
-            self.is_fresh = true;
-        }
-        let pace = self.pace.unwrap_or(FIRST);
-        let pace = match found {
-            _ if together => pace / 2,
-            true => pace.min(self.paused.map_or(FIRST, |paused| paused.elapsed() / A_PAUSE)),
-            false => pace * 21 / 20,
-        };
-        if found {
-            self.paused = Some(Instant::now());
-        }
-        self.pace = Some(pace.clamp(SHORTEST, IDLE));
-        (cost * PAUSES).clamp(pace.clamp(SHORTEST, IDLE), LONGEST)
-    }
+/// The thread of a JVM that carries out what stops all others.
+fn vm_thread(pid: u32, host: &Host) -> Option<u32> {
+    let mut threads = Vec::new();
+    host.numbers_in(&format!("/proc/{pid}/task"), &mut threads).ok()?;
+    let name = |tid: &i64| host.read_text(&format!("/proc/{pid}/task/{tid}/comm")).unwrap_or_default();
+    threads.into_iter().find(|tid| name(tid).trim_end() == "VM Thread")?.try_into().ok()
 }
 
 impl Counted {
@@ -241,7 +135,7 @@ impl Counted {
 }
 
 impl Watched {
-    fn new(comm: String) -> Self {
+    pub(super) fn new(comm: String) -> Self {
         Watched {
             comm,
             way: None,
@@ -259,6 +153,9 @@ impl Watched {
             is_understood: false,
             steps: Pauses::default(),
             settled: (None, 0),
+            passing: None,
+            is_listened: false,
+            slowly: None,
             pauses: Vec::new(),
             lost: 0,
             collectors: BTreeMap::new(),
@@ -278,7 +175,7 @@ impl Watched {
     }
 
     /// Looks at it. What that cost, but for what is done once or seldom, which has limits of its own.
-    fn look(&mut self, pid: u32, start: u64, host: &Host, stacks: &Stacks) -> Result<Duration, Why> {
+    pub(super) fn look(&mut self, pid: u32, start: u64, host: &Host, stacks: &Stacks) -> Result<Duration, Why> {
         let memory = Process(pid);
         if !self.is_understood {
             if self.tries >= MOST_TRIES || self.failed.is_some_and(|failed| failed.elapsed() < AGAIN) {
@@ -321,6 +218,41 @@ impl Watched {
             self.pauses.extend(found.into_iter().take(room));
         }
         Ok(own_time().saturating_sub(begin))
+    }
+
+    /// Has the next look read all, though no safepoint came.
+    pub(super) fn unsettle(&mut self) {
+        self.settled = (None, 0);
+    }
+
+    /// Whether it did next to nothing since what changes slowly was looked at. If it did more, that is looked at now.
+    pub(super) fn is_idle(&mut self, pid: u32) -> bool {
+        let (now, Some(cpu)) = (Instant::now(), process_time(pid)) else { return false };
+        let idle = self.slowly.is_some_and(|(at, before)| {
+            let since = now.duration_since(at);
+            since < PASSED_OVER && cpu.saturating_sub(before) < since / IDLE_PART
+        });
+        if !idle {
+            self.slowly = Some((now, cpu));
+        }
+        idle
+    }
+
+    /// Has the end of its safepoints wake this thread, if that can be.
+    pub(super) fn listen(&mut self, pid: u32, host: &Host, stacks: &Stacks) {
+        if host.is_fixture() || std::mem::replace(&mut self.is_listened, true) {
+            return;
+        }
+        let Some(Ok((file, offsets))) = stacks.functions(pid, "libjvm.so", &[END]) else { return };
+        let Some(thread) = vm_thread(pid, host) else { return };
+        // Where the kernel allows none, as without privileges, it is looked at now and then.
+        self.passing =
+            offsets.first().copied().flatten().and_then(|at| Passing::open(&file, at, thread).ok()).map(Arc::new);
+    }
+
+    /// What wakes this thread.
+    pub(super) fn wakes(&self) -> Option<Arc<Passing>> {
+        self.passing.clone().filter(|passing| !passing.is_over())
     }
 
     /// Whether it began while it was recorded; where that is only estimated, it did not.
@@ -464,7 +396,7 @@ impl Watched {
         Ok(Some(reading))
     }
 
-    fn look_slowly(&mut self, pid: u32, stacks: &Stacks) -> Result<(), Why> {
+    pub(super) fn look_slowly(&mut self, pid: u32, stacks: &Stacks) -> Result<(), Why> {
         let memory = &Process(pid);
         if let Some(counters) = &self.counters {
             self.pools = pools(counters);
@@ -528,7 +460,7 @@ impl Watched {
     }
 
     /// What of this JVM cannot be told, said once.
-    fn lacks(&mut self) -> Option<Lack> {
+    pub(super) fn lacks(&mut self) -> Option<Lack> {
         if !self.is_understood || self.failed.take().is_none() {
             return None;
         }
@@ -584,7 +516,7 @@ fn pools(counters: &Counters) -> Vec<Pool> {
     found
 }
 
-fn monotonic() -> u64 {
+pub(super) fn monotonic() -> u64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs()
 }

@@ -53,7 +53,6 @@ impl Stacks {
     ///
     /// # Errors
     /// In words: its file cannot be read, or it was stripped and there is no file with its symbols.
-    #[cfg(feature = "bpf")]
     pub(crate) fn functions(&self, pid: u32, file: &str, names: &[&[&str]]) -> Option<Result<Functions, String>> {
         let is_it = |path: &str| path.strip_suffix(file).is_some_and(|folder| folder.ends_with('/'));
         let (base, module, _) = self.state().processes.library(self.host(), pid, is_it)?;
@@ -161,7 +160,6 @@ fn is_python_program(name: &[u8]) -> bool {
 pub(crate) type Variables = Vec<Option<(u64, u64)>>;
 
 /// A file of code, and where in it functions begin, as far as they are there.
-#[cfg(feature = "bpf")]
 pub(crate) type Functions = (Arc<std::fs::File>, Vec<Option<u64>>);
 
 /// The variables of a file by its symbol table; `None` where it has none.

@@ -9,7 +9,7 @@ use super::ledger::{Ledgers, text};
 use super::records::Name;
 use super::tables::{GO_LOCKS, GOROUTINE, GOROUTINE_WAIT};
 use crate::cputime::own_time;
-use crate::looking::{Look, Looker, Looking, Why};
+use crate::looking::{Look, Looker, Looking, Next, Why};
 use crate::memory::{Memory, Process, Trouble};
 use crate::stacks::{GoRuntime, Stacks, User};
 use model::{Out, Unavailable};
@@ -136,7 +136,7 @@ impl Goroutines {
 impl Look for State {
     const NAME: &'static str = "goroutines";
 
-    fn round(looker: &Looker<Self>, stacks: &Stacks) -> Duration {
+    fn round(looker: &Looker<Self>, stacks: &Stacks, _came: bool) -> Next {
         let now = Instant::now();
         let mut state = looker.found();
         if state.listed.is_none_or(|at| now >= at + LISTED) {
@@ -159,7 +159,7 @@ impl Look for State {
         }
         let cost = own_time().saturating_sub(begin);
         let some = state.watched.values().any(|watched| watched.is_due(now));
-        if some { (cost * PAUSES).clamp(PAUSE, LONGEST) } else { LISTED }
+        if some { (cost * PAUSES).clamp(PAUSE, LONGEST).into() } else { LISTED.into() }
     }
 }
 

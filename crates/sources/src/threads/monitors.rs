@@ -5,7 +5,7 @@
 
 use crate::cputime::own_time;
 use crate::hotspot::{Machine, Pending, PendingKind};
-use crate::looking::{Look, Looker, Looking, Why};
+use crate::looking::{Look, Looker, Looking, Next, Why};
 use crate::memory::Process;
 use crate::stacks::Stacks;
 use model::Unavailable;
@@ -168,9 +168,9 @@ impl Monitors {
 impl Look for State {
     const NAME: &'static str = "monitors";
 
-    fn round(looker: &Looker<Self>, stacks: &Stacks) -> Duration {
+    fn round(looker: &Looker<Self>, stacks: &Stacks, _came: bool) -> Next {
         let (often, cost) = looker.found().round(Instant::now(), stacks);
-        (cost * PAUSES).clamp(if often { PAUSE } else { IDLE }, LONGEST)
+        (cost * PAUSES).clamp(if often { PAUSE } else { IDLE }, LONGEST).into()
     }
 }
 

@@ -14,6 +14,7 @@ const TINTS: Record<(typeof KINDS)[number], readonly [number, number]> = {
   native: [36, 82],
   kernel: [214, 66],
   jit: [128, 44],
+  c1: [88, 40],
   interpreted: [168, 46],
   inlined: [54, 70],
   python: [168, 46],
@@ -22,7 +23,7 @@ const TINTS: Record<(typeof KINDS)[number], readonly [number, number]> = {
 
 /** In words, for the legend. */
 export const KIND_WORDS: Record<(typeof KINDS)[number], string> = {
-  other: "other", root: "all", state: "state", process: "process", thread: "thread", native: "native", kernel: "kernel", jit: "compiled at run time",
+  other: "other", root: "all", state: "state", process: "process", thread: "thread", native: "native", kernel: "kernel", jit: "compiled at run time", c1: "compiled by C1 only",
   interpreted: "interpreted", inlined: "inlined", python: "Python", class: "class of what is allocated",
 };
 

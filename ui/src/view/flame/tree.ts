@@ -2,7 +2,7 @@
 
 /** What kind of code a frame is. The recording's own words; what is not listed is drawn as `other`. */
 export const KINDS = [
-  "other", "root", "state", "process", "thread", "native", "kernel", "jit", "interpreted", "inlined", "python", "class",
+  "other", "root", "state", "process", "thread", "native", "kernel", "jit", "c1", "interpreted", "inlined", "python", "class",
 ] as const;
 
 /** The number of a kind in `Frames.kind`. */
@@ -20,6 +20,8 @@ export interface Frames {
   source: string[];
   /** Index into `KINDS`. */
   kind: Uint8Array;
+  /** The same by run, where one ran code in another way than others did. */
+  kindIn?: Uint8Array[];
 }
 
 /** A call tree of one run, or of two on the same scale. Node 0 is the root; a parent comes before its children. */

@@ -132,6 +132,7 @@ fn schema() -> &'static BTreeMap<String, Vec<String>> {
             instructions: Instructions::default(),
             sharing: crate::cause::sharing::Shared::default(),
             speeds: crate::cause::speed::Speeds::default(),
+            counted: crate::cause::counted::Counted::default(),
         };
         assert_eq!(nothing.define(&mut session).unwrap(), Vec::<String>::new());
         let (_, names) = session

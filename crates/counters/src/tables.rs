@@ -1,19 +1,19 @@
-//! Tables and charts.
+//! The tables of hardware counters. They are declared here because two write them: who counts, and who imports what another tool has counted.
 
 use model::{Chart, ChartKind, Column, Compare, Den, Derived, Fold, Page, Polarity, Table, Unit};
 
 /// What is made of the counts, by group.
-pub(super) static PMU: Table = Table::wide(
+pub static PMU: Table = Table::wide(
     "pmu",
     "counts of one group of hardware counters on one CPU, scaled up by the time for which they were on",
-    counters::COLUMNS,
+    crate::COLUMNS,
 )
-.derived(counters::METRICS)
+.derived(crate::METRICS)
 .grouped(&[&["group"]])
 .titled("hardware counters");
 
 /// As the kernel gave them.
-pub(super) static RAW: Table = Table::wide(
+pub static RAW: Table = Table::wide(
     "pmu_raw",
     "what one hardware counter counted on one CPU, as the kernel gave it",
     &[
@@ -30,7 +30,7 @@ pub(super) static RAW: Table = Table::wide(
 .titled("hardware counters, raw");
 
 /// How much of the time each group was on.
-pub(super) static GROUP: Table = Table::wide(
+pub static GROUP: Table = Table::wide(
     "pmu_group",
     "how much of the time a group of counters was on, and what it lacks",
     &[
@@ -50,7 +50,7 @@ pub(super) static GROUP: Table = Table::wide(
 .titled("groups of hardware counters");
 
 /// Of the command alone.
-pub(super) static PROCESS: Table = Table::wide(
+pub static PROCESS: Table = Table::wide(
     "pmu_process",
     "counts of the command and all that it started, on whatever CPU, scaled up by the time for which the counters were on",
     &[
@@ -87,7 +87,7 @@ pub(super) static PROCESS: Table = Table::wide(
 .titled("hardware counters of the command");
 
 /// Of packages: memory controllers, energy.
-pub(super) static PACKAGE: Table = Table::wide(
+pub static PACKAGE: Table = Table::wide(
     "pmu_package",
     "what a PMU outside of the CPUs counted: bytes of memory controllers, energy of packages",
     &[
@@ -102,23 +102,24 @@ pub(super) static PACKAGE: Table = Table::wide(
 .grouped(&[&["event"]])
 .titled("memory bandwidth and energy");
 
-/// Metrics of a file of the user's.
-pub(super) static METRIC: Table = Table::wide(
+/// Metrics of a file of the user's, or of another tool.
+pub static METRIC: Table = Table::wide(
     "pmu_metric",
-    "a metric of a file given with --counters, over all CPUs and the time since the read before",
+    "a metric of a file given with --counters, or of another tool, over all CPUs and the time since the read before",
     &[
         Column::label("group", "the counters that run at the same time"),
-        Column::label("metric", "its name in the file"),
+        Column::label("metric", "its name there"),
         Column::real("value", Unit::None, "its value").folded(Fold::Mean),
     ],
 )
 .grouped(&[&["group", "metric"]])
-.titled("own metrics of hardware counters");
+.titled("other metrics of hardware counters");
 
-pub(super) static CHARTS: &[Chart] = &[
+/// What is drawn of them.
+pub static CHARTS: &[Chart] = &[
     Chart::new(
         "pmu-ipc",
-        Page::Cpu,
+        Page::Counters,
         ChartKind::Line,
         "Instructions per cycle",
         "Counted, a line for each group of counters, which tell the same of different moments. Lower under the same code: the CPU waits more.",
@@ -128,7 +129,7 @@ pub(super) static CHARTS: &[Chart] = &[
     .by(&["group"], 0),
     Chart::new(
         "pmu-ipc-heat",
-        Page::Cpu,
+        Page::Counters,
         ChartKind::Heat,
         "Instructions per cycle of each CPU",
         "One row per CPU, darker is more. Rows that stay light under load run code that waits.",
@@ -138,7 +139,7 @@ pub(super) static CHARTS: &[Chart] = &[
     .by(&["cpu"], 0),
     Chart::new(
         "pmu-branch",
-        Page::Cpu,
+        Page::Counters,
         ChartKind::Line,
         "Wrong predictions of branches",
         "Per 1,000 instructions. Each costs 10 to 25 cycles.",
@@ -147,7 +148,7 @@ pub(super) static CHARTS: &[Chart] = &[
     ),
     Chart::new(
         "pmu-itlb",
-        Page::Cpu,
+        Page::Counters,
         ChartKind::Line,
         "Page walks for code",
         "Per 1,000 instructions. Near zero where hot code fits the TLB or lies on huge pages.",
@@ -157,7 +158,7 @@ pub(super) static CHARTS: &[Chart] = &[
     .by(&["group"], 0),
     Chart::new(
         "pmu-topdown",
-        Page::Cpu,
+        Page::Counters,
         ChartKind::Line,
         "What slots for operations were used for",
         "Top-down, level 1: the largest but retiring says where to look. Only with --counters topdown or all.",
