@@ -29,6 +29,13 @@ cells as materialized (
     select comm, function, sum(slow - against) as growth from budget
     where state = 'user' and aside = 0 group by comm, function having growth > 0
 ),
+-- Methods that HotSpot's first compiler made count what they do in memory of the JVM, which all threads write: that goes
+-- with how the code was compiled.
+counting as materialized (
+    select function from method_use group by function
+    having sum(iif(tier in (2, 3), slow, 0)) > 0.5 * sum(slow)
+       and coalesce(sum(iif(tier in (2, 3), against, 0)), 0) <= 0.5 * coalesce(sum(against), 0)
+),
 -- Lines with a lock in them: code that takes or gives back locks waits for them.
 of_locks as materialized (
     select distinct s.thing from sharing s join budget b on b.function = s.function and b.comm = s.comm
@@ -46,6 +53,7 @@ select w.thing as subject, b.cell,
 from waits w join budget b on b.function = w.function and b.comm = w.comm
 join cells c on c.function = w.function and c.comm = w.comm left join contended l
 where b.state = 'user' and b.aside = 0 and b.slow > b.against and w.slow > w.against * 1.2
+    and not (w.thing glob 'line 0x*' and w.function in (select function from counting))
 -- tells:
 select s.thing as subject, s.fields, s.function, s.comm, 100 * s.whole as whole, round(s.speedup, 1) as speedup, s.note,
        iif(s.proven = 1, 'watched: watchpoints saw several threads use it', null) as seen
@@ -75,3 +83,12 @@ where s.place = 1 and s.thing in (select subject from claimed)
 -- test refuses: hardly any time
 -- budget state=user function=count comm=app slow=10 against=1
 -- sharing kind=true thing=total fields=value comm=app function=count slow_part=0.01 against_part=0 whole=0.01
+-- test refuses: what the first compiler's code counts
+-- budget state=user function=Main.get comm=java slow=10 against=1
+-- method_use function=Main.get tier=3 slow=10 against=0 slow_samples=500 against_samples=0
+-- method_use function=Main.get tier=4 slow=0 against=1 slow_samples=0 against_samples=50
+-- sharing kind=true thing='line 0x7f793b40c180' comm=java function=Main.get slow_part=0.7 against_part=0 whole=0.7
+-- test claims: a field, in code of the first compiler
+-- budget* state=user function=Main.get comm=java slow=10 against=1
+-- method_use function=Main.get tier=3 slow=10 against=0 slow_samples=500 against_samples=0
+-- sharing kind=true thing=Main fields=count comm=java function=Main.get slow_part=0.9 against_part=0 whole=0.9
