@@ -8,7 +8,7 @@
 -- before: slower-function
 -- says: the CPUs wait longer for instructions[[: {slow_slots:%} of what they could start (baseline
 --   {against_slots:%})]][[: the code that runs is spread over {spread} (baseline {before}; sampled)]]
--- evidence: counted, of the whole machine: {title}
+-- evidence: counted: {title}, on the whole machine
 -- evidence: that is {more_part} % of the cycles ({more_low} to {more_high} %, 95 % CI); an instruction takes {slow_cpi}
 --   cycles (baseline {against_cpi})
 -- evidence: CPU time per unit of work: {slow:s} (baseline {against:s})

@@ -489,8 +489,8 @@ mod tests {
             0 1 chase /bin/a aa 4099 a.c:7 native - -\n0 2 inner /bin/a - - a.c:9 inlined - -\n\
             0 3 made [jit] - - - jit - 4";
         let stacks = "t number parent frame\n0 1 - 1\n0 2 1 2\n0 3 - 3";
-        let of_whole = "t pid tid comm thread at cpu stack weight\n\
-            1 7 7 a a 500000000 0 2 10000000\n1 7 7 a a 600000000 0 3 20000000\n1 7 7 a a 9000000000 0 1 10000000";
+        let of_whole = "t pid tid comm thread at cpu stack weight code address\n\
+            1 7 7 a a 500000000 0 2 10000000 - -\n1 7 7 a a 600000000 0 3 20000000 - -\n1 7 7 a a 9000000000 0 1 10000000 - -";
         let tables = [
             (of("stacks", "frame"), frames),
             (of("stacks", "stack"), stacks),
