@@ -315,7 +315,7 @@ impl Ring {
         };
         if clock != Clock::None {
             attributes.sample_type |= CALLCHAIN | REGS_USER | STACK_USER;
-            attributes.flags |= EXCLUDE_IDLE | EXCLUDE_CALLCHAIN_USER;
+            attributes.flags |= EXCLUDE_CALLCHAIN_USER;
             (attributes.sample_regs_user, attributes.sample_stack_user) = (REGISTERS, stack);
             attributes.sample_period = 1_000_000_000 / hertz;
         }
@@ -323,6 +323,9 @@ impl Ring {
             // Pinned: groups of counters (source `pmu`) take turns, and there would be no samples while it is theirs.
             attributes.flags |= FREQUENCY | PINNED;
             attributes.sample_period = hertz;
+        } else if clock == Clock::Timer {
+            // PMUs of Arm refuse it (armv8pmu_set_event_filter); where a CPU is idle, it counts next to nothing, and who reads samples leaves out pid 0.
+            attributes.flags |= EXCLUDE_IDLE;
         }
         let pid = if only_own {
             attributes.flags |= INHERIT | EXCLUDE_KERNEL;
