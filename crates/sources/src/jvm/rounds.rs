@@ -34,7 +34,7 @@ const PAUSES: u32 = 400;
 /// Between two looks at what changes slowly: heap, threads, compilers.
 const SLOWLY: Duration = Duration::from_secs(1);
 /// Looks at threads are followed by a pause so many times as long.
-const SLOW_PAUSES: u32 = 2500;
+const SLOW_PAUSES: u32 = 1000;
 /// JVMs that are looked at.
 const MOST_JVMS: usize = 64;
 
