@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 /// Between two looks at the list of processes, and how many times as long as one took: the share of a CPU that they take.
 const LISTED: Duration = Duration::from_millis(200);
-const PAUSES: u32 = 5000;
+const PAUSES: u32 = 2000;
 /// The same while the recording is young: that is when the command starts, and short ones have most of their pauses then.
 const YOUNG: Duration = Duration::from_secs(2);
 const EARLY: Duration = Duration::from_millis(20);

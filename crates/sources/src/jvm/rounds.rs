@@ -158,8 +158,9 @@ impl State {
         if passings.len() == self.watched.len() {
             self.early = if found { 0 } else { self.early.saturating_sub(1) };
             let least = self.debt.saturating_sub(CREDIT) * PAUSES;
+            let slowly = self.slowly.map_or(WOKEN, |at| at.saturating_duration_since(Instant::now()));
             return match self.early {
-                0 => Next { least, passings, most: least.max(WOKEN) },
+                0 => Next { least, passings, most: least.max(slowly.min(WOKEN)) },
                 _ => A_MOMENT.into(),
             };
         }
