@@ -57,8 +57,6 @@ pub(super) struct State {
     /// CPU time of looks beyond their share of a CPU, and when that was reckoned.
     debt: Duration,
     reckoned: Option<Instant>,
-    /// CPU time of this thread after the last round.
-    slept: Option<Duration>,
     /// When what changes slowly is looked at next, of all JVMs at once; and whether it was since that was last asked.
     slowly: Option<Instant>,
     pub is_fresh: bool,
@@ -71,14 +69,7 @@ impl Look for State {
     const NAME: &'static str = "jvm";
 
     fn round(looker: &Looker<Self>, stacks: &Stacks, came: bool) -> Next {
-        let mut state = looker.found();
-        // To wait and to wake up takes more than most looks.
-        if let Some(before) = state.slept {
-            state.debt += own_time().saturating_sub(before);
-        }
-        let next = state.round(stacks, came);
-        state.slept = Some(own_time());
-        next
+        looker.found().round(stacks, came)
     }
 }
 
