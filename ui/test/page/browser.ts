@@ -1,7 +1,7 @@
 // Chromium for the page tests: opens a report offline and watches for anything it must not do.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { expect } from "vitest";
+import { expect, it } from "vitest";
 import { chromium, type Browser, type Page } from "playwright-core";
 import type { Head } from "../../src/bundle/types";
 import { assemble, type Blocks } from "../bundle/encode";
@@ -101,6 +101,24 @@ export function opener(browser: () => Browser) {
     expect(trouble).toEqual([]);
     await close();
   };
+}
+
+/** Tests that a page of the sample of its name reads and is reachable, in both themes and at two widths, without scrolling sideways. */
+export function readsAndIsReachable(on: ReturnType<typeof opener>, name: string): void {
+  for (const theme of ["light", "dark"] as const) {
+    for (const width of [1366, 1920]) {
+      it(`reads and is reachable, ${theme}, ${width} px`, async () => {
+        await on(name, name, async (page) => {
+          await shot(page, `${name}-${theme}-${width}`);
+          expect(await lowContrast(page)).toEqual([]);
+          expect(await unreachable(page)).toEqual([]);
+          expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+          const beyond = await page.locator("main .scroll").evaluateAll((all) => all.map((e) => e.scrollWidth - e.clientWidth));
+          expect(Math.max(...beyond)).toBeLessThanOrEqual(1);
+        }, { theme, width });
+      });
+    }
+  }
 }
 
 /** What the page copied last. */

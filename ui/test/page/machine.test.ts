@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Browser } from "playwright-core";
 import { HOSTILE } from "../bundle/samples";
-import { launch, lowContrast, opener, shot, unreachable } from "./browser";
+import { launch, opener, readsAndIsReachable } from "./browser";
 
 let browser: Browser;
 beforeAll(async () => {
@@ -13,20 +13,7 @@ afterAll(() => browser?.close());
 const on = opener(() => browser);
 
 describe("the page of machines", () => {
-  for (const theme of ["light", "dark"] as const) {
-    for (const width of [1366, 1920]) {
-      it(`reads and is reachable, ${theme}, ${width} px`, async () => {
-        await on("machine", "machine", async (page) => {
-          await shot(page, `machine-${theme}-${width}`);
-          expect(await lowContrast(page)).toEqual([]);
-          expect(await unreachable(page)).toEqual([]);
-          expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
-          const beyond = await page.locator("main .scroll").evaluateAll((all) => all.map((e) => e.scrollWidth - e.clientWidth));
-          expect(Math.max(...beyond)).toBeLessThanOrEqual(1);
-        }, { theme, width });
-      });
-    }
-  }
+  readsAndIsReachable(on, "machine");
   it("has what differs by most first, with its ratio, its interval and where it comes from", async () => {
     await on("machine", "machine", async (page) => {
       const rows = page.locator(".machine-figures").first().locator("tbody tr");

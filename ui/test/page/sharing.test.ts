@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Browser } from "playwright-core";
 import { HOSTILE } from "../bundle/samples";
-import { launch, lowContrast, opener, shot, unreachable } from "./browser";
+import { launch, lowContrast, opener, readsAndIsReachable } from "./browser";
 
 let browser: Browser;
 beforeAll(async () => {
@@ -13,20 +13,7 @@ afterAll(() => browser?.close());
 const on = opener(() => browser);
 
 describe("the page of shared lines", () => {
-  for (const theme of ["light", "dark"] as const) {
-    for (const width of [1366, 1920]) {
-      it(`reads and is reachable, ${theme}, ${width} px`, async () => {
-        await on("sharing", "sharing", async (page) => {
-          await shot(page, `sharing-${theme}-${width}`);
-          expect(await lowContrast(page)).toEqual([]);
-          expect(await unreachable(page)).toEqual([]);
-          expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
-          const beyond = await page.locator("main .scroll").evaluateAll((all) => all.map((e) => e.scrollWidth - e.clientWidth));
-          expect(Math.max(...beyond)).toBeLessThanOrEqual(1);
-        }, { theme, width });
-      });
-    }
-  }
+  readsAndIsReachable(on, "sharing");
   it("draws 64 cells a line, with a digit for each thread, filled where it writes", async () => {
     await on("sharing", "sharing", async (page) => {
       const cells = page.locator(".line-cells").first().locator(".cell");
