@@ -5,13 +5,14 @@ use crate::concurrency::{self, Turns};
 use crate::difference::listed;
 use crate::latency::{self, LATENCY, Latency};
 use crate::locks::Lock;
+use crate::measured::Owned;
 use crate::metrics::Metrics;
 use crate::not_compared::{NotCompared, gathered};
 use crate::phases::{self, Phase, Use};
 use crate::throughput::{Pace, Steps};
 use crate::window::{self, Choice};
 use crate::work::Progress;
-use crate::{Difference, Error, FactDifference, Headline, facts, headline, own, redundant};
+use crate::{Difference, Error, FactDifference, Headline, facts, headline, redundant};
 use model::Window;
 use query::Run;
 use query::concurrency::Concurrency;
@@ -88,15 +89,15 @@ pub struct Comparison {
 pub fn compare(runs: &[Run], options: &Options) -> Result<Comparison, Error> {
     let windows = runs.iter().map(|run| window::choose(run, &options.window)).collect::<Result<Vec<_>, _>>()?;
     let progress: Vec<Option<Progress>> = runs.iter().map(Progress::of).collect();
-    let own = own::names(runs);
-    let scoped = own::scoped(runs);
+    let owned = Owned::of(runs);
+    let Owned { names: own, tables: scoped } = &owned;
     let repeats = if options.repeats < runs.len() { options.repeats } else { 0 };
     // The sides that are compared, each a list of runs.
     let sides: Vec<[Vec<usize>; 2]> = match repeats {
         0 => (1..runs.len()).map(|run| [vec![0], vec![run]]).collect(),
         repeats => vec![[(0..repeats).collect(), (repeats..runs.len()).collect()]],
     };
-    let mut metrics = Metrics::new(runs, &sides, (&own, &scoped), &windows, &progress);
+    let mut metrics = Metrics::new(runs, &sides, &owned, &windows, &progress);
     // One run alone has nothing to be compared with, and its tables can be large.
     if runs.len() > 1 {
         metrics.tables()?;
@@ -115,9 +116,9 @@ pub fn compare(runs: &[Run], options: &Options) -> Result<Comparison, Error> {
         metrics.extend(latency::QUANTILES.map(|(name, _)| format!("{LATENCY}{name}")));
     }
     let compared = found.len() + throughput.len() + latency::compared(&latency);
-    let mut differences = listed(found, options, &own, &scoped);
+    let mut differences = listed(found, options, own, scoped);
     // The pace is a family of its own, and what all others explain: it stands first.
-    differences.extend(listed(throughput, options, &own, &scoped).into_iter().map(|mut d| {
+    differences.extend(listed(throughput, options, own, scoped).into_iter().map(|mut d| {
         d.weight += 1e3;
         d
     }));
@@ -125,7 +126,7 @@ pub fn compare(runs: &[Run], options: &Options) -> Result<Comparison, Error> {
     differences.sort_by(|a, b| b.weight.total_cmp(&a.weight).then_with(|| a.metric.cmp(&b.metric)));
     let differences = redundant::without_totals(differences);
     let facts = facts::differences(runs);
-    let used: Vec<Option<Use>> = runs.iter().zip(&windows).map(|(run, w)| Use::of(run, w, &own)).collect();
+    let used: Vec<Option<Use>> = runs.iter().zip(&windows).map(|(run, w)| Use::of(run, w, own)).collect();
     let (mut phases, mut cautions) = (Vec::new(), cautions::failed(runs));
     for [a, b] in &sides {
         let first = |side: &[usize]| {
@@ -135,7 +136,7 @@ pub fn compare(runs: &[Run], options: &Options) -> Result<Comparison, Error> {
         if let (Some(a), Some(b)) = (first(a), first(b)) {
             phases.extend(phases::differences([a, b]));
         }
-        for caution in cautions::of(runs, &windows, &own, [a, b], options.least_change) {
+        for caution in cautions::of(runs, &windows, own, [a, b], options.least_change) {
             if !cautions.contains(&caution) {
                 cautions.push(caution);
             }

@@ -16,6 +16,7 @@ mod latency;
 pub mod line;
 mod locks;
 pub mod means;
+pub mod measured;
 mod metrics;
 mod not_compared;
 pub mod own;

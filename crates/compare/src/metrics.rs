@@ -1,27 +1,23 @@
-//! Every metric of every table, in each of its groupings and for each pair of sides: what there is to compare, and what cannot be compared.
-//! What of it is listed, `difference` decides.
+//! Every metric of every table, in each of its groupings, compared for each pair of sides. What there is to compare, `measured` says; what of
+//! it is listed, `difference` decides.
 
 use crate::difference::{Candidate, Difference, Per};
-use crate::not_compared::{NotCompared, why_missing};
+use crate::measured::{self, Cut, Measured, Owned};
+use crate::not_compared::NotCompared;
 use crate::throughput::{Pace, Steps};
 use crate::work::Progress;
-use crate::{Error, MOST_TICKS, own, window};
-use model::{Compare, Table, Window, intern};
-use query::series::{Grid, Series};
+use crate::{Error, own, window};
+use model::{Table, Window, intern};
 use query::stats::{self, Comparer};
-use query::{Metric, Run, fields};
+use query::{Metric, Run};
 use std::collections::{BTreeMap, BTreeSet};
-use store::{Frame, Select};
 
 /// What is compared, and what was found so far.
 pub(crate) struct Metrics<'a> {
     runs: &'a [Run],
     /// Each pair of sides.
     sides: &'a [[Vec<usize>; 2]],
-    /// Names of processes that belong to the workloads.
-    own: &'a BTreeSet<String>,
-    /// Tables with the workload's threads only.
-    scoped: &'a BTreeSet<&'static str>,
+    owned: &'a Owned,
     windows: &'a [Window],
     progress: &'a [Option<Progress>],
     comparer: Comparer,
@@ -35,15 +31,14 @@ impl<'a> Metrics<'a> {
     pub(crate) fn new(
         runs: &'a [Run],
         sides: &'a [[Vec<usize>; 2]],
-        (own, scoped): (&'a BTreeSet<String>, &'a BTreeSet<&'static str>),
+        owned: &'a Owned,
         windows: &'a [Window],
         progress: &'a [Option<Progress>],
     ) -> Self {
         Metrics {
             runs,
             sides,
-            own,
-            scoped,
+            owned,
             windows,
             progress,
             comparer: Comparer::new(),
@@ -53,114 +48,42 @@ impl<'a> Metrics<'a> {
         }
     }
 
-    /// Compares all tables that any of the runs has.
+    /// Compares all metrics of all tables that any of the runs has.
     pub(crate) fn tables(&mut self) -> Result<(), Error> {
-        let mut names: Vec<&'static str> = Vec::new();
-        for (_, table) in self.runs.iter().flat_map(|run| run.recording.tables()) {
-            if !names.contains(&table.name) {
-                names.push(table.name);
-            }
-        }
-        names.into_iter().try_for_each(|name| self.table(name))
-    }
-
-    fn not_compared(&mut self, what: impl Into<String>, why: impl Into<String>) {
-        self.not_compared.push(NotCompared { what: what.into(), why: why.into() });
-    }
-
-    /// Compares all metrics of a table.
-    fn table(&mut self, name: &'static str) -> Result<(), Error> {
-        let Some(table) = self.runs.iter().find_map(|r| r.recording.table(name)) else { return Ok(()) };
-        let is_compared = table.values().any(|c| c.compare != Compare::Never && c.compare != Compare::Equality);
-        // The pace has a family of its own, see `throughput`.
-        if name == "work" || table.groups.is_empty() || table.events || !is_compared && table.derived.is_empty() {
-            return Ok(());
-        }
-        let mut frames: Vec<Option<Frame>> = Vec::with_capacity(self.runs.len());
-        for (run, window) in self.runs.iter().zip(self.windows) {
-            let select =
-                Select { between: Some((window.from, window.to)), most_ticks: MOST_TICKS, ..Select::default() };
-            let frame = run.recording.load(name, &select).filter(|f| !f.ticks.is_empty());
-            frames.push(frame);
-        }
-        let runs = self.runs;
-        if frames.iter().all(Option::is_none) {
-            return Ok(());
-        }
-        for (run, _) in runs.iter().zip(&frames).filter(|(_, frame)| frame.is_none()) {
-            self.not_compared(name, format!("not recorded in {}: {}", run.name, why_missing(run, name)));
-        }
-        let mut metrics: Vec<Metric> = Vec::new();
-        for frame in frames.iter().flatten() {
-            for metric in fields(frame) {
-                if !metrics.iter().any(|m| m.name == metric.name) {
-                    metrics.push(metric);
-                }
-            }
-        }
-        for metric in metrics {
-            if matches!(metric.compare, Compare::Never | Compare::Equality) {
-                continue;
-            }
-            if table.name == "pmu" && counters::is_of_one_cpu(metric.name) && !crate::counted::are_alike(runs) {
-                let why = "other CPUs count it in another way: look at both sides by themselves (query, or the page)";
-                self.not_compared(metric.full_name(), why);
-                continue;
-            }
-            for &by in table.groups {
-                self.metric(table, &metric, by, &frames)?;
-            }
-        }
+        let left_out = measured::walk(self.runs, self.windows, |of| {
+            self.metric(of);
+            Ok(())
+        })?;
+        self.not_compared.extend(left_out);
         Ok(())
     }
 
     /// Compares one metric at one grouping.
-    fn metric(
-        &mut self,
-        table: &'static Table,
-        metric: &Metric,
-        by: &'static [&'static str],
-        frames: &[Option<Frame>],
-    ) -> Result<(), Error> {
-        let mut grids = Vec::with_capacity(frames.len());
-        for frame in frames {
-            grids.push(match frame {
-                Some(frame) => Some(Grid::new(frame, metric, by, None)?),
-                None => None,
-            });
-        }
-        let name = metric.full_name();
-        let mut groups: Vec<&[String]> = Vec::new();
-        for series in grids.iter().flatten().flat_map(|g| &g.series) {
-            if !groups.contains(&series.labels.as_slice()) {
-                groups.push(&series.labels);
-            }
-        }
+    fn metric(&mut self, of: &Measured<'_>) {
+        let name = of.metric.full_name();
         for sides in self.sides {
             let cut = |side: &[usize], labels: &[String]| -> Vec<(usize, Cut)> {
-                let one = |&run: &usize| Some((run, self.side(run, grids.get(run)?.as_ref()?, labels)?));
+                let one = |&run: &usize| Some((run, of.cut(run, labels, self.windows.get(run)?)?));
                 side.iter().filter_map(one).collect()
             };
-            let cuts: Vec<_> = groups.iter().map(|labels| sides.each_ref().map(|side| cut(side, labels))).collect();
-            for (labels, [a, b]) in groups.iter().zip(&cuts) {
+            let cuts: Vec<_> = of.groups.iter().map(|labels| sides.each_ref().map(|side| cut(side, labels))).collect();
+            for (labels, [a, b]) in of.groups.iter().zip(&cuts) {
                 let Some(run) = b.first().map(|b| b.0).filter(|_| !a.is_empty()) else { continue };
                 fn plain(side: &[(usize, Cut)]) -> Vec<&Cut> {
                     side.iter().map(|s| &s.1).collect()
                 }
-                let of = Of { table, metric, by, labels, run };
+                let one = Of { table: of.table, metric: of.metric, by: of.by, labels, run };
                 let before = self.found.len();
-                let compared = self.one(&of, Per::Second, [&plain(a), &plain(b)], None);
+                let compared = self.one(&one, Per::Second, [&plain(a), &plain(b)], None);
                 if compared {
                     self.names.insert(name.clone());
                 }
-                // What a neighbour uses is not for the workload's operations, and what the system does is only where it grows by itself.
-                let process = by.iter().position(|&l| l == "comm").and_then(|at| labels.get(at));
-                if metric.per_operation.is_none()
-                    || process.is_some_and(|name| !self.own.contains(name) && !self.scoped.contains(table.name))
-                {
+                if !of.is_per_operation(labels, self.owned) {
                     continue;
                 }
-                let waits = own::is_waiting(&name, by, labels);
+                // What the system does is for the operations only where it grows by itself.
+                let process = of.process(labels);
+                let waits = own::is_waiting(&name, of.by, labels);
                 let needs = ((process.is_none() || waits) && compared).then_some(before);
                 let per = |side: &[(usize, Cut)]| -> Option<Vec<Cut>> {
                     let work = |run: usize| self.progress.get(run).and_then(Option::as_ref);
@@ -169,16 +92,11 @@ impl<'a> Metrics<'a> {
                 if let (Some(a), Some(b)) = (per(a), per(b))
                     && (process.is_some() || compared)
                 {
-                    self.one(
-                        &of,
-                        Per::Operation,
-                        [&a.iter().collect::<Vec<_>>(), &b.iter().collect::<Vec<_>>()],
-                        needs,
-                    );
+                    let sides = [&a.iter().collect::<Vec<_>>()[..], &b.iter().collect::<Vec<_>>()[..]];
+                    self.one(&one, Per::Operation, sides, needs);
                 }
             }
         }
-        Ok(())
     }
 
     /// Compares the pace of the workload. How sure the change is, what the runs reported in their windows tells, report by report; where a
@@ -221,23 +139,6 @@ impl<'a> Metrics<'a> {
         found
     }
 
-    /// The part of a group's series that lies in the window. An entity that was never there in a table that was read used nothing.
-    fn side(&self, run: usize, grid: &Grid, labels: &[String]) -> Option<Cut> {
-        let range = window::steady(grid, self.windows.get(run)?);
-        let times = range.clone().filter_map(|i| Some((*grid.from.get(i)?, *grid.to.get(i)?))).collect();
-        match grid.series.iter().find(|s: &&Series| s.labels == labels) {
-            Some(series) => {
-                let (num, den) = range.clone().map(|i| (series.num(i), series.den(i))).unzip();
-                Some(Cut { num, den, times, level: grid.metric.is_level() })
-            }
-            None if grid.metric.is_rate() => {
-                let den: Vec<f64> = range.clone().filter_map(|i| Some(*grid.to.get(i)? - *grid.from.get(i)?)).collect();
-                Some(Cut { num: vec![0.0; den.len()], den, times, level: false })
-            }
-            None => None,
-        }
-    }
-
     /// Compares one pair of sides. Returns whether it could be compared.
     fn one(&mut self, of: &Of<'_>, per: Per, [a, b]: [&[&Cut]; 2], needs: Option<usize>) -> bool {
         let (Some(first), Some(second)) = (a.first(), b.first()) else { return false };
@@ -245,8 +146,8 @@ impl<'a> Metrics<'a> {
             Per::Second => floor(of.metric),
             // What matters per second, at the baseline's pace.
             Per::Operation => {
-                let work: f64 = a.iter().flat_map(|a| &a.den).sum();
-                let seconds: f64 = a.iter().flat_map(|a| &a.times).map(|(from, to)| to - from).sum();
+                let work: f64 = a.iter().flat_map(|a| a.den()).sum();
+                let seconds: f64 = a.iter().flat_map(|a| a.times()).map(|(from, to)| to - from).sum();
                 if work > 0.0 { floor(of.metric) * seconds / work } else { 0.0 }
             }
         };
@@ -280,7 +181,8 @@ impl<'a> Metrics<'a> {
             if let Some(why) = &found.not_compared
                 && per == Per::Second
             {
-                self.not_compared(shown(&metric.full_name(), by, labels), why.to_string());
+                let what = shown(&metric.full_name(), by, labels);
+                self.not_compared.push(NotCompared { what, why: why.to_string() });
             }
             return None;
         };
@@ -342,35 +244,6 @@ struct Of<'a> {
     labels: &'a [String],
     /// The run that the difference is given for.
     run: usize,
-}
-
-/// A series cut to its window.
-struct Cut {
-    num: Vec<f64>,
-    den: Vec<f64>,
-    times: Vec<(f64, f64)>,
-    level: bool,
-}
-
-impl Cut {
-    fn series(&self) -> stats::Series {
-        stats::Series::ratio(&self.num, &self.den)
-    }
-
-    fn values(&self) -> Vec<f64> {
-        self.num.iter().zip(&self.den).map(|(n, d)| if *d > 0.0 { n / d } else { f64::NAN }).collect()
-    }
-
-    /// The same numerators over the work done in each interval.
-    fn per_operation(&self, work: &Progress) -> Cut {
-        let den = self
-            .times
-            .iter()
-            .zip(&self.num)
-            .map(|(&(from, to), n)| if n.is_finite() { work.between(from, to) } else { 0.0 })
-            .collect();
-        Cut { num: self.num.clone(), den, times: self.times.clone(), level: self.level }
-    }
 }
 
 fn shown(metric: &str, by: &[&str], labels: &[String]) -> String {
