@@ -5,11 +5,11 @@ use crate::concurrency::{self, Turns};
 use crate::difference::listed;
 use crate::latency::{self, LATENCY, Latency};
 use crate::locks::Lock;
-use crate::measured::Owned;
+use crate::measured::{Cut, Owned};
 use crate::metrics::Metrics;
 use crate::not_compared::{NotCompared, gathered};
 use crate::phases::{self, Phase, Use};
-use crate::throughput::{Pace, Steps};
+use crate::throughput::Pace;
 use crate::window::{self, Choice};
 use crate::work::Progress;
 use crate::{Difference, Error, FactDifference, Headline, facts, headline, redundant};
@@ -102,8 +102,8 @@ pub fn compare(runs: &[Run], options: &Options) -> Result<Comparison, Error> {
     if runs.len() > 1 {
         metrics.tables()?;
     }
-    let steps: Vec<Option<Steps>> =
-        progress.iter().zip(&windows).map(|(p, w)| p.as_ref().map(|p| Steps::of(p, w))).collect();
+    let steps: Vec<Option<Cut>> =
+        progress.iter().zip(&windows).map(|(p, w)| p.as_ref().map(|p| Cut::of_work(p, w))).collect();
     let paces: Vec<Option<Pace>> =
         runs.iter().zip(&windows).zip(&progress).map(|((run, w), p)| Pace::with(run, w, p.as_ref())).collect();
     let throughput = metrics.throughput(&steps, &paces);

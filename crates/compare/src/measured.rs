@@ -2,6 +2,7 @@
 //! runs of its sides, the summary of a recording with that one run, so that both speak of the same metrics.
 
 use crate::not_compared::{NotCompared, why_missing};
+use crate::throughput::Pace;
 use crate::work::Progress;
 use crate::{Error, MOST_TICKS, counted, own, window};
 use model::{Compare, Table, Window};
@@ -162,6 +163,39 @@ impl<'a> Measured<'a> {
 }
 
 impl Cut {
+    /// The work that a run reported within its window, over the seconds between two reports. The stretches that hold the start and the end of a
+    /// command are left out where enough others are there: they are no part of its steady state, by which the interval of a change is judged.
+    pub fn of_work(progress: &Progress, window: &Window) -> Cut {
+        let ns = |seconds: f64| (seconds * 1e9).round() as i64;
+        let mut steps: Vec<_> = progress.steps().filter(|s| window.part(ns(s.from), ns(s.to)) >= 0.5).collect();
+        if window::is_life(window) && steps.len() >= 8 {
+            steps.pop();
+            steps.remove(0);
+        }
+        Cut {
+            num: steps.iter().map(|s| s.done).collect(),
+            den: steps.iter().map(|s| s.to - s.from).collect(),
+            times: steps.iter().map(|s| (s.from, s.to)).collect(),
+            level: false,
+        }
+    }
+
+    /// The whole of a window, of which too little was reported to say how its pace varied.
+    pub fn of_pace(pace: Pace, window: &Window) -> Cut {
+        let times = vec![(window.from as f64 / 1e9, window.to as f64 / 1e9)];
+        Cut { num: vec![pace.work], den: vec![pace.seconds], times, level: false }
+    }
+
+    /// How many intervals there are.
+    pub fn len(&self) -> usize {
+        self.num.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.num.is_empty()
+    }
+
     /// What its statistics are of.
     pub fn series(&self) -> stats::Series {
         stats::Series::ratio(&self.num, &self.den)

@@ -4,7 +4,7 @@
 use crate::difference::{Candidate, Difference, Per};
 use crate::measured::{self, Cut, Measured, Owned};
 use crate::not_compared::NotCompared;
-use crate::throughput::{Pace, Steps};
+use crate::throughput::Pace;
 use crate::work::Progress;
 use crate::{Error, own, window};
 use model::{Table, Window, intern};
@@ -101,7 +101,7 @@ impl<'a> Metrics<'a> {
 
     /// Compares the pace of the workload. How sure the change is, what the runs reported in their windows tells, report by report; where a
     /// run of several reported too little, its pace as a whole. How large it is, is the sides' [`Pace`].
-    pub(crate) fn throughput(&mut self, steps: &[Option<Steps>], paces: &[Option<Pace>]) -> Vec<Candidate> {
+    pub(crate) fn throughput(&mut self, steps: &[Option<Cut>], paces: &[Option<Pace>]) -> Vec<Candidate> {
         let Some(table) = self.runs.iter().find_map(|r| r.recording.table("work")) else { return Vec::new() };
         let Some(metric) = query::metric(table, "done") else { return Vec::new() };
         let mut found = Vec::new();
@@ -109,11 +109,11 @@ impl<'a> Metrics<'a> {
             let Some(&run) = b.first() else { continue };
             let single = a.len() == 1 && b.len() == 1;
             let of_run = |run: usize| paces.get(run).copied().flatten();
-            let of = |&run: &usize| -> Option<Steps> {
-                let reported = steps.get(run)?.as_ref();
-                let enough = |s: &&Steps| single || s.len() >= stats::dependence::SHORTEST;
-                let whole = || of_run(run).filter(|_| self.windows.get(run).is_some_and(window::is_life));
-                reported.filter(enough).cloned().or_else(|| whole().map(Steps::whole))
+            let of = |&run: &usize| -> Option<Cut> {
+                let (reported, window) = (steps.get(run)?.as_ref(), self.windows.get(run)?);
+                let enough = |s: &&Cut| single || s.len() >= stats::dependence::SHORTEST;
+                let whole = || of_run(run).filter(|_| window::is_life(window));
+                reported.filter(enough).cloned().or_else(|| whole().map(|pace| Cut::of_pace(pace, window)))
             };
             let side = |side: &[usize]| Pace::sum(side.iter().map(|run| of_run(*run))).map(Pace::rate);
             let rates = side(a).zip(side(b)).filter(|(a, b)| *a > 0.0 && *b > 0.0);
@@ -121,7 +121,7 @@ impl<'a> Metrics<'a> {
             let (Some(first), Some(second)) = (a.first(), b.first()) else { continue };
             let values = [first.values(), second.values()];
             let of = Of { table, metric: &metric, by: &[], labels: &[], run };
-            let series = [&a, &b].map(|side| side.iter().map(Steps::series).collect::<Vec<_>>());
+            let series = [&a, &b].map(|side| side.iter().map(Cut::series).collect::<Vec<_>>());
             // Any pace matters, and it has no unit: the least change alone decides.
             let apart = match (series[0].as_slice(), series[1].as_slice()) {
                 ([a], [b]) => stats::separation::of_stretches(a, b),

@@ -1,12 +1,13 @@
 //! The pace of the workload: the one number that all others explain. [`Pace`] is the only place where work and time of a run become elapsed time
-//! per unit of work; `compare`, `explain`, `flame` and the report print what it says. [`Steps`] says how the pace varied within the window: its
-//! certainty is a family of its own, and not thinned out by the hundreds of metrics beside it.
+//! per unit of work; `compare`, `explain`, `flame` and the report print what it says. How the pace varied within the window, [`Cut::of_work`] says:
+//! its certainty is a family of its own, and not thinned out by the hundreds of metrics beside it.
+//!
+//! [`Cut::of_work`]: crate::measured::Cut::of_work
 
 use crate::window;
 use crate::work::Progress;
 use model::Window;
 use query::Run;
-use query::stats::Series;
 use std::ops::Add;
 
 /// What was done in a window, and how long it took.
@@ -70,47 +71,4 @@ impl Add for Pace {
 fn seconds(run: &Run, window: &Window) -> f64 {
     let wall = run.recording.manifest().wall.filter(|wall| *wall > 0 && window::is_life(window));
     wall.map_or_else(|| window.seconds(), |wall| wall as f64 / 1e9)
-}
-
-/// The work of a run in its window, report by report.
-#[derive(Clone)]
-pub(crate) struct Steps {
-    /// Work done between two reports, over the seconds between them.
-    num: Vec<f64>,
-    den: Vec<f64>,
-}
-
-impl Steps {
-    /// What a run reported within its window. The stretches that hold the start and the end of a command are left out where enough others
-    /// are there: they are no part of its steady state, by which the interval of a change is judged.
-    pub(crate) fn of(progress: &Progress, window: &Window) -> Steps {
-        let ns = |seconds: f64| (seconds * 1e9).round() as i64;
-        let steps: Vec<(f64, f64)> = progress
-            .steps()
-            .filter(|s| window.part(ns(s.from), ns(s.to)) >= 0.5)
-            .map(|s| (s.done, s.to - s.from))
-            .collect();
-        let ends = if window::is_life(window) && steps.len() >= 8 { 1 } else { 0 };
-        let inner = steps.get(ends..steps.len() - ends).unwrap_or_default();
-        let (num, den) = inner.iter().copied().unzip();
-        Steps { num, den }
-    }
-
-    /// The whole of a run, that reported too little to say how its pace varied.
-    pub(crate) fn whole(pace: Pace) -> Steps {
-        Steps { num: vec![pace.work], den: vec![pace.seconds] }
-    }
-
-    /// How many stretches between reports there are.
-    pub(crate) fn len(&self) -> usize {
-        self.num.len()
-    }
-
-    pub(crate) fn series(&self) -> Series {
-        Series::ratio(&self.num, &self.den)
-    }
-
-    pub(crate) fn values(&self) -> Vec<f64> {
-        self.num.iter().zip(&self.den).map(|(n, d)| n / d).collect()
-    }
 }

@@ -204,6 +204,20 @@ impl Comparer {
         out
     }
 
+    /// One series by itself. What of its error its own samples tell: nothing, and an error of 0, where there are fewer than
+    /// [`SHORTEST`] or all are equal.
+    pub fn alone(&mut self, series: &Series) -> Side {
+        let mut side = summary(std::slice::from_ref(series));
+        let (unit, per) = (scale(&series.num), scale(&series.den));
+        let series = series.scaled(unit, per).coarsened(LONGEST);
+        if let [mean] = self.of_runs(&[&series]).as_slice()
+            && series.len() >= SHORTEST
+        {
+            (side.se, side.n_eff) = (mean.spread.se * unit / per, mean.spread.n_eff);
+        }
+        side
+    }
+
     /// The mean of each run with its error.
     fn of_runs(&mut self, runs: &[&Series]) -> Vec<Mean> {
         let means: Vec<f64> = runs.iter().map(|r| r.mean().unwrap_or(0.0)).collect();
