@@ -6,6 +6,7 @@ mod doctor;
 mod explain;
 mod export;
 mod flame;
+mod fleet;
 mod import;
 mod info;
 mod latency;
@@ -234,6 +235,14 @@ Nothing is changed without --apply. docs/doctor.md describes each check.")]
 docs/tune.md describes the file and how it is judged, docs/tune-json.md the JSON.")]
     Tune(Box<tune::Tune>),
 
+    /// Many hosts: reduce recordings to summaries, and ask which bands hosts fall into and what separates these
+    #[command(after_help = "Examples:
+  twinscope fleet add fleet/ recordings/                 reduce recordings, each once
+  twinscope fleet info fleet/
+
+docs/fleet.md says how it is done, docs/fleet-format.md describes the folder.")]
+    Fleet(fleet::Fleet),
+
     /// Ask an HTTP/1.1 server at a constant rate, and measure latency from when each request was due
     #[command(after_help = "Examples:
   twinscope load --rate 20000 --connections 32 --duration 10s http://127.0.0.1:8080/
@@ -311,6 +320,7 @@ fn run(command: Command) -> anyhow::Result<u8> {
         Command::Sources(options) => recorder::list(&options),
         Command::Top(options) => top::top(&options),
         Command::Doctor(options) => doctor::doctor(&options),
+        Command::Fleet(options) => fleet::fleet(&options),
         Command::Load(options) => load::load(&options),
         Command::Tune(options) => tune::tune(&options),
         Command::Completions { shell } => {

@@ -180,10 +180,32 @@ impl Cut {
         }
     }
 
+    /// The groups of a rate that are wanted, added up: over the steady part of the window as all metrics are. One that was not there used nothing.
+    pub fn sum(grid: &Grid, window: &Window, wanted: impl Fn(&[String]) -> bool) -> Cut {
+        let range = window::steady(grid, window);
+        let times: Vec<(f64, f64)> =
+            range.clone().filter_map(|i| Some((*grid.from.get(i)?, *grid.to.get(i)?))).collect();
+        let mut num = vec![0.0; times.len()];
+        for series in grid.series.iter().filter(|series| wanted(&series.labels)) {
+            for (sum, i) in num.iter_mut().zip(range.clone()) {
+                let one = series.num(i);
+                *sum += if one.is_finite() { one } else { 0.0 };
+            }
+        }
+        Cut { num, den: times.iter().map(|(from, to)| to - from).collect(), times, level: false }
+    }
+
     /// The whole of a window, of which too little was reported to say how its pace varied.
     pub fn of_pace(pace: Pace, window: &Window) -> Cut {
         let times = vec![(window.from as f64 / 1e9, window.to as f64 / 1e9)];
         Cut { num: vec![pace.work], den: vec![pace.seconds], times, level: false }
+    }
+
+    /// What two rates over the same intervals come to together.
+    #[must_use]
+    pub fn plus(mut self, other: &Cut) -> Cut {
+        self.num.iter_mut().zip(&other.num).for_each(|(sum, more)| *sum += more);
+        self
     }
 
     /// How many intervals there are.
@@ -226,5 +248,22 @@ impl Cut {
         let done = |(&(from, to), n): (&(f64, f64), &f64)| if n.is_finite() { work.between(from, to) } else { 0.0 };
         let den = self.times.iter().zip(&self.num).map(done).collect();
         Cut { num: self.num.clone(), den, times: self.times.clone(), level: self.level }
+    }
+}
+
+/// The least difference that anyone would care about, per second: what the metric says of itself, else by its unit.
+pub fn floor(metric: &Metric) -> f64 {
+    match metric.unit {
+        _ if metric.floor > 0.0 => metric.floor,
+        "s/s" => 0.02,
+        "B/s" => 65_536.0,
+        "B" => 16_777_216.0,
+        "1/s" => 50.0,
+        "ratio" => 0.02,
+        "%" => 2.0,
+        "s" => 1e-4,
+        "Hz" => 5e7,
+        "°C" => 5.0,
+        _ => 1.0,
     }
 }

@@ -2,7 +2,7 @@
 //! it is listed, `difference` decides.
 
 use crate::difference::{Candidate, Difference, Per};
-use crate::measured::{self, Cut, Measured, Owned};
+use crate::measured::{self, Cut, Measured, Owned, floor};
 use crate::not_compared::NotCompared;
 use crate::throughput::Pace;
 use crate::work::Progress;
@@ -215,23 +215,6 @@ impl<'a> Metrics<'a> {
             _ => None,
         };
         Some(Candidate { difference, statistics: found, separation, floor, needs: None })
-    }
-}
-
-/// The least difference that anyone would care about, per second: what the metric says of itself, else by its unit.
-fn floor(metric: &Metric) -> f64 {
-    match metric.unit {
-        _ if metric.floor > 0.0 => metric.floor,
-        "s/s" => 0.02,
-        "B/s" => 65_536.0,
-        "B" => 16_777_216.0,
-        "1/s" => 50.0,
-        "ratio" => 0.02,
-        "%" => 2.0,
-        "s" => 1e-4,
-        "Hz" => 5e7,
-        "°C" => 5.0,
-        _ => 1.0,
     }
 }
 

@@ -1,4 +1,10 @@
 //! Many hosts: each recording is reduced once to a summary, and what is asked of a fleet is asked of its summaries: which bands of hosts there
 //! are, what separates them, and why. `docs/fleet-format.md` describes the folder of summaries, docs/method.md the statistics.
 
+mod add;
+pub mod folder;
 pub mod statistics;
+pub mod summary;
+
+pub use add::{Added, Report, add};
+pub use folder::{Damage, Folder, FolderError};

@@ -1,0 +1,39 @@
+//! `twinscope fleet`: many hosts. What is asked is answered in the crate `fleet`; here are the words of the command line, and what is printed.
+
+mod add;
+mod info;
+
+use anyhow::Result;
+use clap::{Args, Subcommand};
+
+/// Many hosts: which bands they fall into, and what separates these
+#[derive(Args, Debug)]
+pub struct Fleet {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Reduce recordings to summaries, and add these to a folder
+    #[command(after_help = "Examples:
+  twinscope fleet add fleet/ recordings/                 all .twin files below a folder
+  twinscope fleet add fleet/ a.twin b.twin @more.txt     files, and those that a list names, one a line
+  twinscope fleet add fleet/ recordings/ --window 10s..70s
+
+A recording that is there already is passed over: the same command again goes on where it was.")]
+    Add(add::Add),
+    /// Show what a folder of summaries holds
+    #[command(after_help = "Examples:
+  twinscope fleet info fleet/
+  twinscope fleet info fleet/ --json")]
+    Info(info::Info),
+}
+
+/// Does what is asked. Returns the exit code.
+pub fn fleet(options: &Fleet) -> Result<u8> {
+    match &options.what {
+        What::Add(options) => add::add(options),
+        What::Info(options) => info::info(options),
+    }
+}
