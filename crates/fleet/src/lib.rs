@@ -3,8 +3,10 @@
 
 mod add;
 pub mod folder;
+mod loaded;
 pub mod statistics;
 pub mod summary;
 
 pub use add::{Added, Report, add};
 pub use folder::{Damage, Folder, FolderError};
+pub use loaded::{Course, Declared, Fact, Fleet, Key, Metric, Place, Recording};
