@@ -1,24 +1,15 @@
 //! Tables of bands.
 
-use crate::Options;
+use crate::{Options, percent, seed};
 use fleet::statistics::bands::{self, Ask, Values};
 use fleet::statistics::shown::{HOSTS, SHARES};
 use fleet::statistics::synthetic::{self, EQUAL, Metric, Shape};
-use query::stats::rng::Rng;
 
 /// Metrics that are asked by default: the pace, CPU time, CPU use, run-queue wait, states.
 const ASKED: usize = 12;
 
 /// Noise from block to block, a fraction of the level.
 const NOISE: f64 = 0.05;
-
-fn seed(options: &Options, hosts: usize, fleet: usize) -> Rng {
-    Rng::new(options.seed.wrapping_mul(1_000_003) ^ (hosts as u64) << 32 ^ fleet as u64)
-}
-
-fn percent(count: usize, of: usize) -> String {
-    format!("{:.1}", 100.0 * count as f64 / of.max(1) as f64)
-}
 
 /// Fleets without bands.
 pub fn equal(options: &Options) {

@@ -160,3 +160,34 @@ pub fn metric(shape: Shape, hosts: usize, noise: f64, rng: &mut Rng) -> Metric {
     let levels = shape.levels(hosts, rng);
     recorded(&levels, noise, rng)
 }
+
+/// Many metrics of a fleet: groups of ten share a cause of their own in each host (correlation 0.7), and in every hundredth place, `planted` times,
+/// the hosts of `side` lie `shift` deviations higher. One value a host and metric; the first of each group has the cause alone.
+pub fn many(metrics: usize, planted: usize, shift: f64, side: &[Option<bool>], rng: &mut Rng) -> Vec<Vec<f64>> {
+    let mut cause = Vec::new();
+    (0..metrics)
+        .map(|m| {
+            if m % 10 == 0 {
+                cause = side.iter().map(|_| rng.normal()).collect();
+            }
+            let higher = if m % 100 == 5 && m / 100 < planted { shift } else { 0.0 };
+            let value = |(c, s): (&f64, &Option<bool>)| {
+                let own = 0.7f64.sqrt() * c + 0.3f64.sqrt() * rng.normal();
+                own + if *s == Some(true) { higher } else { 0.0 }
+            };
+            cause.iter().zip(side).map(value).collect()
+        })
+        .collect()
+}
+
+/// A host in slices: `before` up to slice `at`, then `after`, with `noise` (a fraction of the level) that depends on the slice before by `phi`.
+pub fn course(slices: usize, at: usize, levels: (f64, f64), noise: f64, phi: f64, rng: &mut Rng) -> Vec<f64> {
+    let mut state = rng.normal();
+    (0..slices)
+        .map(|i| {
+            let value = (if i < at { levels.0 } else { levels.1 }) * (1.0 + noise * state);
+            state = phi * state + (1.0 - phi * phi).sqrt() * rng.normal();
+            value
+        })
+        .collect()
+}
