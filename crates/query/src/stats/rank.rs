@@ -182,27 +182,58 @@ pub fn cliff_delta(x: &[f64], y: &[f64], samples: Samples, alpha: f64) -> Option
     Some(Effect { estimate: delta, low: low.clamp(-1.0, delta), high: high.clamp(delta, 1.0) })
 }
 
-/// Largest number of pairs that Hodges and Lehmann's shift looks at.
-const PAIRS: usize = 4_000_000;
+/// Up to so many differences are sorted; of more the wanted ones are looked for.
+const PAIRS: usize = 20_000;
 
 /// Hodges and Lehmann's shift: the median of all y − x, with the interval that U gives (normal approximation; Hollander and
-/// Wolfe, "Nonparametric statistical methods", §4.3). `None` where a side is empty or there are over four million pairs.
+/// Wolfe, "Nonparametric statistical methods", §4.3). `None` where a side is empty. Of many pairs it is exact to rounding.
 pub fn hodges_lehmann(x: &[f64], y: &[f64], samples: Samples, alpha: f64) -> Option<Effect> {
     let (x, y) = (clean(x), clean(y));
     let (n, m) = (x.len() as f64, y.len() as f64);
-    if x.is_empty() || y.is_empty() || x.len().checked_mul(y.len())? > PAIRS {
+    if x.is_empty() || y.is_empty() {
         return None;
     }
-    let mut d: Vec<f64> = y.iter().flat_map(|b| x.iter().map(move |a| b - a)).collect();
-    d.sort_by(f64::total_cmp);
-    let at = |i: usize| d[i.min(d.len() - 1)];
+    let pairs = x.len().checked_mul(y.len())?;
+    let sorted = (pairs <= PAIRS).then(|| {
+        let mut d: Vec<f64> = y.iter().flat_map(|b| x.iter().map(move |a| b - a)).collect();
+        d.sort_by(f64::total_cmp);
+        d
+    });
+    let at = |i: usize| match &sorted {
+        Some(d) => d[i.min(pairs - 1)],
+        None => difference(&x, &y, i.min(pairs - 1)),
+    };
     // Halves before the sum: two extremes would overflow.
-    let estimate = 0.5 * at((d.len() - 1) / 2) + 0.5 * at(d.len() / 2);
+    let estimate = 0.5 * at((pairs - 1) / 2) + 0.5 * at(pairs / 2);
     let (a, b) = samples.inflation(n, m);
     let sd = (n * m / 12.0 * (n + m + 1.0) * (a * m + b * n) / (n + m)).sqrt();
     let cut = n * m / 2.0 + normal_quantile(alpha / 2.0) * sd;
     let first = if cut >= 1.0 { cut as usize - 1 } else { 0 };
-    Some(Effect { estimate, low: at(first).min(estimate), high: at(d.len() - 1 - first).max(estimate) })
+    Some(Effect { estimate, low: at(first).min(estimate), high: at(pairs - 1 - first).max(estimate) })
+}
+
+/// The `i`th smallest (from 0) of all y − x of sorted sides, by bisection: how many lie below a value takes one walk along both.
+fn difference(x: &[f64], y: &[f64], i: usize) -> f64 {
+    let (mut low, mut high) = (y[0] - x[x.len() - 1], y[y.len() - 1] - x[0]);
+    let up_to = |t: f64| {
+        // y − x ≤ t: the greater y, the greater x must be.
+        let (mut from, mut count) = (0, 0);
+        for b in y {
+            while from < x.len() && b - x[from] > t {
+                from += 1;
+            }
+            count += x.len() - from;
+        }
+        count
+    };
+    for _ in 0..60 {
+        let middle = 0.5 * low + 0.5 * high;
+        if middle <= low || middle >= high {
+            break;
+        }
+        if up_to(middle) > i { high = middle } else { low = middle }
+    }
+    if up_to(low) > i { low } else { high }
 }
 
 #[cfg(test)]
@@ -220,6 +251,20 @@ mod tests {
         let c = cliff_delta(&[1.0, 2.0, 3.0], &[4.0, 5.0, 6.0], Samples::Independent, 0.05).unwrap();
         assert_eq!((c.estimate, c.high), (1.0, 1.0));
         assert!(c.low < 1.0);
+    }
+
+    #[test]
+    fn of_many_pairs_the_shift_is_the_same() {
+        let x: Vec<f64> = (0..150).map(|i| f64::from(i * 7919 % 1009)).collect();
+        let y: Vec<f64> = (0..150).map(|i| f64::from(i * 104_729 % 1013) * 1.5).collect();
+        let shift = hodges_lehmann(&x, &y, Samples::Independent, 0.05).unwrap();
+        let mut d: Vec<f64> = y.iter().flat_map(|b| x.iter().map(move |a| b - a)).collect();
+        d.sort_by(f64::total_cmp);
+        assert!((shift.estimate - 0.5 * (d[11_249] + d[11_250])).abs() < 1e-9, "{shift:?}");
+        assert!((difference(&clean(&x), &clean(&y), 0) - d[0]).abs() < 1e-9);
+        assert!((difference(&clean(&x), &clean(&y), 22_499) - d[22_499]).abs() < 1e-9);
+        let equal = hodges_lehmann(&[2.0; 300], &[5.0; 300], Samples::Independent, 0.05).unwrap();
+        assert_eq!((equal.low, equal.estimate, equal.high), (3.0, 3.0, 3.0));
     }
 
     #[test]
