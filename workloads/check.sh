@@ -58,7 +58,7 @@ more munmap-storm 'mmap calls' 100
 run serial-end 60000
 more serial-end 'single-threaded share of the time' 1
 for offset in 8 56; do
-    bin/bands --seconds 0.3 --offset $offset >"$work/bands.$offset"
+    bands/bin/bands --seconds 0.3 --offset $offset >"$work/bands.$offset"
     check "bands $offset: last progress line is the total" \
         "$(grep '^done ' "$work/bands.$offset" | tail -n 1 | cut -d' ' -f2) == $(value bands $offset operations:)"
     check "bands $offset: does what was asked" "$(value bands $offset 'truth: offset') == $offset"
