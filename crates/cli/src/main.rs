@@ -238,7 +238,7 @@ docs/tune.md describes the file and how it is judged, docs/tune-json.md the JSON
     /// Many hosts: reduce recordings to summaries, and ask which bands hosts fall into and what separates these
     #[command(after_help = "Examples:
   twinscope fleet add fleet/ recordings/                 reduce recordings, each once
-  twinscope fleet info fleet/
+  twinscope fleet bands fleet/                           how many bands, and which host is in which
 
 docs/fleet.md says how it is done, docs/fleet-format.md describes the folder.")]
     Fleet(fleet::Fleet),

@@ -2,11 +2,13 @@
 //! are, what separates them, and why. `docs/fleet-format.md` describes the folder of summaries, docs/method.md the statistics.
 
 mod add;
+mod ask;
 pub mod folder;
 mod loaded;
 pub mod statistics;
 pub mod summary;
 
 pub use add::{Added, Report, add};
+pub use ask::{Answer, AskError, Asked, Banding, Group, Question, ask};
 pub use folder::{Damage, Folder, FolderError};
 pub use loaded::{Course, Declared, Fact, Fleet, Key, Metric, Place, Recording};

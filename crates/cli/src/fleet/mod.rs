@@ -1,6 +1,7 @@
 //! `twinscope fleet`: many hosts. What is asked is answered in the crate `fleet`; here are the words of the command line, and what is printed.
 
 mod add;
+mod bands;
 mod info;
 
 use anyhow::Result;
@@ -28,6 +29,12 @@ A recording that is there already is passed over: the same command again goes on
   twinscope fleet info fleet/
   twinscope fleet info fleet/ --json")]
     Info(info::Info),
+    /// Show which bands hosts fall into, and which host is in which
+    #[command(after_help = "Examples:
+  twinscope fleet bands fleet/
+  twinscope fleet bands fleet/ --by 'process.run_wait{comm=server}' --where zone=a
+  twinscope fleet bands fleet/ --within cpu.model --json")]
+    Bands(bands::Bands),
 }
 
 /// Does what is asked. Returns the exit code.
@@ -35,5 +42,6 @@ pub fn fleet(options: &Fleet) -> Result<u8> {
     match &options.what {
         What::Add(options) => add::add(options),
         What::Info(options) => info::info(options),
+        What::Bands(options) => bands::bands(options),
     }
 }

@@ -7,6 +7,8 @@ mod places;
 mod processes;
 mod workload;
 
+pub use workload::{CPU, DONE, STATES, of_state};
+
 use crate::folder::{Batch, Cell, DECLARED, FACT, METRIC, PLACE, PROCESS, RECORDING, SLICE};
 use compare::measured::Owned;
 use compare::work::Progress;

@@ -22,6 +22,10 @@ pub const DONE: &str = "work.done";
 /// The metric of CPU time.
 pub const CPU: &str = "workload.cpu";
 
+/// The columns of the states of the ledger that a fleet is asked of, besides CPU time: the run queue first.
+pub const STATES: [&str; 10] =
+    ["runnable", "stolen", "throttled", "lock", "disk", "network", "pipe", "fault", "sleep", "other"];
+
 /// The metric of a state of the ledger, by the state's column.
 pub fn of_state(column: &str) -> String {
     format!("workload.{column}")
