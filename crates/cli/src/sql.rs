@@ -176,11 +176,15 @@ fn describe(session: &Session, names: &[&str]) -> Result<()> {
 fn select(session: &Session, statement: &str, format: Format) -> Result<()> {
     let mut query = session.query(statement)?;
     let columns = query.columns();
-    let rows = query.rows()?;
+    print(&columns, query.rows()?, format)
+}
+
+/// Prints the rows of an answer.
+pub(crate) fn print(columns: &[String], rows: impl Iterator<Item = Result<Row, Error>>, format: Format) -> Result<()> {
     match format {
-        Format::Table => as_table(&columns, rows),
-        Format::Csv => as_csv(&columns, rows),
-        Format::Json => as_json(&columns, rows),
+        Format::Table => as_table(columns, rows),
+        Format::Csv => as_csv(columns, rows),
+        Format::Json => as_json(columns, rows),
     }
 }
 

@@ -5,6 +5,7 @@ mod add;
 mod ask;
 pub mod folder;
 mod loaded;
+pub mod sql;
 pub mod statistics;
 pub mod summary;
 

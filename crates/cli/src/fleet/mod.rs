@@ -3,6 +3,7 @@
 mod add;
 mod bands;
 mod info;
+mod sql;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
@@ -35,6 +36,12 @@ A recording that is there already is passed over: the same command again goes on
   twinscope fleet bands fleet/ --by 'process.run_wait{comm=server}' --where zone=a
   twinscope fleet bands fleet/ --within cpu.model --json")]
     Bands(bands::Bands),
+    /// Query a folder of summaries with SQL
+    #[command(after_help = "Examples:
+  twinscope fleet sql fleet/ .schema
+  twinscope fleet sql fleet/ \"select host, mean from metric where metric = 'work.done' order by mean\"
+  twinscope fleet sql fleet/ 'select value, count(*) from fact where name = \"cpu.model\" group by value' --json")]
+    Sql(sql::Sql),
 }
 
 /// Does what is asked. Returns the exit code.
@@ -43,5 +50,6 @@ pub fn fleet(options: &Fleet) -> Result<u8> {
         What::Add(options) => add::add(options),
         What::Info(options) => info::info(options),
         What::Bands(options) => bands::bands(options),
+        What::Sql(options) => sql::sql(options),
     }
 }

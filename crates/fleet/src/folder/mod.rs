@@ -7,7 +7,7 @@ mod part;
 
 pub use batch::{Batch, Cell, NO_INT, NO_TEXT, Texts, Values};
 pub use dataset::{Column, DATASETS, DECLARED, Dataset, FACT, METRIC, PLACE, PROCESS, RECORDING, SLICE, Type};
-pub use part::Only;
+use part::Only;
 
 use crate::summary::Rows;
 use std::collections::HashSet;
@@ -198,7 +198,8 @@ impl Folder {
         Ok(list(dataset)?.into_iter().filter(is_whole).collect())
     }
 
-    /// Reads columns of a dataset, by their names, batch by batch; see [`part::read`] for `only`. What cannot be read comes back.
+    /// Reads columns of a dataset, by their names, batch by batch. Row groups in which no row can have the texts of `only` are passed over; rows
+    /// that have others are still among those that come. What cannot be read comes back.
     ///
     /// # Errors
     /// Where the folder cannot be listed.
@@ -209,19 +210,27 @@ impl Folder {
         only: &[(&str, &str)],
         mut take: impl FnMut(Batch),
     ) -> Result<Vec<Damage>, FolderError> {
+        let parts = self.parts(dataset)?;
+        Ok(parts
+            .into_iter()
+            .filter_map(|path| Folder::read_part(&path, dataset, columns, only, &mut take).err())
+            .collect())
+    }
+
+    /// The same of one part.
+    ///
+    /// # Errors
+    /// Where it cannot be read as a whole; what came before was handed over.
+    pub fn read_part(
+        path: &Path,
+        dataset: &'static Dataset,
+        columns: &[&str],
+        only: &[(&str, &str)],
+        take: impl FnMut(Batch),
+    ) -> Result<(), Damage> {
         let wanted: Vec<usize> = columns.iter().filter_map(|name| dataset.place(name)).collect();
         let only: Vec<Only<'_>> =
             only.iter().filter_map(|&(name, text)| Some(Only { column: dataset.place(name)?, text })).collect();
-        let mut damage = Vec::new();
-        for path in self.parts(dataset)? {
-            let read = part::read(&path, dataset, &wanted, &only, |batch| {
-                take(batch);
-                Ok(())
-            });
-            if let Err(why) = read {
-                damage.push(Damage { path, why });
-            }
-        }
-        Ok(damage)
+        part::read(path, dataset, &wanted, &only, take).map_err(|why| Damage { path: path.into(), why })
     }
 }

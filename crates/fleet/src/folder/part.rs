@@ -129,7 +129,7 @@ pub fn read(
     dataset: &'static Dataset,
     wanted: &[usize],
     only: &[Only<'_>],
-    mut take: impl FnMut(Batch) -> Result<(), String>,
+    mut take: impl FnMut(Batch),
 ) -> Result<(), String> {
     let words = |e: ParquetError| e.to_string();
     let file = File::open(path).map_err(|e| e.to_string())?;
@@ -166,7 +166,7 @@ pub fn read(
             let column = reader.get_column_reader(column).map_err(words)?;
             get(column, rows, &mut batch, at)?;
         }
-        take(batch)?;
+        take(batch);
     }
     Ok(())
 }

@@ -65,9 +65,7 @@ impl Session {
     /// # Errors
     /// [`Error::Sql`] where SQLite refuses, which means that memory is short.
     pub fn of(runs: Vec<Run>) -> Result<Self, Error> {
-        let mut db = Connection::open_in_memory().map_err(setting_up)?;
-        db.execute_batch("pragma temp_store = memory; pragma trusted_schema = on;").map_err(setting_up)?;
-        functions::register(&db).map_err(setting_up)?;
+        let mut db = connection().map_err(setting_up)?;
         catalogue::create(&db, &runs).map_err(setting_up)?;
         let tables: Vec<&'static model::Table> =
             runs.iter().flat_map(|r| r.recording.tables().map(|(_, t)| t)).collect();
@@ -78,9 +76,7 @@ impl Session {
         let shared = Arc::new(Shared::new(sources));
         vtab::create(&db, Arc::clone(&specs), Arc::clone(&shared)).map_err(setting_up)?;
         let views = views::create(&db, &mut notes);
-        db.execute_batch("pragma query_only = on;").map_err(setting_up)?;
-        db.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0).map_err(setting_up)?;
-        db.authorizer(Some(read_only)).map_err(setting_up)?;
+        only_read(&mut db).map_err(setting_up)?;
         Ok(Session { db, shared, specs, notes, views })
     }
 
@@ -234,6 +230,27 @@ impl Query<'_> {
 /// A failure before any question was asked.
 fn setting_up(error: rusqlite::Error) -> Error {
     Error::Sql { why: error.to_string(), hint: String::new() }
+}
+
+/// A database in memory with the functions of [`FUNCTIONS`], for tables of any kind.
+///
+/// # Errors
+/// Where SQLite refuses, which means that memory is short.
+pub fn connection() -> rusqlite::Result<Connection> {
+    let db = Connection::open_in_memory()?;
+    db.execute_batch("pragma temp_store = memory; pragma trusted_schema = on;")?;
+    functions::register(&db)?;
+    Ok(db)
+}
+
+/// From now on statements can read, and nothing else: no file, no change, no setting.
+///
+/// # Errors
+/// Where SQLite refuses.
+pub fn only_read(db: &mut Connection) -> rusqlite::Result<()> {
+    db.execute_batch("pragma query_only = on;")?;
+    db.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
+    db.authorizer(Some(read_only))
 }
 
 /// Lets a statement read, and nothing else.
