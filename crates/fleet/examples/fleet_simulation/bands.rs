@@ -8,6 +8,9 @@ use fleet::statistics::synthetic::{self, EQUAL, Metric, Shape};
 /// Metrics that are asked by default: the pace, CPU time, CPU use, run-queue wait, states.
 const ASKED: usize = 12;
 
+/// Metrics of which any may divide the hosts.
+const ANY: usize = 300;
+
 /// Noise from block to block, a fraction of the level.
 const NOISE: f64 = 0.05;
 
@@ -32,6 +35,19 @@ pub fn equal(options: &Options) {
         });
         println!("| {} | {} |", shape.title(), cells.join(" | "));
     }
+    let cells = sizes.map(|n| {
+        let mut any = 0;
+        for f in 0..options.fleets {
+            let mut rng = seed(options, n, f);
+            let made: Vec<Metric> = (0..ANY)
+                .map(|m| synthetic::metric(EQUAL[m % EQUAL.len()], n, [0.02, 0.05, 0.2][m % 3], &mut rng))
+                .collect();
+            let values: Vec<Values> = made.iter().map(|m| m.values("")).collect();
+            any += usize::from(!bands::ask(&values, &Ask { by_any: true, ..Ask::default() }).bandings.is_empty());
+        }
+        percent(any, options.fleets)
+    });
+    println!("| all of these, by any of {ANY} metrics | {} |", cells.join(" | "));
 }
 
 /// Fleets with bands.

@@ -283,6 +283,27 @@ mod tests {
     }
 
     #[test]
+    fn critical_bandwidths_as_numpy_and_p_as_critband_has_them() {
+        let vectors: serde_json::Value =
+            serde_json::from_str(include_str!("../../../../fixtures/stats/fleet.json")).unwrap();
+        let each = vectors["critical"].as_array().unwrap();
+        assert_eq!(each.len(), 5);
+        for v in each {
+            let x: Vec<f64> = v["x"].as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect();
+            // A mode of one host counts there.
+            for modes in [2, 3] {
+                let theirs = v[format!("width_{modes}")].as_f64().unwrap();
+                let ours = critical(&x, 1, modes).unwrap().width;
+                assert!((ours / theirs - 1.0).abs() < 0.03, "{} {modes}: {ours}, theirs {theirs}", v["name"]);
+            }
+            // Theirs is of 99 samples: a standard error of 0.05 at most.
+            let c = critical(&x, 1, 2).unwrap();
+            let p = fewer(&x, 1, c.width, 2, Draws { most: 999, enough: 999 }, &mut Rng::new(1));
+            assert!((p - v["p"].as_f64().unwrap()).abs() < 0.15, "{}: {p}, theirs {}", v["name"], v["p"]);
+        }
+    }
+
+    #[test]
     fn nothing_to_see_in_little() {
         assert_eq!(critical(&[], 3, 2), None);
         assert_eq!(critical(&[1.0; 9], 3, 2), None);

@@ -2,12 +2,10 @@
 //! result.
 
 use super::agree::adjusted_rand;
+use super::separate::LEVEL;
 use query::stats::fdr::benjamini_hochberg;
 use query::stats::rng::Rng;
 use query::stats::special::{chi_square_upper, fisher_exact};
-
-/// A fact is listed up to this q-value.
-pub const LEVEL: f64 = 0.05;
 
 /// Permutations at most, and after how many that say as much it is enough.
 const DRAWS: (usize, usize) = (19_999, 20);

@@ -161,9 +161,16 @@ pub fn metric(shape: Shape, hosts: usize, noise: f64, rng: &mut Rng) -> Metric {
     recorded(&levels, noise, rng)
 }
 
-/// Many metrics of a fleet: groups of ten share a cause of their own in each host (correlation 0.7), and in every hundredth place, `planted` times,
-/// the hosts of `side` lie `shift` deviations higher. One value a host and metric; the first of each group has the cause alone.
-pub fn many(metrics: usize, planted: usize, shift: f64, side: &[Option<bool>], rng: &mut Rng) -> Vec<Vec<f64>> {
+/// Many metrics of a fleet: groups of ten share a cause of their own in each host (`correlation` between any two), and in one of every hundred,
+/// `planted` times, the hosts of `side` lie `shift` deviations higher. One value a host and metric.
+pub fn many(
+    metrics: usize,
+    planted: usize,
+    shift: f64,
+    correlation: f64,
+    side: &[Option<bool>],
+    rng: &mut Rng,
+) -> Vec<Vec<f64>> {
     let mut cause = Vec::new();
     (0..metrics)
         .map(|m| {
@@ -172,7 +179,7 @@ pub fn many(metrics: usize, planted: usize, shift: f64, side: &[Option<bool>], r
             }
             let higher = if m % 100 == 5 && m / 100 < planted { shift } else { 0.0 };
             let value = |(c, s): (&f64, &Option<bool>)| {
-                let own = 0.7f64.sqrt() * c + 0.3f64.sqrt() * rng.normal();
+                let own = correlation.sqrt() * c + (1.0 - correlation).sqrt() * rng.normal();
                 own + if *s == Some(true) { higher } else { 0.0 }
             };
             cause.iter().zip(side).map(value).collect()
