@@ -2,7 +2,8 @@
 //!
 //! There are two bands where three things hold: a smoothed bootstrap says that one mode, or two where three are seen, would not look so
 //! ([`super::density`]; p is the smaller of the first and twice the second), the density at the valley is at most half of that at the lower peak, and
-//! even and odd blocks of time put the hosts into the same bands (Cohen's κ). Each band is then asked again, up to five. Bands are found on the even blocks, so that the odd ones can say what separates them.
+//! even and odd blocks of time put the hosts into the same bands (Cohen's κ). Each band is then asked again, up to five. Bands are found on the
+//! even blocks, so that the odd ones can say what separates them.
 
 use super::agree::kappa;
 use super::density::{self, Draws};

@@ -23,10 +23,10 @@ pub struct Path {
     pub switches: Vec<usize>,
 }
 
-/// Finds the likeliest path of two states (Viterbi, "Error bounds for convolutional codes …", IEEE Transactions on Information Theory 13, 1967) with the
-/// `valley` between the middles `low` and `high` of the bands; all in one unit. A slice counts by how far it lies beyond the valley, at most as
-/// the middle of a band does: one far out says no more (twice that in standard errors). A switch is believed if the stretches on both sides of it differ by half the distance of
-/// the bands, and by four of their standard errors, neighbouring slices depending on each other.
+/// Finds the likeliest path of two states (Viterbi, "Error bounds for convolutional codes …", IEEE Transactions on Information Theory 13, 1967)
+/// with the `valley` between the middles `low` and `high` of the bands; all in one unit. A slice counts by how far it lies beyond the valley, at
+/// most as the middle of a band does: one far out says no more (twice that in standard errors). A switch is believed if the stretches on both
+/// sides of it differ by half the distance of the bands, and by four of their standard errors, neighbouring slices depending on each other.
 pub fn path(slices: &[f64], valley: f64, low: f64, high: f64) -> Path {
     // −1 at the lower middle, 0 at the valley, 1 at the upper one.
     let side = |v: f64| {
