@@ -1,14 +1,16 @@
 //! Which bands the recordings of a fleet fall into: the metrics that are asked, the statistics' answer, and what it means for the fleet — how much
 //! time the slow bands lose, and whether a fact divides the recordings as the bands do.
 
-use crate::loaded::{Fact, Fleet, Metric, Recording};
-use crate::statistics::agree::adjusted_rand;
+use crate::loaded::{Fact, Fleet, Key, Metric, Place, Recording};
+use crate::separate::{Material, Separated, separated};
+use crate::since::{Since, since};
 use crate::statistics::bands::{self, Ask, Found, Values};
+use crate::statistics::facts::{self, divides};
 use crate::summary::{CPU, DONE, STATES};
 use crate::{Damage, FolderError};
 use std::collections::BTreeMap;
 
-/// A fact whose values part the recordings so much as the bands do (adjusted Rand index) is what the bands are.
+/// A fact whose values divide the recordings so much as the bands do (`facts::divides`) is what the bands are.
 const IS_A_FACT: f64 = 0.8;
 
 /// What is asked.
@@ -71,6 +73,10 @@ pub struct Banding {
     pub lost: Option<f64>,
     /// Facts whose values divide the recordings as the bands do: category and name.
     pub facts: Vec<(String, String)>,
+    /// What separates the bands: of two the first from the second, of more each from all others.
+    pub separated: Vec<Separated>,
+    /// Since when.
+    pub since: Since,
 }
 
 /// Recordings that were asked together.
@@ -84,6 +90,12 @@ pub struct Group {
     pub asked: Vec<Asked>,
     /// The bandings, that with most lost time first; none where there are no bands.
     pub bandings: Vec<Banding>,
+    /// All metrics that what separates was asked of; empty where there are no bands.
+    pub metrics: Vec<Metric>,
+    /// All functions, likewise.
+    pub places: Vec<Place>,
+    /// All facts.
+    pub facts: Vec<Fact>,
 }
 
 /// What the fleet answers.
@@ -118,7 +130,7 @@ pub fn ask(mut fleet: Fleet<'_>, question: &Question) -> Result<Answer, AskError
     let mut answer = Answer { groups: Vec::new(), damage: Vec::new() };
     for (within, mut fleet) in parts {
         let facts = fleet.facts()?;
-        let group = group(&mut fleet, within, &facts, question)?;
+        let group = group(&mut fleet, within, facts, question)?;
         answer.groups.push(group);
         for damage in fleet.damage {
             if !answer.damage.contains(&damage) {
@@ -173,7 +185,7 @@ fn nearest(name: &str, facts: &[Fact]) -> String {
 fn group(
     fleet: &mut Fleet<'_>,
     within: Option<String>,
-    facts: &[Fact],
+    facts: Vec<Fact>,
     question: &Question,
 ) -> Result<Group, AskError> {
     let metrics = if question.any {
@@ -206,10 +218,29 @@ fn group(
         None => fleet.metrics(Some(DONE))?.into_iter().next().map(|pace| pace.mean),
     };
     let mut bandings = Vec::new();
+    let mut all = Vec::new();
+    let mut places = Vec::new();
+    if !answer.bandings.is_empty() {
+        all = if question.any { metrics.clone() } else { fleet.metrics(None)? };
+        places = fleet.places()?;
+    }
+    let material = Material { metrics: &all, facts: &facts, places: &places };
     for found in answer.bandings {
-        let first = found.metrics.first().copied().unwrap_or(0);
+        let Some(first) = found.metrics.first().copied() else { continue };
         let (Some(metric), Some(Some(of))) = (metrics.get(first), answer.found.get(first)) else { continue };
-        bandings.push(banding(found.metrics, found.adjusted, metric, of, pace.as_deref(), facts));
+        let names: Vec<&Key> = found.metrics.iter().filter_map(|at| Some(&metrics.get(*at)?.key)).collect();
+        let courses = fleet.courses(&metric.key)?;
+        let starts = fleet.starts()?;
+        let when = since(of, &fleet.recordings, &courses, &starts);
+        let mut banding = banding(found.metrics.clone(), found.adjusted, metric, of, when);
+        banding.lost = pace.as_deref().and_then(|pace| lost(pace, &banding.of, banding.order.len()));
+        banding.facts = dividing(&facts, &banding.of);
+        let left_out: Vec<usize> = (0..all.len()).filter(|at| names.contains(&&all[*at].key)).collect();
+        // Of two bands each separates from the other by the same.
+        let asked = if banding.order.len() == 2 { 1 } else { banding.order.len() };
+        banding.separated =
+            (0..asked).map(|band| separated(&material, &banding.of, band, &left_out, &of.undecided)).collect();
+        bandings.push(banding);
     }
     // Stable: of those that lose the same the first that was asked stands first.
     bandings.sort_by(|a, b| b.lost.unwrap_or(0.0).total_cmp(&a.lost.unwrap_or(0.0)));
@@ -219,33 +250,29 @@ fn group(
         .zip(answer.found)
         .map(|((metric, spread), found)| Asked { metric, spread, found })
         .collect();
-    Ok(Group { within, recordings: fleet.recordings.clone(), asked, bandings })
+    let recordings = fleet.recordings.clone();
+    Ok(Group { within, recordings, asked, bandings, metrics: all, places, facts })
 }
 
-fn banding(
-    metrics: Vec<usize>,
-    p: f64,
-    metric: &Metric,
-    found: &Found,
-    pace: Option<&[f64]>,
-    facts: &[Fact],
-) -> Banding {
+/// Bands in their order, best first.
+fn banding(metrics: Vec<usize>, p: f64, metric: &Metric, found: &Found, since: Since) -> Banding {
     let mut order: Vec<usize> = (0..found.bands.len()).collect();
     if metric.declared.better == "more" {
         order.reverse();
     }
     let place = |band: usize| order.iter().position(|b| *b == band);
     let of: Vec<Option<usize>> = found.of.iter().map(|band| band.and_then(place)).collect();
-    let lost = pace.and_then(|pace| lost(pace, &of, order.len()));
-    let divides = |fact: &&Fact| {
-        let values: Vec<Option<usize>> =
-            fact.of.iter().map(|v| Some(fact.values.get(*v as usize).map_or(usize::MAX, |_| *v as usize))).collect();
-        // Hosts that stray are in no band, whatever their facts.
-        let values: Vec<Option<usize>> = values.into_iter().zip(&of).map(|(v, band)| band.and(v)).collect();
-        adjusted_rand(&values, &of) >= IS_A_FACT
+    Banding { metrics, p, of, order, lost: None, facts: Vec::new(), separated: Vec::new(), since }
+}
+
+/// The facts whose values divide the recordings as the bands do.
+fn dividing(facts: &[Fact], of: &[Option<usize>]) -> Vec<(String, String)> {
+    let is_it = |fact: &&Fact| {
+        let values: Vec<Option<&str>> =
+            fact.of.iter().map(|v| fact.values.get(*v as usize).map(String::as_str)).collect();
+        divides(&facts::Fact { name: &fact.name.1, values: &values }, of) >= IS_A_FACT
     };
-    let facts = facts.iter().filter(divides).map(|fact| fact.name.clone()).collect();
-    Banding { metrics, p, of, order, lost, facts }
+    facts.iter().filter(is_it).map(|fact| fact.name.clone()).collect()
 }
 
 /// The share of the time that all bands would save at the pace of the best: of each recording's second, 1 − its pace ÷ the best band's.

@@ -1,6 +1,8 @@
 //! A folder's summaries in memory, metric by metric: what bands and what separates them are computed from.
 
-use crate::folder::{Batch, DECLARED, Damage, FACT, Folder, FolderError, METRIC, NO_TEXT, PLACE, RECORDING, SLICE};
+use crate::folder::{
+    Batch, DECLARED, Damage, FACT, Folder, FolderError, METRIC, NO_TEXT, PLACE, PROCESS, RECORDING, SLICE,
+};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -379,6 +381,28 @@ impl<'a> Fleet<'a> {
             }
         }
         Ok(places)
+    }
+
+    /// When the oldest process of the workload of each recording began, ns since 1970 UTC, where that is known.
+    ///
+    /// # Errors
+    /// Where the folder cannot be listed.
+    pub fn starts(&mut self) -> Result<HashMap<usize, i64>, FolderError> {
+        let mut starts: HashMap<usize, i64> = HashMap::new();
+        let columns = ["id", "start"];
+        let [id, start] = columns.map(|name| PROCESS.place(name).unwrap_or(0));
+        let damage = self.folder.read(&PROCESS, &columns, &[], |batch| {
+            let of = self.by_text(&batch);
+            for row in 0..batch.len() {
+                let at = batch.columns.get(id).map_or(NO_TEXT, |c| c.text(row));
+                let start = batch.columns.get(start).and_then(|c| c.int(row));
+                if let (Some(at), Some(start)) = (of.get(at as usize).copied().flatten(), start) {
+                    starts.entry(at as usize).and_modify(|oldest| *oldest = start.min(*oldest)).or_insert(start);
+                }
+            }
+        })?;
+        self.damage.extend(damage);
+        Ok(starts)
     }
 
     /// The course of a metric on each recording, in their order; empty where none was kept.

@@ -42,9 +42,7 @@ fn a_summary_has_the_means_that_a_comparison_is_of() {
             let labels = serde_json::to_string(&difference.labels).unwrap();
             let per_operation = difference.per == Per::Operation;
             let found = metrics.iter().find(|m| {
-                *m.key.metric == *difference.metric
-                    && *m.key.labels == *labels
-                    && m.key.per_operation == per_operation
+                *m.key.metric == *difference.metric && *m.key.labels == *labels && m.key.per_operation == per_operation
             });
             let Some(metric) = found else { panic!("{name}: no {} {labels}", difference.metric) };
             for (place, value) in places.into_iter().zip([difference.baseline, difference.other]) {

@@ -94,7 +94,11 @@ fn gather(path: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
         }
         return Ok(());
     }
-    if path.is_dir() { below(path, 0, files) } else { Ok(files.push(path.to_owned())) }
+    if path.is_dir() {
+        return below(path, 0, files);
+    }
+    files.push(path.to_owned());
+    Ok(())
 }
 
 fn below(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<()> {

@@ -2,6 +2,7 @@
 
 use super::add::recordings;
 use super::info::say_damage;
+use super::separated;
 use crate::text::{self, clean};
 use ::fleet::statistics::bands::{Band, Found};
 use ::fleet::{Answer, Asked, Banding, Folder, Group, Question};
@@ -34,6 +35,10 @@ pub struct Bands {
     /// Look within each value of this fact, such as cpu.model
     #[arg(long, value_name = "FACT")]
     within: Option<String>,
+
+    /// Show all that separates the bands, not only the first
+    #[arg(short, long)]
+    all: bool,
 
     /// Print JSON (docs/fleet.md)
     #[arg(long, conflicts_with = "markdown")]
@@ -84,7 +89,7 @@ fn print(answer: &Answer, options: &Bands) {
             none(group);
         }
         for banding in &group.bandings {
-            print_banding(group, banding, options.markdown);
+            print_banding(group, banding, options);
         }
     }
 }
@@ -117,13 +122,13 @@ fn against(asked: &Asked, band: &Band, other: &Band) -> String {
     }
 }
 
-fn print_banding(group: &Group, banding: &Banding, markdown: bool) {
+fn print_banding(group: &Group, banding: &Banding, options: &Bands) {
     let Some((asked, found)) = named(group, banding) else { return };
     let ordered: Vec<&Band> = in_order(found, banding).collect();
     let (Some(first), Some(last)) = (ordered.first(), ordered.last()) else { return };
     let (name, unit) = (clean(&asked.metric.key.to_string()), asked.metric.unit());
     let facts: Vec<String> = banding.facts.iter().map(|(c, n)| clean(&format!("{c}.{n}"))).collect();
-    let mark = if markdown { "**" } else { "" };
+    let mark = if options.markdown { "**" } else { "" };
     if !facts.is_empty() {
         println!("{mark}The bands are the values of {}.{mark}", some(&facts));
     }
@@ -157,6 +162,8 @@ fn print_banding(group: &Group, banding: &Banding, markdown: bool) {
         println!("band {}: {}", at + 1, some(&members));
     }
     strays(group, found);
+    separated::share(found);
+    separated::since(group, banding);
     let alike: Vec<String> = banding
         .metrics
         .iter()
@@ -167,6 +174,9 @@ fn print_banding(group: &Group, banding: &Banding, markdown: bool) {
     if !alike.is_empty() {
         println!("Divide alike: {}.", some(&alike));
     }
+    for of in &banding.separated {
+        separated::print(group, banding, of, options.all);
+    }
 }
 
 /// The names of the recordings of a band: those of the hosts where each has one recording.
@@ -176,14 +186,14 @@ fn of_band(group: &Group, banding: &Banding, band: usize) -> Vec<String> {
 }
 
 /// What a recording is called: its host, and its own name where the host has several.
-fn name(group: &Group, at: usize) -> String {
+pub(super) fn name(group: &Group, at: usize) -> String {
     let Some(of) = group.recordings.get(at) else { return String::new() };
     let several = group.recordings.iter().filter(|other| other.host == of.host).count() > 1;
     if several { clean(&format!("{} {}", of.host, of.run)) } else { clean(&of.host) }
 }
 
 /// Some of a list in words.
-fn some(names: &[String]) -> String {
+pub(super) fn some(names: &[String]) -> String {
     match names.len() {
         0 => "none".to_owned(),
         n if n <= NAMED => names.join(", "),
@@ -287,5 +297,7 @@ fn banding_json(group: &Group, banding: &Banding) -> Option<Value> {
     Some(json!({
         "metrics": metrics, "unit": asked.metric.unit(), "p": banding.p, "bands": bands, "valleys": valleys,
         "of": banding.of, "undecided": found.undecided, "strays": strays, "lost": banding.lost, "facts": facts,
+        "separated": banding.separated.iter().map(|of| separated::json(group, of)).collect::<Vec<_>>(),
+        "since": separated::since_json(banding),
     }))
 }

@@ -3,6 +3,7 @@
 mod add;
 mod bands;
 mod info;
+mod separated;
 mod sql;
 
 use anyhow::Result;
