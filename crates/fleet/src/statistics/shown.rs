@@ -20,14 +20,14 @@ pub const SHARES: [f64; 3] = [0.5, 0.25, 0.125];
 pub const HOSTS: [usize; 9] = [16, 24, 32, 48, 64, 128, 256, 512, 1024];
 
 /// The distance, in deviations within the bands, that is found in 80 % of fleets, by [`HOSTS`] and [`SHARES`]; infinite where none is.
-/// Made by `cargo run --release -p twinscope-fleet --example fleet_simulation -- shown`.
+/// Made by `cargo run --release -p twinscope-fleet --example fleet_simulation -- shown --seed 7`; 48 hosts need no less than 64.
 const DISTANCE: [[f64; 3]; 9] = [
     [5.6, f64::INFINITY, f64::INFINITY],
-    [4.7, 7.3, 9.1],
-    [4.4, 6.0, 7.4],
-    [4.2, 5.2, 5.8],
-    [4.1, 4.9, 5.4],
-    [3.8, 4.3, 4.9],
+    [4.8, 7.2, 9.2],
+    [4.3, 5.9, 7.3],
+    [4.1, 5.1, 5.6],
+    [4.1, 4.9, 5.5],
+    [3.8, 4.4, 4.9],
     [3.8, 4.3, 4.7],
     [3.7, 4.3, 4.6],
     [3.6, 4.2, 4.5],
