@@ -80,3 +80,52 @@ fn find_out(host: &Host) -> Result<(), Unavailable> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::host_of;
+    use host::counting::RECORDED;
+    use model::Status;
+
+    /// A machine with so many counters, and what the loop counts by cycles and by instructions.
+    fn found(counters: usize, lines: &str, watchdog: &str) -> Result<(), Unavailable> {
+        let (_dir, host) = host_of(&[
+            (&format!("{DEVICES}/cpu/type"), "4\n"),
+            ("/proc/sys/kernel/nmi_watchdog", watchdog),
+            (RECORDED, &format!("counters 0 {counters}\n{lines}")),
+        ]);
+        let by_instructions = ByInstructions::default();
+        let found = by_instructions.get(&host);
+        assert_eq!(found, by_instructions.clone().get(&host), "found out once");
+        let scope = Scope { by_instructions, hertz: 99, ..Scope::default() };
+        assert_eq!(events(&host, &scope).len(), if found.is_ok() { 2 } else { 1 });
+        assert_eq!(events(&host, &Scope::default()), []);
+        found
+    }
+
+    #[test]
+    fn instructions_are_sampled_by_where_they_count_and_leave_room() {
+        const COUNTS: &str = "count 0 0 loop 500000 50 50\ncount 0 1 loop 400010 50 50\n";
+        assert_eq!(found(4, COUNTS, "1"), Ok(()));
+        let why = |counters, lines, watchdog| {
+            let why = found(counters, lines, watchdog).unwrap_err();
+            assert_eq!(why.status, Status::Absent, "{why:?}");
+            (why.why, why.remedy.unwrap_or_default())
+        };
+        let (few, remedy) = why(3, COUNTS, "1");
+        assert_eq!(few, "they would leave 3 counters to groups, of which one takes 4 at once");
+        assert_eq!(remedy, "sysctl kernel.nmi_watchdog=0 gives one counter more");
+        assert!(why(3, COUNTS, "0").1.starts_with("record on the host"));
+        let mute = "count 0 0 loop 500000 50 50\ncount 0 1 loop 0 50 50\n";
+        assert_eq!(why(6, mute, "0").0, "the event of instructions opens, but does not count");
+        let off = "count 0 0 loop 500000 50 50\ncount 0 1 loop 200000 50 50\n";
+        assert_eq!(why(6, off, "0").0, "the event of instructions counts 50.0 % fewer than a loop has");
+        let held = "count 0 0 loop 0 50 0\ncount 0 1 loop 400010 50 50\n";
+        assert_eq!(why(6, held, "0").0, "cycles find no counter: others hold them");
+        assert_eq!(why(6, "count 0 0 loop 500000 50 50\n", "0").0, "instructions: this machine does not have it");
+        assert_eq!(found(6, "refuse 0 0x0 13\n", "0").unwrap_err().status, Status::Denied);
+        let (_dir, host) = host_of(&[]);
+        assert!(ByInstructions::default().get(&host).unwrap_err().why.starts_with("this machine has no PMU"));
+    }
+}

@@ -82,8 +82,9 @@ impl CountedPlaces {
         places.sort_unstable_by_key(|(key, _)| *key);
         for ((pid, stack), Counted { comm, cycles, instructions }) in places {
             let comm = out.text(&comm);
-            let [cycles, of_cycles] = [cycles.count, cycles.samples].map(|n| n as i64);
-            let [instructions, of_instructions] = [instructions.count, instructions.samples].map(|n| n as i64);
+            let cell = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
+            let [cycles, of_cycles] = [cycles.count, cycles.samples].map(cell);
+            let [instructions, of_instructions] = [instructions.count, instructions.samples].map(cell);
             out.row(table, &[pid.into(), comm, stack, cycles, of_cycles, instructions, of_instructions]);
         }
     }
@@ -104,5 +105,57 @@ impl State {
             false => self.processes.instruction(host, sample.pid, sample.address),
         };
         cell(self.trie.stack(std::iter::once(place)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stacks::{COUNTED_SAMPLES, SOURCE};
+    use model::{NULL, Rows, Symbols};
+
+    fn sample(pid: u32, period: u64) -> Sample<'static> {
+        let (kernel, stack) = (Vec::new(), &[][..]);
+        Sample { pid, tid: pid, cpu: 0, address: 16, in_kernel: true, period, kernel, registers: None, stack }
+    }
+
+    #[test]
+    fn samples_are_added_up_by_place() {
+        let comm: Arc<str> = Arc::from("app");
+        let (mut first, mut second) = (CountedPlaces::default(), CountedPlaces::default());
+        assert!(first.add(&comm, &sample(7, 1000), 1, By::Cycles) && first.add(&comm, &sample(7, 500), 1, By::Cycles));
+        first.add(&comm, &sample(7, 300), NULL, By::Instructions);
+        second.add(&comm, &sample(7, 700), 1, By::Instructions);
+        second.add(&comm, &sample(8, u64::MAX), 1, By::Cycles);
+        second.add(&comm, &sample(8, 5), 1, By::Cycles);
+        first.append(&mut second);
+        assert!(second.places.is_empty());
+
+        let (mut rows, mut symbols) = (vec![Rows::default(); SOURCE.tables.len()], Symbols::default());
+        let (mut coverage, mut facts) = (Vec::new(), Vec::new());
+        let mut out = Out::new("stacks", SOURCE.tables, &mut rows, &mut symbols, &mut coverage, &mut facts);
+        first.put(COUNTED_SAMPLES, &mut out);
+        let app = symbols.cell("app");
+        let found: Vec<&[i64]> = rows[COUNTED_SAMPLES].iter().collect();
+        // A cell holds no more.
+        assert_eq!(
+            found,
+            [&[7, app, NULL, 0, 0, 300, 1], &[7, app, 1, 1500, 2, 700, 1], &[8, app, 1, i64::MAX, 2, 0, 0]]
+        );
+    }
+
+    /// Both kinds of samples of one place have one stack, which has its frame alone.
+    #[test]
+    fn a_place_is_one_stack() {
+        let stacks = Stacks::default();
+        let own = Sample {
+            address: a_place_is_one_stack as fn() as usize as u64,
+            in_kernel: false,
+            ..sample(std::process::id(), 1)
+        };
+        let (place, again) = (stacks.alone(&own), stacks.state().alone(stacks.host(), &own));
+        assert_eq!(place, again);
+        assert_ne!(place, stacks.alone(&sample(7, 1)));
+        assert_eq!(stacks.alone(&sample(7, 1)), stacks.alone(&sample(8, 1)), "the kernel is one");
     }
 }
