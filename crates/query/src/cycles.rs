@@ -56,7 +56,7 @@ pub fn functions(run: &Run, window: &Window) -> Option<HashMap<Function, Cycles>
     let between = Some((window.from, i64::MAX));
     let mut is_told = false;
     run.recording.scan(TABLE, &columns, between, &mut Symbols::default(), |batch| {
-        is_told |= batch.len() > 0;
+        is_told |= !batch.is_empty();
         for row in 0..batch.len() {
             let part = batch.part(row, interval, window);
             let of = |column: usize| {

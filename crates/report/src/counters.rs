@@ -83,8 +83,8 @@ fn functions(runs: &[Run], windows: &[Window], has_counters: bool) -> Option<Fun
     let number = names.len();
     let of = |name: &Function| {
         let baseline = found.first().and_then(|of| of.as_ref()?.get(name));
-        let of_run = |(run, (found, &all)): (usize, (&Option<HashMap<Function, Cycles>>, &f64))| {
-            let of = found.as_ref()?.get(name)?;
+        let of_run = |run: usize| {
+            let (of, all) = (found.get(run)?.as_ref()?.get(name)?, all.get(run).copied()?);
             let ratio = baseline.filter(|_| run > 0).and_then(|baseline| of.against(baseline));
             Some(FunctionCyclesOfRun {
                 share: if all > 0.0 { of.cycles.sum / all } else { 0.0 },
@@ -94,7 +94,7 @@ fn functions(runs: &[Run], windows: &[Window], has_counters: bool) -> Option<Fun
                 change: ratio.map(|ratio| ratio.map(|part| part - 1.0)),
             })
         };
-        let runs = found.iter().zip(&all).enumerate().map(of_run).collect();
+        let runs = (0..found.len()).map(of_run).collect();
         FunctionCycles { name: name.name.clone(), module: name.module.clone(), runs }
     };
     let mut functions: Vec<FunctionCycles> = names.into_iter().map(of).collect();
