@@ -34,6 +34,9 @@ const TOTAL: usize = 64 << 20;
 pub const REMEDY: &str =
     "run as root, or grant the capability: setcap cap_perfmon+ep PROGRAM, or: sysctl kernel.perf_event_paranoid=-1";
 
+/// What gives counters that others hold.
+pub const HELD_REMEDY: &str = "end what else counts hardware events, such as perf or another recording";
+
 /// `struct perf_event_attr` of include/uapi/linux/perf_event.h as of its fifth version, Linux 4.1.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
@@ -229,7 +232,9 @@ impl Perf {
         let open = |ring: &Ring| ring.short(event, hertz, self.only_own);
         self.by_instructions =
             self.rings.iter().map(open).collect::<io::Result<_>>().map_err(|error| match error.raw_os_error() {
-                Some(libc::ENODATA) => Unavailable::absent("no counter is left for instructions: others hold them"),
+                Some(libc::ENODATA) => {
+                    Unavailable::absent("no counter is left for instructions: others hold them").remedy(HELD_REMEDY)
+                }
                 _ => unavailable(&error),
             })?;
         Ok(())

@@ -53,7 +53,8 @@ fn find_out(host: &Host) -> Result<(), Unavailable> {
             }
             Err(refused) => return absent(format!("{name}: {}", refused.why())),
             Ok(reading) if reading.running == 0 => {
-                return Err(Unavailable::absent(format!("{name} find no counter: others hold them")));
+                let why = format!("{name} find no counter: others hold them");
+                return Err(Unavailable::absent(why).remedy(host::perf::HELD_REMEDY));
             }
             Ok(reading) if reading.counts == [0] => {
                 return absent(format!("the event of {name} opens, but does not count"));

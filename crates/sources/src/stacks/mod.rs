@@ -129,7 +129,8 @@ fn by_instructions(host: &Host, scope: &Scope, perf: &mut Perf) -> Result<(), Un
     }
     scope.by_instructions.get(host)?;
     if perf.clock != Clock::Cycles {
-        return Err(Unavailable::absent("samples are taken by a timer: no counter of cycles is left for them"));
+        let why = "samples are taken by a timer: no counter of cycles is left for them";
+        return Err(Unavailable::absent(why).remedy(host::perf::HELD_REMEDY));
     }
     perf.sample_instructions(scope.hertz)
 }
