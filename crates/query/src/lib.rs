@@ -4,6 +4,7 @@
 pub mod assembly;
 mod code;
 pub mod concurrency;
+pub mod cycles;
 pub mod dump;
 mod error;
 pub mod export;

@@ -320,6 +320,8 @@ export type Counters = {
   alike: boolean,
   /** The metrics, in the order of the groups. */
   metrics: Array<CounterMetric>,
+  /** Cycles per instruction of functions; null where there is nothing to say of them. */
+  functions: FunctionsCycles | null,
 };
 
 /** What is known of the counters of a run. */
@@ -676,6 +678,42 @@ export type FrontPoint = {
   trials: Array<number>,
   /** The variant that it is, where it is the default or was looked at again. */
   variant: number | null,
+};
+
+/** A function, without what it called. */
+export type FunctionCycles = {
+  /** What it is called; where it has no name, after its file. */
+  name: string,
+  /** The file name of the file that it is in; `[kernel]`, `[jit]` … */
+  module: string,
+  /** By run; null where no sample found it. */
+  runs: Array<FunctionCyclesOfRun | null>,
+};
+
+/** What a function took in one run. */
+export type FunctionCyclesOfRun = {
+  /** Its part of the cycles of all samples, 0 to 1. */
+  share: number,
+  /** Samples by cycles. */
+  cycle_samples: number,
+  /** Samples by instructions. */
+  instruction_samples: number,
+  /** Cycles per instruction, with the 95 % interval; null where no sample by instructions found it. */
+  cpi: [number, number, number] | null,
+  /** How much more than in the baseline, as a part of that, with the 95 % interval; null of the baseline, and where either is not known. */
+  change: [number, number, number] | null,
+};
+
+/** Cycles per instruction of functions, by samples of both. */
+export type FunctionsCycles = {
+  /** By run: why it has no samples by instructions, and what would give them; null where it has. */
+  missing: Array<NoCode | null>,
+  /** Those in which most cycles were spent, by the greatest share in any run. */
+  functions: Array<FunctionCycles>,
+  /** How many are left out, each of which has a smaller share or too few samples. */
+  left_out: number,
+  /** The question of `twinscope sql` that tells of all of them. */
+  query: string,
 };
 
 /** Everything that the first screen shows, and what each page holds. */
