@@ -98,7 +98,7 @@ pub static ACCESS: Table = Table::wide(
         Column::gauge("sampled", Unit::None, "accesses that the CPU sampled itself (PEBS, IBS, SPE); NULL without"),
         Column::gauge("from_core", Unit::None, "of these, those whose data came from the cache of another core"),
         Column::gauge("modified", Unit::None, "of those, where that core had changed them (HITM)"),
-        Column::gauge("timed", Unit::None, "of those that were sampled, those of which the CPU told how long they took"),
+        Column::gauge("timed", Unit::None, "of those from another core, those of which the CPU told how long they took"),
         Column::gauge("latency", Unit::None, "cycles that these took together"),
     ],
 )

@@ -112,6 +112,12 @@ impl Elf {
         segment.map_or(offset, |(at, _, address)| (offset - at).wrapping_add(*address))
     }
 
+    /// The address of an offset of the file, also behind the end of a segment there: of what begins as zeros.
+    pub(crate) fn data_address(&self, offset: u64) -> u64 {
+        let before = self.segments.iter().filter(|(at, _, _)| *at <= offset).max_by_key(|(at, _, _)| *at);
+        before.map_or(offset, |(at, _, address)| (offset - at).wrapping_add(*address))
+    }
+
     /// Address, size and name of the variable that begins in a stretch, or reaches into it; the largest.
     pub(crate) fn data(&self, address: u64, length: u64) -> Option<(u64, u64, String)> {
         let end = address.saturating_add(length);

@@ -43,6 +43,9 @@ struct Sums {
     translation: Option<i64>,
     from_core: i64,
     modified: i64,
+    /// Of those from another core.
+    core_timed: i64,
+    core_latency: i64,
 }
 
 impl Sums {
@@ -52,9 +55,13 @@ impl Sums {
         }
         self.at = self.at.min(at);
         self.samples += 1;
-        if let Some(cycles) = of.latency.or(of.memory) {
+        if let Some(cycles) = of.latency.or(of.memory).map(i64::from) {
             self.timed += 1;
-            self.latency += i64::from(cycles);
+            self.latency += cycles;
+            if of.from_core() {
+                self.core_timed += 1;
+                self.core_latency += cycles;
+            }
         }
         let more = |sum: &mut Option<i64>, cycles: Option<u32>| {
             if let Some(cycles) = cycles {
@@ -150,7 +157,7 @@ impl Accesses {
                 let does = [reads, writes, atomic].map(i64::from);
                 // Samples that waited by a timer's account, time, samples nearby, time between two, hits and how long watched.
                 let other = [0, NULL, 0, NULL, 0, 0];
-                let sampled = [sums.samples, sums.from_core, sums.modified, sums.timed, sums.latency];
+                let sampled = [sums.samples, sums.from_core, sums.modified, sums.core_timed, sums.core_latency];
                 let cells = before.into_iter().chain(does).chain(other).chain(sampled).collect();
                 profile.row(&ACCESS, sums.at, cells);
             }

@@ -287,8 +287,9 @@ impl Spaces {
             let of = self.modules.get(map.module as usize)?;
             let notes = &mut self.notes;
             let elf = self.files.get(&of.path, &of.build_id, |why| notes.push(why))?;
-            let shift = start.wrapping_sub(elf.address(map.offset));
-            let (at, size, name) = elf.data(address.wrapping_sub(shift), 1 << access::LINE_BITS)?;
+            let within = elf.data_address((address - start).wrapping_add(map.offset));
+            let shift = address.wrapping_sub(within);
+            let (at, size, name) = elf.data(within, 1 << access::LINE_BITS)?;
             Some(DataSymbol { name, module: of.path.clone(), start: at.wrapping_add(shift), size })
         });
         let memory = if symbol.is_some() { Some("global") } else { memory };
@@ -428,5 +429,51 @@ mod tests {
         assert_eq!(named(&mut spaces, 7), "init", "a child of another, before it has a name of its own");
         fork(&mut spaces, [7, 99, 7, 99]);
         assert_eq!(named(&mut spaces, 7), "[7]", "of a parent that nothing is known of");
+    }
+
+    /// A word that the symbols of this program name; also one that begins as zeros, which lies behind the end of the file.
+    #[unsafe(no_mangle)]
+    static TWINSCOPE_TEST_WORDS: [std::sync::atomic::AtomicU64; 16] =
+        [const { std::sync::atomic::AtomicU64::new(7) }; 16];
+    #[unsafe(no_mangle)]
+    static TWINSCOPE_TEST_ZEROS: [std::sync::atomic::AtomicU64; 16] =
+        [const { std::sync::atomic::AtomicU64::new(0) }; 16];
+
+    #[test]
+    fn variables_are_named_by_the_symbols_of_their_file() {
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+        let own = std::env::current_exe().unwrap();
+        let own = own.to_str().unwrap();
+        let mut spaces = Spaces::new(true);
+        // As perf records them with -d: those of this program, and what lies between them.
+        for line in maps.lines() {
+            let fields: Vec<&str> = line.split_ascii_whitespace().collect();
+            let number = |text: &str| u64::from_str_radix(text, 16).unwrap();
+            let (start, end) = fields[0].split_once('-').map(|(a, b)| (number(a), number(b))).unwrap();
+            let path = fields.get(5).copied().unwrap_or("//anon");
+            if path == own || path == "//anon" || path == "[heap]" {
+                let mut body = words(&[7, 7]);
+                body.extend([start, end - start, number(fields[2])].iter().flat_map(|w| w.to_le_bytes()));
+                body.extend(path.as_bytes());
+                body.push(0);
+                spaces.mmap(false, 1 << 13, Bytes(&body)).unwrap();
+            }
+        }
+        let mut named = |address: u64| {
+            let data = spaces.data(7, address)?;
+            Some((data.memory, data.symbol.map(|symbol| (symbol.name, symbol.start, symbol.size))))
+        };
+        for (name, address) in [
+            ("TWINSCOPE_TEST_WORDS", TWINSCOPE_TEST_WORDS.as_ptr() as u64),
+            ("TWINSCOPE_TEST_ZEROS", TWINSCOPE_TEST_ZEROS.as_ptr() as u64),
+        ] {
+            // A line in the middle of it.
+            let found = named((address + 64) & !63);
+            assert_eq!(found, Some((Some("global"), Some((name.to_owned(), address, 128)))), "{name}");
+        }
+        let boxed = Box::new(5u64);
+        let on_heap = named(&raw const *boxed as u64);
+        assert!(on_heap.is_none_or(|(memory, symbol)| memory != Some("global") && symbol.is_none()));
+        assert_eq!(named(8), None);
     }
 }

@@ -264,7 +264,7 @@ fn registers_of_ibs() {
     );
     assert_eq!(
         rows(&profile, "sharing_access", &OF_LINE),
-        [format!("1 101 {} 8 8 1 0 0 1 1 1 250", 0x40_0100), format!("1 102 {} 16 8 1 1 1 1 0 0 250", 0x40_0200),]
+        [format!("1 101 {} 8 8 1 0 0 1 1 1 250", 0x40_0100), format!("1 102 {} 16 8 1 1 1 1 0 0 0", 0x40_0200),]
     );
     assert_eq!(profile.samples.len(), 3, "it is a profile as well");
 }
@@ -323,7 +323,7 @@ fn buffers_of_spe() {
     assert_eq!(rows(&profile, "instruction_access", &["at"]), ["2000000000"; 2]);
     assert_eq!(
         rows(&profile, "sharing_access", &OF_LINE),
-        [format!("1 101 {} 8 0 1 0 0 5 5 0 1500", 0x40_0100), format!("1 102 {} 16 0 0 1 0 5 0 0 45", 0x40_0200),]
+        [format!("1 101 {} 8 0 1 0 0 5 5 0 1500", 0x40_0100), format!("1 102 {} 16 0 0 1 0 5 0 0 0", 0x40_0200),]
     );
     assert_eq!(profile.samples.len(), 10);
     let notes = profile.notes();
