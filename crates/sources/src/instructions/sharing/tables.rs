@@ -134,6 +134,7 @@ pub(in super::super) fn write(
         accesses.sort_by_key(|(key, _)| **key);
         for (key, access) in accesses {
             let [comm, thread, instruction] = [&access.comm, &access.thread, &access.text].map(|t| out.text(t));
+            let sampled = Some(access.sampled).filter(|sampled| sampled.all > 0);
             let cells = [
                 line.number,
                 access.pid.into(),
@@ -155,12 +156,11 @@ pub(in super::super) fn write(
                 or_null(access.between),
                 access.hits as i64,
                 access.armed as i64,
-                // Sampled by the CPU: nothing was.
-                NULL,
-                NULL,
-                NULL,
-                NULL,
-                NULL,
+                sampled.map_or(NULL, |s| s.all as i64),
+                sampled.map_or(NULL, |s| s.from_core as i64),
+                sampled.map_or(NULL, |s| s.modified as i64),
+                sampled.map_or(NULL, |s| s.timed as i64),
+                sampled.map_or(NULL, |s| s.cycles as i64),
             ];
             out.row(at.access, &cells);
         }
