@@ -177,3 +177,46 @@ fn write(row: &Row, start: u64, out: &mut Out<'_>) {
     ];
     out.row(0, &cells);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use host::accesses::Way;
+    use model::{Rows, Symbols};
+
+    #[test]
+    fn accesses_of_a_burst_become_rows() {
+        let unit = Unit { way: Way::Source, groups: Vec::new(), rate: 1000 };
+        let gathering = Arc::new(Gathering { unit, taken: Mutex::default() });
+        let thread = Busy { pid: std::process::id(), tid: 8, comm: "app".into(), thread: "left".into(), time: 0 };
+        let near =
+            Operation { code: Some(16), reads: true, level: Level::L1, latency: Some(4), ..Operation::default() };
+        let far =
+            Operation { level: Level::Core, snoop: Snoop::Modified, memory: Some(200), latency: Some(210), ..near };
+        gathering.put(&Stacks::default(), &thread, 2_000, &[near, far, near, Operation::default()]);
+        let mut reader = MemorySamples { gathering, start: 500, told: false };
+        let (mut rows, mut symbols) = ([Rows::default()], Symbols::default());
+        let (mut coverage, mut facts) = (Vec::new(), Vec::new());
+        let mut out = Out::new("memory_samples", SOURCE.tables, &mut rows, &mut symbols, &mut coverage, &mut facts);
+        reader.read(&Host::live(), &mut out).unwrap();
+        let width = SOURCE.tables[0].width();
+        let row = |row: &[i64]| {
+            let words = [4, 5, 6].map(|column: usize| symbols.text(row[column]).unwrap());
+            (words.join(" "), row[8], row[10], row[11], row[12], row[13], row[14], row[15])
+        };
+        assert_eq!(
+            rows[0].cells.chunks(width).map(row).collect::<Vec<_>>(),
+            [
+                ("load L1 unknown".to_owned(), 1_500, 16, 2, 2, 8, NULL, NULL),
+                ("load other core modified".to_owned(), 1_500, 16, 1, 1, 210, 200, NULL),
+            ]
+        );
+    }
+
+    #[test]
+    fn without_such_a_pmu_it_is_absent() {
+        let (_dir, host) = crate::testing::host_of(&[("/sys/bus/event_source/devices/cpu/type", "4\n")]);
+        let Err(why) = (SOURCE.open)(&host, &Scope::default()) else { panic!("no such PMU") };
+        assert_eq!(why.status, Status::Absent, "{}", why.why);
+    }
+}

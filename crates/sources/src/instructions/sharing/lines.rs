@@ -421,3 +421,51 @@ impl Lines {
         taken
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use access::Level;
+
+    static WORDS: [u64; 16] = [1; 16];
+
+    #[test]
+    fn accesses_that_the_cpu_sampled_make_lines() {
+        let (stacks, pid) = (Stacks::default(), std::process::id());
+        let thread = |tid| Busy { pid, tid, comm: "app".into(), thread: "thread".into(), time: 0 };
+        let address = (WORDS.as_ptr() as u64).next_multiple_of(LINE);
+        let code = Some(SourceOf::at as fn() as usize as u64);
+        let load =
+            Operation { code, address: Some(address + 8), reads: true, latency: Some(200), ..Operation::default() };
+        let moved = Operation { level: Level::Core, snoop: Snoop::Modified, ..load };
+        let store = Operation { reads: false, writes: true, address: Some(address + 16), size: Some(4), ..load };
+        let (mut lines, mut codes) = (Lines::default(), Codes::default());
+        lines.sampled(&stacks, &mut codes, &thread(1), &[moved, load, moved]);
+        lines.sampled(&stacks, &mut codes, &thread(2), &[store]);
+        // Twice is not enough to be told of.
+        assert!(lines.take(&stacks).is_empty());
+        lines.sampled(&stacks, &mut codes, &thread(1), &[moved]);
+        let taken = lines.take(&stacks);
+        assert_eq!((taken.len(), taken[0].address), (1, address));
+        let of = |tid: u32| taken[0].accesses.iter().find(|(key, _)| key.tid == tid).unwrap();
+        let (key, access) = of(1);
+        assert_eq!((key.offset, access.reads, access.waited), (8, true, 0));
+        let sampled = access.sampled;
+        assert_eq!(
+            (sampled.all, sampled.from_core, sampled.modified, sampled.timed, sampled.cycles),
+            (4, 3, 3, 3, 600)
+        );
+        assert_eq!((of(2).0.offset, of(2).0.size, of(2).1.writes), (16, 4, true));
+        // Counts begin anew.
+        assert!(lines.take(&stacks).is_empty());
+    }
+
+    /// Something with code.
+    struct SourceOf;
+
+    impl SourceOf {
+        fn at() {
+            std::hint::black_box(WORDS[0]);
+        }
+    }
+}
