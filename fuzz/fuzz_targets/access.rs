@@ -16,7 +16,9 @@ fuzz_target!(|data: &[u8]| {
             assert!(found.operations.len() as u64 + found.damaged <= rest.len() as u64);
             assert!(found.operations.iter().all(|o| o.reads || !o.atomic));
         }
-        1 => drop(ibs::operation(rest)),
+        1 => {
+            let _ = ibs::operation(rest);
+        }
         _ => {
             for word in rest.chunks_exact(8).filter_map(|b| Some(u64::from_le_bytes(b.try_into().ok()?))) {
                 let of = data_source(word);

@@ -1,8 +1,9 @@
 //! Registers of AMD's instruction-based sampling, as Linux puts them into the raw data of a sample of `ibs_op`: what the CPU can do (the bits of
 //! CPUID 8000_001B EAX), then IBS_OP_CTL and the registers that follow it (MSR C001_1033 to C001_1039).
 //!
-//! What the bits mean is from AMD64 Architecture Programmer's Manual, volume 2 (24593), "Instruction-Based Sampling", and of the fields that are of a
-//! model (data sources, latencies of the TLB, sizes) from the Processor Programming References of families 17h, 19h and 1Ah.
+//! What the bits mean is from AMD64 Architecture Programmer's Manual, volume 2 (24593), "Instruction-Based Sampling", as FreeBSD's
+//! sys/dev/hwpmc/hwpmc_ibs.h (BSD) has it, and of the fields that are of a model (data sources, latencies of the TLB, sizes) from the Processor
+//! Programming References of families 17h and 19h.
 
 use crate::{Level, Operation, Snoop, Tlb};
 
@@ -33,7 +34,8 @@ pub fn operation(raw: &[u8]) -> Option<Operation> {
     if !bit(control, 18) {
         return None;
     }
-    let (reads, writes) = (bit(data3, 0), bit(data3, 1));
+    // A prefetch (IbsSwPf) is a load for which nothing waits.
+    let (reads, writes) = (bit(data3, 0) && !bit(data3, 21), bit(data3, 1));
     let is_branch = bit(data, 37);
     let mut operation = Operation {
         // IBS_OP_DATA.IbsRipInvalid.
@@ -106,11 +108,12 @@ fn found(can: u32, data2: u64, data3: u64) -> (Level, Snoop) {
     match (number, can & ZEN4 != 0) {
         // The shared cache of the complex, or another core of it.
         (1, true) => (Level::L3, Snoop::Unknown),
-        // Another complex of the node, another complex of another node, the processor at the other end.
+        // A cache of another complex of the node, one of another node.
         (2, true) => (cache(remote), Snoop::Unknown),
-        (5 | 12, true) => (Level::RemoteCache, Snoop::Unknown),
+        (5, true) => (Level::RemoteCache, Snoop::Unknown),
+        // Memory that takes long; extension memory; memory of a peer agent.
         (6, true) => (memory, Snoop::Unknown),
-        (8, true) => (Level::RemoteMemory, Snoop::Unknown),
+        (8 | 12, true) => (Level::RemoteMemory, Snoop::Unknown),
         // A cache of another core. IbsCacheHitSt says whether in state M or O: it was changed there in both.
         (2, false) => (cache(remote), Snoop::Modified),
         (3, _) => (memory, Snoop::Unknown),

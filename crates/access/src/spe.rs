@@ -39,7 +39,7 @@ mod event {
     pub(super) const LAST_ACCESS: u64 = 1 << 8;
     pub(super) const LAST_MISS: u64 = 1 << 9;
     pub(super) const REMOTE: u64 = 1 << 10;
-    /// FEAT_SPEv1p4.
+    /// From here on those of FEAT_SPEv1p4, which the decoder of Arm does not know yet: by the manual alone.
     pub(super) const L2_ACCESS: u64 = 1 << 19;
     pub(super) const L2_MISS: u64 = 1 << 20;
     pub(super) const MODIFIED: u64 = 1 << 21;

@@ -107,6 +107,7 @@ fn registers_of_ibs() {
     assert_eq!(level(zen4, 2, missed), (Level::Core, Snoop::Unknown));
     assert_eq!(level(zen4, 5, missed), (Level::RemoteCache, Snoop::Unknown));
     assert_eq!(level(zen4, 1 << 6, missed), (Level::RemoteMemory, Snoop::Unknown));
+    assert_eq!(level(zen4, 4 | 1 << 6, missed), (Level::RemoteMemory, Snoop::Unknown));
     assert_eq!(level(0, 1 << 6, missed), (Level::Unknown, Snoop::Unknown));
     // Without a miss of L2 (20); with another miss on its way (16); without a miss of L1 (7); memory that is not cached (14).
     assert_eq!(level(0, 2, missed & !(1 << 20)).0, Level::L2);
@@ -117,6 +118,8 @@ fn registers_of_ibs() {
     assert_eq!(level(0, 2, missed & !1 | 2).0, Level::Unknown);
     let locked = ibs::operation(&raw(0, data, 2, missed | 2 | 1 << 15)).unwrap();
     assert_eq!(locked.deed(), "atomic");
+    // A software prefetch (21) is no access.
+    assert!(!ibs::operation(&raw(0, data, 2, missed | 1 << 21)).unwrap().is_access());
     // A branch that was retired (DATA bit 37), guessed wrong (36), whose RIP is not valid (38); no access.
     let branch = ibs::operation(&raw(0, data | 1 << 37 | 1 << 36 | 1 << 38, 0, 0)).unwrap();
     assert_eq!((branch.mispredicted, branch.code, branch.is_access()), (Some(true), None, false));
