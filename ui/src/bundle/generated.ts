@@ -1613,7 +1613,7 @@ export type SharedAccess = {
   does: string,
   /** The function; empty where nobody tells. */
   function: string,
-  /** The instruction. */
+  /** The instruction; its address where it was not read. */
   text: string,
   /** `file:line`; empty where nobody tells. */
   source: string,
