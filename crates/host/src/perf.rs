@@ -321,6 +321,8 @@ pub(crate) struct Ring {
     size: usize,
     /// Bytes of the user stack that a sample has room for.
     stack: u64,
+    /// The buffer that the PMU fills itself, if one was asked for.
+    buffer: Option<(NonNull<u8>, usize)>,
 }
 
 // SAFETY: the mapping belongs to the ring alone, which is only read through `&mut`.
@@ -328,9 +330,12 @@ unsafe impl Send for Ring {}
 
 /// Size of the page before the ring, which holds its head and its tail.
 const CONTROL: usize = 4096;
-/// Offsets of head and tail in `struct perf_event_mmap_page`.
+/// Offsets of head and tail in `struct perf_event_mmap_page`; of a buffer that the PMU fills, of its head, and of where it is to lie and its size.
 const HEAD: usize = 1024;
 const TAIL: usize = 1032;
+const BUFFER_HEAD: usize = 1056;
+const BUFFER_PLACE: usize = 1072;
+const BUFFER_SIZE: usize = 1080;
 
 impl Ring {
     fn open(cpu: i32, hertz: u32, clock: Clock, only_own: bool, (size, stack): (usize, u32)) -> io::Result<Self> {
@@ -424,8 +429,49 @@ impl Ring {
             )
         };
         match NonNull::new(page.cast::<u8>()) {
-            Some(page) if page.as_ptr().cast() != libc::MAP_FAILED => Ok(Ring { cpu, event, page, size, stack }),
+            Some(page) if page.as_ptr().cast() != libc::MAP_FAILED => {
+                Ok(Ring { cpu, event, page, size, stack, buffer: None })
+            }
             _ => Err(io::Error::last_os_error()),
+        }
+    }
+
+    /// Maps a buffer that the PMU fills itself (AUX): `size` bytes, a power of two. It is full when it is full: nobody moves its tail on.
+    pub(crate) fn map_buffer(&mut self, size: usize) -> io::Result<()> {
+        // A boundary of pages of any size.
+        let place = (CONTROL + self.size).next_multiple_of(64 << 10);
+        // SAFETY: both words lie in the mapped first page, are aligned, and are shared with the kernel by atomic access; the mapping is a new one of
+        // the event's buffer, at a place that the kernel chooses.
+        let buffer = unsafe {
+            (&*self.page.as_ptr().add(BUFFER_PLACE).cast::<AtomicU64>()).store(place as u64, Ordering::Relaxed);
+            (&*self.page.as_ptr().add(BUFFER_SIZE).cast::<AtomicU64>()).store(size as u64, Ordering::Release);
+            libc::mmap(
+                std::ptr::null_mut(),
+                size,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_SHARED,
+                self.event.as_raw_fd(),
+                place as libc::off_t,
+            )
+        };
+        match NonNull::new(buffer.cast::<u8>()) {
+            Some(buffer) if buffer.as_ptr().cast() != libc::MAP_FAILED => {
+                self.buffer = Some((buffer, size));
+                Ok(())
+            }
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+
+    /// What the PMU has put into its buffer.
+    pub(crate) fn buffer(&self) -> Vec<u8> {
+        let Some((buffer, size)) = self.buffer else { return Vec::new() };
+        // SAFETY: the word lies in the mapped first page, is aligned, and is shared with the kernel by atomic access; what is copied lies within the
+        // mapped buffer, and the kernel does not write there: the event is disabled, and the tail was never moved on.
+        unsafe {
+            let head = (&*self.page.as_ptr().add(BUFFER_HEAD).cast::<AtomicU64>()).load(Ordering::Acquire);
+            let length = usize::try_from(head).unwrap_or(size).min(size);
+            std::slice::from_raw_parts(buffer.as_ptr(), length).to_vec()
         }
     }
 
@@ -524,7 +570,12 @@ impl Ring {
 
 impl Drop for Ring {
     fn drop(&mut self) {
-        // SAFETY: the mapping is of this size and belongs to the ring alone.
-        unsafe { libc::munmap(self.page.as_ptr().cast(), CONTROL + self.size) };
+        // SAFETY: the mappings are of these sizes and belong to the ring alone.
+        unsafe {
+            if let Some((buffer, size)) = self.buffer {
+                libc::munmap(buffer.as_ptr().cast(), size);
+            }
+            libc::munmap(self.page.as_ptr().cast(), CONTROL + self.size)
+        };
     }
 }

@@ -1651,7 +1651,7 @@ export type SharedAccess = {
   does: string,
   /** The function; empty where nobody tells. */
   function: string,
-  /** The instruction. */
+  /** The instruction; its address where it was not read. */
   text: string,
   /** `file:line`; empty where nobody tells. */
   source: string,
@@ -1659,6 +1659,10 @@ export type SharedAccess = {
   waited: number,
   /** Hits of a watchpoint. */
   hits: number,
+  /** Accesses that the CPU sampled itself. */
+  sampled: number,
+  /** Of these, those whose data came from the cache of another core. */
+  from_core: number,
 };
 
 /** Bytes that the same threads use. */
@@ -1719,6 +1723,34 @@ export type SharedLines = {
   runs: Array<SharedOfRun>,
 };
 
+/** A line of which the CPU has sampled accesses whose data came from the cache of another core. */
+export type SharedMoved = {
+  /** `false` or `true`, as in `SharedThing`; null where not enough threads were sampled to tell. */
+  kind: string | null,
+  /** What lies there; the line where nobody tells. */
+  name: string,
+  /** The kind of memory; empty where nobody tells. */
+  memory: string,
+  /** The process. */
+  pid: number,
+  /** Its name. */
+  comm: string,
+  /** Accesses that were sampled. */
+  sampled: number,
+  /** Of these, those whose data came from the cache of another core. */
+  from_core: number,
+  /** Of those, where that core had changed them (HITM). */
+  modified: number,
+  /** Cycles of one of those from another core; null where the CPU did not tell. */
+  cycles: number | null,
+  /** Part of the cycles of all accesses that were sampled of the process; null where the CPU did not tell. */
+  part: number | null,
+  /** What to do; null where it is not told what kind of sharing it is. */
+  advice: string | null,
+  /** The line. */
+  line: SharedLine,
+};
+
 /** What was found in a run. */
 export type SharedOfRun = {
   /** Why it was not looked for such lines; null where it was. */
@@ -1733,6 +1765,14 @@ export type SharedOfRun = {
   atomic: number | null,
   /** Hits of watchpoints; null where no words were watched. */
   hits: number | null,
+  /** Whether samples with registers were looked through: only then `things` having none says anything. */
+  looked: boolean,
+  /** Accesses that the CPU sampled itself (PEBS, IBS, SPE); null where it did not. */
+  sampled: number | null,
+  /** Lines that it says came from the caches of other cores, those that did most often first. */
+  moved: Array<SharedMoved>,
+  /** Of these, lines that are left out. */
+  moved_left_out: number,
 };
 
 /** Lines of one variable, object or class of a process that threads wait for. */

@@ -46,8 +46,8 @@ pub use machine::{MachineFigure, MachinePart, MachineRatio, MachineValue, Machin
 pub use profile::{Measure, PerWhat, ProfileSpec, Sawtooth, Serial, Turns, WeightPer};
 pub use requests::{Place, RequestQueries, Requests, Service};
 pub use sharing::{
-    SharedAccess, SharedCells, SharedField, SharedFunction, SharedLine, SharedLines, SharedOfRun, SharedThing,
-    SharedThread,
+    SharedAccess, SharedCells, SharedField, SharedFunction, SharedLine, SharedLines, SharedMoved, SharedOfRun,
+    SharedThing, SharedThread,
 };
 pub use tables::{
     Bucket, Column, EventKey, EventTable, EventValue, How, Only, PageTable, Row, StackColumn, WindowTable,

@@ -18,7 +18,7 @@ use crate::scope::Target;
 use crate::{Pace, Reader, Scope, Source};
 use counted::{Counted, Interval, Scaled};
 use counters::{COLUMNS, Group, tables};
-use devices::{DEVICES, Device};
+pub(crate) use devices::{DEVICES, Device};
 use host::Host;
 use host::counting::{Counting, Event, Refused, Whom};
 use model::{NULL, Out, Unavailable, real};

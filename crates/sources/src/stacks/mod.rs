@@ -215,6 +215,8 @@ struct State {
     taken: Taken,
     /// Which threads it met, if somebody asks for that.
     busy: Option<sites::Threads>,
+    /// Who gathers the accesses that the CPU samples.
+    accesses: Option<Arc<crate::memory_samples::Gathering>>,
     /// What is to be said in the coverage.
     said: Vec<resolve::Said>,
     /// Whether the thread that finds names was started; whether it is to name everything now, and has done so; and whether it is to end.
