@@ -98,8 +98,19 @@ done
 between "the ratio of a file of one's own" "$(value many "select 1000 * avg(value) from pmu_metric where metric = 'same_a'")" 999 1001
 has "that counts are scaled up is said" "$(rows "$folder/results/many.twin" "select status from coverage where source = 'pmu' and item = 'pmu'")" estimated
 
-# Samples are taken by cycles all the time, whoever takes turns: 99 a second, of 0.6 seconds.
-between "samples of the program beside groups that take turns" "$(value sampled 'select count(*) from sample')" 40 80
+# Samples are taken by cycles all the time, whoever takes turns: 999 a second, of 0.6 seconds. So are those by instructions.
+between "samples of the program beside groups that take turns" "$(value sampled 'select count(*) from sample')" 400 800
+# A cycle takes an instruction, also by samples, of the whole system and of an ordinary user's own program.
+for name in sampled own; do
+    from="from function_cycles where function = '_start'"
+    between "$name: samples of the loop by cycles" "$(value $name "select cycle_samples $from")" 400 800
+    between "$name: samples of the loop by instructions" "$(value $name "select instruction_samples $from")" 400 800
+    between "$name: cycles of the loop by samples" "$(value $name "select cycles $from")" 540000000 660000000
+    between "$name: cycles in a thousand instructions of the loop" "$(value $name "select 1000 * cpi $from")" 900 1100
+    interval=$(rows "$folder/results/$name.twin" "select round(cpi_low, 3) || ' to ' || round(cpi_high, 3) $from")
+    within=$(value $name "select cpi_low <= 1 and cpi_high >= 1 and cpi_high < 1.4 * cpi_low $from")
+    if [[ $within == 1 ]]; then ok "$name: 1 is in the interval, $interval"; else bad "$name: 1 is not in the interval, $interval"; fi
+done
 
 # What opens and never counts, and what is refused.
 absent=$(rows "$folder/results/mute.twin" "select distinct absent from pmu_group")

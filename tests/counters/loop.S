@@ -1,5 +1,6 @@
 // A program of a known number of instructions: 6 a round, 4 around them, and nothing before: no C library starts it.
     .globl _start
+    .type _start, %function
 _start:
     ldr x0, =100000000
 1:  add x1, x1, #1
@@ -11,3 +12,4 @@ _start:
     mov x8, #93
     mov x0, #0
     svc #0
+    .size _start, . - _start

@@ -1,5 +1,6 @@
 //! `twinscope asm`: what single instructions of a function cost, of one run or of two side by side, in the terminal or as JSON.
 
+use crate::accesses;
 use crate::compare::window;
 use crate::text::{self, clean, cut};
 use anyhow::{Result, bail};
@@ -8,6 +9,7 @@ use compare::assembly::{Asked, Cell, Laid, LoopOf, OfSide, Pair, lay};
 use compare::{Choice, PerSide, Side};
 use instructions::{Limit, Rate, Skid, Verdict, Wait};
 use model::Window;
+use query::accesses::{Accesses, Sampled};
 use query::assembly::{Assembly, Function, why_nothing};
 use query::{Run, human};
 use serde_json::{Value, json};
@@ -85,10 +87,21 @@ pub fn asm(options: &Asm) -> Result<u8> {
     let damaged = text::say_damage(&runs);
     let windows: Vec<Window> =
         runs.iter().map(|run| compare::choose(run, &options.window)).collect::<Result<_, _>>()?;
+    let sampled: Vec<Option<Accesses>> =
+        runs.iter().zip(&windows).map(|(run, window)| Accesses::load(run, window)).collect();
+    let assemblies: Vec<Option<Assembly>> =
+        runs.iter().zip(&windows).map(|(run, window)| Assembly::load(run, window)).collect();
+    // Recordings of other tools have accesses and no machine code.
+    let lacks = |assembly: &Option<Assembly>| assembly.as_ref().is_none_or(|a| a.named(&options.function).is_empty());
+    if assemblies.iter().all(lacks) && accesses::any(&sampled, &options.function) {
+        accesses::alone(&runs, &sampled, &options.function, options.json)?;
+        return Ok(if damaged { 3 } else { 0 });
+    }
     let loaded: Vec<(&Run, &Window, Assembly)> = runs
         .iter()
         .zip(&windows)
-        .map(|(run, window)| match Assembly::load(run, window) {
+        .zip(assemblies)
+        .map(|((run, window), assembly)| match assembly {
             Some(assembly) => Ok((run, window, assembly)),
             None => bail!("{}: {}", run.name, why_nothing(run).0),
         })
@@ -104,10 +117,27 @@ pub fn asm(options: &Asm) -> Result<u8> {
         [baseline, slow] => lay(*slow, Some(*baseline)),
         _ => bail!("no recording"),
     };
+    // In the order of `asked`: the baseline first, where there is one.
+    let of: Vec<Vec<&Sampled>> = asked
+        .iter()
+        .zip(&sampled)
+        .map(|(asked, sampled)| sampled.as_ref().map_or_else(Vec::new, |all| all.of(asked.function)))
+        .collect();
     if options.json {
-        println!("{}", serde_json::to_string_pretty(&as_json(&laid))?);
+        let mut all = as_json(&laid);
+        let sides = if of.len() > 1 { &["against", "slow"][..] } else { &["slow"][..] };
+        for (side, of) in sides.iter().zip(&of) {
+            if let Some(side) = all.get_mut(*side).and_then(Value::as_object_mut) {
+                side.insert("accesses".into(), accesses::as_json(of));
+            }
+        }
+        println!("{}", serde_json::to_string_pretty(&all)?);
     } else {
         print(&laid, options);
+        for (asked, of) in asked.iter().zip(&of).rev().filter(|(_, of)| !of.is_empty()) {
+            println!("\n{}: accesses that the CPU sampled itself", clean(&asked.run.name));
+            accesses::print(of);
+        }
     }
     Ok(if damaged { 3 } else { 0 })
 }

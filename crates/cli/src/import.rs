@@ -73,6 +73,8 @@ pub fn import(options: &Import) -> Result<u8> {
         ("allocation", "sample of allocations", "samples of allocations"),
         ("jvm_pause", "pause", "pauses"),
         ("jvm_cpu", "look at CPU use", "looks at CPU use"),
+        ("instruction_access", "row of sampled accesses to memory", "rows of sampled accesses to memory"),
+        ("sharing_line", "line that threads share", "lines that threads share"),
         ("pmu", "row of hardware counters", "rows of hardware counters"),
         ("pmu_raw", "count", "counts"),
         ("pmu_metric", "value of other metrics", "values of other metrics"),

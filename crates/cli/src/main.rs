@@ -1,5 +1,6 @@
 //! The `twinscope` program: words, flags and exit codes. What a command does is done by the other crates.
 
+mod accesses;
 mod asm;
 mod compare;
 mod doctor;

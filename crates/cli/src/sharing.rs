@@ -52,6 +52,8 @@ pub struct Options {
 const LENGTH: &str = "10s";
 /// Accesses that are shown of a line.
 const SHOWN: usize = 12;
+/// Lines that are shown of those that the CPU says came from other cores.
+const MOVED: usize = 12;
 
 /// Records what was asked for; the exit code of the command.
 fn record(options: &Options, to: &Path) -> Result<u8> {
@@ -161,7 +163,7 @@ fn head(sharing: &Sharing, thing: &Thing) -> String {
 }
 
 fn print(sharing: &Sharing, all: bool) {
-    if sharing.things.is_empty() {
+    if sharing.things.is_empty() && !sharing.looked.is_empty() {
         println!("No cache line that threads wait for, beyond what their accesses take anyway.");
     }
     for thing in &sharing.things {
@@ -198,6 +200,7 @@ fn print(sharing: &Sharing, all: bool) {
         println!("  to do: {}", clean(&sharing.advice(thing)));
         println!();
     }
+    print_moved(sharing);
     if all {
         for line in sharing.lines.iter().filter(|line| line.kind.is_none()) {
             println!("shared, not waited for: {}", clean(&line.thing()));
@@ -223,8 +226,50 @@ fn print(sharing: &Sharing, all: bool) {
             human(watched.armed, "s"),
             human(watched.longest, "s")
         ),
+        None if sharing.looked.is_empty() => {}
         None => println!("Sampled only. To watch the lines' words: twinscope sharing --pid PID, or record --sharing."),
     }
+}
+
+/// Lines that the CPU says came from the caches of other cores.
+fn print_moved(sharing: &Sharing) {
+    if sharing.sampled.is_empty() {
+        return;
+    }
+    let samples: u64 = sharing.sampled.values().map(|of| of.samples).sum();
+    println!("Accesses that the CPU sampled itself (PEBS, IBS, SPE): {samples}.");
+    if sharing.moved.is_empty() {
+        println!("No line of several threads came from the cache of another core in five of them or more.\n");
+    }
+    for line in sharing.moved.iter().take(MOVED).filter_map(|&at| sharing.lines.get(at)) {
+        let memory = if line.memory.is_empty() { String::new() } else { format!(", {}", clean(&line.memory)) };
+        println!("{}: {}{memory}", moved_kind(line), clean(&line.thing()));
+        let of = line.moved;
+        let changed = match of.modified {
+            0 => String::new(),
+            changed => format!(", changed there in {changed}"),
+        };
+        let cycles = of.mean().map_or_else(String::new, |cycles| format!("; {cycles:.0} cycles each"));
+        let part = sharing.part_of_cycles(line).map_or_else(String::new, |part| {
+            format!(", {} of the cycles of all that were sampled of {}", percent(part), clean(&line.comm))
+        });
+        println!(
+            "  {} of {} sampled accesses came from the cache of another core{changed}{cycles}{part}",
+            of.from_core, of.sampled
+        );
+        draw(line);
+        if let Some(advice) = sharing.advice_of(line) {
+            println!("  to do: {}", clean(&advice));
+        }
+        println!();
+    }
+    if sharing.moved.len() > MOVED {
+        println!("And {} lines more that came from other cores.\n", sharing.moved.len() - MOVED);
+    }
+}
+
+fn moved_kind(line: &Line) -> String {
+    line.moved.kind.map_or_else(|| "from other cores".into(), |kind| format!("{} sharing", kind.word()))
 }
 
 /// The function, and where a compiler has put it.
@@ -235,6 +280,23 @@ fn function(access: &Access) -> String {
     format!("{} in {}", access.function, access.within)
 }
 
+/// How often it was met, by whoever met it.
+fn counts(access: &Access) -> String {
+    let by_timer = format!("{:>5} waits {:>4} hits  ", access.waited, access.hits);
+    match access.sampled {
+        0 => by_timer,
+        sampled => {
+            let before = if access.waited + access.hits > 0 { by_timer } else { String::new() };
+            format!("{before}{sampled:>5} sampled {:>5} from another core  ", access.from_core)
+        }
+    }
+}
+
+/// The instruction, or its address where it was not read.
+fn instruction(access: &Access) -> String {
+    if access.text.is_empty() { format!("{:#x}", access.code) } else { access.text.clone() }
+}
+
 fn draw(line: &Line) {
     let (drawn, threads) = cells(line);
     let proven = if line.proven { ", watched" } else { "" };
@@ -242,7 +304,7 @@ fn draw(line: &Line) {
     println!("    {drawn}");
     let threads: Vec<String> = threads.iter().take(8).map(|(digit, name)| format!("{digit} {name}")).collect();
     println!("    written by: {} · ○ only read · * by several", threads.join(", "));
-    for access in line.accesses.iter().filter(|a| a.waited + a.hits > 0 || a.writes).take(SHOWN) {
+    for access in line.accesses.iter().filter(|a| a.waited + a.hits + a.sampled > 0 || a.writes).take(SHOWN) {
         let fields: Vec<&str> = line.fields_of(access).iter().map(|f| f.name.as_str()).collect();
         let place = match access.size {
             0 => format!("{}+?", access.first),
@@ -250,13 +312,12 @@ fn draw(line: &Line) {
         };
         let source = if access.source.is_empty() { String::new() } else { format!(" {}", access.source) };
         println!(
-            "    {:>6}  {:<11} {:>5} waits {:>4} hits  thread {:<8} {:<40} {}{} {}",
+            "    {:>6}  {:<11} {}thread {:<8} {:<40} {}{} {}",
             place,
             access.deed(),
-            access.waited,
-            access.hits,
+            counts(access),
             access.tid,
-            clean(&cut(&access.text, 40)),
+            clean(&cut(&instruction(access), 40)),
             clean(&cut(&function(access), 60)),
             clean(&source),
             clean(&cut(&fields.join(", "), 60)),
@@ -270,6 +331,7 @@ fn as_json(sharing: &Sharing) -> Value {
             "thread": a.tid, "name": a.thread, "function": a.function, "within": a.within, "source": a.source, "instruction": a.text,
             "code": a.code, "first": a.first, "size": a.size, "reads": a.reads, "writes": a.writes, "atomic": a.atomic,
             "waited": a.waited, "wait": a.wait, "excess": a.excess, "seen": a.seen, "hits": a.hits, "period": a.period,
+            "sampled": a.sampled, "from_core": a.from_core, "modified": a.modified, "timed": a.timed, "cycles": a.cycles,
         })
     };
     let line = |l: &Line| {
@@ -290,7 +352,16 @@ fn as_json(sharing: &Sharing) -> Value {
             "functions": t.functions.iter().map(|(name, s)| json!({"name": name, "seconds": s})).collect::<Vec<_>>(),
         })
     };
+    let moved = |at: &usize| {
+        let line = sharing.lines.get(*at)?;
+        let of = line.moved;
+        Some(json!({
+            "line": at, "kind": of.kind.map(query::sharing::Kind::word), "sampled": of.sampled, "from_core": of.from_core,
+            "modified": of.modified, "cycles": of.mean(), "part_of_cycles": sharing.part_of_cycles(line),
+        }))
+    };
     json!({
+        "moved": sharing.moved.iter().filter_map(moved).collect::<Vec<_>>(),
         "findings": sharing.things.iter().map(thing).collect::<Vec<_>>(),
         "lines": sharing.lines.iter().map(line).collect::<Vec<_>>(),
         "transfer": sharing.transfer, "contended": sharing.contended, "atomic": sharing.atomic,

@@ -16,4 +16,4 @@ pub use ask::{Answer, AskError, Asked, Banding, Group, Question, ask};
 pub use folder::{Damage, Folder, FolderError};
 pub use loaded::{Course, Declared, Fact, Fleet, Key, Metric, Place, Recording};
 pub use separate::{Line, Of, PlaceLine, Separated};
-pub use since::{Since, Switch};
+pub use since::{OneHost, Since, Switch};

@@ -3,6 +3,7 @@
 use crate::loaded::{Course, Recording};
 use crate::statistics::bands::Found;
 use crate::statistics::since::{self, Drawn, Starts};
+use query::stats::rng::Rng;
 use std::collections::HashMap;
 
 /// Draws are the same each time.
@@ -32,8 +33,39 @@ pub struct Since {
     pub watched: f64,
     /// Whether the band stays with the host, where hosts have several recordings.
     pub starts: Option<Starts>,
-    /// Whether all recordings are of one host, and fall into several bands: then it is each start that draws.
-    pub one_host: bool,
+    /// What decides where all recordings are of one host, and fall into several bands.
+    pub one_host: Option<OneHost>,
+}
+
+/// What decides the band of the recordings of one host.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum OneHost {
+    /// Bands follow each other as if each start drew one.
+    EachStart,
+    /// They come in stretches, so that something changed meanwhile: the p-value of "each start draws".
+    Stretches(f64),
+}
+
+/// Fewer changes of the band from one start to the next than this share of random orders has are stretches.
+const STRETCHES: f64 = 0.05;
+
+/// Random orders.
+const ORDERS: usize = 999;
+
+/// Of bands in the order of time: how likely so few changes are if each start draws.
+fn one_host(bands: &[usize]) -> OneHost {
+    let changes = |bands: &[usize]| bands.windows(2).filter(|pair| pair[0] != pair[1]).count();
+    let seen = changes(bands);
+    let (mut rng, mut order) = (Rng::new(SEED), bands.to_vec());
+    let mut as_few = 0;
+    for _ in 0..ORDERS {
+        for at in (1..order.len()).rev() {
+            order.swap(at, rng.below(at + 1));
+        }
+        as_few += usize::from(changes(&order) <= seen);
+    }
+    let p = (as_few + 1) as f64 / (ORDERS + 1) as f64;
+    if p < STRETCHES { OneHost::Stretches(p) } else { OneHost::EachStart }
 }
 
 /// Says since when. `of` has the band of each recording by its place in [`Found::bands`], `starts` when the workload's oldest process began.
@@ -72,8 +104,10 @@ pub fn since(found: &Found, recordings: &[Recording], courses: &[Course], starts
         })
         .collect();
     let several = placed.len() > hosts.len();
-    let one_host = hosts.len() == 1 && several && found.banded();
-    let starts = (several && !one_host).then(|| since::drawn(&placed, SEED));
+    // Recordings of a host are in the order of their starts.
+    let bands: Vec<usize> = placed.iter().map(|(_, band)| *band).collect();
+    let one_host = (hosts.len() == 1 && several && found.banded()).then(|| one_host(&bands));
+    let starts = (several && one_host.is_none()).then(|| since::drawn(&placed, SEED));
     Since { switches, steady, watched, starts, one_host }
 }
 
@@ -89,13 +123,28 @@ fn nearest(found: &Found, band: usize) -> Option<(usize, f64)> {
 }
 
 impl Since {
-    /// What decides the band, where that can be said: `host`, `start`, or nothing.
+    /// What decides the band, where that can be said: `host`, `start`, `time`, or nothing.
     pub fn decides(&self) -> Option<&'static str> {
-        match &self.starts {
-            _ if self.one_host => Some("start"),
-            Some(starts) if starts.drawn == Drawn::WithHost => Some("host"),
-            Some(starts) if starts.drawn == Drawn::EachStart => Some("start"),
+        match (&self.starts, self.one_host) {
+            (_, Some(OneHost::EachStart)) => Some("start"),
+            (_, Some(OneHost::Stretches(_))) => Some("time"),
+            (Some(starts), None) if starts.drawn == Drawn::WithHost => Some("host"),
+            (Some(starts), None) if starts.drawn == Drawn::EachStart => Some("start"),
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn starts_of_one_host_draw_or_follow_each_other() {
+        let drawn = [0, 1, 1, 0, 1, 0, 0, 1, 1, 1, 0, 1, 0, 1, 1, 0];
+        assert_eq!(one_host(&drawn), OneHost::EachStart);
+        let stretches: Vec<usize> = (0..16).map(|at| usize::from(at > 7)).collect();
+        assert!(matches!(one_host(&stretches), OneHost::Stretches(p) if p < 0.01));
+        assert_eq!(one_host(&[0, 1]), OneHost::EachStart);
     }
 }

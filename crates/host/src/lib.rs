@@ -2,6 +2,7 @@
 //! folder that holds recorded `/proc` and `/sys` files. A fixture may hold frames, `frame-0/`, `frame-1/` …, each with the files
 //! that changed since the one before, so that tests can play a recording forward.
 
+pub mod accesses;
 pub mod additions;
 #[cfg(feature = "bpf")]
 mod ask;

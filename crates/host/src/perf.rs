@@ -2,6 +2,8 @@
 //! names and mappings. One event and one ring a CPU; the rings are drained now and then, and records come out in the order of their time.
 
 mod record;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use record::{Cursor, LOST_RECORD, SAMPLE_RECORD};
 pub use record::{Record, Sample};
@@ -32,6 +34,9 @@ const TOTAL: usize = 64 << 20;
 pub const REMEDY: &str =
     "run as root, or grant the capability: setcap cap_perfmon+ep PROGRAM, or: sysctl kernel.perf_event_paranoid=-1";
 
+/// What gives counters that others hold.
+pub const HELD_REMEDY: &str = "end what else counts hardware events, such as perf or another recording";
+
 /// `struct perf_event_attr` of include/uapi/linux/perf_event.h as of its fifth version, Linux 4.1.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
@@ -61,6 +66,8 @@ const TYPE_HARDWARE: u32 = 0;
 pub(crate) const TYPE_SOFTWARE: u32 = 1;
 pub(crate) const TYPE_BREAKPOINT: u32 = 5;
 const CPU_CYCLES: u64 = 0;
+/// Kind and configuration of the event of instructions.
+const INSTRUCTIONS: (u32, u64) = (TYPE_HARDWARE, 1);
 const CPU_CLOCK: u64 = 0;
 const DUMMY: u64 = 9;
 
@@ -70,6 +77,7 @@ pub(crate) const TID: u64 = 1 << 1;
 pub(crate) const TIME: u64 = 1 << 2;
 const CALLCHAIN: u64 = 1 << 5;
 const CPU: u64 = 1 << 7;
+const PERIOD: u64 = 1 << 8;
 pub(crate) const REGS_USER: u64 = 1 << 12;
 const STACK_USER: u64 = 1 << 13;
 
@@ -175,6 +183,8 @@ pub struct Perf {
     pub clock: Clock,
     /// Whether only threads that this one starts are seen, in user space.
     pub only_own: bool,
+    /// The events that samples by instructions are taken by, of each CPU; none where there are no such.
+    by_instructions: Vec<OwnedFd>,
     bytes: Vec<u8>,
     /// Time and place of the records in `bytes`.
     records: Vec<(u64, u32, u32)>,
@@ -197,7 +207,11 @@ impl Perf {
         for only_own in [false, true] {
             for (&clock, &ring) in clocks.iter().flat_map(|clock| rings.clone().map(move |ring| (clock, ring))) {
                 match cpus.iter().map(|&cpu| Ring::open(cpu, hertz, clock, only_own, ring)).collect() {
-                    Ok(rings) => return Ok(Perf { rings, clock, only_own, bytes: Vec::new(), records: Vec::new() }),
+                    Ok(rings) => {
+                        let by_instructions = Vec::new();
+                        let (bytes, records) = (Vec::new(), Vec::new());
+                        return Ok(Perf { rings, clock, only_own, by_instructions, bytes, records });
+                    }
                     Err(e) => error = e,
                 }
             }
@@ -206,6 +220,29 @@ impl Perf {
             }
         }
         Err(unavailable(&error))
+    }
+
+    /// Takes samples by instructions too, as many a second, of the same threads: where they were, and how many were carried out since the one before. They
+    /// have no stack and go into the rings that are there, so that each takes an interrupt and 48 bytes. Only for [`Clock::Cycles`].
+    pub fn sample_instructions(&mut self, hertz: u32) -> Result<(), Unavailable> {
+        self.sample_short(INSTRUCTIONS, hertz)
+    }
+
+    fn sample_short(&mut self, event: (u32, u64), hertz: u32) -> Result<(), Unavailable> {
+        let open = |ring: &Ring| ring.short(event, hertz, self.only_own);
+        self.by_instructions =
+            self.rings.iter().map(open).collect::<io::Result<_>>().map_err(|error| match error.raw_os_error() {
+                Some(libc::ENODATA) => {
+                    Unavailable::absent("no counter is left for instructions: others hold them").remedy(HELD_REMEDY)
+                }
+                _ => unavailable(&error),
+            })?;
+        Ok(())
+    }
+
+    /// Whether samples by instructions are taken.
+    pub fn has_instructions(&self) -> bool {
+        !self.by_instructions.is_empty()
     }
 
     /// Sets the time between samples of each CPU by its number, nanoseconds: what always samples at one pace cannot see what runs at
@@ -284,6 +321,8 @@ pub(crate) struct Ring {
     size: usize,
     /// Bytes of the user stack that a sample has room for.
     stack: u64,
+    /// The buffer that the PMU fills itself, if one was asked for.
+    buffer: Option<(NonNull<u8>, usize)>,
 }
 
 // SAFETY: the mapping belongs to the ring alone, which is only read through `&mut`.
@@ -291,9 +330,12 @@ unsafe impl Send for Ring {}
 
 /// Size of the page before the ring, which holds its head and its tail.
 const CONTROL: usize = 4096;
-/// Offsets of head and tail in `struct perf_event_mmap_page`.
+/// Offsets of head and tail in `struct perf_event_mmap_page`; of a buffer that the PMU fills, of its head, and of where it is to lie and its size.
 const HEAD: usize = 1024;
 const TAIL: usize = 1032;
+const BUFFER_HEAD: usize = 1056;
+const BUFFER_PLACE: usize = 1072;
+const BUFFER_SIZE: usize = 1080;
 
 impl Ring {
     fn open(cpu: i32, hertz: u32, clock: Clock, only_own: bool, (size, stack): (usize, u32)) -> io::Result<Self> {
@@ -314,7 +356,7 @@ impl Ring {
             Clock::None => (TYPE_SOFTWARE, DUMMY),
         };
         if clock != Clock::None {
-            attributes.sample_type |= CALLCHAIN | REGS_USER | STACK_USER;
+            attributes.sample_type |= PERIOD | CALLCHAIN | REGS_USER | STACK_USER;
             attributes.flags |= EXCLUDE_CALLCHAIN_USER;
             (attributes.sample_regs_user, attributes.sample_stack_user) = (REGISTERS, stack);
             attributes.sample_period = 1_000_000_000 / hertz;
@@ -338,6 +380,41 @@ impl Ring {
         Ok(ring)
     }
 
+    /// Takes samples without stacks into this ring: by an event of their own, which holds a counter all the time as that of cycles does.
+    fn short(&self, (kind, config): (u32, u64), hertz: u32, only_own: bool) -> io::Result<OwnedFd> {
+        let mut attributes = Attributes {
+            kind,
+            size: size_of::<Attributes>() as u32,
+            config,
+            sample_period: u64::from(hertz.max(1)),
+            // As samples by cycles begin (`record::SHORT`); what follows every other record must be alike for both.
+            sample_type: IP | TID | TIME | CPU | PERIOD,
+            flags: DISABLED | EXCLUDE_HV | WATERMARK | USE_CLOCKID | SAMPLE_ID_ALL | FREQUENCY | PINNED,
+            wakeup_watermark: self.size as u32,
+            clockid: libc::CLOCK_MONOTONIC,
+            ..Attributes::default()
+        };
+        let pid = if only_own {
+            attributes.flags |= INHERIT | EXCLUDE_KERNEL;
+            0
+        } else {
+            -1
+        };
+        let event = self.take(attributes.open(pid, self.cpu as i32)?)?;
+        // SAFETY: takes no pointer.
+        if unsafe { libc::ioctl(event.as_raw_fd(), IOC_ENABLE as _, 0) } < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // One that holds a counter and has found none has failed for good, and reading it gives nothing (perf_event_open(2), "pinned").
+        let mut count = 0u64;
+        // SAFETY: the number is alive and has this length.
+        match unsafe { libc::read(event.as_raw_fd(), (&raw mut count).cast(), size_of::<u64>()) } {
+            0 => Err(io::Error::from_raw_os_error(libc::ENODATA)),
+            1.. => Ok(event),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+
     /// Maps the records of an event: `size` bytes, a power of two; `stack` of them are the room that a sample has for the user stack.
     pub(crate) fn of(event: OwnedFd, cpu: u32, size: usize, stack: u64) -> io::Result<Self> {
         // SAFETY: a new mapping of the event's buffer, at a place that the kernel chooses.
@@ -352,14 +429,59 @@ impl Ring {
             )
         };
         match NonNull::new(page.cast::<u8>()) {
-            Some(page) if page.as_ptr().cast() != libc::MAP_FAILED => Ok(Ring { cpu, event, page, size, stack }),
+            Some(page) if page.as_ptr().cast() != libc::MAP_FAILED => {
+                Ok(Ring { cpu, event, page, size, stack, buffer: None })
+            }
             _ => Err(io::Error::last_os_error()),
+        }
+    }
+
+    /// Maps a buffer that the PMU fills itself (AUX): `size` bytes, a power of two. It is full when it is full: nobody moves its tail on.
+    pub(crate) fn map_buffer(&mut self, size: usize) -> io::Result<()> {
+        // A boundary of pages of any size.
+        let place = (CONTROL + self.size).next_multiple_of(64 << 10);
+        // SAFETY: both words lie in the mapped first page, are aligned, and are shared with the kernel by atomic access; the mapping is a new one of
+        // the event's buffer, at a place that the kernel chooses.
+        let buffer = unsafe {
+            (&*self.page.as_ptr().add(BUFFER_PLACE).cast::<AtomicU64>()).store(place as u64, Ordering::Relaxed);
+            (&*self.page.as_ptr().add(BUFFER_SIZE).cast::<AtomicU64>()).store(size as u64, Ordering::Release);
+            libc::mmap(
+                std::ptr::null_mut(),
+                size,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_SHARED,
+                self.event.as_raw_fd(),
+                place as libc::off_t,
+            )
+        };
+        match NonNull::new(buffer.cast::<u8>()) {
+            Some(buffer) if buffer.as_ptr().cast() != libc::MAP_FAILED => {
+                self.buffer = Some((buffer, size));
+                Ok(())
+            }
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+
+    /// What the PMU has put into its buffer.
+    pub(crate) fn buffer(&self) -> Vec<u8> {
+        let Some((buffer, size)) = self.buffer else { return Vec::new() };
+        // SAFETY: the word lies in the mapped first page, is aligned, and is shared with the kernel by atomic access; what is copied lies within the
+        // mapped buffer, and the kernel does not write there: the event is disabled, and the tail was never moved on.
+        unsafe {
+            let head = (&*self.page.as_ptr().add(BUFFER_HEAD).cast::<AtomicU64>()).load(Ordering::Acquire);
+            let length = usize::try_from(head).unwrap_or(size).min(size);
+            std::slice::from_raw_parts(buffer.as_ptr(), length).to_vec()
         }
     }
 
     /// Opens another event that counts when this one does, and whose records come here.
     pub(crate) fn beside(&self, attributes: &Attributes, pid: i32, cpu: i32) -> io::Result<OwnedFd> {
-        let event = attributes.open_in(self.event.as_raw_fd(), pid, cpu)?;
+        self.take(attributes.open_in(self.event.as_raw_fd(), pid, cpu)?)
+    }
+
+    /// Has the records of another event of the same CPU come here.
+    fn take(&self, event: OwnedFd) -> io::Result<OwnedFd> {
         // SAFETY: both are descriptors of events.
         let set = unsafe { libc::ioctl(event.as_raw_fd(), IOC_SET_OUTPUT as _, self.event.as_raw_fd()) };
         if set < 0 { Err(io::Error::last_os_error()) } else { Ok(event) }
@@ -448,65 +570,12 @@ impl Ring {
 
 impl Drop for Ring {
     fn drop(&mut self) {
-        // SAFETY: the mapping is of this size and belongs to the ring alone.
-        unsafe { libc::munmap(self.page.as_ptr().cast(), CONTROL + self.size) };
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lists_of_cpus() {
-        assert_eq!(cpus("0-2,5\n"), [0, 1, 2, 5]);
-        assert_eq!(cpus("x,-,3"), [3]);
-    }
-
-    /// A child that would run for ever: it ends with the test, also where that fails.
-    struct Busy(std::process::Child);
-
-    impl Drop for Busy {
-        fn drop(&mut self) {
-            self.0.kill().expect("a child of this test");
-            self.0.wait().expect("a child of this test");
-        }
-    }
-
-    #[test]
-    fn own_children_are_seen() {
-        let host = Host::live();
-        let mut perf = match Perf::open(&host, 999) {
-            Ok(perf) => perf,
-            Err(why) => {
-                eprintln!("SKIPPED: performance events: {why}");
-                return;
+        // SAFETY: the mappings are of these sizes and belong to the ring alone.
+        unsafe {
+            if let Some((buffer, size)) = self.buffer {
+                libc::munmap(buffer.as_ptr().cast(), size);
             }
+            libc::munmap(self.page.as_ptr().cast(), CONTROL + self.size)
         };
-        let busy =
-            Busy(std::process::Command::new("sh").args(["-c", "exec sh -c 'while :; do :; done'"]).spawn().unwrap());
-        let pid = busy.0.id();
-        let (mut samples, mut names, mut maps, mut before) = (0, 0, 0, 0);
-        for _ in 0..100 {
-            std::thread::sleep(std::time::Duration::from_millis(50));
-            perf.drain(&host, |time, record| {
-                assert!(time >= before, "in the order of time");
-                before = time;
-                match record {
-                    Record::Sample(sample) if sample.pid == pid => {
-                        // In the middle of its execve(2) it has no program, and so no stack.
-                        let [ip, sp, ..] = sample.registers.unwrap();
-                        samples += usize::from(ip != 0 && sp != 0 && !sample.stack.is_empty());
-                    }
-                    Record::Comm { pid: of, name: b"sh", exec: true, .. } if of == pid => names += 1,
-                    Record::Mapped { pid: of, path, .. } if of == pid && path.ends_with(b"sh") => maps += 1,
-                    _ => {}
-                }
-            });
-            if samples > 20 {
-                break;
-            }
-        }
-        assert!(samples > 20 && names >= 2 && maps >= 2, "{samples} {names} {maps}");
     }
 }

@@ -36,6 +36,8 @@ pub(crate) struct Elf {
     /// File offset, size in the file, address.
     segments: Vec<(u64, u64, u64)>,
     names: Names,
+    /// Variables.
+    data: Names,
 }
 
 /// Largest file whose symbols are read.
@@ -68,7 +70,8 @@ impl Elf {
             .filter(|p| p.p_type(endian) == object::elf::PT_LOAD)
             .map(|p| (p.p_offset(endian), p.p_filesz(endian), p.p_vaddr(endian)))
             .collect();
-        let mut list = functions(&elf);
+        let mut list = symbols_of(&elf, SymbolKind::Text);
+        let data = Names::new(symbols_of(&elf, SymbolKind::Data));
         // Stripped: the separate file of its symbols, where it is installed or was fetched.
         if elf.symbols().next().is_none() && !own.is_empty() {
             for file in debug_files(&own) {
@@ -76,12 +79,12 @@ impl Elf {
                 if let Ok(debug) = ElfFile64::<Endianness>::parse(&*bytes)
                     && debug.build_id().ok().flatten().map(crate::bytes::hex).as_deref() == Some(own.as_str())
                 {
-                    list.extend(functions(&debug));
+                    list.extend(symbols_of(&debug, SymbolKind::Text));
                     break;
                 }
             }
         }
-        Ok(Elf { segments, names: Names::new(list) })
+        Ok(Elf { segments, names: Names::new(list), data })
     }
 
     /// The build id of a file, where it is ELF and has one.
@@ -109,16 +112,31 @@ impl Elf {
         segment.map_or(offset, |(at, _, address)| (offset - at).wrapping_add(*address))
     }
 
+    /// The address of an offset of the file, also behind the end of a segment there: of what begins as zeros.
+    pub(crate) fn data_address(&self, offset: u64) -> u64 {
+        let before = self.segments.iter().filter(|(at, _, _)| *at <= offset).max_by_key(|(at, _, _)| *at);
+        before.map_or(offset, |(at, _, address)| (offset - at).wrapping_add(*address))
+    }
+
+    /// Address, size and name of the variable that begins in a stretch, or reaches into it; the largest.
+    pub(crate) fn data(&self, address: u64, length: u64) -> Option<(u64, u64, String)> {
+        let end = address.saturating_add(length);
+        let before = self.data.list.partition_point(|s| s.0 < end);
+        // Sorted by where they begin: what reaches into it from before is nearly always the one just before.
+        let near = self.data.list.get(before.saturating_sub(64)..before)?.iter();
+        near.filter(|(at, size, _)| at.saturating_add(*size) > address).max_by_key(|(_, size, _)| *size).cloned()
+    }
+
     /// The function at an address of the file.
     pub(crate) fn name(&self, address: u64) -> Option<&str> {
         self.names.at(address)
     }
 }
 
-fn functions(elf: &ElfFile64<'_, Endianness>) -> Vec<(u64, u64, String)> {
+fn symbols_of(elf: &ElfFile64<'_, Endianness>, kind: SymbolKind) -> Vec<(u64, u64, String)> {
     elf.symbols()
         .chain(elf.dynamic_symbols())
-        .filter(|s| s.kind() == SymbolKind::Text && !s.is_undefined() && s.address() != 0)
+        .filter(|s| s.kind() == kind && !s.is_undefined() && s.address() != 0)
         .filter_map(|s| Some((s.address(), s.size(), demangled(s.name().ok()?))))
         .filter(|(_, _, name)| !name.is_empty())
         .collect()

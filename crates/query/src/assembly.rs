@@ -94,7 +94,7 @@ pub struct Assembly {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Frame {
     pub(crate) function: String,
-    module: String,
+    pub(crate) module: String,
     build_id: String,
     offset: i64,
     pub(crate) source: String,
@@ -173,6 +173,12 @@ impl Dictionary {
             }
         });
         Dictionary { frames, stacks }
+    }
+
+    /// The function of a stack that has one of the kernel alone.
+    pub(crate) fn of_kernel(&self, stack: i64) -> Option<&Frame> {
+        let (_, frame) = self.stacks.get(&stack)?;
+        self.frames.get(frame).filter(|frame| frame.kind == "kernel")
     }
 
     /// The innermost function of a stack, and those that were put into it, innermost first. `None` where the kernel ran, or nothing is known.

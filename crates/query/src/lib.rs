@@ -1,9 +1,11 @@
 //! Questions to recordings. [`series`] turns a table into series of rates and levels, window means and chart data; the SQL front end and
 //! the export ask the same code, so that a number is the same wherever it is shown.
 
+pub mod accesses;
 pub mod assembly;
 mod code;
 pub mod concurrency;
+pub mod cycles;
 pub mod dump;
 mod error;
 pub mod export;

@@ -2,12 +2,15 @@
 //! its charts do.
 
 use crate::bundle::{
-    CounterChange, CounterGroup, CounterMetric, CounterValue, Counters, CountersOfRun, NoCode, Polarity, TopDown,
+    CounterChange, CounterGroup, CounterMetric, CounterValue, Counters, CountersOfRun, FunctionCycles,
+    FunctionCyclesOfRun, FunctionsCycles, NoCode, Polarity, TopDown,
 };
 use compare::Comparison;
 use compare::counted::{self, Counted, OfRun};
 use model::{NULL, Status, Window};
 use query::Run;
+use query::cycles::{self, Cycles, Function};
+use std::collections::HashMap;
 use store::Select;
 
 /// The name of the block.
@@ -16,10 +19,18 @@ pub(crate) const BLOCK: &str = "counters";
 /// Points of a sparkline.
 const POINTS: usize = 60;
 
+/// Functions whose cycles are told, and samples by cycles that one has in some run at least.
+const FUNCTIONS: usize = 30;
+const FEWEST: f64 = 20.0;
+
 /// What was counted; `None` where no recording has counters, nor says why it has none.
 pub(crate) fn counters(runs: &[Run], comparison: &Comparison) -> Option<Counters> {
     let metrics = counted::metrics(runs, &comparison.windows);
-    let has = |at: usize| metrics.iter().any(|metric| metric.runs.get(at).is_some_and(Option::is_some));
+    let functions = functions(runs, &comparison.windows, !metrics.is_empty());
+    let has = |at: usize| {
+        let is_sampled = functions.as_ref().is_some_and(|of| of.missing.get(at).is_some_and(Option::is_none));
+        is_sampled || metrics.iter().any(|metric| metric.runs.get(at).is_some_and(Option::is_some))
+    };
     let of_runs: Vec<CountersOfRun> = runs
         .iter()
         .enumerate()
@@ -31,12 +42,12 @@ pub(crate) fn counters(runs: &[Run], comparison: &Comparison) -> Option<Counters
         })
         .collect();
     let known = runs.iter().any(|run| run.recording.coverage().iter().any(|c| c.source == "pmu"));
-    if metrics.is_empty() && !known {
+    if metrics.is_empty() && functions.is_none() && !known {
         return None;
     }
     let alike = counted::are_alike(runs);
     let metrics = metrics.iter().map(|of| metric(of, alike, runs.len())).collect();
-    Some(Counters { runs: of_runs, alike, metrics })
+    Some(Counters { runs: of_runs, alike, metrics, functions })
 }
 
 /// Why a run has no counters, and what would give them.
@@ -48,6 +59,53 @@ fn why_none(run: &Run) -> NoCode {
         Some(of) => NoCode { why: of.why.clone(), remedy: of.remedy.clone() },
         None => NoCode { why: "nothing was counted".into(), remedy: None },
     }
+}
+
+/// Cycles per instruction of functions; where no run has samples by instructions, why, but only of runs with counters: of others the page says so already.
+fn functions(runs: &[Run], windows: &[Window], has_counters: bool) -> Option<FunctionsCycles> {
+    let found: Vec<Option<HashMap<Function, Cycles>>> =
+        runs.iter().zip(windows).map(|(run, window)| cycles::functions(run, window)).collect();
+    let why = |(run, found): (&Run, &Option<_>)| {
+        let said = run.recording.coverage();
+        let own = || said.iter().find(|c| c.source == "stacks" && c.item == "counted_sample");
+        let said = || own().map(|of| NoCode { why: of.why.clone(), remedy: of.remedy.clone() });
+        let no_more = || NoCode { why: "none were taken when it was recorded".into(), remedy: None };
+        found.is_none().then(|| said().unwrap_or_else(no_more))
+    };
+    let missing: Vec<Option<NoCode>> = runs.iter().zip(&found).map(why).collect();
+    if found.iter().all(Option::is_none) && !has_counters {
+        return None;
+    }
+    let all: Vec<f64> = found.iter().map(|of| of.iter().flatten().map(|(_, cycles)| cycles.cycles.sum).sum()).collect();
+    let mut names: Vec<&Function> = found.iter().flatten().flat_map(HashMap::keys).collect();
+    names.sort_unstable();
+    names.dedup();
+    let number = names.len();
+    let of = |name: &Function| {
+        let baseline = found.first().and_then(|of| of.as_ref()?.get(name));
+        let of_run = |run: usize| {
+            let (of, all) = (found.get(run)?.as_ref()?.get(name)?, all.get(run).copied()?);
+            let ratio = baseline.filter(|_| run > 0).and_then(|baseline| of.against(baseline));
+            Some(FunctionCyclesOfRun {
+                share: if all > 0.0 { of.cycles.sum / all } else { 0.0 },
+                cycle_samples: of.cycles.number,
+                instruction_samples: of.instructions.number,
+                cpi: of.per_instruction(),
+                change: ratio.map(|ratio| ratio.map(|part| part - 1.0)),
+            })
+        };
+        let runs = (0..found.len()).map(of_run).collect();
+        FunctionCycles { name: name.name.clone(), module: name.module.clone(), runs }
+    };
+    let mut functions: Vec<FunctionCycles> = names.into_iter().map(of).collect();
+    functions.retain(|of| of.runs.iter().flatten().any(|run| run.cycle_samples >= FEWEST));
+    let most = |of: &FunctionCycles| of.runs.iter().flatten().map(|run| run.share).fold(0.0, f64::max);
+    functions.sort_by(|a, b| most(b).total_cmp(&most(a)));
+    functions.truncate(FUNCTIONS);
+    let left_out = (number - functions.len()) as u64;
+    let query =
+        "select run, comm, function, module, cycles, instructions, cpi, cpi_low, cpi_high\nfrom function_cycles";
+    Some(FunctionsCycles { missing, functions, left_out, query: query.into() })
 }
 
 fn top_down(metrics: &[Counted], run: usize) -> Option<TopDown> {
@@ -156,6 +214,69 @@ fn spark(points: &[(f64, f64)]) -> Vec<Option<f64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::{Column, Table, Unit};
+    use query::testing;
+
+    static COUNTED: Table = Table::wide(
+        "counted_sample",
+        "samples by counters",
+        &[
+            Column::number("pid", "process"),
+            Column::label("comm", "its name"),
+            Column::number("stack", "stack"),
+            Column::gauge("cycles", Unit::None, "cycles"),
+            Column::gauge("cycle_samples", Unit::None, "samples"),
+            Column::gauge("instructions", Unit::None, "instructions"),
+            Column::gauge("instruction_samples", Unit::None, "samples"),
+        ],
+    )
+    .of_events();
+
+    /// A program in a folder: `work` and `wait`, and another function for the few samples that are left.
+    fn sampled(name: &str, work: [u64; 2], wait: [u64; 2]) -> Run {
+        let row = |stack: u64, [cycles, instructions]: [u64; 2]| {
+            format!("\n1 7 app {stack} {} {cycles} {} {instructions}", cycles * 1000, instructions * 1000)
+        };
+        let counted = "t pid comm stack cycles cycle_samples instructions instruction_samples".to_owned()
+            + &[row(1, work), row(2, wait), row(3, [3, 2])].concat();
+        let frame = format!(
+            "t number function module build_id offset source kind
+            0 1 work /{name}/app - 16 - native
+            0 2 wait /{name}/app - 32 - native
+            0 3 - /{name}/libx.so - 48 - native"
+        );
+        let stack = "t number parent frame\n0 1 - 1\n0 2 - 2\n0 3 - 3";
+        let tables: [(&'static Table, &str); 3] =
+            [(&COUNTED, &counted), (&testing::STACK, stack), (&testing::FRAME, &frame)];
+        testing::run(name, &tables)
+    }
+
+    #[test]
+    fn cycles_of_functions_are_compared() {
+        let none = testing::run("c", &[(&testing::STACK, "t number parent frame\n0 1 - 1")]);
+        let runs = [sampled("a", [400, 400], [600, 600]), sampled("b", [500, 500], [2000, 500]), none];
+        let window = || Window { from: 0, to: i64::MAX, why: String::new() };
+        let windows: Vec<Window> = runs.iter().map(|_| window()).collect();
+        let found = functions(&runs, &windows, false).unwrap();
+        let names: Vec<&str> = found.functions.iter().map(|of| of.name.as_str()).collect();
+        // Where the program lies says nothing. What is told by three samples is left out.
+        assert_eq!((names, found.left_out), (vec!["wait", "work"], 1));
+        let [Some(a), Some(b), None] = &found.functions[0].runs[..] else { panic!("{found:?}") };
+        assert!((a.share - 600.0 / 1003.0).abs() < 1e-9 && (a.cycle_samples, a.instruction_samples) == (600.0, 600.0));
+        let [cpi, low, high] = b.cpi.unwrap();
+        assert!((cpi - 4.0).abs() < 1e-9 && low > 3.6 && high < 4.42, "{b:?}");
+        let [change, low, high] = b.change.unwrap();
+        assert!((change - 3.0).abs() < 1e-9 && low > 2.4 && high < 3.7 && a.change.is_none(), "{b:?}");
+        let of_work = found.functions[1].runs[1].as_ref().unwrap().change.unwrap();
+        assert!(of_work[1] < 0.0 && of_work[2] > 0.0, "{of_work:?}");
+        let why: Vec<bool> = found.missing.iter().map(Option::is_some).collect();
+        assert_eq!(why, [false, false, true]);
+
+        // Nobody has any: it is said where there are counters, and else by the page.
+        assert_eq!(functions(&runs[2..], &windows[2..], false), None);
+        let said = functions(&runs[2..], &windows[2..], true).unwrap();
+        assert_eq!((said.missing.len(), said.functions.len()), (1, 0));
+    }
 
     #[test]
     fn sparklines_have_gaps_where_nothing_was_counted() {

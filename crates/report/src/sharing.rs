@@ -2,8 +2,8 @@
 //! the page does not compute it anew for another one.
 
 use crate::bundle::{
-    NoCode, SharedAccess, SharedCells, SharedField, SharedFunction, SharedLine, SharedLines, SharedOfRun, SharedThing,
-    SharedThread,
+    NoCode, SharedAccess, SharedCells, SharedField, SharedFunction, SharedLine, SharedLines, SharedMoved, SharedOfRun,
+    SharedThing, SharedThread,
 };
 use compare::Comparison;
 use model::{Status, Window};
@@ -18,6 +18,9 @@ pub(crate) const BLOCK: &str = "sharing";
 const THINGS: usize = 12;
 const LINES: usize = 8;
 const ACCESSES: usize = 24;
+
+/// Lines of a run that the CPU says came from other cores.
+const MOVED: usize = 12;
 
 /// Functions that are named of a finding, as `twinscope sharing` does.
 const FUNCTIONS: usize = 4;
@@ -35,7 +38,8 @@ fn reasons(run: &Run) -> Vec<model::Coverage> {
 
 /// Whether a recording was made by a recorder that looks for shared lines, or says why it did not.
 fn knows(run: &Run) -> bool {
-    run.recording.table("sharing_look").is_some() || !reasons(run).is_empty()
+    ["sharing_look", "instruction_access"].iter().any(|table| run.recording.table(table).is_some())
+        || !reasons(run).is_empty()
 }
 
 fn why_nothing(run: &Run) -> NoCode {
@@ -51,7 +55,18 @@ fn why_nothing(run: &Run) -> NoCode {
 fn of_run(run: &Run, window: &Window) -> SharedOfRun {
     let Some(found) = Sharing::load(run, window) else {
         let missing = Some(why_nothing(run));
-        return SharedOfRun { missing, things: Vec::new(), left_out: 0, transfer: None, atomic: None, hits: None };
+        return SharedOfRun {
+            missing,
+            things: Vec::new(),
+            left_out: 0,
+            transfer: None,
+            atomic: None,
+            hits: None,
+            looked: false,
+            sampled: None,
+            moved: Vec::new(),
+            moved_left_out: 0,
+        };
     };
     SharedOfRun {
         missing: None,
@@ -60,6 +75,27 @@ fn of_run(run: &Run, window: &Window) -> SharedOfRun {
         transfer: found.transfer,
         atomic: found.atomic,
         hits: found.watched.map(|w| w.hits),
+        looked: !found.looked.is_empty(),
+        sampled: (!found.sampled.is_empty()).then(|| found.sampled.values().map(|of| of.samples).sum()),
+        moved: found.moved.iter().take(MOVED).filter_map(|&at| Some(moved(&found, found.lines.get(at)?))).collect(),
+        moved_left_out: found.moved.len().saturating_sub(MOVED),
+    }
+}
+
+fn moved(found: &Sharing, of: &Line) -> SharedMoved {
+    SharedMoved {
+        kind: of.moved.kind.map(|kind| kind.word().into()),
+        name: of.thing(),
+        memory: of.memory.clone(),
+        pid: of.pid,
+        comm: of.comm.clone(),
+        sampled: of.moved.sampled,
+        from_core: of.moved.from_core,
+        modified: of.moved.modified,
+        cycles: of.moved.mean(),
+        part: found.part_of_cycles(of),
+        advice: found.advice_of(of),
+        line: line(of),
     }
 }
 
@@ -120,10 +156,13 @@ fn access(of: &Access, thread: usize) -> SharedAccess {
         size: of.size,
         does: of.deed().into(),
         function: of.function.clone(),
-        text: of.text.clone(),
+        // Where the instruction was not read, where it is.
+        text: if of.text.is_empty() && of.code != 0 { format!("{:#x}", of.code) } else { of.text.clone() },
         source: of.source.clone(),
         waited: of.waited,
         hits: of.hits,
+        sampled: of.sampled,
+        from_core: of.from_core,
     }
 }
 

@@ -49,6 +49,7 @@ mod kernel_config;
 mod ksm;
 mod machine;
 mod meminfo;
+mod memory_samples;
 mod network;
 mod nfs;
 mod numa;
@@ -128,6 +129,8 @@ pub static ALL: &[&Source] = &[
     &allocation::SOURCE,
     &facts::SOURCE,
     &machine::SOURCE,
+    // Before the one that takes its samples.
+    &memory_samples::SOURCE,
     &instructions::SOURCE,
     &working_set::SOURCE,
     // Last: a tick's rows of the dictionary come after those that refer to it.

@@ -43,6 +43,8 @@ pub struct Scope {
     pub exact: bool,
     /// Samples a second on each CPU; 0 for none.
     pub hertz: u32,
+    /// Whether samples are taken by instructions too.
+    pub by_instructions: crate::pmu::ByInstructions,
     /// Seconds between bursts of samples with registers; 0 for none.
     pub bursts: u32,
     /// Whether lines of the cache that threads share are looked for with longer bursts, and watched.

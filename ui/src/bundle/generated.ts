@@ -320,6 +320,8 @@ export type Counters = {
   alike: boolean,
   /** The metrics, in the order of the groups. */
   metrics: Array<CounterMetric>,
+  /** Cycles per instruction of functions; null where there is nothing to say of them. */
+  functions: FunctionsCycles | null,
 };
 
 /** What is known of the counters of a run. */
@@ -676,6 +678,42 @@ export type FrontPoint = {
   trials: Array<number>,
   /** The variant that it is, where it is the default or was looked at again. */
   variant: number | null,
+};
+
+/** A function, without what it called. */
+export type FunctionCycles = {
+  /** What it is called; where it has no name, after its file. */
+  name: string,
+  /** The file name of the file that it is in; `[kernel]`, `[jit]` … */
+  module: string,
+  /** By run; null where no sample found it. */
+  runs: Array<FunctionCyclesOfRun | null>,
+};
+
+/** What a function took in one run. */
+export type FunctionCyclesOfRun = {
+  /** Its part of the cycles of all samples, 0 to 1. */
+  share: number,
+  /** Samples by cycles. */
+  cycle_samples: number,
+  /** Samples by instructions. */
+  instruction_samples: number,
+  /** Cycles per instruction, with the 95 % interval; null where no sample by instructions found it. */
+  cpi: [number, number, number] | null,
+  /** How much more than in the baseline, as a part of that, with the 95 % interval; null of the baseline, and where either is not known. */
+  change: [number, number, number] | null,
+};
+
+/** Cycles per instruction of functions, by samples of both. */
+export type FunctionsCycles = {
+  /** By run: why it has no samples by instructions, and what would give them; null where it has. */
+  missing: Array<NoCode | null>,
+  /** Those in which most cycles were spent, by the greatest share in any run. */
+  functions: Array<FunctionCycles>,
+  /** How many are left out, each of which has a smaller share or too few samples. */
+  left_out: number,
+  /** The question of `twinscope sql` that tells of all of them. */
+  query: string,
 };
 
 /** Everything that the first screen shows, and what each page holds. */
@@ -1613,7 +1651,7 @@ export type SharedAccess = {
   does: string,
   /** The function; empty where nobody tells. */
   function: string,
-  /** The instruction. */
+  /** The instruction; its address where it was not read. */
   text: string,
   /** `file:line`; empty where nobody tells. */
   source: string,
@@ -1621,6 +1659,10 @@ export type SharedAccess = {
   waited: number,
   /** Hits of a watchpoint. */
   hits: number,
+  /** Accesses that the CPU sampled itself. */
+  sampled: number,
+  /** Of these, those whose data came from the cache of another core. */
+  from_core: number,
 };
 
 /** Bytes that the same threads use. */
@@ -1681,6 +1723,34 @@ export type SharedLines = {
   runs: Array<SharedOfRun>,
 };
 
+/** A line of which the CPU has sampled accesses whose data came from the cache of another core. */
+export type SharedMoved = {
+  /** `false` or `true`, as in `SharedThing`; null where not enough threads were sampled to tell. */
+  kind: string | null,
+  /** What lies there; the line where nobody tells. */
+  name: string,
+  /** The kind of memory; empty where nobody tells. */
+  memory: string,
+  /** The process. */
+  pid: number,
+  /** Its name. */
+  comm: string,
+  /** Accesses that were sampled. */
+  sampled: number,
+  /** Of these, those whose data came from the cache of another core. */
+  from_core: number,
+  /** Of those, where that core had changed them (HITM). */
+  modified: number,
+  /** Cycles of one of those from another core; null where the CPU did not tell. */
+  cycles: number | null,
+  /** Part of the cycles of all accesses that were sampled of the process; null where the CPU did not tell. */
+  part: number | null,
+  /** What to do; null where it is not told what kind of sharing it is. */
+  advice: string | null,
+  /** The line. */
+  line: SharedLine,
+};
+
 /** What was found in a run. */
 export type SharedOfRun = {
   /** Why it was not looked for such lines; null where it was. */
@@ -1695,6 +1765,14 @@ export type SharedOfRun = {
   atomic: number | null,
   /** Hits of watchpoints; null where no words were watched. */
   hits: number | null,
+  /** Whether samples with registers were looked through: only then `things` having none says anything. */
+  looked: boolean,
+  /** Accesses that the CPU sampled itself (PEBS, IBS, SPE); null where it did not. */
+  sampled: number | null,
+  /** Lines that it says came from the caches of other cores, those that did most often first. */
+  moved: Array<SharedMoved>,
+  /** Of these, lines that are left out. */
+  moved_left_out: number,
 };
 
 /** Lines of one variable, object or class of a process that threads wait for. */

@@ -50,6 +50,17 @@ export function judged(c: CounterChange, m: Pick<CounterMetric, "polarity">): "b
   return c.difference > 0 === (m.polarity === "better") ? "better" : "worse";
 }
 
+/** Cycles per instruction, and the interval. */
+export function cpiInWords([cpi, low, high]: [number, number, number]): [cpi: string, interval: string] {
+  const digits = cpi >= 99.5 ? 0 : cpi >= 9.95 ? 1 : 2;
+  return [fixed(cpi, digits), `${fixed(low, digits)} to ${fixed(high, digits)}`];
+}
+
+/** Whether a change of cycles per instruction is for better or worse: its interval leaves out 0. */
+export function differsIn([, low, high]: [number, number, number]): "better" | "worse" | null {
+  return low > 0 ? "worse" : high < 0 ? "better" : null;
+}
+
 /** Per what a metric is, from its help: "(per 1,000 instructions)". */
 export function perOf(m: Pick<CounterMetric, "help" | "unit">): string {
   return /\((per [^)]+)\)/.exec(m.help)?.[1] ?? "";

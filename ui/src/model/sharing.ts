@@ -1,5 +1,5 @@
 // Cache lines that threads fight over: findings of all recordings by name, the 64 cells of a line, its fields in lanes, and their words.
-import type { SharedAccess, SharedCells, SharedField, SharedLine, SharedLines, SharedThing } from "../bundle/types";
+import type { SharedAccess, SharedCells, SharedField, SharedLine, SharedLines, SharedMoved, SharedThing } from "../bundle/types";
 import { fixed } from "./units";
 
 export const BYTES = 64;
@@ -147,3 +147,12 @@ export function costInWords(thing: SharedThing): { part: string; interval: strin
 
 /** Functions that wait, with their parts. */
 export const functionsInWords = (thing: SharedThing) => thing.functions.map((f) => `${f.name || "unknown code"} ${percent(f.part)}`).join(", ");
+
+/** What the CPU has sampled of a line, in a sentence. */
+export function movedInWords(moved: SharedMoved): string {
+  const kind = moved.kind === null ? "" : moved.kind === "false" ? "False sharing: " : "True sharing: ";
+  const changed = moved.modified > 0 ? `, changed there in ${moved.modified}` : "";
+  const cycles = moved.cycles === null ? "" : `; ${fixed(moved.cycles, 0)} cycles each`;
+  const part = moved.part === null ? "" : `, ${percent(moved.part)} of the cycles of all accesses that were sampled of ${moved.comm}`;
+  return `${kind}${moved.from_core} of ${moved.sampled} sampled accesses came from the cache of another core${changed}${cycles}${part}.`;
+}

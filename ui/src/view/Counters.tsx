@@ -1,11 +1,12 @@
-// Counters: what hardware counters say of each recording. Top-down as one bar a recording, each metric with its change, its interval and its course, and
-// how much of the time was counted. Without counters, what would give them, and what tells the same otherwise.
+// Counters: what hardware counters say of each recording. Top-down as one bar a recording, each metric with its change, its interval and its course, cycles
+// per instruction of functions, and how much of the time was counted. Without counters, what would give them, and what tells the same otherwise.
 import { useState } from "preact/hooks";
 import type { CounterMetric, Counters as AllCounters, CountersOfRun } from "../bundle/types";
 import { changeOf, INSTANCES, judged, perOf, slotsOf, valueInWords } from "../model/counters";
 import { cssColor, lineColor, theme } from "../model/color";
 import { fixed } from "../model/units";
 import { go, report } from "../state";
+import { FunctionCycles } from "./FunctionCycles";
 import { nameOf, RunName } from "./parts";
 import { Sparkline } from "./Sparkline";
 
@@ -221,6 +222,7 @@ export function Counters({ counters }: { counters: AllCounters }) {
           <Metrics metrics={counters.metrics} />
         </section>
       )}
+      <FunctionCycles of={counters.functions} />
       <Measured runs={counters.runs} />
     </>
   );

@@ -1,8 +1,8 @@
 // Sharing: cache lines that threads fight over, drawn byte by byte: a colour and a digit for each thread, filled where it writes, hollow where it only
 // reads; of all recordings one under the other. The numbers are of the compared window: the page does not compute them anew.
-import type { SharedLine, SharedLines, SharedOfRun, SharedThing } from "../bundle/types";
+import type { SharedLine, SharedLines, SharedMoved, SharedOfRun, SharedThing } from "../bundle/types";
 import { inkOn, lineColor } from "../model/color";
-import { byteInWords, type Cell, cellsOf, costInWords, digitOf, fieldsOf, type Found, foundOf, functionsInWords, lineInWords, placed, placeOf } from "../model/sharing";
+import { byteInWords, type Cell, cellsOf, costInWords, digitOf, fieldsOf, type Found, foundOf, functionsInWords, lineInWords, movedInWords, placed, placeOf } from "../model/sharing";
 import { human } from "../model/units";
 import { report } from "../state";
 import { RunName } from "./parts";
@@ -22,8 +22,8 @@ const WRITTEN: Cell = { mark: "1", kind: "written", writer: 0, reader: null, sev
 
 const several = (cell: Cell) => (cell.kind === "written" && cell.several ? " several" : "");
 
-function Cells({ line, thing }: { line: SharedLine; thing: SharedThing }) {
-  const fields = placed(line, thing.name);
+function Cells({ line, name }: { line: SharedLine; name: string }) {
+  const fields = placed(line, name);
   const row = (at: number) => ({ "grid-column": String(at + 1) });
   return (
     <div class="scroll">
@@ -55,6 +55,7 @@ function Threads({ line }: { line: SharedLine }) {
 }
 
 function Accesses({ line, open }: { line: SharedLine; open: boolean }) {
+  const sampled = line.accesses.some((a) => a.sampled > 0);
   return (
     <details open={open}>
       <summary>{line.accesses.length === 1 ? "1 access" : `${line.accesses.length} accesses`}{line.left_out > 0 && `, and ${line.left_out} more that are not listed`}</summary>
@@ -64,6 +65,8 @@ function Accesses({ line, open }: { line: SharedLine; open: boolean }) {
             <tr>
               <th>bytes</th><th>field</th><th>does</th><th>thread</th><th>function</th><th>instruction</th><th>source</th>
               <th class="number" title="Samples that waited for it">waited</th><th class="number" title="Hits of watchpoints, which are disarmed after a few">hits</th>
+              {sampled && <th class="number" title="Accesses that the CPU sampled itself">sampled</th>}
+              {sampled && <th class="number" title="Of those sampled, those whose data came from the cache of another core">from other cores</th>}
             </tr>
           </thead>
           <tbody>
@@ -78,6 +81,8 @@ function Accesses({ line, open }: { line: SharedLine; open: boolean }) {
                 <td class="name" title={a.source}>{a.source}</td>
                 <td class="number">{a.waited}</td>
                 <td class="number">{a.hits}</td>
+                {sampled && <td class="number">{a.sampled}</td>}
+                {sampled && <td class="number">{a.from_core}</td>}
               </tr>
             ))}
           </tbody>
@@ -102,7 +107,7 @@ function Thing({ thing, first }: { thing: SharedThing; first: boolean }) {
             Line <code>{`0x${line.address.toString(16)}`}</code>
             <span class="quiet small">{line.watched ? "seen by watchpoints" : "by samples"}{line.source && `, declared at ${line.source}`}</span>
           </h4>
-          <Cells line={line} thing={thing} />
+          <Cells line={line} name={thing.name} />
           <Threads line={line} />
           <Accesses line={line} open={first && at === 0} />
         </div>
@@ -133,6 +138,45 @@ function Of({ found, first }: { found: Found; first: boolean }) {
   );
 }
 
+/** A line that the CPU says came from other cores. */
+function Moved({ moved, first }: { moved: SharedMoved; first: boolean }) {
+  return (
+    <div class="shared-line">
+      <h4>
+        {moved.name}
+        <span class="quiet small">{[moved.memory, `of ${moved.comm}`, `line 0x${moved.line.address.toString(16)}`, moved.line.source && `declared at ${moved.line.source}`].filter(Boolean).join(", ")}</span>
+      </h4>
+      <p class="read">{movedInWords(moved)}</p>
+      <Cells line={moved.line} name={moved.name} />
+      <Threads line={moved.line} />
+      <Accesses line={moved.line} open={first} />
+      {moved.advice !== null && <p class="read"><b>To do</b>: {moved.advice.replace(/\.$/, "")}.</p>}
+    </div>
+  );
+}
+
+/** Lines that the CPUs of the recordings say came from other cores. */
+function AllMoved({ lines }: { lines: SharedLines }) {
+  const { runs } = report();
+  return (
+    <article class="table shared">
+      <header>
+        <h3>Sampled by the CPU</h3>
+        <span class="quiet">lines whose data came from the caches of other cores, by PEBS, IBS or SPE</span>
+      </header>
+      <p class="read">These samples count accesses: they say where data came from and how many cycles that took, not what part of the CPU time goes to waiting.</p>
+      {lines.runs.map((of, run) => of.sampled !== null && (
+        <section key={run} aria-label={runs[run]?.name ?? ""}>
+          {runs.length > 1 && <p class="side"><RunName run={run} baseline /></p>}
+          {of.moved.map((moved, at) => <Moved key={`${moved.pid} ${moved.line.address}`} moved={moved} first={at === 0} />)}
+          {of.moved.length === 0 && <p class="quiet">Of {of.sampled} sampled accesses no line came from another core's cache five times or more.</p>}
+          {of.moved_left_out > 0 && <p class="quiet">{of.moved_left_out === 1 ? "1 line more is" : `${of.moved_left_out} lines more are`} not in this report.</p>}
+        </section>
+      ))}
+    </article>
+  );
+}
+
 /** What is said of a run besides its findings. */
 function aside(of: SharedOfRun): string {
   if (of.missing) return `${of.missing.why}${of.missing.remedy ? `; it takes ${of.missing.remedy}` : ""}`;
@@ -140,10 +184,12 @@ function aside(of: SharedOfRun): string {
     of.transfer === null ? "" : `a line takes ${human(of.transfer / 1e9, "s")} from one CPU to another there`,
     of.atomic === null ? "" : `an atomic addition alone ${human(of.atomic / 1e9, "s")}`,
   ];
+  const sampled = of.sampled === null ? "" : `${of.sampled} accesses that the CPU sampled itself`;
+  if (!of.looked) return [sampled, "samples with registers were not looked through"].filter(Boolean).join("; ");
   return [
     of.things.length === 0 ? "no cache line that threads wait for, beyond what their accesses take anyway" : of.things.length === 1 ? "1 finding" : `${of.things.length} findings`,
     of.left_out > 0 ? `${of.left_out} more not in this report` : "",
-    of.hits === null ? "sampled only" : `${of.hits} hits of watchpoints`, ...machine,
+    of.hits === null ? "sampled only" : `${of.hits} hits of watchpoints`, sampled, ...machine,
   ].filter(Boolean).join("; ");
 }
 
@@ -164,10 +210,11 @@ export function Sharing({ lines }: { lines: SharedLines }) {
       <ul class="small sharing-runs">
         {lines.runs.map((of, run) => <li key={run}>{runs.length > 1 && <><RunName run={run} />: </>}{aside(of)}.</li>)}
       </ul>
-      {lines.runs.some((of) => of.hits === null) && (
+      {lines.runs.some((of) => of.hits === null && (of.looked || of.missing)) && (
         <p class="none">More is seen with watchpoints on the words of such lines: <code>twinscope record --sharing -- COMMAND</code>, as root.</p>
       )}
       {found.map((f, at) => <Of key={`${f.comm} ${f.name}`} found={f} first={at === 0} />)}
+      {lines.runs.some((of) => of.sampled !== null) && <AllMoved lines={lines} />}
     </>
   );
 }

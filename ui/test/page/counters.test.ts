@@ -40,6 +40,28 @@ describe("the page of hardware counters", () => {
       expect(await rows.first().locator("svg.spark path").count()).toBe(2);
     });
   });
+  it("has cycles per instruction of functions, with what cannot be told", async () => {
+    await on("counters", "counters", async (page) => {
+      const rows = page.locator(".counters-functions tbody tr");
+      await rows.first().waitFor();
+      const text = async (at: number) => plain(await rows.nth(at).innerText());
+      expect(await text(0)).toBe("aggregate_rows counter 56.8 % 56.0 % 1.07 1.02 to 1.12 3.33 3.09 to 3.59 3.1× 2.85–3.41× worse");
+      expect(await text(1)).toMatch(/ 0\.67 0\.62 to 0\.71 0\.68 0\.64 to 0\.73 \+2\.3 % −6\.9 to \+12 %$/);
+      expect(await text(2)).toMatch(/^java.* better$/);
+      expect(await text(3)).toMatch(/^clear_page_erms \[kernel\] 1\.1 % 7\.8 % too few 19\.1 12\.4 to 29\.3 –$/);
+      expect(await text(4)).toMatch(/ – 0\.7 % – 1\.29 0\.81 to 2\.06 –$/);
+      expect(plain(await page.locator("main").innerText())).toContain("214 more functions, with few samples or a smaller share, are left out: the query tells of all.");
+    });
+    await on("counters-none", "counters", async (page) => {
+      await page.locator(".counters-functions").waitFor();
+      expect(await page.locator(".counters-functions thead .run-name").count()).toBe(2);
+      expect(plain(await page.locator("main").innerText())).toContain("no samples by instructions: this machine has no PMU");
+    });
+    await on("counters-other", "counters", async (page) => {
+      await page.locator(".counters-metrics").waitFor();
+      expect(await page.locator(".counters-functions").count()).toBe(0);
+    });
+  });
   it("draws the slots of both, and the second level on a click", async () => {
     await on("counters", "counters", async (page) => {
       const width = async (run: number) => (await page.locator(".counters-topdown .bar").nth(run).locator(".segment").nth(2).boundingBox())?.width ?? 0;

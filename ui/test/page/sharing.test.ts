@@ -46,9 +46,23 @@ describe("the page of shared lines", () => {
       expect(await second.locator("tbody tr").nth(2).locator("td").first().innerText()).toBe("in 8–15");
     });
   });
+  it("tells lines that the CPU says came from other cores apart, by samples", async () => {
+    await on("sharing", "sharing", async (page) => {
+      const last = page.locator("article.shared").last();
+      expect(await last.locator("h3").innerText()).toBe("Sampled by the CPU");
+      expect(await last.locator("section").count()).toBe(1);
+      const said = (await last.locator("section").innerText()).replaceAll(/\s+/g, " ");
+      expect(said).toContain("False sharing: 90 of 200 sampled accesses came from the cache of another core, changed there in 88; 212 cycles each, 61 % of the cycles of all accesses that were sampled of queue.");
+      expect(said).toContain("1 line more is not in this report");
+      const row = last.locator("tbody tr").first();
+      expect((await row.innerText()).replaceAll(/\s+/g, " ")).toBe("in 8–15 read 1 101 account 0 0 120 90");
+      // Elsewhere the columns of such samples are not there.
+      expect(await page.locator("article.shared").first().locator("th", { hasText: "sampled" }).count()).toBe(0);
+    });
+  });
   it("holds for one recording", async () => {
     await on("sharing-one", "sharing", async (page) => {
-      expect(await page.locator(".line-cells").count()).toBe(3);
+      expect(await page.locator(".line-cells").count()).toBe(4);
       expect(await lowContrast(page)).toEqual([]);
     });
   });

@@ -1,6 +1,6 @@
 // Metrics of hardware counters in words.
 import { describe, expect, it } from "vitest";
-import { changeOf, judged, perOf, slotsOf, valueInWords } from "../../src/model/counters";
+import { changeOf, cpiInWords, differsIn, judged, perOf, slotsOf, valueInWords } from "../../src/model/counters";
 
 const change = (difference: number, interval: [number, number], ratio: [number, number, number] | null, differs = true) => ({ difference, interval, ratio, differs });
 
@@ -21,6 +21,12 @@ describe("metrics of counters", () => {
     expect(judged(change(1, [0.9, 1.1], null), { polarity: "better" })).toBe("better");
     expect(judged(change(1, [-0.9, 1.1], null, false), { polarity: "better" })).toBe(null);
     expect(judged(change(1, [0.9, 1.1], null), { polarity: "neutral" })).toBe(null);
+  });
+  it("tell cycles per instruction with their interval, and whether they differ", () => {
+    expect(cpiInWords([1.0104, 0.9, 1.1345])).toEqual(["1.01", "0.90 to 1.13"]);
+    expect(cpiInWords([19.09, 12.4, 29.3])).toEqual(["19.1", "12.4 to 29.3"]);
+    expect(cpiInWords([600.2, 590.1, 611])).toEqual(["600", "590 to 611"]);
+    expect([differsIn([0.1, 0.02, 0.2]), differsIn([-0.3, -0.4, -0.2]), differsIn([0.1, -0.02, 0.2])]).toEqual(["worse", "better", null]);
   });
   it("say per what they are", () => {
     expect(perOf({ unit: "", help: "Page walks (per 1,000 instructions). More." })).toBe("per 1,000 instructions");

@@ -7,7 +7,7 @@ use ::fleet::statistics::bands::Found;
 use ::fleet::statistics::rule::Join;
 use ::fleet::statistics::share::{chance, simple};
 use ::fleet::statistics::since::Drawn;
-use ::fleet::{Banding, Group, Of, Separated};
+use ::fleet::{Banding, Group, Of, OneHost, Separated};
 use query::human;
 use serde_json::{Value, json};
 
@@ -198,8 +198,14 @@ pub(super) fn since(group: &Group, banding: &Banding) {
         println!("{} went to the {to} band at {}{after}.", name(group, switch.recording), utc(switch.at));
     }
     left(since.switches.len(), FIRST, "switches");
-    if since.one_host {
-        println!("All recordings are of one host and lie in several bands: each start draws its band.");
+    match since.one_host {
+        Some(OneHost::EachStart) => {
+            println!("All recordings are of one host and lie in several bands: each start draws its band.");
+        }
+        Some(OneHost::Stretches(p)) => println!(
+            "All recordings are of one host, whose bands come in stretches of time (p = {p:.3}): what changed meanwhile decides."
+        ),
+        None => {}
     }
     if let Some(starts) = &since.starts {
         let said = match starts.drawn {

@@ -125,3 +125,33 @@ fn what_cannot_be_looked_at_is_said() {
     let none = folder.expect(1, ["sharing", "none.twin"]);
     assert!(none.stderr.contains("not looked for shared lines"), "{none}");
 }
+
+/// Accesses that PEBS sampled, of a file made by hand (fixtures/profiles/ORIGIN.md): a line of two threads, and loads that found theirs.
+#[test]
+fn accesses_of_perf_are_told_by_line_and_by_instruction() {
+    let folder = Folder::new();
+    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/profiles/accesses.perf.data");
+    let done = folder.expect(0, ["import", "--no-symbols", file.to_str().unwrap(), "-o", "perf.twin"]);
+    assert!(done.stdout.contains("1 line that threads share"), "{done}");
+    let told = folder.expect(0, ["sharing", "perf.twin"]).stdout;
+    for words in [
+        "false sharing: line 0x7f0000001000",
+        "6 of 12 sampled accesses came from the cache of another core, changed there in 6; 202 cycles each",
+        "alignas(64)",
+    ] {
+        assert!(told.contains(words), "{words}: {told}");
+    }
+    // What is only known of lines that a timer found waiting is not said.
+    assert!(!told.contains("of the CPU time") && !told.contains("watchpoints"), "{told}");
+    let json = folder.expect(0, ["sharing", "perf.twin", "--json"]).json();
+    assert_eq!((&json["moved"][0]["kind"], &json["moved"][0]["modified"]), (&"false".into(), &6.into()));
+    assert_eq!(json["findings"], Value::Array(Vec::new()));
+    let listed = folder.expect(0, ["asm", "[unknown]", "perf.twin"]).stdout;
+    assert!(listed.contains("18 accesses that the CPU sampled itself; there is no machine code of it"), "{listed}");
+    assert!(listed.contains("other core, changed there 100 %"), "{listed}");
+    let json = folder.expect(0, ["asm", "[unknown]", "perf.twin", "--json"]).json();
+    assert_eq!(json["slow"]["accesses"][0]["from"][0]["snoop"], "modified");
+    // The report has the page, and opens.
+    folder.expect(0, ["report", "perf.twin", "-o", "r.html"]);
+    folder.expect(1, ["asm", "nothing", "perf.twin"]).says("no machine code");
+}

@@ -9,12 +9,18 @@ const EXIT_RECORD: u32 = 4;
 const FORK_RECORD: u32 = 7;
 pub(crate) const SAMPLE_RECORD: u32 = 9;
 const MMAP2_RECORD: u32 = 10;
-/// Bits of `misc`.
+/// Bits of `misc`; the lowest three say who was running.
+const MISC_MODE: u16 = 7;
+const MISC_KERNEL: u16 = 1;
 const MISC_EXEC: u16 = 1 << 13;
 const MISC_BUILD_ID: u16 = 1 << 14;
 
 /// Bytes after each record that is no sample: process and thread, time, CPU.
 const TRAILER: usize = 24;
+
+/// Bytes of a sample by instructions: header, instruction, process and thread, time, CPU, period. One by cycles or by a timer has three words more at
+/// least: how many addresses of the kernel, whether there are registers, how much of the stack.
+const SHORT: usize = 48;
 
 /// When a record was made, nanoseconds of CLOCK_MONOTONIC.
 pub(super) fn time_of(record: &[u8]) -> u64 {
@@ -32,6 +38,12 @@ pub struct Sample<'a> {
     pub tid: u32,
     /// The CPU.
     pub cpu: u32,
+    /// The instruction that it was found at: what was to be executed next when the counter or the timer ran out.
+    pub address: u64,
+    /// Whether that is the kernel's.
+    pub in_kernel: bool,
+    /// What was counted since the sample before: cycles, instructions, or nanoseconds of a timer.
+    pub period: u64,
     /// Kernel addresses, innermost first; none where the program itself ran.
     pub kernel: Vec<u64>,
     /// Instruction pointer, stack pointer, frame pointer and link register (0 where there is none) of the program, and rbx and r13 of x86-64; `None` for
@@ -44,8 +56,10 @@ pub struct Sample<'a> {
 /// What the kernel put into a ring.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Record<'a> {
-    /// A sample.
+    /// A sample by cycles, or by a timer.
     Sample(Sample<'a>),
+    /// A sample by instructions, which has no stack.
+    ByInstructions(Sample<'a>),
     /// A process mapped something that may be executed.
     Mapped {
         /// The process.
@@ -131,7 +145,11 @@ impl<'a> Record<'a> {
         let kind = cursor.u32()?;
         let misc = (cursor.u32()? & 0xffff) as u16;
         if kind == SAMPLE_RECORD {
-            return sample(cursor).map(Record::Sample);
+            let in_kernel = misc & MISC_MODE == MISC_KERNEL;
+            return match bytes.len() {
+                SHORT => short(&mut cursor, in_kernel).map(Record::ByInstructions),
+                _ => sample(cursor, in_kernel).map(Record::Sample),
+            };
         }
         let mut cursor = Cursor(cursor.0.get(..cursor.0.len().checked_sub(TRAILER)?)?);
         Some(match kind {
@@ -168,11 +186,18 @@ impl<'a> Record<'a> {
     }
 }
 
-fn sample(mut cursor: Cursor<'_>) -> Option<Sample<'_>> {
-    let _ip = cursor.u64()?;
+/// What every sample begins with.
+fn short<'a>(cursor: &mut Cursor<'a>, in_kernel: bool) -> Option<Sample<'a>> {
+    let address = cursor.u64()?;
     let (pid, tid) = (cursor.u32()?, cursor.u32()?);
     let _time = cursor.u64()?;
     let (cpu, _) = (cursor.u32()?, cursor.u32()?);
+    let period = cursor.u64()?;
+    Some(Sample { pid, tid, cpu, address, in_kernel, period, kernel: Vec::new(), registers: None, stack: &[] })
+}
+
+fn sample(mut cursor: Cursor<'_>, in_kernel: bool) -> Option<Sample<'_>> {
+    let short = short(&mut cursor, in_kernel)?;
     let count = cursor.u64()?;
     let chain = cursor.take(count.checked_mul(8)?)?;
     let words = chain.chunks_exact(8).filter_map(|word| word.try_into().ok().map(u64::from_ne_bytes));
@@ -196,7 +221,7 @@ fn sample(mut cursor: Cursor<'_>) -> Option<Sample<'_>> {
         Some(none) => none,
         None => cursor.0,
     };
-    Some(Sample { pid, tid, cpu, kernel, registers, stack })
+    Some(Sample { kernel, registers, stack, ..short })
 }
 
 #[cfg(test)]
@@ -206,7 +231,7 @@ mod tests {
     /// A sample of thread 7 in user space, whose stack had room for 32 bytes and used 16: as the kernel writes it, and without what was not used.
     #[test]
     fn stacks_of_samples() {
-        let words: [u64; 6] = [1, 7 << 32 | 7, 5, 0, 0, 2];
+        let words: [u64; 7] = [1, 7 << 32 | 7, 5, 3, 1000, 0, 2];
         let mut bytes = vec![9, 0, 0, 0, 2, 0, 0, 0];
         words.iter().for_each(|word| bytes.extend(word.to_ne_bytes()));
         let registers: u64 = if cfg!(target_arch = "aarch64") { 4 } else { 5 };
@@ -214,7 +239,9 @@ mod tests {
         bytes.extend(32u64.to_ne_bytes());
         bytes.extend([0xab; 16]);
         let stack = |bytes: &[u8]| match Record::parse(bytes) {
-            Some(Record::Sample(sample)) => Some((sample.tid, sample.stack.to_vec())),
+            Some(Record::Sample(Sample { tid, cpu: 3, address: 1, in_kernel: false, period: 1000, stack, .. })) => {
+                Some((tid, stack.to_vec()))
+            }
             _ => None,
         };
         let trimmed = bytes.clone();
@@ -222,6 +249,31 @@ mod tests {
         bytes.extend(16u64.to_ne_bytes());
         assert_eq!(stack(&bytes), Some((7, vec![0xab; 16])));
         assert_eq!(stack(&trimmed), Some((7, vec![0xab; 16])));
+    }
+
+    /// As the kernel writes them: thread 8 of process 7 on CPU 3, once in its program and once in the kernel.
+    #[test]
+    fn samples_by_instructions() {
+        for (misc, in_kernel) in [(2, false), (1, true), (2 | 1 << 14, false)] {
+            let mut bytes = [9u32.to_ne_bytes(), (misc | 48u32 << 16).to_ne_bytes()].concat();
+            for word in [0x40_1000, 8 << 32 | 7, 5, 3, 123_456u64] {
+                bytes.extend(word.to_ne_bytes());
+            }
+            assert_eq!((bytes.len(), time_of(&bytes)), (SHORT, 5));
+            let sample = Sample {
+                pid: 7,
+                tid: 8,
+                cpu: 3,
+                address: 0x40_1000,
+                in_kernel,
+                period: 123_456,
+                kernel: vec![],
+                registers: None,
+                stack: &[],
+            };
+            assert_eq!(Record::parse(&bytes), Some(Record::ByInstructions(sample)));
+            assert_eq!(Record::parse(bytes.get(..SHORT - 8).unwrap()), None);
+        }
     }
 
     #[test]

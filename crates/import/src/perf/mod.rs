@@ -2,16 +2,23 @@
 //! Read from front to back in rounds, as perf itself does: what lies before a `FINISHED_ROUND` is put in order of time, and what could still be overtaken
 //! waits for the next one. So what grows with the file is the list of samples, 64 bytes each, and not what is read of it.
 
+mod accesses;
 mod attr;
 mod record;
 mod space;
+mod spe;
+#[cfg(test)]
+mod tests;
 
 use crate::bytes::{Bytes, hex, text};
 use crate::profile::{Profile, Sample};
+use access::Operation;
+use accesses::{Accesses, Code, Who};
 use attr::{Attr, Attrs};
 use model::NULL;
 use record::{Fields, sample};
 use space::Spaces;
+use spe::Spe;
 use std::io::{Read, Seek, SeekFrom};
 
 /// Record types (perf_event.h; from 64 on, tools/lib/perf/include/perf/event.h).
@@ -23,10 +30,14 @@ mod kind {
     pub(super) const SAMPLE: u32 = 9;
     pub(super) const MMAP2: u32 = 10;
     pub(super) const LOST_SAMPLES: u32 = 13;
+    pub(super) const SWITCH: u32 = 14;
+    pub(super) const SWITCH_CPU_WIDE: u32 = 15;
     pub(super) const HEADER_ATTR: u32 = 64;
     pub(super) const HEADER_BUILD_ID: u32 = 67;
     pub(super) const FINISHED_ROUND: u32 = 68;
+    pub(super) const AUXTRACE_INFO: u32 = 70;
     pub(super) const AUXTRACE: u32 = 71;
+    pub(super) const TIME_CONV: u32 = 79;
     pub(super) const HEADER_FEATURE: u32 = 80;
     pub(super) const COMPRESSED: u32 = 81;
     pub(super) const COMPRESSED2: u32 = 83;
@@ -39,9 +50,11 @@ mod feature {
     pub(super) const OSRELEASE: u64 = 4;
     pub(super) const ARCH: u64 = 6;
     pub(super) const NRCPUS: u64 = 7;
+    pub(super) const CPUID: u64 = 9;
     pub(super) const TOTAL_MEM: u64 = 10;
     pub(super) const CMDLINE: u64 = 11;
     pub(super) const EVENT_DESC: u64 = 12;
+    pub(super) const PMU_MAPPINGS: u64 = 16;
 }
 
 /// Most bytes of one feature.
@@ -95,6 +108,8 @@ struct Reader<'a> {
     /// Records that wait: time, order in the file, where their bytes lie.
     pending: Vec<(u64, u64, usize, usize)>,
     arena: Vec<u8>,
+    spe: Spe,
+    accesses: Accesses,
     order: u64,
     /// Greatest time of the round before the one being read, and of the one being read.
     limit: u64,
@@ -114,6 +129,8 @@ impl<'a> Reader<'a> {
             taken: None,
             pending: Vec::new(),
             arena: Vec::new(),
+            spe: Spe::default(),
+            accesses: Accesses::default(),
             order: 0,
             limit: 0,
             greatest: 0,
@@ -160,7 +177,7 @@ impl<'a> Reader<'a> {
             let mut entry = Bytes(&entry);
             let (Some(from), Some(size)) = (entry.u64(), entry.u64()) else { break };
             at = at.saturating_add(16);
-            if matches!(bit, 2..=12)
+            if matches!(bit, 2..=12 | feature::PMU_MAPPINGS)
                 && let Ok(bytes) = section(file, from, size)
             {
                 self.feature(bit, &bytes);
@@ -194,6 +211,8 @@ impl<'a> Reader<'a> {
                 }
             }
             feature::EVENT_DESC => self.attrs.describe(rest),
+            feature::PMU_MAPPINGS => self.attrs.describe_pmus(rest),
+            feature::CPUID => self.spe.cpu(&string(&mut rest).unwrap_or_default()),
             feature::BUILD_ID => {
                 while let Some(kind) = rest.u32() {
                     let (Some(misc), Some(size)) = (rest.u16(), rest.u16()) else { break };
@@ -245,14 +264,46 @@ impl<'a> Reader<'a> {
             if kind == kind::AUXTRACE {
                 // Its data follow it.
                 let extra = Bytes(buffer.get(8..).unwrap_or_default()).u64().unwrap_or(0).min(left);
-                self.profile.count("blocks of hardware traces; they are left out", 1);
-                std::io::copy(&mut file.by_ref().take(extra), &mut std::io::sink()).map_err(|e| e.to_string())?;
+                self.trace(&mut file.by_ref().take(extra), &buffer)?;
                 left -= extra;
                 continue;
             }
             self.record(&buffer, 0);
         }
         Ok(())
+    }
+
+    /// The data of a buffer that a PMU has filled.
+    fn trace(&mut self, data: &mut impl Read, record: &[u8]) -> Result<(), String> {
+        let is_spe = self.spe.is_known || self.attrs.spe().is_some();
+        if is_spe {
+            let mut bytes = Vec::new();
+            data.by_ref().take(spe::MOST_BLOCK).read_to_end(&mut bytes).map_err(|e| e.to_string())?;
+            for (time, operation) in self.spe.read(record.get(8..).unwrap_or_default(), &bytes, self.profile) {
+                // Without a clock they are as old as what was read before them.
+                let time = time.unwrap_or(self.greatest);
+                let at = self.arena.len();
+                self.arena.extend(operation);
+                self.pending.push((time, self.order, at, spe::SIZE));
+                self.order += 1;
+            }
+            self.relieve();
+        } else {
+            self.profile.count("blocks of hardware traces; they are left out", 1);
+        }
+        let left = std::io::copy(data, &mut std::io::sink()).map_err(|e| e.to_string())?;
+        if is_spe && left > 0 {
+            self.profile.count("bytes of very large blocks of SPE; they are left out", left);
+        }
+        Ok(())
+    }
+
+    /// Takes what waits as it came, where that is more than can be held.
+    fn relieve(&mut self) {
+        if self.arena.len() > MOST_PENDING {
+            self.profile.note("very long rounds: some samples may be out of order");
+            self.flush(u64::MAX);
+        }
     }
 
     /// One record, header included.
@@ -285,17 +336,24 @@ impl<'a> Reader<'a> {
                     self.feature(bit, rest.0);
                 }
             }
-            kind::MMAP | kind::MMAP2 | kind::COMM | kind::FORK | kind::SAMPLE | kind::LOST | kind::LOST_SAMPLES => {
+            kind::AUXTRACE_INFO => self.spe.info(rest),
+            kind::TIME_CONV => self.spe.clock(rest),
+            kind::MMAP
+            | kind::MMAP2
+            | kind::COMM
+            | kind::FORK
+            | kind::SAMPLE
+            | kind::LOST
+            | kind::LOST_SAMPLES
+            | kind::SWITCH
+            | kind::SWITCH_CPU_WIDE => {
                 let time = self.attrs.time(kind == kind::SAMPLE, rest.0).unwrap_or(0);
                 self.greatest = self.greatest.max(time);
                 let start = self.arena.len();
                 self.arena.extend_from_slice(bytes);
                 self.pending.push((time, self.order, start, bytes.len()));
                 self.order += 1;
-                if self.arena.len() > MOST_PENDING {
-                    self.profile.note("very long rounds: some samples may be out of order");
-                    self.flush(u64::MAX);
-                }
+                self.relieve();
             }
             _ => {}
         }
@@ -370,6 +428,12 @@ impl<'a> Reader<'a> {
             kind::MMAP | kind::MMAP2 => drop(self.spaces.mmap(kind == kind::MMAP2, misc, rest)),
             kind::COMM => drop(self.spaces.comm(misc, rest)),
             kind::FORK => drop(self.spaces.fork(rest)),
+            kind::SWITCH | kind::SWITCH_CPU_WIDE => {
+                if let Some(trailer) = self.attrs.trailer(rest.0) {
+                    self.spe.switched(kind == kind::SWITCH_CPU_WIDE, misc, rest, trailer);
+                }
+            }
+            spe::OPERATION => self.operation(time, rest),
             kind::LOST => {
                 let _ = rest.u64();
                 self.profile.count("records that perf lost while it recorded", rest.u64().unwrap_or(0));
@@ -381,17 +445,91 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Whether an event is the one that stands for CPU time.
+    fn is_taken(&mut self, index: usize) -> bool {
+        let taken = *self.taken.get_or_insert_with(|| {
+            let taken = self.attrs.choose(self.profile.options.event.as_deref());
+            if let Some(caution) = self.attrs.caution(taken) {
+                self.profile.note(caution);
+            }
+            taken
+        });
+        taken == index
+    }
+
+    /// The access that a sample tells of, if it does.
+    fn access(&mut self, time: u64, misc: u16, index: usize, attr: &Attr, found: &Fields<'_>) {
+        let of = if !found.raw.is_empty() && self.attrs.pmu(index).starts_with("ibs_op") {
+            access::ibs::operation(found.raw)
+        } else if attr.tells_source() {
+            found.data_source.map(|word| {
+                let mut of = access::source::data_source(word);
+                (of.address, of.physical) = (found.address, found.physical);
+                if let Some(weight) = found.weight {
+                    weight.put(&mut of);
+                }
+                of
+            })
+        } else {
+            None
+        };
+        let (Some(mut of), Some(pid), Some(tid)) = (of.filter(Operation::is_access), found.pid, found.tid) else {
+            return;
+        };
+        of.code = of.code.or(found.ip);
+        self.put(time, pid, tid, matches!(misc & 7, 1 | 4), &of);
+    }
+
+    fn put(&mut self, time: u64, pid: u32, tid: u32, is_kernel: bool, of: &Operation) {
+        let Some(ip) = of.code else { return };
+        let (comm, thread) = self.spaces.names(self.profile, Some(pid), Some(tid));
+        let (place, address) = self.spaces.code(self.profile, pid, is_kernel, ip);
+        let code = Code { stack: self.profile.stack(0, place), address };
+        self.accesses.add(i64::try_from(time).unwrap_or(0), Who { pid, tid, comm, thread }, code, of);
+    }
+
+    /// An operation that SPE has sampled: an access, and where nothing else stands for CPU time, a sample.
+    fn operation(&mut self, time: u64, rest: Bytes<'_>) {
+        let Some((of, cpu, of_buffer)) = spe::unpack(rest) else { return };
+        let (Some(ip), Some((pid, tid))) = (of.code, self.spe.who(&of, cpu, of_buffer, &self.spaces)) else {
+            return self
+                .profile
+                .count("operations of SPE of which it is not known whose they are; they are left out", 1);
+        };
+        // The upper half of the addresses is the kernel's.
+        let is_kernel = ip >> 63 == 1;
+        if of.is_access() {
+            self.put(time, pid, tid, is_kernel, &of);
+        }
+        let Some(index) = self.attrs.spe().filter(|index| self.is_taken(*index)) else { return };
+        let (place, _) = self.spaces.code(self.profile, pid, is_kernel, ip);
+        let stack = self.profile.stack(0, place);
+        let (comm, thread) = self.spaces.names(self.profile, Some(pid), Some(tid));
+        let weight = self.attrs.weight(index, None, self.profile);
+        self.profile.samples.push(Sample {
+            at: i64::try_from(time).unwrap_or(0),
+            pid: pid.into(),
+            tid: tid.into(),
+            comm,
+            thread,
+            cpu: cpu.map_or(NULL, i64::from),
+            stack,
+            weight,
+        });
+    }
+
     fn sample(&mut self, time: u64, misc: u16, body: &[u8]) {
         let Some((index, attr)) = self.attrs.of_sample(body) else {
             return self.profile.count("samples of unknown events; they are left out", 1);
         };
-        if *self.taken.get_or_insert_with(|| self.attrs.choose(self.profile.options.event.as_deref())) != index {
-            return self.profile.count("samples of other events; they are left out (--event takes another)", 1);
-        }
         let Some(found) = sample(&attr, body) else {
             return self.profile.count("samples that are damaged; they are left out", 1);
         };
-        let Fields { ip, pid, tid, cpu, period, chain, user_stack } = found;
+        self.access(time, misc, index, &attr, &found);
+        if !self.is_taken(index) {
+            return self.profile.count("samples of other events; they are left out (--event takes another)", 1);
+        }
+        let Fields { ip, pid, tid, cpu, period, chain, user_stack, .. } = found;
         self.places.clear();
         self.spaces.places(self.profile, pid, misc, ip, chain, &mut self.places);
         let stack = self.places.iter().rev().fold(0, |stack, place| self.profile.stack(stack, *place));
@@ -415,6 +553,9 @@ impl<'a> Reader<'a> {
 
     fn finish(&mut self) {
         self.flush(u64::MAX);
+        if !self.accesses.is_empty() {
+            std::mem::take(&mut self.accesses).put(&mut self.spaces, self.profile);
+        }
         for note in self.spaces.take_notes() {
             self.profile.note(note);
         }

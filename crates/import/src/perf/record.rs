@@ -2,6 +2,7 @@
 
 use super::attr::{Attr, bit};
 use crate::bytes::Bytes;
+use access::source::Weight;
 
 /// What is taken of a sample.
 #[derive(Clone, Copy, Debug)]
@@ -15,6 +16,12 @@ pub(super) struct Fields<'a> {
     pub(super) chain: &'a [u8],
     /// Whether it holds a copy of the stack.
     pub(super) user_stack: bool,
+    pub(super) address: Option<u64>,
+    pub(super) physical: Option<u64>,
+    pub(super) weight: Option<Weight>,
+    pub(super) data_source: Option<u64>,
+    /// What a PMU adds of its own.
+    pub(super) raw: &'a [u8],
 }
 
 pub(super) fn sample<'a>(attr: &Attr, body: &'a [u8]) -> Option<Fields<'a>> {
@@ -29,6 +36,11 @@ pub(super) fn sample<'a>(attr: &Attr, body: &'a [u8]) -> Option<Fields<'a>> {
         period: None,
         chain: &[],
         user_stack: has(bit::STACK_USER),
+        address: None,
+        physical: None,
+        weight: None,
+        data_source: None,
+        raw: &[],
     };
     if has(bit::IDENTIFIER) {
         rest.u64()?;
@@ -42,7 +54,10 @@ pub(super) fn sample<'a>(attr: &Attr, body: &'a [u8]) -> Option<Fields<'a>> {
     }
     for other in [bit::TIME, bit::ADDR, bit::ID, bit::STREAM_ID] {
         if has(other) {
-            rest.u64()?;
+            let value = rest.u64()?;
+            if other == bit::ADDR {
+                found.address = Some(value).filter(|address| *address != 0);
+            }
         }
     }
     if has(bit::CPU) {
@@ -59,7 +74,60 @@ pub(super) fn sample<'a>(attr: &Attr, body: &'a [u8]) -> Option<Fields<'a>> {
         let count = usize::try_from(rest.u64()?).ok()?;
         found.chain = rest.take(count.checked_mul(8)?)?;
     }
+    // A sample of which only the rest is damaged is one all the same.
+    let _ = access(attr, rest, &mut found);
     Some(found)
+}
+
+/// What follows a chain, as far as it tells of an access.
+fn access<'a>(attr: &Attr, mut rest: Bytes<'a>, found: &mut Fields<'a>) -> Option<()> {
+    let has = |bit: u64| attr.sample_type & bit != 0;
+    if has(bit::RAW) {
+        let size = rest.u32()?;
+        found.raw = rest.take(size as usize)?;
+    }
+    if has(bit::BRANCH_STACK) {
+        // With bit 17 a word stands before the branches, and with bit 19 one for each comes after them (PERF_SAMPLE_BRANCH_HW_INDEX, _COUNTERS).
+        let count = usize::try_from(rest.u64()?).ok()?;
+        rest.take((attr.branches >> 17 & 1) as usize * 8)?;
+        rest.take(count.checked_mul(24 + (attr.branches >> 19 & 1) as usize * 8)?)?;
+    }
+    if has(bit::REGS_USER) {
+        registers(attr.user_registers, &mut rest)?;
+    }
+    if has(bit::STACK_USER) {
+        let size = usize::try_from(rest.u64()?).ok()?;
+        rest.take(size)?;
+        if size > 0 {
+            rest.u64()?;
+        }
+    }
+    if has(bit::WEIGHT) {
+        found.weight = Some(Weight::Whole(rest.u64()?));
+    } else if has(bit::WEIGHT_STRUCT) {
+        found.weight = Some(Weight::Parts(rest.u64()?));
+    }
+    if has(bit::DATA_SRC) {
+        found.data_source = Some(rest.u64()?);
+    }
+    if has(bit::TRANSACTION) {
+        rest.u64()?;
+    }
+    if has(bit::REGS_INTR) {
+        registers(attr.registers, &mut rest)?;
+    }
+    if has(bit::PHYS_ADDR) {
+        found.physical = Some(rest.u64()?).filter(|address| *address != 0);
+    }
+    Some(())
+}
+
+/// Passes over registers: which machine they are of (0: none are there), then those of a mask.
+fn registers(mask: u64, rest: &mut Bytes<'_>) -> Option<()> {
+    if rest.u64()? != 0 {
+        rest.take(mask.count_ones() as usize * 8)?;
+    }
+    Some(())
 }
 
 /// Passes over the counts that came along (`read_format`).

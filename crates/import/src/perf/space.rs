@@ -40,12 +40,37 @@ struct Module {
     known: HashMap<u64, u32>,
 }
 
+/// A variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct DataSymbol {
+    pub(super) name: String,
+    pub(super) module: String,
+    /// Address in the process.
+    pub(super) start: u64,
+    pub(super) size: u64,
+}
+
+/// What lies in memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Data {
+    /// Its kind, as table `sharing_line` has it.
+    pub(super) memory: Option<&'static str>,
+    pub(super) symbol: Option<DataSymbol>,
+}
+
+/// Whether the path of a mapping is that of a file with code and data.
+fn is_file(path: &str) -> bool {
+    path.starts_with('/') && !path.starts_with("//") && !path.starts_with("/memfd:") && !path.starts_with("/dev/")
+}
+
 /// All processes.
 #[derive(Debug)]
 pub(super) struct Spaces {
     by_pid: HashMap<u32, Space>,
     /// Names of threads; that of a process is its first thread's.
     comm: HashMap<u32, String>,
+    /// Processes of threads.
+    process: HashMap<u32, u32>,
     /// Cells of those names.
     cells: HashMap<u32, i64>,
     modules: Vec<Module>,
@@ -64,6 +89,7 @@ impl Spaces {
         Spaces {
             by_pid: HashMap::new(),
             comm: HashMap::new(),
+            process: HashMap::new(),
             cells: HashMap::new(),
             modules: Vec::new(),
             by_path: HashMap::new(),
@@ -98,7 +124,7 @@ impl Spaces {
 
     /// A mapping was made.
     pub(super) fn mmap(&mut self, second: bool, misc: u16, mut rest: Bytes<'_>) -> Option<()> {
-        let (pid, _tid) = (rest.u32()?, rest.u32()?);
+        let (pid, tid) = (rest.u32()?, rest.u32()?);
         let (start, length, offset) = (rest.u64()?, rest.u64()?, rest.u64()?);
         let mut build_id = String::new();
         if second {
@@ -120,6 +146,7 @@ impl Spaces {
             return Some(());
         }
         let module = self.module(path, build_id);
+        self.process.insert(tid, pid);
         let space = self.by_pid.entry(pid).or_default();
         let maps = Rc::make_mut(&mut space.maps);
         // What it covers is gone, but for the parts to its sides.
@@ -147,6 +174,7 @@ impl Spaces {
         if misc & 1 << 13 != 0 {
             self.by_pid.insert(pid, Space::default());
         }
+        self.process.insert(tid, pid);
         self.rename(tid, Some(name));
         Some(())
     }
@@ -166,8 +194,14 @@ impl Spaces {
             let maps = self.by_pid.get(&parent).map(|s| Rc::clone(&s.maps)).unwrap_or_default();
             self.by_pid.insert(pid, Space { maps, ..Space::default() });
         }
+        self.process.insert(tid, pid);
         self.rename(tid, self.comm.get(&parent_tid).cloned());
         Some(())
+    }
+
+    /// The process of a thread, as far as a record has said it.
+    pub(super) fn process_of(&self, tid: u32) -> Option<u32> {
+        self.process.get(&tid).copied()
     }
 
     /// The names of a process and a thread, as cells.
@@ -218,6 +252,59 @@ impl Spaces {
         }
     }
 
+    /// The place of an instruction, and its address: in its file, else in the process or the kernel.
+    pub(super) fn code(&mut self, profile: &mut Profile, pid: u32, is_kernel: bool, address: u64) -> (u32, i64) {
+        if is_kernel {
+            return (self.kernel_place(profile, address), address as i64);
+        }
+        let place = self.user_place(profile, pid, address);
+        let Some((start, map)) = self.map_of(pid, address).filter(|(_, map)| self.is_file(map.module)) else {
+            return (place, address as i64);
+        };
+        let offset = (address - start).wrapping_add(map.offset);
+        let Some(of) = self.modules.get(map.module as usize) else { return (place, address as i64) };
+        let notes = &mut self.notes;
+        let elf = if self.symbols { self.files.get(&of.path, &of.build_id, |why| notes.push(why)) } else { None };
+        (place, elf.map_or(offset, |elf| elf.address(offset)) as i64)
+    }
+
+    /// What lies at an address of a process's data; `None` where no mapping is known there (perf records those of data with `-d`).
+    pub(super) fn data(&mut self, pid: u32, address: u64) -> Option<Data> {
+        let (start, map) = self.map_of(pid, address)?;
+        let path = self.modules.get(map.module as usize).map_or("", |module| module.path.as_str());
+        let memory = match path {
+            "[heap]" => Some("heap"),
+            "[stack]" => Some("stack"),
+            _ => None,
+        };
+        // What begins as zeros lies behind the end of the file, in memory without one.
+        let file = if self.is_file(map.module) {
+            Some((start, map))
+        } else {
+            self.map_of(pid, start.checked_sub(1)?).filter(|(_, map)| self.is_file(map.module))
+        };
+        let symbol = file.filter(|_| self.symbols && memory.is_none()).and_then(|(start, map)| {
+            let of = self.modules.get(map.module as usize)?;
+            let notes = &mut self.notes;
+            let elf = self.files.get(&of.path, &of.build_id, |why| notes.push(why))?;
+            let within = elf.data_address((address - start).wrapping_add(map.offset));
+            let shift = address.wrapping_sub(within);
+            let (at, size, name) = elf.data(within, 1 << access::LINE_BITS)?;
+            Some(DataSymbol { name, module: of.path.clone(), start: at.wrapping_add(shift), size })
+        });
+        let memory = if symbol.is_some() { Some("global") } else { memory };
+        Some(Data { memory, symbol })
+    }
+
+    fn map_of(&self, pid: u32, address: u64) -> Option<(u64, Map)> {
+        let maps = &self.by_pid.get(&pid)?.maps;
+        maps.range(..=address).next_back().filter(|(_, map)| address < map.end).map(|(start, map)| (*start, *map))
+    }
+
+    fn is_file(&self, module: u32) -> bool {
+        self.modules.get(module as usize).is_some_and(|m| is_file(&m.path))
+    }
+
     fn kernel_place(&mut self, profile: &mut Profile, address: u64) -> u32 {
         if let Some(&place) = self.kernel_known.get(&address) {
             return place;
@@ -257,13 +344,7 @@ impl Spaces {
         let map = space.maps.range(..=address).next_back().filter(|(_, m)| address < m.end).map(|(s, m)| (*s, *m));
         let place = match map {
             Some((start, map)) => {
-                let is_code_of_file = self.modules.get(map.module as usize).is_some_and(|m| {
-                    m.path.starts_with('/')
-                        && !m.path.starts_with("//")
-                        && !m.path.starts_with("/memfd:")
-                        && !m.path.starts_with("/dev/")
-                });
-                if is_code_of_file {
+                if self.is_file(map.module) {
                     self.file_place(profile, map.module, (address - start).wrapping_add(map.offset))
                 } else {
                     self.jit_place(profile, pid, address, Some(map.module))
@@ -348,5 +429,51 @@ mod tests {
         assert_eq!(named(&mut spaces, 7), "init", "a child of another, before it has a name of its own");
         fork(&mut spaces, [7, 99, 7, 99]);
         assert_eq!(named(&mut spaces, 7), "[7]", "of a parent that nothing is known of");
+    }
+
+    /// A word that the symbols of this program name; also one that begins as zeros, which lies behind the end of the file.
+    #[unsafe(no_mangle)]
+    static TWINSCOPE_TEST_WORDS: [std::sync::atomic::AtomicU64; 16] =
+        [const { std::sync::atomic::AtomicU64::new(7) }; 16];
+    #[unsafe(no_mangle)]
+    static TWINSCOPE_TEST_ZEROS: [std::sync::atomic::AtomicU64; 16] =
+        [const { std::sync::atomic::AtomicU64::new(0) }; 16];
+
+    #[test]
+    fn variables_are_named_by_the_symbols_of_their_file() {
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+        let own = std::env::current_exe().unwrap();
+        let own = own.to_str().unwrap();
+        let mut spaces = Spaces::new(true);
+        // As perf records them with -d: those of this program, and what lies between them.
+        for line in maps.lines() {
+            let fields: Vec<&str> = line.split_ascii_whitespace().collect();
+            let number = |text: &str| u64::from_str_radix(text, 16).unwrap();
+            let (start, end) = fields[0].split_once('-').map(|(a, b)| (number(a), number(b))).unwrap();
+            let path = fields.get(5).copied().unwrap_or("//anon");
+            if path == own || path == "//anon" || path == "[heap]" {
+                let mut body = words(&[7, 7]);
+                body.extend([start, end - start, number(fields[2])].iter().flat_map(|w| w.to_le_bytes()));
+                body.extend(path.as_bytes());
+                body.push(0);
+                spaces.mmap(false, 1 << 13, Bytes(&body)).unwrap();
+            }
+        }
+        let mut named = |address: u64| {
+            let data = spaces.data(7, address)?;
+            Some((data.memory, data.symbol.map(|symbol| (symbol.name, symbol.start, symbol.size))))
+        };
+        for (name, address) in [
+            ("TWINSCOPE_TEST_WORDS", TWINSCOPE_TEST_WORDS.as_ptr() as u64),
+            ("TWINSCOPE_TEST_ZEROS", TWINSCOPE_TEST_ZEROS.as_ptr() as u64),
+        ] {
+            // A line in the middle of it.
+            let found = named((address + 64) & !63);
+            assert_eq!(found, Some((Some("global"), Some((name.to_owned(), address, 128)))), "{name}");
+        }
+        let boxed = Box::new(5u64);
+        let on_heap = named(&raw const *boxed as u64);
+        assert!(on_heap.is_none_or(|(memory, symbol)| memory != Some("global") && symbol.is_none()));
+        assert_eq!(named(8), None);
     }
 }

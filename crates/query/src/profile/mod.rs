@@ -19,6 +19,7 @@ pub use pprof::pprof;
 pub use speedscope::speedscope;
 pub use stage::{identity, of_tier, stage};
 pub use stretches::{Of, Ran, Stretch, Stretches};
+pub(crate) use tree::file_name;
 pub use tree::{Frame, ROOT, Top, Tree};
 pub use word::{ALL, Known, has, known, measured, words};
 

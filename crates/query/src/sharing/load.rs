@@ -15,9 +15,8 @@ fn count(cell: i64) -> u64 {
 }
 
 impl Sharing {
-    /// Reads it; `None` where no samples were looked through.
+    /// Reads it; `None` where no samples were looked through, and the CPU has sampled no accesses itself.
     pub fn load(run: &Run, window: &Window) -> Option<Sharing> {
-        run.recording.table("sharing_look")?;
         let mut found = Sharing::default();
         let mut symbols = Symbols::default();
         let between = Some((window.from, i64::MAX));
@@ -31,7 +30,15 @@ impl Sharing {
                 *found.of_comm.entry(comm).or_default() += seconds;
             }
         });
-        if found.looked.is_empty() {
+        let columns = ["pid", "at", "samples", "latency"];
+        run.recording.scan("instruction_access", &columns, between, &mut symbols, |batch| {
+            for row in (0..batch.len()).filter(|&row| inside(batch.cell(1, row))) {
+                let of = found.sampled.entry(batch.cell(0, row)).or_default();
+                of.samples += count(batch.cell(2, row));
+                of.cycles += count(batch.cell(3, row));
+            }
+        });
+        if found.looked.is_empty() && found.sampled.is_empty() {
             return None;
         }
         run.recording.scan("sharing_machine", &["transfer", "contended", "atomic"], None, &mut symbols, |batch| {
@@ -101,8 +108,29 @@ type Key = (i64, i64, i64, i64, i64);
 fn accesses(run: &Run, window: &Window, lines: &mut BTreeMap<i64, Line>) {
     let dictionary = Dictionary::load(run);
     let columns = [
-        "line", "tid", "thread", "at", "stack", "code", "text", "first", "size", "reads", "writes", "atomic", "waited",
-        "wait", "seen", "period", "hits", "armed",
+        "line",
+        "tid",
+        "thread",
+        "at",
+        "stack",
+        "code",
+        "text",
+        "first",
+        "size",
+        "reads",
+        "writes",
+        "atomic",
+        "waited",
+        "wait",
+        "seen",
+        "period",
+        "hits",
+        "armed",
+        "sampled",
+        "from_core",
+        "modified",
+        "timed",
+        "latency",
     ];
     let mut by_key: BTreeMap<Key, (Access, Vec<f64>)> = BTreeMap::new();
     let between = Some((window.from, i64::MAX));
@@ -121,6 +149,8 @@ fn accesses(run: &Run, window: &Window, lines: &mut BTreeMap<i64, Line>) {
                     let inner = inlined.first().unwrap_or(&frame);
                     (function, source) = (inner.function.clone(), inner.source.clone());
                     within.clone_from(&frame.function);
+                } else if let Some(frame) = dictionary.of_kernel(cell(4)) {
+                    function.clone_from(&frame.function);
                 }
                 let access = Access {
                     tid: cell(1),
@@ -145,6 +175,15 @@ fn accesses(run: &Run, window: &Window, lines: &mut BTreeMap<i64, Line>) {
             periods.extend(number(cell(15)));
             access.hits += count(cell(16));
             access.armed += count(cell(17)) as f64;
+            for (sum, column) in [
+                (&mut access.sampled, 18),
+                (&mut access.from_core, 19),
+                (&mut access.modified, 20),
+                (&mut access.timed, 21),
+                (&mut access.cycles, 22),
+            ] {
+                *sum += count(cell(column));
+            }
             if access.thread.is_empty() {
                 access.thread = text(2);
             }
@@ -161,6 +200,7 @@ fn accesses(run: &Run, window: &Window, lines: &mut BTreeMap<i64, Line>) {
         line.accesses.sort_by(|a, b| {
             b.wait
                 .total_cmp(&a.wait)
+                .then((b.from_core, b.sampled).cmp(&(a.from_core, a.sampled)))
                 .then(b.seen.cmp(&a.seen))
                 .then((a.tid, a.first, a.code).cmp(&(b.tid, b.first, b.code)))
         });

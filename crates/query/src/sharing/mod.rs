@@ -1,7 +1,11 @@
 //! Cache lines that threads fight over: tables `sharing_line`, `sharing_field`, `sharing_access`, `sharing_look` and `sharing_machine`, put together.
-//! Says of each line what kind of sharing it is, what part of the CPU time of its process goes to waiting for it, and how much faster it were without.
+//! Where the CPU sampled accesses itself (PEBS, IBS, SPE), lines that it says came from other cores are told beside, by counts of these samples: they do
+//! not tell time. Says of each line what kind of sharing it is, what part of the CPU time of its process goes to waiting for it, and how much faster it were without.
 
 mod load;
+mod moved;
+
+pub use moved::{Moved, Sampled};
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -78,6 +82,16 @@ pub struct Access {
     pub armed: f64,
     /// CPU time between executions, ns.
     pub period: Option<f64>,
+    /// Accesses that the CPU sampled itself.
+    pub sampled: u64,
+    /// Of these, those whose data came from the cache of another core.
+    pub from_core: u64,
+    /// Of those, where that core had changed them (HITM).
+    pub modified: u64,
+    /// Of those from another core, those of which the CPU told how long they took, and their cycles.
+    pub timed: u64,
+    /// Cycles.
+    pub cycles: u64,
 }
 
 impl Access {
@@ -105,7 +119,7 @@ impl Access {
 
     /// How often it was met.
     fn activity(&self) -> f64 {
-        match self.waited + self.seen {
+        match self.waited + self.seen + self.sampled {
             // Hits are few by design: as many samples as make it count.
             0 if self.hits > 0 => 1.0 + self.hits as f64 / 8.0,
             met => met as f64,
@@ -114,7 +128,7 @@ impl Access {
 
     /// It comes often enough to take the line away. A watchpoint that hits 8 times at once tells no more than that.
     fn is_frequent(&self) -> bool {
-        self.waited + self.seen >= 3 || self.hits > 0 && self.armed / (self.hits as f64) < RARELY * 2.0
+        self.waited + self.seen + self.sampled >= 3 || self.hits > 0 && self.armed / (self.hits as f64) < RARELY * 2.0
     }
 }
 
@@ -168,6 +182,8 @@ pub struct Line {
     pub waited: u64,
     /// Watchpoints have seen two threads at it.
     pub proven: bool,
+    /// What the CPU sampled of it itself.
+    pub moved: Moved,
 }
 
 impl Line {
@@ -275,6 +291,10 @@ pub struct Sharing {
     pub atomic: Option<f64>,
     /// What watching took, if it was asked for.
     pub watched: Option<Watched>,
+    /// Accesses that the CPU sampled itself, by process; empty where it did not.
+    pub sampled: BTreeMap<i64, Sampled>,
+    /// Of these, the lines that came from other cores, by index, those that did most often first.
+    pub moved: Vec<usize>,
 }
 
 impl Sharing {
@@ -284,11 +304,7 @@ impl Sharing {
         if let Some(line) = line.filter(|line| !line.note.is_empty()) {
             return line.note.clone();
         }
-        match thing.kind {
-            Kind::False => "give each thread's part a cache line of its own: alignas(64) or padding (@Contended in Java, CachePadded in Rust), or copies per thread; keep what is only read apart from what is written",
-            Kind::True => "copies per thread that are put together now and then, batches, or a look before the write",
-        }
-        .into()
+        advice(thing.kind).into()
     }
 
     /// Says of each line what it is, and puts those of one thing together.
@@ -297,8 +313,10 @@ impl Sharing {
         let contended = self.contended.unwrap_or(6.0 * atomic);
         for line in &mut self.lines {
             judge(line, &self.looked, &self.of_thread, atomic, contended);
+            line.moved = Moved::of(line);
         }
         self.lines.sort_by(|a, b| b.excess.total_cmp(&a.excess).then(a.number.cmp(&b.number)));
+        self.order_moved();
         let mut things: Vec<Thing> = Vec::new();
         let mut kinds: BTreeMap<usize, [f64; 2]> = BTreeMap::new();
         let mut samples: BTreeMap<usize, u64> = BTreeMap::new();
@@ -357,6 +375,15 @@ impl Sharing {
         things.retain(|thing| thing.part.1 >= PART);
         things.sort_by(|a, b| b.excess.total_cmp(&a.excess));
         self.things = things;
+    }
+}
+
+fn advice(kind: Kind) -> &'static str {
+    match kind {
+        Kind::False => {
+            "give each thread's part a cache line of its own: alignas(64) or padding (@Contended in Java, CachePadded in Rust), or copies per thread; keep what is only read apart from what is written"
+        }
+        Kind::True => "copies per thread that are put together now and then, batches, or a look before the write",
     }
 }
 

@@ -6,6 +6,7 @@ use crate::stats::Series;
 use crate::stats::bootstrap::{Bootstrap, Interval};
 use crate::stats::distinct::{at_least, holding, rarefied};
 use crate::stats::histogram::{self, Counted};
+use crate::stats::poisson;
 use crate::stats::quantile::quantile;
 use lexicon::{Nearness, Role, call, nearness, roles};
 use model::human;
@@ -72,6 +73,11 @@ pub const FUNCTIONS: &[Function] = &[
         "holding",
         "holding(count, share)",
         "aggregate: how many of them, those met most often first, hold a share of all, between 0 and 1",
+    ),
+    function(
+        "poisson_factor",
+        "poisson_factor(n, …)",
+        "the factor by which a product or quotient of counts n may be off either way: with x = a / b, the 95 % interval is x / poisson_factor(a, b) to x * poisson_factor(a, b); of counts of things that happen independently of each other, such as samples (limits of Wald on the logarithm); null where one is 0 or null",
     ),
     function(
         "overlap",
@@ -359,6 +365,11 @@ pub(crate) fn register(db: &Connection) -> Result<()> {
     db.create_aggregate_function("rarefied", 2, flags, Distinct(Met::Rarefied))?;
     db.create_aggregate_function("at_least", 1, flags, Distinct(Met::AtLeast))?;
     db.create_aggregate_function("holding", 2, flags, Distinct(Met::Holding))?;
+    db.create_scalar_function("poisson_factor", -1, flags, |ctx| {
+        let counts = (0..ctx.len()).map(|argument| number(ctx, argument, "poisson_factor"));
+        let counts = counts.map(|count| Ok(count?.unwrap_or(0.0))).collect::<Result<Vec<f64>>>()?;
+        Ok(poisson::factor(&counts))
+    })?;
     db.create_scalar_function("overlap", 4, flags, |ctx| {
         let mut of = [0i64; 4];
         for (argument, value) in of.iter_mut().enumerate() {

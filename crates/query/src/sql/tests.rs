@@ -342,6 +342,7 @@ fn functions_say_what_they_promise() {
         "1.666666667 - - 2 1"
     );
     assert_eq!(one("select rarefied(n, 1), at_least(n), holding(n, 1) from (select 1 as n where 0)"), "- - -");
+    assert_eq!(one("select poisson_factor(603, 536), poisson_factor(4, 0), poisson_factor(null)"), "1.123389746 - -");
     assert_eq!(one(&format!("select stddev(x) from {values}")), "4.082482905");
     assert_eq!(one(&format!("select mean(x, 1), mean(x, x), mean(x, 0), mean(null, 1) from {values}")), "4 7.125 - -");
     // CPU 1 did nothing; CPU 0 was measured in the first interval only.

@@ -33,6 +33,7 @@ pub(crate) const FILES: &[(&str, &str)] = files![
     "frame_role",
     "code_line",
     "code_footprint",
+    "function_cycles",
     "wait_state",
     "wait_place",
     "lock_summary",

@@ -12,6 +12,7 @@ pub mod distinct;
 pub mod fdr;
 pub mod histogram;
 pub mod pairs;
+pub mod poisson;
 pub mod quantile;
 pub mod rank;
 pub mod rng;

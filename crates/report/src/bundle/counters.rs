@@ -13,6 +13,50 @@ pub struct Counters {
     pub alike: bool,
     /// The metrics, in the order of the groups.
     pub metrics: Vec<CounterMetric>,
+    /// Cycles per instruction of functions; null where there is nothing to say of them.
+    pub functions: Option<FunctionsCycles>,
+}
+
+/// Cycles per instruction of functions, by samples of both.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct FunctionsCycles {
+    /// By run: why it has no samples by instructions, and what would give them; null where it has.
+    pub missing: Vec<Option<NoCode>>,
+    /// Those in which most cycles were spent, by the greatest share in any run.
+    pub functions: Vec<FunctionCycles>,
+    /// How many are left out, each of which has a smaller share or too few samples.
+    pub left_out: u64,
+    /// The question of `twinscope sql` that tells of all of them.
+    pub query: String,
+}
+
+/// A function, without what it called.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct FunctionCycles {
+    /// What it is called; where it has no name, after its file.
+    pub name: String,
+    /// The file name of the file that it is in; `[kernel]`, `[jit]` …
+    pub module: String,
+    /// By run; null where no sample found it.
+    pub runs: Vec<Option<FunctionCyclesOfRun>>,
+}
+
+/// What a function took in one run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct FunctionCyclesOfRun {
+    /// Its part of the cycles of all samples, 0 to 1.
+    pub share: f64,
+    /// Samples by cycles.
+    pub cycle_samples: f64,
+    /// Samples by instructions.
+    pub instruction_samples: f64,
+    /// Cycles per instruction, with the 95 % interval; null where no sample by instructions found it.
+    pub cpi: Option<[f64; 3]>,
+    /// How much more than in the baseline, as a part of that, with the 95 % interval; null of the baseline, and where either is not known.
+    pub change: Option<[f64; 3]>,
 }
 
 /// What is known of the counters of a run.

@@ -27,7 +27,10 @@ pub use blocks::{BlockIndex, Coding, ColumnIndex, ColumnsIndex, LevelIndex, Seri
 pub use budget::{Budget, BudgetSource, Share, State, StateKind};
 pub use charts::{Chart, ChartKind, PageSpec, SeriesRef, View};
 pub use code::{CodeGroup, CodeMaps, CodeOfRun, CodeRegion};
-pub use counters::{CounterChange, CounterGroup, CounterMetric, CounterValue, Counters, CountersOfRun, TopDown};
+pub use counters::{
+    CounterChange, CounterGroup, CounterMetric, CounterValue, Counters, CountersOfRun, FunctionCycles,
+    FunctionCyclesOfRun, FunctionsCycles, TopDown,
+};
 pub use explanation::{Explanation, Finding, NotEvaluated, Note, Outcome, StateShare};
 pub use flame::{FLAME_FORMAT, FlameData, FlameFrames, FlameRun};
 pub use head::{
@@ -43,8 +46,8 @@ pub use machine::{MachineFigure, MachinePart, MachineRatio, MachineValue, Machin
 pub use profile::{Measure, PerWhat, ProfileSpec, Sawtooth, Serial, Turns, WeightPer};
 pub use requests::{Place, RequestQueries, Requests, Service};
 pub use sharing::{
-    SharedAccess, SharedCells, SharedField, SharedFunction, SharedLine, SharedLines, SharedOfRun, SharedThing,
-    SharedThread,
+    SharedAccess, SharedCells, SharedField, SharedFunction, SharedLine, SharedLines, SharedMoved, SharedOfRun,
+    SharedThing, SharedThread,
 };
 pub use tables::{
     Bucket, Column, EventKey, EventTable, EventValue, How, Only, PageTable, Row, StackColumn, WindowTable,

@@ -27,6 +27,44 @@ pub struct SharedOfRun {
     pub atomic: Option<f64>,
     /// Hits of watchpoints; null where no words were watched.
     pub hits: Option<i64>,
+    /// Whether samples with registers were looked through: only then `things` having none says anything.
+    pub looked: bool,
+    /// Accesses that the CPU sampled itself (PEBS, IBS, SPE); null where it did not.
+    pub sampled: Option<u64>,
+    /// Lines that it says came from the caches of other cores, those that did most often first.
+    pub moved: Vec<SharedMoved>,
+    /// Of these, lines that are left out.
+    pub moved_left_out: usize,
+}
+
+/// A line of which the CPU has sampled accesses whose data came from the cache of another core.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct SharedMoved {
+    /// `false` or `true`, as in `SharedThing`; null where not enough threads were sampled to tell.
+    pub kind: Option<String>,
+    /// What lies there; the line where nobody tells.
+    pub name: String,
+    /// The kind of memory; empty where nobody tells.
+    pub memory: String,
+    /// The process.
+    pub pid: i64,
+    /// Its name.
+    pub comm: String,
+    /// Accesses that were sampled.
+    pub sampled: u64,
+    /// Of these, those whose data came from the cache of another core.
+    pub from_core: u64,
+    /// Of those, where that core had changed them (HITM).
+    pub modified: u64,
+    /// Cycles of one of those from another core; null where the CPU did not tell.
+    pub cycles: Option<f64>,
+    /// Part of the cycles of all accesses that were sampled of the process; null where the CPU did not tell.
+    pub part: Option<f64>,
+    /// What to do; null where it is not told what kind of sharing it is.
+    pub advice: Option<String>,
+    /// The line.
+    pub line: SharedLine,
 }
 
 /// Lines of one variable, object or class of a process that threads wait for.
@@ -141,7 +179,7 @@ pub struct SharedAccess {
     pub does: String,
     /// The function; empty where nobody tells.
     pub function: String,
-    /// The instruction.
+    /// The instruction; its address where it was not read.
     pub text: String,
     /// `file:line`; empty where nobody tells.
     pub source: String,
@@ -149,4 +187,8 @@ pub struct SharedAccess {
     pub waited: u64,
     /// Hits of a watchpoint.
     pub hits: u64,
+    /// Accesses that the CPU sampled itself.
+    pub sampled: u64,
+    /// Of these, those whose data came from the cache of another core.
+    pub from_core: u64,
 }

@@ -140,6 +140,43 @@ fn findings_come_with_their_bytes_and_runs_with_nothing_say_so() {
 }
 
 #[test]
+fn lines_that_the_cpu_says_came_from_other_cores() {
+    // As an import makes them: no samples with registers were looked through.
+    let accesses = "t pid tid comm thread kind level snoop tlb at stack address samples timed latency memory translation\n\
+        1 7 1 app left load \"other core\" modified hit 500000000 - 4096 6 6 1200 - -\n\
+        1 7 2 app right store L1 unknown unknown 500000000 - 4100 6 0 0 - -\n\
+        1 7 2 app right load L1 none hit 500000000 - 4104 10 10 800 - -";
+    let columns = "line pid tid comm thread text at stack code first size reads writes atomic waited wait seen period hits \
+        armed sampled from_core modified timed latency";
+    let shared = format!(
+        "t {columns}\n1 1 7 1 app left - 500000000 - 4096 8 0 1 0 0 0 - 0 - 0 0 6 6 6 6 1200\n\
+         1 1 7 2 app right - 500000000 - 4100 16 0 0 1 0 0 - 0 - 0 0 6 0 0 0 0"
+    );
+    let lines = "t number pid comm address memory name module source start size note\n0 1 7 app 4096 heap - - - - - -";
+    let tables = [
+        (&access::tables::INSTRUCTION, accesses),
+        (&access::tables::ACCESS, shared.as_str()),
+        (&access::tables::LINE, lines),
+    ];
+    let (head, html) = report(&[run("imported", SAMPLES, &tables)]);
+    assert_eq!(head["sharing"], json!({"block": "sharing"}));
+    let told = self::shared(&html).unwrap();
+    let of = &told["runs"][0];
+    assert_eq!((&of["missing"], &of["looked"], &of["sampled"]), (&Value::Null, &json!(false), &json!(22)));
+    assert_eq!((&of["things"], &of["moved_left_out"]), (&json!([]), &json!(0)));
+    let moved = &of["moved"][0];
+    assert_eq!(
+        (&moved["kind"], &moved["name"], &moved["memory"]),
+        (&json!("false"), &json!("line 0x1000"), &json!("heap"))
+    );
+    assert_eq!((&moved["sampled"], &moved["from_core"], &moved["modified"]), (&json!(12), &json!(6), &json!(6)));
+    // 1,200 of 2,000 cycles.
+    assert_eq!((&moved["cycles"], &moved["part"]), (&json!(200.0), &json!(0.6)));
+    let first = &moved["line"]["accesses"][0];
+    assert_eq!((&first["does"], &first["sampled"], &first["from_core"]), (&json!("read"), &json!(6), &json!(6)));
+}
+
+#[test]
 fn recordings_that_could_not_be_looked_at_have_no_such_page() {
     let (head, html) = report(&[run("old", SAMPLES, &[])]);
     assert_eq!(head["sharing"], Value::Null);

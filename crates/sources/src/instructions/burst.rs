@@ -266,12 +266,27 @@ fn burst(
             }
         }
     }
+    // What the CPU samples itself, where it does.
+    let gathering = stacks.accesses();
+    let mut accesses: Vec<(Busy, host::accesses::OfThread)> = Vec::new();
+    if let Some(gathering) = &gathering {
+        let open = |(thread, ..): &(Busy, OfThread, u64)| Some((thread.clone(), gathering.open(thread.tid)?));
+        accesses.extend(events.iter().filter_map(open));
+    }
     let at = stacks.now();
     let begin = Instant::now();
     events.retain(|(_, event, _)| event.begin().is_ok());
+    accesses.retain(|(_, event)| event.begin().is_ok());
     let frequency = host::speed::frequency().unwrap_or(f64::NAN);
     rest(shared, begin + length);
     let samples: Vec<_> = events.into_iter().map(|(thread, event, weight)| (thread, weight, event.end())).collect();
+    for (thread, event) in accesses {
+        let operations = event.end();
+        known.lines.sampled(stacks, &mut known.codes, &thread, &operations);
+        if let Some(gathering) = &gathering {
+            gathering.put(stacks, &thread, at, &operations);
+        }
+    }
     let length = begin.elapsed().as_nanos() as u64;
     let threads = samples.len() as i64;
     let mut rows = Vec::new();

@@ -1,5 +1,8 @@
 //! Code whose counts are known, for the self-test of counters: an event that opens and does not count must not be recorded as 0.
 
+use host::Host;
+use host::counting::{Counting, Event, LARGEST, Reading, Refused, Whom};
+
 /// Rounds of the loop.
 pub const ROUNDS: u64 = 200_000;
 
@@ -21,6 +24,42 @@ pub fn run_loop() {
     unsafe {
         std::arch::asm!("2:", "subs {rounds}, {rounds}, #1", "b.ne 2b", rounds = inout(reg) ROUNDS => _, options(nomem, nostack));
     }
+}
+
+/// What so many of an event count together while the loop runs.
+///
+/// # Errors
+/// What the kernel refuses.
+pub fn of_loop(host: &Host, event: Event, number: usize) -> Result<Reading, Refused> {
+    let mut group = Counting::open(host, &vec![event; number], Whom::Loop)?;
+    group.start();
+    run_loop();
+    group.stop();
+    let mut reading = Reading::default();
+    let read = group.read(host, &mut reading);
+    read.map_err(|error| Refused { event: 0, errno: error.raw_os_error().unwrap_or(libc::EIO) })?;
+    Ok(reading)
+}
+
+/// How many of an event have counters at once, all the time. The kernel of x86 refuses larger groups; elsewhere, and where someone else holds a counter,
+/// they never run.
+pub fn at_once(host: &Host, event: Event) -> usize {
+    let runs = |number: &usize| {
+        let read = of_loop(host, event, *number);
+        read.is_ok_and(|reading| reading.running > 0 && reading.running == reading.enabled)
+    };
+    (1..=LARGEST).take_while(runs).count()
+}
+
+/// Why an event of instructions is not to be believed: the loop has another number of them. `None` also where that could not be found out.
+pub fn miscounts(host: &Host, event: Event) -> Option<String> {
+    let reading = of_loop(host, event, 1).ok()?;
+    let counted = *reading.counts.first().filter(|_| reading.running > 0 && reading.running == reading.enabled)?;
+    let off = counted as f64 / INSTRUCTIONS as f64 - 1.0;
+    (off.abs() > OFF_BY).then(|| {
+        let way = if off < 0.0 { "fewer" } else { "more" };
+        format!("counts {:.1} % {way} than a loop has", off.abs() * 100.0)
+    })
 }
 
 /// Bytes that the walk goes through: more than the first-level cache and the first-level TLB hold.

@@ -9,6 +9,7 @@ mod exercise;
 mod instances;
 mod package;
 mod plan;
+mod sampled;
 #[cfg(test)]
 mod tests;
 
@@ -17,12 +18,13 @@ use crate::scope::Target;
 use crate::{Pace, Reader, Scope, Source};
 use counted::{Counted, Interval, Scaled};
 use counters::{COLUMNS, Group, tables};
-use devices::{DEVICES, Device};
+pub(crate) use devices::{DEVICES, Device};
 use host::Host;
 use host::counting::{Counting, Event, Refused, Whom};
 use model::{NULL, Out, Unavailable, real};
 use package::Package;
 use plan::{Chunk, Planner};
+pub use sampled::ByInstructions;
 
 /// Hardware counters.
 pub static SOURCE: Source = Source {
@@ -123,6 +125,8 @@ fn open(host: &Host, scope: &Scope) -> Result<Box<dyn Reader>, Unavailable> {
         watchdog: host.read_number("/proc/sys/kernel/nmi_watchdog").is_ok_and(|on| on == 1),
         counters: 0,
     };
+    // Before any group is open, which would take part in it.
+    let sampled_by = sampled::events(host, scope);
     cores.sort_by_key(|device| device.kind);
     let is_only = cores.len() == 1;
     for device in cores {
@@ -134,7 +138,7 @@ fn open(host: &Host, scope: &Scope) -> Result<Box<dyn Reader>, Unavailable> {
         let before = if is_only { None } else { on_cpus(host, &cpus) };
         let of_cpu = identities.iter().find(|(cpu, _)| cpus.contains(cpu)).or(identities.first());
         let name = of_cpu.map_or("generic", |(_, identity)| counters::microarchitecture(identity));
-        let planner = Planner::new(host, device, is_only, scope.hertz > 0);
+        let planner = Planner::new(host, device, is_only, &sampled_by);
         pmu.plan(&planner, name, cpus);
         if let Some(before) = before {
             on_cpus(host, &before);

@@ -4,7 +4,7 @@ use super::devices::Device;
 use super::exercise;
 use counters::{Formula, Group, HARDWARE, Section};
 use host::Host;
-use host::counting::{Counting, Event, LARGEST, Reading, Whom};
+use host::counting::{Counting, Event, Reading, Whom};
 
 /// Events that are counted together.
 #[derive(Clone, Debug, Default)]
@@ -51,8 +51,8 @@ pub struct Planner<'a> {
     /// Whether it is the only PMU of CPUs.
     is_only: bool,
     vendor: String,
-    /// The counter that samples will have.
-    _held: Option<Counting>,
+    /// The counters that samples will have.
+    _held: Vec<Counting>,
     /// Events that it can count at once, where that could be found out.
     pub counters: usize,
 }
@@ -70,34 +70,22 @@ enum Tested {
 
 impl<'a> Planner<'a> {
     /// Finds out how many events the device counts at once, beside those that samples are taken by.
-    pub fn new(host: &'a Host, device: &'a Device, is_only: bool, is_sampled: bool) -> Self {
+    pub fn new(host: &'a Host, device: &'a Device, is_only: bool, sampled_by: &[Event]) -> Self {
         let vendor = host.read_text("/sys/class/dmi/id/sys_vendor").unwrap_or_default();
-        let cycles = Event { config: 0, ..Event::default() };
-        let held = if is_sampled { Counting::open(host, &[cycles], Whom::Held).ok() } else { None };
+        let held = sampled_by.iter().filter_map(|event| Counting::open(host, &[*event], Whom::Held).ok()).collect();
         let mut planner = Planner { host, device, is_only, vendor, _held: held, counters: 0 };
         planner.counters = planner.probe();
         planner
     }
 
-    /// The largest group of one event that has counters all the time. The kernel of x86 refuses larger ones; elsewhere, and where someone else holds
-    /// a counter, they never run.
+    /// The largest group of one event that has counters all the time.
     fn probe(&self) -> usize {
         let generic = |name: &str| {
             let encoding = counters::Encoding::Hardware(name.to_owned());
             self.device.encode(self.host, &encoding, self.is_only).ok()
         };
-        let runs = |event: Event, number: usize| {
-            let events = vec![event; number];
-            let Ok(mut group) = Counting::open(self.host, &events, Whom::Loop) else { return false };
-            group.start();
-            exercise::run_loop();
-            group.stop();
-            let mut reading = Reading::default();
-            group.read(self.host, &mut reading).is_ok() && reading.running > 0 && reading.running == reading.enabled
-        };
-        let event = [HARDWARE[1], HARDWARE[0]].into_iter().filter_map(generic).find(|&event| runs(event, 1));
-        let Some(event) = event else { return 0 };
-        (1..=LARGEST).take_while(|&number| runs(event, number)).count()
+        let numbers = [HARDWARE[1], HARDWARE[0]].into_iter().filter_map(generic);
+        numbers.map(|event| exercise::at_once(self.host, event)).find(|&number| number > 0).unwrap_or(0)
     }
 
     /// What of a group this device can count.
@@ -219,30 +207,14 @@ impl<'a> Planner<'a> {
             }
             false
         });
-        if let Some(why) = self.miscounts(&chunk) {
+        let instructions = chunk.events.iter().find(|(name, _)| name == "instructions");
+        if let Some(why) = instructions.and_then(|(_, event)| exercise::miscounts(self.host, *event)) {
             chunk.events.retain(|(name, _)| name != "instructions");
             planned.absent.push(("instructions".to_owned(), why));
         }
         if !chunk.events.is_empty() {
             planned.chunks.push(chunk);
         }
-    }
-
-    /// Why a chunk's instructions are not to be believed: a loop has another number of them.
-    fn miscounts(&self, chunk: &Chunk) -> Option<String> {
-        let (_, event) = chunk.events.iter().find(|(name, _)| name == "instructions")?;
-        let mut group = Counting::open(self.host, &[*event], Whom::Loop).ok()?;
-        group.start();
-        exercise::run_loop();
-        group.stop();
-        let mut reading = Reading::default();
-        group.read(self.host, &mut reading).ok()?;
-        let counted = *reading.counts.first().filter(|_| reading.running > 0 && reading.running == reading.enabled)?;
-        let off = counted as f64 / exercise::INSTRUCTIONS as f64 - 1.0;
-        (off.abs() > exercise::OFF_BY).then(|| {
-            let way = if off < 0.0 { "fewer" } else { "more" };
-            format!("counts {:.1} % {way} than a loop has", off.abs() * 100.0)
-        })
     }
 
     /// Divides a group into parts that have counters at the same time, each with cycles and instructions; what a metric needs stays together.

@@ -9,6 +9,7 @@ use super::unwind::DEEPEST;
 use super::{Maker, Stacks};
 use crate::hotspot::{Code, Copy, End, Frames, Hot, HotHeap, JavaFrame, OSR, Run, Start, Unknown};
 use crate::memory::Process as Memory;
+use host::Host;
 use model::{NULL, Out, Unavailable};
 use std::ops::Range;
 use std::sync::Arc;
@@ -132,6 +133,18 @@ impl Processes {
             tops.push(sp);
         }
         Some(end)
+    }
+
+    /// What an address of a process is, where only that is known of the moment: of compiled code of a JVM the method, or that which was inlined there.
+    pub(super) fn instruction(&mut self, host: &Host, pid: u32, address: u64) -> Place {
+        let place = self.place(host, pid, address);
+        if matches!(place, Place::Anonymous(..)) {
+            let (mut found, mut tops) = (Vec::new(), Vec::new());
+            let start = Start { ip: address, is_innermost: true, ..Start::default() };
+            self.java(pid, &start, (0, &[]), &mut found, &mut tops);
+            return found.first().copied().unwrap_or(place);
+        }
+        place
     }
 
     /// Counts a sample whose innermost place is a frame of a JVM's code.

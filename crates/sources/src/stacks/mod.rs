@@ -10,6 +10,7 @@ mod callers;
 #[cfg(target_arch = "x86_64")]
 mod calls;
 mod code;
+mod counted;
 mod data;
 mod demangle;
 mod hotspot;
@@ -36,9 +37,9 @@ mod trie;
 mod unwind;
 
 use crate::scope::Target;
-use crate::{Pace, Reader, Source};
+use crate::{Pace, Reader, Scope, Source};
 use host::Host;
-use host::perf::Perf;
+use host::perf::{Clock, Perf};
 use intern::caller;
 use kernel::Kernel;
 use model::{NULL, Out, Unavailable};
@@ -54,7 +55,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 use symbols::{Symbols, Tables};
-use tables::{CODE_HUGE, CODE_SPACE, COLLECTOR, FRAME, SAMPLE, STACK};
+use tables::{CODE_HUGE, CODE_SPACE, COLLECTOR, COUNTED_SAMPLE, FRAME, SAMPLE, STACK};
 use trie::{Place, Trie};
 
 /// Stacks, their names, and the sampler.
@@ -74,6 +75,7 @@ pub static SOURCE: Source = Source {
         &model::jvm::CODE_LAYOUT,
         &CODE_SPACE,
         &CODE_HUGE,
+        &COUNTED_SAMPLE,
     ],
     charts: &[],
     open: |host, scope| {
@@ -85,8 +87,10 @@ pub static SOURCE: Source = Source {
             scope.target.somebody()?;
         }
         // Without samples, too, it tells of processes that come and go: others meet their stacks.
+        let mut without_instructions = None;
         let (sampler, missing) = match Perf::open(host, scope.hertz) {
-            Ok(perf) => {
+            Ok(mut perf) => {
+                without_instructions = by_instructions(host, scope, &mut perf).err();
                 let limited = perf.only_own.then(|| {
                     let why = "only what this program starts is seen, without the kernel's part of stacks";
                     Unavailable::denied(why).remedy(host::perf::REMEDY)
@@ -98,9 +102,12 @@ pub static SOURCE: Source = Source {
         // Of a command all is seen then, but for that part of its stacks.
         let of_command = sampler.is_some() && scope.target == Target::Children;
         let item = if of_command { "sample.stack" } else { "sample" };
-        let missing = missing.filter(|_| scope.hertz > 0).map(|why| (item, why));
-        let left_out = (scope.hertz == 0)
-            .then(|| ("sample", Unavailable::not_applicable("no samples were asked for").remedy("--stacks")));
+        let missing = missing.map(|why| (item, why));
+        let missing = missing.into_iter().chain(without_instructions.map(|why| ("counted_sample", why)));
+        let mut missing: Vec<_> = missing.filter(|_| scope.hertz > 0).collect();
+        if scope.hertz == 0 {
+            missing.push(("sample", Unavailable::not_applicable("no samples were asked for").remedy("--stacks")));
+        }
         scope.stacks.0.lines.store(scope.hertz > 0, Ordering::Relaxed);
         scope.stacks.begin();
         Ok(Box::new(Dictionary {
@@ -108,12 +115,25 @@ pub static SOURCE: Source = Source {
             sampler,
             hertz: scope.hertz,
             start: scope.start,
-            missing: missing.or(left_out),
+            missing,
             counts: Counts::default(),
             refused: false,
         }))
     },
 };
+
+/// Has samples taken by instructions too, where that can be.
+fn by_instructions(host: &Host, scope: &Scope, perf: &mut Perf) -> Result<(), Unavailable> {
+    if scope.hertz == 0 {
+        return Ok(());
+    }
+    scope.by_instructions.get(host)?;
+    if perf.clock != Clock::Cycles {
+        let why = "samples are taken by a timer: no counter of cycles is left for them";
+        return Err(Unavailable::absent(why).remedy(host::perf::HELD_REMEDY));
+    }
+    perf.sample_instructions(scope.hertz)
+}
 
 /// Registers of a thread in its program, as unwinding begins with them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -195,6 +215,8 @@ struct State {
     taken: Taken,
     /// Which threads it met, if somebody asks for that.
     busy: Option<sites::Threads>,
+    /// Who gathers the accesses that the CPU samples.
+    accesses: Option<Arc<crate::memory_samples::Gathering>>,
     /// What is to be said in the coverage.
     said: Vec<resolve::Said>,
     /// Whether the thread that finds names was started; whether it is to name everything now, and has done so; and whether it is to end.
@@ -353,6 +375,7 @@ impl Stacks {
             }
         }
         state.taken.rows.append(&mut taken.rows);
+        state.taken.counted.append(&mut taken.counted);
         state.taken.counts = taken.counts;
     }
 }
@@ -363,7 +386,7 @@ struct Dictionary {
     sampler: Option<Sampler>,
     hertz: u32,
     start: u64,
-    missing: Option<(&'static str, Unavailable)>,
+    missing: Vec<(&'static str, Unavailable)>,
     counts: Counts,
     refused: bool,
 }
@@ -377,6 +400,7 @@ const CODE: usize = 4;
 const CODE_LAYOUT: usize = 5;
 const CODE_SPACES: usize = 6;
 const CODE_HUGES: usize = 7;
+const COUNTED_SAMPLES: usize = 8;
 
 impl Dictionary {
     /// The samples of the time since the read before.
@@ -396,6 +420,10 @@ impl Dictionary {
             let [samples, lost, truncated, cost] =
                 [counts.samples, counts.lost, counts.truncated, counts.cost].map(|n| n as i64);
             out.row(COLLECTORS, &[name, samples, lost, truncated, 1, cost]);
+            if let Some(samples) = counts.by_instructions {
+                let name = out.text("instructions");
+                out.row(COLLECTORS, &[name, samples as i64, NULL, NULL, 1, NULL]);
+            }
             if let Some(python) = counts.python {
                 let name = out.text("python");
                 let [taken, lost, cut, spent] = [python.taken, python.lost, python.cut, python.spent].map(|n| n as i64);
@@ -439,7 +467,7 @@ impl Drop for Dictionary {
 
 impl Reader for Dictionary {
     fn read(&mut self, _host: &Host, out: &mut Out<'_>) -> Result<(), Unavailable> {
-        if let Some((item, why)) = self.missing.take() {
+        for (item, why) in self.missing.drain(..) {
             out.missing(item, why);
         }
         let over = self.stacks.is_over();
@@ -450,6 +478,7 @@ impl Reader for Dictionary {
         let State { trie, processes, .. } = &mut *state;
         let (frames, stacks) = trie.take(|place| processes.unnamed(place));
         let (taken, said) = (std::mem::take(&mut state.taken.rows), std::mem::take(&mut state.said));
+        let counted = std::mem::take(&mut state.taken.counted);
         self.counts = state.taken.counts;
         let refused = state.trie.refused + state.processes.modules.refused;
         // A row stands for the whole recording.
@@ -462,6 +491,7 @@ impl Reader for Dictionary {
         drop(state);
         hot.values().for_each(|jvm| jvm.put([CODE, CODE_LAYOUT], out));
         self.samples(taken, out);
+        counted.put(COUNTED_SAMPLES, out);
         for (number, row) in frames {
             let mut text = |text: Option<&str>| text.map_or(NULL, |text| out.text(text));
             let cells = [

@@ -1,5 +1,6 @@
 //! The sampler: a thread that drains the kernel's samples some ten times a second, and keeps up with the processes that come, go and map files.
 
+use super::counted::{By, CountedPlaces};
 use super::python::{self, Pythons};
 use super::trie::Place as InStack;
 use super::{MARKS, Registers, Stacks, State, User, maps, spread};
@@ -52,6 +53,8 @@ pub(super) struct Counts {
     /// Samples of threads in scope, and of those the ones whose user stack could not be followed to its start.
     pub samples: u64,
     pub truncated: u64,
+    /// Samples by instructions, of the same threads; `None` where there are no such.
+    pub by_instructions: Option<u64>,
     /// Records that found no room in the rings, or rows that nobody fetched.
     pub lost: u64,
     /// CPU time of the sampler itself, nanoseconds.
@@ -64,6 +67,8 @@ pub(super) struct Counts {
 #[derive(Debug, Default)]
 pub(super) struct Taken {
     pub rows: Vec<Row>,
+    /// What samples by counters told; nothing where they are not taken by instructions too.
+    pub counted: CountedPlaces,
     pub counts: Counts,
 }
 
@@ -162,6 +167,7 @@ impl Sampler {
                 periods: HashMap::new(),
                 last: HashMap::new(),
                 clock: perf.clock,
+                has_instructions: perf.has_instructions(),
                 stacks,
                 pythons: Pythons::default(),
             };
@@ -199,6 +205,7 @@ struct Work {
     /// When each CPU was last sampled.
     last: HashMap<u32, u64>,
     clock: Clock,
+    has_instructions: bool,
     pythons: Pythons,
 }
 
@@ -212,6 +219,7 @@ impl Work {
         let begin = Instant::now();
         let (mut varied, mut listed) = (None::<Instant>, begin);
         let mut taken = Taken::default();
+        taken.counts.by_instructions = self.has_instructions.then_some(0);
         loop {
             let stopping = stop.load(Ordering::Relaxed);
             if varied.is_none_or(|at| at.elapsed() >= VARY) {
@@ -253,6 +261,7 @@ impl Work {
     fn take(&mut self, host: &Host, time: u64, record: Record<'_>, taken: &mut Taken) {
         match record {
             Record::Sample(sample) => self.sample(host, time, &sample, taken),
+            Record::ByInstructions(sample) => self.by_instructions(host, &sample, taken),
             Record::Mapped { pid, start, length, offset, device: (major, minor), inode, path } => {
                 if self.members.has(pid)
                     && let Some(end) = start.checked_add(length).filter(|&end| end > start)
@@ -330,11 +339,27 @@ impl Work {
         name
     }
 
+    /// Pid 0 is what runs where nothing does; u32::MAX is a thread that has no process any more.
+    fn is_wanted(&self, pid: u32) -> bool {
+        pid != 0 && pid != u32::MAX && self.members.has(pid)
+    }
+
+    fn by_instructions(&mut self, host: &Host, sample: &Sample<'_>, taken: &mut Taken) {
+        if !self.is_wanted(sample.pid) {
+            return;
+        }
+        let comm = self.name(host, sample.pid, sample.pid);
+        let stack = self.stacks.alone(sample);
+        taken.counts.by_instructions = taken.counts.by_instructions.map(|samples| samples + 1);
+        if !taken.counted.add(&comm, sample, stack, By::Instructions) {
+            taken.counts.lost += 1;
+        }
+    }
+
     fn sample(&mut self, host: &Host, time: u64, sample: &Sample<'_>, taken: &mut Taken) {
         let &Sample { pid, tid, cpu, .. } = sample;
         let since = time.saturating_sub(self.last.insert(cpu, time).unwrap_or(0));
-        // Pid 0 is what runs where nothing does; u32::MAX is a thread that has no process any more.
-        if pid == 0 || pid == u32::MAX || !self.members.has(pid) {
+        if !self.is_wanted(pid) {
             return;
         }
         let weight = match self.clock {
@@ -349,7 +374,8 @@ impl Work {
             }
         };
         let calls = self.pythons.calls(&self.stacks, pid, (tid, cpu, time));
-        let (mut number, mut known, mut at_code) = (None, None, None);
+        let (mut number, mut known, mut at_code, mut alone) = (None, None, None, None);
+        let has_instructions = self.has_instructions;
         let in_kernel = sample.kernel.iter().copied().find(|&address| address != 0 && address < MARKS);
         let (comm, thread) = (self.name(host, pid, pid), self.name(host, pid, tid));
         let look = |state: &mut State| {
@@ -359,11 +385,15 @@ impl Work {
                 state.processes.java_sampled((pid, &comm), (ip, *frame), weight);
             }
             at_code = state.at_code((pid, &comm), in_kernel, sample.registers.map(|[ip, ..]| ip), host);
+            alone = has_instructions.then(|| state.alone(host, sample));
         };
         let (stack, whole) = self.stacks.intern_told(pid, &sample.kernel, user, &calls, look);
         self.pythons.sampled(pid, number, known);
         taken.counts.samples += 1;
         taken.counts.truncated += u64::from(!whole);
+        if let Some(alone) = alone {
+            taken.counted.add(&comm, sample, alone, By::Cycles);
+        }
         if taken.rows.len() < MOST {
             taken.rows.push(Row { pid, tid, comm, thread, at: time, cpu, stack, weight, at_code });
         } else {

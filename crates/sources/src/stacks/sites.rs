@@ -59,6 +59,16 @@ impl Stacks {
         self.state().busy.get_or_insert_default();
     }
 
+    /// From now on has accesses gathered that the CPU samples, in bursts of instructions.
+    pub(crate) fn gather_accesses(&self, gathering: Arc<crate::memory_samples::Gathering>) {
+        self.state().accesses = Some(gathering);
+    }
+
+    /// Who gathers them.
+    pub(crate) fn accesses(&self) -> Option<Arc<crate::memory_samples::Gathering>> {
+        self.state().accesses.clone()
+    }
+
     /// The threads that were sampled since the call before.
     pub(crate) fn busy(&self) -> Vec<Busy> {
         self.state().busy.as_mut().map(std::mem::take).unwrap_or_default().into_values().collect()

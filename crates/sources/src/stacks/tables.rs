@@ -72,6 +72,25 @@ pub(super) static SAMPLE: Table = Table::wide(
         .at("at"),
 );
 
+pub(super) static COUNTED_SAMPLE: Table = Table::wide(
+    "counted_sample",
+    "what the CPUs counted in a place of the code since the read before, where samples are taken by cycles and by instructions: each sample \
+     stands for what was counted since the one before it. The place is the innermost instruction alone, told in the same way for both: functions \
+     of an interpreted language are the interpreter's",
+    &[
+        Column::number("pid", "process"),
+        Column::label("comm", "name of the process"),
+        Column::number("stack", "number of the stack that has the innermost frame alone"),
+        Column::gauge("cycles", Unit::None, "cycles in which the CPU was not halted").compared(Compare::Never),
+        Column::gauge("cycle_samples", Unit::None, "samples that they were told by").compared(Compare::Never),
+        Column::gauge("instructions", Unit::None, "instructions that were carried out to their end (retired)")
+            .compared(Compare::Never),
+        Column::gauge("instruction_samples", Unit::None, "samples that they were told by").compared(Compare::Never),
+    ],
+)
+.of_events()
+.scoped();
+
 pub(super) static CODE_SPACE: Table = Table::wide(
     "code_space",
     "what the code lies in that was sampled: a file, the memory of a process that made it, the kernel",
@@ -104,7 +123,8 @@ pub(super) static CODE_HUGE: Table = Table::wide(
 
 pub(super) static COLLECTOR: Table = Table::wide(
     "stacks_collector",
-    "what the sampler took, lost and cost; python: of the samples whose Python functions were told",
+    "what the sampler took, lost and cost; instructions: samples by instructions beside those by cycles, lost and paid for with them; python: of \
+     the samples whose Python functions were told",
     &[
         Column::label("collector", "its name"),
         Column::counter("events", Unit::None, "samples of threads in scope"),

@@ -80,6 +80,9 @@ struct Told {
     deep: usize,
     right: usize,
     tiers: [usize; 5],
+    /// In compiled code, and of these told alike by the instruction alone.
+    compiled: usize,
+    alone: usize,
 }
 
 #[test]
@@ -104,6 +107,16 @@ fn stacks_of_live_jvms_are_whole() {
             told.native += usize::from(matches!(end, End::Native { .. }));
             told.beyond += usize::from(end == End::Beyond);
             assert!(found.is_sorted_by_key(|(_, sp)| *sp), "{what}: {found:?}");
+            let (mut first, instruction) =
+                (Vec::new(), Start { ip: sample.start.ip, is_innermost: true, ..Start::default() });
+            let nothing = Copy { from: 0, bytes: &[] };
+            code.walk((&Process(pid), &mut frames), &instruction, nothing, &|_| true, (&mut first, MOST));
+            let innermost = found.first().map(|(number, _)| *number);
+            if innermost.and_then(|number| frames.get(number)).and_then(|frame| frame.tier).is_some_and(|tier| tier > 0)
+            {
+                told.compiled += 1;
+                told.alone += usize::from(first.first().map(|(number, _)| *number) == innermost);
+            }
             let of: Vec<&JavaFrame> = found.iter().filter_map(|(number, _)| frames.get(*number)).collect();
             let name = |frame: &JavaFrame| frame.function.clone().unwrap_or_default();
             told.frames += of.len();
@@ -128,6 +141,7 @@ fn stacks_of_live_jvms_are_whole() {
             continue;
         }
         assert!((told.native + told.beyond) * 100 >= told.all * 95, "{what}: {told:?}");
+        assert!(told.compiled > 0 && told.alone * 100 >= told.compiled * 99, "{what}: {told:?}");
         assert!(told.named * 100 >= told.frames * 99, "{what}: {told:?}");
         assert!(told.right * 100 >= told.deep * 95, "{what}: {told:?}");
         assert!(told.tiers.iter().sum::<usize>() > 0, "{what}: {told:?}");

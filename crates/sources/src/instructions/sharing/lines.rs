@@ -5,6 +5,7 @@ use super::data::{self, Data};
 use super::java::Jvms;
 use super::space::{Space, Spaces};
 use crate::stacks::{Busy, Site, Stacks};
+use access::{Operation, Snoop};
 use host::registers::Registers;
 use instructions::{Code, Landed, Rate, Register, Sample, Skid, Touch, Work, ahead, landed, rate, touched};
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -42,6 +43,32 @@ pub(in super::super) struct Key {
     pub size: u16,
 }
 
+/// Accesses that the CPU sampled itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in super::super) struct Sampled {
+    pub all: u64,
+    /// Of these, those whose data came from the cache of another core, and where that had changed them.
+    pub from_core: u64,
+    pub modified: u64,
+    /// Of those from another core, those of which the CPU told how long they took, and their cycles.
+    pub timed: u64,
+    pub cycles: u64,
+}
+
+impl Sampled {
+    fn add(&mut self, of: &Operation) {
+        self.all += 1;
+        if of.from_core() {
+            self.from_core += 1;
+            self.modified += u64::from(of.snoop == Snoop::Modified);
+            if let Some(cycles) = of.latency.or(of.memory) {
+                self.timed += 1;
+                self.cycles += u64::from(cycles);
+            }
+        }
+    }
+}
+
 /// What is known of an access.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Access {
@@ -64,6 +91,8 @@ pub(in super::super) struct Access {
     /// Hits of a watchpoint, and how long that was armed for them, ns.
     pub hits: u64,
     pub armed: u64,
+    /// What the CPU sampled of it itself.
+    pub sampled: Sampled,
     /// The register that the address came from, and its value.
     pub base: Option<(u8, u64)>,
     /// All registers then, of the first sample or hit that waited for it or stopped there.
@@ -100,7 +129,12 @@ impl Line {
 
     /// Whether it is to be told of.
     fn counts(&self) -> bool {
-        self.is_shared() && self.waited() >= WAITED
+        self.is_shared() && self.waited() >= WAITED || self.moved() >= WAITED
+    }
+
+    /// Accesses that the CPU says came from other cores: who sent the line need not have been sampled.
+    fn moved(&self) -> u64 {
+        self.accesses.values().map(|a| a.sampled.from_core).sum()
     }
 }
 
@@ -206,6 +240,7 @@ impl Lines {
             between: None,
             hits: 0,
             armed: 0,
+            sampled: Sampled::default(),
             base: touch.base.and_then(|(register, value)| Some((register.column()? as u8, value))),
             registers: None,
         });
@@ -216,6 +251,47 @@ impl Lines {
         } else {
             access.seen += 1;
         }
+    }
+
+    /// Takes accesses of a thread that the CPU sampled itself.
+    pub fn sampled(&mut self, stacks: &Stacks, codes: &mut Codes, thread: &Busy, operations: &[Operation]) {
+        let space = Spaces::of(stacks, thread.pid);
+        for of in operations {
+            let (Some(code), Some(address)) = (of.code, of.address) else { continue };
+            let Some((whose, place)) = space.find(thread.pid, address) else { continue };
+            let (stack, site) = stacks.site(thread.pid, code);
+            let found = codes.at(stacks, thread.pid, code, site);
+            let instruction = found.as_ref().and_then(|found| {
+                let index = found.code.at(found.place(code))?;
+                found.code.instructions.get(index)
+            });
+            // The CPU tells which operation of an instruction it was; the code, how many bytes.
+            let size = of.size.map(u16::from).or(instruction.and_then(|i| i.memory).map(|memory| memory.size));
+            let text = instruction.map_or("", |instruction| instruction.text.as_str());
+            let key = Key { tid: thread.tid, code, offset: address % LINE, size: size.unwrap_or(0) };
+            let line = self.line(whose, place, thread.pid, address);
+            let access = line.accesses.entry(key).or_insert_with(|| Access {
+                pid: thread.pid,
+                thread: Arc::clone(&thread.thread),
+                comm: Arc::clone(&thread.comm),
+                stack,
+                text: text.into(),
+                reads: of.reads,
+                writes: of.writes,
+                atomic: of.atomic,
+                waited: 0,
+                wait: 0,
+                seen: 0,
+                between: None,
+                hits: 0,
+                armed: 0,
+                sampled: Sampled::default(),
+                base: None,
+                registers: None,
+            });
+            access.sampled.add(of);
+        }
+        self.forget();
     }
 
     pub(super) fn line(&mut self, space: Space, place: u64, pid: u32, address: u64) -> &mut Line {
@@ -292,7 +368,8 @@ impl Lines {
     /// Leaves out what was met once, where there is much of it.
     fn forget(&mut self) {
         if self.lines.len() > MOST {
-            let met = |line: &Line| line.accesses.values().map(|a| a.waited + a.seen + a.hits).sum::<u64>();
+            let met =
+                |line: &Line| line.accesses.values().map(|a| a.waited + a.seen + a.hits + a.sampled.all).sum::<u64>();
             self.lines.retain(|_, line| line.number > 0 || met(line) > 1);
         }
         if self.lines.len() > MOST {
@@ -315,7 +392,7 @@ impl Lines {
     pub fn take(&mut self, stacks: &Stacks) -> Vec<Line> {
         let mut told: Vec<&mut Line> =
             self.lines.values_mut().filter(|line| line.number > 0 || line.counts()).collect();
-        told.sort_by_key(|line| (std::cmp::Reverse(line.waited()), line.address));
+        told.sort_by_key(|line| (std::cmp::Reverse((line.waited(), line.moved())), line.address));
         let mut taken = Vec::new();
         for line in told.into_iter().take(TOLD) {
             let is_new = line.number == 0;
@@ -332,14 +409,63 @@ impl Lines {
                 }
                 copy.data = (is_new || !data.name.is_empty()).then_some(data);
             }
-            copy.accesses.retain(|_, access| access.waited + access.seen + access.hits > 0);
+            copy.accesses.retain(|_, access| access.waited + access.seen + access.hits + access.sampled.all > 0);
             if !copy.accesses.is_empty() {
                 taken.push(copy);
             }
             for access in line.accesses.values_mut() {
                 (access.waited, access.wait, access.seen, access.hits, access.armed) = (0, 0, 0, 0, 0);
+                access.sampled = Sampled::default();
             }
         }
         taken
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use access::Level;
+
+    static WORDS: [u64; 16] = [1; 16];
+
+    #[test]
+    fn accesses_that_the_cpu_sampled_make_lines() {
+        let (stacks, pid) = (Stacks::default(), std::process::id());
+        let thread = |tid| Busy { pid, tid, comm: "app".into(), thread: "thread".into(), time: 0 };
+        let address = (WORDS.as_ptr() as u64).next_multiple_of(LINE);
+        let code = Some(SourceOf::at as fn() as usize as u64);
+        let load =
+            Operation { code, address: Some(address + 8), reads: true, latency: Some(200), ..Operation::default() };
+        let moved = Operation { level: Level::Core, snoop: Snoop::Modified, ..load };
+        let store = Operation { reads: false, writes: true, address: Some(address + 16), size: Some(4), ..load };
+        let (mut lines, mut codes) = (Lines::default(), Codes::default());
+        lines.sampled(&stacks, &mut codes, &thread(1), &[moved, load, moved]);
+        lines.sampled(&stacks, &mut codes, &thread(2), &[store]);
+        // Twice is not enough to be told of.
+        assert!(lines.take(&stacks).is_empty());
+        lines.sampled(&stacks, &mut codes, &thread(1), &[moved]);
+        let taken = lines.take(&stacks);
+        assert_eq!((taken.len(), taken[0].address), (1, address));
+        let of = |tid: u32| taken[0].accesses.iter().find(|(key, _)| key.tid == tid).unwrap();
+        let (key, access) = of(1);
+        assert_eq!((key.offset, access.reads, access.waited), (8, true, 0));
+        let sampled = access.sampled;
+        assert_eq!(
+            (sampled.all, sampled.from_core, sampled.modified, sampled.timed, sampled.cycles),
+            (4, 3, 3, 3, 600)
+        );
+        assert_eq!((of(2).0.offset, of(2).0.size, of(2).1.writes), (16, 4, true));
+        // Counts begin anew.
+        assert!(lines.take(&stacks).is_empty());
+    }
+
+    /// Something with code.
+    struct SourceOf;
+
+    impl SourceOf {
+        fn at() {
+            std::hint::black_box(WORDS[0]);
+        }
     }
 }

@@ -15,7 +15,7 @@ mod watch;
 
 pub(super) use codes::Codes;
 pub(super) use lines::{Lines, Looked, OfThread};
-pub(super) use tables::{ACCESS, At, FIELD, LINE, LOOK, MACHINE, WATCH, write};
+pub(super) use tables::{At, FIELD, LOOK, MACHINE, WATCH, write};
 pub(super) use watch::{Budget, watch};
 
 use host::cacheline;

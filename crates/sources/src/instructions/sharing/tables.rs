@@ -1,35 +1,9 @@
-//! The tables of cache lines that threads share, and their rows.
+//! The tables of cache lines that threads share, but for those in `access::tables`, which `import` fills too; and the rows of all.
 
 use super::Machine;
 use super::lines::{LINE as BYTES, Looked};
 use super::watch::Budget;
 use model::{Column, Compare, NULL, Out, Table, Unit};
-
-/// Whose line, and where.
-pub(in super::super) static LINE: Table = Table::wide(
-    "sharing_line",
-    "a cache line that several threads use, one of which at least writes",
-    &[
-        Column::number("number", "its number in this recording"),
-        Column::fact_number("pid", Unit::None, "the process it was met in"),
-        Column::fact("comm", "name of that process"),
-        Column::fact_number("address", Unit::None, "its first byte, in that process"),
-        Column::fact(
-            "memory",
-            "global, thread-local, stack, heap, java, metadata or shared memory; NULL where nobody tells",
-        ),
-        Column::fact("name", "the variable, or the type or class of what lies there; NULL where nobody tells"),
-        Column::fact("module", "path of the file that has the variable or the type"),
-        Column::fact("source", "file and line where it is declared, where the file has debug information"),
-        Column::fact_number("start", Unit::None, "address of what lies there, in that process"),
-        Column::fact_number("size", Unit::Bytes, "size of it"),
-        Column::fact(
-            "note",
-            "what else is known: of a class of a JVM the interfaces that are looked for, and its version",
-        ),
-    ],
-)
-.of_entries();
 
 /// What lies in a line.
 pub(in super::super) static FIELD: Table = Table::wide(
@@ -45,40 +19,6 @@ pub(in super::super) static FIELD: Table = Table::wide(
     ],
 )
 .of_entries();
-
-/// Who does what with it.
-pub(in super::super) static ACCESS: Table = Table::wide(
-    "sharing_access",
-    "accesses of an instruction of a thread to a shared line, of one look: sampled, and where watchpoints were set, watched",
-    &[
-        Column::number("line", "number of the line"),
-        Column::number("pid", "process"),
-        Column::number("tid", "thread"),
-        Column::label("comm", "name of the process; empty where it was only watched"),
-        Column::label("thread", "name of the thread"),
-        Column::label("text", "the instruction"),
-        Column::gauge("at", Unit::Nanoseconds, "when, since the start of the recording"),
-        Column::gauge("stack", Unit::None, "number of the stack that has the instruction alone"),
-        Column::gauge("code", Unit::None, "address of the instruction, in the process"),
-        Column::gauge("first", Unit::None, "first byte in the line that it uses"),
-        Column::gauge("size", Unit::Bytes, "how many; 0: somewhere in the word of 8"),
-        Column::gauge("reads", Unit::None, "1 if it reads"),
-        Column::gauge("writes", Unit::None, "1 if it writes"),
-        Column::gauge("atomic", Unit::None, "1 if it does both in one step"),
-        Column::gauge("waited", Unit::None, "samples that waited for it"),
-        Column::gauge("wait", Unit::Nanoseconds, "CPU time that these stand for"),
-        Column::gauge("seen", Unit::None, "samples near it, by whose registers it goes there"),
-        Column::real(
-            "period",
-            Unit::Nanoseconds,
-            "CPU time from one execution to the next, by the rounds of its loop; NULL: unknown",
-        ),
-        Column::gauge("hits", Unit::None, "hits of a watchpoint"),
-        Column::gauge("armed", Unit::Nanoseconds, "how long that was armed for these"),
-    ],
-)
-.of_events()
-.scoped();
 
 /// Threads that were looked at.
 pub(in super::super) static LOOK: Table = Table::wide(
@@ -194,6 +134,7 @@ pub(in super::super) fn write(
         accesses.sort_by_key(|(key, _)| **key);
         for (key, access) in accesses {
             let [comm, thread, instruction] = [&access.comm, &access.thread, &access.text].map(|t| out.text(t));
+            let sampled = Some(access.sampled).filter(|sampled| sampled.all > 0);
             let cells = [
                 line.number,
                 access.pid.into(),
@@ -215,6 +156,11 @@ pub(in super::super) fn write(
                 or_null(access.between),
                 access.hits as i64,
                 access.armed as i64,
+                sampled.map_or(NULL, |s| s.all as i64),
+                sampled.map_or(NULL, |s| s.from_core as i64),
+                sampled.map_or(NULL, |s| s.modified as i64),
+                sampled.map_or(NULL, |s| s.timed as i64),
+                sampled.map_or(NULL, |s| s.cycles as i64),
             ];
             out.row(at.access, &cells);
         }

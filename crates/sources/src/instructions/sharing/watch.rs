@@ -187,6 +187,7 @@ fn add(stacks: &Stacks, codes: &mut Codes, line: &mut Line, threads: &[&Busy], h
         between: None,
         hits: 0,
         armed: 0,
+        sampled: super::lines::Sampled::default(),
         base: which.and_then(|(_, _, base)| base).and_then(|(register, value)| Some((register.column()? as u8, value))),
         registers: Some(Box::new(hit.registers)),
     });
