@@ -86,6 +86,10 @@ jvm|Pauses of JVMs|A program that allocates (\`crates/sources/src/jvm/Pauses.jav
   by one, how far off begin and length were, and the sum of all. Then what looking at JVMs costs a recording of the
   whole machine (the goal is 0.05 % of a CPU for each); the JVM that collects has a heap of 64 MiB, and some 110 pauses
   a second.
+fleet|Fleets|64 starts of \`workloads/bands\`, of which one in eight is fast by chance, each recorded for 2 s, all on one host:
+  what \`fleet add\` and \`fleet bands\` take, and whether each start is found in the band that its own output says. Then
+  fleets that never were (\`crates/fleet/examples/synthetic.rs\`): bands, with what separates them (goals: 500 hosts of
+  1,200 metrics in 1 s, 5,000 in 10 s and 1 GB, 10,000 in 25 s).
 bottlenecks|Waits of instructions, rounds of loops, calls|The programs of \`workloads/bottlenecks\`, of which it is known what
   they wait for and which count what they do, each recorded for 6 s, some with \`--count-calls\`: whether \`twinscope asm\`
   says the class of wait that its function has, and the time of a round of its loop or between its calls, as it counts.

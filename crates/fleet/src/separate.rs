@@ -6,7 +6,7 @@ use crate::statistics::alike::{self, Equal};
 use crate::statistics::facts::{self, Facts};
 use crate::statistics::rule::{self, Rule};
 use crate::statistics::separate::{self, Difference};
-use crate::summary::DONE;
+use crate::summary::{DONE, WORKLOAD};
 
 /// Work within so much is equal.
 const SAME_WORK: f64 = 0.05;
@@ -93,7 +93,7 @@ pub fn separated(
     let mut which: Vec<(usize, Of)> = Vec::new();
     for (at, metric) in material.metrics.iter().enumerate() {
         // What CPUs of different kinds count in different ways does not separate hosts.
-        if left_out.contains(&at) || !alike && is_of_cpu(metric) {
+        if left_out.contains(&at) || !alike && is_of_cpu(metric) || is_of_host_per_operation(metric) {
             continue;
         }
         which.push((at, Of::Mean));
@@ -152,6 +152,11 @@ pub fn separated(
         rule,
         work: work.and_then(|(_, metric)| alike::equal(&metric.mean, &sides, SAME_WORK)),
     }
+}
+
+/// What all of a host does per operation of the workload is what it does per second over the pace: it separates hosts wherever the pace does.
+fn is_of_host_per_operation(metric: &Metric) -> bool {
+    metric.key.per_operation && !metric.key.labels.contains("\"comm\":") && !metric.key.metric.starts_with(WORKLOAD)
 }
 
 fn places_of(places: &[Place], sides: &[Option<bool>]) -> (Vec<PlaceLine>, Option<(f64, usize)>) {

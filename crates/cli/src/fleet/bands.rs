@@ -112,13 +112,13 @@ fn share(band: &Band) -> String {
     format!("{} of {}, {of} % (95 % CI {low}–{high} %)", band.share.count, band.share.of)
 }
 
-/// How a band lies to the next better one: "2.6 times as much".
-fn against(asked: &Asked, band: &Band, other: &Band) -> String {
-    let ratio = band.middle / other.middle;
+/// How far two bands are apart: "2.6× between them".
+fn apart(asked: &Asked, one: &Band, other: &Band) -> String {
+    let ratio = (one.middle / other.middle).max(other.middle / one.middle);
     if ratio.is_finite() && ratio > 0.0 {
-        format!("{} as much", times(ratio))
+        format!("{} between them", times(ratio))
     } else {
-        format!("{} more", human(band.middle - other.middle, asked.metric.unit()))
+        format!("{} between them", human((one.middle - other.middle).abs(), asked.metric.unit()))
     }
 }
 
@@ -133,13 +133,13 @@ fn print_banding(group: &Group, banding: &Banding, options: &Bands) {
         println!("{mark}The bands are the values of {}.{mark}", some(&facts));
     }
     println!(
-        "{mark}{} bands by {name}: {} at {}, {} at {}, {}; p = {:.3}.{mark}",
+        "{mark}{} bands by {name}: {} at {}, {} at {}: {}; p = {:.3}.{mark}",
         found.bands.len(),
         share(first),
         human(first.middle, unit),
         if ordered.len() == 2 { "the others".to_owned() } else { "the last".to_owned() },
         human(last.middle, unit),
-        against(asked, last, first),
+        apart(asked, last, first),
         banding.p
     );
     if let Some(lost) = banding.lost.filter(|lost| *lost >= 0.005) {

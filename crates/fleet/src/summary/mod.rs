@@ -7,7 +7,7 @@ mod places;
 mod processes;
 mod workload;
 
-pub use workload::{CPU, DONE, STATES, of_state};
+pub use workload::{CPU, DONE, STATES, WORKLOAD, of_state};
 
 use crate::folder::{Batch, Cell, DECLARED, FACT, METRIC, PLACE, PROCESS, RECORDING, SLICE};
 use compare::measured::Owned;

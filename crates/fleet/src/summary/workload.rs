@@ -19,6 +19,9 @@ const PROCESSES: &str = "process";
 /// The metric of the pace.
 pub const DONE: &str = "work.done";
 
+/// How the names of metrics begin that are of the workload as a whole.
+pub const WORKLOAD: &str = "workload.";
+
 /// The metric of CPU time.
 pub const CPU: &str = "workload.cpu";
 
@@ -28,7 +31,7 @@ pub const STATES: [&str; 10] =
 
 /// The metric of a state of the ledger, by the state's column.
 pub fn of_state(column: &str) -> String {
-    format!("workload.{column}")
+    format!("{WORKLOAD}{column}")
 }
 
 /// Adds the pace, CPU time and states of the workload, with the courses of these and of the CPU use of the host.

@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# Fleets: 64 starts of a program whose speed is drawn at each start, held against what the program says of itself; and how long fleets of 500, 5,000
+# and 10,000 hosts take that never were.
+#
+# usage: scripts/bench/fleet.sh [starts] [scale]     TWINSCOPE=path of the program, STARTS=number
+#
+# Prints lines "what<TAB>metric<TAB>unit<TAB>value".
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+twinscope=$(realpath "${TWINSCOPE:-target/release/twinscope}")
+synthetic=$(realpath -m "${SYNTHETIC:-target/release/examples/synthetic}")
+parts=("$@")
+[[ $# -gt 0 ]] || parts=(starts scale)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+put() { printf '%s\t%s\t%s\t%s\n' "$@"; }
+
+# timed FILE COMMAND…: seconds on the wall, seconds of CPU and MiB at most of a command
+timed() {
+    local into=$1
+    shift
+    /usr/bin/env time -f '%e %U %S %M' -o "$work/time" "$@" >"$into"
+    awk '{ print $1, $2 + $3, $4 / 1024 }' "$work/time"
+}
+
+starts() {
+    local count=${STARTS:-64} i wall cpu memory truth found
+    mkdir "$work/starts"
+    for i in $(seq "$count"); do
+        "$twinscope" record -q -o "$work/starts/s$i.twin" --name "s$i" --throughput '^done ([0-9]+)' -i 200ms -- \
+            workloads/bands/bin/bands --seconds 2 >"$work/starts/s$i.txt"
+        sed -n "s/^truth: offset //p" "$work/starts/s$i.txt" | awk -v name="s$i" '{ print name, $1 == 56 }' >>"$work/truth"
+    done
+    read -r wall cpu memory <<<"$(timed /dev/null "$twinscope" fleet add "$work/fleet" "$work/starts")"
+    put "starts" "fleet add, a recording" "ms CPU" "$(awk -v s="$cpu" -v n="$count" 'BEGIN { print 1000 * s / n }')"
+    put "starts" "summary of a recording" "KB" "$(($(du -sb "$work/fleet" | cut -f1) / count / 1000))"
+    read -r wall cpu memory <<<"$(timed "$work/bands.json" "$twinscope" fleet bands "$work/fleet" --by work.done --json)"
+    put "starts" "fleet bands" "s" "$wall"
+    truth=$(awk '{ n += $2 } END { print n }' "$work/truth")
+    put "starts" "starts at the eighth place" "of $count" "$truth"
+    found=$(python3 - "$work" <<'PY'
+import json, sys
+group = json.load(open(sys.argv[1] + "/bands.json"))["groups"][0]
+truth = dict(line.split() for line in open(sys.argv[1] + "/truth"))
+bandings = group["bandings"]
+if not bandings:
+    print("0 0 nothing -")
+else:
+    of = dict(zip((r["run"] for r in group["recordings"]), bandings[0]["of"]))
+    right = sum((of[name] == 0) == (fast == "1") for name, fast in truth.items() if of[name] is not None)
+    most = bandings[0]["separated"][0]["functions_at_most"]
+    print(len(bandings[0]["bands"]), right, bandings[0]["since"]["decides"], 100 * most["by"] if most else "-")
+PY
+)
+    read -r bands right decides most <<<"$found"
+    put "starts" "bands found" "" "$bands"
+    put "starts" "starts in the band that the program's own place says" "of $count" "$right"
+    put "starts" "what decides the band" "" "$decides"
+    put "starts" "no function differs by more than" "points" "$most"
+}
+
+scale() {
+    local hosts wall cpu memory
+    for hosts in 500 5000 10000; do
+        rm -rf "$work/many"
+        "$synthetic" "$work/many" --hosts "$hosts" --metrics 1200
+        read -r wall cpu memory <<<"$(timed /dev/null "$twinscope" fleet bands "$work/many" --json)"
+        put "$hosts hosts of 1,200 metrics" "fleet bands with what separates them" "s" "$wall"
+        put "$hosts hosts of 1,200 metrics" "the same" "s CPU" "$cpu"
+        put "$hosts hosts of 1,200 metrics" "memory at most" "MiB" "$memory"
+    done
+}
+
+for part in "${parts[@]}"; do
+    case $part in
+        starts | scale) "$part" ;;
+        *) sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' "$0" >&2 && exit 2 ;;
+    esac
+done
