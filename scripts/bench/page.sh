@@ -139,6 +139,12 @@ turns|*|difference|0.1
 turns|*|connections, difference|1
 turns|nginx under wrk|loss by CPU time|1.5
 turns|nginx under wrk, --exact|a turn|120
+fleet|starts|fleet add, a recording|60
+fleet|starts|summary of a recording|60
+fleet|500 hosts of 1,200 metrics|fleet bands with what separates them|1
+fleet|5000 hosts of 1,200 metrics|fleet bands with what separates them|10
+fleet|5000 hosts of 1,200 metrics|memory at most|1024
+fleet|10000 hosts of 1,200 metrics|fleet bands with what separates them|25
 report|report|time|1
 report|report|page|3
 report|report|first screen|1000
