@@ -216,7 +216,7 @@ fn shown(e: &Explanation) -> Vec<(State, PerSide<f64>, f64)> {
     e.ledger.iter().filter(worth).map(|(state, times, share)| (*state, *times, share.value)).collect()
 }
 
-fn print(e: &Explanation) {
+pub(crate) fn print(e: &Explanation) {
     println!("{}\n", text::clean(&e.verdict));
     let alone = e.outcome == Outcome::Alone;
     let unit = e.unit.name();
@@ -340,7 +340,7 @@ fn escaped(text: &str) -> String {
     out
 }
 
-fn markdown(e: &Explanation) -> String {
+pub(crate) fn markdown(e: &Explanation) -> String {
     use std::fmt::Write;
     let mut out = format!("**{}**\n", escaped(&e.verdict));
     let alone = e.outcome == Outcome::Alone;

@@ -239,7 +239,8 @@ docs/tune.md describes the file and how it is judged, docs/tune-json.md the JSON
     /// Many hosts: reduce recordings to summaries, and ask which bands hosts fall into and what separates these
     #[command(after_help = "Examples:
   twinscope fleet add fleet/ recordings/                 reduce recordings, each once
-  twinscope fleet bands fleet/                           how many bands, and which host is in which
+  twinscope fleet bands fleet/                           how many bands, which host is in which, what separates them
+  twinscope fleet explain fleet/                         why one band is slower
 
 docs/fleet.md says how it is done, docs/fleet-format.md describes the folder.")]
     Fleet(fleet::Fleet),

@@ -128,7 +128,7 @@ fn one(
                     Added::Known
                 } else {
                     id = Some(own);
-                    match summary::reduce(run, &file.display().to_string(), choice, comparer, &mut rows) {
+                    match summary::reduce(run, &whole_path(file), choice, comparer, &mut rows) {
                         Ok(()) => {
                             let damage = run.recording.damage().iter().map(ToString::to_string).collect();
                             Added::Reduced { damage }
@@ -157,6 +157,11 @@ fn one(
         shared.write(folder);
     }
     shared.error.is_none()
+}
+
+/// Where a file is, whatever folder the program is called in later.
+fn whole_path(file: &Path) -> String {
+    std::path::absolute(file).map_or_else(|_| file.display().to_string(), |path| path.display().to_string())
 }
 
 impl Shared {

@@ -98,6 +98,44 @@ pub struct Group {
     pub facts: Vec<Fact>,
 }
 
+impl Group {
+    /// The metric that names a banding, with what it says.
+    pub fn named(&self, banding: &Banding) -> Option<(&Asked, &Found)> {
+        let asked = self.asked.get(*banding.metrics.first()?)?;
+        Some((asked, asked.found.as_ref()?))
+    }
+
+    /// The recordings of a band that lie nearest to its middle, at most so many; those that may belong to another are left out.
+    pub fn middle(&self, banding: &Banding, band: usize, most: usize) -> Vec<usize> {
+        let Some((asked, found)) = self.named(banding) else { return Vec::new() };
+        let of = banding.order.get(band).and_then(|band| found.bands.get(*band));
+        let middle = of.map_or(f64::NAN, |band| band.middle);
+        let value = |at: &usize| asked.metric.mean.get(*at).copied().unwrap_or(f64::NAN);
+        let mut members: Vec<usize> = of.map_or(&[][..], |band| &band.members).to_vec();
+        members.retain(|at| !found.undecided.contains(at) && value(at).is_finite());
+        members.sort_by(|a, b| (value(a) - middle).abs().total_cmp(&(value(b) - middle).abs()).then(a.cmp(b)));
+        members.truncate(most);
+        members
+    }
+
+    /// The slow and the fast band of a banding, by the pace where that is known, else the last and the first.
+    pub fn slow_and_fast(&self, banding: &Banding) -> Option<(usize, usize)> {
+        let last = banding.order.len().checked_sub(1).filter(|last| *last > 0)?;
+        let pace = self.asked.iter().map(|asked| &asked.metric).chain(&self.metrics).find(|m| &*m.key.metric == DONE);
+        let mean = |band: usize| {
+            let of = banding.of.iter().zip(&pace?.mean).filter(|(of, pace)| **of == Some(band) && pace.is_finite());
+            let (sum, n) = of.fold((0.0, 0.0), |(sum, n), (_, pace)| (sum + pace, n + 1.0));
+            (n > 0.0).then_some(sum / n)
+        };
+        let mut paces: Vec<(usize, f64)> = (0..=last).filter_map(|band| Some((band, mean(band)?))).collect();
+        paces.sort_by(|a, b| a.1.total_cmp(&b.1));
+        match paces.as_slice() {
+            [slow, .., fast] if paces.len() == banding.order.len() => Some((slow.0, fast.0)),
+            _ => Some((last, 0)),
+        }
+    }
+}
+
 /// What the fleet answers.
 #[derive(Debug)]
 pub struct Answer {

@@ -86,7 +86,7 @@ pub(super) fn recordings(number: usize) -> String {
 }
 
 /// The recordings that a word of the command line names, those of a folder in the order of their names.
-fn gather(path: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
+pub(super) fn gather(path: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
     if let Some(list) = path.to_str().and_then(|text| text.strip_prefix('@')) {
         let text = std::fs::read_to_string(list).with_context(|| list.to_owned())?;
         for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {

@@ -7,7 +7,7 @@ use crate::text::{self, clean};
 use ::fleet::statistics::bands::{Band, Found};
 use ::fleet::{Answer, Asked, Banding, Folder, Group, Question};
 use anyhow::Result;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use query::{human, times};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -15,12 +15,12 @@ use std::path::PathBuf;
 /// Hosts named in a line.
 const NAMED: usize = 8;
 
-/// Show which bands hosts fall into.
+/// What is asked of a fleet: shared by `bands` and `explain`.
 #[derive(Args, Debug)]
-pub struct Bands {
+pub(super) struct Asking {
     /// The folder of summaries
     #[arg(value_name = "FLEET")]
-    folder: PathBuf,
+    pub(super) folder: PathBuf,
 
     /// The metric to divide by: NAME, NAME{label=value}, with `per operation` or `per second` behind it where there are
     /// both; may be given several times, the first counts most. `any` asks all metrics, and finds less. Without it: the
@@ -34,7 +34,67 @@ pub struct Bands {
 
     /// Look within each value of this fact, such as cpu.model
     #[arg(long, value_name = "FACT")]
-    within: Option<String>,
+    pub(super) within: Option<String>,
+
+    /// Exit with 4 if there are bands, or a stray; may be given several times
+    #[arg(long, value_name = "CONDITION")]
+    fail_on: Vec<Condition>,
+}
+
+/// When the exit code is 4.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Condition {
+    /// There is more than one band
+    Bands,
+    /// A single host lies far from all others
+    Stray,
+}
+
+/// Reads LABEL=VALUE.
+fn pair(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("expected LABEL=VALUE")?;
+    Ok((name.trim().to_owned(), value.trim().to_owned()))
+}
+
+impl Asking {
+    /// Asks.
+    pub(super) fn ask(&self) -> Result<Answer> {
+        let folder = Folder::open(&self.folder)?;
+        let any = self.by.iter().any(|by| by == "any");
+        let question = Question {
+            by: if any { Vec::new() } else { self.by.clone() },
+            any,
+            labels: self.labels.clone(),
+            within: self.within.clone(),
+        };
+        let fleet = ::fleet::Fleet::load(&folder, &question.labels)?;
+        Ok(::fleet::ask(fleet, &question)?)
+    }
+
+    /// The exit code, where a condition holds that is to fail; which it is goes to standard error.
+    pub(super) fn failed(&self, answer: &Answer) -> Option<u8> {
+        let holds = |condition: &&Condition| match condition {
+            Condition::Bands => answer.groups.iter().any(|group| !group.bandings.is_empty()),
+            Condition::Stray => {
+                let found =
+                    answer.groups.iter().flat_map(|group| &group.asked).filter_map(|asked| asked.found.as_ref());
+                found.into_iter().any(|found| !found.strays.is_empty())
+            }
+        };
+        let what = match self.fail_on.iter().find(holds)? {
+            Condition::Bands => "there are bands",
+            Condition::Stray => "there are strays",
+        };
+        eprintln!("twinscope: --fail-on: {what}");
+        Some(4)
+    }
+}
+
+/// Show which bands hosts fall into.
+#[derive(Args, Debug)]
+pub struct Bands {
+    #[command(flatten)]
+    asking: Asking,
 
     /// Show all that separates the bands, not only the first
     #[arg(short, long)]
@@ -49,31 +109,21 @@ pub struct Bands {
     markdown: bool,
 }
 
-/// Reads LABEL=VALUE.
-fn pair(text: &str) -> Result<(String, String), String> {
-    let (name, value) = text.split_once('=').ok_or("expected LABEL=VALUE")?;
-    Ok((name.trim().to_owned(), value.trim().to_owned()))
-}
-
 /// Asks and prints. Exit code 3 where a part of the folder could not be read.
 pub fn bands(options: &Bands) -> Result<u8> {
-    let folder = Folder::open(&options.folder)?;
-    let any = options.by.iter().any(|by| by == "any");
-    let question = Question {
-        by: if any { Vec::new() } else { options.by.clone() },
-        any,
-        labels: options.labels.clone(),
-        within: options.within.clone(),
-    };
-    let fleet = ::fleet::Fleet::load(&folder, &question.labels)?;
-    let answer = ::fleet::ask(fleet, &question)?;
+    let answer = options.asking.ask()?;
     if options.json {
-        let groups: Vec<Value> = answer.groups.iter().map(group_json).collect();
-        println!("{}", serde_json::to_string_pretty(&json!({ "groups": groups }))?);
+        println!("{}", serde_json::to_string_pretty(&answer_json(&answer))?);
     } else {
         print(&answer, options);
     }
-    Ok(say_damage(&answer.damage))
+    let damaged = say_damage(&answer.damage);
+    Ok(options.asking.failed(&answer).unwrap_or(damaged))
+}
+
+/// What the fleet answers, as JSON.
+pub(super) fn answer_json(answer: &Answer) -> Value {
+    json!({ "groups": answer.groups.iter().map(group_json).collect::<Vec<_>>() })
 }
 
 fn print(answer: &Answer, options: &Bands) {
@@ -81,7 +131,7 @@ fn print(answer: &Answer, options: &Bands) {
         if at > 0 {
             println!();
         }
-        if let (Some(fact), Some(value)) = (&options.within, &group.within) {
+        if let (Some(fact), Some(value)) = (&options.asking.within, &group.within) {
             let mark = if options.markdown { "## " } else { "" };
             println!("{mark}{} = {}", clean(fact), clean(value));
         }
@@ -92,12 +142,6 @@ fn print(answer: &Answer, options: &Bands) {
             print_banding(group, banding, options);
         }
     }
-}
-
-/// The metric that names a banding, with what it says.
-fn named<'a>(group: &'a Group, banding: &Banding) -> Option<(&'a Asked, &'a Found)> {
-    let asked = group.asked.get(*banding.metrics.first()?)?;
-    Some((asked, asked.found.as_ref()?))
 }
 
 /// The bands of a banding in its order, best first.
@@ -122,28 +166,43 @@ fn apart(asked: &Asked, one: &Band, other: &Band) -> String {
     }
 }
 
-fn print_banding(group: &Group, banding: &Banding, options: &Bands) {
-    let Some((asked, found)) = named(group, banding) else { return };
+/// The banding in a sentence or three.
+pub(super) fn headline(group: &Group, banding: &Banding) -> Vec<String> {
+    let Some((asked, found)) = group.named(banding) else { return Vec::new() };
     let ordered: Vec<&Band> = in_order(found, banding).collect();
-    let (Some(first), Some(last)) = (ordered.first(), ordered.last()) else { return };
+    let (Some(first), Some(last)) = (ordered.first(), ordered.last()) else { return Vec::new() };
     let (name, unit) = (clean(&asked.metric.key.to_string()), asked.metric.unit());
     let facts: Vec<String> = banding.facts.iter().map(|(c, n)| clean(&format!("{c}.{n}"))).collect();
-    let mark = if options.markdown { "**" } else { "" };
+    let mut lines = Vec::new();
     if !facts.is_empty() {
-        println!("{mark}The bands are the values of {}.{mark}", some(&facts));
+        lines.push(format!("The bands are the values of {}.", some(&facts)));
     }
-    println!(
-        "{mark}{} bands by {name}: {} at {}, {} at {}: {}; p = {:.3}.{mark}",
+    lines.push(format!(
+        "{} bands by {name}: {} at {}, {} at {}: {}; p = {:.3}.",
         found.bands.len(),
         share(first),
         human(first.middle, unit),
-        if ordered.len() == 2 { "the others".to_owned() } else { "the last".to_owned() },
+        if ordered.len() == 2 { "the others" } else { "the last" },
         human(last.middle, unit),
         apart(asked, last, first),
         banding.p
-    );
+    ));
     if let Some(lost) = banding.lost.filter(|lost| *lost >= 0.005) {
-        println!("At the pace of the best band the fleet would take {:.0} % less time for its work.", 100.0 * lost);
+        lines.push(format!(
+            "At the pace of the best band the fleet would take {:.0} % less time for its work.",
+            100.0 * lost
+        ));
+    }
+    lines
+}
+
+fn print_banding(group: &Group, banding: &Banding, options: &Bands) {
+    let Some((asked, found)) = group.named(banding) else { return };
+    let ordered: Vec<&Band> = in_order(found, banding).collect();
+    let unit = asked.metric.unit();
+    let mark = if options.markdown { "**" } else { "" };
+    for line in headline(group, banding) {
+        println!("{mark}{line}{mark}");
     }
     println!();
     let mut out = text::table(&["band", "of all", "middle", "from", "to"], &[true, false, true, true, true]);
@@ -217,7 +276,7 @@ fn strays(group: &Group, found: &Found) {
 }
 
 /// A fleet without bands: what it would have shown.
-fn none(group: &Group) {
+pub(super) fn none(group: &Group) {
     let asked: Vec<&Asked> = group.asked.iter().filter(|asked| asked.found.is_some()).collect();
     if asked.is_empty() {
         let why = match group.recordings.len() {
@@ -278,7 +337,7 @@ fn group_json(group: &Group) -> Value {
 }
 
 fn banding_json(group: &Group, banding: &Banding) -> Option<Value> {
-    let (asked, found) = named(group, banding)?;
+    let (asked, found) = group.named(banding)?;
     let bands: Vec<Value> = in_order(found, banding)
         .map(|band| {
             json!({

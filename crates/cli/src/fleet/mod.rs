@@ -2,6 +2,7 @@
 
 mod add;
 mod bands;
+mod explain;
 mod info;
 mod separated;
 mod sql;
@@ -37,6 +38,11 @@ A recording that is there already is passed over: the same command again goes on
   twinscope fleet bands fleet/ --by 'process.run_wait{comm=server}' --where zone=a
   twinscope fleet bands fleet/ --within cpu.model --json")]
     Bands(bands::Bands),
+    /// Explain why one band is slower than another, with some recordings of each as repeats
+    #[command(after_help = "Examples:
+  twinscope fleet explain fleet/
+  twinscope fleet explain fleet/ --recordings downloads/ --markdown >> ticket.md")]
+    Explain(Box<explain::Explain>),
     /// Query a folder of summaries with SQL
     #[command(after_help = "Examples:
   twinscope fleet sql fleet/ .schema
@@ -51,6 +57,7 @@ pub fn fleet(options: &Fleet) -> Result<u8> {
         What::Add(options) => add::add(options),
         What::Info(options) => info::info(options),
         What::Bands(options) => bands::bands(options),
+        What::Explain(options) => explain::explain(options),
         What::Sql(options) => sql::sql(options),
     }
 }

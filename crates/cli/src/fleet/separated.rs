@@ -14,6 +14,9 @@ use serde_json::{Value, json};
 /// Lines shown unless all are asked for.
 const FIRST: usize = 12;
 
+/// Facts and metrics named where a line must do.
+const BRIEF: usize = 3;
+
 /// A value of a fact is shown up to so many characters.
 const LONGEST: usize = 40;
 
@@ -71,6 +74,22 @@ pub(super) fn print(group: &Group, banding: &Banding, of: &Separated, all: bool)
             rule.hosts,
             rule.without
         );
+    }
+    not(group, of);
+}
+
+/// What separates one band, in a line or two.
+pub(super) fn brief(group: &Group, of: &Separated) {
+    let facts = of.facts.listed.iter().filter_map(|difference| {
+        let fact = group.facts.get(difference.fact)?;
+        Some(format!("{}.{} = {}", fact.name.0, fact.name.1, text::cut(&difference.value, LONGEST)))
+    });
+    let lines = of.lines.iter().map(|line| line_name(group, line.metric));
+    let first: Vec<String> = facts.take(BRIEF).chain(lines.take(BRIEF)).map(|name| clean(&name)).collect();
+    let all = of.facts.listed.len() + of.lines.len();
+    let more = if all > first.len() { format!(", and {} more", all - first.len()) } else { String::new() };
+    if !first.is_empty() {
+        println!("What separates band {}: {}{more}.", of.band + 1, first.join(", "));
     }
     not(group, of);
 }

@@ -8,6 +8,7 @@ mod disk;
 mod doctor;
 mod explain;
 mod flame;
+mod fleet;
 mod footprint;
 mod hostile;
 mod instructions;
