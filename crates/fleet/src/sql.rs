@@ -85,7 +85,8 @@ fn plain(error: &rusqlite::Error) -> Error {
         rusqlite::Error::SqlInputError { msg, .. } | rusqlite::Error::SqliteFailure(_, Some(msg)) => msg.clone(),
         other => other.to_string(),
     };
-    let only_reads = why.starts_with("not authorized") || why.starts_with("attempt to write");
+    let writes = ["not authorized", "authorization", "attempt to write"].iter().any(|words| why.starts_with(words));
+    let only_reads = writes || why.ends_with(" may not be modified");
     if only_reads {
         return Error::Sql { why: "it only reads: it answers select statements".into(), hint: String::new() };
     }

@@ -86,7 +86,7 @@ fn hosts_fall_into_bands_and_a_fact_is_what_they_are() {
 
     // Within a zone there are no bands, and it is said which there would have been.
     let within = folder.expect(0, ["fleet", "bands", "fleet", "--within", "platform.zone"]);
-    assert!(within.stdout.contains("platform.zone = b\nNo bands among 28 recordings"), "{within}");
+    assert!(within.stdout.contains("platform.zone = b\nNo bands among 32 recordings"), "{within}");
     folder.expect(4, ["fleet", "bands", "fleet", "--fail-on", "bands"]);
     folder.expect(0, ["fleet", "bands", "fleet", "--fail-on", "stray"]);
 
