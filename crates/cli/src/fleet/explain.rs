@@ -43,7 +43,7 @@ pub struct Explain {
     markdown: bool,
 }
 
-/// Explains and prints. Exit code 3 where a part of the folder or of a recording could not be read.
+/// Explains and prints. Exit code 3 where a part of the folder or of a recording could not be read, or no cause can be looked for.
 pub fn explain(options: &Explain) -> Result<u8> {
     let answer = options.asking.ask()?;
     let mut damaged = say_damage(&answer.damage);
@@ -59,13 +59,24 @@ pub fn explain(options: &Explain) -> Result<u8> {
             explanations.push(None);
             continue;
         };
-        let (explanation, sides) = of_banding(group, banding, options)?;
+        if !options.json {
+            say_bands(group, banding, options.markdown);
+        }
+        let (explanation, sides) = match of_banding(group, banding, options) {
+            Ok(explained) => explained,
+            Err(error) => {
+                damaged = 3;
+                eprintln!("twinscope: no cause can be looked for: {}", clean(&format!("{error:#}")));
+                explanations.push(None);
+                continue;
+            }
+        };
         for damage in &explanation.damage {
             damaged = 3;
             eprintln!("twinscope: {}", clean(damage));
         }
         if !options.json {
-            print(group, banding, &explanation, &sides, options.markdown);
+            print(group, &explanation, &sides, options.markdown);
         }
         explanations.push(Some(explanation));
     }
@@ -117,7 +128,8 @@ fn find(file: &Path, below: Option<&Path>) -> Result<PathBuf> {
     }
 }
 
-fn print(group: &Group, banding: &Banding, explanation: &Explanation, sides: &Sides, markdown: bool) {
+/// The bands, since when, and what separates them in a line.
+fn say_bands(group: &Group, banding: &Banding, markdown: bool) {
     let mark = if markdown { "**" } else { "" };
     for line in headline(group, banding) {
         println!("{mark}{line}{mark}");
@@ -126,6 +138,9 @@ fn print(group: &Group, banding: &Banding, explanation: &Explanation, sides: &Si
     for of in &banding.separated {
         separated::brief(group, of);
     }
+}
+
+fn print(group: &Group, explanation: &Explanation, sides: &Sides, markdown: bool) {
     let [slow, fast] =
         sides.each_ref().map(|side| side.iter().map(|at| name(group, *at)).collect::<Vec<_>>().join(", "));
     println!("\nThe slow band ({slow}) against the fast one ({fast}):\n");
