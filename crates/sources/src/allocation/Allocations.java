@@ -58,11 +58,12 @@ public final class Allocations {
                     if (wait > 1_000_000) try { Thread.sleep(wait / 1_000_000); } catch (InterruptedException e) { return; }
                 }
                 done.countDown();
-                try { Thread.sleep(3_000); } catch (InterruptedException e) { return; }
+                try { Thread.sleep(7_000); } catch (InterruptedException e) { return; }
             }, "worker-" + t);
             worker.start();
         }
         done.await();
-        Thread.sleep(2_500);
+        // An idle JVM is looked at every five seconds: what its threads say of themselves at the end is to be seen.
+        Thread.sleep(6_500);
     }
 }
