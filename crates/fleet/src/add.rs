@@ -9,9 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Rows of so many bytes are written as a part: what is added in one go is in few files, and little is held in memory. A part of metrics is a
-/// quarter of it on disk.
-const PART_BYTES: usize = 96 << 20;
+/// Rows of so many bytes are written as a part, some 140 recordings: what is added in one go is in few files, and little is held in memory.
+const PART_BYTES: usize = 32 << 20;
 
 /// What became of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,6 +6,8 @@ use crate::{declared, pack};
 use model::{Bucket, Chart, ChartKind, Column, Den, Derived, Kind, Page, Shape, Table, Type, intern};
 use rusqlite::Connection;
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// One row of the list of segments, without its blobs.
 #[derive(Clone, Copy, Debug)]
@@ -232,8 +234,18 @@ pub(crate) fn encode(table: &Table) -> Vec<u8> {
     serde_json::to_vec(&text).unwrap_or_default()
 }
 
-/// Reads a declaration back.
+/// Reads a declaration back. Equal ones are one: whoever opens thousands of recordings holds the declarations of one.
 pub(crate) fn decode(bytes: &[u8]) -> Result<&'static Table, String> {
+    static KNOWN: OnceLock<Mutex<HashMap<Vec<u8>, &'static Table>>> = OnceLock::new();
+    let known = || KNOWN.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(table) = known().get(bytes) {
+        return Ok(table);
+    }
+    let table = read(bytes)?;
+    Ok(known().entry(bytes.to_vec()).or_insert(table))
+}
+
+fn read(bytes: &[u8]) -> Result<&'static Table, String> {
     let text: TableText = serde_json::from_slice(bytes).map_err(|e| e.to_string())?;
     if text.columns.len() > 10_000 {
         return Err(format!("{} columns", text.columns.len()));
