@@ -25,7 +25,7 @@ timed() {
 }
 
 starts() {
-    local count=${STARTS:-64} i wall cpu memory truth found
+    local count=${STARTS:-64} i wall many cpu memory truth found
     mkdir "$work/starts"
     for i in $(seq "$count"); do
         "$twinscope" record -q -o "$work/starts/s$i.twin" --name "s$i" --throughput '^done ([0-9]+)' -i 200ms -- \
@@ -37,6 +37,22 @@ starts() {
     put "starts" "summary of a recording" "KB" "$(($(du -sb "$work/fleet" | cut -f1) / count / 1000))"
     read -r wall cpu memory <<<"$(timed "$work/bands.json" "$twinscope" fleet bands "$work/fleet" --by work.done --json)"
     put "starts" "fleet bands" "s" "$wall"
+    # As many recordings as hosts of a large fleet have: the same ones under other names.
+    python3 - "$work" "$count" <<'PY'
+import os, shutil, sqlite3, sys
+work, count = sys.argv[1], int(sys.argv[2])
+os.mkdir(work + "/many")
+for i in range(1000):
+    copy = f"{work}/many/h{i}.twin"
+    shutil.copy(f"{work}/starts/s{i % count + 1}.twin", copy)
+    with sqlite3.connect(copy) as db:
+        db.execute("update manifest set value = ? where key = 'host'", (f'"host{i:04}"',))
+    db.close()
+PY
+    read -r many cpu memory <<<"$(timed /dev/null "$twinscope" fleet add "$work/manyfleet" "$work/many")"
+    put "1000 recordings" "fleet add" "s" "$many"
+    put "1000 recordings" "memory at most" "MiB" "$memory"
+    rm -rf "$work/many" "$work/manyfleet"
     truth=$(awk '{ n += $2 } END { print n }' "$work/truth")
     put "starts" "starts at the eighth place" "of $count" "$truth"
     found=$(python3 - "$work" <<'PY'

@@ -141,6 +141,8 @@ turns|nginx under wrk|loss by CPU time|1.5
 turns|nginx under wrk, --exact|a turn|120
 fleet|starts|fleet add, a recording|60
 fleet|starts|summary of a recording|60
+fleet|1000 recordings|fleet add|60
+fleet|1000 recordings|memory at most|300
 fleet|500 hosts of 1,200 metrics|fleet bands with what separates them|1
 fleet|5000 hosts of 1,200 metrics|fleet bands with what separates them|10
 fleet|5000 hosts of 1,200 metrics|memory at most|1024
