@@ -34,12 +34,12 @@ pub struct Line {
     pub with: Vec<(usize, Of)>,
 }
 
-/// A function that differs, or that could.
+/// A function that differs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlaceLine {
-    /// Place of the function among all of the fleet; whether it is its total share, else its own.
-    pub place: (usize, bool),
-    /// How it differs.
+    /// Place of the function among all of the fleet.
+    pub place: usize,
+    /// How its own share differs.
     pub difference: Difference,
 }
 
@@ -170,7 +170,7 @@ fn places_of(places: &[Place], sides: &[Option<bool>]) -> (Vec<PlaceLine>, Optio
     let lines: Vec<PlaceLine> = found
         .listed
         .iter()
-        .map(|difference| PlaceLine { place: (difference.metric, false), difference: difference.clone() })
+        .map(|difference| PlaceLine { place: difference.metric, difference: difference.clone() })
         .collect();
     let at_most = alike::at_most(&slices, sides, true).filter(|_| lines.is_empty());
     (lines, at_most.map(|most| (most.by, most.metric)))

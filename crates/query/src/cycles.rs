@@ -94,22 +94,6 @@ fn function(frame: Option<&Frame>) -> Function {
 mod tests {
     use super::*;
     use crate::{Session, testing};
-    use model::{Column, Table, Unit};
-
-    static COUNTED: Table = Table::wide(
-        TABLE,
-        "samples by counters",
-        &[
-            Column::number("pid", "process"),
-            Column::label("comm", "its name"),
-            Column::number("stack", "stack"),
-            Column::gauge("cycles", Unit::None, "cycles"),
-            Column::gauge("cycle_samples", Unit::None, "samples"),
-            Column::gauge("instructions", Unit::None, "instructions"),
-            Column::gauge("instruction_samples", Unit::None, "samples"),
-        ],
-    )
-    .of_events();
 
     /// `work` in two places of the code, `wait` in which no instruction was sampled, the kernel; and what has no stack.
     fn run_of_three() -> Run {
@@ -126,7 +110,7 @@ mod tests {
             0 2 work /bin/app - 20 - native
             0 3 wait /bin/app - 32 - native
             0 4 do_work [kernel] - 48 - kernel";
-        testing::run("a", &[(&COUNTED, counted), (&testing::STACK, stack), (&testing::FRAME, frame)])
+        testing::run("a", &[(&testing::COUNTED, counted), (&testing::STACK, stack), (&testing::FRAME, frame)])
     }
 
     fn of<'a>(all: &'a HashMap<Function, Cycles>, name: &str) -> &'a Cycles {

@@ -43,6 +43,22 @@ pub static THREADS: Table = Table::wide(
 )
 .from_zero();
 
+/// Samples by counters.
+pub static COUNTED: Table = Table::wide(
+    "counted_sample",
+    "samples by counters",
+    &[
+        Column::number("pid", "process"),
+        Column::label("comm", "its name"),
+        Column::number("stack", "stack"),
+        Column::gauge("cycles", Unit::None, "cycles"),
+        Column::gauge("cycle_samples", Unit::None, "samples"),
+        Column::gauge("instructions", Unit::None, "instructions"),
+        Column::gauge("instruction_samples", Unit::None, "samples"),
+    ],
+)
+.of_events();
+
 /// A wide table with a number for a label, counters, a gauge that folds to its mean, and derived metrics.
 pub static CPU: Table = Table::wide(
     "cpu",

@@ -214,23 +214,8 @@ fn spark(points: &[(f64, f64)]) -> Vec<Option<f64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{Column, Table, Unit};
+    use model::Table;
     use query::testing;
-
-    static COUNTED: Table = Table::wide(
-        "counted_sample",
-        "samples by counters",
-        &[
-            Column::number("pid", "process"),
-            Column::label("comm", "its name"),
-            Column::number("stack", "stack"),
-            Column::gauge("cycles", Unit::None, "cycles"),
-            Column::gauge("cycle_samples", Unit::None, "samples"),
-            Column::gauge("instructions", Unit::None, "instructions"),
-            Column::gauge("instruction_samples", Unit::None, "samples"),
-        ],
-    )
-    .of_events();
 
     /// A program in a folder: `work` and `wait`, and another function for the few samples that are left.
     fn sampled(name: &str, work: [u64; 2], wait: [u64; 2]) -> Run {
@@ -247,7 +232,7 @@ mod tests {
         );
         let stack = "t number parent frame\n0 1 - 1\n0 2 - 2\n0 3 - 3";
         let tables: [(&'static Table, &str); 3] =
-            [(&COUNTED, &counted), (&testing::STACK, stack), (&testing::FRAME, &frame)];
+            [(&testing::COUNTED, &counted), (&testing::STACK, stack), (&testing::FRAME, &frame)];
         testing::run(name, &tables)
     }
 

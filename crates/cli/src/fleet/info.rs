@@ -77,7 +77,8 @@ pub fn info(options: &Info) -> Result<u8> {
         return Ok(say_damage(&damage));
     }
     let per = if ids > 0 { format!(", {} each", human(bytes as f64 / ids as f64, "B")) } else { String::new() };
-    println!("{} of {} hosts, {}{per}", recordings(ids), hosts.len(), human(bytes as f64, "B"));
+    let of = if hosts.len() == 1 { "one host".to_owned() } else { format!("{} hosts", hosts.len()) };
+    println!("{} of {of}, {}{per}", recordings(ids), human(bytes as f64, "B"));
     if ids > 0 {
         println!("begun from {} to {}", utc(first), utc(last));
     }

@@ -159,7 +159,7 @@ fn places(group: &Group, of: &Separated, all: bool, others: &str) {
     let band = format!("band {}", of.band + 1);
     let mut out = text::table(&["function", "state", &band, others, "tells apart"], &[false, false, true, true, true]);
     for line in of.places.iter().take(most) {
-        let Some(place) = group.places.get(line.place.0) else { continue };
+        let Some(place) = group.places.get(line.place) else { continue };
         let difference = &line.difference;
         out.add_row([
             clean(&place.function),
@@ -302,7 +302,7 @@ pub(super) fn json(group: &Group, of: &Separated) -> Value {
         .places
         .iter()
         .filter_map(|line| {
-            let place = group.places.get(line.place.0)?;
+            let place = group.places.get(line.place)?;
             Some(json!({
                 "function": &*place.function, "module": &*place.module, "state": &*place.state,
                 "difference": difference(&line.difference),
