@@ -99,6 +99,31 @@ pub(in super::super) struct Access {
     pub registers: Option<Box<[u64; Register::GENERAL]>>,
 }
 
+impl Access {
+    /// One that nothing was seen of yet: of this thread, by the code of `stack`, that reads, writes, does both in one step.
+    fn new(thread: &Busy, stack: i64, text: &str, [reads, writes, atomic]: [bool; 3]) -> Access {
+        Access {
+            pid: thread.pid,
+            thread: Arc::clone(&thread.thread),
+            comm: Arc::clone(&thread.comm),
+            stack,
+            text: text.into(),
+            reads,
+            writes,
+            atomic,
+            waited: 0,
+            wait: 0,
+            seen: 0,
+            between: None,
+            hits: 0,
+            armed: 0,
+            sampled: Sampled::default(),
+            base: None,
+            registers: None,
+        }
+    }
+}
+
 /// A line that several threads use.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Line {
@@ -226,23 +251,13 @@ impl Lines {
         let code = instruction.address.wrapping_add(found.bias);
         let key = Key { tid: of.thread.tid, code, offset: address % LINE, size: memory.size };
         let access = line.accesses.entry(key).or_insert_with(|| Access {
-            pid: of.thread.pid,
-            thread: Arc::clone(&of.thread.thread),
-            comm: Arc::clone(&of.thread.comm),
-            stack: stacks.site(of.thread.pid, code).0,
-            text: instruction.text.as_str().into(),
-            reads: memory.reads,
-            writes: memory.writes,
-            atomic: instruction.work == Work::Atomic,
-            waited: 0,
-            wait: 0,
-            seen: 0,
-            between: None,
-            hits: 0,
-            armed: 0,
-            sampled: Sampled::default(),
             base: touch.base.and_then(|(register, value)| Some((register.column()? as u8, value))),
-            registers: None,
+            ..Access::new(
+                of.thread,
+                stacks.site(of.thread.pid, code).0,
+                &instruction.text,
+                [memory.reads, memory.writes, instruction.work == Work::Atomic],
+            )
         });
         if waited {
             access.registers.get_or_insert_with(|| Box::new(sample.registers));
@@ -270,25 +285,10 @@ impl Lines {
             let text = instruction.map_or("", |instruction| instruction.text.as_str());
             let key = Key { tid: thread.tid, code, offset: address % LINE, size: size.unwrap_or(0) };
             let line = self.line(whose, place, thread.pid, address);
-            let access = line.accesses.entry(key).or_insert_with(|| Access {
-                pid: thread.pid,
-                thread: Arc::clone(&thread.thread),
-                comm: Arc::clone(&thread.comm),
-                stack,
-                text: text.into(),
-                reads: of.reads,
-                writes: of.writes,
-                atomic: of.atomic,
-                waited: 0,
-                wait: 0,
-                seen: 0,
-                between: None,
-                hits: 0,
-                armed: 0,
-                sampled: Sampled::default(),
-                base: None,
-                registers: None,
-            });
+            let access = line
+                .accesses
+                .entry(key)
+                .or_insert_with(|| Access::new(thread, stack, text, [of.reads, of.writes, of.atomic]));
             access.sampled.add(of);
         }
         self.forget();
