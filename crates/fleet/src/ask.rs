@@ -1,11 +1,12 @@
 //! Which bands the recordings of a fleet fall into: the metrics that are asked, the statistics' answer, and what it means for the fleet — how much
 //! time the slow bands lose, and whether a fact divides the recordings as the bands do.
 
-use crate::loaded::{Fact, Fleet, Key, Metric, Place, Recording};
+use crate::loaded::{Course, Fact, Fleet, Key, Metric, Place, Recording};
 use crate::separate::{Material, Separated, separated};
 use crate::since::{Since, since};
 use crate::statistics::bands::{self, Ask, Found, Values};
 use crate::statistics::facts::{self, divides};
+use crate::straying::{self, Straying};
 use crate::summary::{CPU, DONE, STATES};
 use crate::{Damage, FolderError};
 use std::collections::BTreeMap;
@@ -77,6 +78,8 @@ pub struct Banding {
     pub separated: Vec<Separated>,
     /// Since when.
     pub since: Since,
+    /// By recording, the course of the metric that names it; empty where none was kept.
+    pub courses: Vec<Course>,
 }
 
 /// Recordings that were asked together.
@@ -96,6 +99,8 @@ pub struct Group {
     pub places: Vec<Place>,
     /// All facts.
     pub facts: Vec<Fact>,
+    /// Recordings that lie far from all others, and in what.
+    pub strays: Vec<Straying>,
 }
 
 impl Group {
@@ -271,6 +276,7 @@ fn group(
         let starts = fleet.starts()?;
         let when = since(of, &fleet.recordings, &courses, &starts);
         let mut banding = banding(found.metrics.clone(), found.adjusted, metric, of, when);
+        banding.courses = courses;
         banding.lost = pace.as_deref().and_then(|pace| lost(pace, &banding.of, banding.order.len()));
         banding.facts = dividing(&facts, &banding.of);
         let left_out: Vec<usize> = (0..all.len()).filter(|at| names.contains(&&all[*at].key)).collect();
@@ -282,14 +288,19 @@ fn group(
     }
     // Stable: of those that lose the same the first that was asked stands first.
     bandings.sort_by(|a, b| b.lost.unwrap_or(0.0).total_cmp(&a.lost.unwrap_or(0.0)));
-    let asked = metrics
+    let asked: Vec<Asked> = metrics
         .into_iter()
         .zip(spreads)
         .zip(answer.found)
         .map(|((metric, spread), found)| Asked { metric, spread, found })
         .collect();
+    let strays = match (straying::any(&asked), bandings.is_empty()) {
+        (false, _) => Vec::new(),
+        (true, false) => straying::straying(&asked, &all),
+        (true, true) => straying::straying(&asked, &fleet.metrics(None)?),
+    };
     let recordings = fleet.recordings.clone();
-    Ok(Group { within, recordings, asked, bandings, metrics: all, places, facts })
+    Ok(Group { within, recordings, asked, bandings, metrics: all, places, facts, strays })
 }
 
 /// Bands in their order, best first.
@@ -300,7 +311,17 @@ fn banding(metrics: Vec<usize>, p: f64, metric: &Metric, found: &Found, since: S
     }
     let place = |band: usize| order.iter().position(|b| *b == band);
     let of: Vec<Option<usize>> = found.of.iter().map(|band| band.and_then(place)).collect();
-    Banding { metrics, p, of, order, lost: None, facts: Vec::new(), separated: Vec::new(), since }
+    Banding {
+        metrics,
+        p,
+        of,
+        order,
+        lost: None,
+        facts: Vec::new(),
+        separated: Vec::new(),
+        since,
+        courses: Vec::new(),
+    }
 }
 
 /// The facts whose values divide the recordings as the bands do.

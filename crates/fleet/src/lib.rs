@@ -5,10 +5,12 @@ mod add;
 mod ask;
 pub mod folder;
 mod loaded;
+pub mod result;
 mod separate;
 mod since;
 pub mod sql;
 pub mod statistics;
+mod straying;
 pub mod summary;
 
 pub use add::{Added, Report, add};
@@ -17,3 +19,4 @@ pub use folder::{Damage, Folder, FolderError};
 pub use loaded::{Course, Declared, Fact, Fleet, Key, Metric, Place, Recording};
 pub use separate::{Line, Of, PlaceLine, Separated};
 pub use since::{OneHost, Since, Switch};
+pub use straying::{StrayLine, Straying};

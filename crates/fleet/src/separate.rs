@@ -155,7 +155,7 @@ pub fn separated(
 }
 
 /// What all of a host does per operation of the workload is what it does per second over the pace: it separates hosts wherever the pace does.
-fn is_of_host_per_operation(metric: &Metric) -> bool {
+pub(crate) fn is_of_host_per_operation(metric: &Metric) -> bool {
     metric.key.per_operation && !metric.key.labels.contains("\"comm\":") && !metric.key.metric.starts_with(WORKLOAD)
 }
 

@@ -1,21 +1,19 @@
 //! `twinscope fleet bands`: which bands a fleet falls into, as text, Markdown or JSON.
 
-use super::add::recordings;
 use super::info::say_damage;
 use super::separated;
 use crate::text::{self, clean};
-use ::fleet::statistics::bands::{Band, Found};
-use ::fleet::{Answer, Asked, Banding, Folder, Group, Question};
+use ::fleet::result::{FleetAnswer, FleetBanding, FleetGroup, FleetStraying, some};
+use ::fleet::{Answer, Folder, Question};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use query::{human, times};
-use serde_json::{Value, json};
+use query::human;
 use std::path::PathBuf;
 
-/// Hosts named in a line.
-const NAMED: usize = 8;
+/// Metrics named of a stray.
+const STRAYS_IN: usize = 3;
 
-/// What is asked of a fleet: shared by `bands` and `explain`.
+/// What is asked of a fleet: shared by `bands`, `explain` and `report`.
 #[derive(Args, Debug)]
 pub(super) struct Asking {
     /// The folder of summaries
@@ -113,20 +111,15 @@ pub struct Bands {
 pub fn bands(options: &Bands) -> Result<u8> {
     let answer = options.asking.ask()?;
     if options.json {
-        println!("{}", serde_json::to_string_pretty(&answer_json(&answer))?);
+        println!("{}", serde_json::to_string_pretty(&::fleet::result::result(&answer))?);
     } else {
-        print(&answer, options);
+        print(&::fleet::result::result(&answer), options);
     }
     let damaged = say_damage(&answer.damage);
     Ok(options.asking.failed(&answer).unwrap_or(damaged))
 }
 
-/// What the fleet answers, as JSON.
-pub(super) fn answer_json(answer: &Answer) -> Value {
-    json!({ "groups": answer.groups.iter().map(group_json).collect::<Vec<_>>() })
-}
-
-fn print(answer: &Answer, options: &Bands) {
+fn print(answer: &FleetAnswer, options: &Bands) {
     for (at, group) in answer.groups.iter().enumerate() {
         if at > 0 {
             println!();
@@ -135,228 +128,85 @@ fn print(answer: &Answer, options: &Bands) {
             let mark = if options.markdown { "## " } else { "" };
             println!("{mark}{} = {}", clean(fact), clean(value));
         }
-        if group.bandings.is_empty() {
-            none(group);
-        }
+        none(group);
         for banding in &group.bandings {
             print_banding(group, banding, options);
         }
+        let said = |of: &&FleetStraying| group.bandings.iter().any(|banding| strays_by(banding, of));
+        group.strays.iter().filter(|of| !said(of)).for_each(|of| stray(group, of));
     }
 }
 
-/// The bands of a banding in its order, best first.
-fn in_order<'a>(found: &'a Found, banding: &'a Banding) -> impl Iterator<Item = &'a Band> {
-    banding.order.iter().filter_map(|band| found.bands.get(*band))
+/// A fleet without bands: that there are none, and what it would have shown.
+pub(super) fn none(group: &FleetGroup) {
+    group.says.iter().for_each(|line| println!("{}", clean(line)));
 }
 
-/// A share with its interval: "12 % (95 % CI 5–23 %)".
-fn share(band: &Band) -> String {
-    let [of, low, high] = [band.share.count as f64 / band.share.of as f64, band.share.low, band.share.high]
-        .map(|share| format!("{:.1}", 100.0 * share));
-    format!("{} of {}, {of} % (95 % CI {low}–{high} %)", band.share.count, band.share.of)
+/// Prints sentences that matter most.
+pub(super) fn headline(banding: &FleetBanding, markdown: bool) {
+    let mark = if markdown { "**" } else { "" };
+    banding.says.iter().for_each(|line| println!("{mark}{}{mark}", clean(line)));
 }
 
-/// How far two bands are apart: "2.6× between them".
-fn apart(asked: &Asked, one: &Band, other: &Band) -> String {
-    let ratio = (one.middle / other.middle).max(other.middle / one.middle);
-    if ratio.is_finite() && ratio > 0.0 {
-        format!("{} between them", times(ratio))
-    } else {
-        format!("{} between them", human((one.middle - other.middle).abs(), asked.metric.unit()))
-    }
-}
-
-/// The banding in a sentence or three.
-pub(super) fn headline(group: &Group, banding: &Banding) -> Vec<String> {
-    let Some((asked, found)) = group.named(banding) else { return Vec::new() };
-    let ordered: Vec<&Band> = in_order(found, banding).collect();
-    let (Some(first), Some(last)) = (ordered.first(), ordered.last()) else { return Vec::new() };
-    let (name, unit) = (clean(&asked.metric.key.to_string()), asked.metric.unit());
-    let facts: Vec<String> = banding.facts.iter().map(|(c, n)| clean(&format!("{c}.{n}"))).collect();
-    let mut lines = Vec::new();
-    if !facts.is_empty() {
-        lines.push(format!("The bands are the values of {}.", some(&facts)));
-    }
-    lines.push(format!(
-        "{} bands by {name}: {} at {}, {} at {}: {}; p = {:.3}.",
-        found.bands.len(),
-        share(first),
-        human(first.middle, unit),
-        if ordered.len() == 2 { "the others" } else { "the last" },
-        human(last.middle, unit),
-        apart(asked, last, first),
-        banding.p
-    ));
-    if let Some(lost) = banding.lost.filter(|lost| *lost >= 0.005) {
-        lines.push(format!(
-            "At the pace of the best band the fleet would take {:.0} % less time for its work.",
-            100.0 * lost
-        ));
-    }
-    lines
-}
-
-fn print_banding(group: &Group, banding: &Banding, options: &Bands) {
-    let Some((asked, found)) = group.named(banding) else { return };
-    let ordered: Vec<&Band> = in_order(found, banding).collect();
-    let unit = asked.metric.unit();
-    let mark = if options.markdown { "**" } else { "" };
-    for line in headline(group, banding) {
-        println!("{mark}{line}{mark}");
-    }
+fn print_banding(group: &FleetGroup, banding: &FleetBanding, options: &Bands) {
+    let unit = &banding.unit;
+    headline(banding, options.markdown);
     println!();
     let mut out = text::table(&["band", "of all", "middle", "from", "to"], &[true, false, true, true, true]);
-    for (at, band) in ordered.iter().enumerate() {
+    for (at, band) in banding.bands.iter().enumerate() {
         out.add_row([
             (at + 1).to_string(),
-            share(band),
+            band.share(),
             human(band.middle, unit),
             human(band.low, unit),
             human(band.high, unit),
         ]);
     }
     println!("{}", text::trimmed(&out));
-    for (at, _) in ordered.iter().enumerate() {
-        let members: Vec<String> = of_band(group, banding, at).into_iter().take(NAMED + 1).collect();
+    for at in 0..banding.bands.len() {
+        let members: Vec<String> = (0..group.recordings.len())
+            .filter(|recording| banding.of.get(*recording).copied().flatten() == Some(at))
+            .map(|recording| clean(group.name(recording)))
+            .collect();
         println!("band {}: {}", at + 1, some(&members));
     }
-    strays(group, found);
-    separated::share(found);
+    group.strays.iter().filter(|of| strays_by(banding, of)).for_each(|of| stray(group, of));
+    if !banding.undecided.is_empty() {
+        let names: Vec<String> = banding.undecided.iter().map(|at| clean(group.name(*at))).collect();
+        println!("undecided, between two bands: {}", some(&names));
+    }
+    banding.share_says.iter().for_each(|line| println!("{}", clean(line)));
     separated::since(group, banding);
-    let alike: Vec<String> = banding
-        .metrics
-        .iter()
-        .skip(1)
-        .filter_map(|at| group.asked.get(*at))
-        .map(|asked| clean(&asked.metric.key.to_string()))
-        .collect();
+    let alike: Vec<String> = banding.metrics.iter().skip(1).map(|name| clean(name)).collect();
     if !alike.is_empty() {
         println!("Divide alike: {}.", some(&alike));
     }
     for of in &banding.separated {
-        separated::print(group, banding, of, options.all);
+        separated::print(of, options.all);
     }
 }
 
-/// The names of the recordings of a band: those of the hosts where each has one recording.
-fn of_band(group: &Group, banding: &Banding, band: usize) -> Vec<String> {
-    let of = |at: usize| banding.of.get(at).copied().flatten() == Some(band);
-    (0..group.recordings.len()).filter(|at| of(*at)).map(|at| name(group, at)).collect()
+/// Whether a recording strays by the metric that names a banding.
+fn strays_by(banding: &FleetBanding, of: &FleetStraying) -> bool {
+    banding.strays.iter().any(|stray| stray.recording == of.recording)
 }
 
-/// What a recording is called: its host, and its own name where the host has several.
-pub(super) fn name(group: &Group, at: usize) -> String {
-    let Some(of) = group.recordings.get(at) else { return String::new() };
-    let several = group.recordings.iter().filter(|other| other.host == of.host).count() > 1;
-    if several { clean(&format!("{} {}", of.host, of.run)) } else { clean(&of.host) }
-}
-
-/// Some of a list in words.
-pub(super) fn some(names: &[String]) -> String {
-    match names.len() {
-        0 => "none".to_owned(),
-        n if n <= NAMED => names.join(", "),
-        _ => format!("{}, and more", names.get(..NAMED).unwrap_or(names).join(", ")),
-    }
-}
-
-fn strays(group: &Group, found: &Found) {
-    for stray in &found.strays {
-        println!(
-            "stray: {} lies {:.0} robust deviations {} its band",
-            name(group, stray.host),
-            stray.deviations.abs(),
-            if stray.deviations > 0.0 { "above" } else { "below" }
-        );
-    }
-    if !found.undecided.is_empty() {
-        let names: Vec<String> = found.undecided.iter().map(|at| name(group, *at)).collect();
-        println!("undecided, between two bands: {}", some(&names));
-    }
-}
-
-/// A fleet without bands: what it would have shown.
-pub(super) fn none(group: &Group) {
-    let asked: Vec<&Asked> = group.asked.iter().filter(|asked| asked.found.is_some()).collect();
-    if asked.is_empty() {
-        let why = match group.recordings.len() {
-            0..=2 => "fewer than three recordings".to_owned(),
-            _ => "by no metric do the recordings differ by more than their own errors".to_owned(),
-        };
-        println!("No bands: {} asked, {why}.", recordings(group.recordings.len()));
-        return;
-    }
-    let names: Vec<String> = asked.iter().map(|asked| clean(&asked.metric.key.to_string())).collect();
-    println!("No bands among {}, by {}.", recordings(group.recordings.len()), some(&names));
-    for asked in asked.iter().take(1) {
-        let Some(found) = &asked.found else { continue };
-        let shown: Vec<String> = found
-            .shown
-            .iter()
-            .map(|shown| {
-                let by = match shown.ratio {
-                    Some(ratio) => format!("{} as much", times(ratio)),
-                    None => format!("{} more", human(shown.difference, asked.metric.unit())),
-                };
-                format!("{:.0} % of them with {by}", 100.0 * shown.share)
-            })
-            .collect();
-        if !shown.is_empty() {
-            let name = clean(&asked.metric.key.to_string());
-            println!("By {name} it would have shown, with a chance of 80 %: {}.", shown.join("; "));
-        }
-    }
-    for asked in asked {
-        if let Some(found) = &asked.found {
-            strays(group, found);
-        }
-    }
-}
-
-fn group_json(group: &Group) -> Value {
-    let recordings: Vec<Value> = group
-        .recordings
+fn stray(group: &FleetGroup, of: &FleetStraying) {
+    let lines: Vec<String> = of
+        .lines
         .iter()
-        .map(|of| json!({"id": of.id, "host": of.host, "run": of.run, "file": of.file, "start": of.start, "labels": of.labels}))
-        .collect();
-    let asked: Vec<Value> = group
-        .asked
-        .iter()
-        .map(|asked| {
-            json!({
-                "metric": asked.metric.key.to_string(),
-                "unit": asked.metric.unit(),
-                "spread": asked.spread,
-                "values": asked.metric.mean.iter().map(|v| v.is_finite().then_some(*v)).collect::<Vec<_>>(),
-                "bands": asked.found.as_ref().map(|found| found.bands.len()),
-            })
+        .take(STRAYS_IN)
+        .map(|line| {
+            let side = if line.deviations > 0.0 { "above" } else { "below" };
+            let [value, middle] = [line.value, line.middle].map(|value| human(value, &line.unit));
+            format!("{} {value}, {:.0} robust deviations {side} {middle}", clean(&line.metric), line.deviations.abs())
         })
         .collect();
-    let bandings: Vec<Value> = group.bandings.iter().filter_map(|banding| banding_json(group, banding)).collect();
-    json!({"within": group.within, "recordings": recordings, "asked": asked, "bandings": bandings})
-}
-
-fn banding_json(group: &Group, banding: &Banding) -> Option<Value> {
-    let (asked, found) = group.named(banding)?;
-    let bands: Vec<Value> = in_order(found, banding)
-        .map(|band| {
-            json!({
-                "count": band.share.count, "of": band.share.of,
-                "share": {"low": band.share.low, "high": band.share.high},
-                "middle": band.middle, "low": band.low, "high": band.high,
-            })
-        })
-        .collect();
-    let strays: Vec<Value> =
-        found.strays.iter().map(|s| json!({"recording": s.host, "deviations": s.deviations})).collect();
-    let valleys: Vec<Value> = found.valleys.iter().map(|v| json!({"at": v.at, "depth": v.depth})).collect();
-    let metrics: Vec<String> =
-        banding.metrics.iter().filter_map(|at| group.asked.get(*at)).map(|a| a.metric.key.to_string()).collect();
-    let facts: Vec<String> = banding.facts.iter().map(|(category, name)| format!("{category}.{name}")).collect();
-    Some(json!({
-        "metrics": metrics, "unit": asked.metric.unit(), "p": banding.p, "bands": bands, "valleys": valleys,
-        "of": banding.of, "undecided": found.undecided, "strays": strays, "lost": banding.lost, "facts": facts,
-        "separated": banding.separated.iter().map(|of| separated::json(group, of)).collect::<Vec<_>>(),
-        "since": separated::since_json(banding),
-    }))
+    let left = of.lines.len().saturating_sub(STRAYS_IN) + of.more;
+    let more = match left {
+        0 => String::new(),
+        1 => "; and 1 more metric".to_owned(),
+        left => format!("; and {left} more metrics"),
+    };
+    println!("stray: {}: {}{more}", clean(group.name(of.recording)), lines.join("; "));
 }

@@ -1,15 +1,9 @@
-//! What separates bands, since when they are there, and what a share may mean, in words.
+//! What separates bands, and since when they are there, as text.
 
-use super::bands::name;
 use crate::info::utc;
 use crate::text::{self, clean};
-use ::fleet::statistics::bands::Found;
-use ::fleet::statistics::rule::Join;
-use ::fleet::statistics::share::{chance, simple};
-use ::fleet::statistics::since::Drawn;
-use ::fleet::{Banding, Group, Of, OneHost, Separated};
+use ::fleet::result::{FleetBanding, FleetDifference, FleetGroup, FleetSeparated, more};
 use query::human;
-use serde_json::{Value, json};
 
 /// Lines shown unless all are asked for.
 const FIRST: usize = 12;
@@ -20,123 +14,76 @@ const BRIEF: usize = 3;
 /// A value of a fact is shown up to so many characters.
 const LONGEST: usize = 40;
 
-/// What a line is of.
-fn line_name(group: &Group, (metric, of): (usize, Of)) -> String {
-    let name = group.metrics.get(metric).map_or_else(String::new, |metric| clean(&metric.key.to_string()));
-    if of == Of::Deviation { format!("variation of {name}") } else { name }
-}
-
-/// The unit of what a line is of.
-fn unit(group: &Group, metric: usize) -> &str {
-    group.metrics.get(metric).map_or("", |metric| metric.unit())
-}
-
 fn points(share: f64) -> String {
     format!("{:.1}", 100.0 * share)
 }
 
 /// What separates one band.
-pub(super) fn print(group: &Group, banding: &Banding, of: &Separated, all: bool) {
-    let others = if banding.order.len() == 2 { "band 2" } else { "the others" };
-    let band = of.band + 1;
+pub(super) fn print(of: &FleetSeparated, all: bool) {
     println!();
-    if let Some(needed) = of.hosts_needed {
-        println!(
-            "What separates band {band} from {others}: too few recordings to say by {} metrics; it takes {needed}.",
-            of.tested
-        );
-    } else {
-        println!(
-            "What separates band {band} from {others}: {} of {} lines, where bands at random would have {} at most.",
-            of.lines.len(),
-            of.tested,
-            of.by_chance
-        );
+    println!("{}", clean(&of.says));
+    let most = if all { usize::MAX } else { FIRST };
+    facts(of, most);
+    lines(of, most);
+    functions(of, most);
+    if let Some(rule) = &of.rule {
+        println!("{}", clean(&rule.says));
     }
-    facts(group, of, all, others);
-    lines(group, of, all, others);
-    places(group, of, all, others);
-    if let Some((rule, metrics)) = &of.rule {
-        let cuts: Vec<String> = rule
-            .cuts
-            .iter()
-            .zip(metrics)
-            .map(|(cut, of)| {
-                let side = if cut.above { "above" } else { "below" };
-                format!("{} {side} {}", line_name(group, *of), human(cut.at, unit(group, of.0)))
-            })
-            .collect();
-        let join = if rule.join == Join::And { " and " } else { " or " };
-        println!(
-            "Rule: band {band} is where {}: wrong for {} of {} on other blocks of time ({} without a rule).",
-            cuts.join(join),
-            rule.wrong_elsewhere,
-            rule.hosts,
-            rule.without
-        );
-    }
-    not(group, of);
+    of.not.iter().for_each(|line| println!("{}", clean(line)));
 }
 
 /// What separates one band, in a line or two.
-pub(super) fn brief(group: &Group, of: &Separated) {
-    let facts = of.facts.listed.iter().filter_map(|difference| {
-        let fact = group.facts.get(difference.fact)?;
-        Some(format!("{}.{} = {}", fact.name.0, fact.name.1, text::cut(&difference.value, LONGEST)))
-    });
-    let lines = of.lines.iter().map(|line| line_name(group, line.metric));
+pub(super) fn brief(of: &FleetSeparated) {
+    let facts = of.facts.iter().map(|fact| format!("{} = {}", fact.fact, text::cut(&fact.value, LONGEST)));
+    let lines = of.lines.iter().map(|line| line.metric.clone());
     let first: Vec<String> = facts.take(BRIEF).chain(lines.take(BRIEF)).map(|name| clean(&name)).collect();
-    let all = of.facts.listed.len() + of.lines.len();
+    let all = of.facts.len() + of.lines.len();
     let more = if all > first.len() { format!(", and {} more", all - first.len()) } else { String::new() };
     if !first.is_empty() {
-        println!("What separates band {}: {}{more}.", of.band + 1, first.join(", "));
+        println!("What separates band {}: {}{more}.", of.band, first.join(", "));
     }
-    not(group, of);
+    of.not.iter().for_each(|line| println!("{}", clean(line)));
 }
 
-fn facts(group: &Group, of: &Separated, all: bool, others: &str) {
-    let most = if all { usize::MAX } else { FIRST };
-    if of.facts.listed.is_empty() {
+fn facts(of: &FleetSeparated, most: usize) {
+    if of.facts.is_empty() {
         return;
     }
-    let band = format!("band {}", of.band + 1);
-    let mut out = text::table(&["fact", "value", &band, others, "q"], &[false, false, true, true, true]);
-    for difference in of.facts.listed.iter().take(most) {
-        let Some(fact) = group.facts.get(difference.fact) else { continue };
+    let band = format!("band {}", of.band);
+    let mut out = text::table(&["fact", "value", &band, &of.others, "q"], &[false, false, true, true, true]);
+    for fact in of.facts.iter().take(most) {
         out.add_row([
-            clean(&format!("{}.{}", fact.name.0, fact.name.1)),
-            text::cut(&clean(&difference.value), LONGEST),
-            format!("{} of {}", difference.one.0, difference.one.1),
-            format!("{} of {}", difference.rest.0, difference.rest.1),
-            format!("{:.3}", difference.q),
+            clean(&fact.fact),
+            text::cut(&clean(&fact.value), LONGEST),
+            format!("{} of {}", fact.band.0, fact.band.1),
+            format!("{} of {}", fact.others.0, fact.others.1),
+            format!("{:.3}", fact.q),
         ]);
     }
     println!("{}", text::trimmed(&out));
-    left(of.facts.listed.len(), most, "facts");
+    left(of.facts.len(), most, "facts");
 }
 
-fn lines(group: &Group, of: &Separated, all: bool, others: &str) {
-    let most = if all { usize::MAX } else { FIRST };
+fn lines(of: &FleetSeparated, most: usize) {
     if of.lines.is_empty() {
         return;
     }
-    let band = format!("band {}", of.band + 1);
-    let header = ["metric", &band, others, "shift (95 % CI)", "tells apart", ""];
+    let band = format!("band {}", of.band);
+    let header = ["metric", &band, &of.others, "shift (95 % CI)", "tells apart", ""];
     let mut out = text::table(&header, &[false, true, true, false, true, false]);
     for line in of.lines.iter().take(most) {
-        let (difference, unit) = (&line.difference, unit(group, line.metric.0));
-        let with: Vec<String> = line.with.iter().map(|of| line_name(group, *of)).collect();
-        let with = match (with.len(), all) {
+        let (difference, unit) = (&line.difference, &line.unit);
+        let with = match (line.with.len(), most) {
             (0, _) => String::new(),
-            (_, true) => format!("with {}", with.join(", ")),
-            (n, false) => format!("+{n} that move with it"),
+            (_, usize::MAX) => format!("with {}", clean(&more(&line.with, usize::MAX))),
+            (n, _) => format!("+{n} that move with it"),
         };
         out.add_row([
-            line_name(group, line.metric),
-            human(difference.middles.0, unit),
-            human(difference.middles.1, unit),
-            interval(&difference.shift, unit),
-            format!("{:.0} %", 100.0 * difference.superiority.max(1.0 - difference.superiority)),
+            clean(&line.metric),
+            human(difference.band, unit),
+            human(difference.others, unit),
+            interval(difference, unit),
+            tells(difference),
             with,
         ]);
     }
@@ -145,32 +92,35 @@ fn lines(group: &Group, of: &Separated, all: bool, others: &str) {
 }
 
 /// "+3.1 ms (2.0 ms to 4.2 ms)".
-fn interval(effect: &query::stats::rank::Effect, unit: &str) -> String {
-    let sign = if effect.estimate > 0.0 { "+" } else { "" };
-    let estimate = human(effect.estimate, unit);
-    format!("{sign}{estimate} ({} to {})", human(effect.low, unit), human(effect.high, unit))
+fn interval(of: &FleetDifference, unit: &str) -> String {
+    let sign = if of.shift.value > 0.0 { "+" } else { "" };
+    let estimate = human(of.shift.value, unit);
+    format!("{sign}{estimate} ({} to {})", human(of.shift.low, unit), human(of.shift.high, unit))
 }
 
-fn places(group: &Group, of: &Separated, all: bool, others: &str) {
-    let most = if all { usize::MAX } else { FIRST };
-    if of.places.is_empty() {
+/// How many pairs of a recording of the band and one of the others it tells apart: "98 %".
+fn tells(of: &FleetDifference) -> String {
+    format!("{:.0} %", 100.0 * of.superiority.max(1.0 - of.superiority))
+}
+
+fn functions(of: &FleetSeparated, most: usize) {
+    if of.functions.is_empty() {
         return;
     }
-    let band = format!("band {}", of.band + 1);
-    let mut out = text::table(&["function", "state", &band, others, "tells apart"], &[false, false, true, true, true]);
-    for line in of.places.iter().take(most) {
-        let Some(place) = group.places.get(line.place) else { continue };
-        let difference = &line.difference;
+    let band = format!("band {}", of.band);
+    let header = ["function", "state", &band, &of.others, "tells apart"];
+    let mut out = text::table(&header, &[false, false, true, true, true]);
+    for function in of.functions.iter().take(most) {
         out.add_row([
-            clean(&place.function),
-            clean(&place.state),
-            format!("{} %", points(difference.middles.0)),
-            format!("{} %", points(difference.middles.1)),
-            format!("{:.0} %", 100.0 * difference.superiority.max(1.0 - difference.superiority)),
+            clean(&function.function),
+            clean(&function.state),
+            format!("{} %", points(function.difference.band)),
+            format!("{} %", points(function.difference.others)),
+            tells(&function.difference),
         ]);
     }
     println!("{}", text::trimmed(&out));
-    left(of.places.len(), most, "functions");
+    left(of.functions.len(), most, "functions");
 }
 
 fn left(number: usize, most: usize, what: &str) {
@@ -179,171 +129,17 @@ fn left(number: usize, most: usize, what: &str) {
     }
 }
 
-/// What does not differ.
-fn not(group: &Group, of: &Separated) {
-    if let Some(work) = &of.work {
-        let [low, high] = [work.low, work.high].map(|change| format!("{:+.1}", 100.0 * change));
-        if work.equal {
-            println!("The work is equal: band {} does {low} to {high} % as much (90 % CI).", of.band + 1);
-        } else {
-            println!("The work may differ: band {} does {low} to {high} % as much (90 % CI).", of.band + 1);
-        }
-    }
-    if let Some((by, place)) = of.places_at_most {
-        let function = group
-            .places
-            .get(place)
-            .map_or_else(String::new, |place| format!("; `{}` leaves most open", clean(&place.function)));
-        println!("No function's share differs by more than {} points{function}.", points(by));
-    }
-}
-
 /// Since when, and what decides.
-pub(super) fn since(group: &Group, banding: &Banding) {
+pub(super) fn since(group: &FleetGroup, banding: &FleetBanding) {
     let since = &banding.since;
-    if since.steady > 0 {
-        let watched = human(since.watched, "s");
-        println!(
-            "{} did not change their bands, in {watched} of recordings in all.",
-            super::add::recordings(since.steady)
-        );
-    }
+    since.says.iter().for_each(|line| println!("{}", clean(line)));
     for switch in since.switches.iter().take(FIRST) {
         let after = match switch.after_start {
             Some(after) => format!(", {} after its process began", human(after as f64 / 1e9, "s")),
             None => String::new(),
         };
         let to = if switch.up { "upper" } else { "lower" };
-        println!("{} went to the {to} band at {}{after}.", name(group, switch.recording), utc(switch.at));
+        println!("{} went to the {to} band at {}{after}.", clean(group.name(switch.recording)), utc(switch.at));
     }
     left(since.switches.len(), FIRST, "switches");
-    match since.one_host {
-        Some(OneHost::EachStart) => {
-            println!("All recordings are of one host and lie in several bands: each start draws its band.");
-        }
-        Some(OneHost::Stretches(p)) => println!(
-            "All recordings are of one host, whose bands come in stretches of time (p = {p:.3}): what changed meanwhile decides."
-        ),
-        None => {}
-    }
-    if let Some(starts) = &since.starts {
-        let said = match starts.drawn {
-            Drawn::WithHost => "the band stays with the host",
-            Drawn::Partly => "the band mostly stays with the host",
-            Drawn::EachStart => "each start draws its band",
-            Drawn::NotKnown => "too few hosts have several recordings to say whether the band stays with the host",
-        };
-        println!(
-            "Of {} pairs of recordings of one host {} are in one band (by chance {:.0} %): {said}.",
-            starts.same.1,
-            starts.same.0,
-            100.0 * starts.by_chance
-        );
-    }
-}
-
-/// Which simple shares that of the smaller of two bands leaves open.
-pub(super) fn share(found: &Found) {
-    let [one, other] = found.bands.as_slice() else { return };
-    let smaller = if one.share.count <= other.share.count { one } else { other };
-    let simple = simple(smaller.share.count, smaller.share.of);
-    let words = |within: bool| -> Vec<String> {
-        simple.iter().filter(|s| s.within == within).map(|s| format!("1/{}", s.of)).collect()
-    };
-    let (within, out) = (words(true), words(false));
-    if within.is_empty() {
-        return;
-    }
-    print!("The smaller band's share may be {}", within.join(" or "));
-    if !out.is_empty() {
-        print!(", not {}", out.join(", "));
-    }
-    println!(".");
-    for of in simple.iter().filter(|s| s.within && s.of >= 8).map(|s| s.of).take(1) {
-        let what = chance(of);
-        if !what.is_empty() {
-            println!("1/{of} is the chance that {what}.");
-        }
-    }
-}
-
-/// What separates one band, as JSON.
-pub(super) fn json(group: &Group, of: &Separated) -> Value {
-    let difference = |d: &::fleet::statistics::separate::Difference| {
-        json!({
-            "band": d.middles.0, "others": d.middles.1, "superiority": d.superiority, "p": d.p, "q": d.q,
-            "shift": {"value": d.shift.estimate, "low": d.shift.low, "high": d.shift.high},
-        })
-    };
-    let lines: Vec<Value> = of
-        .lines
-        .iter()
-        .map(|line| {
-            let with: Vec<String> = line.with.iter().map(|of| line_name(group, *of)).collect();
-            json!({
-                "metric": line_name(group, line.metric), "unit": unit(group, line.metric.0), "with": with,
-                "difference": difference(&line.difference),
-            })
-        })
-        .collect();
-    let facts: Vec<Value> = of
-        .facts
-        .listed
-        .iter()
-        .filter_map(|d| {
-            let fact = group.facts.get(d.fact)?;
-            Some(json!({
-                "fact": format!("{}.{}", fact.name.0, fact.name.1), "value": d.value, "band": d.one,
-                "others": d.rest, "p": d.p, "q": d.q,
-            }))
-        })
-        .collect();
-    let places: Vec<Value> = of
-        .places
-        .iter()
-        .filter_map(|line| {
-            let place = group.places.get(line.place)?;
-            Some(json!({
-                "function": &*place.function, "module": &*place.module, "state": &*place.state,
-                "difference": difference(&line.difference),
-            }))
-        })
-        .collect();
-    let rule = of.rule.as_ref().map(|(rule, metrics)| {
-        let cuts: Vec<Value> = rule
-            .cuts
-            .iter()
-            .zip(metrics)
-            .map(|(cut, of)| json!({"metric": line_name(group, *of), "at": cut.at, "above": cut.above}))
-            .collect();
-        let join = if rule.join == Join::And { "and" } else { "or" };
-        json!({
-            "cuts": cuts, "join": join, "wrong": rule.wrong, "wrong_elsewhere": rule.wrong_elsewhere,
-            "hosts": rule.hosts, "without": rule.without,
-        })
-    });
-    let places_at_most = of.places_at_most.map(
-        |(by, place)| json!({"by": by, "function": group.places.get(place).map(|place| place.function.to_string())}),
-    );
-    let work = of.work.as_ref().map(|w| json!({"change": w.change, "low": w.low, "high": w.high, "equal": w.equal}));
-    json!({
-        "band": of.band + 1, "lines": lines, "tested": of.tested, "by_chance": of.by_chance,
-        "hosts_needed": of.hosts_needed, "facts": facts, "functions": places, "rule": rule,
-        "functions_at_most": places_at_most, "work": work,
-    })
-}
-
-/// Since when, as JSON.
-pub(super) fn since_json(banding: &Banding) -> Value {
-    let since = &banding.since;
-    let switches: Vec<Value> = since
-        .switches
-        .iter()
-        .map(|s| json!({"recording": s.recording, "at": s.at, "up": s.up, "after_start": s.after_start}))
-        .collect();
-    let starts = since.starts.as_ref().map(|s| json!({"same": s.same, "by_chance": s.by_chance, "p": s.p}));
-    json!({
-        "switches": switches, "steady": since.steady, "watched": since.watched, "decides": since.decides(),
-        "starts": starts,
-    })
 }

@@ -14,7 +14,7 @@ pub mod separate;
 pub mod share;
 pub mod shown;
 pub mod since;
-mod stray;
+pub(crate) mod stray;
 pub mod synthetic;
 
 /// `f` of each item, on as many threads as there are CPUs; in the order of the items.

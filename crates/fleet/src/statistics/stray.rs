@@ -1,13 +1,13 @@
 //! Hosts that lie far from all others, one or two together.
 
 /// How many robust deviations make a stray.
-const FAR: f64 = 6.0;
+pub(crate) const FAR: f64 = 6.0;
 
 /// Who lies no further out than so many times the last one is with it.
 const TOGETHER: f64 = 1.5;
 
 /// So many together are no strays.
-const MANY: usize = 3;
+pub(crate) const MANY: usize = 3;
 
 /// What lies beyond six robust deviations.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -19,7 +19,7 @@ pub(super) struct Far {
 }
 
 /// The median and the robust deviation (1.4826 median deviations) of sorted values, the latter at least `floor`.
-pub(super) fn middle(sorted: &[f64], floor: f64) -> (f64, f64) {
+pub(crate) fn middle(sorted: &[f64], floor: f64) -> (f64, f64) {
     let median = |x: &[f64]| match x.len() {
         0 => f64::NAN,
         n => 0.5 * x[(n - 1) / 2] + 0.5 * x[n / 2],
