@@ -33,9 +33,9 @@ function contentPolicy(): Plugin {
   };
 }
 
-// One file each, so one build each: `vite build` makes the report; `vite build --mode flame` the page of one flame graph beside it, and
-// `vite build --mode experiment` that of an experiment.
-const PAGES: Record<string, string> = { flame: "flame.html", experiment: "experiment.html" };
+// One file each, so one build each: `vite build` makes the report; `vite build --mode flame` the page of one flame graph beside it,
+// `vite build --mode experiment` that of an experiment, and `vite build --mode fleet` that of a fleet.
+const PAGES: Record<string, string> = { flame: "flame.html", experiment: "experiment.html", fleet: "fleet.html" };
 
 export default defineConfig(({ mode }) => ({
   plugins: [viteSingleFile(), contentPolicy()],

@@ -6,28 +6,8 @@ import "./style/experiment-page.css";
 import { fromBase64, gunzip } from "./bundle/load";
 import { theme } from "./model/color";
 import { readExperiment } from "./model/experiment";
-import { params, printing } from "./state";
+import { followParams, printing } from "./state";
 import { ExperimentPage } from "./view/experiment/ExperimentPage";
-
-/** What the reader has chosen, from the text after # in the address. */
-function readHash(): void {
-  params.value = Object.fromEntries(new URLSearchParams(location.hash.replace(/^#/, "")));
-}
-
-/** Keeps the address and what is chosen the same. */
-function followHash(): void {
-  readHash();
-  addEventListener("hashchange", readHash);
-  let timer = 0;
-  effect(() => {
-    const hash = new URLSearchParams(params.value).toString();
-    clearTimeout(timer);
-    // Typing changes it often; browsers limit how often the address may change.
-    timer = window.setTimeout(() => {
-      if (location.hash.replace(/^#/, "") !== hash) history.replaceState(null, "", `#${hash}`);
-    }, 150);
-  });
-}
 
 async function start(root: HTMLElement): Promise<void> {
   const script = document.getElementById("twinscope-experiment");
@@ -35,7 +15,7 @@ async function start(root: HTMLElement): Promise<void> {
   const text = new TextDecoder().decode(await gunzip(fromBase64(script.textContent ?? "")));
   const experiment = readExperiment(JSON.parse(text));
   document.title = experiment.name;
-  followHash();
+  followParams();
   addEventListener("beforeprint", () => (printing.value = true));
   addEventListener("afterprint", () => (printing.value = false));
   root.replaceChildren();

@@ -223,3 +223,19 @@ export function followHash(): void {
     shown ||= place;
   });
 }
+
+/** Keeps the text after # and the filters the same, where a page has nothing else in its link. */
+export function followParams(): void {
+  const read = () => (params.value = Object.fromEntries(new URLSearchParams(location.hash.replace(/^#/, ""))));
+  read();
+  addEventListener("hashchange", read);
+  let timer = 0;
+  effect(() => {
+    const hash = new URLSearchParams(params.value).toString();
+    clearTimeout(timer);
+    // Typing changes it often; browsers limit how often the address may change.
+    timer = window.setTimeout(() => {
+      if (location.hash.replace(/^#/, "") !== hash) history.replaceState(null, "", `#${hash}`);
+    }, 150);
+  });
+}

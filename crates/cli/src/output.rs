@@ -15,3 +15,14 @@ pub(crate) fn write(path: &Path, bytes: &[u8], what: &str) -> Result<()> {
     }
     written.with_context(|| format!("{}: the {what} could not be written", path.display()))
 }
+
+/// Says where a page is and how large, and opens it in the browser where that is asked for.
+pub(crate) fn written(path: &Path, bytes: usize, open: bool) {
+    println!("{} ({})", path.display(), query::human(bytes as f64, "B"));
+    if open {
+        let opened = std::process::Command::new("xdg-open").arg(path).status();
+        if !opened.is_ok_and(|s| s.success()) {
+            eprintln!("twinscope: no browser could be started with xdg-open; open the file yourself");
+        }
+    }
+}

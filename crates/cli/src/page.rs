@@ -48,7 +48,7 @@ pub fn report(options: &Report) -> Result<u8> {
     let report::Report { html, explained } = report::report(&runs, &comparison, &settings)?;
     output::write(&options.output, html.as_bytes(), "report")?;
     println!("{}", text::clean(explained.as_ref().map_or(&comparison.headline.headline, |e| &e.explanation.verdict)));
-    written(options, html.len());
+    output::written(&options.output, html.len(), options.open);
     Ok(if damaged { 3 } else { 0 })
 }
 
@@ -61,7 +61,7 @@ fn experiment(options: &Report, session: &Path) -> Result<u8> {
     let html = report::experiment_html(&experiment)?;
     output::write(&options.output, html.as_bytes(), "report")?;
     println!("{}", text::clean(&experiment.verdict));
-    written(options, html.len());
+    output::written(&options.output, html.len(), options.open);
     Ok(0)
 }
 
@@ -94,15 +94,4 @@ fn pairs(options: &Report, session: &Path, experiment: &mut Experiment) -> Resul
         change.report = Some(name);
     }
     Ok(())
-}
-
-/// Says where it is, and opens it where that is asked for.
-fn written(options: &Report, bytes: usize) {
-    println!("{} ({})", options.output.display(), query::human(bytes as f64, "B"));
-    if options.open {
-        let opened = std::process::Command::new("xdg-open").arg(&options.output).status();
-        if !opened.is_ok_and(|s| s.success()) {
-            eprintln!("twinscope: no browser could be started with xdg-open; open the file yourself");
-        }
-    }
 }

@@ -123,7 +123,7 @@ impl Block {
 }
 
 /// A value rounded to 14 bits of mantissa, so that bytes repeat and compress; no chart shows more.
-fn round(value: f64) -> f32 {
+pub(crate) fn round(value: f64) -> f32 {
     let narrow = value as f32;
     if !narrow.is_finite() {
         return f32::NAN;

@@ -170,6 +170,12 @@ fn places(pages: &HashMap<String, Vec<String>>, cause: &str, has: &dyn Fn(&str) 
     if found.is_empty() && has(fallback) { vec![fallback.to_owned()] } else { found }
 }
 
+/// An explanation apart from any report: no page is there to point to.
+pub(crate) fn alone(explanation: Explanation) -> bundle::Explanation {
+    let of = Explained { run: 1, against: Some(0), explanation, bars: Vec::new(), pages: HashMap::new() };
+    head(&[], &of, &|_| false, &HashMap::new())
+}
+
 /// Which recording is explained, where that is not the plain case of a baseline and a slower recording.
 fn which(runs: &[Run], e: &Explained) -> Option<String> {
     let name = |index: usize| runs.get(index).map_or("", |r| r.name.as_str());

@@ -12,6 +12,7 @@ mod events;
 mod experiment;
 mod explained;
 mod flame;
+mod fleet;
 mod head;
 mod html;
 mod jvm;
@@ -32,6 +33,7 @@ mod words;
 
 pub use experiment::experiment_html;
 pub use explained::Explained;
+pub use fleet::{AboutFleet, Why, fleet_html};
 pub use flame::{Graph, flame_html, svg};
 
 use bundle::{PageTable, View};

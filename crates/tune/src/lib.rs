@@ -65,7 +65,7 @@ pub use plan::{Better, Design, Keep, Measure, Plan, Seek};
 pub use runner::{KeepRecordings, Runner, Tools, Watch};
 pub use session::{End, Session};
 pub use settings::{Setter, Setting, Settings};
-pub use show::{amount, factor, show};
+pub use show::{amount, factor, shell, show};
 pub use stage::{Comparison, Kind, Stage};
 pub use together::cpus;
 

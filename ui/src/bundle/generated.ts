@@ -1,5 +1,5 @@
-// The report bundle as types, and what an experiment has come to. Made by `make reference` from crates/report/src/bundle and
-// crates/tune/src/result.rs; do not edit.
+// The report bundle as types, what an experiment has come to, and what a fleet answers. Made by `make reference` from
+// crates/report/src/bundle, crates/tune/src/result.rs and crates/fleet/src/result; do not edit.
 
 /** The version of the contract that these types describe. */
 export const FORMAT = 2;
@@ -9,6 +9,9 @@ export const FLAME_FORMAT = 1;
 
 /** The version of `Experiment`. */
 export const EXPERIMENT_FORMAT = 1;
+
+/** The version of `FleetPage`. */
+export const FLEET_FORMAT = 1;
 
 /** Index of the block of a page. */
 export type BlockIndex = {
@@ -666,6 +669,458 @@ export type FlameFrames = {
 export type FlameRun = {
   /** Its name. */
   name: string,
+};
+
+/** A metric that was asked for bands. */
+export type FleetAsked = {
+  /** Its name, with its labels and what it is per. */
+  metric: string,
+  /** Its unit. */
+  unit: string,
+  /** What it says, in a sentence; empty where that is not known. */
+  help: string,
+  /** `more`, `less`, or empty where neither is better. */
+  better: string,
+  /** The share of the variance between recordings that is theirs, and not that of their short lengths, 0 to 1. */
+  spread: number,
+  /** By recording, its mean; null where the recording lacks the metric. */
+  values: Array<number | null>,
+  /** By recording, the standard error of its mean; null where that is not known. */
+  errors: Array<number | null>,
+  /** How many bands there are; 1: none; null where it was not asked, since recordings differ by no more than their own errors. */
+  bands: number | null,
+  /** Whether logarithms were looked at. */
+  logs: boolean,
+  /** Recordings that lie far from all others by it. */
+  strays: Array<FleetStray>,
+  /** Without bands: which ones would have been found in four of five such fleets. */
+  shown: Array<FleetShown>,
+};
+
+/** By how much a function's share could differ at most. */
+export type FleetAtMost = {
+  /** By how much, 0 to 1. */
+  by: number,
+  /** The function that leaves most open; null where it has no name. */
+  function: string | null,
+};
+
+/** A band. */
+export type FleetBand = {
+  /** Recordings in it. */
+  count: number,
+  /** Recordings that are in any band. */
+  of: number,
+  /** The exact 95 % interval of its share. */
+  share: FleetShare,
+  /** The median of its values. */
+  middle: number,
+  /** Its least value. */
+  low: number,
+  /** Its greatest value. */
+  high: number,
+  /** The recordings nearest to its middle, those that may lie in another band left out: at most five. */
+  nearest: Array<number>,
+};
+
+/** Bands, and what is known of them. */
+export type FleetBanding = {
+  /** In one sentence that stands alone; names of facts and metrics stand between backticks. */
+  title: string,
+  /** In sentences, with numbers. */
+  says: Array<string>,
+  /** Which simple shares that of the smaller of two bands leaves open, in sentences. */
+  share_says: Array<string>,
+  /** The place among `asked` of the metric that names it. */
+  by: number,
+  /** The metrics that divide so, that which names it first. */
+  metrics: Array<string>,
+  /** The unit of the first. */
+  unit: string,
+  /** p-value of "one band", adjusted for all that were asked. */
+  p: number,
+  /** The bands: best first where the metric has a direction, else the lowest first. */
+  bands: Array<FleetBand>,
+  /** Between the bands, ascending by value. */
+  valleys: Array<FleetValley>,
+  /** By recording, its band from 0 in the order of `bands`; null where it strays or lacks the metric. */
+  of: Array<number | null>,
+  /** Recordings that may lie in either of two bands. */
+  undecided: Array<number>,
+  /** Recordings that lie far from all others by the first metric. */
+  strays: Array<FleetStray>,
+  /** The share of the time that would be saved at the pace of the best band, 0 to 1; null where the pace is not known. */
+  lost: number | null,
+  /** Facts whose values divide the recordings as the bands do. */
+  facts: Array<string>,
+  /** The slow and the fast band, by the pace where that is known, else the last and the first. */
+  slow_and_fast: [number, number],
+  /** What separates the bands: of two the first from the second, of more each from all others. */
+  separated: Array<FleetSeparated>,
+  /** Since when. */
+  since: FleetSince,
+};
+
+/** The courses of a metric: `columns` bytes for each recording. */
+export type FleetCourse = {
+  /** Where they begin in the block. */
+  offset: number,
+  /** Stretches of equal length for each recording, from its own start. */
+  columns: number,
+  /** The length of all of them, s; shorter recordings end before. */
+  seconds: number,
+  /** The value of byte 0, and of what is less. */
+  low: number,
+  /** The value of byte 254, and of what is more; 255 is not measured. */
+  high: number,
+  /** Whether bytes between are of the logarithm. */
+  log: boolean,
+};
+
+/** A cut through a metric. */
+export type FleetCut = {
+  /** The metric. */
+  metric: string,
+  /** Where. */
+  at: number,
+  /** Whether the band lies above. */
+  above: boolean,
+};
+
+/** How something differs between a band and the others. */
+export type FleetDifference = {
+  /** Median of the band. */
+  band: number,
+  /** Median of the others. */
+  others: number,
+  /** The probability that a recording of the band has the greater value; ties count half. */
+  superiority: number,
+  /** Two-sided p-value of "no difference". */
+  p: number,
+  /** The share of false ones among all lines that are listed if this one is. */
+  q: number,
+  /** By how much a recording of the band exceeds another (Hodges and Lehmann). */
+  shift: FleetShift,
+};
+
+/** What is drawn of a banding. */
+export type FleetDrawn = {
+  /** The course of its metric on each recording; null where none was kept. */
+  course: FleetCourse | null,
+  /** Values of what separates each band, in the order of `separated`. */
+  strips: Array<FleetStrips>,
+};
+
+/** A fact that differs. */
+export type FleetFact = {
+  /** Category and name. */
+  fact: string,
+  /** The value that tells most. */
+  value: string,
+  /** Recordings of the band with that value, of how many. */
+  band: [number, number],
+  /** The others with that value, of how many. */
+  others: [number, number],
+  /** p-value of "it has nothing to do with the bands". */
+  p: number,
+  /** The share of false ones among all facts listed at this p-value. */
+  q: number,
+};
+
+/** A fact of all recordings. */
+export type FleetFacts = {
+  /** Category and name. */
+  fact: string,
+  /** Its values. */
+  values: Array<string>,
+  /** By recording, which of them; null where it is not known. */
+  of: Array<number | null>,
+};
+
+/** A function whose own share of a state differs. */
+export type FleetFunction = {
+  /** The function. */
+  function: string,
+  /** File name of its program or library. */
+  module: string,
+  /** `cpu`, or the state in which threads were blocked. */
+  state: string,
+  /** How its share differs, 0 to 1. */
+  difference: FleetDifference,
+};
+
+/** Recordings that were asked together. */
+export type FleetGroup = {
+  /** The value of the fact that they share; null where none was asked for. */
+  within: string | null,
+  /** The recordings, by host and start. */
+  recordings: Array<FleetRecording>,
+  /** The metrics that were asked for bands. */
+  asked: Array<FleetAsked>,
+  /** The bandings, that with most lost time first; none where there are no bands. */
+  bandings: Array<FleetBanding>,
+  /** Where there are no bands: that there are none, and which this fleet would have shown, in sentences; else empty. */
+  says: Array<string>,
+  /** Recordings that lie far from all others of their band, and in what. */
+  strays: Array<FleetStraying>,
+};
+
+/** A metric that differs. */
+export type FleetLine = {
+  /** Its name; `variation of …` where it is the standard deviation within the recordings that differs. */
+  metric: string,
+  /** Its unit. */
+  unit: string,
+  /** What the metric says, in a sentence; empty where that is not known. */
+  help: string,
+  /** Metrics that move together with it. */
+  with: Array<string>,
+  /** How it differs. */
+  difference: FleetDifference,
+};
+
+/** A fleet. */
+export type FleetPage = {
+  /** Version of these data. */
+  format: number,
+  /** The version of twinscope that made them. */
+  version: string,
+  /** When, Unix seconds. */
+  made: number,
+  /** The folder of summaries, as it was named. */
+  folder: string,
+  /** The command that says the same as text. */
+  command: string,
+  /** The fact that was asked to look within; null where none was. */
+  within: string | null,
+  /** What was asked together, by value of that fact. */
+  groups: Array<FleetPageGroup>,
+};
+
+/** Recordings that were asked together, as they are drawn. */
+export type FleetPageGroup = {
+  /** What they answer. */
+  answer: FleetGroup,
+  /** The block that `offset`s of this group count in; null where there is nothing in it. */
+  block: string | null,
+  /** What is drawn of each banding. */
+  drawn: Array<FleetDrawn>,
+  /** Facts that differ between bands, by recording. */
+  facts: Array<FleetFacts>,
+  /** Why the slow band of the first banding is slower; null where it was not looked for, or in vain. */
+  why: FleetWhy | null,
+  /** Why no cause was looked for; null where one was, or there are no bands. */
+  not_explained: string | null,
+};
+
+/** A recording. */
+export type FleetRecording = {
+  /** Identifier in the folder. */
+  id: string,
+  /** Name of the host. */
+  host: string,
+  /** Name of the recording. */
+  run: string,
+  /** What it is called: its host, and its own name where the host has several. */
+  name: string,
+  /** The file that it was read from. */
+  file: string,
+  /** When it began, ns since 1970 UTC. */
+  start: number,
+  /** How long it is, s; null where that is not known. */
+  seconds: number | null,
+  /** Labels that were given. */
+  labels: { [key in string]: string },
+};
+
+/** A rule for who is in the band. */
+export type FleetRule = {
+  /** In a sentence. */
+  says: string,
+  /** One cut, or two. */
+  cuts: Array<FleetCut>,
+  /** How two go together: `and`, `or`. */
+  join: string,
+  /** Recordings told wrongly on the blocks that it was found on. */
+  wrong: number,
+  /** Recordings told wrongly on the other blocks. */
+  wrong_elsewhere: number,
+  /** Of how many. */
+  hosts: number,
+  /** How many would be wrong without any rule. */
+  without: number,
+};
+
+/** What separates one band. */
+export type FleetSeparated = {
+  /** Which band, from 1. */
+  band: number,
+  /** What it is held against, in words: `band 2`, `the others`. */
+  others: string,
+  /** How many lines separate, or how many recordings it would take, in a sentence. */
+  says: string,
+  /** What does not differ, in sentences. */
+  not: Array<string>,
+  /** Metrics that differ, those that tell most recordings apart first. */
+  lines: Array<FleetLine>,
+  /** How many lines were tested. */
+  tested: number,
+  /** How many would be listed if bands were drawn at random, at most. */
+  by_chance: number,
+  /** Where too few recordings are there for anything to be listed: how many are needed; else null. */
+  hosts_needed: number | null,
+  /** Facts that differ, the surest first. */
+  facts: Array<FleetFact>,
+  /** Facts that were left out, since nearly every recording has its own value. */
+  facts_unique: Array<string>,
+  /** How many facts have one value on all recordings. */
+  facts_same: number,
+  /** Functions whose own share differs. */
+  functions: Array<FleetFunction>,
+  /** The rule that tells the band best; null where none is better than none. */
+  rule: FleetRule | null,
+  /** By how much any function's share could differ at most; null where some differ, or none were sampled. */
+  functions_at_most: FleetAtMost | null,
+  /** Whether the work is equal; null where that is what the bands are of, or where it is not known. */
+  work: FleetWork | null,
+};
+
+/** An interval of a share, 0 to 1. */
+export type FleetShare = {
+  /** Lower end. */
+  low: number,
+  /** Upper end. */
+  high: number,
+};
+
+/** A shift with its 95 % interval, in the unit of its line. */
+export type FleetShift = {
+  /** The estimate. */
+  value: number,
+  /** Lower end. */
+  low: number,
+  /** Upper end. */
+  high: number,
+};
+
+/** Two bands of equal width that would have been found. */
+export type FleetShown = {
+  /** The share of the smaller, 0 to 1. */
+  share: number,
+  /** Their middles as a ratio; null where not all values are positive. */
+  ratio: number | null,
+  /** Their middles as a difference, in the unit of the metric. */
+  difference: number,
+};
+
+/** Since when recordings are in their bands. */
+export type FleetSince = {
+  /** In sentences; without the switches. */
+  says: Array<string>,
+  /** Switches from one band to another within a recording, by time. */
+  switches: Array<FleetSwitch>,
+  /** Recordings with a course that shows none. */
+  steady: number,
+  /** For how long those were watched in all, s. */
+  watched: number,
+  /** What decides the band, where that can be said: `host`, `start`, `time`; else null. */
+  decides: string | null,
+  /** Pairs of recordings of one host; null where no host has several. */
+  starts: FleetStarts | null,
+};
+
+/** What several recordings of hosts say. */
+export type FleetStarts = {
+  /** Pairs of recordings of one host that are in one band, of all such pairs. */
+  same: [number, number],
+  /** What share of the pairs chance would put into one band. */
+  by_chance: number,
+  /** p-value of "each start draws its band" against "recordings of one host are alike". */
+  p: number,
+};
+
+/** A recording beyond six robust deviations of its band. */
+export type FleetStray = {
+  /** Which. */
+  recording: number,
+  /** How many robust deviations it lies above; negative: below. */
+  deviations: number,
+};
+
+/** A metric that a recording strays in. */
+export type FleetStrayLine = {
+  /** The metric, with its labels and what it is per. */
+  metric: string,
+  /** Its unit. */
+  unit: string,
+  /** The recording's mean. */
+  value: number,
+  /** The median of its band. */
+  middle: number,
+  /** How many robust deviations it lies above; negative: below. */
+  deviations: number,
+};
+
+/** A recording that strays, and the metrics that it strays in. */
+export type FleetStraying = {
+  /** Which. */
+  recording: number,
+  /** The metrics by which it lies beyond six robust deviations of its band while fewer than three others do: those asked first, then the farthest. */
+  lines: Array<FleetStrayLine>,
+  /** How many more there are. */
+  more: number,
+};
+
+/** Where the values of what separates a band are: for each an f32 by recording, byte planes shuffled; NaN: the recording lacks it. */
+export type FleetStrips = {
+  /** Of the first of `lines`. */
+  lines: Array<number>,
+  /** Of the first of `functions`. */
+  functions: Array<number>,
+};
+
+/** A recording that changed its band. */
+export type FleetSwitch = {
+  /** Which. */
+  recording: number,
+  /** When, ns since 1970 UTC. */
+  at: number,
+  /** Whether to the upper of the two bands by value. */
+  up: boolean,
+  /** How long the oldest process of the workload had been there, ns; null where that is not known. */
+  after_start: number | null,
+};
+
+/** A valley between two bands. */
+export type FleetValley = {
+  /** Where, in the unit of the metric. */
+  at: number,
+  /** The density there over that of the lower peak. */
+  depth: number,
+};
+
+/** Why the slow band is slower: some recordings of each explained as repeats. */
+export type FleetWhy = {
+  /** Recordings of the slow band that were explained. */
+  slow: Array<number>,
+  /** Recordings of the fast band that they were held against. */
+  fast: Array<number>,
+  /** In a sentence or two. */
+  verdict: string,
+  /** Causes. */
+  explanation: Explanation,
+};
+
+/** Whether the work is equal. */
+export type FleetWork = {
+  /** By which part the band exceeds the others: 0.02 is 2 % more. */
+  change: number,
+  /** Lower end of its 90 % interval. */
+  low: number,
+  /** Upper end. */
+  high: number,
+  /** Whether the interval lies within the margin on both sides. */
+  equal: boolean,
 };
 
 /** A point of the front. */

@@ -114,6 +114,18 @@ export function loadColumns(id: string): Promise<Columns> {
   return block;
 }
 
+const byteBlocks = new Map<string, Promise<Uint8Array>>();
+
+/** A block of bytes, unpacked once. */
+export function loadBytes(id: string): Promise<Uint8Array> {
+  let block = byteBlocks.get(id);
+  if (!block) {
+    block = raw(document, id).catch(named(id));
+    byteBlocks.set(id, block);
+  }
+  return block;
+}
+
 const jsonBlocks = new Map<string, Promise<unknown>>();
 
 /** A block of JSON, unpacked once. `holds` says what is wrong with what is in it. */

@@ -86,7 +86,7 @@ function compare<R>(column: ColumnOf<R>, down: boolean): (a: R, b: R) => number 
 }
 
 /** The table. `name` is its name in the link. */
-export function DataTable<R>({ name, label, columns, groups, rows, first, tools, more, id, frame, look, onRow }: {
+export function DataTable<R>({ name, label, columns, groups, rows, first, tools, more, id, frame, look, onRow, keep }: {
   name: string; label: string; columns: ColumnOf<R>[]; groups?: Group[]; rows: R[]; first: string; tools?: ComponentChildren;
   /** What a row opens to; which row is open is in the link, by its `id`. */
   more?: (row: R) => ComponentChildren; id?: (row: R) => string;
@@ -94,6 +94,8 @@ export function DataTable<R>({ name, label, columns, groups, rows, first, tools,
   frame?: Ref<HTMLDivElement>;
   /** The class of a row, and what a click on it does; the same must be reached by keyboard from a cell. */
   look?: (row: R) => string; onRow?: (row: R) => void;
+  /** A row that is shown beneath the first part, too, if it is farther down. */
+  keep?: (row: R) => boolean;
 }) {
   const [part, setPart] = useState(PART);
   const open = param(`${name}.open`);
@@ -129,6 +131,7 @@ export function DataTable<R>({ name, label, columns, groups, rows, first, tools,
       return [k, g.fine ? finer(scale, g.least) : scale];
     }));
   }, [rows, columns]);
+  const beneath = keep ? sorted.slice(part).find(keep) : undefined;
   const scaleOf = (c: ColumnOf<R>) => scales.get(c.group) ?? { factor: 1, symbol: "", decimals: 1 };
   const table = () =>
     csv([
@@ -192,7 +195,7 @@ export function DataTable<R>({ name, label, columns, groups, rows, first, tools,
             </tr>
           </thead>
           <tbody>
-            {sorted.slice(0, part).map((r, i) => {
+            {[...sorted.slice(0, part), ...(beneath === undefined ? [] : [beneath])].map((r, i) => {
               const isOpen = id !== undefined && open !== "" && id(r) === open;
               return (
                 <Fragment key={i}>

@@ -12,7 +12,7 @@ const W = 148;
 const H = 16;
 
 /** The part of the lost time as a bar, with its interval as a whisker; all on one scale from nothing to the whole. */
-function Share({ value, low, high }: { value: number; low?: number; high?: number }) {
+export function Share({ value, low, high }: { value: number; low?: number; high?: number }) {
   const x = (part: number) => Math.max(0, Math.min(1, part)) * (W - 2) + 1;
   return (
     <svg class="share" width={W} height={H} viewBox={`0 0 ${W} ${H}`} aria-hidden="true">

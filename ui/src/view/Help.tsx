@@ -1,4 +1,5 @@
 // The keys, in a dialog.
+import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { signal } from "@preact/signals";
 
@@ -19,7 +20,7 @@ export const KEYS: readonly (readonly [string, string])[] = [
   ["Esc", "close, or leave a field"],
 ];
 
-export function Help() {
+export function Help({ keys = KEYS, children }: { keys?: readonly (readonly [string, string])[]; children?: ComponentChildren }) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     if (helpOpen.value) dialog.current?.showModal();
@@ -33,7 +34,7 @@ export function Help() {
         <button type="button" class="plain" onClick={() => (helpOpen.value = false)}>Close</button>
       </div>
       <dl>
-        {KEYS.map(([key, does]) => (
+        {keys.map(([key, does]) => (
           <div key={key}>
             <dt><kbd>{key}</kbd></dt>
             <dd>{does}</dd>
@@ -41,9 +42,11 @@ export function Help() {
         ))}
       </dl>
       <p class="quiet">
+        {children ?? <>
         The two ends of the window on the time strip take the arrow keys (with Shift: larger steps); cells of a heat map do too, and in the one of samples Enter marks the start and the end of a window.
         In a flame graph arrow keys walk, Enter zooms, Escape goes back, and slash searches.
         The address in the browser holds page, window and filters: send it with the file, and a colleague sees the same.
+        </>}
       </p>
     </dialog>
   );

@@ -69,6 +69,16 @@ impl Asking {
         Ok(::fleet::ask(fleet, &question)?)
     }
 
+    /// The command that prints what is asked as text.
+    pub(super) fn command(&self) -> String {
+        let mut words: Vec<String> = ["twinscope", "fleet", "bands"].map(String::from).into();
+        words.push(self.folder.display().to_string());
+        self.by.iter().for_each(|by| words.extend(["--by".to_owned(), by.clone()]));
+        self.labels.iter().for_each(|(name, value)| words.extend(["--where".to_owned(), format!("{name}={value}")]));
+        self.within.iter().for_each(|fact| words.extend(["--within".to_owned(), fact.clone()]));
+        ::tune::shell(&words)
+    }
+
     /// The exit code, where a condition holds that is to fail; which it is goes to standard error.
     pub(super) fn failed(&self, answer: &Answer) -> Option<u8> {
         let holds = |condition: &&Condition| match condition {

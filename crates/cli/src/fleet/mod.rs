@@ -4,6 +4,7 @@ mod add;
 mod bands;
 mod explain;
 mod info;
+mod report;
 mod separated;
 mod sql;
 
@@ -43,6 +44,12 @@ A recording that is there already is passed over: the same command again goes on
   twinscope fleet explain fleet/
   twinscope fleet explain fleet/ --recordings downloads/ --markdown >> ticket.md")]
     Explain(Box<explain::Explain>),
+    /// Write a page of the fleet: its bands, what separates them, each host over time, and the cause
+    #[command(after_help = "Examples:
+  twinscope fleet report fleet/ -o fleet.html
+  twinscope fleet report fleet/ --by 'process.run_wait{comm=server}' --within cpu.model
+  twinscope fleet report fleet/ --recordings downloads/")]
+    Report(Box<report::Report>),
     /// Query a folder of summaries with SQL
     #[command(after_help = "Examples:
   twinscope fleet sql fleet/ .schema
@@ -58,6 +65,7 @@ pub fn fleet(options: &Fleet) -> Result<u8> {
         What::Info(options) => info::info(options),
         What::Bands(options) => bands::bands(options),
         What::Explain(options) => explain::explain(options),
+        What::Report(options) => report::report(options),
         What::Sql(options) => sql::sql(options),
     }
 }

@@ -11,6 +11,7 @@ mod code;
 mod counters;
 mod explanation;
 mod flame;
+mod fleet;
 mod head;
 mod instructions;
 mod jvm;
@@ -33,6 +34,9 @@ pub use counters::{
 };
 pub use explanation::{Explanation, Finding, NotEvaluated, Note, Outcome, StateShare};
 pub use flame::{FLAME_FORMAT, FlameData, FlameFrames, FlameRun};
+pub use fleet::{
+    FLEET_FORMAT, FleetCourse, FleetDrawn, FleetFacts, FleetPage, FleetPageGroup, FleetStrips, FleetWhy,
+};
 pub use head::{
     BlockRef, Caution, Comparison, Difference, DifferencePer, Exit, Fact, FactDifference, Head, Level, Mark, Missing,
     MissingStatus, Output, Polarity, Role, Run, SetUp, Sprint, Strip, Tool, Verdict, Window, Work,

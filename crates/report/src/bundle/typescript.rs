@@ -2,7 +2,7 @@
 //! what is declared.
 
 use super::{
-    BlockIndex, CodeMaps, ColumnsIndex, Counters, FLAME_FORMAT, FORMAT, FlameData, Head, Jvms, Listings, SetUp,
+    BlockIndex, CodeMaps, ColumnsIndex, Counters, FLAME_FORMAT, FLEET_FORMAT, FORMAT, FlameData, FleetPage, Head, Jvms, Listings, SetUp,
     SharedLines,
 };
 use std::collections::BTreeMap;
@@ -72,15 +72,18 @@ fn generated() -> String {
     declared.visit::<ColumnsIndex>();
     declared.visit::<FlameData>();
     declared.visit::<tune::result::Experiment>();
+    declared.visit::<FleetPage>();
     let mut text = format!(
-        "// The report bundle as types, and what an experiment has come to. Made by `make reference` from crates/report/src/bundle and\n\
-         // crates/tune/src/result.rs; do not edit.\n\n\
+        "// The report bundle as types, what an experiment has come to, and what a fleet answers. Made by `make reference` from\n\
+         // crates/report/src/bundle, crates/tune/src/result.rs and crates/fleet/src/result; do not edit.\n\n\
          /** The version of the contract that these types describe. */\n\
          export const FORMAT = {FORMAT};\n\n\
          /** The version of `FlameData`. */\n\
          export const FLAME_FORMAT = {FLAME_FORMAT};\n\n\
          /** The version of `Experiment`. */\n\
-         export const EXPERIMENT_FORMAT = {EXPERIMENT_FORMAT};\n"
+         export const EXPERIMENT_FORMAT = {EXPERIMENT_FORMAT};\n\n\
+         /** The version of `FleetPage`. */\n\
+         export const FLEET_FORMAT = {FLEET_FORMAT};\n"
     );
     for declared in declared.types.values() {
         writeln!(text, "\n{declared}").expect("a text grows");

@@ -6,7 +6,7 @@ mod search;
 mod trials;
 mod words;
 
-pub use words::{amount, factor};
+pub use words::{amount, factor, shell};
 
 use crate::designs::{self, ladder, shown, sweep};
 use crate::experiment::Experiment;

@@ -23,7 +23,7 @@ pub fn amount(value: f64, unit: &str) -> String {
 }
 
 /// A command as one would type it.
-pub(super) fn shell(words: &[String]) -> String {
+pub fn shell(words: &[String]) -> String {
     match words {
         [sh, c, script] if sh == "sh" && c == "-c" => script.clone(),
         words => words.iter().map(|word| for_sh(word)).collect::<Vec<_>>().join(" "),
