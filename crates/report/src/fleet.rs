@@ -4,7 +4,7 @@ use crate::bundle::{
     FLEET_FORMAT, FleetCourse, FleetDrawn, FleetFacts, FleetPage, FleetPageGroup, FleetStrips, FleetWhy,
 };
 use crate::{Error, block, explained, html};
-use explain::Explanation;
+use explain::{Explanation, Outcome};
 use fleet::result::{FleetAnswer, FleetGroup};
 use fleet::{Answer, Banding, Course, Group, Of};
 use std::collections::BTreeSet;
@@ -28,6 +28,10 @@ const BYTES: usize = 1_500_000;
 
 /// The colours of a course reach from this quantile of its values to the other.
 const QUANTILES: (f64, f64) = (0.002, 0.998);
+
+/// Causes that the first screen names, those besides the first from this share of the slowdown on.
+const SAID: usize = 2;
+const WORTH: f64 = 0.1;
 
 /// Facts that a page has by recording.
 const FACTS: usize = 40;
@@ -90,7 +94,20 @@ pub fn fleet_html(about: AboutFleet, answer: &Answer, shown: FleetAnswer, whys: 
 }
 
 fn why(explanation: Explanation, [slow, fast]: [Vec<usize>; 2]) -> FleetWhy {
-    FleetWhy { slow, fast, verdict: explanation.verdict.clone(), explanation: explained::alone(explanation) }
+    let verdict = verdict(&explanation);
+    FleetWhy { slow, fast, verdict, explanation: explained::alone(explanation) }
+}
+
+/// The largest causes in a sentence; which recordings they were found in is said elsewhere.
+fn verdict(explanation: &Explanation) -> String {
+    let said = explanation.findings.iter().enumerate();
+    let said = said.take_while(|(at, finding)| *at == 0 || finding.share.value >= WORTH);
+    let causes: Vec<String> =
+        said.take(SAID).map(|(_, f)| format!("{:.0} % of the slowdown: {}", 100.0 * f.share.value, f.says)).collect();
+    match (explanation.outcome, causes.as_slice()) {
+        (Outcome::Slower | Outcome::MoreTime, [_, ..]) => format!("{}.", causes.join("; ")),
+        _ => explanation.verdict.clone(),
+    }
 }
 
 /// What is drawn of a banding; its bytes are put into the block.

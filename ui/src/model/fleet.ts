@@ -2,7 +2,7 @@
 // bands, intervals and what separates come with the data.
 import { FLEET_FORMAT, type FleetAsked, type FleetBanding, type FleetCourse, type FleetDifference, type FleetPage, type FleetPageGroup } from "../bundle/generated";
 import { type Axis, amount, axisOf, place } from "./axis";
-import { fixed } from "./units";
+import { fixed, scaleFor } from "./units";
 
 /** Reads the data. The error says plainly what is wrong with the file. */
 export function readFleet(data: unknown): FleetPage {
@@ -111,6 +111,8 @@ export interface Dots {
   /** Width of a dot, and its height, which is less where many stand in one column. */
   size: number;
   height: number;
+  /** How many stand in the fullest column. */
+  most: number;
 }
 
 /** Stacks the hosts: as large dots as the height allows. Hosts of one column lie in the order of their bands. */
@@ -128,10 +130,11 @@ export function dotsOf(view: FleetView, axis: Axis, width: number, height: numbe
     }
     return most;
   };
-  let size = 10;
-  while (size > 3 && stack(size) * size > height) size--;
-  const cell = Math.min(size, height / Math.max(1, stack(size)));
-  const dots: Dots = { x: new Float32Array(n).fill(Number.NaN), y: new Float32Array(n).fill(Number.NaN), size, height: cell };
+  let size = n <= 100 ? 13 : 10;
+  let most = stack(size);
+  while (size > 3 && most * size > height) most = stack(--size);
+  const cell = Math.min(size, height / Math.max(1, most));
+  const dots: Dots = { x: new Float32Array(n).fill(Number.NaN), y: new Float32Array(n).fill(Number.NaN), size, height: cell, most };
   const counts = new Map<number, number>();
   for (const i of known) {
     const column = Math.floor((place(axis, view.values[i] as number) * width) / size);
@@ -231,17 +234,28 @@ export function standingInWords(view: FleetView, host: number): string {
   }
 }
 
+/** A value with its unit and three digits, also where it is small: "0.0220/op". */
+export function figure(value: number | null | undefined, unit: string): string {
+  const text = amount(value, unit);
+  if (value === null || value === undefined || !Number.isFinite(value) || value === 0) return text;
+  const { factor, symbol } = scaleFor(unit, value);
+  const shown = Math.abs(value / factor);
+  if (shown >= 0.9995) return text;
+  const number = shown < 1e-6 ? (value / factor).toExponential(2).replace("-", "−") : fixed(value / factor, Math.min(8, 2 - Math.floor(Math.log10(shown))));
+  return symbol === "" || symbol.startsWith("/") ? `${number}${symbol}` : `${number} ${symbol}`;
+}
+
 /** The 95 % interval of a host's value: "± 3.1 ms"; "" where it is not known. */
 export function errorInWords(view: FleetView, host: number): string {
   const error = 1.96 * (view.errors[host] as number);
-  return Number.isFinite(error) ? `± ${amount(error, view.asked.unit)}` : "";
+  return Number.isFinite(error) ? `± ${figure(error, view.asked.unit)}` : "";
 }
 
 /** A host in a line: its name, value and band. */
 export function hostInWords(view: FleetView, host: number): string {
   const name = view.group.answer.recordings[host]?.name ?? "";
   const value = view.values[host] as number;
-  const parts = [nameInLine(name), Number.isNaN(value) ? "" : `${amount(value, view.asked.unit)} ${errorInWords(view, host)}`.trim(), standingInWords(view, host)];
+  const parts = [nameInLine(name), Number.isNaN(value) ? "" : `${figure(value, view.asked.unit)} ${errorInWords(view, host)}`.trim(), standingInWords(view, host)];
   return parts.filter(Boolean).join(" · ");
 }
 
@@ -256,7 +270,7 @@ export const tellsApart = (d: FleetDifference): number => Math.max(d.superiority
 
 /** The shift of a line with its sign: "+3.10 ms". */
 export function signed(value: number, unit: string): string {
-  return `${value > 0 ? "+" : ""}${amount(value, unit)}`;
+  return `${value > 0 ? "+" : ""}${figure(value, unit)}`;
 }
 
 /** "14.1 %". */

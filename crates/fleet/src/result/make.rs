@@ -13,6 +13,7 @@ use crate::statistics::bands::Stray;
 use crate::statistics::rule::{Join, Rule};
 use crate::statistics::separate::Difference;
 use query::human;
+use std::collections::BTreeSet;
 
 /// What a fleet answers, as it is shown.
 pub fn result(answer: &Answer) -> FleetAnswer {
@@ -52,11 +53,16 @@ fn recordings(group: &Group) -> Vec<FleetRecording> {
         let own = host(Some(at));
         own == host(at.checked_sub(1)) || own == host(Some(at + 1))
     };
+    // Of one host alone it is the names of its recordings that tell them apart.
+    let runs: BTreeSet<&str> = group.recordings.iter().map(|of| &*of.run).collect();
+    let alone = runs.len() == group.recordings.len() && group.recordings.windows(2).all(|pair| pair[0].host == pair[1].host);
     let made = group.recordings.iter().enumerate().map(|(at, of)| FleetRecording {
         id: of.id.clone(),
         host: of.host.clone(),
         run: of.run.clone(),
-        name: if several(at) { format!("{} {}", of.host, of.run) } else { of.host.clone() },
+        name: if alone && several(at) {
+            of.run.clone()
+        } else if several(at) { format!("{} {}", of.host, of.run) } else { of.host.clone() },
         file: of.file.clone(),
         start: of.start,
         seconds: known(of.seconds),

@@ -60,7 +60,7 @@ pub struct FleetRecording {
     pub host: String,
     /// Name of the recording.
     pub run: String,
-    /// What it is called: its host, and its own name where the host has several.
+    /// What it is called: its host, and its own name where the host has several; its own name alone where all are of one host.
     pub name: String,
     /// The file that it was read from.
     pub file: String,

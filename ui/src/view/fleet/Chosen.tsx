@@ -1,6 +1,5 @@
 // What is known of the chosen host, at the foot of the window.
-import { amount } from "../../model/axis";
-import { errorInWords, type FleetView, nameInLine, pairCommand, partnerOf, standingInWords } from "../../model/fleet";
+import { errorInWords, type FleetView, nameInLine, pairCommand, partnerOf, standingInWords, figure } from "../../model/fleet";
 import { CopyButton } from "../parts";
 import { chosen, choose, step } from "./choice";
 import { BandMark } from "./parts";
@@ -22,7 +21,7 @@ export function Chosen({ view }: { view: FleetView }) {
   return (
     <aside class="chosen-bar" aria-label="Chosen" aria-live="polite">
       <span class="chosen-name"><BandMark band={view.band[host] ?? -1} undecided={view.standing[host] === "undecided"} stray={view.standing[host] === "stray"} /><b>{nameInLine(recording.name)}</b></span>
-      <span class="chosen-figure"><b>{Number.isNaN(view.values[host]) ? "not measured" : amount(view.values[host], view.asked.unit)}</b> <span class="quiet small">{errorInWords(view, host)}</span></span>
+      <span class="chosen-figure"><b>{Number.isNaN(view.values[host]) ? "not measured" : figure(view.values[host], view.asked.unit)}</b> <span class="quiet small">{errorInWords(view, host)}</span></span>
       <span class="quiet small ellipsis chosen-facts" title={said}>{said}</span>
       <span class="spacer" />
       {command !== "" && <CopyButton text={() => command} label={`Copy command: beside ${nameInLine(partner?.name ?? "")}`} title={command} />}

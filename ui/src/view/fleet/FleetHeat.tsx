@@ -2,8 +2,7 @@
 import { useMemo, useRef, useState } from "preact/hooks";
 import { loadBytes } from "../../bundle/load";
 import { cssColor, heatRamp, theme } from "../../model/color";
-import { amount } from "../../model/axis";
-import { bandingOf, courseBands, courseValue, type FleetView, nameInLine, standingInWords } from "../../model/fleet";
+import { bandingOf, courseBands, courseValue, figure, type FleetView, nameInLine, standingInWords } from "../../model/fleet";
 import { clock, human, timeStep } from "../../model/units";
 import { Trouble, useLoaded, useWidth } from "../parts";
 import { chosen, toggle } from "./choice";
@@ -14,12 +13,16 @@ const RIGHT = 14;
 const AXIS = 22;
 
 function heightOf(rows: number): number {
-  const row = rows <= 16 ? 18 : rows <= 64 ? 9 : rows <= 160 ? 4 : 2;
+  const row = rows <= 24 ? 14 : rows <= 80 ? 6 : rows <= 160 ? 3 : 2;
   return Math.max(40, Math.min(520, rows * row));
 }
 
 type Rgb = [number, number, number];
-const rgb = (color: string): Rgb => [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16)) as Rgb;
+/** Of `#rrggbb`, or `#rgb` as style sheets are shortened to. */
+const rgb = (color: string): Rgb => {
+  const whole = color.length === 4 ? color.replaceAll(/[0-9a-f]/gi, "$&$&") : color;
+  return [1, 3, 5].map((at) => Number.parseInt(whole.slice(at, at + 2), 16)) as Rgb;
+};
 
 export function FleetHeat({ view }: { view: FleetView }) {
   const { block } = view.group;
@@ -35,7 +38,7 @@ export function FleetHeat({ view }: { view: FleetView }) {
         <>
           <p class="read quiet">
             A row for each {view.one}, those of one band together, the best on top; time since the start of its recording. A cell has the colour of the band that {view.asked.metric} lay in then,
-            paler near the valley. A row of two colours changed its band.
+            paler near the valley; what is grey was not measured. A row of two colours changed its band.
           </p>
           {error && <Trouble>{error} The rest of the page is not affected.</Trouble>}
           {value && <Map view={view} course={course} bytes={value} />}
@@ -129,7 +132,7 @@ function Map({ view, course, bytes }: { view: FleetView; course: NonNullable<Fle
     if (!at || hostAt === undefined) return "";
     const v = courseValue(course, cell(hostAt, at.column));
     const name = nameInLine(view.group.answer.recordings[hostAt]?.name ?? "");
-    return [name, clock(((at.column + 0.5) / columns) * seconds, seconds / columns), Number.isNaN(v) ? "not measured" : `about ${amount(v, view.asked.unit)}`, standingInWords(view, hostAt)].filter(Boolean).join(" · ");
+    return [name, clock(((at.column + 0.5) / columns) * seconds, seconds / columns), Number.isNaN(v) ? "not measured" : `about ${figure(v, view.asked.unit)}`, standingInWords(view, hostAt)].filter(Boolean).join(" · ");
   };
   return (
     <div ref={holder} class="fleet-heat" data-chart-name="heat">

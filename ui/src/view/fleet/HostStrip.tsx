@@ -1,13 +1,15 @@
 // All hosts by the metric of the banding: a dot each, stacked where they are many, with the valleys between the bands.
 import { useMemo, useRef, useState } from "preact/hooks";
 import { cssColor } from "../../model/color";
-import { amount, labelled, place, ticks } from "../../model/axis";
-import { axisOfValues, bandingOf, dotsOf, type FleetView, hostInWords, nearestDot } from "../../model/fleet";
+import { labelled, place, ticks } from "../../model/axis";
+import { axisOfValues, bandingOf, dotsOf, figure, type FleetView, hostInWords, nearestDot } from "../../model/fleet";
 import { useWidth } from "../parts";
 import { chosen, toggle } from "./choice";
 import { BandMark, bandColor, useCanvas } from "./parts";
 
+/** Height of the dots at most, and at least. */
 const HEIGHT = 168;
+const LEAST = 64;
 const TOP = 24;
 const SIDE = 14;
 
@@ -21,7 +23,7 @@ export function HostStrip({ view }: { view: FleetView }) {
   const axis = useMemo(() => axisOfValues(values, asked.logs), [view]);
   const dots = useMemo(() => (inner > 10 ? dotsOf(view, axis, inner, HEIGHT) : null), [view, inner]);
   const x = (v: number) => SIDE + place(axis, v) * inner;
-  const base = TOP + HEIGHT;
+  const base = TOP + Math.min(HEIGHT, Math.max(LEAST, dots ? dots.most * dots.height + 10 : HEIGHT));
   const canvas = useCanvas(width, base + 1, (g) => {
     if (!dots) return;
     g.fillStyle = cssColor("--strong-line");
@@ -54,7 +56,7 @@ export function HostStrip({ view }: { view: FleetView }) {
         g.fillRect(cx - dots.size / 2, cy - dots.height / 2, dots.size - gap, dots.height > 2 ? dots.height - 0.5 : dots.height);
       }
     }
-  }, [view, dots]);
+  }, [view, dots, base]);
   const marks = ticks(axis, Math.max(2, Math.floor(inner / 110)), asked.unit);
   const { labels, symbol } = labelled(marks, asked.unit);
   const bands = banding?.bands ?? [];
@@ -77,7 +79,7 @@ export function HostStrip({ view }: { view: FleetView }) {
       <div ref={holder} class="strip-plot" data-chart-name="hosts">
         <div
           class="strip-canvas" style={{ height: `${base + 26}px` }} role="application" aria-roledescription="chart" tabIndex={0}
-          aria-label={`${values.length} ${view.one}s by ${asked.metric}. ${bands.map((b, i) => `Band ${i + 1}: ${b.count} at ${amount(b.middle, asked.unit)}`).join(". ")}. Arrow keys move through them.`}
+          aria-label={`${values.length} ${view.one}s by ${asked.metric}. ${bands.map((b, i) => `Band ${i + 1}: ${b.count} at ${figure(b.middle, asked.unit)}`).join(". ")}. Arrow keys move through them.`}
           onPointerMove={(e) => setAt(local(e))}
           onPointerLeave={() => setAt(-1)}
           onClick={(e) => {
@@ -91,7 +93,7 @@ export function HostStrip({ view }: { view: FleetView }) {
               {(banding?.valleys ?? []).map((v, i) => (
                 <g key={i} class="valley">
                   <line x1={x(v.at)} x2={x(v.at)} y1={TOP - 4} y2={base} />
-                  <text x={x(v.at)} y={TOP - 10} text-anchor={x(v.at) > width - 90 ? "end" : x(v.at) < 90 ? "start" : "middle"}>valley at {amount(v.at, asked.unit)}</text>
+                  <text x={x(v.at)} y={TOP - 10} text-anchor={x(v.at) > width - 90 ? "end" : x(v.at) < 90 ? "start" : "middle"}>valley at {figure(v.at, asked.unit)}</text>
                 </g>
               ))}
               {marks.map((v, i) => (
@@ -115,7 +117,7 @@ export function HostStrip({ view }: { view: FleetView }) {
       </div>
       <p class="fleet-legend small">
         {bands.map((b, i) => (
-          <span key={i} class="line-name"><BandMark band={i} />band {i + 1}: {b.count} of {b.of}, {amount(b.middle, asked.unit)} <span class="quiet">({amount(b.low, asked.unit)} to {amount(b.high, asked.unit)})</span></span>
+          <span key={i} class="line-name"><BandMark band={i} />band {i + 1}: {b.count} of {b.of}, {figure(b.middle, asked.unit)} <span class="quiet">({figure(b.low, asked.unit)} to {figure(b.high, asked.unit)})</span></span>
         ))}
         {undecided > 0 && <span class="line-name"><BandMark band={-1} undecided />{undecided} undecided</span>}
         {strays > 0 && <span class="line-name"><BandMark band={-1} stray />{strays === 1 ? "1 stray" : `${strays} strays`}</span>}

@@ -1,7 +1,6 @@
 // The table of hosts: their bands, values, facts, and the command that opens each beside the middle one of the other band.
 import { useMemo } from "preact/hooks";
-import { amount } from "../../model/axis";
-import { bandingOf, type FleetView, momentInWords, nameInLine, pairCommand, standingInWords } from "../../model/fleet";
+import { bandingOf, type FleetView, momentInWords, nameInLine, pairCommand, standingInWords, figure } from "../../model/fleet";
 import { CopyButton } from "../parts";
 import { type ColumnOf, DataTable } from "../DataTable";
 import { chosen, choose } from "./choice";
@@ -51,7 +50,7 @@ export function Hosts({ view }: { view: FleetView }) {
       {banding && (
         <p class="read quiet">
           The command opens a {view.one} beside the middle one of the other band{banding.bands.length > 2 ? " (the slow or the fast one)" : ""}:{" "}
-          {banding.bands.map((b, i) => `band ${i + 1} ${nameInLine(recordings[b.nearest[0] ?? -1]?.name ?? "none")} at ${amount(view.values[b.nearest[0] ?? -1], view.asked.unit)}`).join(", ")}.
+          {banding.bands.map((b, i) => `band ${i + 1} ${nameInLine(recordings[b.nearest[0] ?? -1]?.name ?? "none")} at ${figure(view.values[b.nearest[0] ?? -1], view.asked.unit)}`).join(", ")}.
         </p>
       )}
       <DataTable

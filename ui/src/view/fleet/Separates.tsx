@@ -1,8 +1,7 @@
 // What separates each band from the others, and what does not: facts, metrics with two strips each, functions, one rule.
 import { useMemo, useState } from "preact/hooks";
 import type { FleetBanding, FleetDifference, FleetSeparated, FleetStrips } from "../../bundle/generated";
-import { amount } from "../../model/axis";
-import { bandingOf, type FleetView, nameInLine, signed, tellsApart, valuesAt } from "../../model/fleet";
+import { bandingOf, type FleetView, nameInLine, signed, tellsApart, valuesAt, figure } from "../../model/fleet";
 import { fixed } from "../../model/units";
 import { loadBytes } from "../../bundle/load";
 import { Trouble, useLoaded, Words } from "../parts";
@@ -58,16 +57,16 @@ function Facts({ view, of, other }: { view: FleetView; of: FleetSeparated; other
 function Row({ view, band, name, values, unit, difference: d, others, also }: {
   view: FleetView; band: number; name: preact.ComponentChildren; values: Float32Array | null; unit: string; difference: FleetDifference; others: string; also: preact.ComponentChildren;
 }) {
-  const said = `Band ${band + 1} at ${amount(d.band, unit)}, ${others} at ${amount(d.others, unit)}`;
+  const said = `Band ${band + 1} at ${figure(d.band, unit)}, ${others} at ${figure(d.others, unit)}`;
   const host = chosen.value;
   return (
     <div class="separates-row">
       <div>{name}{also}</div>
       {values ? <Strips view={view} values={values} band={band} unit={unit} middles={[d.band, d.others]} label={`${said}.`} /> : <span class="strips-none" style={{ width: `${STRIPS_WIDTH}px` }} />}
       <div class="middles">
-        <span><BandMark band={band} /> <b>{amount(d.band, unit)}</b></span>
-        <span><BandMark band={others === "the others" ? -1 : 1 - band} /> <b>{amount(d.others, unit)}</b></span>
-        {host !== null && values && <span class="small chosen-value">{nameInLine(view.group.answer.recordings[host]?.name ?? "")}: {amount(values[host], unit)}</span>}
+        <span><BandMark band={band} /> <b>{figure(d.band, unit)}</b></span>
+        <span><BandMark band={others === "the others" ? -1 : 1 - band} /> <b>{figure(d.others, unit)}</b></span>
+        {host !== null && values && <span class="small chosen-value">{nameInLine(view.group.answer.recordings[host]?.name ?? "")}: {figure(values[host], unit)}</span>}
       </div>
       <div class="shift"><b>{signed(d.shift.value, unit)}</b><span class="quiet small">95 % CI {signed(d.shift.low, unit)} to {signed(d.shift.high, unit)}</span></div>
       <div class="tells" title={`q = ${d.q.toPrecision(2)}`}><b>{fixed(100 * tellsApart(d), tellsApart(d) > 0.995 && tellsApart(d) < 1 ? 1 : 0)} %</b></div>

@@ -1,6 +1,5 @@
 // Hosts that lie far from all others, and in what; and those that may lie in either of two bands.
-import { amount } from "../../model/axis";
-import { bandingOf, type FleetView } from "../../model/fleet";
+import { bandingOf, type FleetView, figure } from "../../model/fleet";
 import { fixed } from "../../model/units";
 import { HostName, MetricName } from "./parts";
 
@@ -25,8 +24,8 @@ export function Strays({ view }: { view: FleetView }) {
                     {s.lines.map((l) => (
                       <tr key={l.metric}>
                         <th scope="row"><MetricName metric={l.metric} /></th>
-                        <td class="number"><b>{amount(l.value, l.unit)}</b></td>
-                        <td class="quiet">against {amount(l.middle, l.unit)}</td>
+                        <td class="number"><b>{figure(l.value, l.unit)}</b></td>
+                        <td class="quiet">against {figure(l.middle, l.unit)}</td>
                         <td class="quiet">{fixed(Math.abs(l.deviations), Math.abs(l.deviations) < 9.95 ? 1 : 0)} deviations {l.deviations > 0 ? "above" : "below"}</td>
                       </tr>
                     ))}

@@ -1,8 +1,8 @@
 // Two strips of one metric on one axis: a band above, the others beneath. Every host is a line; more of them at one place are darker.
 import { useMemo, useRef, useState } from "preact/hooks";
 import { cssColor } from "../../model/color";
-import { amount, labelled, place, ticks } from "../../model/axis";
-import { axisOfStrip, type FleetView, nameInLine } from "../../model/fleet";
+import { labelled, place, ticks } from "../../model/axis";
+import { axisOfStrip, type FleetView, nameInLine, figure } from "../../model/fleet";
 import { useVisible } from "../parts";
 import { chosen, toggle } from "./choice";
 import { bandColor, useCanvas } from "./parts";
@@ -78,7 +78,7 @@ export function Strips({ view, values, band, unit, middles, label }: { view: Fle
         {marked !== null && <div class={`pin${side(marked) === -1 ? " whole" : ""}`} style={{ left: `${x(values[marked] as number)}px`, top: side(marked) === 1 ? `${LANE + 4}px` : "0" }} />}
         {at >= 0 && (
           <div class={`tip${x(values[at] as number) > STRIPS_WIDTH / 2 ? " to-left" : ""}`} style={{ left: `${x(values[at] as number)}px`, top: `${side(at) === 1 ? LANE * 1.5 + 4 : LANE / 2}px` }} role="status">
-            {nameInLine(view.group.answer.recordings[at]?.name ?? "")} · {amount(values[at], unit)}
+            {nameInLine(view.group.answer.recordings[at]?.name ?? "")} · {figure(values[at], unit)}
           </div>
         )}
       </div>
