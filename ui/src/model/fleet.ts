@@ -1,7 +1,7 @@
 // What a fleet answers, read and checked, in words, and where it is drawn: `twinscope fleet report` puts it into its page. Nothing is judged here:
 // bands, intervals and what separates come with the data.
 import { FLEET_FORMAT, type FleetAsked, type FleetBanding, type FleetCourse, type FleetDifference, type FleetPage, type FleetPageGroup } from "../bundle/generated";
-import { type Axis, amount, axisOf, place } from "./axis";
+import { type Axis, amount, axisOf, labelled, place, ticks, trimmed } from "./axis";
 import { fixed, scaleFor } from "./units";
 
 /** Reads the data. The error says plainly what is wrong with the file. */
@@ -101,6 +101,17 @@ export function axisOfStrip(values: Float32Array): Axis {
   const far = known.length >= 200 ? 0.005 : 0;
   const [low, high] = [at(far), at(1 - far)];
   return axisOf([low, high], { log: low > 0 && high / low >= 8 });
+}
+
+/** Ticks of an axis that are round in the unit that they are written in, and their labels. */
+export function ticksOf(axis: Axis, most: number, unit: string): { marks: number[]; labels: string[]; symbol: string } {
+  if (!unit.startsWith("B")) {
+    const marks = ticks(axis, most, unit);
+    return { marks, ...labelled(marks, unit) };
+  }
+  const { factor, symbol } = scaleFor(unit, axis.high);
+  const marks = ticks({ ...axis, low: axis.low / factor, high: axis.high / factor }, most);
+  return { marks: marks.map((v) => v * factor), labels: marks.map(trimmed), symbol };
 }
 
 /** Where hosts stand in the strip: in columns of dots over their values, stacked upwards. */
@@ -243,6 +254,16 @@ export function figure(value: number | null | undefined, unit: string): string {
   if (shown >= 0.9995) return text;
   const number = shown < 1e-6 ? (value / factor).toExponential(2).replace("-", "−") : fixed(value / factor, Math.min(8, 2 - Math.floor(Math.log10(shown))));
   return symbol === "" || symbol.startsWith("/") ? `${number}${symbol}` : `${number} ${symbol}`;
+}
+
+/** Both ends of an interval with their unit said once: "−1.09 to −0.889 ms/op". */
+export function ends(low: number, high: number, unit: string): string {
+  const { factor, symbol } = scaleFor(unit, Math.max(Math.abs(low), Math.abs(high)));
+  const digits = (v: number) => {
+    const size = Math.abs(v / factor);
+    return `${v > 0 ? "+" : ""}${fixed(v / factor, size === 0 || size >= 99.95 ? 0 : Math.min(8, Math.max(0, 2 - Math.floor(Math.log10(size)))))}`;
+  };
+  return `${digits(low)} to ${digits(high)}${symbol === "" || symbol.startsWith("/") ? symbol : ` ${symbol}`}`;
 }
 
 /** The 95 % interval of a host's value: "± 3.1 ms"; "" where it is not known. */

@@ -70,7 +70,9 @@ function Choice({ label, of, at, name }: { label: string; of: string[]; at: numb
 function Verdict({ of }: { of: FleetView }) {
   const banding = bandingOf(of);
   const { why, answer } = of.group;
-  const said = banding ? [...banding.says, ...banding.since.says, ...banding.share_says] : answer.says.slice(1);
+  // The title has said what fact the bands are; several are a sentence of their own.
+  const says = banding ? banding.says.slice(banding.facts.length === 1 ? 1 : 0) : [];
+  const said = banding ? [...says, ...banding.since.says, ...banding.share_says] : answer.says.slice(1);
   return (
     <section class="xp-verdict fleet-verdict" aria-label="Verdict">
       <p class="said"><Words text={banding?.title ?? answer.says[0] ?? ""} /></p>

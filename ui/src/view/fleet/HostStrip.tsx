@@ -1,8 +1,8 @@
 // All hosts by the metric of the banding: a dot each, stacked where they are many, with the valleys between the bands.
 import { useMemo, useRef, useState } from "preact/hooks";
 import { cssColor } from "../../model/color";
-import { labelled, place, ticks } from "../../model/axis";
-import { axisOfValues, bandingOf, dotsOf, figure, type FleetView, hostInWords, nearestDot } from "../../model/fleet";
+import { place } from "../../model/axis";
+import { axisOfValues, bandingOf, type Dots, dotsOf, figure, type FleetView, hostInWords, nearestDot, ticksOf } from "../../model/fleet";
 import { useWidth } from "../parts";
 import { chosen, toggle } from "./choice";
 import { BandMark, bandColor, useCanvas } from "./parts";
@@ -12,6 +12,21 @@ const HEIGHT = 168;
 const LEAST = 64;
 const TOP = 24;
 const SIDE = 14;
+
+/** Hosts of one band that stand on each other in one column. */
+function columnsOf(view: FleetView, dots: Dots): { x: number; from: number; to: number; band: number }[] {
+  const found = new Map<string, { x: number; from: number; to: number; band: number }>();
+  for (let i = 0; i < dots.x.length; i++) {
+    const [x, y] = [dots.x[i] as number, dots.y[i] as number];
+    if (Number.isNaN(x) || view.standing[i] !== "band") continue;
+    const band = view.band[i] as number;
+    const [from, to] = [y - dots.height / 2, y + dots.height / 2];
+    const known = found.get(`${x} ${band}`);
+    if (known) [known.from, known.to] = [Math.min(known.from, from), Math.max(known.to, to)];
+    else found.set(`${x} ${band}`, { x: x - dots.size / 2, from, to, band });
+  }
+  return [...found.values()];
+}
 
 export function HostStrip({ view }: { view: FleetView }) {
   const holder = useRef<HTMLDivElement>(null);
@@ -29,7 +44,14 @@ export function HostStrip({ view }: { view: FleetView }) {
     g.fillStyle = cssColor("--strong-line");
     g.fillRect(0, base, width, 1);
     const gap = dots.size >= 5 ? 1 : dots.size >= 4 ? 0.5 : 0;
+    // Dots of less than two pixels are drawn by whole columns, or their edges would be pale.
+    const dense = dots.height < 2;
+    if (dense) columnsOf(view, dots).forEach(({ x: left, from, to, band }) => {
+      g.fillStyle = bandColor(band);
+      g.fillRect(SIDE + left, base - to, dots.size, to - from);
+    });
     for (let i = 0; i < values.length; i++) {
+      if (dense && view.standing[i] === "band") continue;
       const [cx, cy] = [SIDE + (dots.x[i] as number), base - (dots.y[i] as number)];
       if (Number.isNaN(cx)) continue;
       const standing = view.standing[i];
@@ -57,8 +79,7 @@ export function HostStrip({ view }: { view: FleetView }) {
       }
     }
   }, [view, dots, base]);
-  const marks = ticks(axis, Math.max(2, Math.floor(inner / 110)), asked.unit);
-  const { labels, symbol } = labelled(marks, asked.unit);
+  const { marks, labels, symbol } = ticksOf(axis, Math.max(2, Math.floor(inner / 110)), asked.unit);
   const bands = banding?.bands ?? [];
   const undecided = view.standing.filter((s) => s === "undecided").length;
   const strays = view.standing.filter((s) => s === "stray").length;

@@ -1,12 +1,12 @@
 // What separates each band from the others, and what does not: facts, metrics with two strips each, functions, one rule.
 import { useMemo, useState } from "preact/hooks";
 import type { FleetBanding, FleetDifference, FleetSeparated, FleetStrips } from "../../bundle/generated";
-import { bandingOf, type FleetView, nameInLine, signed, tellsApart, valuesAt, figure } from "../../model/fleet";
+import { bandingOf, ends, type FleetView, nameInLine, signed, tellsApart, valuesAt, figure } from "../../model/fleet";
 import { fixed } from "../../model/units";
 import { loadBytes } from "../../bundle/load";
 import { Trouble, useLoaded, Words } from "../parts";
 import { chosen } from "./choice";
-import { BandMark, MetricName } from "./parts";
+import { BandMark, bandColor, MetricName } from "./parts";
 import { Strips, STRIPS_WIDTH } from "./Strips";
 
 const FIRST = 8;
@@ -17,7 +17,7 @@ function Part({ of: [count, all], band }: { of: readonly [number, number]; band:
   return (
     <span class="part">
       <BandMark band={band} />
-      <span class="part-track" aria-hidden="true"><span class={`part-bar band-${band}`} style={{ width: `${100 * share}%` }} /></span>
+      <span class="part-track" aria-hidden="true"><span class="part-bar" style={{ width: `${100 * share}%`, background: bandColor(band) }} /></span>
       <span class="number">{count} of {all}</span>
     </span>
   );
@@ -66,9 +66,9 @@ function Row({ view, band, name, values, unit, difference: d, others, also }: {
       <div class="middles">
         <span><BandMark band={band} /> <b>{figure(d.band, unit)}</b></span>
         <span><BandMark band={others === "the others" ? -1 : 1 - band} /> <b>{figure(d.others, unit)}</b></span>
-        {host !== null && values && <span class="small chosen-value">{nameInLine(view.group.answer.recordings[host]?.name ?? "")}: {figure(values[host], unit)}</span>}
+        {host !== null && values && <span class="chosen-value" title={nameInLine(view.group.answer.recordings[host]?.name ?? "")}><span class="swatch pin-mark" aria-hidden="true" />{figure(values[host], unit)}</span>}
       </div>
-      <div class="shift"><b>{signed(d.shift.value, unit)}</b><span class="quiet small">95 % CI {signed(d.shift.low, unit)} to {signed(d.shift.high, unit)}</span></div>
+      <div class="shift"><b>{signed(d.shift.value, unit)}</b><span class="quiet small">95 % CI {ends(d.shift.low, d.shift.high, unit)}</span></div>
       <div class="tells" title={`q = ${d.q.toPrecision(2)}`}><b>{fixed(100 * tellsApart(d), tellsApart(d) > 0.995 && tellsApart(d) < 1 ? 1 : 0)} %</b></div>
     </div>
   );
@@ -88,10 +88,10 @@ function Heads({ band, others, what }: { band: number; others: string; what: str
   return (
     <div class="separates-row separates-heads quiet small">
       <span>{what}</span>
-      <span>each {others === "the others" ? "host" : "one"}: band {band + 1} above, {others} beneath; the bar is the median</span>
+      <span>band {band + 1} above, {others} beneath; the bar is the median</span>
       <span>medians</span>
       <span title="by how much a host of the band exceeds one of the others (Hodges and Lehmann)">shift</span>
-      <span title="the probability that a host of the one has a greater (or smaller) value than one of the other; from 90 % on it separates them">tells apart</span>
+      <span title="the probability that a host of the one has a greater (or smaller) value than one of the other; from 90 % on it separates them">apart</span>
     </div>
   );
 }

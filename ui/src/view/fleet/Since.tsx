@@ -51,7 +51,7 @@ export function Asked({ view }: { view: FleetView }) {
   const columns: Col<FleetAsked>[] = [
     { id: "metric", title: "metric", cell: (a) => <MetricName metric={a.metric} help={a.help} />, csv: [{ head: "metric", of: (a) => a.metric }] },
     {
-      id: "spread", title: "theirs", help: `the part of the variance between ${view.one}s that is theirs, and not that of short recordings`, number: true,
+      id: "spread", title: "not noise", help: `the part of the variance between ${view.one}s that is theirs, and not that of short recordings`, number: true,
       cell: (a) => `${fixed(100 * a.spread, 0)} %`, csv: [{ head: "spread", of: (a) => a.spread }],
     },
     { id: "says", title: "says", cell: said, csv: [{ head: "says", of: said }] },

@@ -1,8 +1,8 @@
 // Two strips of one metric on one axis: a band above, the others beneath. Every host is a line; more of them at one place are darker.
 import { useMemo, useRef, useState } from "preact/hooks";
 import { cssColor } from "../../model/color";
-import { labelled, place, ticks } from "../../model/axis";
-import { axisOfStrip, type FleetView, nameInLine, figure } from "../../model/fleet";
+import { place } from "../../model/axis";
+import { axisOfStrip, ticksOf, type FleetView, nameInLine, figure } from "../../model/fleet";
 import { useVisible } from "../parts";
 import { chosen, toggle } from "./choice";
 import { bandColor, useCanvas } from "./parts";
@@ -52,8 +52,7 @@ export function Strips({ view, values, band, unit, middles, label }: { view: Fle
       g.fillRect(x(middles[lane as 0 | 1]) - 1, top - 1, 2, LANE + 2);
     }
   }, [visible, view, values, band]);
-  const marks = ticks(axis, 4, unit);
-  const { labels, symbol } = labelled(marks, unit);
+  const { marks, labels, symbol } = ticksOf(axis, 4, unit);
   const nearest = (e: PointerEvent | MouseEvent) => {
     const box = (e.currentTarget as HTMLElement).getBoundingClientRect();
     const lane = e.clientY - box.top < LANE + 2 ? 0 : 1;

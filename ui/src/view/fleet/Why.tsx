@@ -29,8 +29,7 @@ function Found({ view, why }: { view: FleetView; why: FleetWhy }) {
               <p class="quiet small">of the slowdown; 95 % CI {fixed(100 * f.low, 0)}–{fixed(100 * f.high, 0)} %</p>
             </div>
             <div class="finding-said">
-              <h3><span class="sentence"><Words text={f.says} /></span></h3>
-              <p class="quiet small">{f.title}</p>
+              <h3 title={f.title}><span class="sentence"><Words text={f.says} /></span></h3>
               {f.evidence.length > 0 && <ul class="quiet evidence">{f.evidence.map((line) => <li key={line}><Words text={line} /></li>)}</ul>}
               {f.advice.length > 0 && <div class="try"><span class="quiet">Try</span><div class="finding-lines">{f.advice.map((line) => <p key={line}><Words text={line} /></p>)}</div></div>}
               {f.check.map((line) => <p key={line} class="next-command small"><code>{line}</code><CopyButton text={() => line} label="Copy" title="Copy the command" /></p>)}
