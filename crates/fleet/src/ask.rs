@@ -311,17 +311,7 @@ fn banding(metrics: Vec<usize>, p: f64, metric: &Metric, found: &Found, since: S
     }
     let place = |band: usize| order.iter().position(|b| *b == band);
     let of: Vec<Option<usize>> = found.of.iter().map(|band| band.and_then(place)).collect();
-    Banding {
-        metrics,
-        p,
-        of,
-        order,
-        lost: None,
-        facts: Vec::new(),
-        separated: Vec::new(),
-        since,
-        courses: Vec::new(),
-    }
+    Banding { metrics, p, of, order, lost: None, facts: Vec::new(), separated: Vec::new(), since, courses: Vec::new() }
 }
 
 /// The facts whose values divide the recordings as the bands do.

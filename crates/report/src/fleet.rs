@@ -113,9 +113,11 @@ fn verdict(explanation: &Explanation) -> String {
 /// What is drawn of a banding; its bytes are put into the block.
 fn drawn(group: &Group, banding: &Banding, bytes: &mut Vec<u8>) -> FleetDrawn {
     let recordings = group.recordings.len().max(1);
-    let (lines, functions) = group.bandings.iter().flat_map(|banding| &banding.separated).fold((0, 0), |sum, of| {
-        (sum.0 + of.lines.len().min(LINES), sum.1 + of.places.len().min(FUNCTIONS))
-    });
+    let (lines, functions) = group
+        .bandings
+        .iter()
+        .flat_map(|banding| &banding.separated)
+        .fold((0, 0), |sum, of| (sum.0 + of.lines.len().min(LINES), sum.1 + of.places.len().min(FUNCTIONS)));
     // Of many recordings in many bands fewer lines are drawn, those that tell most apart.
     let part = (VALUES as f64 / recordings as f64 / (lines + functions).max(1) as f64).min(1.0);
     let few = |count: usize, most: usize| ((count.min(most) as f64 * part).ceil() as usize).min(count);

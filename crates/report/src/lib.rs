@@ -33,8 +33,8 @@ mod words;
 
 pub use experiment::experiment_html;
 pub use explained::Explained;
-pub use fleet::{AboutFleet, Why, fleet_html};
 pub use flame::{Graph, flame_html, svg};
+pub use fleet::{AboutFleet, Why, fleet_html};
 
 use bundle::{PageTable, View};
 use compare::Comparison;

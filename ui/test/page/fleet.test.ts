@@ -156,10 +156,12 @@ describe("the page of a fleet", () => {
         await page.keyboard.press("Escape");
         // A row of the heat map, the table, a stray.
         await page.locator(".fleet-heat .heat").click({ position: { x: 400, y: 3 } });
-        expect(await foot()).toBe(first);
+        expect(await words(page, ".chosen-facts")).toContain("band 1");
+        if (many < 100) expect(await foot()).toBe(first);
+        const before = await foot();
         await page.locator("[aria-labelledby=at-hosts] tbody tr").nth(1).locator("td").nth(2).click();
         expect(await marks(page)).toMatchObject({ strip: 1, heat: 1, table: 1, foot: 1 });
-        expect(await foot()).not.toBe(first);
+        expect(await foot()).not.toBe(before);
         await page.locator("[data-list=strays] button").first().click();
         expect(await foot()).toBe("host-00001");
         expect(await marks(page)).toMatchObject({ strip: 1, heat: 1, table: 1, foot: 1 });

@@ -145,7 +145,10 @@ impl Finder<'_> {
     pub(super) fn find(&self, file: &Path) -> Result<PathBuf> {
         let Some(folder) = &self.looking.recordings else {
             if !file.exists() {
-                bail!("{}: not there; name the folder where the recordings are by now: --recordings DIR", file.display());
+                bail!(
+                    "{}: not there; name the folder where the recordings are by now: --recordings DIR",
+                    file.display()
+                );
             }
             return Ok(file.to_owned());
         };
@@ -153,11 +156,6 @@ impl Finder<'_> {
             Some(found) => Ok(found.clone()),
             None => bail!("{}: no {} below it", folder.display(), file.file_name().unwrap_or_default().display()),
         }
-    }
-
-    /// The causes that are looked for.
-    pub(super) fn causes(&self) -> &[Cause] {
-        &self.causes
     }
 
     /// Whether it was said where the recordings are.

@@ -108,6 +108,94 @@ fn hosts_fall_into_bands_and_a_fact_is_what_they_are() {
     assert!(found.stderr.contains("no per-thread data"), "{found}");
 }
 
+/// The data of a page: what its script holds, unpacked.
+fn page(folder: &Folder, name: &str) -> Value {
+    let html = std::fs::read_to_string(folder.path(name)).unwrap();
+    let (_, rest) = html.split_once("id=\"twinscope-fleet\">").expect("there are data");
+    let (packed, _) = rest.split_once("</script>").expect("they end");
+    let mut unpack = std::process::Command::new("sh")
+        .args(["-c", "base64 -d | gzip -d"])
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut into = unpack.stdin.take().unwrap();
+    let packed = packed.to_owned();
+    let feeding = std::thread::spawn(move || std::io::Write::write_all(&mut into, packed.as_bytes()).unwrap());
+    let unpacked = unpack.wait_with_output().unwrap();
+    feeding.join().unwrap();
+    assert!(unpacked.status.success());
+    serde_json::from_slice(&unpacked.stdout).unwrap()
+}
+
+#[test]
+fn a_page_says_what_the_text_says() {
+    let folder = Folder::new();
+    hosts(&folder);
+    folder.expect(0, ["fleet", "add", "fleet", "all"]);
+    // No cause can be looked for in these, which is said and fails nothing, unless it was said where they are.
+    let made = folder.expect(0, ["fleet", "report", "fleet", "-o", "it.html"]);
+    assert!(
+        made.stdout.contains("The bands are the values of platform.zone.\n2 bands by work.done: 8 of 64"),
+        "{made}"
+    );
+    assert!(
+        made.stdout.contains("it.html (") && made.stderr.contains("no cause is named: service: no per-thread"),
+        "{made}"
+    );
+    let data = page(&folder, "it.html");
+    let json = folder.expect(0, ["fleet", "bands", "fleet", "--json"]);
+    let bands: Value = serde_json::from_str(&json.stdout).unwrap();
+    let group = &data["groups"][0];
+    assert_eq!(group["answer"]["bandings"], bands["groups"][0]["bandings"]);
+    assert_eq!(group["answer"]["asked"], bands["groups"][0]["asked"]);
+    assert_eq!(data["command"], "twinscope fleet bands fleet");
+    let title = group["answer"]["bandings"][0]["title"].as_str().unwrap();
+    assert!(title.starts_with("The bands are the values of `platform.zone`: 8 of 64 hosts do 2."), "{title}");
+    assert!(group["not_explained"].as_str().unwrap().contains("no per-thread data"), "{}", group["not_explained"]);
+    let zone = group["facts"].as_array().unwrap().iter().find(|fact| fact["fact"] == "platform.zone").unwrap();
+    assert_eq!(zone["values"].as_array().unwrap().len(), 3);
+    assert_eq!((&group["block"], &group["drawn"][0]["course"]["columns"]), (&"fleet-0".into(), &39.into()));
+    assert!(std::fs::read_to_string(folder.path("it.html")).unwrap().contains("id=\"block-fleet-0\""));
+
+    std::fs::rename(folder.path("all"), folder.path("moved")).unwrap();
+    let lost = folder.expect(0, ["fleet", "report", "fleet"]);
+    assert!(lost.stderr.contains("--recordings DIR") && folder.path("fleet.html").exists(), "{lost}");
+    folder.expect(3, ["fleet", "report", "fleet", "--recordings", "moved"]);
+    let moved = page(&folder, "fleet.html");
+    let file = moved["groups"][0]["answer"]["recordings"][0]["file"].as_str().unwrap();
+    assert!(file.starts_with("moved/"), "{file}");
+
+    let within = folder.expect(0, ["fleet", "report", "fleet", "--within", "platform.zone", "-o", "within.html"]);
+    assert!(within.stdout.contains("No bands among 32 recordings."), "{within}");
+    let data = page(&folder, "within.html");
+    let values: Vec<&str> =
+        data["groups"].as_array().unwrap().iter().filter_map(|group| group["answer"]["within"].as_str()).collect();
+    assert_eq!((values, &data["within"]), (vec!["a", "b", "c"], &"platform.zone".into()));
+    assert_eq!(data["command"], "twinscope fleet bands fleet --within platform.zone");
+    folder.expect(4, ["fleet", "report", "fleet", "--fail-on", "bands"]);
+    folder.expect(1, ["fleet", "report", "fleet", "-o", "no/such/folder.html"]);
+}
+
+#[test]
+fn a_stray_is_named_with_what_it_strays_in() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("all")).unwrap();
+    for host in 0..24_usize {
+        let pace = if host == 5 { 60 } else { 1000 + (host * 37 % 41) as i64 };
+        write(&folder.path(&format!("all/h{host}.twin")), &format!("host-{host:02}"), pace, "a");
+    }
+    folder.expect(0, ["fleet", "add", "fleet", "all"]);
+    let bands = folder.expect(4, ["fleet", "bands", "fleet", "--fail-on", "stray"]);
+    assert!(bands.stdout.starts_with("No bands among 24 recordings.\nAsked by work.done"), "{bands}");
+    assert!(bands.stdout.contains("stray: host-05: work.done 60"), "{bands}");
+    assert!(bands.stdout.contains(" robust deviations below 1.02 k/s"), "{bands}");
+    folder.expect(0, ["fleet", "report", "fleet"]);
+    let data = page(&folder, "fleet.html");
+    assert_eq!(data["groups"][0]["answer"]["strays"][0]["recording"], 5);
+    assert_eq!(data["groups"][0]["answer"]["strays"][0]["lines"][0]["metric"], "work.done");
+}
+
 #[test]
 fn names_of_hosts_are_data() {
     let folder = Folder::new();
@@ -137,6 +225,17 @@ fn names_of_hosts_are_data() {
         let bad = |c: char| c.is_control() && c != '\n';
         assert!(!done.stdout.contains(bad) && !done.stderr.contains(bad), "{done}");
     }
+    let made = folder.expect(0, ["fleet", "report", "fleet", "-o", "fleet.html"]);
+    assert!(made.stdout.contains("fleet.html ("), "{made}");
+    assert!(!std::fs::read_to_string(folder.path("fleet.html")).unwrap().contains("alert(1)"));
+    let data = page(&folder, "fleet.html");
+    let hosts: Vec<&str> = data["groups"][0]["answer"]["recordings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|of| of["host"].as_str())
+        .collect();
+    assert!(names.iter().all(|name| hosts.contains(name)), "{hosts:?}");
     let still = folder.expect(0, ["fleet", "sql", "fleet", "select count(*) as n from recording", "--json"]);
     assert!(still.stdout.contains("\"n\":6"), "{still}");
     let written = folder.expect(1, ["fleet", "sql", "fleet", "delete from recording"]);

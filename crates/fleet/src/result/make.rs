@@ -55,14 +55,19 @@ fn recordings(group: &Group) -> Vec<FleetRecording> {
     };
     // Of one host alone it is the names of its recordings that tell them apart.
     let runs: BTreeSet<&str> = group.recordings.iter().map(|of| &*of.run).collect();
-    let alone = runs.len() == group.recordings.len() && group.recordings.windows(2).all(|pair| pair[0].host == pair[1].host);
+    let alone =
+        runs.len() == group.recordings.len() && group.recordings.windows(2).all(|pair| pair[0].host == pair[1].host);
     let made = group.recordings.iter().enumerate().map(|(at, of)| FleetRecording {
         id: of.id.clone(),
         host: of.host.clone(),
         run: of.run.clone(),
         name: if alone && several(at) {
             of.run.clone()
-        } else if several(at) { format!("{} {}", of.host, of.run) } else { of.host.clone() },
+        } else if several(at) {
+            format!("{} {}", of.host, of.run)
+        } else {
+            of.host.clone()
+        },
         file: of.file.clone(),
         start: of.start,
         seconds: known(of.seconds),

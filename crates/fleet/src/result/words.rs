@@ -143,11 +143,20 @@ pub(super) fn shares(found: &Found) -> Vec<String> {
     lines
 }
 
+/// A length of time: "128 s", "12 min", "83 h".
+fn long(seconds: f64) -> String {
+    match seconds {
+        s if s >= 7200.0 => format!("{:.0} h", s / 3600.0),
+        s if s >= 600.0 => format!("{:.0} min", s / 60.0),
+        s => human(s, "s"),
+    }
+}
+
 /// Since when, without the switches.
 pub(super) fn since(since: &Since) -> Vec<String> {
     let mut lines = Vec::new();
     if since.steady > 0 {
-        let watched = human(since.watched, "s");
+        let watched = long(since.watched);
         let steady = recordings(since.steady);
         lines.push(format!("{steady} did not change their bands, in {watched} of recordings in all."));
     }
@@ -231,7 +240,7 @@ pub(super) fn none(group: &Group) -> Vec<String> {
         return vec![format!("No bands: {all} asked, {why}.")];
     };
     let names: Vec<String> = asked.iter().map(|asked| asked.metric.key.to_string()).collect();
-    let mut lines = vec![format!("No bands among {all}, by {}.", some(&names))];
+    let mut lines = vec![format!("No bands among {all}."), format!("Asked by {}.", some(&names))];
     let shown: Vec<String> = first
         .found
         .iter()

@@ -34,9 +34,7 @@ pub use counters::{
 };
 pub use explanation::{Explanation, Finding, NotEvaluated, Note, Outcome, StateShare};
 pub use flame::{FLAME_FORMAT, FlameData, FlameFrames, FlameRun};
-pub use fleet::{
-    FLEET_FORMAT, FleetCourse, FleetDrawn, FleetFacts, FleetPage, FleetPageGroup, FleetStrips, FleetWhy,
-};
+pub use fleet::{FLEET_FORMAT, FleetCourse, FleetDrawn, FleetFacts, FleetPage, FleetPageGroup, FleetStrips, FleetWhy};
 pub use head::{
     BlockRef, Caution, Comparison, Difference, DifferencePer, Exit, Fact, FactDifference, Head, Level, Mark, Missing,
     MissingStatus, Output, Polarity, Role, Run, SetUp, Sprint, Strip, Tool, Verdict, Window, Work,

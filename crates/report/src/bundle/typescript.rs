@@ -2,8 +2,8 @@
 //! what is declared.
 
 use super::{
-    BlockIndex, CodeMaps, ColumnsIndex, Counters, FLAME_FORMAT, FLEET_FORMAT, FORMAT, FlameData, FleetPage, Head, Jvms, Listings, SetUp,
-    SharedLines,
+    BlockIndex, CodeMaps, ColumnsIndex, Counters, FLAME_FORMAT, FLEET_FORMAT, FORMAT, FlameData, FleetPage, Head, Jvms,
+    Listings, SetUp, SharedLines,
 };
 use std::collections::BTreeMap;
 use std::fmt::Write;
