@@ -177,15 +177,17 @@ mod tests {
     #[test]
     fn a_metric_is_named_where_the_stray_is_alone_by_it() {
         let level = |at: usize| 1.0 + 0.02 * ((at * 7 % 11) as f64 - 5.0);
-        let with = |of: &[usize], by: f64| (0..30).map(|at| level(at) * if of.contains(&at) { by } else { 1.0 });
+        let with = |of: &[usize], by: f64| -> Vec<f64> {
+            (0..30).map(|at| level(at) * if of.contains(&at) { by } else { 1.0 }).collect()
+        };
         let members: Vec<usize> = (0..29).collect();
-        let alone = far(&metric("alone", with(&[29], 9.0).collect()), &members, &[29]);
+        let alone = far(&metric("alone", with(&[29], 9.0)), &members, &[29]);
         assert_eq!((alone.len(), alone[0].0), (1, 29));
         assert!(alone[0].1.deviations > 6.0 && (alone[0].1.middle - 1.0).abs() < 0.05, "{alone:?}");
-        assert!(far(&metric("like others", with(&[], 1.0).collect()), &members, &[29]).is_empty());
-        assert!(far(&metric("with many", with(&[3, 9, 29], 9.0).collect()), &members, &[29]).is_empty());
-        assert!(far(&metric("below", with(&[29], -4.0).collect()), &members, &[29])[0].1.deviations < -6.0);
+        assert!(far(&metric("like others", with(&[], 1.0)), &members, &[29]).is_empty());
+        assert!(far(&metric("with many", with(&[3, 9, 29], 9.0)), &members, &[29]).is_empty());
+        assert!(far(&metric("below", with(&[29], -4.0)), &members, &[29])[0].1.deviations < -6.0);
         assert!(far(&metric("missing", vec![f64::NAN; 30]), &members, &[29]).is_empty());
-        assert!(far(&metric("few", with(&[29], 9.0).collect()), &members[..4], &[29]).is_empty());
+        assert!(far(&metric("few", with(&[29], 9.0)), &members[..4], &[29]).is_empty());
     }
 }
