@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Fleets: 64 starts of a program whose speed is drawn at each start, held against what the program says of itself; and how long fleets of 500, 5,000
-# and 10,000 hosts take that never were.
+# and 10,000 hosts take that never were, and the page of 5,000 of them.
 #
-# usage: scripts/bench/fleet.sh [starts] [scale]     TWINSCOPE=path of the program, STARTS=number
+# usage: scripts/bench/fleet.sh [starts] [scale] [page]     TWINSCOPE=path of the program, STARTS=number, CHROMIUM=browser
 #
 # Prints lines "what<TAB>metric<TAB>unit<TAB>value".
 set -euo pipefail
@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.."
 twinscope=$(realpath "${TWINSCOPE:-target/release/twinscope}")
 synthetic=$(realpath -m "${SYNTHETIC:-target/release/examples/synthetic}")
 parts=("$@")
-[[ $# -gt 0 ]] || parts=(starts scale)
+[[ $# -gt 0 ]] || parts=(starts scale page)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -88,9 +88,27 @@ scale() {
     done
 }
 
+page() {
+    local browser wall cpu memory round name="page of 5000 hosts"
+    rm -rf "$work/many"
+    "$synthetic" "$work/many" --hosts 5000 --metrics 1200
+    read -r wall cpu memory <<<"$(timed /dev/null "$twinscope" fleet report "$work/many" -o "$work/fleet.html" 2>/dev/null)"
+    put "$name" "fleet report" "s" "$wall"
+    put "$name" "memory at most" "MiB" "$memory"
+    put "$name" "page" "MB" "$(awk -v b="$(stat -c %s "$work/fleet.html")" 'BEGIN { printf "%.2f", b / 1e6 }')"
+    browser=${CHROMIUM:-$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)}
+    if [[ -z $browser || ! -d ui/node_modules/playwright-core ]]; then
+        echo "no Chromium or no ui/node_modules: not measured how soon the page is there" >&2
+        return 0
+    fi
+    for round in 1 2 3 4 5; do
+        put "$name" "first screen" "ms" "$(CHROMIUM=$browser node scripts/bench/interactive.js "$work/fleet.html")"
+    done
+}
+
 for part in "${parts[@]}"; do
     case $part in
-        starts | scale) "$part" ;;
+        starts | scale | page) "$part" ;;
         *) sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' "$0" >&2 && exit 2 ;;
     esac
 done

@@ -89,7 +89,7 @@ jvm|Pauses of JVMs|A program that allocates (\`crates/sources/src/jvm/Pauses.jav
 fleet|Fleets|64 starts of \`workloads/bands\`, of which one in eight is fast by chance, each recorded for 2 s, all on one host:
   what \`fleet add\` and \`fleet bands\` take, and whether each start is found in the band that its own output says. Then
   fleets that never were (\`crates/fleet/examples/synthetic.rs\`): bands, with what separates them (goals: 500 hosts of
-  1,200 metrics in 1 s, 5,000 in 10 s and 1 GB, 10,000 in 25 s).
+  1,200 metrics in 1 s, 5,000 in 10 s and 1 GB, 10,000 in 25 s), and the page of 5,000 (goals: 5 MB, first screen 2 s).
 bottlenecks|Waits of instructions, rounds of loops, calls|The programs of \`workloads/bottlenecks\`, of which it is known what
   they wait for and which count what they do, each recorded for 6 s, some with \`--count-calls\`: whether \`twinscope asm\`
   says the class of wait that its function has, and the time of a round of its loop or between its calls, as it counts.
@@ -147,6 +147,8 @@ fleet|500 hosts of 1,200 metrics|fleet bands with what separates them|1
 fleet|5000 hosts of 1,200 metrics|fleet bands with what separates them|10
 fleet|5000 hosts of 1,200 metrics|memory at most|1024
 fleet|10000 hosts of 1,200 metrics|fleet bands with what separates them|25
+fleet|page of 5000 hosts|page|5
+fleet|page of 5000 hosts|first screen|2000
 report|report|time|1
 report|report|page|3
 report|report|first screen|1000
