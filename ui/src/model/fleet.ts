@@ -22,7 +22,7 @@ function isSound(of: FleetPageGroup): boolean {
   const n = answer.recordings.length;
   const there = (at: number) => Number.isInteger(at) && at >= 0 && at < n;
   const bands = (b: FleetBanding) =>
-    Array.isArray(b.bands) && b.of?.length === n && there(b.undecided?.[0] ?? 0) && b.by < answer.asked.length && Array.isArray(b.separated)
+    [b.bands, b.undecided, b.strays, b.separated, b.valleys, b.says, b.since?.switches].every(Array.isArray) && b.of?.length === n && b.by < answer.asked.length
     && b.of.every((band) => band === null || (band >= 0 && band < b.bands.length))
     && [...b.undecided, ...b.strays.map((s) => s.recording), ...b.since.switches.map((s) => s.recording), ...b.bands.flatMap((band) => band.nearest)].every(there);
   return answer.asked.every((a) => a.values?.length === n && a.errors?.length === n) && answer.bandings.every(bands)
