@@ -921,7 +921,7 @@ export type FleetRecording = {
   host: string,
   /** Name of the recording. */
   run: string,
-  /** What it is called: its host, and its own name where the host has several. */
+  /** What it is called: its host, and its own name where the host has several; its own name alone where all are of one host. */
   name: string,
   /** The file that it was read from. */
   file: string,
@@ -959,6 +959,8 @@ export type FleetSeparated = {
   others: string,
   /** How many lines separate, or how many recordings it would take, in a sentence. */
   says: string,
+  /** The first facts and metrics that separate, in a sentence; empty where none do. */
+  brief: string,
   /** What does not differ, in sentences. */
   not: Array<string>,
   /** Metrics that differ, those that tell most recordings apart first. */

@@ -111,6 +111,7 @@ function group(o: FleetOptions, within: string | null, seed: number): { made: Fl
       of: {
         band: b + 1, others: bands === 2 ? "band 2" : "the others",
         says: `What separates band ${b + 1} from ${bands === 2 ? "band 2" : "the others"}: ${lines.length} of 1229 lines, where bands at random would have 1 at most.`,
+        brief: `What separates band ${b + 1}: platform.zone = ${bad("a")}, ${lines[0]?.metric}, and 9 more.`,
         not: [`The work is equal: band ${b + 1} does -0.8 to +1.1 % as much (90 % CI).`, "No function's share differs by more than 0.8 points; `add` leaves most open."],
         lines, tested: 1229, by_chance: 1, hosts_needed: null,
         facts: [

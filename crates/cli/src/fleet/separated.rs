@@ -8,9 +8,6 @@ use query::human;
 /// Lines shown unless all are asked for.
 const FIRST: usize = 12;
 
-/// Facts and metrics named where a line must do.
-const BRIEF: usize = 3;
-
 /// A value of a fact is shown up to so many characters.
 const LONGEST: usize = 40;
 
@@ -34,13 +31,8 @@ pub(super) fn print(of: &FleetSeparated, all: bool) {
 
 /// What separates one band, in a line or two.
 pub(super) fn brief(of: &FleetSeparated) {
-    let facts = of.facts.iter().map(|fact| format!("{} = {}", fact.fact, text::cut(&fact.value, LONGEST)));
-    let lines = of.lines.iter().map(|line| line.metric.clone());
-    let first: Vec<String> = facts.take(BRIEF).chain(lines.take(BRIEF)).map(|name| clean(&name)).collect();
-    let all = of.facts.len() + of.lines.len();
-    let more = if all > first.len() { format!(", and {} more", all - first.len()) } else { String::new() };
-    if !first.is_empty() {
-        println!("What separates band {}: {}{more}.", of.band, first.join(", "));
+    if !of.brief.is_empty() {
+        println!("{}", clean(&of.brief));
     }
     of.not.iter().for_each(|line| println!("{}", clean(line)));
 }

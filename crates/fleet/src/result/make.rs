@@ -220,16 +220,18 @@ fn separates(group: &Group, banding: &Banding, of: &Separated) -> FleetSeparated
         high: work.high,
         equal: work.equal,
     });
+    let (facts, lines): (Vec<FleetFact>, Vec<FleetLine>) = (facts.collect(), lines.collect());
     FleetSeparated {
         band,
         others: others.to_owned(),
         says: words::separates(band, others, of),
+        brief: words::brief(band, &facts, &lines),
         not: words::not(band, work.as_ref(), at_most.as_ref()),
-        lines: lines.collect(),
+        lines,
         tested: of.tested,
         by_chance: of.by_chance,
         hosts_needed: of.hosts_needed,
-        facts: facts.collect(),
+        facts,
         facts_unique: of.facts.unique.iter().map(|at| fact_name(*at)).collect(),
         facts_same: of.facts.same.len(),
         functions: functions.collect(),

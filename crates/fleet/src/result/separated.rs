@@ -12,6 +12,8 @@ pub struct FleetSeparated {
     pub others: String,
     /// How many lines separate, or how many recordings it would take, in a sentence.
     pub says: String,
+    /// The first facts and metrics that separate, in a sentence; empty where none do.
+    pub brief: String,
     /// What does not differ, in sentences.
     pub not: Vec<String>,
     /// Metrics that differ, those that tell most recordings apart first.

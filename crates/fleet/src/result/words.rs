@@ -1,7 +1,7 @@
 //! What a fleet answers in sentences: the same in text, in Markdown and on the page. Names in them are as they were recorded; who prints them takes
 //! control characters out.
 
-use super::{FleetAtMost, FleetBand, FleetRule, FleetWork};
+use super::{FleetAtMost, FleetBand, FleetFact, FleetLine, FleetRule, FleetWork};
 use crate::ask::{Asked, Banding, Group};
 use crate::statistics::bands::Found;
 use crate::statistics::share::{chance, simple};
@@ -11,6 +11,12 @@ use query::{human, times};
 
 /// Names in a sentence.
 const NAMED: usize = 8;
+
+/// Facts, and metrics, where a sentence must do for all that separates a band.
+const BRIEF: usize = 3;
+
+/// A value of a fact is shown there up to so many characters.
+const LONGEST: usize = 40;
 
 /// Some of a list in words.
 pub fn some(names: &[String]) -> String {
@@ -200,6 +206,22 @@ pub(super) fn separates(band: usize, others: &str, of: &crate::Separated) -> Str
             of.by_chance
         ),
     }
+}
+
+/// The first facts and metrics of what separates a band.
+pub(super) fn brief(band: usize, facts: &[FleetFact], lines: &[FleetLine]) -> String {
+    let value = |text: &str| match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or(text)),
+        None => text.to_owned(),
+    };
+    let of_facts = facts.iter().take(BRIEF).map(|fact| format!("{} = {}", fact.fact, value(&fact.value)));
+    let first: Vec<String> = of_facts.chain(lines.iter().take(BRIEF).map(|line| line.metric.clone())).collect();
+    let more = match facts.len() + lines.len() - first.len() {
+        _ if first.is_empty() => return String::new(),
+        0 => String::new(),
+        left => format!(", and {left} more"),
+    };
+    format!("What separates band {band}: {}{more}.", first.join(", "))
 }
 
 /// The rule. `cuts`: `METRIC above VALUE`.

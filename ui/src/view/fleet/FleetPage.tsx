@@ -72,7 +72,9 @@ function Verdict({ of }: { of: FleetView }) {
   const { why, answer } = of.group;
   // The title has said what fact the bands are; several are a sentence of their own.
   const says = banding ? banding.says.slice(banding.facts.length === 1 ? 1 : 0) : [];
-  const said = banding ? [...says, ...banding.since.says, ...banding.share_says] : answer.says.slice(1);
+  const [first] = banding?.separated ?? [];
+  const separates = first === undefined ? [] : [first.brief, ...first.not].filter(Boolean);
+  const said = banding ? [...says, ...banding.since.says, ...separates, ...banding.share_says] : answer.says.slice(1);
   return (
     <section class="xp-verdict fleet-verdict" aria-label="Verdict">
       <p class="said"><Words text={banding?.title ?? answer.says[0] ?? ""} /></p>
