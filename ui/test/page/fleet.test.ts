@@ -92,7 +92,7 @@ describe("the page of a fleet", () => {
     await on("banded", async (page) => {
       const said = await words(page, "main");
       const order = [
-        "8 of 62 hosts do 2.8× the work per second", "91 % of the slowdown", "All hosts by work.done", "band 1: 8 of 62", "1 undecided", "1 stray", "Why band 2 is slower", "What separates band 1 from band 2", "platform.zone is a", "process.cpu_time",
+        "8 of 62 hosts do 2.8× the work per second", "91 % of the slowdown", "All hosts by work.done", "band 1: 8 of 62", "1 undecided", "1 stray", "Why band 2 is slower", "What separates band 1 from band 2", "platform.zone is a", "process.cpu_time comm=server",
         "What does not differ", "One stray", "Each host over time", "Since when", "Hosts", "What was asked", "The same as text",
       ].map((t) => said.indexOf(t));
       expect(order.every((at) => at >= 0)).toBe(true);
