@@ -7,9 +7,6 @@ use crate::statistics::stray::{FAR, MANY, middle};
 use crate::statistics::{median, parallel};
 use std::collections::BTreeMap;
 
-/// Strays that are looked at.
-const STRAYS: usize = 40;
-
 /// Metrics that are named of each.
 const NAMED: usize = 8;
 
@@ -55,9 +52,6 @@ pub fn straying(asked: &[Asked], all: &[Metric]) -> Vec<Straying> {
     for (at, asked) in asked.iter().enumerate() {
         let Some(of) = &asked.found else { continue };
         for stray in &of.strays {
-            if found.len() == STRAYS && !found.contains_key(&stray.host) {
-                continue;
-            }
             let into = found.entry(stray.host).or_insert_with(|| {
                 beside.entry((at, stray.band)).or_default().push(stray.host);
                 Straying { recording: stray.host, lines: Vec::new(), more: 0 }

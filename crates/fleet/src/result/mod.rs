@@ -279,14 +279,4 @@ impl FleetGroup {
     pub fn name(&self, at: usize) -> &str {
         self.recordings.get(at).map_or("", |of| &of.name)
     }
-
-    /// The metric that names a banding.
-    pub fn named(&self, banding: &FleetBanding) -> Option<&FleetAsked> {
-        self.asked.get(banding.by)
-    }
-
-    /// Whether several recordings of a host are among these.
-    pub fn has_several(&self) -> bool {
-        self.recordings.windows(2).any(|pair| matches!(pair, [a, b] if a.host == b.host))
-    }
 }
