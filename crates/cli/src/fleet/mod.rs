@@ -4,8 +4,10 @@ mod add;
 mod bands;
 mod explain;
 mod info;
+mod record;
 mod separated;
 mod sql;
+mod way;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
@@ -19,6 +21,20 @@ pub struct Fleet {
 
 #[derive(Debug, Subcommand)]
 enum What {
+    /// Record many hosts together, by ssh or in Kubernetes, and bring the recordings here
+    #[command(after_help = "Examples:
+  twinscope fleet record -o monday/ -d 60s --hosts web-1,web-2,@more.txt
+  twinscope fleet record -o monday/ -d 60s --hosts @all.txt --ssh 'ssh -F config' --no-sudo --at 14:00
+  twinscope fleet record -o bench/ --hosts a,b --throughput 'done (\\d+)' -- ./bench
+  twinscope fleet record -o flight/ --keep 10m --detach --hosts @all.txt        flight recorders on all of them
+
+The same command again does only what is missing. docs/remote.md says how hosts are reached and what is left there.")]
+    Record(Box<record::Recorded>),
+    /// Fetch what hosts have recorded, after `fleet record --detach`
+    #[command(after_help = "Examples:
+  twinscope fleet fetch monday/
+  twinscope fleet fetch flight/ --stop --clean                                  end the flight recorders")]
+    Fetch(record::Fetch),
     /// Reduce recordings to summaries, and add these to a folder
     #[command(after_help = "Examples:
   twinscope fleet add fleet/ recordings/                 all .twin files below a folder
@@ -54,6 +70,8 @@ A recording that is there already is passed over: the same command again goes on
 /// Does what is asked. Returns the exit code.
 pub fn fleet(options: &Fleet) -> Result<u8> {
     match &options.what {
+        What::Record(options) => record::record(options),
+        What::Fetch(options) => record::fetch(options),
         What::Add(options) => add::add(options),
         What::Info(options) => info::info(options),
         What::Bands(options) => bands::bands(options),

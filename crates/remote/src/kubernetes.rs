@@ -1,0 +1,1 @@
+//! Nodes and pods by the user's own kubectl.
