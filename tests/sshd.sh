@@ -1,7 +1,8 @@
 # shellcheck shell=bash
 # To be sourced: an own sshd on loopback, with keys of its own, that many host names lead to.
 #
-# start_sshd FOLDER COUNT: names h1 … hCOUNT and `other-key`, in FOLDER/config for `ssh -F`; says why where there can be none. stop_sshd ends it.
+# start_sshd FOLDER COUNT: names h1 … hCOUNT (in FOLDER/names), `other-key` and `unknown-key`, in FOLDER/config for `ssh -F`; the home there is
+# FOLDER/home. Says why where there can be none. stop_sshd ends it.
 
 sshd_pid=
 
@@ -12,7 +13,7 @@ start_sshd() {
         echo "sshd or ssh is missing (Debian: openssh-server)"
         return 1
     fi
-    mkdir -p "$folder"
+    mkdir -p "$folder/home"
     chmod 700 "$folder"
     ssh-keygen -q -t ed25519 -N '' -f "$folder/host-key"
     ssh-keygen -q -t ed25519 -N '' -f "$folder/key"
@@ -34,6 +35,7 @@ PermitRootLogin prohibit-password
 MaxStartups 500
 MaxSessions 500
 PrintMotd no
+SetEnv HOME=$folder/home
 UseDNS no
 CONFIG
         "$program" -D -e -f "$folder/sshd_config" 2>"$folder/log" &

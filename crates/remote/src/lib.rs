@@ -4,6 +4,7 @@
 
 mod clock;
 mod crew;
+mod kubernetes;
 mod names;
 mod process;
 mod reach;
@@ -13,6 +14,7 @@ mod ssh;
 mod state;
 mod work;
 
+pub use kubernetes::{Kubernetes, KubernetesOptions, Targets};
 pub use names::{host_name, host_names};
 pub use reach::Failure;
 pub use recorders::Recorders;

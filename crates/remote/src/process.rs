@@ -229,8 +229,8 @@ impl Taker {
             for line in self.before.split_inclusive(|byte| *byte == b'\n') {
                 at += line.len();
                 let line = String::from_utf8_lossy(line);
-                let size = line.strip_suffix('\n').and_then(|line| line.strip_prefix("twinscope-recording "));
-                if let Some(size) = size.and_then(|size| size.trim().parse().ok()) {
+                let size = line.strip_suffix('\n').and_then(|line| line.rsplit_once("twinscope-recording "));
+                if let Some(size) = size.and_then(|(_, size)| size.trim().parse().ok()) {
                     self.left = Some(size);
                     break;
                 }
@@ -327,6 +327,8 @@ mod tests {
             let last = parts.iter().map(|part| taker.take(part)).last().unwrap();
             (last.ok(), taker.is_whole(), std::fs::read(file.path()).unwrap())
         };
+        // A greeting without an end.
+        assert_eq!(take(&[b"Welcome: twinscope-recording 2\nab"]), (Some(true), true, b"ab".to_vec()));
         assert_eq!(take(&[b"Welcome\ntwinscope-", b"recording 4\nab", b"cdxyz"]), (Some(true), true, b"abcd".to_vec()));
         assert_eq!(take(&[b"twinscope-recording 4\nab"]), (Some(false), false, b"ab".to_vec()));
         assert_eq!(take(&[b"twinscope-recording 0\n"]), (Some(true), true, vec![]));

@@ -3,6 +3,7 @@
 use crate::process::{Answer, Ended, Input, Talk, Until, talk};
 use crate::state::Host;
 use std::process::Command;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// What kept a host from being recorded.
@@ -79,7 +80,7 @@ impl Order {
 /// A way to hosts.
 pub(crate) trait Reach: Sync {
     /// Gets all ready for a number of hosts, before [`Reach::prepare`] of each. Those that it cannot reach are named with why.
-    fn begin(&self, _hosts: &[Host]) -> Vec<(String, Failure)> {
+    fn begin(&self, _hosts: &[Host], _at_once: usize, _stop: &AtomicBool) -> Vec<(String, Failure)> {
         Vec::new()
     }
 
@@ -94,6 +95,14 @@ pub(crate) trait Reach: Sync {
 
     /// How a program failed, in a line, and whether it may succeed when tried again.
     fn why(&self, host: &Host, code: i32, said: &str) -> (String, bool);
+
+    /// Its recording is here.
+    fn fetched(&self, _host: &Host) {}
+
+    /// Whether what was said means that there is nothing to be fetched any more.
+    fn is_lost(&self, said: &str) -> bool {
+        said.contains("No such file or directory")
+    }
 
     /// The options that the recorder needs there, before those that were asked for.
     fn options(&self, _host: &Host) -> Vec<String> {

@@ -47,6 +47,9 @@ pub struct Host {
     /// Why.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
+    /// Why it cannot be recorded at all.
+    #[serde(skip)]
+    pub unfit: Option<String>,
     /// The recorder there.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub recorder: String,

@@ -3,6 +3,7 @@
 
 use crate::clock::unix_now;
 use crate::crew::{chance, each, tries};
+use crate::kubernetes::Kubernetes;
 use crate::names::file_name;
 use crate::process::{Answer, Ended, Input, Taker, Until, talk};
 use crate::reach::{Failure, Reach, last_line};
@@ -63,12 +64,15 @@ pub struct Report {
 pub enum Way {
     /// By ssh.
     Ssh(Ssh),
+    /// By kubectl.
+    Kubernetes(Kubernetes),
 }
 
 impl Way {
     fn reach(&self) -> &dyn Reach {
         match self {
             Way::Ssh(ssh) => ssh,
+            Way::Kubernetes(kubernetes) => kubernetes,
         }
     }
 }
@@ -201,7 +205,12 @@ fn fetch_one(reach: &dyn Reach, work: &Work<'_>, host: &mut Host) -> Result<Fetc
         // It is here, whatever became of what comes after.
         host.step = Step::Fetched;
         host.began = began.map(|began| began.saturating_sub(host.clock_ahead.unwrap_or(0)));
+        reach.fetched(host);
         return Ok(Fetched::Here);
+    }
+    if !taker.has_begun() && reach.is_lost(&done.said) {
+        // The same command again records anew.
+        host.step = Step::Missing;
     }
     match done.ended {
         Ended::Code(STILL_RECORDING) => Ok(Fetched::Still),
@@ -298,7 +307,11 @@ fn fetch_all(reach: &dyn Reach, work: &Work<'_>) -> Result<Vec<usize>, String> {
         work.sleep(Duration::from_nanos((due - unix_now()).max(0) as u64) + Duration::from_millis(500));
     }
     let (mut left, mut pause) = (all.clone(), Duration::from_secs(1));
-    let patience = due.map(|_| Instant::now() + work.limit);
+    let patience = match work.book.state() {
+        // A flight recorder does not end by itself.
+        state if state.duration.is_none() && state.command.is_empty() => Some(Instant::now()),
+        state => state.duration.map(|_| Instant::now() + work.limit),
+    };
     loop {
         if work.is_stopped() {
             stop_all(reach, work)?;
@@ -316,7 +329,7 @@ fn fetch_all(reach: &dyn Reach, work: &Work<'_>) -> Result<Vec<usize>, String> {
         if left.is_empty() {
             return Ok(all);
         }
-        if work.is_stopped() || patience.is_some_and(|end| Instant::now() > end) {
+        if work.is_stopped() || patience.is_some_and(|end| Instant::now() >= end) {
             let why = "is still recording; `twinscope fleet fetch` comes back for it";
             work.step("looked at", &left, &|_| Err(Failure::new("fetch", why)))?;
             return Ok(all);
@@ -359,9 +372,12 @@ impl Work<'_> {
         let reach = self.way.reach();
         let missing = self.book.numbers(|host| matches!(host.step, Step::Missing | Step::Ready));
         let hosts: Vec<Host> = missing.iter().map(|number| self.book.host(*number)).collect();
-        let unreachable = if missing.is_empty() { Vec::new() } else { reach.begin(&hosts) };
+        let unreachable = if missing.is_empty() { Vec::new() } else { reach.begin(&hosts, self.at_once, self.stop) };
         self.step("ready", &missing, &|host| {
             host.step = Step::Missing;
+            if let Some(why) = &host.unfit {
+                return Err(Failure::new("look", why));
+            }
             if let Some((_, failure)) = unreachable.iter().find(|(name, _)| *name == host.host) {
                 return Err(failure.clone());
             }

@@ -5,7 +5,7 @@ use anyhow::{Result, anyhow};
 use clap::parser::ValueSource;
 use clap::{ArgAction, ArgMatches, Args, CommandFactory};
 use recorder::Usage;
-use remote::{Book, Report, State, What, Work};
+use remote::{Book, Report, State, Step, What, Work};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -111,7 +111,7 @@ impl Recorded {
 pub fn record(options: &Recorded) -> Result<u8> {
     options.check()?;
     let folder = options.options.output.clone().unwrap_or_default();
-    let Wished { by, names } = options.hosts.wished(&options.connect)?;
+    let Wished { by, hosts } = options.hosts.wished(&options.connect, true)?;
     let (words, command) = (words(&given())?, texts(&options.options.command)?);
     let duration = options.options.duration.map(|time| time.as_nanos() as i64);
     let state = State {
@@ -122,7 +122,7 @@ pub fn record(options: &Recorded) -> Result<u8> {
         options: words,
         command,
         duration,
-        hosts: remote::fresh_hosts(&names),
+        hosts,
     };
     let book = Book::open(&folder, || Some(state.clone())).map_err(|why| anyhow!(why))?;
     let known = book.state();
@@ -130,15 +130,8 @@ pub fn record(options: &Recorded) -> Result<u8> {
         let why = format!("{}: holds recordings with other options; choose another folder", folder.display());
         return Err(Usage(why).into());
     }
-    // The same command with more hosts records these too.
-    book.change(|known| {
-        known.by = state.by.clone();
-        let new = state.hosts.iter().filter(|host| known.hosts.iter().all(|old| old.host != host.host));
-        let new: Vec<_> = new.cloned().collect();
-        known.hosts.extend(new);
-    })
-    .map_err(|why| anyhow!(why))?;
-    let way = options.connect.way(&book, &options.hosts, options.options.duration)?;
+    merge(&book, &state)?;
+    let way = options.connect.way(&book, Some(&options.hosts), options.options.duration)?;
     let (stop, told) = (stopped(), told());
     let work = Work {
         way: &way,
@@ -153,10 +146,28 @@ pub fn record(options: &Recorded) -> Result<u8> {
     finish(&work, &report, options.clean)
 }
 
+/// The same command with more hosts has these too; where a pod is now may be another node than it was.
+pub(super) fn merge(book: &Book, wished: &State) -> Result<()> {
+    let merged = book.change(|known| {
+        known.by = wished.by.clone();
+        for host in &wished.hosts {
+            match known.hosts.iter_mut().find(|old| old.host == host.host) {
+                None => known.hosts.push(host.clone()),
+                Some(old) if old.step != Step::Recording => {
+                    (old.node, old.uid) = (host.node.clone(), host.uid.clone());
+                    old.unfit.clone_from(&host.unfit);
+                }
+                Some(_) => {}
+            }
+        }
+    });
+    merged.map_err(|why| anyhow!(why))
+}
+
 /// Fetches. Exit code 3 where hosts failed.
 pub fn fetch(options: &Fetch) -> Result<u8> {
     let book = Book::open(&options.folder, || None).map_err(|why| anyhow!(why))?;
-    let way = options.connect.way_again(&book)?;
+    let way = options.connect.way(&book, None, None)?;
     let (stop, told) = (stopped(), told());
     if options.stop {
         stop.store(true, std::sync::atomic::Ordering::Relaxed);
