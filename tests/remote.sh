@@ -4,7 +4,7 @@
 #
 # usage: tests/remote.sh [loopback|failures|kubernetes|after…]     TWINSCOPE=path of the program, RECORDER=path of the static recorder
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit
 
 twinscope=$(realpath "${TWINSCOPE:-target/release/twinscope}")
 RECORDER=$(realpath -m "${RECORDER:-target/dist/twinscope-recorder-$(uname -m)}")
@@ -65,10 +65,12 @@ loopback() {
 
     expect 0 "flight recorders are left" "$twinscope" fleet record -o "$work/flight" --keep 1m --only cpu --detach "${common[@]}" --hosts h1,h2
     sleep 5
+    # shellcheck disable=SC2016
     expect 0 "marks" "$twinscope" fleet mark 'deployed; $(x)' --of "$work/flight" "${common[@]}"
     says "are put" "marked on 2 hosts"
     expect 0 "snapshots" "$twinscope" fleet snapshot "$work/flight" -o "$work/shots" "${common[@]}"
     is "are here" "$(recordings "$work/shots")" 2
+    # shellcheck disable=SC2016
     is "with the mark" "$(number "$work/shots/h2.twin" 'select text from mark')" 'deployed; $(x)'
     expect 3 "fetched while they record" "$twinscope" fleet fetch "$work/flight" --limit 3s --ssh "$ssh"
     says "is said" "is still recording"
@@ -121,7 +123,6 @@ failures() {
     expect 0 "without sudo it is recorded" "$twinscope" fleet record -o "$work/f2" -d 1s "${common[@]}" --hosts sudo,nosudo --no-sudo
     expect 2 "a name that would be an option" "$twinscope" fleet record -o "$work/f3" -d 1s "${common[@]}" --hosts=-oProxyCommand=x
     expect 2 "a name that a shell would read" "$twinscope" fleet record -o "$work/f3" -d 1s "${common[@]}" --hosts 'a;b'
-    # shellcheck disable=SC2016
     expect 1 "an ssh that is not there" "$twinscope" fleet record -o "$work/f3" -d 1s --ssh /no/such/ssh --recorder "$work/recorder" --hosts a
     expect 1 "a recorder that is not there" "$twinscope" fleet record -o "$work/f4" -d 1s --ssh "$tests/remote/ssh" --recorder /no/such --hosts a
     expect 2 "no end is said" "$twinscope" fleet record -o "$work/f4" "${common[@]}" --hosts a
@@ -150,7 +151,7 @@ kubernetes() {
     expect 0 "pods of a deployment" "$twinscope" fleet record -o "$work/pods" -d 1s --only cpu "${common[@]}" --pods-of deployment/web -n shop
     is "each has a recording" "$(recordings "$work/pods")" 2
     is "of its control group" "$(grep -c -- '--cgroup=pod:[13]' "$STANDIN/calls")" 2
-    is "by one pod on their node" "$(find "$STANDIN/data" -name 'web-*' | xargs -n1 dirname | sort -u | wc -l)" 1
+    is "by one pod on their node" "$(find "$STANDIN/data" -name 'web-*' -printf '%h\n' | sort -u | wc -l)" 1
     expect 0 "pods are left" "$twinscope" fleet record -o "$work/later" -d 1s --only cpu --detach "${common[@]}" --nodes n1,n2
     is "while they record" "$(find "$STANDIN/pods" -type f | wc -l)" 2
     expect 0 "fetched later" "$twinscope" fleet fetch "$work/later"
