@@ -501,7 +501,7 @@ mod tests {
     #[test]
     fn nodes_that_cannot_be_recorded() {
         let why = |info: Value, privileged| {
-            kubernetes(privileged).node(&json!({"metadata": {"name": "n"}, "status": {"nodeInfo": info}})).why
+            kubernetes(privileged).node(&json!({"metadata": {"name": "n"}, "status": {"nodeInfo": info}})).unfit
         };
         assert_eq!(
             why(json!({"kernelVersion": "6.1.0", "architecture": "arm64", "operatingSystem": "linux"}), false),
