@@ -32,11 +32,11 @@ watch_memory() {
     local pid=$1 most=0 sum
     while kill -0 "$pid" 2>/dev/null; do
         # The client's processes have the configuration in their words; masters say where their socket is.
-        sum=$({ echo "$pid" && pgrep -f "$work/sshd/config|^ssh: /tmp/twinscope-" || true; } | sort -u | while read -r one; do
-            cat "/proc/$one/smaps_rollup" 2>/dev/null || true
-        done | awk '/^Pss:/ { kb += $2 } END { print int(kb / 1024) }')
+        sum=$({ echo "$pid" && pgrep -f "$work/sshd/config|^ssh: /tmp/twinscope-" || true; } | sed 's|.*|/proc/&/smaps_rollup|' |
+            xargs awk '/^Pss:/ { kb += $2 } END { print int(kb / 1024) }' 2>/dev/null || echo 0)
+        sum=${sum##*$'\n'}
         [[ $sum -le $most ]] || most=$sum
-        sleep 1
+        sleep 2
     done
     echo "$most" >"$work/memory"
 }

@@ -38,7 +38,7 @@ pub struct Hosts {
     #[arg(long, value_name = "NODES", value_delimiter = ',', requires = "kubernetes", group = "which")]
     nodes: Vec<String>,
 
-    /// The nodes with these labels, as kubectl selects them; \"\" for all
+    /// The nodes with these labels, as kubectl selects them; an empty word for all
     #[arg(short = 'l', long, value_name = "SELECTOR", requires = "kubernetes", group = "which")]
     selector: Option<String>,
 
