@@ -19,6 +19,8 @@ build zlib1g-dev            cc -xc -E - <<<"#include <zlib.h>" && [[ -e $(cc -pr
 test  chromium              command -v chromium || command -v chromium-browser || command -v google-chrome
 test  procps                command -v ps
 test  jq                    command -v jq
+test  openssh-server        command -v sshd || [[ -x /usr/sbin/sshd ]]
+test  openssh-client        command -v ssh
 cross gcc-aarch64-linux-gnu [[ $(uname -m) == aarch64 ]] || command -v aarch64-linux-gnu-gcc
 cross libc6-dev-arm64-cross [[ $(uname -m) == aarch64 || -e /usr/aarch64-linux-gnu/lib/libc.a ]]
 cross qemu-user             [[ $(uname -m) == aarch64 ]] || command -v qemu-aarch64
@@ -32,6 +34,7 @@ bench bpftrace              command -v bpftrace
 bench wrk                   command -v wrk
 bench nginx                 command -v nginx
 bench jq                    command -v jq
+bench openssh-server        command -v sshd || [[ -x /usr/sbin/sshd ]]
 bench hyperfine             command -v hyperfine
 bench memcached             command -v memcached
 bench redis-server          command -v redis-server

@@ -90,6 +90,10 @@ fleet|Fleets|64 starts of \`workloads/bands\`, of which one in eight is fast by 
   what \`fleet add\` and \`fleet bands\` take, and whether each start is found in the band that its own output says. Then
   fleets that never were (\`crates/fleet/examples/synthetic.rs\`): bands, with what separates them (goals: 500 hosts of
   1,200 metrics in 1 s, 5,000 in 10 s and 1 GB, 10,000 in 25 s), and the page of 5,000 (goals: 5 MB, first screen 2 s).
+remote|Recording many hosts|200 names of one sshd on loopback, so both sides of each connection are on this machine, recorded for
+  10 s with a recorder that copies a small recording: CPU time and memory of \`twinscope fleet record\` and of the ssh that it
+  starts. Then five of them refuse, three hang, two have a full disk and one dies while it is fetched. Then eight real
+  recorders, all on this machine.
 bottlenecks|Waits of instructions, rounds of loops, calls|The programs of \`workloads/bottlenecks\`, of which it is known what
   they wait for and which count what they do, each recorded for 6 s, some with \`--count-calls\`: whether \`twinscope asm\`
   says the class of wait that its function has, and the time of a round of its loop or between its calls, as it counts.
@@ -149,6 +153,10 @@ fleet|5000 hosts of 1,200 metrics|memory at most|1024
 fleet|10000 hosts of 1,200 metrics|fleet bands with what separates them|25
 fleet|page of 5000 hosts|page|5
 fleet|page of 5000 hosts|first screen|2000
+remote|200 hosts|in all|90
+remote|200 hosts|CPU on our side, a host|150
+remote|200 hosts|memory on our side at most|300
+remote|8 recorders|begun within|0.5
 report|report|time|1
 report|report|page|3
 report|report|first screen|1000

@@ -74,7 +74,7 @@ impl Control {
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir(&folder)?;
         fs::set_permissions(&folder, fs::Permissions::from_mode(0o711))?;
-        fs::write(folder.join("recording"), recording.as_os_str().as_encoded_bytes())?;
+        fs::write(folder.join("recording"), std::path::absolute(recording)?.as_os_str().as_encoded_bytes())?;
         // Anyone whom the recorder watches may put a mark; only its owner may have files written.
         let marks = pipe(&folder.join("marks"), 0o622)?;
         let control = pipe(&folder.join("control"), 0o600)?;
@@ -137,8 +137,18 @@ fn running() -> Vec<(u32, PathBuf)> {
     all
 }
 
-fn choose(pid: Option<u32>) -> Result<(u32, PathBuf)> {
-    let all = running();
+fn choose(pid: Option<u32>, of: Option<&Path>) -> Result<(u32, PathBuf)> {
+    let mut all = running();
+    if let Some(of) = of {
+        let path = std::path::absolute(of).with_context(|| of.display().to_string())?;
+        let records = |folder: &Path| {
+            fs::read(folder.join("recording")).is_ok_and(|it| it == path.as_os_str().as_encoded_bytes())
+        };
+        all.retain(|(_, folder)| records(folder));
+        if all.is_empty() {
+            bail!("{}: no recorder of this user records to it", of.display());
+        }
+    }
     let list = || all.iter().map(|(pid, _)| pid.to_string()).collect::<Vec<_>>().join(", ");
     match (pid, all.as_slice()) {
         (_, []) => bail!("no recorder of this user is running; start one with `twinscope record`"),
@@ -166,7 +176,7 @@ fn send(path: &Path, line: &str) -> Result<()> {
 /// # Errors
 /// Where no recorder is running, or several and none was chosen.
 pub fn mark(options: &options::Mark) -> Result<()> {
-    let (_, folder) = choose(options.pid)?;
+    let (_, folder) = choose(options.pid, options.of.as_deref())?;
     let text = options.text.join(" ").replace(['\n', '\r'], " ");
     send(&folder.join("marks"), &text)
 }
@@ -176,7 +186,7 @@ pub fn mark(options: &options::Mark) -> Result<()> {
 /// # Errors
 /// Where no recorder is running, the file exists, or the recorder could not write it.
 pub fn snapshot(options: &options::Snapshot) -> Result<PathBuf> {
-    let (pid, folder) = choose(options.pid)?;
+    let (pid, folder) = choose(options.pid, options.of.as_deref())?;
     let path = std::path::absolute(&options.output).with_context(|| format!("{}", options.output.display()))?;
     let Some(text) = path.to_str().filter(|t| !t.contains('\n')) else {
         bail!("{}: the name must be plain text", path.display())

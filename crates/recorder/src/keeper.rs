@@ -1,6 +1,7 @@
 //! The thread that owns the recording file. Readers of the system never wait for the disk: they hand each tick over and go on.
 
 use crate::program::say;
+use crate::then::Runs;
 use model::{Coverage, Fact, Manifest, Mark, Rows, Symbols};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -76,12 +77,12 @@ pub(crate) struct Keeper {
 }
 
 impl Keeper {
-    /// Takes the file over. With `keep`, only the last so many nanoseconds are kept.
-    pub(crate) fn start(writer: Writer, keep: Option<i64>) -> Self {
+    /// Takes the file over. With `keep`, only the last so many nanoseconds are kept. `then` is told of each snapshot.
+    pub(crate) fn start(writer: Writer, keep: Option<i64>, then: Runs) -> Self {
         let (sender, receiver) = sync_channel(WAITING);
         let state = Arc::new(State::default());
         let shared = Arc::clone(&state);
-        let thread = std::thread::spawn(move || run(writer, &receiver, keep, &shared));
+        let thread = std::thread::spawn(move || run(writer, &receiver, keep, &shared, &then));
         Keeper { sender, thread, state }
     }
 
@@ -107,7 +108,7 @@ impl Keeper {
     }
 }
 
-fn run(mut writer: Writer, receiver: &Receiver<Message>, keep: Option<i64>, state: &State) {
+fn run(mut writer: Writer, receiver: &Receiver<Message>, keep: Option<i64>, state: &State, then: &Runs) {
     let (mut symbols, mut forgotten, mut generation) = (Symbols::default(), Vec::new(), writer.generation());
     while let Ok(message) = receiver.recv() {
         if state.has_failed() && !matches!(message, Message::Finish(_)) {
@@ -124,9 +125,12 @@ fn run(mut writer: Writer, receiver: &Receiver<Message>, keep: Option<i64>, stat
             Message::Manifest(manifest) => writer.manifest(&manifest),
             Message::Snapshot(path, manifest) => {
                 // A snapshot that fails is the asker's trouble, not the recording's.
-                if let Err(error) = writer.snapshot(&path, &manifest, &symbols) {
-                    say!("twinscope: snapshot: {error}");
-                    crate::control::report_error(&error.to_string());
+                match writer.snapshot(&path, &manifest, &symbols) {
+                    Ok(()) => then.complete(path),
+                    Err(error) => {
+                        say!("twinscope: snapshot: {error}");
+                        crate::control::report_error(&error.to_string());
+                    }
                 }
                 Ok(())
             }

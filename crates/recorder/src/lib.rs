@@ -1,11 +1,13 @@
 //! Records a system: opens the sources, reads each when it is due, runs the workload under test beside, and hands the rows to the
 //! recording file. Knows nothing of what a table means.
 
+mod away;
 mod command;
 mod control;
 mod keeper;
 mod list;
 pub mod live;
+mod moment;
 mod options;
 mod own;
 mod plan;
@@ -13,14 +15,19 @@ mod program;
 mod progress;
 mod run;
 mod schedule;
+mod send;
 mod signals;
+mod then;
 mod work;
 
 pub use control::{mark, snapshot};
 pub use list::list;
+pub use moment::{moment, unix_now};
 pub use options::{Mark, Record, Snapshot, SourcesArgs, Usage, Whose, duration};
 pub use program::begin_program;
 pub use run::{Before, record};
+pub use send::{Drop, HEADER, Hold, STILL_RECORDING, Send, Stop, clock, drop_recording, hold, send, stop};
+pub use then::{Then, then};
 
 /// The version that recordings carry.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

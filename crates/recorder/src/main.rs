@@ -21,6 +21,19 @@ enum Command {
     Snapshot(recorder::Snapshot),
     /// Show what can be read here, what can't, and why
     Sources(recorder::SourcesArgs),
+    /// Write a finished recording to standard output
+    Send(recorder::Send),
+    /// Have the recorder of a file finish it, and wait until it has
+    Stop(recorder::Stop),
+    /// Delete a recording and what lies beside it, once it was sent
+    #[command(hide = true)]
+    Drop(recorder::Drop),
+    /// For each line of standard input, say the nanoseconds since 1970
+    #[command(hide = true)]
+    Clock,
+    /// Do nothing for so long, or until a signal: in a container from which recordings are fetched
+    #[command(hide = true)]
+    Hold(recorder::Hold),
 }
 
 fn main() -> ExitCode {
@@ -33,6 +46,14 @@ fn main() -> ExitCode {
             0
         }),
         Command::Sources(options) => recorder::list(&options),
+        Command::Send(options) => recorder::send(&options),
+        Command::Stop(options) => recorder::stop(&options).map(|()| 0),
+        Command::Drop(options) => recorder::drop_recording(&options).map(|()| 0),
+        Command::Clock => recorder::clock().map(|()| 0),
+        Command::Hold(options) => {
+            recorder::hold(&options);
+            Ok(0)
+        }
     };
     match done {
         Ok(code) => ExitCode::from(code),

@@ -1,5 +1,7 @@
 //! The words of the command line that concern recording, shared by `twinscope` and the stand-alone recorder.
 
+use crate::moment::moment;
+use crate::then::{Then, then};
 use clap::Args;
 use host::{Host, Placement};
 use model::WorkChoice;
@@ -142,6 +144,20 @@ pub struct Record {
     /// Flight recorder: keep only the last stretch of this length
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub keep: Option<Duration>,
+
+    /// Begin at this time: 14:05:30 (local time), +30s, 2026-11-26T14:05:30Z, or @ and seconds since 1970. A time that is
+    /// past is now
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    pub at: Option<i64>,
+
+    /// Go on in the background, with messages in NAME.twin.log. Prints the recorder's process id
+    #[arg(long)]
+    pub detach: bool,
+
+    /// Run this, without a shell, when the recording is complete, and each snapshot that is asked of it; {} is the file. Tried
+    /// three times; the file stays in any case. For instance 'aws s3 cp {} s3://bucket/', 'rclone copy {} store:', 'curl -T {} URL'
+    #[arg(long, value_name = "COMMAND", value_parser = then)]
+    pub then: Option<Then>,
 
     /// Replace the recording if it exists
     #[arg(short, long)]
@@ -381,6 +397,10 @@ pub struct Mark {
     /// The recorder's process id, where several are running
     #[arg(long, value_name = "PID")]
     pub pid: Option<u32>,
+
+    /// The recorder of this recording, where several are running
+    #[arg(long, value_name = "NAME.twin", conflicts_with = "pid")]
+    pub of: Option<PathBuf>,
 }
 
 /// Save what a running recorder holds to a file; it goes on recording.
@@ -393,6 +413,10 @@ pub struct Snapshot {
     /// The recorder's process id, where several are running
     #[arg(long, value_name = "PID")]
     pub pid: Option<u32>,
+
+    /// The recorder of this recording, where several are running
+    #[arg(long, value_name = "NAME.twin", conflicts_with = "pid")]
+    pub of: Option<PathBuf>,
 }
 
 /// Show what can be read here, what can't, and why.

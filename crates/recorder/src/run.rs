@@ -3,9 +3,11 @@
 
 mod read;
 
+use crate::away;
 use crate::command::{self, Workload};
 use crate::control::{Control, Request};
 use crate::keeper::{Keeper, Message};
+use crate::moment::unix_now;
 use crate::options::Record;
 use crate::own;
 use crate::plan::{Ticks, chosen, manifest, output, ticks};
@@ -13,6 +15,7 @@ use crate::program::say;
 use crate::progress::{self, Progress};
 use crate::schedule::Schedule;
 use crate::signals::{self, Wake};
+use crate::then::Runs;
 use crate::work::{Counter, Course, Follow};
 use anyhow::Result;
 use host::Host;
@@ -91,10 +94,22 @@ pub fn record(options: &Record, before: Option<Before<'_>>) -> Result<u8> {
     let target = options.target(&host)?;
     let read_from = options.read_from()?;
     let counters = options.groups()?;
+    let away = if options.detach { Some(away::leave()?) } else { None };
     signals::block();
     let seal = options.keep.map_or(SEAL, |keep| (keep / 10).clamp(Duration::from_secs(10), SEAL));
     let mut writer = Writer::create(&path, options.force, seal.as_nanos() as i64)?;
+    if let Some(away) = away {
+        away.ready(&path)?;
+    }
     let measured = before.map(|measure| measure());
+    if let Some(at) = options.at
+        && !wait_until(at)
+    {
+        drop(writer);
+        let _ = std::fs::remove_file(&path);
+        say!("twinscope: stopped before it was time to record: nothing is recorded");
+        return Ok(1);
+    }
     let start = host.now();
     let mut manifest = manifest(options, &pace, &host, &path, start);
     let no_figures = measured.as_ref().and_then(|measured| measured.as_ref().err().cloned());
@@ -158,7 +173,8 @@ pub fn record(options: &Record, before: Option<Before<'_>>) -> Result<u8> {
     let own = [define(&own::RECORDER), define(&own::RECORDER_SOURCE), define(&own::WORK)];
     writer.coverage(&coverage)?;
 
-    let keeper = Keeper::start(writer, options.keep.map(|k| k.as_nanos() as i64));
+    let then = Runs::new(options.then.clone());
+    let keeper = Keeper::start(writer, options.keep.map(|k| k.as_nanos() as i64), then.clone());
     let progress = Arc::new(Progress::new(options.quiet));
     let counter = Counter::new(options).map(Arc::new);
     let mut recorder = Recorder {
@@ -234,14 +250,31 @@ pub fn record(options: &Record, before: Option<Before<'_>>) -> Result<u8> {
         // A full disk says that itself.
         let kept = if why.is_disk_full() { "" } else { "; what came before is kept" };
         let command = manifest.exit.map_or(String::new(), |exit| format!("; the command went on without ({exit})"));
+        then.wait();
         return Err(anyhow::Error::new(why).context(format!("the recording stopped early{kept}{command}")));
     }
+    then.complete(path);
+    let incomplete = !then.wait() || recorder.missing_by_name > 0;
     Ok(match manifest.exit {
-        Some(Exit::Code(0)) | None if recorder.missing_by_name > 0 => 3,
+        Some(Exit::Code(0)) | None if incomplete => 3,
         Some(Exit::Code(code)) => code as u8,
         Some(Exit::Signal(signal)) => 128u8.saturating_add(signal as u8),
         None => 0,
     })
+}
+
+/// Waits until so many nanoseconds since 1970. Whether the time came, and not a signal before.
+fn wait_until(at: i64) -> bool {
+    loop {
+        let left = at.saturating_sub(unix_now());
+        if left <= 0 {
+            return true;
+        }
+        // In parts: a clock that is set meanwhile is followed.
+        if matches!(signals::wait(left.min(200_000_000) as u64), Wake::Stop(_)) {
+            return false;
+        }
+    }
 }
 
 /// Says what of `coverage` was asked for by name and is missing. Returns how much.

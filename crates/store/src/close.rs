@@ -14,7 +14,7 @@ const PATIENCE: Duration = Duration::from_millis(500);
 ///
 /// # Errors
 /// Where its recorder, or anyone else, has it open, where it is damaged, or may not be written.
-pub(crate) fn close(path: &Path) -> Result<(), Error> {
+pub fn close(path: &Path) -> Result<(), Error> {
     let of = |e| Error::of(path, e);
     let corrupt = |why: String| Error::Corrupt { what: path.display().to_string(), why };
     let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)

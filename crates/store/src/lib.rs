@@ -22,6 +22,7 @@ mod thin;
 mod writer;
 
 pub use amend::{Cells, amend};
+pub use close::close;
 pub use error::Error;
 pub use extract::{Keep, extract};
 pub use frame::{Entity, Frame, Select};

@@ -1,12 +1,15 @@
 //! `twinscope fleet`: many hosts. What is asked is answered in the crate `fleet`; here are the words of the command line, and what is printed.
 
 mod add;
+mod ask;
 mod bands;
 mod explain;
 mod info;
+mod record;
 mod report;
 mod separated;
 mod sql;
+mod way;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
@@ -20,6 +23,33 @@ pub struct Fleet {
 
 #[derive(Debug, Subcommand)]
 enum What {
+    /// Record many hosts together, by ssh or in Kubernetes, and bring the recordings here
+    #[command(after_help = "Examples:
+  twinscope fleet record -o monday/ -d 60s --hosts web-1,web-2,@more.txt
+  twinscope fleet record -o monday/ -d 60s --hosts @all.txt --ssh 'ssh -F config' --no-sudo --at 14:00
+  twinscope fleet record -o bench/ --hosts a,b --throughput 'done (\\d+)' -- ./bench
+  twinscope fleet record -o nodes/ -d 60s --kubernetes -l pool=web --image registry.example/twinscope-recorder:0.1.0
+  twinscope fleet record -o pods/ -d 60s --kubernetes --pods-of deployment/web -n shop --image IMAGE
+  twinscope fleet record -o flight/ --keep 10m --detach --hosts @all.txt        flight recorders on all of them
+
+The same command again does only what is missing. docs/remote.md says how hosts are reached and what is left there.")]
+    Record(Box<record::Recorded>),
+    /// Fetch what hosts have recorded, after `fleet record --detach`
+    #[command(after_help = "Examples:
+  twinscope fleet fetch monday/
+  twinscope fleet fetch flight/ --stop --clean                                  end the flight recorders")]
+    Fetch(record::Fetch),
+    /// Have running flight recorders of many hosts save what they hold, and bring it here
+    #[command(after_help = "Examples:
+  twinscope fleet snapshot flight/ -o incident/                                 those of `fleet record --keep --detach`
+  twinscope fleet snapshot -o incident/ --hosts web-1,web-2                     services of these hosts
+  twinscope fleet snapshot -o incident/ --kubernetes --pods-of daemonset/twinscope -n twinscope")]
+    Snapshot(ask::Snapshot),
+    /// Put a mark into the recordings of running recorders of many hosts
+    #[command(after_help = "Examples:
+  twinscope fleet mark 'release 1.4 deployed' --of flight/
+  twinscope fleet mark 'release 1.4 deployed' --hosts web-1,web-2")]
+    Mark(ask::Mark),
     /// Reduce recordings to summaries, and add these to a folder
     #[command(after_help = "Examples:
   twinscope fleet add fleet/ recordings/                 all .twin files below a folder
@@ -61,6 +91,10 @@ A recording that is there already is passed over: the same command again goes on
 /// Does what is asked. Returns the exit code.
 pub fn fleet(options: &Fleet) -> Result<u8> {
     match &options.what {
+        What::Record(options) => record::record(options),
+        What::Fetch(options) => record::fetch(options),
+        What::Snapshot(options) => ask::snapshot(options),
+        What::Mark(options) => ask::mark(options),
         What::Add(options) => add::add(options),
         What::Info(options) => info::info(options),
         What::Bands(options) => bands::bands(options),

@@ -20,13 +20,17 @@ pub struct Place {
 }
 
 impl Place {
-    /// Finds the group that people call `path`: a folder, or a path below one of the mounted hierarchies, version 2 first.
+    /// Finds the group that people call `path`: a folder, a path below one of the mounted hierarchies, version 2 first, or `pod:` and the unique id of
+    /// a Kubernetes pod.
     ///
     /// # Errors
     /// In words, where it is no control group.
     pub fn find(host: &Host, path: &Path) -> Result<Self, String> {
         let mounts = mounts(host)?;
         let text = path.to_string_lossy();
+        if let Some(pod) = text.strip_prefix(POD) {
+            return of_pod(host, &mounts, pod);
+        }
         let below = |mount: &str| format!("{mount}/{}", text.trim_matches('/')).trim_end_matches('/').to_owned();
         let mut candidates = vec![(text.trim_end_matches('/').to_owned(), None)];
         candidates.extend(mounts.iter().map(|mount| (below(&mount.path), Some(mount))));
@@ -63,6 +67,37 @@ impl Place {
         }
         found
     }
+}
+
+/// What stands before the unique id of a pod.
+const POD: &str = "pod:";
+
+/// How deep below the root of a hierarchy the groups of pods are: `kubelet/kubepods/burstable/podUID` at most.
+const DEEPEST: usize = 5;
+
+/// The group of a pod: its name ends with `pod` and the id, with `_` for `-` and `.slice` after it where systemd makes the groups (Kubernetes, "cgroup
+/// drivers").
+fn of_pod(host: &Host, mounts: &[Mount], pod: &str) -> Result<Place, String> {
+    let is_id = !pod.is_empty() && pod.chars().all(|c| c.is_ascii_hexdigit() || c == '-');
+    let names = [format!("pod{pod}"), format!("pod{}.slice", pod.replace('-', "_"))];
+    for mount in mounts.iter().filter(|_| is_id) {
+        let mut level = vec![host.path(&mount.path)];
+        for _ in 0..DEEPEST {
+            let entries = level.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().flatten();
+            let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+            level = folders.map(|entry| entry.path()).collect();
+            let is_pod = |folder: &&PathBuf| {
+                let name = folder.file_name().unwrap_or_default().to_string_lossy();
+                names.iter().any(|end| name == *end || name.ends_with(&format!("-{end}")))
+            };
+            if let Some(folder) = level.iter().find(is_pod)
+                && let Ok(found) = std::fs::metadata(folder)
+            {
+                return Ok(Place { folder: folder.clone(), id: found.ino(), hierarchy: mount.hierarchy });
+            }
+        }
+    }
+    Err(format!("no pod with the id {pod} is on this node"))
 }
 
 /// A mounted hierarchy.
@@ -120,6 +155,11 @@ mod tests {
             ("/cg/unified/b/cgroup.procs", "2\n3\n"),
             ("/cg/unified/b/c/cgroup.procs", "4\n"),
             ("/cg/unified/plain/file", ""),
+            (
+                "/cg/unified/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod1a_2b.slice/cgroup.procs",
+                "5\n",
+            ),
+            ("/cg/memory/kubepods/besteffort/pod3c-4d/cgroup.procs", "6\n"),
         ]);
         let find = |path: &str| Place::find(&host, Path::new(path));
         let (a, b) = (find("a").unwrap(), find("/cg/unified/b/").unwrap());
@@ -129,6 +169,9 @@ mod tests {
         let mut processes = b.processes();
         processes.sort_unstable();
         assert_eq!(processes, [2, 3, 4]);
+        assert_eq!(find("pod:1a-2b").unwrap().processes(), [5]);
+        assert_eq!(find("pod:3c-4d").unwrap().processes(), [6]);
+        assert!(find("pod:2b").is_err() && find("pod:").is_err() && find("pod:../x").is_err());
         assert!(find("plain").is_err() && find("../etc").is_err());
     }
 }

@@ -1,0 +1,102 @@
+//! A moment on the wall clock in the words of the command line.
+
+use crate::options::duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+const EXPECTED: &str = "expected a time of day such as 14:05:30 (local time), +30s, 2026-11-26T14:05:30Z, or @ and seconds \
+                        since 1970";
+
+/// Nanoseconds since 1970, UTC.
+pub fn unix_now() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i64)
+}
+
+/// Reads a moment: `14:05`, `14:05:30` (the next such, local time), `+30s` (from now), `2026-11-26T14:05:30Z`, or `@1764165930.5`
+/// (seconds since 1970). In nanoseconds since 1970.
+///
+/// # Errors
+/// In words, for anything else.
+pub fn moment(text: &str) -> Result<i64, String> {
+    let nanoseconds = |time: Duration| i64::try_from(time.as_nanos()).map_err(|_| EXPECTED.to_owned());
+    if let Some(later) = text.strip_prefix('+') {
+        return Ok(unix_now().saturating_add(nanoseconds(duration(later)?)?));
+    }
+    if let Some(seconds) = text.strip_prefix('@') {
+        let (whole, part) = seconds.split_once('.').unwrap_or((seconds, ""));
+        let digits = |text: &str| text.chars().all(|c| c.is_ascii_digit());
+        let whole: i64 = whole.parse().map_err(|_| EXPECTED.to_owned())?;
+        if !digits(part) || part.len() > 9 || !(0..9_000_000_000).contains(&whole) {
+            return Err(EXPECTED.into());
+        }
+        let part: i64 = format!("{part:0<9}").parse().map_err(|_| EXPECTED.to_owned())?;
+        return Ok(whole * 1_000_000_000 + part);
+    }
+    if let Some((day, time)) = text.split_once('T') {
+        let day: Vec<&str> = day.split('-').collect();
+        let [year, month, day] = day[..] else { return Err(EXPECTED.into()) };
+        let time = time.strip_suffix('Z').ok_or(EXPECTED)?;
+        let (hour, minute, second) = of_day(time)?;
+        let number = |text: &str, from: i32, to: i32| number(text, from, to);
+        let mut parts = empty();
+        parts.tm_year = number(year, 1970, 2250)? - 1900;
+        parts.tm_mon = number(month, 1, 12)? - 1;
+        parts.tm_mday = number(day, 1, 31)?;
+        (parts.tm_hour, parts.tm_min, parts.tm_sec) = (hour, minute, second);
+        // SAFETY: the structure is whole.
+        return Ok(unsafe { libc::timegm(&raw mut parts) } * 1_000_000_000);
+    }
+    let (hour, minute, second) = of_day(text)?;
+    let now: libc::time_t = unix_now() / 1_000_000_000;
+    let mut parts = empty();
+    // SAFETY: both point to what they should.
+    if unsafe { libc::localtime_r(&raw const now, &raw mut parts) }.is_null() {
+        return Err(EXPECTED.into());
+    }
+    (parts.tm_hour, parts.tm_min, parts.tm_sec, parts.tm_isdst) = (hour, minute, second, -1);
+    let mut tomorrow = parts;
+    tomorrow.tm_mday += 1;
+    // SAFETY: the structures are whole; a day beyond the month is carried over, as mktime(3) says.
+    let (today, tomorrow) = unsafe { (libc::mktime(&raw mut parts), libc::mktime(&raw mut tomorrow)) };
+    Ok(if today >= now { today } else { tomorrow } * 1_000_000_000)
+}
+
+fn empty() -> libc::tm {
+    // SAFETY: a structure of numbers and a pointer, which may be null.
+    unsafe { std::mem::zeroed() }
+}
+
+fn number(text: &str, from: i32, to: i32) -> Result<i32, String> {
+    let all_digits = !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());
+    text.parse().ok().filter(|n| all_digits && (from..=to).contains(n)).ok_or_else(|| EXPECTED.to_owned())
+}
+
+fn of_day(text: &str) -> Result<(i32, i32, i32), String> {
+    let parts: Vec<&str> = text.split(':').collect();
+    let (hour, minute, second) = match parts[..] {
+        [hour, minute] => (hour, minute, "0"),
+        [hour, minute, second] => (hour, minute, second),
+        _ => return Err(EXPECTED.into()),
+    };
+    Ok((number(hour, 0, 23)?, number(minute, 0, 59)?, number(second, 0, 59)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments() {
+        assert_eq!(moment("@12.5"), Ok(12_500_000_000));
+        assert_eq!(moment("@1764165930"), Ok(1_764_165_930_000_000_000));
+        assert_eq!(moment("2026-11-26T14:05:30Z"), Ok(1_795_701_930_000_000_000));
+        let soon = moment("+30s").unwrap() - unix_now();
+        assert!((29_000_000_000..=30_000_000_000).contains(&soon), "{soon}");
+        let next = moment("14:05").unwrap() - unix_now();
+        assert!((-1_000_000_000..=90_001_000_000_000).contains(&next), "{next}");
+        for bad in
+            ["", "25:00", "1:60", "@", "@-1", "@1.x", "+", "now", "2026-13-01T00:00:00Z", "1:2:3:4", "@99999999999"]
+        {
+            assert!(moment(bad).is_err(), "{bad}");
+        }
+    }
+}
