@@ -1,21 +1,32 @@
-//! `twinscope import`: recordings from what other profilers wrote.
+//! `twinscope import`: recordings from what other profilers and monitoring systems wrote.
 
 use crate::text;
+use ::import::monitoring::{self, Asked, Monitored};
 use anyhow::Result;
 use clap::Args;
-use std::path::PathBuf;
+use recorder::Usage;
+use std::path::{Path, PathBuf};
 
-/// Make a recording of what another profiler wrote.
+/// Make recordings of what other profilers and monitoring systems wrote.
 #[derive(Args, Debug)]
 pub struct Import {
     /// perf.data, the output of perf script, collapsed stacks, pprof, a JFR recording, the log of a JVM's garbage collections, the output of perf stat -I
-    /// -j or -x, a recording of APerf (archive or folder) or the CSV of perfspect metrics; recognised by content
-    #[arg(value_name = "FILE")]
-    input: PathBuf,
+    /// -j or -x, a recording of APerf (archive or folder), the CSV of perfspect metrics, or answers of Prometheus to query_range (several make one import;
+    /// - is the standard input); recognised by content
+    #[arg(value_name = "FILE", required = true)]
+    inputs: Vec<PathBuf>,
 
-    /// The recording to write; by default the file's name with .twin
-    #[arg(short, long, value_name = "NAME.twin")]
+    /// The recording to write, or of several hosts the folder of their recordings; by default the first file's name with .twin, or without
+    #[arg(short, long, value_name = "NAME.twin|DIR")]
     output: Option<PathBuf>,
+
+    /// Of monitoring systems: the label whose values are the hosts; each becomes a recording
+    #[arg(long, visible_alias = "host", value_name = "LABEL", default_value = "instance")]
+    host_label: String,
+
+    /// Of monitoring systems: metrics whose names match count up, beyond those whose names or types say so
+    #[arg(long, value_name = "REGEX", value_parser = regex)]
+    counter: Option<regex_lite::Regex>,
 
     /// The event (for pprof: the kind of value; for JFR: the kind of sample, such as jdk.NativeMethodSample) to take if the file has several;
     /// default: CPU time, else cycles, else the first
@@ -48,19 +59,95 @@ fn microarchitecture(text: &str) -> Result<String, String> {
     Err(format!("they are {}", known.join(", ")))
 }
 
+fn regex(text: &str) -> Result<regex_lite::Regex, String> {
+    regex_lite::Regex::new(text).map_err(|why| why.to_string())
+}
+
 /// Imports and says what came of it. Returns the exit code.
 pub fn import(options: &Import) -> Result<u8> {
-    let output = options.output.clone().unwrap_or_else(|| {
-        // perf.data becomes perf.twin, x.folded.txt becomes x.folded.twin.
-        PathBuf::from(options.input.with_extension("twin").file_name().unwrap_or("import.twin".as_ref()))
+    let asked = Asked { host: options.host_label.clone(), counter: options.counter.clone() };
+    if let Some(monitored) = monitoring::read(&options.inputs, &asked)? {
+        return hosts(options, monitored);
+    }
+    if options.inputs.len() > 1 && options.output.is_some() {
+        return Err(
+            Usage("of several files of profilers each becomes a recording of its own: without -o".into()).into()
+        );
+    }
+    options.inputs.iter().try_for_each(|input| profile(options, input)).map(|()| 0)
+}
+
+/// The recording that a file becomes where nobody says: perf.data becomes perf.twin, x.folded.txt becomes x.folded.twin.
+fn twin_of(input: &Path) -> PathBuf {
+    match input.with_extension("twin").file_name() {
+        Some(name) if input != Path::new("-") => PathBuf::from(name),
+        _ => PathBuf::from("import.twin"),
+    }
+}
+
+/// Writes the recordings of hosts.
+fn hosts(options: &Import, monitored: Monitored) -> Result<u8> {
+    let (format, notes) = (monitored.format, monitored.notes.clone());
+    let count = monitored.hosts().count();
+    let output = options.output.clone();
+    let is_folder = |path: &PathBuf| path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/");
+    let first = options.inputs.first().map_or(Path::new("import"), |path| path);
+    let written = match output {
+        Some(output) if count == 1 && !is_folder(&output) => monitored.write_one(&output, options.force)?,
+        None if count == 1 => monitored.write_one(&twin_of(first), options.force)?,
+        Some(output) if output.is_file() || output.extension().is_some_and(|end| end == "twin") => {
+            let why = format!(
+                "{}: there are {count} hosts, each of which becomes a recording: -o names a folder",
+                output.display()
+            );
+            return Err(Usage(why).into());
+        }
+        Some(output) => monitored.write_all(&output, options.force)?,
+        None => monitored.write_all(&twin_of(first).with_extension(""), options.force)?,
+    };
+    let (tables, rows) = written.iter().fold((0, 0), |(tables, rows), one| (tables.max(one.tables), rows + one.rows));
+    let tables = format!("{tables} {}", if tables == 1 { "table" } else { "tables" });
+    match written.as_slice() {
+        [one] => println!("{}: {tables}, {rows} rows, from {}", one.path.display(), format.name()),
+        several => {
+            let folder = several.first().and_then(|one| one.path.parent()).unwrap_or(Path::new("."));
+            println!(
+                "{}: {} recordings, {tables}, {rows} rows, from {}",
+                folder.display(),
+                several.len(),
+                format.name()
+            );
+        }
+    }
+    // What is said of all hosts is said once.
+    let own = written.iter().flat_map(|one| {
+        let name = one.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let notes = &notes;
+        one.notes.iter().filter(move |note| !notes.contains(note)).map(move |note| format!("{name}: {note}"))
     });
+    let own: Vec<String> = own.collect();
+    for note in notes.iter().chain(own.iter().take(MOST_NOTES)) {
+        eprintln!("twinscope: {}", text::clean(note));
+    }
+    if own.len() > MOST_NOTES {
+        eprintln!("twinscope: {} more such lines: they are in the recordings (table coverage)", own.len() - MOST_NOTES);
+    }
+    Ok(0)
+}
+
+/// Lines about single hosts that are printed.
+const MOST_NOTES: usize = 10;
+
+/// Writes the recording of a profile.
+fn profile(options: &Import, input: &Path) -> Result<()> {
+    let output = options.output.clone().unwrap_or_else(|| twin_of(input));
     let asked = ::import::Options {
         event: options.event.clone(),
         count: i64::try_from(options.count.as_nanos()).unwrap_or(i64::MAX),
         symbols: !options.no_symbols,
         cpu: options.cpu.clone(),
     };
-    let (format, profile) = ::import::import(&options.input, &output, options.force, &asked)?;
+    let (format, profile) = ::import::import(input, &output, options.force, &asked)?;
     let weight: f64 = profile.samples.iter().map(|s| s.weight as f64).sum::<f64>() / 1e9;
     let mut parts = Vec::new();
     if !profile.samples.is_empty() {
@@ -90,5 +177,5 @@ pub fn import(options: &Import) -> Result<u8> {
     for note in profile.notes() {
         eprintln!("twinscope: {}", text::clean(&note));
     }
-    Ok(0)
+    Ok(())
 }

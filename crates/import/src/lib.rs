@@ -6,6 +6,7 @@ mod counts;
 mod folded;
 mod gclog;
 pub mod jfr;
+pub mod monitoring;
 mod pauses;
 pub mod perf;
 mod pprof;
@@ -45,6 +46,12 @@ pub enum Format {
     Aperf,
     /// The metrics of PerfSpect, as CSV.
     PerfSpect,
+    /// Answers of Prometheus to `query_range`.
+    Prometheus,
+    /// A table, as CSV or Parquet.
+    Table,
+    /// What `sar` recorded.
+    Sar,
 }
 
 impl Format {
@@ -60,6 +67,9 @@ impl Format {
             Format::PerfStat => "perf stat",
             Format::Aperf => "APerf",
             Format::PerfSpect => "PerfSpect",
+            Format::Prometheus => "Prometheus",
+            Format::Table => "a table",
+            Format::Sar => "sar",
         }
     }
 }
