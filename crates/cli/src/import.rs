@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 #[derive(Args, Debug)]
 pub struct Import {
     /// perf.data, the output of perf script, collapsed stacks, pprof, a JFR recording, the log of a JVM's garbage collections, the output of perf stat -I
-    /// -j or -x, a recording of APerf (archive or folder), the CSV of perfspect metrics, or answers of Prometheus to query_range (several make one import;
-    /// - is the standard input); recognised by content
-    #[arg(value_name = "FILE", required = true)]
+    /// -j or -x, a recording of APerf (archive or folder), the CSV of perfspect metrics, answers of Prometheus to query_range, a table as CSV or Parquet (several
+    /// files of these make one import; - is the standard input); recognised by content
+    #[arg(value_name = "FILE", required_unless_present = "presets")]
     inputs: Vec<PathBuf>,
 
     /// The recording to write, or of several hosts the folder of their recordings; by default the first file's name with .twin, or without
@@ -21,12 +21,15 @@ pub struct Import {
     output: Option<PathBuf>,
 
     /// Of monitoring systems: the label whose values are the hosts; each becomes a recording
-    #[arg(long, visible_alias = "host", value_name = "LABEL", default_value = "instance")]
-    host_label: String,
+    #[arg(long, visible_alias = "host", value_name = "LABEL")]
+    host_label: Option<String>,
 
-    /// Of monitoring systems: metrics whose names match count up, beyond those whose names or types say so
+    /// Of monitoring systems and tables: metrics and columns whose names match count up, beyond those whose names or types say so
     #[arg(long, value_name = "REGEX", value_parser = regex)]
     counter: Option<regex_lite::Regex>,
+
+    #[command(flatten)]
+    table: Table,
 
     /// The event (for pprof: the kind of value; for JFR: the kind of sample, such as jdk.NativeMethodSample) to take if the file has several;
     /// default: CPU time, else cycles, else the first
@@ -50,6 +53,51 @@ pub struct Import {
     force: bool,
 }
 
+/// What is asked of tables.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Tables (CSV, Parquet)")]
+struct Table {
+    /// The column of times: seconds, milliseconds … since 1970, RFC 3339, or a date and a clock, which is taken for UTC; by default the one that looks like it
+    #[arg(long, value_name = "COLUMN")]
+    time: Option<String>,
+
+    /// A column that tells rows of one time apart, such as the device; may be given several times. By default those that hold texts
+    #[arg(long = "label", value_name = "COLUMN")]
+    labels: Vec<String>,
+
+    /// Each row is one value (a long table): the column of the names of metrics
+    #[arg(long, value_name = "COLUMN")]
+    metric: Option<String>,
+
+    /// The column of values of a long table
+    #[arg(long, value_name = "COLUMN", requires = "metric")]
+    value: Option<String>,
+
+    /// How the table is laid out: a name of --presets, or a file like theirs; by default the one that knows the header
+    #[arg(long, value_name = "NAME|FILE")]
+    preset: Option<String>,
+
+    /// List what is known of tables of other tools
+    #[arg(long)]
+    presets: bool,
+
+    /// What parts columns, a character or tab; by default what is in the header most often, else blanks
+    #[arg(long, value_name = "CHARACTER", value_parser = separator)]
+    separator: Option<u8>,
+
+    /// Time from row to row, where the table has no times
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = recorder::duration)]
+    every: std::time::Duration,
+}
+
+fn separator(text: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        b"tab" | b"\\t" => Ok(b'\t'),
+        [byte] if byte.is_ascii() => Ok(*byte),
+        _ => Err("expected one character, or tab".into()),
+    }
+}
+
 /// A microarchitecture that the groups of counters know.
 fn microarchitecture(text: &str) -> Result<String, String> {
     let known = ::import::microarchitectures();
@@ -65,7 +113,25 @@ fn regex(text: &str) -> Result<regex_lite::Regex, String> {
 
 /// Imports and says what came of it. Returns the exit code.
 pub fn import(options: &Import) -> Result<u8> {
-    let asked = Asked { host: options.host_label.clone(), counter: options.counter.clone() };
+    if options.table.presets {
+        for preset in monitoring::Preset::all() {
+            println!("{:<10} {}", preset.name, preset.about);
+        }
+        return Ok(0);
+    }
+    let table = &options.table;
+    let asked = Asked {
+        host: options.host_label.clone(),
+        counter: options.counter.clone(),
+        time: table.time.clone(),
+        labels: table.labels.clone(),
+        metric: table.metric.clone(),
+        value: table.value.clone(),
+        preset: table.preset.clone(),
+        separator: table.separator,
+        every: i64::try_from(table.every.as_nanos()).unwrap_or(i64::MAX),
+        ..Asked::default()
+    };
     if let Some(monitored) = monitoring::read(&options.inputs, &asked)? {
         return hosts(options, monitored);
     }

@@ -2,6 +2,7 @@
 //! its content says. All bytes are foreign: what cannot be read is said and left out, and nothing ends the program.
 
 mod bytes;
+mod civil;
 mod counts;
 mod folded;
 mod gclog;
@@ -173,6 +174,15 @@ fn whole(path: &Path, format: Format, profile: Profile) -> Result<(Format, Profi
         return Err(Error::Unreadable { path: path.to_owned(), why });
     }
     Ok((format, profile))
+}
+
+/// Whether a text is of a profiler, by how it begins.
+pub(crate) fn is_of_profiler(bytes: &[u8]) -> bool {
+    script::looks_like(bytes)
+        || counts::perf_stat::looks_like(bytes)
+        || counts::perfspect::looks_like(bytes)
+        || gclog::looks_like(bytes)
+        || folded::looks_like(bytes)
 }
 
 /// Reads a text or a pprof file from memory.

@@ -113,9 +113,6 @@ fn date(text: &str) -> Option<i64> {
     let part = |text: Option<&str>| text?.parse::<i64>().ok();
     let mut parts = day.split('-');
     let (year, month, day) = (part(parts.next())?, part(parts.next())?, part(parts.next())?);
-    if !(1970..2262).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
-        return None;
-    }
     let (time, fraction) = time.split_once('.').unwrap_or((time, "0"));
     let mut parts = time.split(':');
     let (hour, minute, second) = (part(parts.next())?, part(parts.next())?, part(parts.next())?);
@@ -123,9 +120,7 @@ fn date(text: &str) -> Option<i64> {
         return None;
     }
     let nanos = fraction.parse::<i64>().ok()?.checked_mul(10i64.checked_pow(9 - fraction.len() as u32)?)?;
-    // Days since 1970 in the calendar of today, counting years from March, so that a leap day is the last of its year.
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let days = year * 365 + year / 4 - year / 100 + year / 400 + (month * 153 + 2) / 5 + day - 1 - 719_468;
+    let days = crate::civil::days(year, month, day)?;
     let seconds = ((days * 24 + hour) * 60 + minute) * 60 + second;
     seconds.checked_mul(1_000_000_000)?.checked_add(nanos)
 }

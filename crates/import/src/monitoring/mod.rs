@@ -1,16 +1,28 @@
 //! What monitoring systems and text tools wrote, as recordings: one a host, with a table for each metric or each group of columns. Readers put what they find
 //! into a [`Fleet`] (series of values with labels, or sheets of columns); here each host of it becomes a recording.
 
+mod arrow;
+mod csv;
 mod declare;
 mod fleet;
 mod json;
+mod parquet;
+mod preset;
 mod prometheus;
 mod read;
+mod sar;
 mod series;
+mod table;
+#[cfg(test)]
+mod sar_tests;
+#[cfg(test)]
+mod table_tests;
 #[cfg(test)]
 mod tests;
+mod time;
 mod units;
 
+pub use preset::Preset;
 pub use read::read;
 
 use crate::profile::Profile;
@@ -23,15 +35,53 @@ use std::path::{Path, PathBuf};
 /// What is asked of files with many hosts and metrics.
 #[derive(Clone, Debug)]
 pub struct Asked {
-    /// The label, or column, whose values are the hosts; each becomes a recording.
-    pub host: String,
+    /// The label, or column, whose values are the hosts; each becomes a recording. Without it `instance`, of tables also `host`, `hostname`, `node`.
+    pub host: Option<String>,
     /// Metrics and columns that count up, beyond those whose names or types say so.
     pub counter: Option<Regex>,
+    /// Of tables: the column of times.
+    pub time: Option<String>,
+    /// Of tables: columns that tell rows of one time apart.
+    pub labels: Vec<String>,
+    /// Of long tables: the column of the names of metrics.
+    pub metric: Option<String>,
+    /// Of long tables: the column of their values.
+    pub value: Option<String>,
+    /// Of tables: how they are laid out, by name or path of a file.
+    pub preset: Option<String>,
+    /// Of tables: what parts columns.
+    pub separator: Option<u8>,
+    /// Of tables without times: nanoseconds from row to row.
+    pub every: i64,
+    /// Of tables whose times have no date: the midnight before, Unix seconds.
+    pub midnight: i64,
 }
 
 impl Default for Asked {
     fn default() -> Self {
-        Asked { host: "instance".into(), counter: None }
+        Asked {
+            host: None,
+            counter: None,
+            time: None,
+            labels: Vec::new(),
+            metric: None,
+            value: None,
+            preset: None,
+            separator: None,
+            every: 1_000_000_000,
+            midnight: 0,
+        }
+    }
+}
+
+impl Asked {
+    /// Whether something was asked that only tables have.
+    fn is_table(&self) -> bool {
+        self.time.is_some()
+            || self.metric.is_some()
+            || self.preset.is_some()
+            || self.separator.is_some()
+            || !self.labels.is_empty()
     }
 }
 

@@ -18,6 +18,9 @@ pub(crate) fn looks_like(bytes: &[u8]) -> bool {
         || start.starts_with("{\"metric\":{")
 }
 
+/// The label that Prometheus gives to whatever it asks.
+const HOST: &str = "instance";
+
 /// Most values of all files together.
 const MOST: usize = 400_000_000;
 
@@ -191,7 +194,7 @@ impl<'a> Reader<'a> {
                 "__name__" => name = value,
                 "__type__" => kind = value,
                 "__unit__" => unit = value,
-                _ if label == self.asked.host => host = Some(value),
+                _ if label == self.asked.host.as_deref().unwrap_or(HOST) => host = Some(value),
                 _ => labels.push((self.fleet.texts.number(&label), self.fleet.texts.number(&value))),
             }
         }
@@ -277,7 +280,7 @@ impl<'a> Reader<'a> {
                 }
             }
         }
-        let label = &self.asked.host;
+        let label = self.asked.host.as_deref().unwrap_or(HOST);
         let others: Vec<&str> = self.others.iter().map(String::as_str).take(12).collect();
         if self.without_host == 0 {
         } else if self.fleet.series.iter().all(|series| series.host.is_empty()) {

@@ -112,7 +112,7 @@ fn nothing_is_carried_over_a_gap() {
 fn what_a_prometheus_can_also_say() {
     let folder = tempfile::tempdir().unwrap();
     let read = |text: &str, host: &str| {
-        let asked = Asked { host: host.into(), ..Asked::default() };
+        let asked = Asked { host: Some(host.into()), ..Asked::default() };
         of_texts(folder.path(), &[("x.json", text)], &asked)
     };
     // Native histograms, as the documentation of the HTTP API has them.
