@@ -1,6 +1,7 @@
 //! Recordings from what other tools wrote: perf.data, the text of `perf script`, collapsed stacks, pprof, JFR, GC logs, counts of `perf stat`, APerf and PerfSpect. What a file is,
 //! its content says. All bytes are foreign: what cannot be read is said and left out, and nothing ends the program.
 
+mod aperf;
 mod bytes;
 mod civil;
 mod counts;
@@ -131,7 +132,7 @@ pub fn read(path: &Path, options: &Options) -> Result<(Format, Profile), Error> 
     let unreadable = |why: String| Error::Unreadable { path: path.to_owned(), why };
     if path.is_dir() {
         let mut profile = Profile::new(options.clone());
-        counts::aperf::read_folder(path, &mut profile).map_err(unreadable)?;
+        aperf::read_folder(path, &mut profile).map_err(unreadable)?;
         return whole(path, Format::Aperf, profile);
     }
     let mut file = File::open(path).map_err(io)?;
@@ -145,8 +146,8 @@ pub fn read(path: &Path, options: &Options) -> Result<(Format, Profile), Error> 
     } else if jfr::looks_like(&start) {
         jfr::read(&mut BufReader::with_capacity(1 << 20, file), &mut profile).map_err(unreadable)?;
         Format::Jfr
-    } else if counts::aperf::looks_like(&start) {
-        counts::aperf::read_beside(path, &mut profile).map_err(unreadable)?;
+    } else if aperf::looks_like(&start) {
+        aperf::read_beside(path, &mut profile).map_err(unreadable)?;
         Format::Aperf
     } else {
         let mut all = Vec::new();
@@ -203,7 +204,7 @@ pub fn parse(bytes: &[u8], profile: &mut Profile) -> Result<Format, String> {
         return Ok(Format::Jfr);
     }
     if counts::archive::looks_like(bytes) {
-        counts::aperf::read_archive(bytes, profile)?;
+        aperf::read_archive(bytes, profile)?;
         return Ok(Format::Aperf);
     }
     if text && counts::perf_stat::looks_like(bytes) {

@@ -120,6 +120,15 @@ impl Fleet {
         self.notes.iter().cloned().chain(counted).collect()
     }
 
+    /// That sheets are whole: what is written goes by it.
+    #[cfg(feature = "fuzzing")]
+    pub(crate) fn check(&self) {
+        for sheet in self.hosts.values().flat_map(|host| &host.sheets) {
+            assert_eq!(sheet.names.len(), sheet.at.len() * sheet.labels.len());
+            assert_eq!(sheet.values.len(), sheet.at.len() * sheet.fields.len());
+        }
+    }
+
     /// A recording for each host that has a value; series have become sheets before.
     pub(crate) fn into_profiles(self, format: Format) -> Vec<(String, Profile)> {
         let notes = self.notes();

@@ -5,16 +5,18 @@ mod arrow;
 mod csv;
 mod declare;
 mod fleet;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod json;
 mod parquet;
 mod preset;
 mod prometheus;
 mod read;
 mod sar;
-mod series;
-mod table;
 #[cfg(test)]
 mod sar_tests;
+mod series;
+mod table;
 #[cfg(test)]
 mod table_tests;
 #[cfg(test)]

@@ -5,7 +5,7 @@ use super::arrow;
 use super::preset::Preset;
 use super::table::{Cell, Described, Grid, Head};
 use model::Kind;
-use parquet::basic::{ConvertedType, Type as Physical};
+use parquet::basic::{ConvertedType, LogicalType, Type as Physical};
 use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use parquet::record::Field;
 use std::borrow::Cow;
@@ -51,8 +51,10 @@ impl Parquet {
             let info = field.get_basic_info();
             let (unsigned, number) =
                 (is_unsigned(info.converted_type()), is_number(field.get_physical_type(), info.converted_type()));
+            let is_time = matches!(info.logical_type_ref(), Some(LogicalType::Timestamp(_)))
+                || matches!(info.converted_type(), ConvertedType::TIMESTAMP_MILLIS | ConvertedType::TIMESTAMP_MICROS);
             let described = arrow.get(&name).and_then(|pairs| description(pairs));
-            Head { name, numeric: Some(number), unsigned, described }
+            Head { name, numeric: Some(number && !is_time), unsigned, is_time, described }
         });
         let heads = heads.collect();
         Ok(Parquet { reader: Box::new(reader), heads, lists })

@@ -24,15 +24,16 @@ pub(crate) fn is_binary(bytes: &[u8]) -> bool {
 /// # Errors
 /// What the user can do instead.
 pub(crate) fn converted(path: &Path) -> Result<Vec<u8>, String> {
-    let instead = format!(
-        "on the machine that wrote it: sadf -j {0} -- -A > {0}.json, then import that",
-        path.display()
-    );
+    let instead =
+        format!("on the machine that wrote it: sadf -j {0} -- -A > {0}.json, then import that", path.display());
     // A path that looks like an option is none.
     let own = if path.is_absolute() { path.to_owned() } else { Path::new(".").join(path) };
-    let run = Command::new("sadf").env("LC_ALL", "C").arg("-j").arg(own).args(["--", "-A"]).stdin(Stdio::null()).output();
+    let run =
+        Command::new("sadf").env("LC_ALL", "C").arg("-j").arg(own).args(["--", "-A"]).stdin(Stdio::null()).output();
     let done = run.map_err(|why| format!("a binary file of sar, which needs sadf of sysstat ({why}); {instead}"))?;
-    if !done.status.success() || done.stdout.is_empty() {
+    // What it cannot read it may leave out without a word.
+    let has_rows = done.stdout.windows(11).any(|word| word == b"\"timestamp\"");
+    if !done.status.success() || !has_rows {
         let said = String::from_utf8_lossy(&done.stderr);
         let said = said.lines().next().unwrap_or("it says nothing").trim().to_owned();
         return Err(format!("a binary file of sar that the sadf here cannot read ({said}); {instead}"));
@@ -161,7 +162,8 @@ impl Reader {
         let (texts, numbers) = members(json)?;
         let text = |name: &str| texts.iter().find(|(key, _)| key == name).map(|(_, text)| text.as_str());
         let number = |name: &str| numbers.iter().find(|(key, _)| key == name).map(|(_, number)| *number);
-        let is_utc = number("utc") == Some(1.0);
+        // From 12.7 on the zone has a name.
+        let is_utc = number("utc") == Some(1.0) || text("tz").is_some_and(|zone| zone == "UTC" || zone == "GMT");
         let own = match (text("date"), text("time")) {
             (Some(date), Some(clock)) => time::of_text(&format!("{date} {clock}")),
             _ => number("time").or(number("timestamp")).and_then(time::of_number),
@@ -180,6 +182,8 @@ impl Reader {
         if numbers.is_empty() || self.rows >= MOST {
             return;
         }
+        // What old versions call so has the same columns and more.
+        let name = if name == "cpu-load-all" { "cpu-load" } else { name };
         let next = self.tables.len();
         let place = *self.places.entry(name.to_owned()).or_insert(next);
         if place == next {
@@ -220,14 +224,21 @@ impl Reader {
         }
         if let Some(first) = self.restarts.first() {
             let count = self.restarts.len();
-            fleet.note(format!("{name}: {}: the machine was started anew {count} times, first at {first}", self.nodename));
+            fleet.note(format!(
+                "{name}: {}: the machine was started anew {count} times, first at {first}",
+                self.nodename
+            ));
         }
         let none = fleet.texts.number("");
         let host = fleet.hosts.entry(self.nodename).or_default();
         (host.kernel, host.machine, host.cpus) = (self.host.kernel, self.host.machine, self.host.cpus);
         for (name, table) in self.tables {
             let sheet = table.sheet(&name, none);
-            match host.sheets.iter_mut().find(|known| known.name == sheet.name && known.labels == sheet.labels && known.fields == sheet.fields) {
+            match host
+                .sheets
+                .iter_mut()
+                .find(|known| known.name == sheet.name && known.labels == sheet.labels && known.fields == sheet.fields)
+            {
                 // Another day.
                 Some(known) => {
                     known.at.extend(sheet.at);
@@ -282,7 +293,8 @@ impl Growing {
 
 /// Whether it is a mean over operations, which do not add up over devices.
 fn is_mean(field: &str) -> bool {
-    ["await", "avgrq-sz", "areq-sz", "svctm", "frequency", "degC", "rpm", "inV"].contains(&field) || field.contains("avg")
+    ["await", "avgrq-sz", "areq-sz", "svctm", "frequency", "degC", "rpm", "inV"].contains(&field)
+        || field.contains("avg")
 }
 
 /// The unit of a column, and what its values are multiplied by, by sar(1).

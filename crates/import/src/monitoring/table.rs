@@ -79,6 +79,8 @@ pub(crate) struct Head {
     pub(crate) numeric: Option<bool>,
     /// Whether its numbers are unsigned.
     pub(crate) unsigned: bool,
+    /// Whether it holds times, as its type says.
+    pub(crate) is_time: bool,
     pub(crate) described: Option<Described>,
 }
 
@@ -242,6 +244,7 @@ impl Roles {
             (None, TimeColumn::Any) => TIMES
                 .iter()
                 .find_map(|name| find(name))
+                .or_else(|| heads.iter().position(|head| head.is_time))
                 .or_else(|| (0..heads.len()).find(|at| is_time(&sample, *at) && !is_number(&sample, *at, true)))
                 .filter(|at| is_time(&sample, *at)),
         };

@@ -64,7 +64,7 @@ fn parquet_of_pandas_and_with_descriptions() {
     assert!(!table("memory_free").column("value").unwrap().is_cumulative());
     assert_eq!(table("memory_free").column("value").unwrap().unit, model::Unit::Bytes);
     let folder = tempfile::tempdir().unwrap();
-    let monitored = read(&[fixture("tables/pandas.parquet")], &Asked { time: Some("when".into()), ..Asked::default() });
+    let monitored = read(&[fixture("tables/pandas.parquet")], &Asked::default());
     let monitored = monitored.unwrap().unwrap();
     assert_eq!(monitored.hosts().collect::<Vec<_>>(), ["a", "b"]);
     let written = written(monitored, folder.path());
