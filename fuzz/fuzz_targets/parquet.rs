@@ -3,12 +3,9 @@
 
 use import::monitoring::fuzzing;
 use libfuzzer_sys::fuzz_target;
-use std::sync::Once;
 
-static ONCE: Once = Once::new();
 
-fuzz_target!(|data: &[u8]| {
-    ONCE.call_once(common::tolerate_parquet);
+fuzz_target!(init: common::tolerate_parquet(), |data: &[u8]| {
     let whole = include_bytes!("../../fixtures/imports/tables/pandas.parquet");
     let Some((which, rest)) = data.split_first() else { return };
     if which % 4 == 0 {
