@@ -220,7 +220,7 @@ fn profile(options: &Import, input: &Path) -> Result<()> {
         parts.push(format!("{} samples, {} of CPU time", profile.samples.len(), query::human(weight, "s")));
     }
     let events = profile.events();
-    for (table, one, many) in [
+    let known = [
         ("wait", "wait", "waits"),
         ("lock", "wait for a lock", "waits for locks"),
         ("allocation", "sample of allocations", "samples of allocations"),
@@ -231,10 +231,17 @@ fn profile(options: &Import, input: &Path) -> Result<()> {
         ("pmu", "row of hardware counters", "rows of hardware counters"),
         ("pmu_raw", "count", "counts"),
         ("pmu_metric", "value of other metrics", "values of other metrics"),
-    ] {
+    ];
+    for (table, one, many) in known {
         if let Some((_, rows)) = events.iter().find(|(name, _)| *name == table) {
             parts.push(format!("{rows} {}", if *rows == 1 { one } else { many }));
         }
+    }
+    // Those of the system, of which there are many.
+    let others = events.iter().filter(|(name, _)| !known.iter().any(|(table, _, _)| table == name));
+    let (tables, rows) = others.fold((0, 0), |(tables, all), (_, rows)| (tables + 1, all + rows));
+    if tables > 0 {
+        parts.push(format!("{tables} other {} with {rows} rows", if tables == 1 { "table" } else { "tables" }));
     }
     println!("{}: {}, from {}", output.display(), parts.join(", "), format.name());
     if let Some(resolved) = profile.resolved().filter(|share| *share < 0.995) {

@@ -1,5 +1,5 @@
-//! Recordings from what other tools wrote: perf.data, the text of `perf script`, collapsed stacks, pprof, JFR, GC logs, counts of `perf stat`, APerf and PerfSpect. What a file is,
-//! its content says. All bytes are foreign: what cannot be read is said and left out, and nothing ends the program.
+//! Recordings from what other tools wrote: perf.data, the text of `perf script`, collapsed stacks, pprof, JFR, GC logs, counts of `perf stat`, APerf and PerfSpect; and of
+//! what monitoring systems wrote (`monitoring/`). What a file is, its content says. All bytes are foreign: what cannot be read is said and left out, and nothing ends the program.
 
 mod aperf;
 mod bytes;

@@ -73,3 +73,39 @@ fn the_standard_input_is_read() {
     assert_eq!(done.status.code(), Some(1), "{done}");
     assert!(done.stderr.contains("the standard input is read for"), "{done}");
 }
+
+/// A file of `fixtures/imports`.
+fn fixture(name: &str) -> String {
+    format!("{}/../../fixtures/imports/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn tables_sar_and_aperf_are_recordings_like_any_other() {
+    let folder = Folder::new();
+    for (file, name, table) in [
+        ("tables/vmstat-t.txt", "vmstat.twin", "vmstat_output"),
+        ("tables/pidstat.txt", "pidstat.twin", "pidstat"),
+        ("tables/described.parquet", "described.twin", "cpu_usage"),
+        ("sar/12.7.9.json.gz", "sar.twin", "sar_cpu_load"),
+        ("aperf/aperf-0.1.15.tar.gz", "old.twin", "cpu"),
+        ("aperf/aperf-1.3.0.tar.gz", "new.twin", "cpu"),
+    ] {
+        folder.expect(0, ["import", &fixture(file), "-o", name]);
+        let rows = folder.rows(name, &format!("select count(*) as n from {table}"));
+        assert!(rows[0]["n"].as_i64() > Some(2), "{name}");
+        folder.expect(0, ["info", name]);
+        folder.expect(0, ["report", name, "-o", &format!("{name}.html")]);
+    }
+    // Runs of both ends of APerf's versions have the same metrics, those of recordings.
+    let compared = folder.expect(0, ["compare", "old.twin", "new.twin", "--json"]);
+    assert!(compared.stdout.contains("\"cpu\"") || compared.stdout.contains("cpu."), "{compared}");
+    folder.expect(0, ["report", "old.twin", "new.twin", "sar.twin", "-o", "all.html"]);
+    let presets = folder.expect(0, ["import", "--presets"]);
+    assert!(presets.stdout.lines().count() == 4 && presets.stdout.contains("\nvmstat "), "{presets}");
+    folder
+        .expect(1, ["import", &fixture("tables/vmstat-t.txt"), "--preset", "none", "-o", "x.twin"])
+        .says("they are perfspect");
+    folder
+        .expect(1, ["import", &fixture("tables/pandas.parquet"), "--host", "nothing", "-o", "x.twin"])
+        .says("there is no column nothing");
+}

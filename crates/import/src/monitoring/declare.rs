@@ -12,6 +12,15 @@ const MOST_VALUES: usize = 48;
 const OWN: [&str; 12] =
     ["coverage", "fact", "facts", "mark", "marks", "manifest", "run", "runs", "source", "stack", "frame", "sample"];
 
+/// Whether a table of ours has that name.
+fn is_of_source(name: &str) -> bool {
+    #[cfg(feature = "replay")]
+    let is = sources::ALL.iter().flat_map(|source| source.tables).any(|table| table.name == name);
+    #[cfg(not(feature = "replay"))]
+    let is = ["cpu", "kernel", "vmstat", "meminfo", "disks", "interrupts", "process"].contains(&name);
+    is
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct Declared {
     /// By sheet and label: its values.
@@ -40,10 +49,11 @@ impl Declared {
             return *known;
         }
         let mut name = identifier(&sheet.name);
-        let is_taken = |name: &str, tables: &BTreeMap<String, (&'static Table, Option<Chart>)>| {
-            OWN.contains(&name) || tables.values().any(|(table, _)| table.name == name)
-        };
-        while is_taken(&name, &self.tables) {
+        // A table `cpu` of others is not that of a recording.
+        if OWN.contains(&name.as_str()) || is_of_source(&name) {
+            name = format!("imported_{name}");
+        }
+        while self.tables.values().any(|(table, _)| table.name == name) {
             name.push('_');
         }
         // Values keep their names where a label has the same.

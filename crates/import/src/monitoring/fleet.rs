@@ -268,5 +268,4 @@ fn put(profile: &mut Profile, table: &'static Table, sheet: &Sheet, texts: &Text
         );
         profile.row(table, at, cells);
     }
-    drop(before);
 }

@@ -112,6 +112,9 @@ fn what_is_wrong_in_a_table_is_said_with_its_line() {
     assert_eq!(written[0].notes.iter().filter(|note| note.contains("say the same again")).count(), 1);
     assert_eq!(ask(&written[0].path, "select a, b_total, c_d from x where t = 0"), ["1 2 3"]);
     let recording = store::Recording::open(&written[0].path).unwrap();
+    // A table of that name is ours.
+    let cpu = of_texts(folder.path(), &[("cpu.csv", "time,a\n1,2\n")], &Asked::default()).unwrap();
+    assert_eq!(ask(&super::tests::written(cpu, folder.path())[0].path, "select a from imported_cpu"), ["2"]);
     assert!(recording.tables().any(|(_, table)| table.name == "x" && table.column("b_total").unwrap().is_cumulative()));
     // Other separators, a mark of the order of bytes, no header.
     for (text, asked) in [
