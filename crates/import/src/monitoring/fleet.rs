@@ -233,7 +233,6 @@ fn put(profile: &mut Profile, table: &'static Table, sheet: &Sheet, texts: &Text
     let mut order: Vec<usize> = (0..sheet.at.len()).collect();
     order.sort_by_key(|row| sheet.at.get(*row));
     let names = |row: usize| sheet.names.get(row * labels..(row + 1) * labels).unwrap_or_default();
-    let mut before: Vec<&[u32]> = Vec::new();
     let mut now: Vec<&[u32]> = Vec::new();
     let mut last: Option<i64> = None;
     let cells_of = |profile: &mut Profile, names: &[u32]| -> Vec<i64> {
@@ -244,7 +243,7 @@ fn put(profile: &mut Profile, table: &'static Table, sheet: &Sheet, texts: &Text
     for row in order {
         let at = sheet.at.get(row).copied().unwrap_or(0);
         if last != Some(at) {
-            before = std::mem::take(&mut now);
+            let before = std::mem::take(&mut now);
             at_once.clear();
             if let Some(last) = last.filter(|last| step > 0 && at.saturating_sub(*last) > step.saturating_mul(3) / 2) {
                 for names in &before {

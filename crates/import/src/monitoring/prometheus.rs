@@ -39,7 +39,7 @@ pub(crate) struct Reader<'a> {
     fleet: Fleet,
     /// By name, and by series: where they are.
     metrics: HashMap<String, usize>,
-    series: HashMap<(usize, String, Vec<(u32, u32)>), usize>,
+    series: HashMap<series::Key, usize>,
     types: HashMap<String, Told>,
     /// Labels that series have which lack that of the host.
     others: BTreeSet<String>,

@@ -43,6 +43,9 @@ pub(crate) struct Series {
     pub(crate) values: Vec<(i64, f64)>,
 }
 
+/// What a series is known by: its metric, its host, its labels.
+pub(crate) type Key = (usize, String, Vec<(u32, u32)>);
+
 /// Whether a metric counts up although neither its name nor its type says so.
 pub(crate) fn asked(counter: Option<&Regex>, name: &str) -> bool {
     counter.is_some_and(|regex| regex.is_match(name))

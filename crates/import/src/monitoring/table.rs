@@ -232,8 +232,7 @@ impl Roles {
             sample.push(cells.iter().map(owned).collect());
             sample.len() < LOOKED_AT
         });
-        let mut roles = Roles::default();
-        roles.time = match (&asked.time, &preset.time) {
+        let time = match (&asked.time, &preset.time) {
             (Some(name), _) => Some(wanted(name)?),
             (None, TimeColumn::Named(name)) => Some(wanted(name)?),
             // Without an option that prints times, the first or last column is another.
@@ -248,6 +247,7 @@ impl Roles {
                 .or_else(|| (0..heads.len()).find(|at| is_time(&sample, *at) && !is_number(&sample, *at, true)))
                 .filter(|at| is_time(&sample, *at)),
         };
+        let mut roles = Roles { time, ..Roles::default() };
         roles.host = match (&asked.host, &preset.host) {
             (Some(name), _) => Some(wanted(name)?),
             (None, Some(name)) => find(name),
@@ -326,7 +326,7 @@ struct Reader<'a> {
     /// By name of a metric, or by column.
     metrics: HashMap<String, usize>,
     /// By metric, host and labels.
-    series: HashMap<(usize, String, Vec<(u32, u32)>), usize>,
+    series: HashMap<series::Key, usize>,
     none: u32,
 }
 
