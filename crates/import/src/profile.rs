@@ -77,7 +77,7 @@ pub struct Profile {
     pub(crate) sources: Vec<Origin>,
     /// What such a file cannot have, and what could not be read of it.
     pub(crate) missing: Vec<Coverage>,
-    /// Whether it could hold samples of stacks: what monitoring systems write cannot.
+    /// Whether it cannot have samples of stacks, as what monitoring systems write.
     pub(crate) without_stacks: bool,
     notes: Vec<String>,
     counts: BTreeMap<&'static str, u64>,

@@ -226,8 +226,10 @@ fn format(path: &Path, asked: &Asked) -> Result<Option<(Format, Vec<u8>)>, Error
 /// The whole of a file; `start` is what was read of the standard input before.
 fn load(path: &Path, start: &[u8]) -> Result<Content, Error> {
     let io = |why| Error::Io { path: path.to_owned(), why };
-    let mut bytes = start.to_vec();
-    if !is_standard(path) {
+    let mut bytes = Vec::new();
+    if is_standard(path) {
+        bytes.extend(start);
+    } else {
         File::open(path).map_err(io)?.take(MOST).read_to_end(&mut bytes).map_err(io)?;
     }
     let mut note = None;
