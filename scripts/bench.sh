@@ -3,13 +3,13 @@
 #
 # usage: scripts/bench.sh [quick] [all|NAME…]     default: all
 #
-# Names: recorder processes host192 fast short size syscalls threads stacks services turns bottlenecks sharing load tune unwind jvm fleet remote agreement import report builds hour day sql, and build, which deletes target/ and is only run when named.
+# Names: recorder processes host192 fast short size syscalls threads stacks services turns bottlenecks sharing load tune unwind jvm fleet remote flight agreement import imports report builds hour day sql, and build, which deletes target/ and is only run when named.
 # `quick` measures for a shorter time and once, and leaves out `day` unless that is named. A run of some names keeps the figures of the others: those of
 # target/bench, or else the page's. Timings fail nothing: the page says which budget is met.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-NAMES=(recorder processes host192 fast short size syscalls threads stacks services turns bottlenecks sharing load tune unwind jvm fleet remote agreement import report builds hour day sql build)
+NAMES=(recorder processes host192 fast short size syscalls threads stacks services turns bottlenecks sharing load tune unwind jvm fleet remote flight agreement import imports report builds hour day sql build)
 out=target/bench
 twinscope=${TWINSCOPE:-target/release/twinscope}
 helper=target/release/examples/bench
@@ -40,7 +40,7 @@ for word in "$@"; do
     esac
 done
 if [[ ${#chosen[@]} -eq 0 ]]; then
-    chosen=(recorder processes host192 fast short size syscalls threads stacks services turns bottlenecks sharing load tune unwind jvm fleet remote agreement import report builds hour sql)
+    chosen=(recorder processes host192 fast short size syscalls threads stacks services turns bottlenecks sharing load tune unwind jvm fleet remote flight agreement import imports report builds hour sql)
     [[ -n $quick ]] || chosen+=(day)
 fi
 
@@ -397,6 +397,11 @@ bench_import() {
     begin import "perf.data of $megabytes MB to a flame graph"
     command -v perf >/dev/null || { say "perf is not here"; return 0; }
     TWINSCOPE=$twinscope scripts/bench/import.sh $megabytes >>"$out/$section.tsv"
+}
+
+bench_imports() {
+    begin imports "500 instances of Prometheus, a day of sar, and 60 s of APerf where APERF names it"
+    TWINSCOPE=$twinscope SECONDS_OF=$short scripts/bench/imports.sh >>"$out/$section.tsv"
 }
 
 bench_build() {

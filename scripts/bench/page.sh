@@ -77,6 +77,9 @@ agreement|Agreement with the kernel and other tools|On-CPU time and run-queue wa
 import|From perf.data to a flame graph|A perf.data of 100 MB (30 MB with \`quick\`) with stacks of 10 to 60 frames:
   \`twinscope import\` and \`twinscope flame\`, and perf with the FlameGraph scripts if \`FLAMEGRAPH\` names a clone of
   them. The aim is ten times as fast.
+imports|Imports|What monitoring systems wrote, as recordings: 20 answers of Prometheus with an hour of 500 instances at
+  15 s, a day of sar at 10 minutes, a run of APerf of 60 s where \`APERF\` names the program; and how far its figures are
+  from those of a recording of the same time (the goal is 1 %).
 unwind|Stacks of real programs|Share of samples that were unwound to the start of their thread (the goal is 95 %): nginx
   under wrk, PostgreSQL under pgbench, Python, Go, this recorder, clang and rustc (a frame of half a megabyte ends most
   of the remaining stacks of rustc's front end), and JVMs, each found one with three collectors: what reaches the
@@ -143,6 +146,9 @@ turns|*|difference|0.1
 turns|*|connections, difference|1
 turns|nginx under wrk|loss by CPU time|1.5
 turns|nginx under wrk, --exact|a turn|120
+imports|Prometheus, 500 instances × 20 queries × 1 h at 15 s|time|10
+imports|sar, 24 h at 10 min|time|0.2
+imports|APerf, 60 s|time|1
 fleet|starts|fleet add, a recording|60
 fleet|starts|summary of a recording|60
 fleet|1000 recordings|fleet add|60

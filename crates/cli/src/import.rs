@@ -1,21 +1,35 @@
-//! `twinscope import`: recordings from what other profilers wrote.
+//! `twinscope import`: recordings from what other profilers and monitoring systems wrote.
 
 use crate::text;
+use ::import::monitoring::{self, Asked, Monitored};
 use anyhow::Result;
 use clap::Args;
-use std::path::PathBuf;
+use recorder::Usage;
+use std::path::{Path, PathBuf};
 
-/// Make a recording of what another profiler wrote.
+/// Make recordings of what other profilers and monitoring systems wrote.
 #[derive(Args, Debug)]
 pub struct Import {
     /// perf.data, the output of perf script, collapsed stacks, pprof, a JFR recording, the log of a JVM's garbage collections, the output of perf stat -I
-    /// -j or -x, a recording of APerf (archive or folder) or the CSV of perfspect metrics; recognised by content
-    #[arg(value_name = "FILE")]
-    input: PathBuf,
+    /// -j or -x, a recording of APerf (archive or folder), the CSV of perfspect metrics, answers of Prometheus to query_range, a table as CSV or Parquet (several
+    /// files of these make one import; - is the standard input); recognised by content
+    #[arg(value_name = "FILE", required_unless_present = "presets")]
+    inputs: Vec<PathBuf>,
 
-    /// The recording to write; by default the file's name with .twin
-    #[arg(short, long, value_name = "NAME.twin")]
+    /// The recording to write, or of several hosts the folder of their recordings; by default the first file's name with .twin, or without
+    #[arg(short, long, value_name = "NAME.twin|DIR")]
     output: Option<PathBuf>,
+
+    /// Of monitoring systems: the label whose values are the hosts; each becomes a recording
+    #[arg(long, visible_alias = "host", value_name = "LABEL")]
+    host_label: Option<String>,
+
+    /// Of monitoring systems and tables: metrics and columns whose names match count up, beyond those whose names or types say so
+    #[arg(long, value_name = "REGEX", value_parser = regex)]
+    counter: Option<regex_lite::Regex>,
+
+    #[command(flatten)]
+    table: Table,
 
     /// The event (for pprof: the kind of value; for JFR: the kind of sample, such as jdk.NativeMethodSample) to take if the file has several;
     /// default: CPU time, else cycles, else the first
@@ -39,6 +53,51 @@ pub struct Import {
     force: bool,
 }
 
+/// What is asked of tables.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Tables (CSV, Parquet)")]
+struct Table {
+    /// The column of times: seconds, milliseconds … since 1970, RFC 3339, or a date and a clock, which is taken for UTC; by default the one that looks like it
+    #[arg(long, value_name = "COLUMN")]
+    time: Option<String>,
+
+    /// A column that tells rows of one time apart, such as the device; may be given several times. By default those that hold texts
+    #[arg(long = "label", value_name = "COLUMN")]
+    labels: Vec<String>,
+
+    /// Each row is one value (a long table): the column of the names of metrics
+    #[arg(long, value_name = "COLUMN")]
+    metric: Option<String>,
+
+    /// The column of values of a long table
+    #[arg(long, value_name = "COLUMN", requires = "metric")]
+    value: Option<String>,
+
+    /// How the table is laid out: a name of --presets, or a file like theirs; by default the one that knows the header
+    #[arg(long, value_name = "NAME|FILE")]
+    preset: Option<String>,
+
+    /// List what is known of tables of other tools
+    #[arg(long)]
+    presets: bool,
+
+    /// What parts columns, a character or tab; by default what is in the header most often, else blanks
+    #[arg(long, value_name = "CHARACTER", value_parser = separator)]
+    separator: Option<u8>,
+
+    /// Time from row to row, where the table has no times
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = recorder::duration)]
+    every: std::time::Duration,
+}
+
+fn separator(text: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        b"tab" | b"\\t" => Ok(b'\t'),
+        [byte] if byte.is_ascii() => Ok(*byte),
+        _ => Err("expected one character, or tab".into()),
+    }
+}
+
 /// A microarchitecture that the groups of counters know.
 fn microarchitecture(text: &str) -> Result<String, String> {
     let known = ::import::microarchitectures();
@@ -48,26 +107,120 @@ fn microarchitecture(text: &str) -> Result<String, String> {
     Err(format!("they are {}", known.join(", ")))
 }
 
+fn regex(text: &str) -> Result<regex_lite::Regex, String> {
+    regex_lite::Regex::new(text).map_err(|why| why.to_string())
+}
+
 /// Imports and says what came of it. Returns the exit code.
 pub fn import(options: &Import) -> Result<u8> {
-    let output = options.output.clone().unwrap_or_else(|| {
-        // perf.data becomes perf.twin, x.folded.txt becomes x.folded.twin.
-        PathBuf::from(options.input.with_extension("twin").file_name().unwrap_or("import.twin".as_ref()))
+    if options.table.presets {
+        for preset in monitoring::Preset::all() {
+            println!("{:<10} {}", preset.name, preset.about);
+        }
+        return Ok(0);
+    }
+    let table = &options.table;
+    let asked = Asked {
+        host: options.host_label.clone(),
+        counter: options.counter.clone(),
+        time: table.time.clone(),
+        labels: table.labels.clone(),
+        metric: table.metric.clone(),
+        value: table.value.clone(),
+        preset: table.preset.clone(),
+        separator: table.separator,
+        every: i64::try_from(table.every.as_nanos()).unwrap_or(i64::MAX),
+        ..Asked::default()
+    };
+    if let Some(monitored) = monitoring::read(&options.inputs, &asked)? {
+        return hosts(options, monitored);
+    }
+    if options.inputs.len() > 1 && options.output.is_some() {
+        return Err(
+            Usage("of several files of profilers each becomes a recording of its own: without -o".into()).into()
+        );
+    }
+    options.inputs.iter().try_for_each(|input| profile(options, input)).map(|()| 0)
+}
+
+/// The recording that a file becomes where nobody says: perf.data becomes perf.twin, x.folded.txt becomes x.folded.twin.
+fn twin_of(input: &Path) -> PathBuf {
+    match input.with_extension("twin").file_name() {
+        Some(name) if input != Path::new("-") => PathBuf::from(name),
+        _ => PathBuf::from("import.twin"),
+    }
+}
+
+/// Writes the recordings of hosts.
+fn hosts(options: &Import, monitored: Monitored) -> Result<u8> {
+    let (format, notes) = (monitored.format, monitored.notes.clone());
+    let count = monitored.hosts().count();
+    let output = options.output.clone();
+    let is_folder = |path: &PathBuf| path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/");
+    let first = options.inputs.first().map_or(Path::new("import"), |path| path);
+    let written = match output {
+        Some(output) if count == 1 && !is_folder(&output) => monitored.write_one(&output, options.force)?,
+        None if count == 1 => monitored.write_one(&twin_of(first), options.force)?,
+        Some(output) if output.is_file() || output.extension().is_some_and(|end| end == "twin") => {
+            let why = format!(
+                "{}: there are {count} hosts, each of which becomes a recording: -o names a folder",
+                output.display()
+            );
+            return Err(Usage(why).into());
+        }
+        Some(output) => monitored.write_all(&output, options.force)?,
+        None => monitored.write_all(&twin_of(first).with_extension(""), options.force)?,
+    };
+    let (tables, rows) = written.iter().fold((0, 0), |(tables, rows), one| (tables.max(one.tables), rows + one.rows));
+    let tables = format!("{tables} {}", if tables == 1 { "table" } else { "tables" });
+    match written.as_slice() {
+        [one] => println!("{}: {tables}, {rows} rows, from {}", one.path.display(), format.name()),
+        several => {
+            let folder = several.first().and_then(|one| one.path.parent()).unwrap_or(Path::new("."));
+            println!(
+                "{}: {} recordings, {tables}, {rows} rows, from {}",
+                folder.display(),
+                several.len(),
+                format.name()
+            );
+        }
+    }
+    // What is said of all hosts is said once.
+    let own = written.iter().flat_map(|one| {
+        let name = one.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let notes = &notes;
+        one.notes.iter().filter(move |note| !notes.contains(note)).map(move |note| format!("{name}: {note}"))
     });
+    let own: Vec<String> = own.collect();
+    for note in notes.iter().chain(own.iter().take(MOST_NOTES)) {
+        eprintln!("twinscope: {}", text::clean(note));
+    }
+    if own.len() > MOST_NOTES {
+        eprintln!("twinscope: {} more such lines: they are in the recordings (table coverage)", own.len() - MOST_NOTES);
+    }
+    Ok(0)
+}
+
+/// Lines about single hosts that are printed.
+const MOST_NOTES: usize = 10;
+
+/// Writes the recording of a profile.
+fn profile(options: &Import, input: &Path) -> Result<()> {
+    let output = options.output.clone().unwrap_or_else(|| twin_of(input));
     let asked = ::import::Options {
         event: options.event.clone(),
         count: i64::try_from(options.count.as_nanos()).unwrap_or(i64::MAX),
         symbols: !options.no_symbols,
         cpu: options.cpu.clone(),
     };
-    let (format, profile) = ::import::import(&options.input, &output, options.force, &asked)?;
+    let (format, profile) = ::import::import(input, &output, options.force, &asked)?;
     let weight: f64 = profile.samples.iter().map(|s| s.weight as f64).sum::<f64>() / 1e9;
     let mut parts = Vec::new();
     if !profile.samples.is_empty() {
         parts.push(format!("{} samples, {} of CPU time", profile.samples.len(), query::human(weight, "s")));
     }
     let events = profile.events();
-    for (table, one, many) in [
+    let known = [
         ("wait", "wait", "waits"),
         ("lock", "wait for a lock", "waits for locks"),
         ("allocation", "sample of allocations", "samples of allocations"),
@@ -78,10 +231,17 @@ pub fn import(options: &Import) -> Result<u8> {
         ("pmu", "row of hardware counters", "rows of hardware counters"),
         ("pmu_raw", "count", "counts"),
         ("pmu_metric", "value of other metrics", "values of other metrics"),
-    ] {
+    ];
+    for (table, one, many) in known {
         if let Some((_, rows)) = events.iter().find(|(name, _)| *name == table) {
             parts.push(format!("{rows} {}", if *rows == 1 { one } else { many }));
         }
+    }
+    // Those of the system, of which there are many.
+    let others = events.iter().filter(|(name, _)| !known.iter().any(|(table, _, _)| table == name));
+    let (tables, rows) = others.fold((0, 0), |(tables, all), (_, rows)| (tables + 1, all + rows));
+    if tables > 0 {
+        parts.push(format!("{tables} other {} with {rows} rows", if tables == 1 { "table" } else { "tables" }));
     }
     println!("{}: {}, from {}", output.display(), parts.join(", "), format.name());
     if let Some(resolved) = profile.resolved().filter(|share| *share < 0.995) {
@@ -90,5 +250,5 @@ pub fn import(options: &Import) -> Result<u8> {
     for note in profile.notes() {
         eprintln!("twinscope: {}", text::clean(&note));
     }
-    Ok(0)
+    Ok(())
 }

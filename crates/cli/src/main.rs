@@ -162,7 +162,8 @@ docs/instructions.md says how times, classes of wait and bounds come about, and 
   twinscope import cpu.pb.gz -o go.twin                 pprof, from Go and others
   twinscope import stacks.folded --count 10.1ms         collapsed stacks, sampled at 99 Hz
   twinscope import recording.jfr                        a flight recording of a JVM, or of async-profiler
-  twinscope import gc.log -o before.twin                pauses of a JVM, from -Xlog:gc*,safepoint:file=gc.log")]
+  twinscope import gc.log -o before.twin                pauses of a JVM, from -Xlog:gc*,safepoint:file=gc.log
+  twinscope import cpu.json disk.json -o hosts/         answers of Prometheus: a recording for each instance; then: twinscope fleet add FLEET hosts/")]
     Import(import::Import),
 
     /// Add function names that were missing where it was recorded, from programs and debug files of this machine

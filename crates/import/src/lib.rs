@@ -1,11 +1,14 @@
-//! Recordings from what other tools wrote: perf.data, the text of `perf script`, collapsed stacks, pprof, JFR, GC logs, counts of `perf stat`, APerf and PerfSpect. What a file is,
-//! its content says. All bytes are foreign: what cannot be read is said and left out, and nothing ends the program.
+//! Recordings from what other tools wrote: perf.data, the text of `perf script`, collapsed stacks, pprof, JFR, GC logs, counts of `perf stat`, APerf and PerfSpect; and of
+//! what monitoring systems wrote (`monitoring/`). What a file is, its content says. All bytes are foreign: what cannot be read is said and left out, and nothing ends the program.
 
+mod aperf;
 mod bytes;
+mod civil;
 mod counts;
 mod folded;
 mod gclog;
 pub mod jfr;
+pub mod monitoring;
 mod pauses;
 pub mod perf;
 mod pprof;
@@ -45,6 +48,12 @@ pub enum Format {
     Aperf,
     /// The metrics of PerfSpect, as CSV.
     PerfSpect,
+    /// Answers of Prometheus to `query_range`.
+    Prometheus,
+    /// A table, as CSV or Parquet.
+    Table,
+    /// What `sar` recorded.
+    Sar,
 }
 
 impl Format {
@@ -60,6 +69,9 @@ impl Format {
             Format::PerfStat => "perf stat",
             Format::Aperf => "APerf",
             Format::PerfSpect => "PerfSpect",
+            Format::Prometheus => "Prometheus",
+            Format::Table => "a table",
+            Format::Sar => "sar",
         }
     }
 }
@@ -120,7 +132,7 @@ pub fn read(path: &Path, options: &Options) -> Result<(Format, Profile), Error> 
     let unreadable = |why: String| Error::Unreadable { path: path.to_owned(), why };
     if path.is_dir() {
         let mut profile = Profile::new(options.clone());
-        counts::aperf::read_folder(path, &mut profile).map_err(unreadable)?;
+        aperf::read_folder(path, &mut profile).map_err(unreadable)?;
         return whole(path, Format::Aperf, profile);
     }
     let mut file = File::open(path).map_err(io)?;
@@ -134,8 +146,8 @@ pub fn read(path: &Path, options: &Options) -> Result<(Format, Profile), Error> 
     } else if jfr::looks_like(&start) {
         jfr::read(&mut BufReader::with_capacity(1 << 20, file), &mut profile).map_err(unreadable)?;
         Format::Jfr
-    } else if counts::aperf::looks_like(&start) {
-        counts::aperf::read_beside(path, &mut profile).map_err(unreadable)?;
+    } else if aperf::looks_like(&start) {
+        aperf::read_beside(path, &mut profile).map_err(unreadable)?;
         Format::Aperf
     } else {
         let mut all = Vec::new();
@@ -165,6 +177,15 @@ fn whole(path: &Path, format: Format, profile: Profile) -> Result<(Format, Profi
     Ok((format, profile))
 }
 
+/// Whether a text is of a profiler, by how it begins.
+pub(crate) fn is_of_profiler(bytes: &[u8]) -> bool {
+    script::looks_like(bytes)
+        || counts::perf_stat::looks_like(bytes)
+        || counts::perfspect::looks_like(bytes)
+        || gclog::looks_like(bytes)
+        || folded::looks_like(bytes)
+}
+
 /// Reads a text or a pprof file from memory.
 ///
 /// # Errors
@@ -183,7 +204,7 @@ pub fn parse(bytes: &[u8], profile: &mut Profile) -> Result<Format, String> {
         return Ok(Format::Jfr);
     }
     if counts::archive::looks_like(bytes) {
-        counts::aperf::read_archive(bytes, profile)?;
+        aperf::read_archive(bytes, profile)?;
         return Ok(Format::Aperf);
     }
     if text && counts::perf_stat::looks_like(bytes) {

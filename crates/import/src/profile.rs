@@ -73,6 +73,12 @@ pub struct Profile {
     pub(crate) facts: Vec<Fact>,
     /// Manifest fields that the file knew: host, kernel, command.
     pub manifest: Manifest,
+    /// Sources whose tables it has, where these are not of a profiler: name, title, interval in nanoseconds, charts, tables.
+    pub(crate) sources: Vec<Origin>,
+    /// What such a file cannot have, and what could not be read of it.
+    pub(crate) missing: Vec<Coverage>,
+    /// Whether it cannot have samples of stacks, as what monitoring systems write.
+    pub(crate) without_stacks: bool,
     notes: Vec<String>,
     counts: BTreeMap<&'static str, u64>,
 }
@@ -85,6 +91,20 @@ struct Events {
     at: Vec<i64>,
     cells: Vec<i64>,
 }
+
+/// Where tables come from that are not of a profiler.
+#[derive(Debug)]
+pub(crate) struct Origin {
+    pub(crate) name: String,
+    pub(crate) title: String,
+    /// Nanoseconds between two reads.
+    pub(crate) interval: i64,
+    pub(crate) charts: Vec<model::Chart>,
+    pub(crate) tables: Vec<&'static Table>,
+}
+
+/// Rows are committed, which waits for the disk, when there are so many cells.
+const COMMIT: usize = 200_000;
 
 /// Samples between two commits are those of this stretch.
 const TICK: i64 = 1_000_000_000;
@@ -103,7 +123,7 @@ impl Profile {
         if cells.len() != table.width() {
             return;
         }
-        let place = self.tables.iter().position(|events| std::ptr::eq(events.table, table)).unwrap_or_else(|| {
+        let place = self.tables.iter().rposition(|events| std::ptr::eq(events.table, table)).unwrap_or_else(|| {
             self.tables.push(Events { table, at: Vec::new(), cells: Vec::new() });
             self.tables.len() - 1
         });
@@ -129,6 +149,12 @@ impl Profile {
             let Some(place) = events.table.stored().iter().position(|c| c.name == "pid") else { continue };
             events.cells.iter_mut().skip(place).step_by(width).for_each(|cell| *cell = pid);
         }
+    }
+
+    /// The name of the source that a table is of.
+    fn source_of(&self, table: &'static Table) -> &str {
+        let is_of = |origin: &&Origin| origin.tables.iter().any(|own| std::ptr::eq(*own, table));
+        self.sources.iter().find(is_of).map_or("import", |origin| &origin.name)
     }
 
     /// How many rows of each table of events there are.
@@ -227,30 +253,42 @@ impl Profile {
         let is_there = |chart: &&model::Chart| self.tables.iter().any(|events| events.table.name == chart.table);
         let charts: Vec<model::Chart> =
             model::jvm::CHARTS.iter().chain(::counters::tables::CHARTS).filter(is_there).copied().collect();
-        writer.source("import", "imported profile", 0, &charts);
-        let ids = [writer.define("import", &FRAME), writer.define("import", &STACK), writer.define("import", &SAMPLE)];
+        if !self.without_stacks {
+            writer.source("import", "imported profile", 0, &charts);
+        }
+        for origin in &self.sources {
+            writer.source(&origin.name, &origin.title, origin.interval, &origin.charts);
+        }
         let number = |n: u32| if n == 0 { NULL } else { i64::from(n) };
-        let mut rows = Rows { width: FRAME.width(), cells: Vec::new() };
-        for (at, p) in (1..).zip(&self.places) {
-            rows.cells.extend([at, p.function, p.module, p.build_id, p.offset, p.source, p.kind]);
-        }
-        writer.put(ids[0], 0, &rows);
-        rows = Rows { width: STACK.width(), cells: Vec::new() };
-        for (at, &(parent, place)) in (1..).zip(&self.stacks) {
-            rows.cells.extend([at, number(parent), number(place)]);
-        }
-        writer.put(ids[1], 0, &rows);
+        let sample = (!self.without_stacks).then(|| {
+            let ids = [writer.define("import", &FRAME), writer.define("import", &STACK)];
+            let mut rows = Rows { width: FRAME.width(), cells: Vec::new() };
+            for (at, p) in (1..).zip(&self.places) {
+                rows.cells.extend([at, p.function, p.module, p.build_id, p.offset, p.source, p.kind]);
+            }
+            writer.put(ids[0], 0, &rows);
+            rows = Rows { width: STACK.width(), cells: Vec::new() };
+            for (at, &(parent, place)) in (1..).zip(&self.stacks) {
+                rows.cells.extend([at, number(parent), number(place)]);
+            }
+            writer.put(ids[1], 0, &rows);
+            writer.define("import", &SAMPLE)
+        });
         writer.commit(&self.symbols)?;
-        let mut tables: Vec<(TableId, Sorted)> =
-            self.tables.iter().map(|events| (writer.define("import", events.table), events.sorted(start))).collect();
+        let mut tables: Vec<(TableId, Sorted)> = self
+            .tables
+            .iter()
+            .map(|events| (writer.define(self.source_of(events.table), events.table), events.sorted(start)))
+            .collect();
         let mut samples = self.samples.as_slice();
+        let mut waiting = 0;
         while let Some(now) =
             samples.first().map(|s| s.at - start).into_iter().chain(tables.iter().filter_map(|t| t.1.next())).min()
         {
             let until = (now.div_euclid(tick) + 1).saturating_mul(tick);
             let (part, rest) = samples.split_at(samples.partition_point(|s| s.at - start < until));
             samples = rest;
-            rows = Rows { width: SAMPLE.width(), cells: Vec::with_capacity(part.len() * 8) };
+            let mut rows = Rows { width: SAMPLE.width(), cells: Vec::with_capacity(part.len() * 8) };
             let mut last = 0;
             for s in part {
                 // Times are kept to the millisecond: finer ones would be most of the file.
@@ -258,13 +296,20 @@ impl Profile {
                 last = at;
                 rows.cells.extend([s.pid, s.tid, s.comm, s.thread, s.cpu, at, number(s.stack), s.weight]);
             }
-            writer.put(ids[2], last.max(0), &rows);
+            waiting += rows.cells.len();
+            if let Some(id) = sample {
+                writer.put(id, last.max(0), &rows);
+            }
             for (id, rows) in &mut tables {
                 for (last, rows) in rows.until(until) {
+                    waiting += rows.cells.len();
                     writer.put(*id, last.max(0), &rows);
                 }
             }
-            writer.commit(&self.symbols)?;
+            if waiting >= COMMIT {
+                writer.commit(&self.symbols)?;
+                waiting = 0;
+            }
         }
         writer.facts(&self.facts)?;
         let coverage: Vec<Coverage> = self
@@ -278,6 +323,7 @@ impl Profile {
                 why,
                 remedy: None,
             })
+            .chain(self.missing.iter().cloned())
             .collect();
         writer.coverage(&coverage)?;
         let mut labels = std::mem::take(&mut self.manifest.labels);

@@ -11,6 +11,7 @@ mod flame;
 mod fleet;
 mod footprint;
 mod hostile;
+mod imports;
 mod instructions;
 mod interpreted;
 mod java;

@@ -1,134 +1,15 @@
-//! Counters in recordings of APerf (`aperf record`): the archive, its folder, or the file `perf_stat_TIME.bin`. Of what a recording holds beside them, the machine is read.
+//! Counters in recordings of APerf (`aperf record`): the file `perf_stat_TIME.bin`, from 1.3 on `perf_stat.bin`; and what a recording says of the machine.
 //!
 //! A file is one record after another, as bincode writes them: which kind, the time as text, then lines of text, one a CPU and metric. Up to 1.2 a line is
 //! `CPU METRIC; NUMERATORS; DENOMINATORS;SCALE`; from 1.3 on `CPU;NAME;COUNTS;…;ENABLED;RUNNING`, where the times, in seconds, grow from interval to interval.
 
 use super::definitions::{self, Definitions};
-use super::{Count, Counts, Interval, archive, metric};
+use super::{Count, Counts, Interval, metric};
+use crate::aperf::{Files, Records};
 use crate::profile::Profile;
 use ::counters::Named;
 use model::Fact;
 use std::collections::{BTreeMap, HashMap};
-use std::path::Path;
-
-/// Most bytes of a file of a folder.
-const MOST: u64 = 1 << 30;
-
-/// What is read of a recording.
-#[derive(Debug, Default)]
-struct Files<'a> {
-    counts: Option<&'a [u8]>,
-    definitions: Option<&'a [u8]>,
-    system: Option<&'a [u8]>,
-}
-
-/// Whether it is the file of counters.
-pub(crate) fn looks_like(bytes: &[u8]) -> bool {
-    let mut records = Records { rest: bytes };
-    matches!(records.next(), Some((at, text)) if at > 0 && text.lines().next().is_some_and(|line| line.contains(';')))
-}
-
-/// Reads an archive.
-pub(crate) fn read_archive(bytes: &[u8], profile: &mut Profile) -> Result<(), String> {
-    let files = archive::files(bytes);
-    let named = |is: &dyn Fn(&str) -> bool| {
-        files.iter().find(|(name, _)| is(name.rsplit('/').next().unwrap_or(name))).map(|(_, content)| *content)
-    };
-    let of = Files {
-        counts: named(&is_counts),
-        definitions: named(&|name| name == "pmu_config.json"),
-        system: named(&is_system),
-    };
-    read(&of, profile)
-}
-
-/// Reads a folder.
-pub(crate) fn read_folder(folder: &Path, profile: &mut Profile) -> Result<(), String> {
-    let names = std::fs::read_dir(folder).map_err(|why| why.to_string())?;
-    let mut names: Vec<String> = names.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
-    names.sort();
-    let content = |is: &dyn Fn(&str) -> bool| {
-        let path = folder.join(names.iter().find(|name| is(name))?);
-        std::fs::metadata(&path).ok().filter(|file| file.is_file() && file.len() <= MOST)?;
-        std::fs::read(path).ok()
-    };
-    let (counts, definitions, system) =
-        (content(&is_counts), content(&|name| name == "pmu_config.json"), content(&is_system));
-    let of = Files { counts: counts.as_deref(), definitions: definitions.as_deref(), system: system.as_deref() };
-    read(&of, profile)
-}
-
-/// Reads the file of counters, and what lies beside it.
-pub(crate) fn read_beside(path: &Path, profile: &mut Profile) -> Result<(), String> {
-    read_folder(path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")), profile)
-}
-
-fn is_counts(name: &str) -> bool {
-    name.starts_with("perf_stat_") && name.ends_with(".bin")
-}
-
-fn is_system(name: &str) -> bool {
-    (name.starts_with("systeminfo_") || name.starts_with("system_info_")) && name.ends_with(".bin")
-}
-
-/// Records of a file: when, as Unix nanoseconds, and the text.
-struct Records<'a> {
-    rest: &'a [u8],
-}
-
-impl<'a> Records<'a> {
-    fn number(&mut self, bytes: usize) -> Option<u64> {
-        let (number, rest) = self.rest.split_at_checked(bytes)?;
-        self.rest = rest;
-        let mut word = [0; 8];
-        word.get_mut(..bytes)?.copy_from_slice(number);
-        Some(u64::from_le_bytes(word))
-    }
-
-    fn text(&mut self) -> Option<&'a str> {
-        let length = usize::try_from(self.number(8)?).ok()?;
-        let (text, rest) = self.rest.split_at_checked(length)?;
-        self.rest = rest;
-        std::str::from_utf8(text).ok()
-    }
-}
-
-impl<'a> Iterator for Records<'a> {
-    type Item = (i64, &'a str);
-
-    fn next(&mut self) -> Option<(i64, &'a str)> {
-        // Which kind of record, then which kind of time: 0 is a date.
-        self.number(4)?;
-        if self.number(4)? != 0 {
-            return None;
-        }
-        let at = date(self.text()?)?;
-        Some((at, self.text()?))
-    }
-}
-
-/// `2026-01-30T08:25:46.932213464Z` as Unix nanoseconds.
-fn date(text: &str) -> Option<i64> {
-    let (day, time) = text.strip_suffix('Z')?.split_once('T')?;
-    let part = |text: Option<&str>| text?.parse::<i64>().ok();
-    let mut parts = day.split('-');
-    let (year, month, day) = (part(parts.next())?, part(parts.next())?, part(parts.next())?);
-    if !(1970..2262).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
-        return None;
-    }
-    let (time, fraction) = time.split_once('.').unwrap_or((time, "0"));
-    let mut parts = time.split(':');
-    let (hour, minute, second) = (part(parts.next())?, part(parts.next())?, part(parts.next())?);
-    if !(0..24).contains(&hour) || !(0..60).contains(&minute) || !(0..=60).contains(&second) || fraction.len() > 9 {
-        return None;
-    }
-    let nanos = fraction.parse::<i64>().ok()?.checked_mul(10i64.checked_pow(9 - fraction.len() as u32)?)?;
-    // Days since 1970 in the calendar of today, counting years from March, so that a leap day is the last of its year.
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let days = year * 365 + year / 4 - year / 100 + year / 400 + (month * 153 + 2) / 5 + day - 1 - 719_468;
-    let seconds = ((days * 24 + hour) * 60 + minute) * 60 + second;
-    seconds.checked_mul(1_000_000_000)?.checked_add(nanos)
-}
 
 /// A line: which CPU and what, the counts, and the times where it has them.
 #[derive(Debug, PartialEq)]
@@ -172,9 +53,15 @@ struct Kind {
     metric: Option<usize>,
 }
 
-fn read(files: &Files<'_>, profile: &mut Profile) -> Result<(), String> {
-    let counts = files.counts.ok_or("no counters (perf_stat_TIME.bin) in this recording of APerf")?;
-    let defined = match files.definitions.map(definitions::read) {
+/// Reads the counters of a recording, and the machine; whether there were any.
+pub(crate) fn read(files: &Files<'_>, profile: &mut Profile) -> bool {
+    system(files.kind(&["systeminfo", "system_info"]), profile);
+    let Some(counts) = files.kind(&["perf_stat"]).filter(|counts| !counts.is_empty()) else { return false };
+    let records: Vec<(i64, &str)> = Records::of(counts).collect();
+    if records.iter().all(|(_, text)| text.trim().is_empty()) {
+        return false;
+    }
+    let defined = match files.named("pmu_config.json").map(definitions::read) {
         Some(Ok(defined)) => defined,
         Some(Err(why)) => {
             profile.note(format!("pmu_config.json: {why}; only APerf's own metrics are taken"));
@@ -186,8 +73,6 @@ fn read(files: &Files<'_>, profile: &mut Profile) -> Result<(), String> {
         }
     };
     defined.notes.iter().for_each(|note| profile.note(format!("pmu_config.json: {note}")));
-    system(files.system, profile);
-    let records: Vec<(i64, &str)> = Records { rest: counts }.collect();
     let (kinds, names) = kinds(&records, &defined);
     let sets = kinds.iter().map(|kind| kind.events.clone()).collect();
     let mut rows = Counts::new(profile, sets);
@@ -207,7 +92,7 @@ fn read(files: &Files<'_>, profile: &mut Profile) -> Result<(), String> {
     profile.manifest.start_unix = start;
     profile.manifest.duration = Some(from.saturating_sub(start));
     profile.manifest.interval = usual;
-    Ok(())
+    true
 }
 
 /// What the lines of the records are of, by their names.
@@ -337,6 +222,14 @@ fn graviton(instance: &str) -> Option<&'static str> {
 /// The kernel, the machine and the host, of which the texts of a record tell.
 fn system(bytes: Option<&[u8]>, profile: &mut Profile) {
     let Some(bytes) = bytes else { return };
+    // Name of the system, kernel, version of the system, host.
+    let mut records = Records::with(bytes, 4, false);
+    if records.next().is_some()
+        && let &[_, kernel, _, host] = records.last.as_slice()
+    {
+        profile.manifest.host = host.to_owned();
+        profile.manifest.kernel = kernel.to_owned();
+    }
     let mut texts: Vec<&str> = Vec::new();
     let mut rest = bytes;
     // Texts come after their length; between them are numbers.
@@ -393,22 +286,6 @@ fn system(bytes: Option<&[u8]>, profile: &mut Profile) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn dates() {
-        assert_eq!(date("1970-01-01T00:00:01.5Z"), Some(1_500_000_000));
-        assert_eq!(date("2026-01-30T08:25:46.932213464Z"), Some(1_769_761_546_932_213_464));
-        assert_eq!(date("2024-02-29T00:00:00Z"), Some(1_709_164_800_000_000_000));
-        for wrong in [
-            "",
-            "2026-13-30T08:25:46Z",
-            "2026-01-30 08:25:46",
-            "9999-01-01T00:00:00Z",
-            "2026-01-01T00:00:00.1234567890Z",
-        ] {
-            assert_eq!(date(wrong), None, "{wrong}");
-        }
-    }
 
     #[test]
     fn lines_of_both_forms() {

@@ -1,0 +1,140 @@
+//! Tables in Parquet, row by row. What a column is, its description may say: Arrow's schema, which writers put beside Parquet's own, holds names and values
+//! for each field (arrow.apache.org/docs/format/Columnar.html, Schema.fbs).
+
+use super::arrow;
+use super::preset::Preset;
+use super::table::{Cell, Described, Grid, Head};
+use model::Kind;
+use parquet::basic::{ConvertedType, LogicalType, Type as Physical};
+use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
+use parquet::record::Field;
+use std::borrow::Cow;
+
+/// Most columns: what is beyond is no table.
+const MOST: usize = 100_000;
+
+/// An open file.
+pub(crate) struct Parquet {
+    reader: Box<dyn FileReader>,
+    heads: Vec<Head>,
+    /// Lists, which are histograms: they are left out.
+    pub(crate) lists: usize,
+}
+
+impl Parquet {
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// In words.
+    pub(crate) fn open(file: impl ChunkReader + 'static, preset: Option<&Preset>) -> Result<Parquet, String> {
+        guarded(|| Parquet::opened(file, preset))?
+    }
+
+    fn opened(file: impl ChunkReader + 'static, preset: Option<&Preset>) -> Result<Parquet, String> {
+        let reader = SerializedFileReader::new(file).map_err(|why| why.to_string())?;
+        let metadata = reader.metadata().file_metadata();
+        let schema = metadata.schema();
+        if schema.get_fields().len() > MOST {
+            return Err(format!("{} columns", schema.get_fields().len()));
+        }
+        let described = preset.is_none_or(|preset| preset.described);
+        let arrow = metadata.key_value_metadata().into_iter().flatten().find(|pair| pair.key == "ARROW:schema");
+        let arrow =
+            arrow.and_then(|pair| pair.value.as_deref()).filter(|_| described).map(arrow::fields).unwrap_or_default();
+        let mut lists = 0;
+        let heads = schema.get_fields().iter().map(|field| {
+            let name = field.name().to_owned();
+            if !field.is_primitive() {
+                lists += 1;
+                return Head { name, numeric: Some(false), ..Head::default() };
+            }
+            let info = field.get_basic_info();
+            let (unsigned, number) =
+                (is_unsigned(info.converted_type()), is_number(field.get_physical_type(), info.converted_type()));
+            let is_time = matches!(info.logical_type_ref(), Some(LogicalType::Timestamp(_)))
+                || matches!(info.converted_type(), ConvertedType::TIMESTAMP_MILLIS | ConvertedType::TIMESTAMP_MICROS);
+            let described = arrow.get(&name).and_then(|pairs| description(pairs));
+            Head { name, numeric: Some(number && !is_time), unsigned, is_time, described }
+        });
+        let heads = heads.collect();
+        Ok(Parquet { reader: Box::new(reader), heads, lists })
+    }
+
+    pub(crate) fn header(&self) -> Vec<String> {
+        self.heads.iter().map(|head| head.name.clone()).collect()
+    }
+}
+
+/// Writers put the older name of a type beside the newer.
+fn is_unsigned(converted: ConvertedType) -> bool {
+    matches!(
+        converted,
+        ConvertedType::UINT_8 | ConvertedType::UINT_16 | ConvertedType::UINT_32 | ConvertedType::UINT_64
+    )
+}
+
+fn is_number(physical: Physical, converted: ConvertedType) -> bool {
+    matches!(physical, Physical::INT32 | Physical::INT64 | Physical::FLOAT | Physical::DOUBLE)
+        && !matches!(converted, ConvertedType::TIMESTAMP_MILLIS | ConvertedType::TIMESTAMP_MICROS | ConvertedType::DATE)
+}
+
+/// What Rezolus says of a column: the metric, its type, its unit; all else are labels.
+fn description(pairs: &[(String, String)]) -> Option<Described> {
+    let value = |name: &str| pairs.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
+    let metric = value("metric")?;
+    let kind = match value("metric_type").as_deref() {
+        Some("counter") => Some(Kind::Counter),
+        Some("gauge") => Some(Kind::Gauge),
+        _ => None,
+    };
+    let known = ["metric", "metric_type", "unit", "description", "name", "grouping_power", "max_value_power"];
+    let labels = pairs.iter().filter(|(key, _)| !known.contains(&key.as_str())).cloned().collect();
+    Some(Described { metric, kind, unit: value("unit").unwrap_or_default(), labels })
+}
+
+impl Grid for Parquet {
+    fn heads(&self) -> &[Head] {
+        &self.heads
+    }
+
+    fn rows(&self, take: &mut dyn FnMut(usize, &[Cell<'_>]) -> bool) -> Result<(), String> {
+        guarded(|| {
+            let rows = self.reader.get_row_iter(None).map_err(|why| why.to_string())?;
+            for (number, row) in (1..).zip(rows) {
+                let row = row.map_err(|why| format!("row {number}: {why}"))?;
+                let cells: Vec<Cell<'_>> = row.get_column_iter().map(|(_, field)| cell(field)).collect();
+                if !take(number, &cells) {
+                    break;
+                }
+            }
+            Ok(())
+        })?
+    }
+}
+
+fn cell(field: &Field) -> Cell<'_> {
+    match field {
+        Field::Bool(value) => Cell::Integer(i64::from(*value)),
+        Field::Byte(value) => Cell::Integer(i64::from(*value)),
+        Field::Short(value) => Cell::Integer(i64::from(*value)),
+        Field::Int(value) => Cell::Integer(i64::from(*value)),
+        Field::Long(value) => Cell::Integer(*value),
+        Field::UByte(value) => Cell::Integer(i64::from(*value)),
+        Field::UShort(value) => Cell::Integer(i64::from(*value)),
+        Field::UInt(value) => Cell::Integer(i64::from(*value)),
+        Field::ULong(value) => i64::try_from(*value).map_or(Cell::Real(*value as f64), Cell::Integer),
+        Field::Float(value) => Cell::Real(f64::from(*value)),
+        Field::Double(value) => Cell::Real(*value),
+        Field::Date(days) => Cell::Integer(i64::from(*days) * 86_400),
+        Field::TimestampMillis(value) => value.checked_mul(1_000_000).map_or(Cell::None, Cell::Integer),
+        Field::TimestampMicros(value) => value.checked_mul(1000).map_or(Cell::None, Cell::Integer),
+        Field::Str(text) => Cell::Text(Cow::from(text.as_str())),
+        Field::Bytes(bytes) => Cell::Text(String::from_utf8_lossy(bytes.data())),
+        _ => Cell::None,
+    }
+}
+
+/// The reader of Parquet panics at some damage, which is damage like any other.
+fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).map_err(|_| "the file is damaged".to_owned())
+}
