@@ -4,12 +4,14 @@
 mod add;
 mod ask;
 pub mod folder;
+mod json;
 mod loaded;
 mod separate;
 mod since;
 pub mod sql;
 pub mod statistics;
 pub mod summary;
+pub mod words;
 
 pub use add::{Added, Report, add};
 pub use ask::{Answer, AskError, Asked, Banding, Group, Question, ask};

@@ -5,11 +5,11 @@ use super::info::say_damage;
 use super::separated;
 use crate::text::{self, clean};
 use ::fleet::statistics::bands::{Band, Found};
+use ::fleet::words::{headline, in_order, name, share, some};
 use ::fleet::{Answer, Asked, Banding, Folder, Group, Question};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use query::{human, times};
-use serde_json::{Value, json};
 use std::path::PathBuf;
 
 /// Hosts named in a line.
@@ -113,17 +113,12 @@ pub struct Bands {
 pub fn bands(options: &Bands) -> Result<u8> {
     let answer = options.asking.ask()?;
     if options.json {
-        println!("{}", serde_json::to_string_pretty(&answer_json(&answer))?);
+        println!("{}", serde_json::to_string_pretty(&answer.to_json())?);
     } else {
         print(&answer, options);
     }
     let damaged = say_damage(&answer.damage);
     Ok(options.asking.failed(&answer).unwrap_or(damaged))
-}
-
-/// What the fleet answers, as JSON.
-pub(super) fn answer_json(answer: &Answer) -> Value {
-    json!({ "groups": answer.groups.iter().map(group_json).collect::<Vec<_>>() })
 }
 
 fn print(answer: &Answer, options: &Bands) {
@@ -142,58 +137,6 @@ fn print(answer: &Answer, options: &Bands) {
             print_banding(group, banding, options);
         }
     }
-}
-
-/// The bands of a banding in its order, best first.
-fn in_order<'a>(found: &'a Found, banding: &'a Banding) -> impl Iterator<Item = &'a Band> {
-    banding.order.iter().filter_map(|band| found.bands.get(*band))
-}
-
-/// A share with its interval: "12 % (95 % CI 5–23 %)".
-fn share(band: &Band) -> String {
-    let [of, low, high] = [band.share.count as f64 / band.share.of as f64, band.share.low, band.share.high]
-        .map(|share| format!("{:.1}", 100.0 * share));
-    format!("{} of {}, {of} % (95 % CI {low}–{high} %)", band.share.count, band.share.of)
-}
-
-/// How far two bands are apart: "2.6× between them".
-fn apart(asked: &Asked, one: &Band, other: &Band) -> String {
-    let ratio = (one.middle / other.middle).max(other.middle / one.middle);
-    if ratio.is_finite() && ratio > 0.0 {
-        format!("{} between them", times(ratio))
-    } else {
-        format!("{} between them", human((one.middle - other.middle).abs(), asked.metric.unit()))
-    }
-}
-
-/// The banding in a sentence or three.
-pub(super) fn headline(group: &Group, banding: &Banding) -> Vec<String> {
-    let Some((asked, found)) = group.named(banding) else { return Vec::new() };
-    let ordered: Vec<&Band> = in_order(found, banding).collect();
-    let (Some(first), Some(last)) = (ordered.first(), ordered.last()) else { return Vec::new() };
-    let (name, unit) = (clean(&asked.metric.key.to_string()), asked.metric.unit());
-    let facts: Vec<String> = banding.facts.iter().map(|(c, n)| clean(&format!("{c}.{n}"))).collect();
-    let mut lines = Vec::new();
-    if !facts.is_empty() {
-        lines.push(format!("The bands are the values of {}.", some(&facts)));
-    }
-    lines.push(format!(
-        "{} bands by {name}: {} at {}, {} at {}: {}; p = {:.3}.",
-        found.bands.len(),
-        share(first),
-        human(first.middle, unit),
-        if ordered.len() == 2 { "the others" } else { "the last" },
-        human(last.middle, unit),
-        apart(asked, last, first),
-        banding.p
-    ));
-    if let Some(lost) = banding.lost.filter(|lost| *lost >= 0.005) {
-        lines.push(format!(
-            "At the pace of the best band the fleet would take {:.0} % less time for its work.",
-            100.0 * lost
-        ));
-    }
-    lines
 }
 
 fn print_banding(group: &Group, banding: &Banding, options: &Bands) {
@@ -242,22 +185,6 @@ fn print_banding(group: &Group, banding: &Banding, options: &Bands) {
 fn of_band(group: &Group, banding: &Banding, band: usize) -> Vec<String> {
     let of = |at: usize| banding.of.get(at).copied().flatten() == Some(band);
     (0..group.recordings.len()).filter(|at| of(*at)).map(|at| name(group, at)).collect()
-}
-
-/// What a recording is called: its host, and its own name where the host has several.
-pub(super) fn name(group: &Group, at: usize) -> String {
-    let Some(of) = group.recordings.get(at) else { return String::new() };
-    let several = group.recordings.iter().filter(|other| other.host == of.host).count() > 1;
-    if several { clean(&format!("{} {}", of.host, of.run)) } else { clean(&of.host) }
-}
-
-/// Some of a list in words.
-pub(super) fn some(names: &[String]) -> String {
-    match names.len() {
-        0 => "none".to_owned(),
-        n if n <= NAMED => names.join(", "),
-        _ => format!("{}, and more", names.get(..NAMED).unwrap_or(names).join(", ")),
-    }
 }
 
 fn strays(group: &Group, found: &Found) {
@@ -311,52 +238,4 @@ pub(super) fn none(group: &Group) {
             strays(group, found);
         }
     }
-}
-
-fn group_json(group: &Group) -> Value {
-    let recordings: Vec<Value> = group
-        .recordings
-        .iter()
-        .map(|of| json!({"id": of.id, "host": of.host, "run": of.run, "file": of.file, "start": of.start, "labels": of.labels}))
-        .collect();
-    let asked: Vec<Value> = group
-        .asked
-        .iter()
-        .map(|asked| {
-            json!({
-                "metric": asked.metric.key.to_string(),
-                "unit": asked.metric.unit(),
-                "spread": asked.spread,
-                "values": asked.metric.mean.iter().map(|v| v.is_finite().then_some(*v)).collect::<Vec<_>>(),
-                "bands": asked.found.as_ref().map(|found| found.bands.len()),
-            })
-        })
-        .collect();
-    let bandings: Vec<Value> = group.bandings.iter().filter_map(|banding| banding_json(group, banding)).collect();
-    json!({"within": group.within, "recordings": recordings, "asked": asked, "bandings": bandings})
-}
-
-fn banding_json(group: &Group, banding: &Banding) -> Option<Value> {
-    let (asked, found) = group.named(banding)?;
-    let bands: Vec<Value> = in_order(found, banding)
-        .map(|band| {
-            json!({
-                "count": band.share.count, "of": band.share.of,
-                "share": {"low": band.share.low, "high": band.share.high},
-                "middle": band.middle, "low": band.low, "high": band.high,
-            })
-        })
-        .collect();
-    let strays: Vec<Value> =
-        found.strays.iter().map(|s| json!({"recording": s.host, "deviations": s.deviations})).collect();
-    let valleys: Vec<Value> = found.valleys.iter().map(|v| json!({"at": v.at, "depth": v.depth})).collect();
-    let metrics: Vec<String> =
-        banding.metrics.iter().filter_map(|at| group.asked.get(*at)).map(|a| a.metric.key.to_string()).collect();
-    let facts: Vec<String> = banding.facts.iter().map(|(category, name)| format!("{category}.{name}")).collect();
-    Some(json!({
-        "metrics": metrics, "unit": asked.metric.unit(), "p": banding.p, "bands": bands, "valleys": valleys,
-        "of": banding.of, "undecided": found.undecided, "strays": strays, "lost": banding.lost, "facts": facts,
-        "separated": banding.separated.iter().map(|of| separated::json(group, of)).collect::<Vec<_>>(),
-        "since": separated::since_json(banding),
-    }))
 }

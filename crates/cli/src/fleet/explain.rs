@@ -1,11 +1,12 @@
 //! `twinscope fleet explain`: why one band is slower than another. Some recordings of each are repeats of the two sides of `explain`.
 
-use super::bands::{Asking, answer_json, headline, name, none};
+use super::bands::{Asking, none};
 use super::info::say_damage;
 use super::separated;
 use crate::compare::window;
 use crate::explain::Own;
 use crate::text::clean;
+use ::fleet::words::{headline, name};
 use ::fleet::{Banding, Group};
 use anyhow::{Result, bail};
 use clap::Args;
@@ -81,7 +82,7 @@ pub fn explain(options: &Explain) -> Result<u8> {
         explanations.push(Some(explanation));
     }
     if options.json {
-        let mut all = answer_json(&answer);
+        let mut all = answer.to_json();
         let explanations: Vec<_> = explanations.iter().map(|e| e.as_ref().map(Explanation::to_json)).collect();
         if let Some(all) = all.as_object_mut() {
             all.insert("explanations".into(), json!(explanations));
@@ -145,7 +146,7 @@ fn print(group: &Group, explanation: &Explanation, sides: &Sides, markdown: bool
         sides.each_ref().map(|side| side.iter().map(|at| name(group, *at)).collect::<Vec<_>>().join(", "));
     println!("\nThe slow band ({slow}) against the fast one ({fast}):\n");
     if markdown {
-        print!("{}", crate::explain::markdown(explanation));
+        print!("{}", explanation.to_markdown());
     } else {
         crate::explain::print(explanation);
     }

@@ -1,15 +1,14 @@
 //! What separates bands, since when they are there, and what a share may mean, in words.
 
-use super::bands::name;
-use crate::info::utc;
 use crate::text::{self, clean};
 use ::fleet::statistics::bands::Found;
 use ::fleet::statistics::rule::Join;
 use ::fleet::statistics::share::{chance, simple};
 use ::fleet::statistics::since::Drawn;
-use ::fleet::{Banding, Group, Of, OneHost, Separated};
+use ::fleet::words::{line_name, name, unit};
+use ::fleet::{Banding, Group, OneHost, Separated};
+use model::utc;
 use query::human;
-use serde_json::{Value, json};
 
 /// Lines shown unless all are asked for.
 const FIRST: usize = 12;
@@ -19,17 +18,6 @@ const BRIEF: usize = 3;
 
 /// A value of a fact is shown up to so many characters.
 const LONGEST: usize = 40;
-
-/// What a line is of.
-fn line_name(group: &Group, (metric, of): (usize, Of)) -> String {
-    let name = group.metrics.get(metric).map_or_else(String::new, |metric| clean(&metric.key.to_string()));
-    if of == Of::Deviation { format!("variation of {name}") } else { name }
-}
-
-/// The unit of what a line is of.
-fn unit(group: &Group, metric: usize) -> &str {
-    group.metrics.get(metric).map_or("", |metric| metric.unit())
-}
 
 fn points(share: f64) -> String {
     format!("{:.1}", 100.0 * share)
@@ -265,85 +253,4 @@ pub(super) fn share(found: &Found) {
             println!("1/{of} is the chance that {what}.");
         }
     }
-}
-
-/// What separates one band, as JSON.
-pub(super) fn json(group: &Group, of: &Separated) -> Value {
-    let difference = |d: &::fleet::statistics::separate::Difference| {
-        json!({
-            "band": d.middles.0, "others": d.middles.1, "superiority": d.superiority, "p": d.p, "q": d.q,
-            "shift": {"value": d.shift.estimate, "low": d.shift.low, "high": d.shift.high},
-        })
-    };
-    let lines: Vec<Value> = of
-        .lines
-        .iter()
-        .map(|line| {
-            let with: Vec<String> = line.with.iter().map(|of| line_name(group, *of)).collect();
-            json!({
-                "metric": line_name(group, line.metric), "unit": unit(group, line.metric.0), "with": with,
-                "difference": difference(&line.difference),
-            })
-        })
-        .collect();
-    let facts: Vec<Value> = of
-        .facts
-        .listed
-        .iter()
-        .filter_map(|d| {
-            let fact = group.facts.get(d.fact)?;
-            Some(json!({
-                "fact": format!("{}.{}", fact.name.0, fact.name.1), "value": d.value, "band": d.one,
-                "others": d.rest, "p": d.p, "q": d.q,
-            }))
-        })
-        .collect();
-    let places: Vec<Value> = of
-        .places
-        .iter()
-        .filter_map(|line| {
-            let place = group.places.get(line.place)?;
-            Some(json!({
-                "function": &*place.function, "module": &*place.module, "state": &*place.state,
-                "difference": difference(&line.difference),
-            }))
-        })
-        .collect();
-    let rule = of.rule.as_ref().map(|(rule, metrics)| {
-        let cuts: Vec<Value> = rule
-            .cuts
-            .iter()
-            .zip(metrics)
-            .map(|(cut, of)| json!({"metric": line_name(group, *of), "at": cut.at, "above": cut.above}))
-            .collect();
-        let join = if rule.join == Join::And { "and" } else { "or" };
-        json!({
-            "cuts": cuts, "join": join, "wrong": rule.wrong, "wrong_elsewhere": rule.wrong_elsewhere,
-            "hosts": rule.hosts, "without": rule.without,
-        })
-    });
-    let places_at_most = of.places_at_most.map(
-        |(by, place)| json!({"by": by, "function": group.places.get(place).map(|place| place.function.to_string())}),
-    );
-    let work = of.work.as_ref().map(|w| json!({"change": w.change, "low": w.low, "high": w.high, "equal": w.equal}));
-    json!({
-        "band": of.band + 1, "lines": lines, "tested": of.tested, "by_chance": of.by_chance,
-        "hosts_needed": of.hosts_needed, "facts": facts, "functions": places, "rule": rule,
-        "functions_at_most": places_at_most, "work": work,
-    })
-}
-
-/// Since when, as JSON.
-pub(super) fn since_json(banding: &Banding) -> Value {
-    let since = &banding.since;
-    let switches: Vec<Value> = since
-        .switches
-        .iter()
-        .map(|s| json!({"recording": s.recording, "at": s.at, "up": s.up, "after_start": s.after_start}))
-        .collect();
-    let starts = since.starts.as_ref().map(|s| json!({"same": s.same, "by_chance": s.by_chance, "p": s.p}));
-    json!({
-        "switches": switches, "steady": since.steady, "watched": since.watched, "decides": since.decides(),
-        "starts": starts,
-    })
 }
