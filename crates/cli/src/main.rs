@@ -13,6 +13,8 @@ mod info;
 mod latency;
 mod load;
 mod machines;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod output;
 mod page;
 mod reference;
@@ -257,6 +259,15 @@ Only http, no TLS and no HTTP/2. Exit code 1 where no request was done. docs/loa
 void, and describes the JSON.")]
     Load(load::Load),
 
+    /// Serve recordings to agents, by the Model Context Protocol over standard input and output
+    #[cfg(feature = "mcp")]
+    #[command(after_help = "Examples:
+  claude mcp add twinscope -- twinscope mcp --dir ~/recordings      sets it up in a client, which then starts it
+  twinscope mcp --dir recordings --dir fleet --allow record
+
+Its tools only read, and only below these folders. docs/mcp.md has the lines for other clients, and describes the tools.")]
+    Mcp(mcp::Mcp),
+
     /// Print a shell's completions
     #[command(after_help = "Examples:
   twinscope completions bash > /etc/bash_completion.d/twinscope
@@ -309,6 +320,8 @@ fn run(command: Command) -> anyhow::Result<u8> {
         Command::Compare(options) => compare::compare(&options),
         Command::Explain(options) => explain::explain(&options),
         Command::Causes(options) => explain::causes(&options),
+        #[cfg(feature = "mcp")]
+        Command::Mcp(options) => mcp::mcp(&options),
         Command::Report(options) => page::report(&options),
         Command::Flame(options) => flame::flame(&options),
         Command::Threads(options) => threads::threads(&options),
