@@ -7,8 +7,8 @@ use anyhow::Result;
 use clap::Args;
 use compare::Choice;
 use compare::flame::{Drawn, side};
-use model::{Measure, Status, Table};
-use query::profile::{self, Filter, Levels, ROOT, Request};
+use model::{Measure, Status, Table, Window};
+use query::profile::{self, Filter, Levels, Part, ROOT, Request};
 use query::{Run, human};
 use report::Graph;
 use serde_json::json;
@@ -59,7 +59,8 @@ pub struct Flame {
     #[arg(long)]
     others: bool,
 
-    /// Write a file: .html (interactive), .svg, .folded, .pb.gz or .pprof (pprof), .speedscope.json
+    /// Write a file: .html (interactive), .svg, .folded, .pb.gz or .pprof (pprof), .speedscope.json, .firefox.json
+    /// (samples and waits with their times, for the Firefox Profiler and Perfetto)
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
@@ -91,6 +92,7 @@ enum Format {
     Folded,
     Pprof,
     Speedscope,
+    Firefox,
 }
 
 fn format(path: &Path) -> Option<Format> {
@@ -101,6 +103,7 @@ fn format(path: &Path) -> Option<Format> {
         () if ends(&[".svg"]) => Some(Format::Svg),
         () if ends(&[".folded", ".collapsed", ".txt"]) => Some(Format::Folded),
         () if ends(&[".pb.gz", ".pprof"]) => Some(Format::Pprof),
+        () if ends(&[".firefox.json"]) => Some(Format::Firefox),
         () if ends(&[".speedscope.json", ".speedscope"]) => Some(Format::Speedscope),
         () => None,
     }
@@ -172,7 +175,7 @@ pub fn flame(options: &Flame) -> Result<u8> {
     let format = match &options.output {
         Some(path) => Some(format(path).ok_or_else(|| {
             recorder::Usage(format!(
-                "{}: the name must end in .html, .svg, .folded, .pb.gz, .pprof or .speedscope.json",
+                "{}: the name must end in .html, .svg, .folded, .pb.gz, .pprof, .speedscope.json or .firefox.json",
                 path.display()
             ))
         })?),
@@ -181,6 +184,9 @@ pub fn flame(options: &Flame) -> Result<u8> {
     // Names of runs must differ over both sides; the baseline comes first, as in `compare`.
     let paths: Vec<&PathBuf> = options.against.iter().chain(&options.recordings).collect();
     let runs = query::open_by(&paths, &options.work.work)?;
+    if let (Some(path), Some(Format::Firefox)) = (&options.output, format) {
+        return firefox(options, path, &runs);
+    }
     let drawn = draw(options, &runs)?;
     let damaged = text::say_damage(&runs);
     match (&options.output, format) {
@@ -194,6 +200,29 @@ pub fn flame(options: &Flame) -> Result<u8> {
         _ => print(&drawn, options.least / 100.0)?,
     }
     Ok(if damaged { 3 } else { 0 })
+}
+
+/// Writes samples and waits as they were, thread by thread.
+fn firefox(options: &Flame, path: &Path, runs: &[Run]) -> Result<u8> {
+    let one_side = options.against.is_empty() && !options.reverse && !options.others;
+    if !one_side || !["cpu", profile::ALL].contains(&options.state.as_str()) {
+        let why = "a profile for Firefox has CPU time and waits of one side: leave out --against, --state, --reverse and --others";
+        return Err(recorder::Usage(why.into()).into());
+    }
+    let windows: Vec<Window> =
+        runs.iter().map(|run| compare::choose(run, &options.window)).collect::<Result<_, _>>()?;
+    let parts: Vec<Part<'_>> = runs.iter().zip(&windows).map(|(run, window)| Part { run, window }).collect();
+    let filter = Filter { process: options.process.clone(), thread: options.thread.clone() };
+    let written = output::write_by(path, "profile", |file| Ok(profile::firefox(&parts, &filter, file)?))?;
+    if written.samples == 0 {
+        for why in runs.iter().flat_map(|run| why_nothing(run, profile::ALL)) {
+            eprintln!("twinscope: {}", text::clean(&why));
+        }
+    }
+    let (time, bytes) = (human(written.seconds, "s"), std::fs::metadata(path)?.len());
+    println!("{} samples and waits of {} threads, {time}", written.samples, written.threads);
+    println!("{} ({})", path.display(), human(bytes as f64, "B"));
+    Ok(if text::say_damage(runs) { 3 } else { 0 })
 }
 
 fn draw(options: &Flame, runs: &[Run]) -> Result<Drawn> {
@@ -239,6 +268,8 @@ fn encode(drawn: &Drawn, format: Format) -> Result<Vec<u8>> {
             let unit = if is_time { "seconds" } else { "none" };
             profile::speedscope(&shown, runs, title, unit).to_string().into_bytes()
         }
+        // It is no tree, and is written by itself.
+        Format::Firefox => Vec::new(),
         Format::Pprof => {
             let (name, unit, scale) = if is_time { ("time", "nanoseconds", 1e9) } else { ("count", "count", 1.0) };
             let plain = profile::pprof(&shown, runs, name, unit, scale);
@@ -434,6 +465,7 @@ mod tests {
             ("x.folded", Some(Format::Folded)),
             ("x.pb.gz", Some(Format::Pprof)),
             ("x.speedscope.json", Some(Format::Speedscope)),
+            ("x.firefox.json", Some(Format::Firefox)),
             ("x.json", None),
             ("x", None),
         ] {

@@ -127,7 +127,8 @@ The first recording is the baseline. The page is one file that needs no network;
   twinscope flame slow.twin --against fast.twin -o differs.html      differential: what takes more time, and less
   twinscope flame slow.twin --state lock --reverse                   which functions wait for locks, and their callers
   twinscope flame slow.twin --window 10s..12s --process nginx -o nginx.svg
-  twinscope flame slow.twin -o slow.pb.gz && go tool pprof slow.pb.gz")]
+  twinscope flame slow.twin -o slow.pb.gz && go tool pprof slow.pb.gz
+  twinscope flame slow.twin -o slow.firefox.json      for profiler.firefox.com and ui.perfetto.dev, with times")]
     Flame(flame::Flame),
 
     /// Show what each thread does, with its stack, what it waits for and who holds that: a thread dump that stops nothing
@@ -184,10 +185,11 @@ functions get their names. The recording is changed in place; nothing else in it
   twinscope sql slow.twin                                      a prompt")]
     Sql(sql::Sql),
 
-    /// Write tables as Parquet or CSV, for other tools
+    /// Write tables as Parquet, CSV or OpenMetrics, for other tools
     #[command(after_help = "Examples:
   twinscope export parquet fast.twin slow.twin -o lake
   twinscope export csv slow.twin --only cpu,process
+  twinscope export openmetrics slow.twin -o slow.om && promtool tsdb create-blocks-from openmetrics slow.om data/
 
 In Python:  pandas.read_parquet('lake/cpu')    In DuckDB:  select * from read_parquet('lake/cpu/**/*.parquet', hive_partitioning = true)")]
     Export(export::Export),
