@@ -3,13 +3,13 @@
 #
 # usage: scripts/bench.sh [quick] [all|NAME…]     default: all
 #
-# Names: recorder processes host192 fast short size syscalls threads stacks services turns bottlenecks sharing load tune unwind jvm fleet agreement import report builds hour day sql, and build, which deletes target/ and is only run when named.
+# Names: recorder processes host192 fast short size syscalls threads stacks services turns bottlenecks sharing load tune unwind jvm fleet mcp agreement import report builds hour day sql, and build, which deletes target/ and is only run when named.
 # `quick` measures for a shorter time and once, and leaves out `day` unless that is named. A run of some names keeps the figures of the others: those of
 # target/bench, or else the page's. Timings fail nothing: the page says which budget is met.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-NAMES=(recorder processes host192 fast short size syscalls threads stacks services turns bottlenecks sharing load tune unwind jvm fleet agreement import report builds hour day sql build)
+NAMES=(recorder processes host192 fast short size syscalls threads stacks services turns bottlenecks sharing load tune unwind jvm fleet mcp agreement import report builds hour day sql build)
 out=target/bench
 twinscope=${TWINSCOPE:-target/release/twinscope}
 helper=target/release/examples/bench
@@ -40,7 +40,7 @@ for word in "$@"; do
     esac
 done
 if [[ ${#chosen[@]} -eq 0 ]]; then
-    chosen=(recorder processes host192 fast short size syscalls threads stacks services turns bottlenecks sharing load tune unwind jvm fleet agreement import report builds hour sql)
+    chosen=(recorder processes host192 fast short size syscalls threads stacks services turns bottlenecks sharing load tune unwind jvm fleet mcp agreement import report builds hour sql)
     [[ -n $quick ]] || chosen+=(day)
 fi
 
@@ -345,6 +345,11 @@ bench_fleet() {
     make -s -C workloads bands/bin/bands
     cargo build --release -q -p twinscope-fleet --example synthetic
     TWINSCOPE=$twinscope scripts/bench/fleet.sh >>"$out/$section.tsv"
+}
+
+bench_mcp() {
+    begin mcp "what agents get of recordings"
+    scripts/bench/mcp.py --twinscope "$twinscope" >>"$out/$section.tsv"
 }
 
 bench_services() {

@@ -90,6 +90,10 @@ fleet|Fleets|64 starts of \`workloads/bands\`, of which one in eight is fast by 
   what \`fleet add\` and \`fleet bands\` take, and whether each start is found in the band that its own output says. Then
   fleets that never were (\`crates/fleet/examples/synthetic.rs\`): bands, with what separates them (goals: 500 hosts of
   1,200 metrics in 1 s, 5,000 in 10 s and 1 GB, 10,000 in 25 s).
+mcp|Recordings for agents|A scripted client of \`twinscope mcp\` and the kept pairs of the fault bench with different causes, ten of them: it lists
+  the recordings, asks \`explain\`, reads the first cause and runs its query (goals: the right cause in 6 calls and 60 KB, the
+  description of the tools included). Then the time until a client knows the server (goal: 100 ms), and \`explain\` as a
+  tool and as a command, in turn; and every tool by the official SDK for Python, where that is there.
 bottlenecks|Waits of instructions, rounds of loops, calls|The programs of \`workloads/bottlenecks\`, of which it is known what
   they wait for and which count what they do, each recorded for 6 s, some with \`--count-calls\`: whether \`twinscope asm\`
   says the class of wait that its function has, and the time of a round of its loop or between its calls, as it counts.
@@ -147,6 +151,9 @@ fleet|500 hosts of 1,200 metrics|fleet bands with what separates them|1
 fleet|5000 hosts of 1,200 metrics|fleet bands with what separates them|10
 fleet|5000 hosts of 1,200 metrics|memory at most|1024
 fleet|10000 hosts of 1,200 metrics|fleet bands with what separates them|25
+mcp|the cause of 10 pairs|calls, at most|6
+mcp|the cause of 10 pairs|sent, at most|60
+mcp|start|until the client knows the server|100
 report|report|time|1
 report|report|page|3
 report|report|first screen|1000

@@ -335,4 +335,41 @@ mod tests {
         let found: f64 = line.split(' ').nth_back(1).unwrap().parse().unwrap();
         assert!((found - expected).abs() < 1e-9, "{found} {expected}");
     }
+
+    /// The program of Prometheus that makes blocks: `$PROMTOOL`, or the one of the path.
+    #[test]
+    fn prometheus_takes_it_and_gives_it_back() {
+        let promtool = std::env::var_os("PROMTOOL").unwrap_or_else(|| "promtool".into());
+        let run = |folder: &std::path::Path, arguments: &[&str]| {
+            std::process::Command::new(&promtool).current_dir(folder).args(arguments).output()
+        };
+        let (text, _, folder) = written(&Options::default(), 0, 0, 9_000_000_000);
+        if !run(folder.path(), &["--version"]).is_ok_and(|output| output.status.success()) {
+            eprintln!("SKIPPED: promtool is not here: apt-get install prometheus, or name it in PROMTOOL");
+            return;
+        }
+        std::fs::write(folder.path().join("a.om"), &text).unwrap();
+        for arguments in [&["tsdb", "create-blocks-from", "openmetrics", "a.om", "data"][..], &["tsdb", "dump", "data"]]
+        {
+            let output = run(folder.path(), arguments).unwrap();
+            assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+            if arguments[1] == "create-blocks-from" {
+                // A Prometheus makes it when it starts.
+                std::fs::create_dir(folder.path().join("data/wal")).unwrap();
+                continue;
+            }
+            // {__name__="…", cpu="0", …} VALUE MILLISECONDS
+            let dump = String::from_utf8_lossy(&output.stdout);
+            let samples = text.lines().filter(|line| !line.starts_with('#')).count();
+            assert_eq!(dump.lines().filter(|line| line.starts_with('{')).count(), samples, "{dump}");
+            let is_it =
+                |line: &&str| line.contains("\"twinscope_cpu_user_seconds_total\"") && line.contains("cpu=\"0\"");
+            let (_, last) = dump.lines().filter(is_it).next_back().unwrap().rsplit_once('}').unwrap();
+            let session = Session::open(&[folder.path().join("a.twin")]).unwrap();
+            let (_, rows) = session.all("select (max(user) - min(user)) * 0.01 from cpu where cpu = 0").unwrap();
+            let Value::Real(expected) = rows[0][0] else { panic!("{rows:?}") };
+            let found: f64 = last.split_whitespace().next().unwrap().parse().unwrap();
+            assert!((found - expected).abs() < 1e-9, "{found} {expected}");
+        }
+    }
 }
