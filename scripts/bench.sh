@@ -349,7 +349,7 @@ bench_fleet() {
 
 bench_mcp() {
     begin mcp "what agents get of recordings"
-    scripts/bench/mcp.py --twinscope "$twinscope" >>"$out/$section.tsv"
+    scripts/bench/agents.py --twinscope "$twinscope" >>"$out/$section.tsv"
 }
 
 bench_services() {

@@ -86,7 +86,6 @@ fn call(context: &Context, arguments: Map<String, Value>) -> Result<Answer, Fail
         answer = answer.line(format!("damaged: {run}: {damage}"));
     }
     if page.offset > 0 && count == 0 {
-        answer.total = None;
         return Err(format!("the answer has no more than {} rows", page.offset));
     }
     Ok(answer)
