@@ -3,13 +3,13 @@
 #
 # usage: scripts/bench.sh [quick] [all|NAME…]     default: all
 #
-# Names: recorder processes host192 fast short size syscalls threads stacks services turns bottlenecks sharing load tune unwind jvm fleet remote flight agreement import imports report builds hour day sql, and build, which deletes target/ and is only run when named.
+# Names: recorder processes host192 fast short size syscalls threads stacks services turns bottlenecks sharing load tune unwind jvm fleet remote flight mcp agreement import imports report builds hour day sql, and build, which deletes target/ and is only run when named.
 # `quick` measures for a shorter time and once, and leaves out `day` unless that is named. A run of some names keeps the figures of the others: those of
 # target/bench, or else the page's. Timings fail nothing: the page says which budget is met.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-NAMES=(recorder processes host192 fast short size syscalls threads stacks services turns bottlenecks sharing load tune unwind jvm fleet remote flight agreement import imports report builds hour day sql build)
+NAMES=(recorder processes host192 fast short size syscalls threads stacks services turns bottlenecks sharing load tune unwind jvm fleet remote flight mcp agreement import imports report builds hour day sql build)
 out=target/bench
 twinscope=${TWINSCOPE:-target/release/twinscope}
 helper=target/release/examples/bench
@@ -40,7 +40,7 @@ for word in "$@"; do
     esac
 done
 if [[ ${#chosen[@]} -eq 0 ]]; then
-    chosen=(recorder processes host192 fast short size syscalls threads stacks services turns bottlenecks sharing load tune unwind jvm fleet remote flight agreement import imports report builds hour sql)
+    chosen=(recorder processes host192 fast short size syscalls threads stacks services turns bottlenecks sharing load tune unwind jvm fleet remote flight mcp agreement import imports report builds hour sql)
     [[ -n $quick ]] || chosen+=(day)
 fi
 
@@ -351,6 +351,16 @@ bench_remote() {
     begin remote "200 names of an sshd on loopback, some that fail, and eight real recorders"
     [[ -x target/dist/twinscope-recorder-$(uname -m) ]] || scripts/build-recorder.sh "$(uname -m)" >&2
     TWINSCOPE=$twinscope scripts/bench/remote.sh >>"$out/$section.tsv"
+}
+
+bench_mcp() {
+    begin mcp "what agents get of recordings"
+    scripts/bench/agents.py --twinscope "$twinscope" >>"$out/$section.tsv"
+}
+
+bench_flight() {
+    begin flight "a flight recorder with triggers"
+    TWINSCOPE=$twinscope scripts/bench/flight.sh >>"$out/$section.tsv"
 }
 
 bench_services() {

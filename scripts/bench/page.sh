@@ -97,6 +97,10 @@ remote|Recording many hosts|200 names of one sshd on loopback, so both sides of 
   10 s with a recorder that copies a small recording: CPU time and memory of \`twinscope fleet record\` and of the ssh that it
   starts. Then five of them refuse, three hang, two have a full disk and one dies while it is fetched. Then eight real
   recorders, all on this machine.
+mcp|Recordings for agents|A scripted client of \`twinscope mcp\` and the kept pairs of the fault bench with different causes, ten of them: it lists
+  the recordings, asks \`explain\`, reads the first cause and runs its query (goals: the right cause in 6 calls and 60 KB, the
+  description of the tools included). Then the time until a client knows the server (goal: 100 ms), and \`explain\` as a
+  tool and as a command, in turn; and every tool by the official SDK for Python, where that is there.
 bottlenecks|Waits of instructions, rounds of loops, calls|The programs of \`workloads/bottlenecks\`, of which it is known what
   they wait for and which count what they do, each recorded for 6 s, some with \`--count-calls\`: whether \`twinscope asm\`
   says the class of wait that its function has, and the time of a round of its loop or between its calls, as it counts.
@@ -163,6 +167,9 @@ remote|200 hosts|in all|90
 remote|200 hosts|CPU on our side, a host|150
 remote|200 hosts|memory on our side at most|300
 remote|8 recorders|begun within|0.5
+mcp|the cause of 10 pairs|calls, at most|6
+mcp|the cause of 10 pairs|sent, at most|60
+mcp|start|until the client knows the server|100
 report|report|time|1
 report|report|page|3
 report|report|first screen|1000

@@ -41,12 +41,7 @@ pub struct Choose {
 
 /// Reads the option `--window`.
 pub(crate) fn window(text: &str) -> Result<Choice, String> {
-    // A length of time is never 0, and a bound may be: without its number the rest must be a unit.
-    let zero = |side: &str| {
-        let unit = side.trim_start_matches(['0', '.']);
-        (unit.len() < side.len() && recorder::duration(&format!("1{unit}")).is_ok()).then_some(0.0)
-    };
-    Choice::parse(text, |side| recorder::duration(side).ok().map(|d| d.as_secs_f64()).or_else(|| zero(side)))
+    text.parse()
 }
 
 impl Choose {
@@ -317,20 +312,4 @@ fn once(found: Vec<&Difference>) -> Vec<&Difference> {
         }
     }
     kept
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use compare::Bound;
-
-    #[test]
-    fn a_window_may_begin_at_zero() {
-        for from in ["0", "0s", "0ms", "0.0s"] {
-            let expected = Choice::Between(Bound::At(0.0), Bound::At(2.5));
-            assert_eq!(window(&format!("{from}..2.5s")), Ok(expected), "{from}");
-        }
-        let mark = |text: &str| Choice::Between(Bound::Mark(text.into()), Bound::Open);
-        assert_eq!((window("0 done.."), window("load..")), (Ok(mark("0 done")), Ok(mark("load"))));
-    }
 }

@@ -4,9 +4,8 @@ use crate::text;
 use anyhow::Result;
 use clap::Args;
 use compare::{Choice, PerSide, Side};
-use explain::budget::State;
 use explain::cause::{self, Cause};
-use explain::{Explanation, Finding, Outcome};
+use explain::{Explanation, Outcome};
 use query::human;
 use std::path::PathBuf;
 
@@ -182,7 +181,7 @@ pub fn explain(options: &Explain) -> Result<u8> {
     if options.json {
         println!("{}", serde_json::to_string_pretty(&explanation.to_json())?);
     } else if options.markdown {
-        print!("{}", markdown(&explanation));
+        print!("{}", explanation.to_markdown());
     } else {
         print(&explanation);
     }
@@ -198,23 +197,8 @@ pub fn explain(options: &Explain) -> Result<u8> {
     Ok(if explanation.damage.is_empty() { 0 } else { 3 })
 }
 
-/// A share with its interval: "71 % (95 % CI 64–78 %)".
-fn part(finding: &Finding) -> String {
-    let p = |x: f64| format!("{:.0}", x * 100.0);
-    format!("{} % (95 % CI {}–{} %)", p(finding.share.value), p(finding.share.low), p(finding.share.high))
-}
-
 /// Characters of a bar.
 const BAR: usize = 40;
-
-/// The states that anyone wants to see.
-fn shown(e: &Explanation) -> Vec<(State, PerSide<f64>, f64)> {
-    let most = e.ledger.iter().flat_map(|(_, t, _)| t.both()).fold(0.0f64, f64::max);
-    let worth = |(_, times, share): &&(State, PerSide<f64>, explain::budget::Estimate)| {
-        times.both().iter().any(|t| *t > most * 0.005) || share.value.abs() > 0.02
-    };
-    e.ledger.iter().filter(worth).map(|(state, times, share)| (*state, *times, share.value)).collect()
-}
 
 pub(crate) fn print(e: &Explanation) {
     println!("{}\n", text::clean(&e.verdict));
@@ -228,7 +212,7 @@ pub(crate) fn print(e: &Explanation) {
             &[false, true, true, true, false],
         ),
     };
-    for (state, PerSide { slow, baseline: fast }, share) in shown(e) {
+    for (state, PerSide { slow, baseline: fast }, share) in e.shown() {
         let bar =
             |time: f64, ink: &str| ink.repeat(if most > 0.0 { (time / most * BAR as f64).round() as usize } else { 0 });
         let lost =
@@ -243,7 +227,7 @@ pub(crate) fn print(e: &Explanation) {
         }
     }
     println!("{}", text::trimmed(&table));
-    if !alone && shown(e).iter().any(|(.., share)| share.abs() < 0.005) {
+    if !alone && e.shown().iter().any(|(.., share)| share.abs() < 0.005) {
         println!("–: no share of its own, such as run-queue wait behind the workload's own threads");
     }
     let done = |side: Side| format!("{} in {}", human(e.done[side].work, ""), human(e.done[side].seconds, "s"));
@@ -258,7 +242,7 @@ pub(crate) fn print(e: &Explanation) {
         ),
     }
     for (number, finding) in e.findings.iter().enumerate() {
-        println!("\n{}. {}  {}", number + 1, part(finding), text::clean(&finding.says));
+        println!("\n{}. {}  {}", number + 1, finding.part(), text::clean(&finding.says));
         println!("   {}: {}", finding.cause, finding.title);
         for line in &finding.evidence {
             println!("   · {}", text::clean(line));
@@ -302,94 +286,9 @@ pub(crate) fn print(e: &Explanation) {
     if !e.not_evaluated.is_empty() {
         println!("\nNot evaluated:");
     }
-    for (needs, causes) in gathered(e) {
+    for (needs, causes) in e.gathered() {
         println!("  {}: needs {}", causes.join(", "), text::clean(&needs));
     }
-}
-
-/// Causes that lack the same.
-fn gathered(e: &Explanation) -> Vec<(String, Vec<String>)> {
-    let mut found: Vec<(String, Vec<String>)> = Vec::new();
-    for n in &e.not_evaluated {
-        match found.iter_mut().find(|(needs, _)| *needs == n.needs) {
-            Some((_, causes)) => causes.push(n.cause.clone()),
-            None => found.push((n.needs.clone(), vec![n.cause.clone()])),
-        }
-    }
-    found
-}
-
-/// Characters that mean something in Markdown, made harmless; code in backticks stays code.
-fn escaped(text: &str) -> String {
-    let text = text::clean(text);
-    // One that is left over begins no code.
-    let are_paired = text.matches('`').count().is_multiple_of(2);
-    let (mut out, mut is_code) = (String::with_capacity(text.len()), false);
-    for c in text.chars() {
-        match c {
-            '`' if are_paired => {
-                is_code = !is_code;
-                out.push(c);
-            }
-            _ if is_code => out.push(c),
-            '<' => out.push_str("&lt;"),
-            '\\' | '`' | '*' | '_' | '|' | '[' | ']' | '#' => out.extend(['\\', c]),
-            _ => out.push(c),
-        }
-    }
-    out
-}
-
-pub(crate) fn markdown(e: &Explanation) -> String {
-    use std::fmt::Write;
-    let mut out = format!("**{}**\n", escaped(&e.verdict));
-    let alone = e.outcome == Outcome::Alone;
-    if alone {
-        let _ = writeln!(out, "\n| time of the threads, per {} | | share |\n|---|---:|---:|", escaped(e.unit.name()));
-    } else {
-        let _ = writeln!(
-            out,
-            "\n| time of the threads, per {} | slow | baseline | of the slowdown |\n|---|---:|---:|---:|",
-            escaped(e.unit.name())
-        );
-    }
-    for (state, PerSide { slow, baseline: fast }, share) in shown(e) {
-        let fast = if alone { String::new() } else { format!(" {} |", human(fast, "s")) };
-        let _ = writeln!(
-            out,
-            "| {} | {} |{fast} {:.0} % |",
-            state.name().replace('_', " "),
-            human(slow, "s"),
-            share * 100.0
-        );
-    }
-    for (number, finding) in e.findings.iter().enumerate() {
-        let _ =
-            writeln!(out, "\n{}. **{}** — {} (`{}`)", number + 1, part(finding), escaped(&finding.says), finding.cause);
-        for line in &finding.evidence {
-            let _ = writeln!(out, "   - {}", escaped(line));
-        }
-        for line in &finding.advice {
-            let _ = writeln!(out, "   - try: {}", escaped(line));
-        }
-    }
-    if e.outcome == Outcome::Slower {
-        let _ = writeln!(out, "\nUnexplained: {:.0} %.", e.unexplained * 100.0);
-    }
-    let of_pair = e.machines.pair.iter().flat_map(|pair| pair.says.clone());
-    for line in of_pair.chain(e.machines.forecasts.iter().map(|forecast| forecast.says(e.unit.name()))) {
-        let _ = writeln!(out, "\n- machine: {}", escaped(&line));
-    }
-    for caution in &e.cautions {
-        let _ = writeln!(out, "\n{}", escaped(&caution.text));
-    }
-    for note in &e.notes {
-        let _ = writeln!(out, "\n- note ({}): {}", note.cause, escaped(&note.text));
-    }
-    for (needs, causes) in gathered(e) {
-        let _ = writeln!(out, "\n- not evaluated: {}: needs {}", causes.join(", "), escaped(&needs));
-    }
-    out
 }
 
 /// Lists or shows causes. Returns the exit code.
@@ -400,14 +299,14 @@ pub fn causes(options: &Causes) -> Result<u8> {
             return Err(recorder::Usage(format!("there is no cause {name}; `twinscope causes` lists them")).into());
         };
         if options.json {
-            println!("{}", serde_json::to_string_pretty(&json(cause))?);
+            println!("{}", serde_json::to_string_pretty(&cause.to_json())?);
         } else {
             show(cause);
         }
         return Ok(0);
     }
     if options.json {
-        println!("{}", serde_json::to_string_pretty(&causes.iter().map(json).collect::<Vec<_>>())?);
+        println!("{}", serde_json::to_string_pretty(&causes.iter().map(Cause::to_json).collect::<Vec<_>>())?);
         return Ok(0);
     }
     let mut layer = "";
@@ -421,15 +320,6 @@ pub fn causes(options: &Causes) -> Result<u8> {
     }
     println!("\n`twinscope causes CAUSE` shows one: its query, how to check it by hand, what to try.");
     Ok(0)
-}
-
-fn json(cause: &Cause) -> serde_json::Value {
-    serde_json::json!({
-        "cause": cause.id, "title": cause.title, "layer": cause.layer, "needs": cause.needs, "against": cause.against,
-        "yields": cause.yields, "before": cause.before, "last": cause.last, "says": cause.says, "evidence": cause.evidence, "check": cause.check, "advice": cause.advice,
-        "experiment": cause.experiment.iter().map(ToString::to_string).collect::<Vec<_>>(), "references": cause.see,
-        "when": cause.when, "claims": cause.claims, "tells": cause.tells, "query": cause.query(),
-    })
 }
 
 fn show(cause: &Cause) {
@@ -468,12 +358,5 @@ mod tests {
         for bad in ["", "gc x%", "a b c", "gc -5%"] {
             assert!(Condition::parse(bad).is_err(), "{bad}");
         }
-    }
-
-    #[test]
-    fn names_are_text_in_markdown() {
-        assert_eq!(escaped("a_b|<script>"), "a\\_b\\|&lt;script>");
-        assert_eq!(escaped("in `do_it<T>()` of a_b"), "in `do_it<T>()` of a\\_b");
-        assert_eq!(escaped("a`<b>"), "a\\`&lt;b>");
     }
 }

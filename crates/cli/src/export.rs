@@ -1,10 +1,16 @@
-//! `twinscope export`: tables as Parquet or CSV, for other tools.
+//! `twinscope export`: tables as Parquet, CSV or OpenMetrics, for other tools.
 
-use crate::text;
+use crate::compare::window;
+use crate::{output, text};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use query::export::{Form, Options};
+use compare::Choice;
+use model::Window;
+use query::Run;
+use query::export::openmetrics::Part;
+use query::export::{Exported, Form, Options};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// What is written.
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -13,9 +19,11 @@ enum Format {
     Parquet,
     /// One CSV file per table and run
     Csv,
+    /// One text with all numeric metrics and their times, for Prometheus and other databases of time series (docs/exports.md)
+    Openmetrics,
 }
 
-/// Write tables as Parquet or CSV.
+/// Write tables as Parquet, CSV or OpenMetrics.
 #[derive(Args, Debug)]
 pub struct Export {
     /// The format
@@ -26,9 +34,9 @@ pub struct Export {
     #[arg(required = true, value_name = "NAME.twin")]
     recordings: Vec<PathBuf>,
 
-    /// The folder to write into; created if needed
-    #[arg(short, long, value_name = "DIR", default_value = "export")]
-    output: PathBuf,
+    /// The folder to write into, created if needed; of OpenMetrics the file. `export`, or `export.om`, by default
+    #[arg(short, long, value_name = "PLACE")]
+    output: Option<PathBuf>,
 
     /// Only these tables
     #[arg(long, value_name = "TABLES", value_delimiter = ',')]
@@ -37,6 +45,15 @@ pub struct Export {
     /// Write only rows that changed, as the recording stores them
     #[arg(long)]
     stored: bool,
+
+    /// Of OpenMetrics, the window, as in `compare`: auto, whole, busy, or FROM..TO with times or marks; the whole recording
+    /// by default
+    #[arg(long, value_name = "WINDOW", value_parser = window)]
+    window: Option<Choice>,
+
+    /// Of OpenMetrics, one sample in this time at most
+    #[arg(long, value_name = "TIME", value_parser = recorder::duration)]
+    every: Option<Duration>,
 }
 
 /// Exports. Exit code 3 where a table was left out.
@@ -49,16 +66,49 @@ pub fn export(options: &Export) -> Result<u8> {
             );
         }
     }
+    if matches!(options.format, Format::Openmetrics) {
+        return openmetrics(options, &runs);
+    }
+    if options.window.is_some() || options.every.is_some() {
+        return Err(
+            recorder::Usage("--window and --every are for openmetrics; other formats have all rows".into()).into()
+        );
+    }
     let form = if options.stored { Form::Stored } else { Form::Dense };
     let wanted = Options { tables: options.only.clone(), form, ..Options::default() };
+    let output = options.output.clone().unwrap_or_else(|| "export".into());
     let done = match options.format {
-        Format::Parquet => query::export::parquet(&runs, &options.output, &wanted)?,
-        Format::Csv => query::export::csv(&runs, &options.output, &wanted)?,
+        Format::Parquet => query::export::parquet(&runs, &output, &wanted)?,
+        Format::Csv | Format::Openmetrics => query::export::csv(&runs, &output, &wanted)?,
     };
     let rows: usize = done.files.iter().map(|(_, rows)| rows).sum();
-    println!("{}: {} files, {rows} rows", options.output.display(), done.files.len());
+    println!("{}: {} files, {rows} rows", output.display(), done.files.len());
+    Ok(said(&done))
+}
+
+/// Says what was left out. Returns the exit code.
+fn said(done: &Exported) -> u8 {
     for (table, why) in &done.left_out {
         eprintln!("twinscope: {}: left out: {}", text::clean(table), text::clean(why));
     }
-    Ok(if done.left_out.is_empty() { 0 } else { 3 })
+    if done.left_out.is_empty() { 0 } else { 3 }
+}
+
+/// Writes one text. Exit code 3 where a table that was asked for by name is left out.
+fn openmetrics(options: &Export, runs: &[Run]) -> Result<u8> {
+    let choice = options.window.clone().unwrap_or(Choice::Whole);
+    let windows: Vec<Window> = runs.iter().map(|run| compare::choose(run, &choice)).collect::<Result<_, _>>()?;
+    let parts: Vec<Part<'_>> = runs.iter().zip(&windows).map(|(run, window)| Part { run, window }).collect();
+    let wanted = Options { tables: options.only.clone(), ..Options::default() };
+    let every = options.every.map_or(0, |every| i64::try_from(every.as_nanos()).unwrap_or(i64::MAX));
+    let output = options.output.clone().unwrap_or_else(|| "export.om".into());
+    let write = |file: &mut std::io::BufWriter<std::fs::File>| {
+        Ok(query::export::openmetrics::openmetrics(&parts, &wanted, every, file)?)
+    };
+    let mut done = output::write_by(&output, "OpenMetrics text", write)?;
+    let samples: usize = done.files.iter().map(|(_, samples)| samples).sum();
+    println!("{}: {samples} samples", output.display());
+    // That events have no numbers over time goes without saying where nobody asked for them.
+    done.left_out.retain(|(table, _)| options.only.contains(table));
+    Ok(said(&done))
 }

@@ -6,12 +6,12 @@ use crate::text::{self, cut};
 use anyhow::Result;
 use clap::Args;
 use compare::Choice;
+use compare::flame::{Drawn, side};
 use model::{Measure, Status, Table, Window};
-use query::profile::{self, Filter, Known, Levels, Part, ROOT, Request, Tree};
+use query::profile::{self, Filter, Levels, Part, ROOT, Request};
 use query::{Run, human};
 use report::Graph;
 use serde_json::json;
-use std::borrow::Cow;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -59,7 +59,8 @@ pub struct Flame {
     #[arg(long)]
     others: bool,
 
-    /// Write a file: .html (interactive), .svg, .folded, .pb.gz or .pprof (pprof), .speedscope.json
+    /// Write a file: .html (interactive), .svg, .folded, .pb.gz or .pprof (pprof), .speedscope.json, .firefox.json
+    /// (samples and waits with their times, for the Firefox Profiler and Perfetto)
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
@@ -91,6 +92,7 @@ enum Format {
     Folded,
     Pprof,
     Speedscope,
+    Firefox,
 }
 
 fn format(path: &Path) -> Option<Format> {
@@ -101,6 +103,7 @@ fn format(path: &Path) -> Option<Format> {
         () if ends(&[".svg"]) => Some(Format::Svg),
         () if ends(&[".folded", ".collapsed", ".txt"]) => Some(Format::Folded),
         () if ends(&[".pb.gz", ".pprof"]) => Some(Format::Pprof),
+        () if ends(&[".firefox.json"]) => Some(Format::Firefox),
         () if ends(&[".speedscope.json", ".speedscope"]) => Some(Format::Speedscope),
         () => None,
     }
@@ -118,24 +121,24 @@ fn blocked() -> impl Iterator<Item = &'static str> {
     states.filter(|(_, state)| state.kind.is_blocked()).map(|(column, _)| column.name)
 }
 
-/// What a word stands for in the first of the runs that has it. One that none of them has and that cannot be recorded is a wrong word.
-fn known(runs: &[Run], word: &str) -> Result<Option<Known>> {
-    let found = runs.iter().find_map(|run| profile::known(run, word));
+/// A word that none of the runs knows and that cannot be recorded is a wrong word.
+fn check(runs: &[Run], word: &str) -> Result<()> {
+    let is_known = runs.iter().any(|run| profile::known(run, word).is_some());
     let can_be = recordable().any(|(_, _, measure)| measure.id == word)
         || word == profile::ALL
         || blocked().any(|state| state == word);
-    if found.is_none() && !can_be {
-        let mut words: Vec<String> = Vec::new();
-        let recordable = recordable().map(|(_, _, measure)| measure.id).chain([profile::ALL]).chain(blocked());
-        for word in runs.iter().flat_map(profile::words).chain(recordable.map(str::to_owned)) {
-            if !words.contains(&word) {
-                words.push(word);
-            }
-        }
-        let why = format!("there is no --state {word}; there are: {}", words.join(", "));
-        return Err(recorder::Usage(text::clean(&why)).into());
+    if is_known || can_be {
+        return Ok(());
     }
-    Ok(found)
+    let mut words: Vec<String> = Vec::new();
+    let recordable = recordable().map(|(_, _, measure)| measure.id).chain([profile::ALL]).chain(blocked());
+    for word in runs.iter().flat_map(profile::words).chain(recordable.map(str::to_owned)) {
+        if !words.contains(&word) {
+            words.push(word);
+        }
+    }
+    let why = format!("there is no --state {word}; there are: {}", words.join(", "));
+    Err(recorder::Usage(text::clean(&why)).into())
 }
 
 /// Why a run may hold nothing of what was asked for: what its recording says of the sources.
@@ -167,30 +170,12 @@ fn why_nothing(run: &Run, word: &str) -> Vec<String> {
         .collect()
 }
 
-/// What is drawn, with the words for it.
-struct Drawn {
-    title: String,
-    notes: Vec<String>,
-    unit: String,
-    runs: Vec<String>,
-    /// From the outermost function inward; own weights are those of functions only this way round.
-    tree: Tree,
-    reverse: bool,
-}
-
-impl Drawn {
-    /// The tree as it is shown.
-    fn shown(&self) -> Cow<'_, Tree> {
-        if self.reverse { Cow::Owned(self.tree.reversed()) } else { Cow::Borrowed(&self.tree) }
-    }
-}
-
 /// Draws. Returns the exit code.
 pub fn flame(options: &Flame) -> Result<u8> {
     let format = match &options.output {
         Some(path) => Some(format(path).ok_or_else(|| {
             recorder::Usage(format!(
-                "{}: the name must end in .html, .svg, .folded, .pb.gz, .pprof or .speedscope.json",
+                "{}: the name must end in .html, .svg, .folded, .pb.gz, .pprof, .speedscope.json or .firefox.json",
                 path.display()
             ))
         })?),
@@ -199,6 +184,9 @@ pub fn flame(options: &Flame) -> Result<u8> {
     // Names of runs must differ over both sides; the baseline comes first, as in `compare`.
     let paths: Vec<&PathBuf> = options.against.iter().chain(&options.recordings).collect();
     let runs = query::open_by(&paths, &options.work.work)?;
+    if let (Some(path), Some(Format::Firefox)) = (&options.output, format) {
+        return firefox(options, path, &runs);
+    }
     let drawn = draw(options, &runs)?;
     let damaged = text::say_damage(&runs);
     match (&options.output, format) {
@@ -214,11 +202,31 @@ pub fn flame(options: &Flame) -> Result<u8> {
     Ok(if damaged { 3 } else { 0 })
 }
 
-fn draw(options: &Flame, runs: &[Run]) -> Result<Drawn> {
+/// Writes samples and waits as they were, thread by thread.
+fn firefox(options: &Flame, path: &Path, runs: &[Run]) -> Result<u8> {
+    let one_side = options.against.is_empty() && !options.reverse && !options.others;
+    if !one_side || !["cpu", profile::ALL].contains(&options.state.as_str()) {
+        let why = "a profile for Firefox has CPU time and waits of one side: leave out --against, --state, --reverse and --others";
+        return Err(recorder::Usage(why.into()).into());
+    }
     let windows: Vec<Window> =
         runs.iter().map(|run| compare::choose(run, &options.window)).collect::<Result<_, _>>()?;
     let parts: Vec<Part<'_>> = runs.iter().zip(&windows).map(|(run, window)| Part { run, window }).collect();
-    let known = known(runs, &options.state)?;
+    let filter = Filter { process: options.process.clone(), thread: options.thread.clone() };
+    let written = output::write_by(path, "profile", |file| Ok(profile::firefox(&parts, &filter, file)?))?;
+    if written.samples == 0 {
+        for why in runs.iter().flat_map(|run| why_nothing(run, profile::ALL)) {
+            eprintln!("twinscope: {}", text::clean(&why));
+        }
+    }
+    let (time, bytes) = (human(written.seconds, "s"), std::fs::metadata(path)?.len());
+    println!("{} samples and waits of {} threads, {time}", written.samples, written.threads);
+    println!("{} ({})", path.display(), human(bytes as f64, "B"));
+    Ok(if text::say_damage(runs) { 3 } else { 0 })
+}
+
+fn draw(options: &Flame, runs: &[Run]) -> Result<Drawn> {
+    check(runs, &options.state)?;
     let request = Request {
         measure: options.state.clone(),
         filter: Filter { process: options.process.clone(), thread: options.thread.clone() },
@@ -230,69 +238,21 @@ fn draw(options: &Flame, runs: &[Run]) -> Result<Drawn> {
         others: options.others,
         spins: false,
     };
-    let before = options.against.len();
-    let sides = if before == 0 { 1 } else { 2 };
-    let groups: Vec<usize> = (0..runs.len()).map(|i| usize::from(before > 0 && i >= before)).collect();
-    let mut tree = match profile::load(&parts, &request) {
-        Ok(tree) => tree.grouped(&groups),
+    match compare::flame::draw(runs, options.against.len(), &options.window, &request) {
+        Ok(mut drawn) => {
+            drawn.reverse = options.reverse;
+            let empty = runs.iter().enumerate().filter(|(run, _)| drawn.is_empty(side(options.against.len(), *run)));
+            let why: Vec<String> = empty.flat_map(|(_, run)| why_nothing(run, &options.state)).collect();
+            drawn.notes.extend(why);
+            Ok(drawn)
+        }
         Err(error) => {
-            for why in runs.iter().flat_map(|run| why_nothing(run, &request.measure)) {
+            for why in runs.iter().flat_map(|run| why_nothing(run, &options.state)) {
                 eprintln!("twinscope: {}", text::clean(&why));
             }
-            return Err(error.into());
-        }
-    };
-    let mut unit = known.as_ref().map_or("s", |known| known.unit).to_owned();
-    let mut notes = Vec::new();
-    if sides == 2 {
-        let sum = |side: usize, of: &dyn Fn(usize) -> Option<f64>| {
-            groups.iter().enumerate().filter(|(_, g)| **g == side).map(|(i, _)| of(i)).sum::<Option<f64>>()
-        };
-        let work = |i: usize| Some(compare::Pace::of(runs.get(i)?, windows.get(i)?)?.work);
-        let seconds = |i: usize| windows.get(i).map(|w| (w.to - w.from) as f64 / 1e9);
-        let (divisors, per) = match [0, 1].map(|side| sum(side, &work)) {
-            [Some(a), Some(b)] => ([a, b], "op"),
-            _ => ([0, 1].map(|side| sum(side, &seconds).unwrap_or(0.0)), "s"),
-        };
-        for (side, by) in divisors.into_iter().enumerate() {
-            tree.scale(side, if by > 0.0 { 1.0 / by } else { 0.0 });
-        }
-        unit = format!("{unit}/{per}");
-        notes.push(format!("per {}", if per == "op" { "operation" } else { "second" }));
-    }
-    let names: Vec<String> = (0..sides)
-        .map(|side| {
-            let own = runs.iter().zip(&groups).filter(|(_, g)| **g == side).map(|(r, _)| r.name.as_str());
-            own.collect::<Vec<_>>().join(" + ")
-        })
-        .collect();
-    let what = {
-        let mut what = known.as_ref().map_or(&*options.state, |known| &*known.title).to_owned();
-        if let Some(other) = known.as_ref().and_then(|known| known.other).filter(|_| options.others) {
-            what.push_str(&format!(", by {other}"));
-        }
-        if let Some(process) = &options.process {
-            what.push_str(&format!(" of {process}"));
-        }
-        if let Some(thread) = &options.thread {
-            what.push_str(&format!(" in thread {thread}"));
-        }
-        what
-    };
-    let title = match names.as_slice() {
-        [before, after] => format!("{what}: {after}, baseline {before}"),
-        _ => format!("{what}: {}", names.concat()),
-    };
-    for (run, window) in runs.iter().zip(&windows) {
-        let (from, to) = (window.from as f64 / 1e9, window.to as f64 / 1e9);
-        notes.push(format!("{}: {from:.1} s to {to:.1} s ({})", run.name, window.why));
-    }
-    for (run, group) in runs.iter().zip(&groups) {
-        if tree.totals(*group).first().is_none_or(|all| *all <= 0.0) {
-            notes.extend(why_nothing(run, &request.measure));
+            Err(error.into())
         }
     }
-    Ok(Drawn { title, notes, unit, runs: names, tree, reverse: options.reverse })
 }
 
 fn encode(drawn: &Drawn, format: Format) -> Result<Vec<u8>> {
@@ -308,6 +268,8 @@ fn encode(drawn: &Drawn, format: Format) -> Result<Vec<u8>> {
             let unit = if is_time { "seconds" } else { "none" };
             profile::speedscope(&shown, runs, title, unit).to_string().into_bytes()
         }
+        // It is no tree, and is written by itself.
+        Format::Firefox => Vec::new(),
         Format::Pprof => {
             let (name, unit, scale) = if is_time { ("time", "nanoseconds", 1e9) } else { ("count", "count", 1.0) };
             let plain = profile::pprof(&shown, runs, name, unit, scale);
@@ -490,9 +452,9 @@ mod tests {
 
     #[test]
     fn words_are_those_that_are_declared() {
-        assert!(["cpu", "lock", "all", "contended"].iter().all(|word| known(&[], word).is_ok()));
-        assert!(known(&[], "locks").unwrap_err().to_string().contains("lock, disk"));
-        assert!(known(&[], "runnable").is_err(), "nobody's stack is taken while it waits for a CPU");
+        assert!(["cpu", "lock", "all", "contended"].iter().all(|word| check(&[], word).is_ok()));
+        assert!(check(&[], "locks").unwrap_err().to_string().contains("lock, disk"));
+        assert!(check(&[], "runnable").is_err(), "nobody's stack is taken while it waits for a CPU");
     }
 
     #[test]
@@ -503,6 +465,7 @@ mod tests {
             ("x.folded", Some(Format::Folded)),
             ("x.pb.gz", Some(Format::Pprof)),
             ("x.speedscope.json", Some(Format::Speedscope)),
+            ("x.firefox.json", Some(Format::Firefox)),
             ("x.json", None),
             ("x", None),
         ] {

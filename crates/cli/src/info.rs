@@ -4,7 +4,7 @@ use crate::latency::{self, Served};
 use crate::text;
 use anyhow::Result;
 use clap::Args;
-use model::{Status, WorkChoice};
+use model::{Status, WorkChoice, utc};
 use serde_json::json;
 use std::path::PathBuf;
 use store::Recording;
@@ -19,21 +19,6 @@ pub struct Info {
     /// Print JSON
     #[arg(long)]
     json: bool,
-}
-
-/// Unix nanoseconds as UTC, without a date library: civil-from-days after Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms".
-pub(crate) fn utc(unix: i64) -> String {
-    let seconds = unix.div_euclid(1_000_000_000);
-    let (days, rest) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    let z = days + 719_468;
-    let era = z.div_euclid(146_097);
-    let doe = z.rem_euclid(146_097);
-    let yoe = (doe - doe / 1460 + doe / 36_524 - doe / 146_096) / 365;
-    let doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
-    let mp = (5 * doy + 2) / 153;
-    let (day, month) = (doy - (153 * mp + 2) / 5 + 1, if mp < 10 { mp + 3 } else { mp - 9 });
-    let year = yoe + era * 400 + i64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02} {:02}:{:02}:{:02} UTC", rest / 3600, rest / 60 % 60, rest % 60)
 }
 
 /// Prints what each recording holds. Exit code 3 where a part of one could not be read.
@@ -215,14 +200,7 @@ fn shortened(command: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{shortened, utc};
-
-    #[test]
-    fn dates() {
-        assert_eq!(utc(0), "1970-01-01 00:00:00 UTC");
-        assert_eq!(utc(951_782_400_000_000_000), "2000-02-29 00:00:00 UTC");
-        assert_eq!(utc(-1), "1969-12-31 23:59:59 UTC");
-    }
+    use super::shortened;
 
     #[test]
     fn long_command_lines_are_cut_after_a_word() {

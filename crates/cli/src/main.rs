@@ -13,6 +13,8 @@ mod info;
 mod latency;
 mod load;
 mod machines;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod output;
 mod page;
 mod reference;
@@ -125,7 +127,8 @@ The first recording is the baseline. The page is one file that needs no network;
   twinscope flame slow.twin --against fast.twin -o differs.html      differential: what takes more time, and less
   twinscope flame slow.twin --state lock --reverse                   which functions wait for locks, and their callers
   twinscope flame slow.twin --window 10s..12s --process nginx -o nginx.svg
-  twinscope flame slow.twin -o slow.pb.gz && go tool pprof slow.pb.gz")]
+  twinscope flame slow.twin -o slow.pb.gz && go tool pprof slow.pb.gz
+  twinscope flame slow.twin -o slow.firefox.json      for profiler.firefox.com and ui.perfetto.dev, with times")]
     Flame(flame::Flame),
 
     /// Show what each thread does, with its stack, what it waits for and who holds that: a thread dump that stops nothing
@@ -183,10 +186,11 @@ functions get their names. The recording is changed in place; nothing else in it
   twinscope sql slow.twin                                      a prompt")]
     Sql(sql::Sql),
 
-    /// Write tables as Parquet or CSV, for other tools
+    /// Write tables as Parquet, CSV or OpenMetrics, for other tools
     #[command(after_help = "Examples:
   twinscope export parquet fast.twin slow.twin -o lake
   twinscope export csv slow.twin --only cpu,process
+  twinscope export openmetrics slow.twin -o slow.om && promtool tsdb create-blocks-from openmetrics slow.om data/
 
 In Python:  pandas.read_parquet('lake/cpu')    In DuckDB:  select * from read_parquet('lake/cpu/**/*.parquet', hive_partitioning = true)")]
     Export(export::Export),
@@ -258,6 +262,15 @@ Only http, no TLS and no HTTP/2. Exit code 1 where no request was done. docs/loa
 void, and describes the JSON.")]
     Load(load::Load),
 
+    /// Serve recordings to agents, by the Model Context Protocol over standard input and output
+    #[cfg(feature = "mcp")]
+    #[command(after_help = "Examples:
+  claude mcp add twinscope -- twinscope mcp --dir ~/recordings      sets it up in a client, which then starts it
+  twinscope mcp --dir recordings --dir fleet --allow record
+
+Its tools only read, and only below these folders. docs/mcp.md has the lines for other clients, and describes the tools.")]
+    Mcp(mcp::Mcp),
+
     /// Print a shell's completions
     #[command(after_help = "Examples:
   twinscope completions bash > /etc/bash_completion.d/twinscope
@@ -310,6 +323,8 @@ fn run(command: Command) -> anyhow::Result<u8> {
         Command::Compare(options) => compare::compare(&options),
         Command::Explain(options) => explain::explain(&options),
         Command::Causes(options) => explain::causes(&options),
+        #[cfg(feature = "mcp")]
+        Command::Mcp(options) => mcp::mcp(&options),
         Command::Report(options) => page::report(&options),
         Command::Flame(options) => flame::flame(&options),
         Command::Threads(options) => threads::threads(&options),

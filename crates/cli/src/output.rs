@@ -1,14 +1,28 @@
 //! Files that are written in one piece: a report, a flame graph.
 
 use anyhow::{Context, Result};
+use std::fs::File;
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Writes a file beside its place first: a disk that fills must not leave half of it where a whole one was. `what` is what it holds, for the error.
+/// Writes a file as [`write_by`] does.
 pub(crate) fn write(path: &Path, bytes: &[u8], what: &str) -> Result<()> {
+    write_by(path, what, |file| Ok(file.write_all(bytes)?))
+}
+
+/// Has a file written beside its place first: a disk that fills must not leave half of it where a whole one was. `what` is what it holds, for the error.
+pub(crate) fn write_by<T>(path: &Path, what: &str, by: impl FnOnce(&mut BufWriter<File>) -> Result<T>) -> Result<T> {
     let mut part = path.as_os_str().to_owned();
     part.push(".part");
     let part = PathBuf::from(part);
-    let written = std::fs::write(&part, bytes).and_then(|()| std::fs::rename(&part, path));
+    let write = || {
+        let mut file = BufWriter::new(File::create(&part)?);
+        let written = by(&mut file)?;
+        file.flush()?;
+        std::fs::rename(&part, path)?;
+        Ok(written)
+    };
+    let written: Result<T> = write();
     if written.is_err() {
         // What is left of it is of no use; that it cannot be removed adds nothing to why.
         let _ = std::fs::remove_file(&part);

@@ -10,6 +10,7 @@ mod condition;
 pub mod counted;
 mod difference;
 pub mod facts;
+pub mod flame;
 mod headline;
 mod json;
 mod latency;

@@ -1,10 +1,11 @@
 //! Which stretch of a recording is compared: given, between marks, the life of its command, or the busy stretch that is found.
 
 use crate::{Error, MOST_TICKS};
-use model::Window;
+use model::{Window, duration};
 use query::series::Grid;
 use query::stats::window::Idle;
 use query::{Run, metric, stats};
+use std::str::FromStr;
 use store::Select;
 
 /// Why a window is what it is, for the life of a command.
@@ -42,15 +43,14 @@ pub enum Choice {
     Between(Bound, Bound),
 }
 
-impl Choice {
-    /// Reads `auto`, `whole`, `busy`, or `FROM..TO` where each side is empty, a time such as `10s`, or the text of a mark. `time` reads a time.
-    ///
-    /// # Errors
-    /// In words.
-    pub fn parse(text: &str, time: impl Fn(&str) -> Option<f64>) -> Result<Self, String> {
+impl FromStr for Choice {
+    type Err = String;
+
+    /// Reads `auto`, `whole`, `busy`, or `FROM..TO` where each side is empty, a time such as `10s`, or the text of a mark.
+    fn from_str(text: &str) -> Result<Self, String> {
         let bound = |side: &str| match side.trim() {
             "" => Bound::Open,
-            side => time(side).map_or_else(|| Bound::Mark(side.to_owned()), Bound::At),
+            side => seconds(side).map_or_else(|| Bound::Mark(side.to_owned()), Bound::At),
         };
         match text {
             "auto" => Ok(Choice::Auto),
@@ -65,6 +65,15 @@ impl Choice {
             },
         }
     }
+}
+
+/// A time in seconds. A length of time is never 0, and a bound may be: without its number the rest must be a unit.
+fn seconds(side: &str) -> Option<f64> {
+    let zero = || {
+        let unit = side.trim_start_matches(['0', '.']);
+        (unit.len() < side.len() && duration(&format!("1{unit}")).is_ok()).then_some(0.0)
+    };
+    duration(side).ok().map(|d| d.as_secs_f64()).or_else(zero)
 }
 
 /// CPUs in use over time.
@@ -152,11 +161,16 @@ mod tests {
 
     #[test]
     fn choices_are_read() {
-        let time = |t: &str| t.strip_suffix('s')?.parse().ok();
-        let parse = |text| Choice::parse(text, time);
+        let parse = |text: &str| text.parse();
         assert_eq!(parse("auto"), Ok(Choice::Auto));
         assert_eq!(parse("10s..50s"), Ok(Choice::Between(Bound::At(10.0), Bound::At(50.0))));
         assert_eq!(parse("warm-up over.."), Ok(Choice::Between(Bound::Mark("warm-up over".into()), Bound::Open)));
         assert!(parse("10s").is_err());
+        for from in ["0", "0s", "0ms", "0.0s"] {
+            let expected = Choice::Between(Bound::At(0.0), Bound::At(2.5));
+            assert_eq!(parse(&format!("{from}..2.5s")), Ok(expected), "{from}");
+        }
+        let mark = |text: &str| Choice::Between(Bound::Mark(text.into()), Bound::Open);
+        assert_eq!((parse("0 done.."), parse("load..")), (Ok(mark("0 done")), Ok(mark("load"))));
     }
 }

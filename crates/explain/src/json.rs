@@ -1,5 +1,6 @@
 //! The JSON of an explanation: a stable contract, documented in docs/explain-json.md.
 
+use crate::cause::Cause;
 use crate::{Explanation, Outcome};
 use serde_json::{Value, json};
 
@@ -83,6 +84,18 @@ impl Explanation {
             "facts": self.facts.iter().map(|f| json!({"fact": f.full_name(), "values": f.values, "why": f.why})).collect::<Vec<_>>(),
             "machines": self.machines.to_json(),
             "cautions": self.cautions.iter().map(|c| json!({"what": c.kind.as_str(), "text": c.text})).collect::<Vec<_>>(),
+        })
+    }
+}
+
+impl Cause {
+    /// The cause as JSON.
+    pub fn to_json(&self) -> Value {
+        json!({
+            "cause": self.id, "title": self.title, "layer": self.layer, "needs": self.needs, "against": self.against,
+            "yields": self.yields, "before": self.before, "last": self.last, "says": self.says, "evidence": self.evidence, "check": self.check, "advice": self.advice,
+            "experiment": self.experiment.iter().map(ToString::to_string).collect::<Vec<_>>(), "references": self.see,
+            "when": self.when, "claims": self.claims, "tells": self.tells, "query": self.query(),
         })
     }
 }

@@ -1,4 +1,4 @@
-//! Why a run is slower than another: the budget of lost time and the causes that explain it. Knows nothing of how it is shown.
+//! Why a run is slower than another: the budget of lost time and the causes that explain it. As JSON and as Markdown; knows nothing else of how it is shown.
 
 mod allocate;
 mod answer;
@@ -7,6 +7,7 @@ pub mod cause;
 mod explanation;
 mod json;
 pub mod machine;
+mod markdown;
 pub mod tail;
 mod verdict;
 

@@ -13,6 +13,8 @@ mod measure;
 mod pattern;
 mod rows;
 mod table;
+mod text;
+mod time;
 mod unit;
 mod work;
 
@@ -27,5 +29,7 @@ pub use measure::{Bucket, Locks, Measure, Other, State, StateKind};
 pub use pattern::matches;
 pub use rows::{NULL, Out, Rows, Symbols, real, real_of};
 pub use table::{Column, Compare, Den, Derived, Fold, Kind, Polarity, Shape, Table, Type};
+pub use text::clean;
+pub use time::{duration, utc};
 pub use unit::Unit;
 pub use work::WorkChoice;

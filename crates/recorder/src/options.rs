@@ -5,35 +5,12 @@ use crate::then::{Then, then};
 use clap::Args;
 use host::{Host, Placement};
 use model::WorkChoice;
+pub use model::duration;
 use sources::ReadFrom;
 use sources::scope::{Place, Target};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
-
-/// Reads a length of time such as `10ms`, `1s`, `2.5s`, `10m` or `1h`. A bare number is seconds.
-///
-/// # Errors
-/// In words, for anything else.
-pub fn duration(text: &str) -> Result<Duration, String> {
-    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    let factor = match unit.trim() {
-        "ms" => 1e-3,
-        "" | "s" => 1.0,
-        "m" | "min" => 60.0,
-        "h" => 3600.0,
-        "d" => 86_400.0,
-        _ => return Err("expected a number with ms, s, m, h or d, such as 500ms or 10m".into()),
-    };
-    let number: f64 =
-        number.parse().map_err(|_| "expected a number with ms, s, m, h or d, such as 500ms or 10m".to_owned())?;
-    let seconds = number * factor;
-    if !(0.001..=3.2e9).contains(&seconds) {
-        return Err("expected a time between 1ms and 100 years".into());
-    }
-    Ok(Duration::from_secs_f64(seconds))
-}
 
 /// A mistake in the words of the command line that only shows when they are acted on: exit code 2.
 #[derive(Debug)]
@@ -527,14 +504,7 @@ mod tests {
     }
 
     #[test]
-    fn durations() {
-        assert_eq!(duration("10ms").unwrap(), Duration::from_millis(10));
-        assert_eq!(duration("2.5s").unwrap(), Duration::from_millis(2500));
-        assert_eq!(duration("10m").unwrap(), Duration::from_secs(600));
-        assert_eq!(duration("3").unwrap(), Duration::from_secs(3));
-        for bad in ["", "s", "1y", "-1s", "1e9d", "0s", "nan"] {
-            assert!(duration(bad).is_err(), "{bad}");
-        }
+    fn intervals() {
         assert!(interval("1ms").is_err());
         assert_eq!(every("slab=5s").unwrap().0, "slab");
         assert!(every("slab").is_err() && label("=x").is_err());

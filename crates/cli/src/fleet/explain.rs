@@ -176,7 +176,7 @@ fn print(group: &FleetGroup, explanation: &Explanation, sides: &Sides, markdown:
         sides.each_ref().map(|side| side.iter().map(|at| clean(group.name(*at))).collect::<Vec<_>>().join(", "));
     println!("\nThe slow band ({slow}) against the fast one ({fast}):\n");
     if markdown {
-        print!("{}", crate::explain::markdown(explanation));
+        print!("{}", explanation.to_markdown());
     } else {
         crate::explain::print(explanation);
     }

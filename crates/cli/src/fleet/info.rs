@@ -1,12 +1,12 @@
 //! `twinscope fleet info`: what a folder of summaries holds.
 
 use super::add::recordings;
-use crate::info::utc;
 use crate::text::{self, clean};
 use ::fleet::folder::{DATASETS, RECORDING};
 use ::fleet::{Damage, Folder};
 use anyhow::Result;
 use clap::Args;
+use model::utc;
 use query::human;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,6 +1,6 @@
 //! What separates bands, and since when they are there, as text.
 
-use crate::info::utc;
+use model::utc;
 use crate::text::{self, clean};
 use ::fleet::result::{FleetBanding, FleetDifference, FleetGroup, FleetSeparated, more};
 use query::human;

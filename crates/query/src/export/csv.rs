@@ -13,7 +13,7 @@ use store::Frame;
 /// Where a file exists already or cannot be written; files written before stay.
 pub fn csv(runs: &[Run], dir: &Path, options: &Options) -> Result<Exported, Error> {
     let mut exported = Exported::default();
-    for table in tables(runs, options)? {
+    for table in tables(runs.iter(), options)? {
         // Runs of several versions may know several columns: all of them, in order of first sight.
         let declared: Vec<_> = runs.iter().filter_map(|r| r.recording.table(table)).collect();
         let mut header: Vec<String> = Vec::new();

@@ -1,4 +1,4 @@
-//! Recordings as files for other tools: Parquet for data frames and lakes, CSV for everything else.
+//! Recordings as files for other tools: Parquet for data frames and lakes, OpenMetrics for databases of time series, CSV for everything else.
 //!
 //! Parquet is laid out as `TABLE/run=NAME/host=NAME/part-0.parquet`: each folder `TABLE` is a dataset of its own, partitioned as Hive does it, which
 //! pandas, DuckDB, Spark and Trino read as it is; another run adds a folder. CSV is one file a table, all runs in it.
@@ -8,6 +8,7 @@
 //! units stand in the metadata of the Parquet file (key `twinscope`) and in `.schema`.
 
 mod csv;
+pub mod openmetrics;
 mod parquet;
 
 pub use csv::csv;
@@ -149,9 +150,9 @@ fn batches<E>(frame: &Frame, form: Form, mut put: impl FnMut(&Batch) -> Result<(
 }
 
 /// The names of the tables to export, each once, in the order of the recordings.
-fn tables(runs: &[Run], options: &Options) -> Result<Vec<&'static str>, Error> {
+fn tables<'a>(runs: impl Iterator<Item = &'a Run>, options: &Options) -> Result<Vec<&'static str>, Error> {
     let mut names: Vec<&'static str> = Vec::new();
-    for (_, table) in runs.iter().flat_map(|r| r.recording.tables()) {
+    for (_, table) in runs.flat_map(|run| run.recording.tables()) {
         if !names.contains(&table.name) {
             names.push(table.name);
         }

@@ -22,7 +22,7 @@ use store::Frame;
 /// Where a file exists already or cannot be written; files written before stay.
 pub fn parquet(runs: &[Run], dir: &Path, options: &Options) -> Result<Exported, Error> {
     let mut exported = Exported::default();
-    for table in tables(runs, options)? {
+    for table in tables(runs.iter(), options)? {
         for run in runs {
             let frame = match load(run, table, options) {
                 Ok(Some(frame)) => frame,

@@ -167,7 +167,8 @@ impl Dictionary {
         dictionary
     }
 
-    fn frame(&self, stack: u32, unknown: u32) -> (u32, u32) {
+    /// The stack of the caller, and the index of the innermost frame.
+    pub(super) fn frame(&self, stack: u32, unknown: u32) -> (u32, u32) {
         match self.stacks.get(stack as usize) {
             Some(&(parent, frame)) => {
                 let frame = self.frames.get(frame as usize).copied().filter(|f| *f != NONE).unwrap_or(unknown);
@@ -254,17 +255,17 @@ struct Group {
 const NO_GROUP: Group = Group { level: NULL, process: NULL, thread: NULL, what: [NULL; FURTHER], waker: NULL };
 
 /// Which texts pass a filter, found out once for each.
-struct Passes<'a> {
+pub(super) struct Passes<'a> {
     wanted: Option<&'a str>,
     known: Map<i64, bool>,
 }
 
 impl<'a> Passes<'a> {
-    fn new(wanted: Option<&'a str>) -> Self {
+    pub(super) fn new(wanted: Option<&'a str>) -> Self {
         Passes { wanted, known: Map::default() }
     }
 
-    fn text(&mut self, cell: i64, symbols: &Symbols, number: i64) -> bool {
+    pub(super) fn text(&mut self, cell: i64, symbols: &Symbols, number: i64) -> bool {
         let Some(wanted) = self.wanted else { return true };
         if number != NULL && wanted.parse() == Ok(number) {
             return true;

@@ -1,6 +1,7 @@
 //! Profiles: the samples, waits, locks, page faults and inter-processor interrupts of recordings as call trees. [`load()`] merges the rows of a window
 //! of each run into one [`Tree`] with a weight for each run, so that a difference of two runs is two columns of one tree.
 
+mod firefox;
 mod folded;
 mod load;
 mod map;
@@ -11,6 +12,7 @@ mod stretches;
 mod tree;
 mod word;
 
+pub use firefox::{Written, firefox};
 pub use folded::folded;
 pub(crate) use load::unresolved;
 pub use load::{Filter, Levels, Part, Request, load};

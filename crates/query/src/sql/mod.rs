@@ -243,6 +243,15 @@ pub fn connection() -> rusqlite::Result<Connection> {
     Ok(db)
 }
 
+/// Bounds the memory that SQLite holds, for all statements of this process: one that needs more fails. For programs that run statements of others.
+///
+/// # Errors
+/// Where SQLite refuses.
+pub fn limit_memory(bytes: u64) -> Result<(), Error> {
+    let db = Connection::open_in_memory().map_err(setting_up)?;
+    db.execute_batch(&format!("pragma hard_heap_limit = {bytes};")).map_err(setting_up)
+}
+
 /// From now on statements can read, and nothing else: no file, no change, no setting.
 ///
 /// # Errors

@@ -2,6 +2,7 @@
 
 use super::spec::Spec;
 use super::{FUNCTIONS, Session, catalogue, views};
+use model::clean;
 use std::fmt;
 
 /// Where a table comes from.
@@ -45,8 +46,6 @@ pub struct TableDoc {
 
 impl fmt::Display for TableDoc {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Names come from recordings: control characters must not reach a terminal.
-        let clean = |text: &str| text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect::<String>();
         writeln!(f, "{}: {}", clean(&self.name), clean(&self.help))?;
         let width = self.columns.iter().map(|c| c.name.chars().count()).max().unwrap_or(0);
         let units = self.columns.iter().map(|c| c.unit.chars().count()).max().unwrap_or(0);

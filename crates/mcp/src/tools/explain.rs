@@ -1,0 +1,71 @@
+//! `explain`: why a run is slower than a baseline, or what limits it; the Markdown that people get.
+
+use super::{Context, Tool, schema_of};
+use crate::answer::{Answer, Page};
+use crate::args::{Failure, read, window};
+use explain::Explain;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+pub(crate) const TOOL: Tool = Tool {
+    name: "explain",
+    title: "Explain",
+    description: "Why a run is slower than a baseline, cause first: each finding with the part of the lost time that it explains, its \
+95 % interval, evidence and what to try; then what stayed unexplained, cautions, and what could not be evaluated. Without `against`: what \
+limits a single run. This is the first question to ask.",
+    only_reads: true,
+    schema: schema_of::<Args>,
+    call,
+};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Args {
+    /// The slow recording, or several repeats of it
+    slow: Vec<String>,
+    /// The baseline, or several repeats of it
+    #[serde(default)]
+    against: Vec<String>,
+    /// auto, whole, busy, or FROM..TO with times (10s..50s) or marks; empty: auto, the lifetime of the command or else the busy stretch
+    #[serde(default)]
+    window: String,
+    /// What counts as work: auto, port:NUMBER, client, none; empty: auto
+    #[serde(default)]
+    work: String,
+    /// Smallest slowdown to explain, in per cent; 0: as the number of repeats allows
+    #[serde(default)]
+    least: f64,
+    /// Leave out so many lines at the beginning
+    #[serde(default)]
+    offset: u32,
+    /// Show so many lines at most (0: all that fit)
+    #[serde(default)]
+    limit: u32,
+}
+
+fn call(context: &Context, arguments: Map<String, Value>) -> Result<Answer, Failure> {
+    let args: Args = read(arguments)?;
+    if args.slow.is_empty() {
+        return Err("slow: no recording was named; the tool recordings lists them".into());
+    }
+    let all: Vec<String> = args.slow.iter().chain(&args.against).cloned().collect();
+    let runs = context.place.open(&all, &args.work)?;
+    let least = (args.least.is_finite() && args.least > 0.0).then_some(args.least / 100.0);
+    let settings = Explain { window: window(&args.window)?, least, ..Explain::default() };
+    let explanation = explain::explain(runs, args.slow.len(), &settings).map_err(|error| error.to_string())?;
+    let findings = explanation.findings.iter().map(|f| {
+        json!({"cause": f.cause, "subject": f.subject, "share": f.share.value, "low": f.share.low, "high": f.share.high})
+    });
+    let outcome = explanation.to_json();
+    let page = Page::new(args.offset, args.limit, usize::MAX, usize::MAX);
+    let mut answer = Answer::text("markdown", page, &explanation.to_markdown())
+        .field("outcome", outcome["outcome"].clone())
+        .field("findings", findings.take(20).collect::<Vec<Value>>())
+        .field("facts_that_differ", explanation.facts.len())
+        .field("damage", explanation.damage.clone());
+    for damage in &explanation.damage {
+        answer = answer.line(format!("damaged: {damage}"));
+    }
+    Ok(answer)
+}
