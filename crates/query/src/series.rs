@@ -14,10 +14,8 @@
 //! - A counter that went down was reset: the interval is not measured, and the reset is counted.
 //! - A group is folded over those of its entities that were measured; it is not measured when none was.
 
-use crate::metric::Divisor;
-use crate::metric::Term;
 use crate::{Error, Metric};
-use model::{Fold, NULL, Type, Window};
+use model::{Divisor, Fold, NULL, Term, Type, Window};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -476,29 +474,16 @@ impl<'f> Reader<'f> {
             let into = if numerator { &mut self.num } else { &mut self.den };
             if self.level {
                 for (sum, &cell) in into.iter_mut().zip(&self.cells) {
-                    *sum += level(term, cell);
+                    *sum += term.level(cell);
                 }
                 continue;
             }
             for (i, (sum, pair)) in into.iter_mut().zip(self.cells.windows(2)).enumerate() {
                 let &[before, after] = pair else { continue };
-                if !term.cumulative {
-                    *sum += level(term, after);
-                } else if before == NULL || after == NULL {
-                    *sum = f64::NAN;
-                } else if term.real {
-                    let grown = f64::from_bits(after as u64) - f64::from_bits(before as u64);
-                    *sum += if grown < 0.0 { f64::NAN } else { grown * term.weight };
-                    if grown < 0.0 {
-                        down.push(i);
-                    }
-                } else if after < before {
-                    *sum = f64::NAN;
+                if term.is_reset(before, after) {
                     down.push(i);
-                } else {
-                    // Counters may be any i64: their difference may need all 64 bits.
-                    *sum += after.wrapping_sub(before) as u64 as f64 * term.weight;
                 }
+                *sum += term.between(before, after);
             }
         }
         down.sort_unstable();
@@ -526,14 +511,6 @@ impl<'f> Reader<'f> {
                 Fold::Max => (*num, *den) = (if first { n } else { num.max(n) }, length),
             }
         }
-    }
-}
-
-fn level(term: &Term, cell: i64) -> f64 {
-    match cell {
-        NULL => f64::NAN,
-        _ if term.real => f64::from_bits(cell as u64) * term.weight,
-        _ => cell as f64 * term.weight,
     }
 }
 

@@ -3,9 +3,9 @@
 
 use super::cache::{Key, Loaded, Shared};
 use super::spec::{Role, Spec};
-use crate::metric::{Divisor, Metric, metric};
+use crate::metric::{Metric, metric};
 use crate::series::{Life, Reader, born, carried};
-use model::{NULL, Type};
+use model::{Divisor, NULL, Type};
 use rusqlite::ffi;
 use rusqlite::types::{Null, ValueRef};
 use rusqlite::vtab::{
@@ -494,7 +494,7 @@ impl Scan {
                     None => Cells::None,
                 },
                 Role::Metric(_) => match self.metrics.get(i).and_then(Option::as_ref) {
-                    Some(metric) => self.values(metric, &vec![entity; metric.terms()], ticks.clone())?,
+                    Some(metric) => self.values(metric, &vec![entity; metric.terms().count()], ticks.clone())?,
                     None => Cells::None,
                 },
                 Role::Field => Cells::Label(loaded.label(spec.rate, item, labels.saturating_sub(1))),
