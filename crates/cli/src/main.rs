@@ -82,6 +82,14 @@ The command can add marks to the recording itself:  echo \"warm-up over\" > \"$T
   twinscope snapshot -o incident.twin")]
     Snapshot(recorder::Snapshot),
 
+    /// Show what triggers of a flight recorder can ask for, or when they would have fired in a recording
+    #[command(after_help = "Examples:
+  twinscope triggers                                        the metrics, their labels and units
+  twinscope triggers --test day.twin --trigger 'busy: cpu.busy > 1.5 for 10s'
+
+A flight recorder takes them with record --keep 10m --trigger '…' (docs/flight-recorder.md).")]
+    Triggers(recorder::Triggers),
+
     /// Show what differs between recordings, most significant and largest first
     #[command(after_help = "Examples:
   twinscope compare fast.twin slow.twin
@@ -320,6 +328,7 @@ fn run(command: Command) -> anyhow::Result<u8> {
             println!("{}", recorder::snapshot(&options)?.display());
             Ok(0)
         }
+        Command::Triggers(options) => recorder::replay(&options).map(|()| 0),
         Command::Compare(options) => compare::compare(&options),
         Command::Explain(options) => explain::explain(&options),
         Command::Causes(options) => explain::causes(&options),

@@ -8,26 +8,30 @@ mod keeper;
 mod list;
 pub mod live;
 mod moment;
+mod notify;
 mod options;
 mod own;
 mod plan;
 mod program;
 mod progress;
+mod rotate;
 mod run;
 mod schedule;
 mod send;
 mod signals;
 mod then;
+mod trigger;
 mod work;
 
 pub use control::{mark, snapshot};
 pub use list::list;
 pub use moment::{moment, unix_now};
-pub use options::{Mark, Record, Snapshot, SourcesArgs, Usage, Whose, duration};
+pub use options::{Mark, Record, Snapshot, SourcesArgs, Triggers, Usage, Whose, duration};
 pub use program::begin_program;
 pub use run::{Before, record};
 pub use send::{Drop, HEADER, Hold, STILL_RECORDING, Send, Stop, clock, drop_recording, hold, send, stop};
 pub use then::{Then, then};
+pub use trigger::{Trigger, replay};
 
 /// The version that recordings carry.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

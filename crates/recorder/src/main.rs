@@ -19,6 +19,8 @@ enum Command {
     Mark(recorder::Mark),
     /// Save what a running recorder holds to a file; it goes on recording
     Snapshot(recorder::Snapshot),
+    /// Show what triggers can ask for, or when they would have fired in a recording
+    Triggers(recorder::Triggers),
     /// Show what can be read here, what can't, and why
     Sources(recorder::SourcesArgs),
     /// Write a finished recording to standard output
@@ -45,6 +47,7 @@ fn main() -> ExitCode {
             println!("{}", path.display());
             0
         }),
+        Command::Triggers(options) => recorder::replay(&options).map(|()| 0),
         Command::Sources(options) => recorder::list(&options),
         Command::Send(options) => recorder::send(&options),
         Command::Stop(options) => recorder::stop(&options).map(|()| 0),

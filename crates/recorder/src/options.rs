@@ -2,6 +2,7 @@
 
 use crate::moment::moment;
 use crate::then::{Then, then};
+use crate::trigger::Trigger;
 use clap::Args;
 use host::{Host, Placement};
 use model::WorkChoice;
@@ -30,6 +31,23 @@ fn interval(text: &str) -> Result<Duration, String> {
         return Err("expected an interval between 10ms and 1h".into());
     }
     Ok(found)
+}
+
+/// Reads a size such as `500MiB`, `1GiB` or a number of bytes.
+fn bytes(text: &str) -> Result<u64, String> {
+    const WANTED: &str = "expected a size such as 500MiB or 1GiB";
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let factor = match unit.trim() {
+        "" | "B" => 1.0,
+        "KiB" => 1024.0,
+        "MiB" => 1_048_576.0,
+        "GiB" => 1_073_741_824.0,
+        "TiB" => 1_099_511_627_776.0,
+        _ => return Err(WANTED.into()),
+    };
+    let number: f64 = number.parse().map_err(|_| WANTED)?;
+    Ok((number * factor) as u64)
 }
 
 fn every(text: &str) -> Result<(String, Duration), String> {
@@ -122,6 +140,34 @@ pub struct Record {
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub keep: Option<Duration>,
 
+    /// Save a snapshot NAME-TIME-TRIGGER.twin when this holds: 'NAME: METRIC{label=value} > NUMBER for TIME', also with <
+    /// and `and`; metrics as `compare` names them, and work.rate; or 'NAME: pressure cpu some 150ms in 1s', which the kernel
+    /// watches. A label's value may be *: any one. May be given several times; `triggers` lists the metrics and tests them
+    #[arg(long, value_name = "TRIGGER", requires = "keep")]
+    pub trigger: Vec<Trigger>,
+
+    /// How long after a trigger fired its snapshot is saved
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "30s", requires = "trigger")]
+    pub after: Duration,
+
+    /// A trigger does not fire again before this time is over; nor before it once did not hold
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10m", requires = "trigger")]
+    pub cooldown: Duration,
+
+    /// Keep at most so many snapshots of triggers: the oldest are removed
+    #[arg(long, value_name = "NUMBER", default_value = "20", requires = "trigger",
+          value_parser = clap::value_parser!(u64).range(1..))]
+    pub most: u64,
+
+    /// Keep at most so much in snapshots of triggers, the latest in any case
+    #[arg(long, value_name = "SIZE", value_parser = bytes, default_value = "1GiB", requires = "trigger")]
+    pub most_size: u64,
+
+    /// When a trigger fires, record threads, waits, locks and stacks of everything for so long, beside the flight recorder,
+    /// into NAME-TIME-TRIGGER-close-look.twin
+    #[arg(long, value_name = "TIME", value_parser = duration, requires = "trigger")]
+    pub close_look: Option<Duration>,
+
     /// Begin at this time: 14:05:30 (local time), +30s, 2026-11-26T14:05:30Z, or @ and seconds since 1970. A time that is
     /// past is now
     #[arg(long, value_name = "TIME", value_parser = moment)]
@@ -139,6 +185,12 @@ pub struct Record {
     /// Replace the recording if it exists
     #[arg(short, long)]
     pub force: bool,
+
+    /// If the recording exists, keep it as NAME-TIME.twin, at most so many such files, and finish it where a crash or a power
+    /// cut has left it open
+    #[arg(long, value_name = "NUMBER", conflicts_with = "force", requires = "output",
+          value_parser = clap::value_parser!(u64).range(1..))]
+    pub rotate: Option<u64>,
 
     /// Which threads are traced.
     #[command(flatten)]
@@ -317,6 +369,22 @@ impl Record {
     pub(crate) fn target(&self, host: &Host) -> Result<Target, Usage> {
         self.whose.target(host, if self.command.is_empty() { Target::Nobody } else { Target::Children })
     }
+}
+
+/// Say what triggers can ask for, or when they would have fired.
+#[derive(Args, Clone, Debug)]
+pub struct Triggers {
+    /// Say when the triggers would have fired in this recording
+    #[arg(long, value_name = "NAME.twin")]
+    pub test: Option<PathBuf>,
+
+    /// A trigger, as for `record`; may be given several times
+    #[arg(long, value_name = "TRIGGER")]
+    pub trigger: Vec<Trigger>,
+
+    /// A trigger does not fire again before this time is over
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10m")]
+    pub cooldown: Duration,
 }
 
 /// Which threads are traced.

@@ -1,4 +1,28 @@
-//! What the programs do first: standard output that is closed or full is no error in them.
+//! What the programs do first: standard output that is closed or full is no error in them. And how they start others beside a recording.
+
+use crate::signals;
+use std::ffi::OsString;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+
+/// Starts a program beside a recording: without a shell, in a process group of its own, with nothing to read, and what it writes goes to standard
+/// error.
+///
+/// # Errors
+/// Where it cannot be started.
+pub(crate) fn spawn(words: &[OsString]) -> std::io::Result<Child> {
+    let (program, arguments) = words.split_first().ok_or(std::io::ErrorKind::NotFound)?;
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::null()).stdout(std::io::stderr()).process_group(0);
+    // SAFETY: what is done between fork and exec is async-signal-safe.
+    unsafe {
+        command.pre_exec(|| {
+            signals::unblock();
+            Ok(())
+        });
+    }
+    command.spawn()
+}
 
 /// To be called before any thread is started. A reader of standard output that has seen enough (`| head`) ends the program quietly, as it
 /// does others. `println!` panics where standard output cannot be written, such as on a full disk: that is a failure of the

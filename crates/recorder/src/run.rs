@@ -1,6 +1,7 @@
 //! A recording from its start to its end: opens the sources, starts the command, and loops over ticks and signals. What is read at a tick is in
 //! `read`.
 
+mod fire;
 mod read;
 
 use crate::away;
@@ -8,16 +9,19 @@ use crate::command::{self, Workload};
 use crate::control::{Control, Request};
 use crate::keeper::{Keeper, Message};
 use crate::moment::unix_now;
+use crate::notify::Notify;
 use crate::options::Record;
 use crate::own;
 use crate::plan::{Ticks, chosen, manifest, output, ticks};
 use crate::program::say;
 use crate::progress::{self, Progress};
+use crate::rotate::rotate;
 use crate::schedule::Schedule;
 use crate::signals::{self, Wake};
 use crate::then::Runs;
 use crate::work::{Counter, Course, Follow};
 use anyhow::Result;
+use fire::Firing;
 use host::Host;
 use model::{Coverage, Exit, Figure, Manifest, Mark, Status, Symbols, Table, Unavailable, Work};
 use read::Active;
@@ -70,6 +74,8 @@ struct Recorder<'a> {
     denied: usize,
     /// How much that was asked for by name is missing.
     missing_by_name: usize,
+    firing: Firing,
+    then: Runs,
 }
 
 /// What is measured before a recording begins, once it is sure that it will: figures of the machine, and what disturbed them.
@@ -96,6 +102,10 @@ pub fn record(options: &Record, before: Option<Before<'_>>) -> Result<u8> {
     let counters = options.groups()?;
     let away = if options.detach { Some(away::leave()?) } else { None };
     signals::block();
+    let firing = Firing::begin(options, &host, &path)?;
+    if let Some(most) = options.rotate {
+        rotate(&path, most as usize)?;
+    }
     let seal = options.keep.map_or(SEAL, |keep| (keep / 10).clamp(Duration::from_secs(10), SEAL));
     let mut writer = Writer::create(&path, options.force, seal.as_nanos() as i64)?;
     if let Some(away) = away {
@@ -159,6 +169,12 @@ pub fn record(options: &Record, before: Option<Before<'_>>) -> Result<u8> {
         }
     }
     host::settle();
+    let read: Vec<&str> = active.iter().map(Active::name).collect();
+    if let Err(why) = firing.check(&read) {
+        drop(writer);
+        let _ = std::fs::remove_file(&path);
+        return Err(why.into());
+    }
     let missing_by_name = say_missing(options, &coverage);
     for source in sources::ALL {
         if options.leaves_out(source.name) {
@@ -195,6 +211,8 @@ pub fn record(options: &Record, before: Option<Before<'_>>) -> Result<u8> {
         unavailable,
         denied,
         missing_by_name,
+        firing,
+        then: then.clone(),
         host,
     };
     let flights = options
@@ -353,6 +371,8 @@ impl Recorder<'_> {
         keeper.send(Message::Manifest(Box::new(manifest.clone())));
         // From where all is set up: beside programs that keep all CPUs busy, eBPF programs take seconds to load.
         let end = self.options.duration.map(|d| self.now() + d.as_nanos() as u64);
+        let mut notify = Notify::of_environment();
+        notify.tell("READY=1");
         let (mut looked_twice, mut told, mut stops, mut drawn) = (false, false, 0, 0);
         let ended = loop {
             if workload.as_mut().is_some_and(Workload::poll) {
@@ -372,17 +392,17 @@ impl Recorder<'_> {
                 let why = keeper.state.why().unwrap_or_default();
                 progress.clear_for(|| say!("twinscope: {why}; the command goes on, unrecorded"));
             }
-            let deadline = self.schedule.deadline().min(end.unwrap_or(u64::MAX));
+            let deadline = self
+                .schedule
+                .deadline()
+                .min(end.unwrap_or(u64::MAX))
+                .min(self.firing.deadline())
+                .min(notify.deadline());
             match signals::wait(deadline.saturating_sub(self.now())) {
-                Wake::Child | Wake::Time => {}
+                Wake::Child | Wake::Time | Wake::Pressure => {}
                 Wake::Snapshot => {
                     let to = snapshots.try_recv().unwrap_or_else(|_| snapshot_name(path));
-                    let now = Manifest {
-                        duration: Some(self.now() as i64),
-                        ended: Some("snapshot".into()),
-                        ..manifest.clone()
-                    };
-                    keeper.send(Message::Snapshot(to, Box::new(now)));
+                    keeper.send(Message::Snapshot(to, Box::new(self.snapshot(manifest))));
                 }
                 Wake::Stop(signal) => match &workload {
                     None => break "interrupted".to_owned(),
@@ -406,8 +426,11 @@ impl Recorder<'_> {
                 looked_twice |= again;
                 if !failed {
                     self.read(tick, again, keeper);
+                    self.say_silent();
                 }
             }
+            self.fire(keeper, manifest);
+            notify.alive(self.now());
             if progress.is_shown() && !failed && now / 1_000_000_000 > drawn {
                 drawn = now / 1_000_000_000;
                 let rows = keeper.state.rows.load(Ordering::Relaxed);
@@ -415,6 +438,7 @@ impl Recorder<'_> {
                 progress.draw(&format!("recording {drawn} s · {rows} rows · {size}{}", self.left_out()));
             }
         };
+        notify.tell("STOPPING=1");
         if let Some(mut running) = workload {
             if !running.poll() {
                 stop(&mut running);
@@ -433,11 +457,17 @@ impl Recorder<'_> {
         std::thread::sleep(SHORTEST.saturating_sub(Duration::from_nanos(since)));
         self.stacks.finish();
         self.read(u64::MAX, false, keeper);
+        self.finish_firing(keeper, manifest);
         if let Some(total) = self.counter.as_ref().and_then(|c| c.total()) {
             let progress = std::mem::take(&mut self.course).points();
             manifest.work = Some(Work { unit: self.options.unit.clone(), total, progress, how: String::new() });
         }
         Ok(ended)
+    }
+
+    /// What a snapshot says of itself.
+    fn snapshot(&self, manifest: &Manifest) -> Manifest {
+        Manifest { duration: Some(self.now() as i64), ended: Some("snapshot".into()), ..manifest.clone() }
     }
 
     fn left_out(&self) -> String {

@@ -11,6 +11,8 @@ pub(crate) enum Wake {
     Stop(i32),
     /// SIGUSR1: save a snapshot.
     Snapshot,
+    /// SIGUSR2: the kernel says that a trigger holds.
+    Pressure,
     /// SIGCHLD.
     Child,
 }
@@ -21,7 +23,7 @@ fn set() -> libc::sigset_t {
     unsafe {
         libc::sigemptyset(set.as_mut_ptr());
         let mut set = set.assume_init();
-        for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGUSR1, libc::SIGCHLD] {
+        for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGUSR1, libc::SIGUSR2, libc::SIGCHLD] {
             libc::sigaddset(&mut set, signal);
         }
         set
@@ -54,6 +56,7 @@ pub(crate) fn wait(nanoseconds: u64) -> Wake {
     match unsafe { libc::sigtimedwait(&set(), std::ptr::null_mut(), &timeout) } {
         libc::SIGCHLD => Wake::Child,
         libc::SIGUSR1 => Wake::Snapshot,
+        libc::SIGUSR2 => Wake::Pressure,
         signal @ (libc::SIGINT | libc::SIGTERM | libc::SIGHUP) => Wake::Stop(signal),
         // Time-out, or a signal that is not ours.
         _ => Wake::Time,

@@ -1,11 +1,9 @@
 //! `record --then`: a command that is run, without a shell, when a recording or a snapshot is complete: the way to object stores.
 
-use crate::program::say;
-use crate::signals;
+use crate::program::{say, spawn};
 use std::ffi::OsString;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Child;
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -84,7 +82,7 @@ impl Then {
     fn run(&self, file: &Path, limit: Duration, again: &[Duration]) -> bool {
         let shown = || self.0.join(" ");
         for number in 0..=again.len() {
-            let why = match start(&self.words(file)) {
+            let why = match spawn(&self.words(file)) {
                 Ok(child) => match ended(child, limit) {
                     Ok(()) => return true,
                     Err(why) => why,
@@ -104,20 +102,6 @@ impl Then {
         }
         false
     }
-}
-
-fn start(words: &[OsString]) -> std::io::Result<Child> {
-    let (program, arguments) = words.split_first().ok_or(std::io::ErrorKind::NotFound)?;
-    let mut command = Command::new(program);
-    command.args(arguments).stdin(Stdio::null()).stdout(std::io::stderr()).process_group(0);
-    // SAFETY: what is done between fork and exec is async-signal-safe.
-    unsafe {
-        command.pre_exec(|| {
-            signals::unblock();
-            Ok(())
-        });
-    }
-    command.spawn()
 }
 
 /// Waits for a child; the error says how it failed.

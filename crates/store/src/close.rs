@@ -29,7 +29,7 @@ pub fn close(path: &Path) -> Result<(), Error> {
         Err(error) => return Err(of(error)),
     };
     if !alone {
-        return Err(corrupt("it is still being recorded, or another program has it open".into()));
+        return Err(Error::InUse { path: path.to_owned() });
     }
     let recording = Recording::open(path)?;
     if let Some(damage) = recording.damage().first() {

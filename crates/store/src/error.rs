@@ -48,6 +48,12 @@ pub enum Error {
         /// The newest format known here.
         known: i64,
     },
+    /// Someone has the recording open.
+    #[error("{}: it is still being recorded, or another program has it open", path.display())]
+    InUse {
+        /// The file.
+        path: PathBuf,
+    },
     /// The disk is full. What was committed before is safe.
     #[error("{}: disk full; what was recorded up to here is kept", path.display())]
     DiskFull {

@@ -9,6 +9,7 @@ mod doctor;
 mod explain;
 mod flame;
 mod fleet;
+mod flight;
 mod footprint;
 mod hostile;
 mod imports;

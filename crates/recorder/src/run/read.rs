@@ -66,6 +66,11 @@ impl Active {
         }
     }
 
+    /// The name of the source.
+    pub(super) fn name(&self) -> &'static str {
+        self.source.name
+    }
+
     /// Whether the last read can be left out. Counters need it: what they counted since the read before would be lost. Levels do not, and where
     /// they are costly they are not read again before half of their interval is over.
     fn may_end_early(&self, now: u64) -> bool {
@@ -132,6 +137,11 @@ impl Recorder<'_> {
             }
             // Microseconds are as exact as a read is, and take half the room.
             let t = t - t % 1000;
+            if !self.firing.triggers.is_empty() {
+                for (table, rows) in active.source.tables.iter().copied().zip(&rows) {
+                    self.firing.triggers.rows(table, t, rows, &self.symbols);
+                }
+            }
             now.reads.extend(
                 active.tables.iter().zip(rows).filter(|(_, rows)| !rows.is_empty()).map(|(&id, rows)| (id, t, rows)),
             );
@@ -179,6 +189,9 @@ impl Recorder<'_> {
         let [recorder, by_source, work] = self.own;
         // The workload reports at a pace of its own: only its reports are reads.
         let total = self.counter.as_ref().and_then(|c| c.total());
+        if let Some(total) = total {
+            self.firing.triggers.work(t, total);
+        }
         if let Some(total) = total.filter(|t| last || self.course.total() != Some(*t)) {
             // Whole units are what people count; the fraction stays in the manifest.
             now.reads.push((work, t, Rows { width: 1, cells: vec![total as i64] }));
