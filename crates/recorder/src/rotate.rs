@@ -14,12 +14,10 @@ use store::Recording;
 /// Where it cannot be moved, or its recorder still runs.
 pub(crate) fn rotate(path: &Path, most: usize) -> Result<()> {
     let Ok(metadata) = path.metadata() else { return Ok(()) };
+    // Not open any more when it is closed: that wants to be alone with it.
+    let unfinished = Recording::open(path).map(|recording| recording.is_unfinished());
+    let closed = unfinished.and_then(|unfinished| if unfinished { store::close(path) } else { Ok(()) });
     // What is damaged, or is no recording, is kept as it is.
-    let closed = match Recording::open(path) {
-        Ok(recording) if !recording.is_unfinished() => Ok(()),
-        Ok(_) => store::close(path),
-        Err(why) => Err(why),
-    };
     match closed {
         Err(why @ store::Error::InUse { .. }) => return Err(anyhow::Error::new(why).context("--rotate")),
         Err(why) => say!("twinscope: --rotate: {why}; it is kept as it is"),

@@ -23,7 +23,6 @@ fn a_trigger_marks_looks_close_and_saves() {
     std::fs::create_dir(folder.path("done")).unwrap();
     let mut running = folder.record("flight.twin", &options);
     running.until("the snapshot is saved", || !saved(&folder, "-there.twin").is_empty());
-    running.until("the close look has ended", || !saved(&folder, "-close-look.twin").is_empty());
     running.until("--then has run for both", || std::fs::read_dir(folder.path("done")).unwrap().count() == 2);
     running.signal(libc::SIGINT);
     running.wait().says("trigger there: meminfo.MemTotal");
@@ -56,7 +55,7 @@ fn what_would_have_fired_is_told_of_a_recording() {
             "--trigger=never: cpu.busy > 1M",
         ],
     );
-    assert!(done.stdout.contains("there: would have fired once\n  at 1."), "{done}");
+    assert!(done.stdout.contains("there: would have fired once\n  at "), "{done}");
     assert!(done.stdout.contains("never: would not have fired"), "{done}");
     folder.expect(1, ["triggers", "--test=a.twin", "--trigger=work: work.rate < 1"]).says("no work was reported");
     folder.expect(2, ["triggers", "--test=a.twin"]).says("which triggers?");

@@ -43,8 +43,8 @@ pub(crate) struct Saved {
     looks: Vec<(Child, PathBuf)>,
 }
 
-/// So long is waited for a close look that was told to end.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// So long is waited for a close look that was told to end: it looks for names meanwhile.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 impl Saved {
     pub(crate) fn new(recording: &Path, asked: Asked) -> Self {
