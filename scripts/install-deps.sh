@@ -29,8 +29,8 @@ package dpkg                command -v dpkg-deb
 package rpm                 command -v rpmbuild
 package xz-utils            command -v xz
 package python3             command -v python3
-package python3-venv        python3 -c 'import venv, ensurepip'
-package python3-yaml        python3 -c 'import yaml'
+package python3-venv        python3 -c "import venv, ensurepip"
+package python3-yaml        python3 -c "import yaml"
 package jq                  command -v jq
 package shellcheck          command -v shellcheck
 bench sysstat               command -v pidstat

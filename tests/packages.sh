@@ -5,7 +5,7 @@
 #
 # usage: tests/packages.sh [FOLDER]     FOLDER of packages that are made already; else they are made, from what is built
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit 1
 # shellcheck source=tests/count.sh
 . tests/count.sh
 work=$(mktemp -d)
