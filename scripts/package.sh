@@ -45,6 +45,28 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$here" man "$work/man"
 for shell in bash zsh fish; do "$here" completions $shell >"$work/$shell"; done
+# The recorder stays small and writes no manual page of itself: its page has what --help says.
+recorder_page() {
+    local program=$1 command
+    echo ".TH twinscope-recorder 1 \"\" \"twinscope-recorder $version\""
+    printf '.SH NAME\ntwinscope\\-recorder \\- %s\n' "$(summary twinscope-recorder)"
+    "$program" --help | verbatim DESCRIPTION
+    for command in $("$program" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z-]*\) .*/\1/p' | grep -vx help); do
+        "$program" "$command" --help | verbatim "twinscope-recorder $command"
+    done
+    printf '.SH SEE ALSO\ntwinscope(1), twinscope-record(1)\n'
+}
+# Standard input as a section $1 of a manual page, as it is.
+verbatim() {
+    printf '.SH "%s"\n.nf\n' "$1"
+    sed 's/\\/\\e/g; s/-/\\-/g; s/^\([.'"'"']\)/\\\&\1/'
+    echo ".fi"
+}
+if [[ -x $(recorder_of "$(uname -m)") ]]; then
+    # Under the name that it is installed as, which its help repeats.
+    install -D "$(recorder_of "$(uname -m)")" "$work/bin/twinscope-recorder"
+    recorder_page "$work/bin/twinscope-recorder" >"$work/twinscope-recorder.1"
+fi
 python3 scripts/package/licences.py twinscope-cli >"$work/third-party-twinscope"
 python3 scripts/package/licences.py twinscope-recorder >"$work/third-party-twinscope-recorder"
 
@@ -75,6 +97,10 @@ put_recorder() {
     install -D -m 755 "$(recorder_of "$1")" "$2/usr/bin/twinscope-recorder"
     install -D -m 644 deploy/systemd/twinscope.service "$2/usr/lib/systemd/system/twinscope.service"
     install -D -m 644 deploy/systemd/twinscope.default "$2/etc/default/twinscope"
+    if [[ -e $work/twinscope-recorder.1 ]]; then
+        install -D -m 644 "$work/twinscope-recorder.1" "$2/usr/share/man/man1/twinscope-recorder.1"
+        gzip -9n "$2"/usr/share/man/man1/*.1
+    fi
     put_licences twinscope-recorder "$2/usr"
 }
 
@@ -106,6 +132,7 @@ for machine in x86_64 aarch64; do
         images+=("$machine=$tree/recorder")
         install -m 755 "$(recorder_of $machine)" "$tree/$archive/bin/twinscope-recorder"
         put_licences twinscope-recorder "$tree/$archive"
+        [[ ! -d $tree/recorder/usr/share/man ]] || cp -r "$tree/recorder/usr/share/man" "$tree/$archive/share/"
         install -m 644 deploy/systemd/* "$tree/$archive/share/doc/twinscope-recorder/"
     else
         say "$(recorder_of $machine) is not built: no packages of the recorder for $machine"

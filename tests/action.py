@@ -17,8 +17,6 @@ import yaml
 
 HERE = Path(__file__).resolve().parent.parent
 ACTION = yaml.safe_load((HERE / "action.yml").read_text())
-# Holds where the command no longer rests.
-CONDITION = "thread_time.sleep{comm=sleep} -50%"
 EXPRESSION = re.compile(r"\$\{\{\s*(.*?)\s*\}\}")
 
 
@@ -83,7 +81,6 @@ def main() -> None:
         (work / "bin").mkdir()
         shutil.copy(program, work / "bin/twinscope")
         path = f"{work}/bin:{os.environ['PATH']}"
-        # The change makes the command busy, where it rested before.
         origin = work / "origin"
         origin.mkdir()
         git(origin, "init", "--quiet")
@@ -91,26 +88,37 @@ def main() -> None:
         git(origin, "add", ".")
         git(origin, "commit", "--quiet", "-m", "base")
         base = git(origin, "rev-parse", "HEAD")
-        (origin / "work.sh").write_text("end=$((SECONDS + 2)); while ((SECONDS < end)); do :; done\n")
+        (origin / "work.sh").write_text("sleep 1.1\n")
         git(origin, "commit", "--quiet", "-am", "head")
         git(origin, "config", "uploadpack.allowAnySHA1InWant", "true")
         workspace = work / "workspace"
         git(work, "clone", "--quiet", "--depth=1", f"file://{origin}", str(workspace))
 
-        job = Runner(work / "fails", workspace, path)
+        # What compare says is its own tests' matter: here it says that the condition holds, and what it was asked.
+        (work / "says").mkdir()
+        says = work / "says/twinscope"
+        says.write_text(
+            f'#!/bin/sh\n[ "$1" = compare ] || exec {work}/bin/twinscope "$@"\nprintf "%s\\n" "$@" > {work}/asked\necho differs\nexit 4\n'
+        )
+        says.chmod(0o755)
+        job = Runner(work / "fails", workspace, f"{work}/says:{path}")
         failed = job.run(
             base=base,
             command="bash work.sh && cat built",
             build="touch built",
             repeats="2",
             options="--interval=100ms",
-            **{"fail-on": f"any\n{CONDITION}"},
+            **{"fail-on": "any\n\ncpu.busy +10%"},
         )
-        check("a change that is worse fails, in the step that compares", failed == "Compare", f"{failed}: {job.log}")
+        check("where a condition holds, the step that compares fails", failed == "Compare", f"{failed}: {job.log}")
+        recordings = job.folder / "temp/twinscope/recordings"
+        side = {name: [f"{recordings}/{name}-{n}.twin" for n in (1, 2)] for name in ("base", "head")}
+        asked = ["compare", *side["base"], "--fail-on", "any", "--fail-on", "cpu.busy +10%", "--", *side["head"]]
+        check("compare is asked for each condition, the base first", (work / "asked").read_text().splitlines() == asked)
         check("the output says so", "failed=yes\n" in job.file("output"), job.file("output"))
         summary = job.file("summary")
-        check("the summary has the verdict and what differs", "**Failed**" in summary and "thread_time.sleep" in summary, summary)
-        names = sorted(p.name for p in (job.folder / "temp/twinscope/recordings").glob("*.twin"))
+        check("the summary has the verdict and what differs", "**Failed**" in summary and "    differs\n" in summary, summary)
+        names = sorted(p.name for p in recordings.glob("*.twin"))
         check("both sides are recorded, twice each", names == ["base-1.twin", "base-2.twin", "head-1.twin", "head-2.twin"], str(names))
         # Each was built in its own folder, and recorded there.
         both = (job.folder / "temp/twinscope/base/built").exists() and (workspace / "built").exists()
@@ -135,7 +143,7 @@ def main() -> None:
         check("a wheel that is missing is said", failed == "Install Twinscope" and "could not install" in job.log, job.log)
         job = Runner(work / "same", workspace, path)
         head = git(workspace, "rev-parse", "HEAD")
-        failed = job.run(base=head, command="bash work.sh", repeats="1", options="--interval=100ms", **{"fail-on": "cpu.busy +100000%"})
+        failed = job.run(base=head, command="bash work.sh", repeats="1", options="--interval=100ms")
         check("a change that changes nothing passes", failed is None and "failed=no\n" in job.file("output"), f"{failed}: {job.log}")
     print("end")
 

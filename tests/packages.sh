@@ -70,8 +70,8 @@ try "sums agree" sh -c "cd '$out' && sha256sum --check --strict --quiet SHA256SU
 licences() { printf "usr/share/doc/$1/%s\n" LICENSE NOTICE THIRD-PARTY; }
 mapfile -t of_program < <(licences twinscope && printf '%s\n' usr/bin/twinscope usr/share/man/man1/ usr/share/bash-completion/completions/twinscope \
     usr/share/fish/vendor_completions.d/twinscope.fish)
-mapfile -t of_recorder < <(licences twinscope-recorder && printf '%s\n' usr/bin/twinscope-recorder etc/default/twinscope \
-    usr/lib/systemd/system/twinscope.service)
+mapfile -t of_recorder < <(licences twinscope-recorder && printf '%s\n' usr/bin/twinscope-recorder usr/share/man/man1/ \
+    etc/default/twinscope usr/lib/systemd/system/twinscope.service)
 pages() { sed 's#\(usr/share/man/man1/\)twinscope.*\.1\.gz#\1#' | sort -u; }
 
 deb_files() { dpkg-deb --fsys-tarfile "$1" | tar -t | sed 's#^\./##' | grep -v '/$' | grep . | pages; }
@@ -129,10 +129,10 @@ else
     try "deb: installs into an empty root, runs, is removed and purged" debs_install_and_go "$out"/*_"$debian".deb
 fi
 rpms_install_and_go() {
-    local rpm=(rpm --root "$work/fedora" --nodeps --noscripts --nosignature) package names=()
+    local rpm=(rpm --root "$work/fedora" --dbpath /var/lib/rpm --nodeps --noscripts --nosignature) package names=()
     # Debian's rpm asks for this, and others do not know it.
     ! rpm --force-debian --version >/dev/null 2>&1 || rpm+=(--force-debian)
-    mkdir -p "$work/fedora" && rpm --root "$work/fedora" --initdb && "${rpm[@]}" --install "$@" || return
+    mkdir -p "$work/fedora" && rpm --root "$work/fedora" --dbpath /var/lib/rpm --initdb && "${rpm[@]}" --install "$@" || return
     for package in "$@"; do
         names+=("$(rpm -qp --queryformat '%{NAME}' --nosignature "$package")")
         runs "$work/fedora/usr/bin/${names[-1]}" || return
@@ -181,7 +181,7 @@ recorder_lists() {
 recorder_size() {
     local level=${LEVEL:-9} most
     [[ $out != "$work/out" ]] || level=1
-    most=$(($(xz -$level -T1 -c "$2" | wc -c) + 200000))
+    most=$(($(xz -"$level" -T1 -c "$2" | wc -c) + 200000))
     echo "$1: $(stat -c %s "$1") bytes, more than $most" && [[ $(stat -c %s "$1") -le $most ]]
 }
 # The file of a blob of the image, if its size and digest are those of its descriptor $1.
