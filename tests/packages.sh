@@ -210,7 +210,7 @@ image() {
     done < <(jq -c '.manifests[]' "$index")
     echo "blobs that nothing names" && [[ $blobs -gt 1 && $(ls "$work/image/blobs/sha256" | wc -l) == "$blobs" ]]
 }
-image_alone() { [[ $(unshare --map-root-user chroot "$work/image-$debian" /usr/bin/twinscope-recorder --version) == "twinscope-recorder $version" ]]; }
+image_alone() { [[ $(unshare --map-root-user chroot "$work/image-$debian" /twinscope-recorder --version) == "twinscope-recorder $version" ]]; }
 if [[ ! -e $out/twinscope-recorder_${version}_$debian.deb ]]; then
     skip "packages of the recorder: target/dist has none for $machine: scripts/build-recorder.sh"
 else

@@ -3,7 +3,7 @@
 
 usage: oci.py VERSION FILE.tar LEVEL MACHINE=TREE…
 
-Of each TREE the image has usr/bin/twinscope-recorder and usr/share/doc, and an empty /tmp to record into.
+The image has the recorder of each TREE as /twinscope-recorder, its usr/share/doc, and an empty /tmp to record into.
 The format: https://github.com/opencontainers/image-spec/blob/main/image-layout.md. `podman load`, `skopeo copy
 oci-archive:FILE …`, `ctr image import` and `docker load` (25 or newer) take it.
 """
@@ -39,13 +39,14 @@ def layer(tree: Path) -> bytes:
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w", format=tarfile.USTAR_FORMAT) as tar:
         tar.addfile(member("tmp", 0o1777, None))
-        for part in ("usr", "usr/bin", "usr/share", "usr/share/doc", "usr/share/doc/twinscope-recorder"):
+        for part in ("usr", "usr/share", "usr/share/doc", "usr/share/doc/twinscope-recorder"):
             tar.addfile(member(part, 0o755, None))
         files = [tree / "usr/bin/twinscope-recorder", *sorted((tree / "usr/share/doc/twinscope-recorder").iterdir())]
         for file in files:
             content = file.read_bytes()
-            mode = 0o755 if file.parent.name == "bin" else 0o644
-            tar.addfile(member(str(file.relative_to(tree)), mode, content), io.BytesIO(content))
+            program = file.parent.name == "bin"
+            name, mode = (file.name, 0o755) if program else (str(file.relative_to(tree)), 0o644)
+            tar.addfile(member(name, mode, content), io.BytesIO(content))
     return out.getvalue()
 
 
@@ -76,8 +77,8 @@ def main() -> None:
             **platform,
             "created": created,
             "config": {
-                "Entrypoint": ["/usr/bin/twinscope-recorder"],
-                "Env": ["PATH=/usr/bin"],
+                "Entrypoint": ["/twinscope-recorder"],
+                "Env": ["PATH=/"],
                 "WorkingDir": "/tmp",
                 "Labels": labels,
             },
