@@ -28,6 +28,10 @@ build: deps ui/dist/index.html ## Build target/release/twinscope
 recorder: deps-cross ## Build the recorder alone, static, for x86-64 and aarch64, into target/dist
 	scripts/build-recorder.sh
 
+package: deps-package build recorder ## Make packages of all kinds for x86-64 and aarch64, into target/package
+	$(if $(filter aarch64,$(shell uname -m)),,cargo build --release -p twinscope-cli --target aarch64-unknown-linux-gnu)
+	scripts/package.sh
+
 ui: ui/dist/index.html ## Build the page that the report crate embeds
 
 workloads: ## Build the programs with a slow and a fast variant
@@ -55,8 +59,11 @@ deps: ## Install what is missing to build (Debian, needs root or sudo only then)
 deps-cross:
 	@scripts/install-deps.sh build cross
 
+deps-package:
+	@scripts/install-deps.sh build cross package
+
 deps-all:
-	@scripts/install-deps.sh build test cross kernels
+	@scripts/install-deps.sh build test cross kernels package
 
 clean: ## Delete all that was built
 	cargo clean
@@ -74,4 +81,4 @@ ui/node_modules/.package-lock.json: ui/package-lock.json
 
 # Later rules need what earlier ones install.
 .NOTPARALLEL:
-.PHONY: help demo test build recorder ui workloads reference bench faults fuzz deps deps-cross deps-all clean
+.PHONY: help demo test build recorder package ui workloads reference bench faults fuzz deps deps-cross deps-package deps-all clean

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what is missing to build and test Twinscope on Debian 12 (or a relative of it with apt).
 #
-# usage: scripts/install-deps.sh GROUP…     groups: build, test, cross, kernels, bench, faults, fuzz
+# usage: scripts/install-deps.sh GROUP…     groups: build, test, cross, kernels, package, bench, faults, fuzz
 #
 # Each package is looked for by what it brings, so on another distribution this says what to install and why it looked.
 # Rust and Node.js are never installed, only checked: Debian's are too old, and people have their own way to get them.
@@ -27,6 +27,14 @@ cross qemu-user             [[ $(uname -m) == aarch64 ]] || command -v qemu-aarc
 kernels qemu-system-x86     command -v qemu-system-x86_64
 kernels qemu-system-arm     command -v qemu-system-aarch64
 kernels cpio                command -v cpio
+package dpkg                command -v dpkg-deb
+package rpm                 command -v rpmbuild
+package xz-utils            command -v xz
+package python3             command -v python3
+package python3-venv        python3 -c "import venv, ensurepip"
+package python3-yaml        python3 -c "import yaml"
+package jq                  command -v jq
+package shellcheck          command -v shellcheck
 bench sysstat               command -v pidstat
 bench atop                  command -v atop
 bench strace                command -v strace
@@ -113,9 +121,9 @@ install_packages() {
 }
 
 GROUPS_WANTED=("$@")
-[[ $# -gt 0 ]] || fail "usage: install-deps.sh GROUP…  (build, test, cross, kernels, bench, faults, fuzz)"
+[[ $# -gt 0 ]] || fail "usage: install-deps.sh GROUP…  (build, test, cross, kernels, package, bench, faults, fuzz)"
 for group in "$@"; do
-    [[ $group =~ ^(build|test|cross|kernels|bench|faults|fuzz)$ ]] || fail "$group: not a group; they are build, test, cross, kernels, bench, faults and fuzz"
+    [[ $group =~ ^(build|test|cross|kernels|package|bench|faults|fuzz)$ ]] || fail "$group: not a group; they are build, test, cross, kernels, package, bench, faults and fuzz"
 done
 
 install_packages

@@ -11,6 +11,7 @@ mod fleet;
 mod import;
 mod info;
 mod latency;
+#[cfg(target_os = "linux")]
 mod load;
 mod machines;
 #[cfg(feature = "mcp")]
@@ -268,6 +269,7 @@ docs/fleet.md says how it is done, docs/fleet-format.md describes the folder.")]
 
 Only http, no TLS and no HTTP/2. Exit code 1 where no request was done. docs/load.md says what is measured, when it is
 void, and describes the JSON.")]
+    #[cfg(target_os = "linux")]
     Load(load::Load),
 
     /// Serve recordings to agents, by the Model Context Protocol over standard input and output
@@ -321,6 +323,17 @@ fn run(command: Command) -> anyhow::Result<u8> {
         // What is measured now is not the machine as its owner set it up.
         tune::say_what_is_left();
     }
+    #[cfg(not(target_os = "linux"))]
+    if let Command::Record(_)
+    | Command::Mark(_)
+    | Command::Snapshot(_)
+    | Command::Sources(_)
+    | Command::Top(_)
+    | Command::Doctor(_)
+    | Command::Tune(_) = &command
+    {
+        anyhow::bail!("this command needs Linux. Recordings can be read here: see `twinscope --help`");
+    }
     match command {
         Command::Record(options) => machines::record(&options),
         Command::Mark(options) => recorder::mark(&options).map(|()| 0),
@@ -348,6 +361,7 @@ fn run(command: Command) -> anyhow::Result<u8> {
         Command::Top(options) => top::top(&options),
         Command::Doctor(options) => doctor::doctor(&options),
         Command::Fleet(options) => fleet::fleet(&options),
+        #[cfg(target_os = "linux")]
         Command::Load(options) => load::load(&options),
         Command::Tune(options) => tune::tune(&options),
         Command::Completions { shell } => {

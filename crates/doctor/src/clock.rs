@@ -1,5 +1,6 @@
 //! Reading the time: which clock the kernel uses, what a read costs here, and how late timers are.
 
+use crate::calls as libc;
 use crate::check::{Check, Finding, Kind, Theme, Verdict, Write};
 use crate::measure::{Spread, now, on_cpu, per_call, quiet_cpu};
 use crate::{Context, machine};

@@ -1,5 +1,6 @@
 //! What a check is given, and how busy the machine was with other things meanwhile.
 
+use crate::calls as libc;
 use host::Host;
 use model::Unavailable;
 use std::path::Path;

@@ -1,5 +1,6 @@
 //! Disks: what a small write and a small read take in a folder, and how the devices are set.
 
+use crate::calls as libc;
 use crate::check::{Check, Finding, Kind, Theme, Verdict, Write};
 use crate::measure::{Spread, quantile, refused};
 use crate::{Context, machine};
@@ -137,6 +138,8 @@ fn folder(context: &Context<'_>) -> PathBuf {
 /// The name of the disk that `dir` lies on, such as "nvme0n1". None where it is no disk, or several.
 fn disk_of(host: &Host, dir: &Path) -> Option<String> {
     let device = std::fs::metadata(dir).ok()?.dev();
+    #[cfg(not(target_os = "linux"))]
+    let device = device as libc::dev_t;
     let name = match (libc::major(device), libc::minor(device)) {
         // btrfs, overlayfs and others have no device of their own.
         (0, _) => mount_of(host, dir)?.device.strip_prefix("/dev/")?.to_owned(),

@@ -1,5 +1,6 @@
 //! What the kernel asks for its services: a system call, a page fault, a switch of threads; and the mitigations behind the price.
 
+use crate::calls as libc;
 use crate::check::{Check, Finding, Kind, Theme, Verdict};
 use crate::measure::{HUGE, Memory, Spread, on_cpu, per_call, quiet_cpu, refused};
 use crate::{Context, machine};

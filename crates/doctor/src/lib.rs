@@ -2,6 +2,7 @@
 //! the risk of that. Settings are read through the host; costs are measured here. Nothing is changed but by [`Changes::apply`].
 
 mod against;
+mod calls;
 mod check;
 mod clock;
 mod context;

@@ -1,8 +1,9 @@
 //! How timings are taken: rounds of a batch, on a thread that is pinned to a CPU.
 
 use crate::Context;
+use crate::calls as libc;
+use host::cpus::{CpuSet, sched_getaffinity, sched_setaffinity};
 use model::Unavailable;
-use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::time::{Duration, Instant};
 
 /// What several rounds of a measurement gave.

@@ -1,5 +1,6 @@
 //! Memory: how long an access takes and how much passes, for each node; pages and nodes as they are set.
 
+use crate::calls as libc;
 use crate::check::{Check, Finding, Kind, Theme, Verdict, Write};
 use crate::measure::{HUGE, Memory, Spread, allowed_cpus, joined, on_cpu, pin, quiet_cpu};
 use crate::{Context, machine};

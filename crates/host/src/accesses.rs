@@ -65,7 +65,7 @@ impl Unit {
             sample_type: perf::IP | perf::TID | perf::TIME | ADDR,
             flags: perf::EXCLUDE_HV | perf::WATERMARK | perf::USE_CLOCKID,
             wakeup_watermark: ROOM as u32,
-            clockid: libc::CLOCK_MONOTONIC,
+            clockid: libc::CLOCK_MONOTONIC as _,
             ..Attributes::default()
         };
         if leads {

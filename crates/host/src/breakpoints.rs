@@ -85,7 +85,7 @@ impl Breakpoint {
             sample_type: SAMPLE_TYPE,
             flags: perf::DISABLED | perf::EXCLUDE_KERNEL | perf::EXCLUDE_HV | perf::WATERMARK | perf::USE_CLOCKID,
             wakeup_watermark: room as u32,
-            clockid: libc::CLOCK_MONOTONIC,
+            clockid: libc::CLOCK_MONOTONIC as _,
             sample_regs_user: mask(),
             ..attributes
         };

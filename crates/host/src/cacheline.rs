@@ -3,8 +3,8 @@
 //!
 //! Hackenberg et al., "Comparing Cache Architectures and Coherency Protocols on x86-64 Multicore SMP Systems", MICRO 2009.
 
+use crate::cpus::{CpuSet, sched_setaffinity};
 use model::Unavailable;
-use rustix::thread::{CpuSet, sched_setaffinity};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 

@@ -226,10 +226,15 @@ impl Device {
             rest: [u64; 2],
         }
         let mut request = Request { name: self.name, data: buffer.as_mut_ptr(), rest: [0; 2] };
+        #[cfg(not(target_os = "linux"))]
+        return Err(io::Error::from(io::ErrorKind::Unsupported));
         // SAFETY: the kernel reads and writes `request`, which has the layout of struct ifreq, and the structure at `data`, which lives in
         // `buffer` for the whole call; callers give room for the longest answer, and spare room where its length can change.
-        let done = unsafe { libc::ioctl(self.socket.as_raw_fd(), libc::SIOCETHTOOL as _, &raw mut request) };
-        if done < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+        #[cfg(target_os = "linux")]
+        {
+            let done = unsafe { libc::ioctl(self.socket.as_raw_fd(), libc::SIOCETHTOOL as _, &raw mut request) };
+            if done < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+        }
     }
 
     /// Number of strings in a set.

@@ -13,6 +13,7 @@ pub mod breakpoints;
 mod btf;
 pub mod cacheline;
 pub mod counting;
+pub mod cpus;
 #[cfg(feature = "bpf")]
 mod described;
 mod error;
@@ -43,9 +44,12 @@ pub use heap::{keep_heap_small, trim_heap};
 pub use limit::{raise_open_files, restore_open_files};
 pub use placement::{Placement, cpu_list};
 
-use rustix::fs::{Mode, OFlags, RawDir};
+#[cfg(target_os = "linux")]
+use rustix::fs::RawDir;
+use rustix::fs::{Mode, OFlags};
 use rustix::time::{ClockId, clock_gettime};
 use std::io::{BufRead, BufReader};
+#[cfg(target_os = "linux")]
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -272,6 +276,7 @@ impl Host {
     }
 
     /// The names in a folder that are whole numbers, ascending, into `numbers`: processes of `/proc`, threads of a process.
+    #[cfg(target_os = "linux")]
     pub fn numbers_in(&self, path: &str, numbers: &mut Vec<i64>) -> Result<(), ReadError> {
         numbers.clear();
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -292,6 +297,16 @@ impl Host {
         Ok(())
     }
 
+    /// The same, elsewhere than on Linux.
+    #[cfg(not(target_os = "linux"))]
+    pub fn numbers_in(&self, path: &str, numbers: &mut Vec<i64>) -> Result<(), ReadError> {
+        let names = self.list(path)?;
+        numbers.clear();
+        numbers.extend(names.iter().filter_map(|name| name.parse::<i64>().ok()));
+        numbers.sort_unstable();
+        Ok(())
+    }
+
     /// The names of the folders in a folder, sorted as by [`Host::list`]; none where it cannot be read.
     pub fn folders(&self, path: &str) -> Vec<String> {
         let entries = std::fs::read_dir(self.path(path)).into_iter().flatten().flatten();
@@ -303,7 +318,10 @@ impl Host {
 
     /// Keeps the file behind `path`, whatever it is, from being forgotten, without opening it: a FIFO is not waited for (O_PATH of open(2)).
     pub fn hold(&self, path: &str) -> Result<OwnedFd, ReadError> {
+        #[cfg(target_os = "linux")]
         let flags = OFlags::PATH | OFlags::CLOEXEC;
+        #[cfg(not(target_os = "linux"))]
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
         rustix::fs::open(self.path(path), flags, Mode::empty()).map_err(|e| ReadError::new(path, e.into()))
     }
 

@@ -126,6 +126,7 @@ impl Attributes {
     /// The same, in the group of another event (-1: in none).
     pub(crate) fn open_in(&self, leader: i32, pid: i32, cpu: i32) -> io::Result<OwnedFd> {
         // SAFETY: the structure is alive during the call and its size is in it; a new descriptor comes back.
+        #[cfg(target_os = "linux")]
         unsafe {
             let number = libc::syscall(libc::SYS_perf_event_open, &raw const *self, pid, cpu, leader, FD_CLOEXEC);
             let number = number as i32;
@@ -134,6 +135,8 @@ impl Attributes {
             }
             Ok(OwnedFd::from_raw_fd(number))
         }
+        #[cfg(not(target_os = "linux"))]
+        Err(io::Error::from(io::ErrorKind::Unsupported))
     }
 }
 
@@ -346,7 +349,7 @@ impl Ring {
             flags: DISABLED | EXCLUDE_HV | WATERMARK | USE_CLOCKID | side_band,
             // Nobody waits for it.
             wakeup_watermark: size as u32,
-            clockid: libc::CLOCK_MONOTONIC,
+            clockid: libc::CLOCK_MONOTONIC as _,
             ..Attributes::default()
         };
         let hertz = u64::from(hertz.max(1));
@@ -391,7 +394,7 @@ impl Ring {
             sample_type: IP | TID | TIME | CPU | PERIOD,
             flags: DISABLED | EXCLUDE_HV | WATERMARK | USE_CLOCKID | SAMPLE_ID_ALL | FREQUENCY | PINNED,
             wakeup_watermark: self.size as u32,
-            clockid: libc::CLOCK_MONOTONIC,
+            clockid: libc::CLOCK_MONOTONIC as _,
             ..Attributes::default()
         };
         let pid = if only_own {

@@ -1,6 +1,6 @@
 //! Where a program runs that is started: which control groups it joins and which CPUs it may use, from its first instruction on.
 
-use rustix::thread::{CpuSet, sched_setaffinity};
+use crate::cpus::{CpuSet, sched_setaffinity};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};

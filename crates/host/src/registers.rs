@@ -111,7 +111,7 @@ impl OfThread {
             flags: perf::EXCLUDE_KERNEL | perf::EXCLUDE_HV | perf::WATERMARK | perf::USE_CLOCKID,
             // Nobody waits for it.
             wakeup_watermark: ring as u32,
-            clockid: libc::CLOCK_MONOTONIC,
+            clockid: libc::CLOCK_MONOTONIC as _,
             sample_regs_user: mask(),
             ..Attributes::default()
         };

@@ -3,7 +3,8 @@
 
 use crate::perf::{self, Attributes, Ring};
 use model::Unavailable;
-use rustix::event::EventfdFlags;
+#[cfg(target_os = "linux")]
+use rustix::event::{EventfdFlags, eventfd};
 use std::fs::File;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -69,7 +70,10 @@ pub struct Bell(Option<OwnedFd>);
 
 impl Default for Bell {
     fn default() -> Self {
-        Bell(rustix::event::eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).ok())
+        #[cfg(target_os = "linux")]
+        return Bell(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).ok());
+        #[cfg(not(target_os = "linux"))]
+        Bell(None)
     }
 }
 
@@ -89,9 +93,14 @@ impl Bell {
         // A negative descriptor is passed over.
         let mut entries = vec![entry(self.0.as_ref().map_or(-1, AsRawFd::as_raw_fd))];
         entries.extend(passings.iter().map(|passing| entry(if passing.is_over() { -1 } else { passing.event })));
+        #[cfg(target_os = "linux")]
         let time = libc::timespec { tv_sec: longest.as_secs() as _, tv_nsec: longest.subsec_nanos().into() };
         // SAFETY: the entries and the time are alive during the call. Descriptors are open: rings are closed by their owner's end only, who is borrowed.
+        #[cfg(target_os = "linux")]
         let ready = unsafe { libc::ppoll(entries.as_mut_ptr(), entries.len() as _, &raw const time, std::ptr::null()) };
+        // SAFETY: as above.
+        #[cfg(not(target_os = "linux"))]
+        let ready = unsafe { libc::poll(entries.as_mut_ptr(), entries.len() as _, longest.as_millis() as _) };
         if ready <= 0 {
             return false;
         }

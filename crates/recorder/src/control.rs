@@ -103,6 +103,7 @@ impl Drop for Control {
 }
 
 fn pipe(path: &Path, mode: u32) -> std::io::Result<File> {
+    #[cfg(target_os = "linux")]
     rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::Fifo, rustix::fs::Mode::from_raw_mode(0o600), 0)?;
     fs::set_permissions(path, fs::Permissions::from_mode(mode))?;
     // Open for writing too, so that the pipe never ends and a writer never waits for a reader.

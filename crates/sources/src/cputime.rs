@@ -10,6 +10,7 @@ pub(crate) fn own_time() -> Duration {
 }
 
 /// CPU time of all threads of a process so far; `None` where it has ended.
+#[cfg(target_os = "linux")]
 pub(crate) fn process_time(pid: u32) -> Option<Duration> {
     let mut clock = 0;
     // SAFETY: the call writes the number of a clock where it is told to (clock_getcpuclockid(3)).
@@ -20,6 +21,12 @@ pub(crate) fn process_time(pid: u32) -> Option<Duration> {
     // SAFETY: the call writes a time where it is told to; a clock of a process that has ended is refused.
     let read = unsafe { libc::clock_gettime(clock, &raw mut time) };
     (read == 0).then(|| Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32))
+}
+
+/// There is no such clock.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn process_time(_pid: u32) -> Option<Duration> {
+    None
 }
 
 /// User and kernel time: the run time `total`, divided as `guessed` are; neither ever falls. `before` is what was shown last. It is

@@ -67,6 +67,7 @@ const MOST_WRONG: usize = 64;
 pub(crate) struct Process(pub u32);
 
 impl Process {
+    #[cfg(target_os = "linux")]
     fn read(self, local: &mut [u8], remote: &[libc::iovec]) -> Result<usize, Trouble> {
         let room = libc::iovec { iov_base: local.as_mut_ptr().cast(), iov_len: local.len() };
         // SAFETY: `room` is `local`, which is ours; the kernel checks the addresses of the other process.
@@ -81,6 +82,12 @@ impl Process {
                 _ => Ok(0),
             },
         }
+    }
+
+    /// There is no such call.
+    #[cfg(not(target_os = "linux"))]
+    fn read(self, _local: &mut [u8], _remote: &[libc::iovec]) -> Result<usize, Trouble> {
+        Err(Trouble::Denied)
     }
 }
 

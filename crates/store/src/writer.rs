@@ -485,13 +485,18 @@ fn begin(path: &Path) -> rusqlite::Result<Connection> {
 
 /// Holds back disk space beside the recording: a file without a name, which the kernel frees when this process ends however it ends.
 fn reserve(path: &Path) -> Option<File> {
+    #[cfg(target_os = "linux")]
     use std::os::fd::AsRawFd;
     let mut name = path.as_os_str().to_owned();
     name.push("-reserve");
     let file = File::options().read(true).write(true).create_new(true).open(&name).ok()?;
     std::fs::remove_file(&name).ok()?;
     // SAFETY: the descriptor is open, and the call touches no memory of ours.
+    #[cfg(target_os = "linux")]
     let done = unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, RESERVE as libc::off_t) };
+    // Elsewhere imports are written only, and these can be made anew.
+    #[cfg(not(target_os = "linux"))]
+    let done = -1;
     (done == 0).then_some(file)
 }
 

@@ -1,6 +1,7 @@
 //! Figures of memory: how long an access takes in each cache, beyond them and on each node, and what one CPU reads a second.
 
 use super::{On, Prepared, Probe, level, spare};
+use crate::calls as libc;
 use crate::measure::{Memory, on_cpu};
 use crate::memory::{beyond_caches, bind, follow, ring, ring_length, sum};
 use crate::{Context, machine};

@@ -2,6 +2,7 @@
 
 use super::{On, Prepared, Probe};
 use crate::Context;
+use crate::calls as libc;
 use crate::disk::{BLOCK, Scratch, in_memory, where_it_lies};
 use crate::measure::{HUGE, Memory, Spread, now, pin, quantile, refused};
 use crate::{kernel, machine, pairs};

@@ -1,6 +1,7 @@
 //! Figures of all CPUs at once: their frequency while all are busy, and what they read from memory together.
 
 use super::{On, Prepared, Probe, spare};
+use crate::calls as libc;
 use crate::measure::{HUGE, Memory, pin, refused};
 use crate::memory::sum;
 use host::additions::additions;

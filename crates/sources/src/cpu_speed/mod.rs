@@ -4,9 +4,9 @@
 //! A thread of its own goes from CPU to CPU, so that a CPU on which others run does not hold up what else is read.
 
 use crate::{Pace, Reader, Scope, Source, parse};
+use host::cpus::{CpuSet, sched_getaffinity, sched_setaffinity};
 use host::{Host, speed};
 use model::{Chart, ChartKind, Column, Compare, Fold, Out, Page, Table, Unavailable, Unit, real};
-use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::time::Duration;
 

@@ -131,7 +131,11 @@ impl Work {
     fn start(&self, pid: u32) -> Running {
         let comm = self.host.read_text(&format!("/proc/{pid}/comm")).unwrap_or_default().trim_end().to_owned();
         let tmp = self.host.path(&host::seen_by(pid, "/tmp"));
-        let tmp = File::options().read(true).custom_flags(libc::O_PATH | libc::O_DIRECTORY).open(tmp).ok();
+        #[cfg(target_os = "linux")]
+        let flags = libc::O_PATH | libc::O_DIRECTORY;
+        #[cfg(not(target_os = "linux"))]
+        let flags = libc::O_DIRECTORY;
+        let tmp = File::options().read(true).custom_flags(flags).open(tmp).ok();
         let (host, settings) = (Arc::clone(&self.host), self.settings.clone());
         let starting = std::thread::Builder::new().name("flights".into()).spawn(move || start(&host, pid, &settings));
         let begun = Err("it was not started".into());

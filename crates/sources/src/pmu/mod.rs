@@ -178,12 +178,12 @@ fn on_cpus(host: &Host, cpus: &[u32]) -> Option<Vec<u32>> {
     if host.is_fixture() {
         return None;
     }
-    let before = rustix::thread::sched_getaffinity(None).ok()?;
-    let mut set = rustix::thread::CpuSet::new();
-    let fits = |cpu: &&u32| (**cpu as usize) < rustix::thread::CpuSet::MAX_CPU;
+    let before = host::cpus::sched_getaffinity(None).ok()?;
+    let mut set = host::cpus::CpuSet::new();
+    let fits = |cpu: &&u32| (**cpu as usize) < host::cpus::CpuSet::MAX_CPU;
     cpus.iter().filter(fits).for_each(|&cpu| set.set(cpu as usize));
-    rustix::thread::sched_setaffinity(None, &set).ok()?;
-    Some((0..rustix::thread::CpuSet::MAX_CPU).filter(|&cpu| before.is_set(cpu)).map(|cpu| cpu as u32).collect())
+    host::cpus::sched_setaffinity(None, &set).ok()?;
+    Some((0..host::cpus::CpuSet::MAX_CPU).filter(|&cpu| before.is_set(cpu)).map(|cpu| cpu as u32).collect())
 }
 
 fn unavailable(refused: Refused) -> Unavailable {

@@ -72,6 +72,7 @@ pub(super) type Said = (&'static str, Unavailable);
 /// The thread: rounds until the recording ends, and a last one then.
 pub(super) fn run(stacks: &Stacks) {
     // Names can wait; what is measured must not. A thread's own priority can always be lowered.
+    #[cfg(target_os = "linux")]
     let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), 10);
     let mut resolver = Resolver::default();
     let (mut next, mut pause) = (Instant::now() + ROUNDS.0, ROUNDS.0);

@@ -212,6 +212,7 @@ struct Work {
 impl Work {
     fn run(&mut self, mut perf: Perf, stop: &AtomicBool) {
         // On a busy machine the rings must not run over meanwhile. Only root may; for others it stays as it is.
+        #[cfg(target_os = "linux")]
         let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), -10);
         let stacks = self.stacks.clone();
         let host = stacks.host();

@@ -63,6 +63,7 @@ impl Asker {
         unsafe {
             command.pre_exec(|| {
                 // When this program is killed, nobody asks it any more.
+                #[cfg(target_os = "linux")]
                 libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM);
                 Ok(())
             });

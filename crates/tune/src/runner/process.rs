@@ -133,6 +133,7 @@ fn spawn(start: &Start) -> Result<Child, String> {
     unsafe {
         command.pre_exec(move || {
             // When this program is killed, its trial must not run on; nor begin, where it was killed since the fork.
+            #[cfg(target_os = "linux")]
             libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM);
             if libc::getppid() != parent {
                 return Err(std::io::ErrorKind::NotFound.into());

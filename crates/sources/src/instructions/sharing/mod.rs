@@ -58,6 +58,6 @@ pub(super) fn measure() -> Machine {
 
 /// CPUs that this thread may use.
 fn allowed() -> Vec<usize> {
-    let set = rustix::thread::sched_getaffinity(None).ok();
-    set.map(|set| (0..rustix::thread::CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect()).unwrap_or_default()
+    let set = host::cpus::sched_getaffinity(None).ok();
+    set.map(|set| (0..host::cpus::CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect()).unwrap_or_default()
 }
