@@ -1,6 +1,7 @@
 //! What the service manager is told: that the recorder is ready, that it lives, that it stops. A datagram to the socket that the manager names
 //! (sd_notify(3)); nothing where it names none.
 
+#[cfg(target_os = "linux")]
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::net::{SocketAddr, UnixDatagram};
@@ -21,6 +22,7 @@ impl Notify {
         let Some(name) = std::env::var_os("NOTIFY_SOCKET") else { return Notify::default() };
         let bytes = name.clone().into_vec();
         let address = match bytes.split_first() {
+            #[cfg(target_os = "linux")]
             Some((b'@', name)) => SocketAddr::from_abstract_name(name),
             _ => SocketAddr::from_pathname(std::ffi::OsStr::from_bytes(&bytes)),
         };
