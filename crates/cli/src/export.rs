@@ -15,6 +15,16 @@ enum Format {
     Csv,
 }
 
+/// How Parquet files are laid out.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum Layout {
+    /// TABLE/run=NAME/host=NAME/part-0.parquet: a file for each table and recording
+    #[default]
+    Runs,
+    /// TABLE/day=2026-11-24/part-….parquet: large files with the rows of all recordings, `run` and `host` as columns
+    Lake,
+}
+
 /// Write tables as Parquet or CSV.
 #[derive(Args, Debug)]
 pub struct Export {
@@ -37,6 +47,10 @@ pub struct Export {
     /// Write only rows that changed, as the recording stores them
     #[arg(long)]
     stored: bool,
+
+    /// How Parquet files are laid out
+    #[arg(long, value_enum, default_value_t = Layout::Runs)]
+    layout: Layout,
 }
 
 /// Exports. Exit code 3 where a table was left out.
@@ -51,7 +65,13 @@ pub fn export(options: &Export) -> Result<u8> {
     }
     let form = if options.stored { Form::Stored } else { Form::Dense };
     let wanted = Options { tables: options.only.clone(), form, ..Options::default() };
+    if let (Format::Csv, Layout::Lake) = (options.format, options.layout) {
+        return Err(recorder::Usage("--layout lake is of Parquet files".into()).into());
+    }
     let done = match options.format {
+        Format::Parquet if matches!(options.layout, Layout::Lake) => {
+            query::export::lake(&runs, &options.output, &wanted)?
+        }
         Format::Parquet => query::export::parquet(&runs, &options.output, &wanted)?,
         Format::Csv => query::export::csv(&runs, &options.output, &wanted)?,
     };
