@@ -5,6 +5,7 @@ use super::question::{
     FACT_NAMES, FACT_SPLIT, FACT_VALUES, MEMBERSHIP, PLACE_SPLIT, PLACE_VALUES, Question, SEPARATE, SLICES, SPREAD,
     VALUES,
 };
+use super::rows::{Row, rows};
 use super::session::Asker;
 use super::tables::{ASKED, ASKED_FACT, ASKED_PLACE, MEMBER};
 use super::{Engine, Material};
@@ -554,50 +555,5 @@ impl Material for Asked {
 
     fn into_parts(self: Box<Self>) -> (Vec<Metric>, Vec<Place>, Vec<Fact>) {
         (self.metrics, self.places, self.facts)
-    }
-}
-
-/// A row of an answer.
-#[derive(Clone, Copy)]
-struct Row<'a> {
-    batch: &'a Batch,
-    row: usize,
-}
-
-fn rows(batches: &[Batch]) -> impl Iterator<Item = Row<'_>> {
-    batches.iter().flat_map(|batch| (0..batch.len()).map(move |row| Row { batch, row }))
-}
-
-impl<'a> Row<'a> {
-    fn column(&self, name: &str) -> usize {
-        self.batch.dataset.place(name).unwrap_or(usize::MAX)
-    }
-
-    /// Empty where it is missing.
-    fn text(&self, name: &str) -> &'a str {
-        self.batch.text(self.row, self.column(name)).unwrap_or_default()
-    }
-
-    fn int(&self, name: &str) -> Option<i64> {
-        self.batch.columns.get(self.column(name))?.int(self.row)
-    }
-
-    /// A number of something.
-    fn place(&self, name: &str) -> Option<usize> {
-        usize::try_from(self.int(name)?).ok()
-    }
-
-    /// NaN where it is missing.
-    fn real(&self, name: &str) -> f64 {
-        self.batch.columns.get(self.column(name)).map_or(f64::NAN, |c| c.real(self.row))
-    }
-
-    fn sums(&self) -> Sums {
-        let count = |name| self.place(name).unwrap_or(0);
-        Sums {
-            hosts: (count("ones"), count("others")),
-            twice_ranks: self.int("twice_ranks").unwrap_or(0),
-            ties: self.int("ties").unwrap_or(0),
-        }
     }
 }

@@ -7,6 +7,7 @@ mod here;
 #[cfg(test)]
 mod lint;
 mod question;
+mod rows;
 mod session;
 mod tables;
 #[cfg(test)]
