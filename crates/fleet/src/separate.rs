@@ -226,13 +226,16 @@ pub fn separated(
     })
 }
 
+/// A rule with the metrics of its cuts.
+type Told = (Rule, Vec<(usize, Of)>);
+
 /// The rule that tells the band best: found on the even blocks of `some` hosts, and counted on all.
 fn rule_of(
     material: &mut dyn Material,
     means: &[(usize, Of)],
     some: &[usize],
     sides: &[Option<bool>],
-) -> Result<Option<(Rule, Vec<(usize, Of)>)>, AskError> {
+) -> Result<Option<Told>, AskError> {
     let of = |part: Part, which: &[(usize, Of)]| which.iter().map(|(at, _)| (*at, part)).collect::<Vec<_>>();
     let even = material.metric_some(&of(Part::Even, means), some)?;
     let odd = material.metric_some(&of(Part::Odd, means), some)?;

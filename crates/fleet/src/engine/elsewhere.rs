@@ -69,6 +69,9 @@ impl Where {
     }
 }
 
+/// A slice of a course: its number, when it begins and ends, and its mean.
+type Slice = (i64, (i64, i64), f64);
+
 /// What a metric is.
 type Known = (Key, Arc<Declared>);
 
@@ -326,7 +329,7 @@ impl Engine<'static> for Elsewhere {
         let which: Vec<(usize, Part)> =
             known.iter().position(|of| of.0 == *key).map(|at| (at, Part::Odd)).into_iter().collect();
         let answer = self.ask(&SLICES, &[&self.members(None, None), &asked(&known, &which, false)])?;
-        let mut slices: Vec<Vec<(i64, (i64, i64), f64)>> = vec![Vec::new(); self.recordings.len()];
+        let mut slices: Vec<Vec<Slice>> = vec![Vec::new(); self.recordings.len()];
         for row in rows(&answer) {
             let (Some(course), Some(begins), Some(ends)) =
                 (row.place("recording_no").and_then(|at| slices.get_mut(at)), row.int("begins"), row.int("ends"))
@@ -335,7 +338,7 @@ impl Engine<'static> for Elsewhere {
             };
             course.push((row.int("slice_no").unwrap_or(0), (begins, ends), row.real("mean")));
         }
-        let course = |mut slices: Vec<(i64, (i64, i64), f64)>| {
+        let course = |mut slices: Vec<Slice>| {
             slices.sort_by_key(|slice| slice.0);
             Course { times: slices.iter().map(|s| s.1).collect(), means: slices.iter().map(|s| s.2).collect() }
         };
