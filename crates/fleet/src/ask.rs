@@ -303,7 +303,10 @@ fn group<'a>(
         .map(|((metric, spread), found)| Asked { metric, spread, found })
         .collect();
     let strays = if straying::any(&asked) { straying::straying(&asked, &mut *material)? } else { Vec::new() };
-    let (all, places, facts) = material.into_parts();
+    let (mut all, mut places, facts) = material.into_parts();
+    if bandings.is_empty() {
+        (all, places) = (Vec::new(), Vec::new());
+    }
     let recordings = engine.recordings().to_vec();
     Ok(Group { within, recordings, asked, bandings, metrics: all, places, facts, strays })
 }
