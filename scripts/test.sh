@@ -28,6 +28,7 @@ cd "$(dirname "$0")/.."
 STEPS=(
     "kernels-fetched  idle  -           tests/kernels.sh --fetch"
     "jvms-fetched idle  -               scripts/fetch-jvms.sh"
+    "engines-fetched idle -             tests/engines.sh --fetch"
     "format      busy   -               cargo fmt --all --check"
     "rust-built  busy   -               scripts/rust-tests.sh build"
     "faults      busy   -               workloads/faults/check.sh"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Fleets: 64 starts of a program whose speed is drawn at each start, held against what the program says of itself; and how long fleets of 500, 5,000
-# and 10,000 hosts take that never were, and the page of 5,000 of them.
+# and 10,000 hosts take that never were, and the page of 5,000 of them; and 5,000 on DuckDB and Spark, which tests/engines.sh --fetch installs.
 #
-# usage: scripts/bench/fleet.sh [starts] [scale] [page]     TWINSCOPE=path of the program, STARTS=number, CHROMIUM=browser
+# usage: scripts/bench/fleet.sh [starts] [scale] [page] [engines]     TWINSCOPE=path of the program, STARTS=number, CHROMIUM=browser
 #
 # Prints lines "what<TAB>metric<TAB>unit<TAB>value".
 set -euo pipefail
@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.."
 twinscope=$(realpath "${TWINSCOPE:-target/release/twinscope}")
 synthetic=$(realpath -m "${SYNTHETIC:-target/release/examples/synthetic}")
 parts=("$@")
-[[ $# -gt 0 ]] || parts=(starts scale page)
+[[ $# -gt 0 ]] || parts=(starts scale page engines)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -88,6 +88,29 @@ scale() {
     done
 }
 
+engines() {
+    local name wall cpu memory python=$PWD/target/engines/venv/bin/python
+    if [[ ! -x $python ]]; then
+        echo "SKIPPED: engines: not installed: tests/engines.sh --fetch" >&2
+        return
+    fi
+    export SPARK_LOCAL_IP=127.0.0.1 SPARK_LOCAL_DIRS=$work PYSPARK_PYTHON=$python
+    local -A command=(
+        [duckdb]="$python engines/duckdb.py"
+        [spark]="$python engines/spark.py --master 'local-cluster[2,1,1536]' --conf spark.ui.enabled=false --conf spark.executor.memory=1536m"
+    )
+    rm -rf "$work/many"
+    "$synthetic" "$work/many" --hosts 5000 --metrics 1200
+    "$twinscope" fleet bands "$work/many" --json >"$work/here.json"
+    for name in duckdb spark; do
+        read -r wall cpu memory <<<"$(timed "$work/there.json" "$twinscope" fleet bands "$work/many" --json --engine "${command[$name]}")"
+        put "5000 hosts of 1,200 metrics" "fleet bands on $name, with its start" "s" "$wall"
+        put "5000 hosts of 1,200 metrics" "answers of $name and of the built-in engine" "" "$(
+            cmp -s "$work/here.json" "$work/there.json" && echo "equal to the byte" || echo "not equal to the byte"
+        )"
+    done
+}
+
 page() {
     local browser wall cpu memory round name="page of 5000 hosts"
     rm -rf "$work/many"
@@ -108,7 +131,7 @@ page() {
 
 for part in "${parts[@]}"; do
     case $part in
-        starts | scale | page) "$part" ;;
+        starts | scale | page | engines) "$part" ;;
         *) sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' "$0" >&2 && exit 2 ;;
     esac
 done

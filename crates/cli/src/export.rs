@@ -23,6 +23,16 @@ enum Format {
     Openmetrics,
 }
 
+/// How Parquet files are laid out.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum Layout {
+    /// TABLE/run=NAME/host=NAME/part-0.parquet: a file for each table and recording
+    #[default]
+    Runs,
+    /// TABLE/day=2026-11-24/part-….parquet: large files with the rows of all recordings, `run` and `host` as columns
+    Lake,
+}
+
 /// Write tables as Parquet, CSV or OpenMetrics.
 #[derive(Args, Debug)]
 pub struct Export {
@@ -54,6 +64,10 @@ pub struct Export {
     /// Of OpenMetrics, one sample in this time at most
     #[arg(long, value_name = "TIME", value_parser = recorder::duration)]
     every: Option<Duration>,
+
+    /// How Parquet files are laid out
+    #[arg(long, value_enum, default_value_t = Layout::Runs)]
+    layout: Layout,
 }
 
 /// Exports. Exit code 3 where a table was left out.
@@ -76,8 +90,12 @@ pub fn export(options: &Export) -> Result<u8> {
     }
     let form = if options.stored { Form::Stored } else { Form::Dense };
     let wanted = Options { tables: options.only.clone(), form, ..Options::default() };
+    if matches!((options.format, options.layout), (Format::Csv, Layout::Lake)) {
+        return Err(recorder::Usage("--layout lake is of Parquet files".into()).into());
+    }
     let output = options.output.clone().unwrap_or_else(|| "export".into());
     let done = match options.format {
+        Format::Parquet if matches!(options.layout, Layout::Lake) => query::export::lake(&runs, &output, &wanted)?,
         Format::Parquet => query::export::parquet(&runs, &output, &wanted)?,
         Format::Csv | Format::Openmetrics => query::export::csv(&runs, &output, &wanted)?,
     };

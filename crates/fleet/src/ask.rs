@@ -1,11 +1,11 @@
 //! Which bands the recordings of a fleet fall into: the metrics that are asked, the statistics' answer, and what it means for the fleet — how much
 //! time the slow bands lose, and whether a fact divides the recordings as the bands do.
 
-use crate::loaded::{Course, Fact, Fleet, Key, Metric, Place, Recording};
-use crate::separate::{Material, Separated, separated};
+use crate::engine::{Engine, EngineError};
+use crate::loaded::{Course, Fact, Key, Metric, Place, Recording};
+use crate::separate::{FactSplit, Separated, separated};
 use crate::since::{Since, since};
 use crate::statistics::bands::{self, Ask, Found, Values};
-use crate::statistics::facts::{self, divides};
 use crate::straying::{self, Straying};
 use crate::summary::{CPU, DONE, STATES};
 use crate::{Damage, FolderError};
@@ -35,6 +35,9 @@ pub enum AskError {
     /// The folder cannot be read.
     #[error(transparent)]
     Folder(#[from] FolderError),
+    /// The engine does not answer.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
     /// No recording is there, or none has the labels.
     #[error("{0}")]
     Nothing(String),
@@ -153,9 +156,10 @@ pub struct Answer {
 /// Asks.
 ///
 /// # Errors
-/// Where the folder cannot be read, or what is named is not there.
-pub fn ask(mut fleet: Fleet<'_>, question: &Question) -> Result<Answer, AskError> {
-    if fleet.is_empty() {
+/// Where the folder cannot be read, the engine does not answer, or what is named is not there.
+pub fn ask<'a>(engine: impl Into<Box<dyn Engine<'a> + 'a>>, question: &Question) -> Result<Answer, AskError> {
+    let mut engine = engine.into();
+    if engine.recordings().is_empty() {
         let why = match question.labels.as_slice() {
             [] => "the fleet has no recordings; add some with: twinscope fleet add".to_owned(),
             labels => {
@@ -165,17 +169,19 @@ pub fn ask(mut fleet: Fleet<'_>, question: &Question) -> Result<Answer, AskError
         };
         return Err(AskError::Nothing(why));
     }
-    let facts = fleet.facts()?;
+    let mut answer = Answer { groups: Vec::new(), damage: engine.damage() };
     let parts = match &question.within {
-        None => vec![(None, fleet)],
-        Some(name) => divided(fleet, name, &facts)?,
+        None => vec![(None, engine)],
+        Some(name) => {
+            let parts = divided(&mut *engine, name)?;
+            answer.damage.extend(engine.damage());
+            parts
+        }
     };
-    let mut answer = Answer { groups: Vec::new(), damage: Vec::new() };
-    for (within, mut fleet) in parts {
-        let facts = fleet.facts()?;
-        let group = group(&mut fleet, within, facts, question)?;
+    for (within, mut engine) in parts {
+        let group = group(&mut *engine, within, question)?;
         answer.groups.push(group);
-        for damage in fleet.damage {
+        for damage in engine.damage() {
             if !answer.damage.contains(&damage) {
                 answer.damage.push(damage);
             }
@@ -184,37 +190,38 @@ pub fn ask(mut fleet: Fleet<'_>, question: &Question) -> Result<Answer, AskError
     Ok(answer)
 }
 
+/// Recordings with the value of a fact that they share.
+type Within<'a> = (Option<String>, Box<dyn Engine<'a> + 'a>);
+
 /// The recordings by the values of a fact.
-fn divided<'a>(mut fleet: Fleet<'a>, name: &str, facts: &[Fact]) -> Result<Vec<(Option<String>, Fleet<'a>)>, AskError> {
-    let is_it = |fact: &&Fact| format!("{}.{}", fact.name.0, fact.name.1) == name;
-    let Some(fact) = facts.iter().find(is_it) else {
-        return Err(AskError::Unknown { what: format!("the fact {name}"), there: nearest(name, facts) });
+fn divided<'a>(engine: &mut (dyn Engine<'a> + 'a), name: &str) -> Result<Vec<Within<'a>>, AskError> {
+    let fact = match engine.fact(name)? {
+        Ok(fact) => fact,
+        Err(names) => {
+            return Err(AskError::Unknown { what: format!("the fact {name}"), there: nearest(name, &names) });
+        }
     };
-    let damage = std::mem::take(&mut fleet.damage);
-    let mut parts: Vec<(Option<String>, Fleet<'a>)> = (0..fact.values.len())
-        .map(|value| {
-            let part = fleet.only(|at| fact.of.get(at) == Some(&(value as u32)));
-            (fact.values.get(value).cloned(), part)
-        })
+    let with = |wanted: &dyn Fn(u32) -> bool| -> Vec<usize> {
+        (0..fact.of.len()).filter(|at| fact.of.get(*at).is_some_and(|value| wanted(*value))).collect()
+    };
+    let mut parts: Vec<Within<'a>> = (0..fact.values.len())
+        .map(|value| (fact.values.get(value).cloned(), engine.only(&with(&|of| of as usize == value))))
         .collect();
-    let rest = fleet.only(|at| fact.of.get(at).is_none_or(|value| *value as usize >= fact.values.len()));
+    let rest = with(&|of| of as usize >= fact.values.len());
     if !rest.is_empty() {
-        parts.push((Some(String::from("(not read)")), rest));
+        parts.push((Some(String::from("(not read)")), engine.only(&rest)));
     }
     parts.sort_by(|a, b| a.0.cmp(&b.0));
-    if let Some((_, first)) = parts.first_mut() {
-        first.damage = damage;
-    }
     Ok(parts)
 }
 
 /// Facts whose names hold what was named, or a part of it.
-fn nearest(name: &str, facts: &[Fact]) -> String {
+fn nearest(name: &str, facts: &[(String, String)]) -> String {
     let last = name.rsplit('.').next().unwrap_or(name);
     let mut found: Vec<String> = facts
         .iter()
-        .filter(|fact| fact.name.1.contains(last) || fact.name.0 == name.split('.').next().unwrap_or(name))
-        .map(|fact| format!("{}.{}", fact.name.0, fact.name.1))
+        .filter(|fact| fact.1.contains(last) || fact.0 == name.split('.').next().unwrap_or(name))
+        .map(|fact| format!("{}.{}", fact.0, fact.1))
         .take(6)
         .collect();
     if found.is_empty() {
@@ -225,20 +232,19 @@ fn nearest(name: &str, facts: &[Fact]) -> String {
 }
 
 /// Asks recordings that belong together.
-fn group(
-    fleet: &mut Fleet<'_>,
+fn group<'a>(
+    engine: &mut (dyn Engine<'a> + 'a),
     within: Option<String>,
-    facts: Vec<Fact>,
     question: &Question,
 ) -> Result<Group, AskError> {
     let metrics = if question.any {
-        fleet.metrics(None)?
+        engine.all()?
     } else if question.by.is_empty() {
-        usual(fleet)?
+        usual(engine)?
     } else {
         let mut all = Vec::new();
         for word in &question.by {
-            all.push(named(fleet, word)?);
+            all.push(named(engine, word)?);
         }
         all
     };
@@ -258,32 +264,34 @@ fn group(
     let spreads: Vec<f64> = values.iter().map(bands::spread).collect();
     let pace = match metrics.iter().find(|m| &*m.key.metric == DONE) {
         Some(pace) => Some(pace.mean.clone()),
-        None => fleet.metrics(Some(DONE))?.into_iter().next().map(|pace| pace.mean),
+        None => engine.named(&[DONE], None)?.into_iter().next().map(|pace| pace.mean),
     };
     let mut bandings = Vec::new();
-    let mut all = Vec::new();
-    let mut places = Vec::new();
-    if !answer.bandings.is_empty() {
-        all = if question.any { metrics.clone() } else { fleet.metrics(None)? };
-        places = fleet.places()?;
-    }
-    let material = Material { metrics: &all, facts: &facts, places: &places };
+    // What separates bands, or what strays stray in, is looked for in all that there is.
+    let strays = answer.found.iter().flatten().any(|found| !found.strays.is_empty());
+    let mut material = engine.material(strays || !answer.bandings.is_empty())?;
     for found in answer.bandings {
         let Some(first) = found.metrics.first().copied() else { continue };
         let (Some(metric), Some(Some(of))) = (metrics.get(first), answer.found.get(first)) else { continue };
         let names: Vec<&Key> = found.metrics.iter().filter_map(|at| Some(&metrics.get(*at)?.key)).collect();
-        let courses = fleet.courses(&metric.key)?;
-        let starts = fleet.starts()?;
-        let when = since(of, &fleet.recordings, &courses, &starts);
+        let courses = engine.courses(&metric.key)?;
+        let starts = engine.starts()?;
+        let when = since(of, engine.recordings(), &courses, &starts);
         let mut banding = banding(found.metrics.clone(), found.adjusted, metric, of, when);
         banding.courses = courses;
         banding.lost = pace.as_deref().and_then(|pace| lost(pace, &banding.of, banding.order.len()));
-        banding.facts = dividing(&facts, &banding.of);
+        let split = material.facts(&banding.of, &of.undecided)?;
+        banding.facts = dividing(&split);
+        let all = material.metrics();
         let left_out: Vec<usize> = (0..all.len()).filter(|at| names.contains(&&all[*at].key)).collect();
         // Of two bands each separates from the other by the same.
         let asked = if banding.order.len() == 2 { 1 } else { banding.order.len() };
-        banding.separated =
-            (0..asked).map(|band| separated(&material, &banding.of, band, &left_out, &of.undecided)).collect();
+        for band in 0..asked {
+            banding.separated.push(separated(&mut *material, &split, &banding.of, band, &left_out, &of.undecided)?);
+        }
+        let listed = banding.separated.iter().flat_map(|of| of.facts.listed.iter().map(|fact| fact.fact));
+        let named = (0..split.len()).filter(|at| split.get(*at).is_some_and(|fact| banding.facts.contains(&fact.name)));
+        material.fact_whole(&listed.chain(named).collect::<Vec<_>>())?;
         bandings.push(banding);
     }
     // Stable: of those that lose the same the first that was asked stands first.
@@ -294,12 +302,12 @@ fn group(
         .zip(answer.found)
         .map(|((metric, spread), found)| Asked { metric, spread, found })
         .collect();
-    let strays = match (straying::any(&asked), bandings.is_empty()) {
-        (false, _) => Vec::new(),
-        (true, false) => straying::straying(&asked, &all),
-        (true, true) => straying::straying(&asked, &fleet.metrics(None)?),
-    };
-    let recordings = fleet.recordings.clone();
+    let strays = if straying::any(&asked) { straying::straying(&asked, &mut *material)? } else { Vec::new() };
+    let (mut all, mut places, facts) = material.into_parts();
+    if bandings.is_empty() {
+        (all, places) = (Vec::new(), Vec::new());
+    }
+    let recordings = engine.recordings().to_vec();
     Ok(Group { within, recordings, asked, bandings, metrics: all, places, facts, strays })
 }
 
@@ -315,13 +323,8 @@ fn banding(metrics: Vec<usize>, p: f64, metric: &Metric, found: &Found, since: S
 }
 
 /// The facts whose values divide the recordings as the bands do.
-fn dividing(facts: &[Fact], of: &[Option<usize>]) -> Vec<(String, String)> {
-    let is_it = |fact: &&Fact| {
-        let values: Vec<Option<&str>> =
-            fact.of.iter().map(|v| fact.values.get(*v as usize).map(String::as_str)).collect();
-        divides(&facts::Fact { name: &fact.name.1, values: &values }, of) >= IS_A_FACT
-    };
-    facts.iter().filter(is_it).map(|fact| fact.name.clone()).collect()
+fn dividing(facts: &[FactSplit]) -> Vec<(String, String)> {
+    facts.iter().filter(|fact| fact.divides() >= IS_A_FACT).map(|fact| fact.name.clone()).collect()
 }
 
 /// The share of the time that all bands would save at the pace of the best: of each recording's second, 1 − its pace ÷ the best band's.
@@ -340,22 +343,21 @@ fn lost(pace: &[f64], of: &[Option<usize>], bands: usize) -> Option<f64> {
 }
 
 /// The metrics that are asked where none is named, the pace first.
-fn usual(fleet: &mut Fleet<'_>) -> Result<Vec<Metric>, AskError> {
-    let mut found = Vec::new();
+fn usual<'a>(engine: &mut (dyn Engine<'a> + 'a)) -> Result<Vec<Metric>, AskError> {
     let mut names: Vec<String> = vec![DONE.into(), CPU.into(), "cpu.busy".into()];
     names.extend(STATES.iter().map(|column| crate::summary::of_state(column)));
-    for name in names {
-        let metrics = fleet.metrics(Some(&name))?;
-        let plain = metrics.iter().filter(|m| &*m.key.labels == "{}" && m.mean.iter().any(|mean| mean.is_finite()));
-        // Per operation where that is known of all; what is per operation needs no word on how much was asked of a host.
-        let known = |m: &Metric| m.mean.iter().filter(|mean| mean.is_finite()).count();
-        found.extend(plain.max_by_key(|m| (known(m), m.key.per_operation)).cloned());
-    }
-    Ok(found)
+    let of_names = engine.named(&names.iter().map(String::as_str).collect::<Vec<_>>(), Some("{}"))?;
+    let known = |m: &Metric| m.mean.iter().filter(|mean| mean.is_finite()).count();
+    // Per operation where that is known of all; what is per operation needs no word on how much was asked of a host.
+    let best = |name: &String| {
+        let plain = of_names.iter().filter(|m| *m.key.metric == **name && known(m) > 0);
+        plain.max_by_key(|m| (known(m), m.key.per_operation)).cloned()
+    };
+    Ok(names.iter().filter_map(best).collect())
 }
 
 /// The metric that a word names.
-fn named(fleet: &mut Fleet<'_>, word: &str) -> Result<Metric, AskError> {
+fn named<'a>(engine: &mut (dyn Engine<'a> + 'a), word: &str) -> Result<Metric, AskError> {
     let word = word.trim();
     let (rest, per) = match (word.strip_suffix(" per operation"), word.strip_suffix(" per second")) {
         (Some(rest), _) => (rest, Some(true)),
@@ -372,9 +374,16 @@ fn named(fleet: &mut Fleet<'_>, word: &str) -> Result<Metric, AskError> {
             (name, pairs.ok_or_else(|| unknown("labels are NAME=VALUE, apart by commas".into()))?)
         }
     };
-    let of_name = fleet.metrics(Some(name))?;
+    let labels = serde_json::to_string(&labels).unwrap_or_default();
+    let of_group = engine.named(&[name], Some(&labels))?;
+    let known = |m: &Metric| m.mean.iter().filter(|mean| mean.is_finite()).count();
+    let fits = |m: &&Metric| per.is_none_or(|per| per == m.key.per_operation);
+    if let Some(metric) = of_group.iter().filter(fits).max_by_key(|m| (known(m), m.key.per_operation)) {
+        return Ok(metric.clone());
+    }
+    let of_name = engine.named(&[name], None)?;
     if of_name.is_empty() {
-        let declared = fleet.declared()?;
+        let declared = engine.declared()?;
         let last = name.rsplit('.').next().unwrap_or(name);
         let mut like: Vec<&str> = declared.keys().map(String::as_str).filter(|known| known.contains(last)).collect();
         like.sort_unstable();
@@ -385,15 +394,7 @@ fn named(fleet: &mut Fleet<'_>, word: &str) -> Result<Metric, AskError> {
         };
         return Err(unknown(there));
     }
-    let labels = serde_json::to_string(&labels).unwrap_or_default();
-    let known = |m: &Metric| m.mean.iter().filter(|mean| mean.is_finite()).count();
-    let fits = |m: &&Metric| *m.key.labels == *labels && per.is_none_or(|per| per == m.key.per_operation);
-    match of_name.iter().filter(fits).max_by_key(|m| (known(m), m.key.per_operation)) {
-        Some(metric) => Ok(metric.clone()),
-        None => {
-            let mut there: Vec<String> = of_name.iter().map(|m| m.key.to_string()).collect();
-            there.truncate(6);
-            Err(unknown(format!("there are {}", there.join(", "))))
-        }
-    }
+    let mut there: Vec<String> = of_name.iter().map(|m| m.key.to_string()).collect();
+    there.truncate(6);
+    Err(unknown(format!("there are {}", there.join(", "))))
 }

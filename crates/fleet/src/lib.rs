@@ -3,6 +3,7 @@
 
 mod add;
 mod ask;
+pub mod engine;
 pub mod folder;
 mod loaded;
 pub mod result;
@@ -16,7 +17,7 @@ pub mod summary;
 pub use add::{Added, Report, add};
 pub use ask::{Answer, AskError, Asked, Banding, Group, Question, ask};
 pub use folder::{Damage, Folder, FolderError};
-pub use loaded::{Course, Declared, Fact, Fleet, Key, Metric, Place, Recording};
-pub use separate::{Line, Of, PlaceLine, Separated};
+pub use loaded::{Course, Declared, Fact, Fleet, Key, Metric, Part, Place, Recording};
+pub use separate::{FactSplit, Line, Of, PlaceLine, Separated};
 pub use since::{OneHost, Since, Switch};
 pub use straying::{StrayLine, Straying};

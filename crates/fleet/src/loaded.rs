@@ -88,8 +88,46 @@ pub struct Metric {
     pub odd: Vec<f32>,
 }
 
+/// Which values of a metric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Part {
+    /// Means over the windows.
+    Mean,
+    /// Means over the even blocks.
+    Even,
+    /// Means over the odd blocks.
+    Odd,
+    /// Standard deviations within the recordings.
+    Deviation,
+}
+
 impl Metric {
-    fn new(key: Key, declared: Arc<Declared>, recordings: usize) -> Metric {
+    /// Some of its values on all recordings.
+    pub fn values(&self, part: Part) -> Vec<f64> {
+        let wide = |values: &[f32]| values.iter().map(|v| f64::from(*v)).collect();
+        match part {
+            Part::Mean => self.mean.clone(),
+            Part::Even => wide(&self.even),
+            Part::Odd => wide(&self.odd),
+            Part::Deviation => wide(&self.deviation),
+        }
+    }
+
+    /// The same metric on these recordings alone, in their order.
+    pub(crate) fn on(&self, hosts: &[usize]) -> Metric {
+        let single = |values: &[f32]| hosts.iter().map(|at| values.get(*at).copied().unwrap_or(f32::NAN)).collect();
+        Metric {
+            key: self.key.clone(),
+            declared: Arc::clone(&self.declared),
+            mean: hosts.iter().map(|at| self.mean.get(*at).copied().unwrap_or(f64::NAN)).collect(),
+            error: single(&self.error),
+            deviation: single(&self.deviation),
+            even: single(&self.even),
+            odd: single(&self.odd),
+        }
+    }
+
+    pub(crate) fn new(key: Key, declared: Arc<Declared>, recordings: usize) -> Metric {
         let missing = vec![f32::NAN; recordings];
         Metric {
             key,
@@ -129,7 +167,7 @@ pub struct Place {
     /// File name of its program or library.
     pub module: Arc<str>,
     /// In the function itself, 0 to 1.
-    pub own: Vec<f32>,
+    pub own: Vec<f64>,
     /// With what it called.
     pub total: Vec<f32>,
 }
@@ -362,11 +400,11 @@ impl<'a> Fleet<'a> {
                     own: vec![0.0; recordings],
                     total: vec![0.0; recordings],
                 });
-                let real = |column: usize| batch.columns.get(column).map_or(f64::NAN, |c| c.real(row)) as f32;
+                let real = |column: usize| batch.columns.get(column).map_or(f64::NAN, |c| c.real(row));
                 if let (Some(into), Some(all)) = (place.own.get_mut(at as usize), place.total.get_mut(at as usize)) {
                     // One function may be inlined here and called there: its rows add up.
                     *into += real(own);
-                    *all = (*all + real(total)).min(1.0);
+                    *all = (*all + real(total) as f32).min(1.0);
                 }
             }
         })?;
@@ -376,7 +414,7 @@ impl<'a> Fleet<'a> {
             let Some(seen) = seen.get(&place.state) else { continue };
             for (at, _) in seen.iter().enumerate().filter(|(_, seen)| !**seen) {
                 if let (Some(own), Some(total)) = (place.own.get_mut(at), place.total.get_mut(at)) {
-                    (*own, *total) = (f32::NAN, f32::NAN);
+                    (*own, *total) = (f64::NAN, f32::NAN);
                 }
             }
         }
@@ -449,13 +487,14 @@ fn recording(batch: &Batch, row: usize) -> Recording {
     }
 }
 
+/// The grouping of a metric: the names of its labels. They are in one order, so that names without values tell groupings apart.
+pub(crate) fn grouping(key: &Key) -> String {
+    let labels: BTreeMap<String, serde_json::Value> = serde_json::from_str(&key.labels).unwrap_or_default();
+    labels.into_keys().collect::<Vec<_>>().join(",")
+}
+
 /// What a host lacks of a rate, of which it has other groups of the same grouping, it did not use: 0, as `compare` takes it.
-fn zeros(metrics: &mut [Metric]) {
-    // Labels of a grouping are in one order, so that names without values tell groupings apart.
-    let grouping = |key: &Key| -> String {
-        let labels: BTreeMap<String, serde_json::Value> = serde_json::from_str(&key.labels).unwrap_or_default();
-        labels.into_keys().collect::<Vec<_>>().join(",")
-    };
+pub(crate) fn zeros(metrics: &mut [Metric]) {
     let mut at = 0;
     while at < metrics.len() {
         let Some(name) = metrics.get(at).map(|m| Arc::clone(&m.key.metric)) else { break };

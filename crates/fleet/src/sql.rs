@@ -52,6 +52,21 @@ impl Session {
         Ok(Session { db: db.map_err(|e| plain(&e))?, shared })
     }
 
+    /// The datasets as the questions of `fleet/` have them, in a database that takes further tables.
+    #[cfg(test)]
+    pub(crate) fn questions(folder: &Folder) -> rusqlite::Result<Connection> {
+        const READ_ONLY: Module<Summaries> = Module::read_only_module();
+        let shared = Arc::new(Shared { folder: folder.clone(), damage: Mutex::default() });
+        let db = connection()?;
+        db.create_module(MODULE, &READ_ONLY, Some(shared))?;
+        for (number, dataset) in DATASETS.iter().enumerate() {
+            let name = if dataset.name == "slice" { "stored_slice" } else { dataset.name };
+            db.execute_batch(&format!("create virtual table {name} using summaries({number})"))?;
+        }
+        db.execute_batch(r#"create view slice as select *, "from" as begins, "to" as ends from stored_slice"#)?;
+        Ok(db)
+    }
+
     /// The names of the columns, and the rows, of a statement, handed to `take`.
     ///
     /// # Errors

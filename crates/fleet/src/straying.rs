@@ -1,8 +1,10 @@
 //! Recordings that lie far from all others, and in what: first the metrics that were asked, then all others.
 
-use crate::ask::Asked;
+use crate::ask::{AskError, Asked};
+use crate::engine::Material;
 use crate::loaded::Metric;
 use crate::separate::is_of_host_per_operation;
+use crate::statistics::separate::SOME;
 use crate::statistics::stray::{FAR, MANY, middle};
 use crate::statistics::{median, parallel};
 use std::collections::BTreeMap;
@@ -44,8 +46,11 @@ pub fn any(asked: &[Asked]) -> bool {
     asked.iter().filter_map(|asked| asked.found.as_ref()).any(|found| !found.strays.is_empty())
 }
 
-/// Says in what the strays stray. `all`: the metrics that are looked through besides those asked.
-pub fn straying(asked: &[Asked], all: &[Metric]) -> Vec<Straying> {
+/// Says in what the strays stray. `material` has the metrics that are looked through besides those asked, on at most [`SOME`] others of a band.
+///
+/// # Errors
+/// Where the summaries cannot be had.
+pub fn straying(asked: &[Asked], material: &mut dyn Material) -> Result<Vec<Straying>, AskError> {
     let mut found: BTreeMap<usize, Straying> = BTreeMap::new();
     // Those that are held against the same others.
     let mut beside: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
@@ -65,16 +70,20 @@ pub fn straying(asked: &[Asked], all: &[Metric]) -> Vec<Straying> {
             });
         }
     }
-    let others: Vec<&Metric> = all
-        .iter()
-        .filter(|metric| !is_of_host_per_operation(metric) && asked.iter().all(|asked| asked.metric.key != metric.key))
-        .collect();
     for ((at, band), strays) in beside {
-        let members = asked.get(at).and_then(|asked| asked.found.as_ref()?.bands.get(band));
-        let members = members.map_or(&[][..], |band| &band.members);
-        let lines = parallel(&others, |metric| far(metric, members, &strays));
-        for (recording, line) in lines.into_iter().flatten() {
-            if let Some(into) = found.get_mut(&recording) {
+        let Some(of) = asked.get(at) else { continue };
+        let members = of.found.as_ref().and_then(|found| found.bands.get(band)).map_or(&[][..], |band| &band.members);
+        let members = some(members, &of.metric.mean);
+        let hosts: Vec<usize> = members.iter().chain(&strays).copied().collect();
+        let all = material.metrics_on(&hosts)?;
+        let is_other = |metric: &&Metric| {
+            !is_of_host_per_operation(metric) && asked.iter().all(|asked| asked.metric.key != metric.key)
+        };
+        let others: Vec<&Metric> = all.iter().filter(is_other).collect();
+        let (members, strays): (Vec<usize>, Vec<usize>) = (0..hosts.len()).partition(|place| *place < members.len());
+        let lines = parallel(&others, |metric| far(metric, &members, &strays));
+        for (place, line) in lines.into_iter().flatten() {
+            if let Some(into) = hosts.get(place).and_then(|recording| found.get_mut(recording)) {
                 into.lines.push(line);
             }
         }
@@ -86,7 +95,18 @@ pub fn straying(asked: &[Asked], all: &[Metric]) -> Vec<Straying> {
         of.more = of.lines.len().saturating_sub(NAMED);
         of.lines.truncate(NAMED);
     }
-    found
+    Ok(found)
+}
+
+/// Of very many recordings some, evenly by their values.
+fn some(members: &[usize], values: &[f64]) -> Vec<usize> {
+    let mut order = members.to_vec();
+    let each = members.len().div_ceil(SOME).max(1);
+    if each > 1 {
+        let value = |at: usize| values.get(at).copied().unwrap_or(f64::NAN);
+        order.sort_by(|a, b| value(*a).total_cmp(&value(*b)).then(a.cmp(b)));
+    }
+    order.into_iter().step_by(each).collect()
 }
 
 /// A number to sort by.

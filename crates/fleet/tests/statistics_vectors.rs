@@ -62,7 +62,7 @@ fn ranks() {
         let (x, y) = (numbers(&v["x"]), numbers(&v["y"]));
         let sides: Vec<Option<bool>> = (0..x.len() + y.len()).map(|i| Some(i < x.len())).collect();
         let all = [x, y].concat();
-        let d = &separate::metrics(&[&all], &sides, 1).asked[0];
+        let d = separate::difference(&all, &sides).unwrap();
         near(d.p, number(v, "p"), 1e-6);
         near(d.superiority, number(v, "superiority"), 1e-9);
         near(d.shift.estimate, number(v, "shift"), 1e-9);

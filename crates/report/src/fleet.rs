@@ -140,7 +140,7 @@ fn drawn(group: &Group, banding: &Banding, bytes: &mut Vec<u8>) -> FleetDrawn {
                     .collect(),
                 functions: functions
                     .map(|line| {
-                        let values = group.places.get(line.place).map(|place| wide(&place.own));
+                        let values = group.places.get(line.place).map(|place| place.own.clone());
                         put(&values.unwrap_or_default(), bytes)
                     })
                     .collect(),

@@ -4,7 +4,7 @@ use super::info::say_damage;
 use super::separated;
 use crate::text::{self, clean};
 use ::fleet::result::{FleetAnswer, FleetBanding, FleetGroup, FleetStraying, some};
-use ::fleet::{Answer, Folder, Question};
+use ::fleet::{Answer, Question};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use query::human;
@@ -37,6 +37,9 @@ pub(super) struct Asking {
     /// Exit with 4 if there are bands, or a stray; may be given several times
     #[arg(long, value_name = "CONDITION")]
     fail_on: Vec<Condition>,
+
+    #[command(flatten)]
+    engine: super::engine::With,
 }
 
 /// When the exit code is 4.
@@ -57,7 +60,6 @@ fn pair(text: &str) -> Result<(String, String), String> {
 impl Asking {
     /// Asks.
     pub(super) fn ask(&self) -> Result<Answer> {
-        let folder = Folder::open(&self.folder)?;
         let any = self.by.iter().any(|by| by == "any");
         let question = Question {
             by: if any { Vec::new() } else { self.by.clone() },
@@ -65,8 +67,7 @@ impl Asking {
             labels: self.labels.clone(),
             within: self.within.clone(),
         };
-        let fleet = ::fleet::Fleet::load(&folder, &question.labels)?;
-        Ok(::fleet::ask(fleet, &question)?)
+        self.engine.ask(&self.folder, &question)
     }
 
     /// The command that prints what is asked as text.

@@ -3,12 +3,14 @@
 mod add;
 mod ask;
 mod bands;
+mod engine;
 mod explain;
 mod info;
 mod record;
 mod report;
 mod separated;
 mod sql;
+mod summary;
 mod way;
 
 use anyhow::Result;
@@ -67,7 +69,8 @@ A recording that is there already is passed over: the same command again goes on
     #[command(after_help = "Examples:
   twinscope fleet bands fleet/
   twinscope fleet bands fleet/ --by 'process.run_wait{comm=server}' --where zone=a
-  twinscope fleet bands fleet/ --within cpu.model --json")]
+  twinscope fleet bands fleet/ --within cpu.model --json
+  twinscope fleet bands s3://recordings/fleet --engine 'python3 engines/spark.py'")]
     Bands(bands::Bands),
     /// Explain why one band is slower than another, with some recordings of each as repeats
     #[command(after_help = "Examples:
@@ -86,6 +89,11 @@ A recording that is there already is passed over: the same command again goes on
   twinscope fleet sql fleet/ \"select host, mean from metric where metric = 'work.done' order by mean\"
   twinscope fleet sql fleet/ 'select value, count(*) from fact where name = \"cpu.model\" group by value' --json")]
     Sql(sql::Sql),
+    /// Reduce one recording to the rows of its summary, for other programs
+    #[command(after_help = "Examples:
+  twinscope fleet summary a.twin
+  aws s3 cp s3://recordings/a.twin - | twinscope fleet summary - --file s3://recordings/a.twin")]
+    Summary(summary::Summary),
 }
 
 /// Does what is asked. Returns the exit code.
@@ -101,5 +109,6 @@ pub fn fleet(options: &Fleet) -> Result<u8> {
         What::Explain(options) => explain::explain(options),
         What::Report(options) => report::report(options),
         What::Sql(options) => sql::sql(options),
+        What::Summary(options) => summary::summary(options),
     }
 }

@@ -14,6 +14,18 @@ pub enum Type {
     Single,
 }
 
+impl Type {
+    /// As docs/engines.md and `.schema` call it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Type::Text => "text",
+            Type::Int => "integer",
+            Type::Real => "real",
+            Type::Single => "single",
+        }
+    }
+}
+
 /// A column. Any value but those of the key may be missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Column {
@@ -45,15 +57,15 @@ impl Dataset {
     }
 }
 
-const fn text(name: &'static str, help: &'static str) -> Column {
+pub(crate) const fn text(name: &'static str, help: &'static str) -> Column {
     Column { name, ty: Type::Text, help }
 }
 
-const fn int(name: &'static str, help: &'static str) -> Column {
+pub(crate) const fn int(name: &'static str, help: &'static str) -> Column {
     Column { name, ty: Type::Int, help }
 }
 
-const fn real(name: &'static str, help: &'static str) -> Column {
+pub(crate) const fn real(name: &'static str, help: &'static str) -> Column {
     Column { name, ty: Type::Real, help }
 }
 

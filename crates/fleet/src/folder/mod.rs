@@ -3,10 +3,11 @@
 
 mod batch;
 mod dataset;
-mod part;
+pub(crate) mod part;
 
 pub use batch::{Batch, Cell, NO_INT, NO_TEXT, Texts, Values};
 pub use dataset::{Column, DATASETS, DECLARED, Dataset, FACT, METRIC, PLACE, PROCESS, RECORDING, SLICE, Type};
+pub(crate) use dataset::{int, real, text};
 use part::Only;
 
 use crate::summary::Rows;

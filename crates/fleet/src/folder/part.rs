@@ -163,19 +163,24 @@ pub fn read(
         let reader = reader.get_row_group(group).map_err(words)?;
         let mut batch = Batch::new(dataset);
         for &(at, column) in &places {
+            let required = there.column(column).max_def_level() == 0;
             let column = reader.get_column_reader(column).map_err(words)?;
-            get(column, rows, &mut batch, at)?;
+            get(column, required, rows, &mut batch, at)?;
         }
         take(batch);
     }
     Ok(())
 }
 
-/// Reads a column of a row group.
-fn get(column: ColumnReader, rows: usize, batch: &mut Batch, at: usize) -> Result<(), String> {
+/// Reads a column of a row group; other programs write columns without gaps as `required`.
+fn get(column: ColumnReader, required: bool, rows: usize, batch: &mut Batch, at: usize) -> Result<(), String> {
     macro_rules! cells {
         ($reader:expr, $missing:expr, $of:expr) => {{
             let (mut reader, mut values, mut levels) = ($reader, Vec::new(), Vec::new());
+            if required {
+                reader.read_records(rows, None, None, &mut values).map_err(|e| e.to_string())?;
+                levels.resize(values.len(), 1);
+            }
             // A damaged file may promise any number of rows: room is made as they come.
             while levels.len() < rows {
                 let before = levels.len();

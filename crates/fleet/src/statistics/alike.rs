@@ -1,5 +1,6 @@
 //! What does not differ between a band and the other hosts, and how surely: that nothing was found says nothing.
 
+use super::separate::{Columns, Slices};
 use query::stats::rank::{Samples, hodges_lehmann};
 
 /// Whether a metric, such as the work, is equal on both sides: two one-sided tests at 5 %, which the 90 % interval of the shift answers (Schuirmann,
@@ -41,17 +42,47 @@ pub struct AtMost {
 /// "No function differs by more than X": X and the function whose interval sets it. NaN: a host has no sample of it, which counts as 0 where
 /// `absent_is_zero` (a share). `None` where a side has fewer than three hosts, or nothing is asked.
 pub fn at_most(metrics: &[&[f64]], sides: &[Option<bool>], absent_is_zero: bool) -> Option<AtMost> {
-    let numbered: Vec<usize> = (0..metrics.len()).collect();
-    let by = super::parallel(&numbered, |&i| {
-        let filled: Vec<f64> = metrics[i].iter().map(|v| if v.is_nan() && absent_is_zero { 0.0 } else { *v }).collect();
+    let hosts: Vec<usize> = (0..sides.len()).collect();
+    match at_most_of(&mut Slices(metrics), sides, &hosts, absent_is_zero) {
+        Ok(most) => most,
+        Err(never) => match never {},
+    }
+}
+
+/// Of so many functions that leave most open by the values of some hosts, those of all hosts are looked at.
+const OPEN: usize = 8;
+
+/// The same of columns that may be elsewhere: `some` are the hosts whose values of all are looked at.
+///
+/// # Errors
+/// Where values cannot be had.
+pub fn at_most_of<C: Columns>(
+    of: &mut C,
+    sides: &[Option<bool>],
+    some: &[usize],
+    absent_is_zero: bool,
+) -> Result<Option<AtMost>, C::Error> {
+    let one = |metric: usize, values: &[f64], sides: &[Option<bool>]| {
+        let filled: Vec<f64> = values.iter().map(|v| if v.is_nan() && absent_is_zero { 0.0 } else { *v }).collect();
         let [one, rest] = split(&filled, sides);
         if one.len() < 3 || rest.len() < 3 {
             return None;
         }
         let shift = hodges_lehmann(&rest, &one, Samples::Independent, 0.05)?;
-        Some(AtMost { by: shift.low.abs().max(shift.high.abs()), metric: i })
-    });
-    by.into_iter().flatten().max_by(|a, b| a.by.total_cmp(&b.by).then(b.metric.cmp(&a.metric)))
+        Some(AtMost { by: shift.low.abs().max(shift.high.abs()), metric })
+    };
+    let values: Vec<(usize, Vec<f64>)> = of.some(some)?.into_iter().enumerate().collect();
+    let their: Vec<Option<bool>> = some.iter().map(|&i| sides.get(i).copied().flatten()).collect();
+    let mut open: Vec<AtMost> =
+        super::parallel(&values, |(i, values)| one(*i, values, &their)).into_iter().flatten().collect();
+    open.sort_by(|a, b| b.by.total_cmp(&a.by).then(a.metric.cmp(&b.metric)));
+    if their.iter().flatten().count() < sides.iter().flatten().count() {
+        let which: Vec<usize> = open.iter().take(OPEN).map(|most| most.metric).collect();
+        let whole: Vec<(usize, Vec<f64>)> = which.iter().copied().zip(of.whole(&which)?).collect();
+        open = super::parallel(&whole, |(i, values)| one(*i, values, sides)).into_iter().flatten().collect();
+        open.sort_by(|a, b| b.by.total_cmp(&a.by).then(a.metric.cmp(&b.metric)));
+    }
+    Ok(open.first().copied())
 }
 
 /// The values that are known, of the band and of the others.

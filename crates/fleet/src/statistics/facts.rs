@@ -56,14 +56,20 @@ pub struct Facts {
 
 /// Asks all facts.
 pub fn facts(facts: &[Fact], sides: &[Option<bool>], seed: u64) -> Facts {
+    counted(&super::parallel(facts, |fact| Table::new(fact, sides).rows), seed)
+}
+
+/// The same of facts that were counted elsewhere: of each its values in order, with how many hosts of the band have it, and how many others; none
+/// that nobody has.
+pub fn counted(facts: &[Vec<(&str, [u64; 2])>], seed: u64) -> Facts {
     enum Is {
         Asked(Difference),
         Unique,
         Same,
     }
-    let numbered: Vec<(usize, &Fact)> = facts.iter().enumerate().collect();
-    let all = super::parallel(&numbered, |&(i, fact)| {
-        let table = Table::new(fact, sides);
+    let tables: Vec<(usize, Table)> = facts.iter().map(|rows| Table { rows: rows.clone() }).enumerate().collect();
+    let all = super::parallel(&tables, |(i, table)| {
+        let i = *i;
         match table.rows.len() {
             0 | 1 => Is::Same,
             n if n > 3 && table.hosts() < SHARED * n => Is::Unique,

@@ -124,6 +124,22 @@ pub fn find(even: &[&[f64]], odd: &[&[f64]], sides: &[Option<bool>]) -> Option<R
     (rule.wrong_elsewhere < without).then_some(rule)
 }
 
+/// The same rule, found on some hosts, counted on all of them: `even` and `odd` have the values of the metric of each cut. `None` where it is no
+/// better than none.
+pub fn count_again(mut rule: Rule, even: &[&[f64]], odd: &[&[f64]], sides: &[Option<bool>]) -> Option<Rule> {
+    let told = |blocks: &[&[f64]], i: usize| {
+        let holds = |(cut, values): (&Cut, &&[f64])| cut.holds(values.get(i).copied().unwrap_or(f64::NAN));
+        let mut each = rule.cuts.iter().zip(blocks).map(holds);
+        if rule.join == Join::And { each.all(|x| x) } else { each.any(|x| x) }
+    };
+    let wrong =
+        |blocks: &[&[f64]]| sides.iter().enumerate().filter(|(i, s)| s.is_some_and(|s| told(blocks, *i) != s)).count();
+    let count = |side: bool| sides.iter().filter(|s| **s == Some(side)).count();
+    let (wrong, wrong_elsewhere, one, rest) = (wrong(even), wrong(odd), count(true), count(false));
+    (rule.wrong, rule.wrong_elsewhere, rule.hosts, rule.without) = (wrong, wrong_elsewhere, one + rest, one.min(rest));
+    (rule.wrong_elsewhere < rule.without).then_some(rule)
+}
+
 /// The cut through one metric with the fewest wrong hosts among those `within`, how many those are, and how wide the gap at the cut is, as a part of
 /// the range. Hosts that lack the metric are on the side of the others.
 fn best(metric: usize, sorted: &[(f64, u32)], one: &[bool], within: &[bool]) -> Option<(usize, f64, Cut)> {

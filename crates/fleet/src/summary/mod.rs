@@ -2,11 +2,13 @@
 
 mod blocks;
 mod facts;
+mod lines;
 mod metrics;
 mod places;
 mod processes;
 mod workload;
 
+pub use lines::lines;
 pub use workload::{CPU, DONE, STATES, WORKLOAD, of_state};
 
 use crate::folder::{Batch, Cell, DECLARED, FACT, METRIC, PLACE, PROCESS, RECORDING, SLICE};

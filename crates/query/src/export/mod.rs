@@ -1,17 +1,20 @@
 //! Recordings as files for other tools: Parquet for data frames and lakes, OpenMetrics for databases of time series, CSV for everything else.
 //!
 //! Parquet is laid out as `TABLE/run=NAME/host=NAME/part-0.parquet`: each folder `TABLE` is a dataset of its own, partitioned as Hive does it, which
-//! pandas, DuckDB, Spark and Trino read as it is; another run adds a folder. CSV is one file a table, all runs in it.
+//! pandas, DuckDB, Spark and Trino read as it is; another run adds a folder. For very many runs there is a layout of few large files ([`lake()`]). CSV
+//! is one file a table, all runs in it.
 //!
 //! Rows carry `t`, nanoseconds since the start of the recording, and `timestamp`, the wall-clock time. A table of states has one row for each
 //! entity at each read, as in SQL ([`Form::Dense`]); for tables too large for that there is [`Form::Stored`]. Values are as stored; their
 //! units stand in the metadata of the Parquet file (key `twinscope`) and in `.schema`.
 
 mod csv;
+mod lake;
 pub mod openmetrics;
 mod parquet;
 
 pub use csv::csv;
+pub use lake::lake;
 pub use parquet::parquet;
 
 use crate::{Error, Run};

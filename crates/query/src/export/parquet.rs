@@ -47,7 +47,7 @@ pub fn parquet(runs: &[Run], dir: &Path, options: &Options) -> Result<Exported, 
     Ok(exported)
 }
 
-fn plain(name: &str, ty: Physical, repetition: Repetition) -> PrimitiveTypeBuilder<'_> {
+pub(super) fn plain(name: &str, ty: Physical, repetition: Repetition) -> PrimitiveTypeBuilder<'_> {
     Schema::primitive_type_builder(name, ty).with_repetition(repetition)
 }
 
@@ -145,7 +145,7 @@ fn put(
 }
 
 /// What the table and its columns mean, as JSON.
-fn described(frame: &Frame, named: &[(String, Column)]) -> String {
+pub(super) fn described(frame: &Frame, named: &[(String, Column)]) -> String {
     let column = |(name, c): &(String, Column)| {
         let words = serde_json::json!({"kind": c.kind, "unit": c.unit, "help": c.help});
         (name.clone(), words)

@@ -76,6 +76,42 @@ fn parquet_is_dense_and_partitioned() {
 }
 
 #[test]
+fn a_lake_has_a_file_a_table_and_day() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("lake");
+    let manifest = |name: &str, host: &str, start: i64| Manifest {
+        name: name.into(),
+        host: host.into(),
+        start_unix: start,
+        ..Manifest::default()
+    };
+    // 2026-11-24, two seconds before midnight; the other is of the day after alone.
+    let late = 1_795_564_798_000_000_000;
+    write(&dir.path().join("a.twin"), &manifest("a", "web-2", late), &[(&CPU, TEXT)]);
+    write(&dir.path().join("b.twin"), &manifest("b", "web-1", late + 9_000_000_000), &[(&CPU, TEXT)]);
+    let runs = crate::open(&[dir.path().join("a.twin"), dir.path().join("b.twin")]).unwrap();
+    let exported = lake(&runs, &out, &Options::default()).unwrap();
+    let folder = |path: &Path| path.parent().unwrap().strip_prefix(&out).unwrap().to_string_lossy().into_owned();
+    let files: Vec<(String, usize)> = exported.files.iter().map(|(path, rows)| (folder(path), *rows)).collect();
+    assert_eq!(files, [("cpu/day=2026-11-24".into(), 3), ("cpu/day=2026-11-25".into(), 7)]);
+    let first = rows(&exported.files[0].0);
+    assert!(first[0].starts_with("{run: \"a\", host: \"web-2\", t: 0, timestamp: 2026-11-24 23:59:58"), "{first:?}");
+    let second = rows(&exported.files[1].0);
+    let order: Vec<String> = second.iter().map(|row| row.split(", mhz").next().unwrap().to_owned()).collect();
+    assert!(order[..5].iter().all(|row| row.contains("web-1")) && order[5].contains("web-2"), "{order:?}");
+    assert!(
+        order[0].contains("t: 0") && order[2].contains("t: 2000000000, ") && order[3].contains("cpu: 1"),
+        "{order:?}"
+    );
+    let file = SerializedFileReader::new(std::fs::File::open(&exported.files[1].0).unwrap()).unwrap();
+    assert!(file.metadata().row_group(0).columns().iter().all(|column| column.statistics().is_some()));
+    // Another call adds parts, and leaves nothing that is not whole.
+    lake(&runs, &out, &Options { form: Form::Stored, ..Options::default() }).unwrap();
+    let there = |day: &str| std::fs::read_dir(out.join("cpu").join(day)).unwrap().count();
+    assert_eq!((there("day=2026-11-24"), there("day=2026-11-25")), (2, 2));
+}
+
+#[test]
 fn stored_rows_say_what_is_gone() {
     let dir = tempfile::tempdir().unwrap();
     let options = Options { form: Form::Stored, tables: vec!["cpu".into()], ..Options::default() };

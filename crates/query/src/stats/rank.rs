@@ -80,16 +80,32 @@ pub fn mann_whitney(x: &[f64], y: &[f64], samples: Samples) -> Option<Test> {
     }
     let (r, ties) = ranks(&x, &y);
     let u = r.iter().sum::<f64>() - n * (n + 1.0) / 2.0;
-    if samples == Samples::Independent && ties == 0.0 && x.len() * y.len() <= EXACT {
-        return Some(Test { statistic: u, p: exact_u(x.len(), y.len(), u.max(n * m - u) as usize) });
+    if samples == Samples::Independent {
+        return mann_whitney_summed(x.len(), y.len(), u, ties);
     }
+    Some(normal_u((n, m), u, ties, samples.inflation(n, m)))
+}
+
+/// The same of independent samples that were ranked elsewhere: `n` and `m` of them, U of the first, and Σ (t³ − t) over groups of ties.
+pub fn mann_whitney_summed(n: usize, m: usize, u: f64, ties: f64) -> Option<Test> {
+    if n == 0 || m == 0 {
+        return None;
+    }
+    let sizes = (n as f64, m as f64);
+    if ties == 0.0 && n.saturating_mul(m) <= EXACT {
+        return Some(Test { statistic: u, p: exact_u(n, m, u.max(sizes.0 * sizes.1 - u) as usize) });
+    }
+    Some(normal_u(sizes, u, ties, (1.0, 1.0)))
+}
+
+/// Its normal approximation, with variances that grow by so much on the two sides.
+fn normal_u((n, m): (f64, f64), u: f64, ties: f64, (a, b): (f64, f64)) -> Test {
     let all = n + m;
-    let (a, b) = samples.inflation(n, m);
     // Of the variance of U the part m comes from x and the part n from y.
     let inflation = (a * m + b * n) / all;
     let variance = n * m / 12.0 * (all + 1.0 - ties / (all * (all - 1.0)).max(1.0)) * inflation;
     let z = ((u - n * m / 2.0).abs() - 0.5).max(0.0) / variance.sqrt();
-    Some(Test { statistic: u, p: if variance > 0.0 { normal_two_sided(z).min(1.0) } else { 1.0 } })
+    Test { statistic: u, p: if variance > 0.0 { normal_two_sided(z).min(1.0) } else { 1.0 } }
 }
 
 /// 2 P(U ≥ u) by counting: the number of ways to get each U follows from choosing the place of the greatest value.
