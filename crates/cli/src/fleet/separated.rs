@@ -1,8 +1,8 @@
 //! What separates bands, and since when they are there, as text.
 
-use model::utc;
 use crate::text::{self, clean};
 use ::fleet::result::{FleetBanding, FleetDifference, FleetGroup, FleetSeparated, more};
+use model::utc;
 use query::human;
 
 /// Lines shown unless all are asked for.

@@ -40,7 +40,7 @@ pub fn lake(runs: &[Run], dir: &Path, options: &Options) -> Result<Exported, Err
         let manifest = run.recording.manifest();
         (manifest.host.clone(), manifest.start_unix, run.name.clone())
     });
-    for table in tables(runs, options)? {
+    for table in tables(runs.iter(), options)? {
         let folder = dir.join(escaped(table));
         let mut days: BTreeMap<i64, Part> = BTreeMap::new();
         for run in &ordered {

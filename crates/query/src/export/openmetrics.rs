@@ -329,8 +329,7 @@ mod tests {
         let Value::Real(expected) = rows[0][0] else { panic!("{rows:?}") };
         let line = text
             .lines()
-            .filter(|line| line.starts_with("twinscope_cpu_user_seconds_total") && line.contains("cpu=\"0\""))
-            .next_back()
+            .rfind(|line| line.starts_with("twinscope_cpu_user_seconds_total") && line.contains("cpu=\"0\""))
             .unwrap();
         let found: f64 = line.split(' ').nth_back(1).unwrap().parse().unwrap();
         assert!((found - expected).abs() < 1e-9, "{found} {expected}");
@@ -364,7 +363,7 @@ mod tests {
             assert_eq!(dump.lines().filter(|line| line.starts_with('{')).count(), samples, "{dump}");
             let is_it =
                 |line: &&str| line.contains("\"twinscope_cpu_user_seconds_total\"") && line.contains("cpu=\"0\"");
-            let (_, last) = dump.lines().filter(is_it).next_back().unwrap().rsplit_once('}').unwrap();
+            let (_, last) = dump.lines().rfind(is_it).unwrap().rsplit_once('}').unwrap();
             let session = Session::open(&[folder.path().join("a.twin")]).unwrap();
             let (_, rows) = session.all("select (max(user) - min(user)) * 0.01 from cpu where cpu = 0").unwrap();
             let Value::Real(expected) = rows[0][0] else { panic!("{rows:?}") };
