@@ -30,7 +30,7 @@ fn a_trigger_marks_looks_close_and_saves() {
     let info = folder.info(snapshot);
     let labels = &info["manifest"]["labels"];
     assert_eq!((&labels["trigger"], &info["unfinished"]), (&"there".into(), &false.into()), "{info}");
-    assert_eq!(labels["trigger.threshold"], "1.00 MiB", "{info}");
+    assert_eq!(labels["trigger.threshold"], "1 MiB", "{info}");
     let marks = info["marks"].to_string();
     assert!(marks.contains("trigger there: meminfo.MemTotal"), "{info}");
     assert!(info["duration"].as_f64() > Some(2.0), "{info}");
@@ -84,7 +84,13 @@ fn wrong_triggers_are_told_before_anything_is_recorded() {
 fn a_recorder_that_starts_again_keeps_what_was_there() {
     let folder = Folder::new();
     for round in 0..4 {
-        let running = folder.record("flight.twin", &["--keep=1m", "--rotate=2"]);
+        let before = saved(&folder, ".twin");
+        let mut running = folder.start(folder.command(["record", "-o", "flight.twin", "--keep=1m", "--rotate=2"]));
+        running.until("what was there is kept", || round == 0 || saved(&folder, ".twin") != before);
+        running.until("the recording begins", || {
+            let rows = folder.run(["sql", "--json", "flight.twin", "select count(*) as n from cpu"]);
+            rows.status.success() && rows.json()[0]["n"].as_i64() > Some(0)
+        });
         // The first two are killed, as by a crash: what they leave is finished by the next.
         running.signal(if round < 2 { libc::SIGKILL } else { libc::SIGINT });
         running.wait();
