@@ -20,7 +20,7 @@ cpu_of() {
     for i in $(seq "$1"); do options+=(--trigger "t$i: $2 > $((1000000 + i)) for 10s"); done
     rm -f cost.twin
     /usr/bin/env time -f '%U %S' -o time "$twinscope" record -q --keep 1h -d "${seconds}s" -i 1s \
-        --only cpu,process,meminfo -o cost.twin "${options[@]}" 2>err || { cat err >&2; return 1; }
+        --only cpu,processes,meminfo -o cost.twin "${options[@]}" 2>err || { cat err >&2; return 1; }
     awk '{ print $1 + $2 }' time
 }
 

@@ -227,9 +227,9 @@ describe("the page of a fleet", () => {
       await page.keyboard.press("?");
       expect(await words(page, "dialog.help")).toContain("to the filter of the table");
       await page.keyboard.press("?");
-      expect(await page.locator("dialog.help[open]").count()).toBe(0);
+      await page.locator("dialog.help[open]").waitFor({ state: "detached" });
       await page.keyboard.press("t");
-      expect(await page.evaluate(() => document.documentElement.dataset["theme"])).toBe("dark");
+      await page.waitForFunction(() => document.documentElement.dataset["theme"] === "dark");
     });
   });
   it("shows hostile text as text", async () => {
