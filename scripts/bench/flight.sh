@@ -53,13 +53,11 @@ put "a load that begins" "the snapshot is whole so long after it was due" "s" "$
 put "a close look" "memory of the recorder, after less before" "MiB" "$(awk -v a="$before" -v b="$(memory)" 'BEGIN { print b - a }')"
 kill -INT $recorder
 wait $recorder || true
-look=$(ls flight-2*-busy-close-look.twin)
-"$twinscope" info --json "$look" >info.json
-put "a close look" "first reading so long after the trigger" "s" "$(
-    python3 - "$fired" <<'PY'
+put "a close look" "begun so long after the trigger" "s" "$(
+    "$twinscope" info --json flight.twin flight-2*-busy-close-look.twin | python3 -c '
 import json, sys
-info = json.load(open("info.json"))
-info = info[0] if isinstance(info, list) else info
-print(round(info["manifest"]["start_unix"] / 1e9 - float(sys.argv[1]), 3))
-PY
+flight, look = json.load(sys.stdin)
+fired = flight["manifest"]["start_unix"] / 1e9 + flight["marks"][0]["t"]
+print(round(look["manifest"]["start_unix"] / 1e9 - fired, 3))
+'
 )"

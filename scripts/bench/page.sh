@@ -97,6 +97,9 @@ remote|Recording many hosts|200 names of one sshd on loopback, so both sides of 
   10 s with a recorder that copies a small recording: CPU time and memory of \`twinscope fleet record\` and of the ssh that it
   starts. Then five of them refuse, three hang, two have a full disk and one dies while it is fetched. Then eight real
   recorders, all on this machine.
+flight|A flight recorder with triggers|200 triggers on one metric that never fire, beside none, in turn, three times each: the median of the
+  differences by trigger. Then a load that begins at a known time: when the trigger fires, when its snapshot is whole, and
+  when the close look begins (goals: 0.02 % of a CPU a trigger, at the first reading at which it holds, 2 s, 1 s, memory back to 2 MB).
 mcp|Recordings for agents|A scripted client of \`twinscope mcp\` and the kept pairs of the fault bench with different causes, ten of them: it lists
   the recordings, asks \`explain\`, reads the first cause and runs its query (goals: the right cause in 6 calls and 60 KB, the
   description of the tools included). Then the time until a client knows the server (goal: 100 ms), and \`explain\` as a
@@ -167,6 +170,10 @@ remote|200 hosts|in all|90
 remote|200 hosts|CPU on our side, a host|150
 remote|200 hosts|memory on our side at most|300
 remote|8 recorders|begun within|0.5
+flight|a trigger on cpu.busy, at 1 s|CPU|0.02
+flight|a trigger on process.user, at 1 s|CPU|0.02
+flight|a load that begins|the snapshot is whole so long after it was due|2
+flight|a close look|begun so long after the trigger|1
 mcp|the cause of 10 pairs|calls, at most|6
 mcp|the cause of 10 pairs|sent, at most|60
 mcp|start|until the client knows the server|100
