@@ -130,7 +130,7 @@ fn files_of_jvms_are_imported() {
         let (jfr, log) = (format!("{name}.twin"), format!("{name}-log.twin"));
         let words = ["samples, ", " waits for locks, ", " samples of allocations, ", " pauses, ", ", from JFR"];
         prints(&folder, &["import", &fixture(&format!("{name}.jfr.gz")), "-o", &jfr], &words);
-        prints(&folder, &["import", &fixture(&format!("{name}.log.gz")), "-o", &log], &[" pauses, from a GC log"]);
+        prints(&folder, &["import", &fixture(&format!("{name}.log.gz")), "-o", &log], &[" pauses, ", "from a GC log"]);
         let bytes = std::fs::read(folder.path(&jfr)).expect("the recording");
         assert!(!bytes.windows(7).any(|word| word == b"hunter2"), "{name}");
         let sql = "select count(*) > 3 as many, max(time) > 0 as long, min(at) >= 0 as begun from jvm_pause where kind = 'young'";
