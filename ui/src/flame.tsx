@@ -1,11 +1,10 @@
 // The page that `twinscope flame -o x.html` writes: one flame graph, its table of functions, and nothing else.
-import { effect } from "@preact/signals";
 import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import "./style/page.css";
 import "./style/flame-page.css";
-import { fromBase64, gunzip } from "./bundle/load";
 import { setTheme, theme } from "./model/color";
+import { open } from "./open";
 import { FlameGraph, flameState, type FlameState } from "./view/flame/FlameGraph";
 import { FlameTop } from "./view/flame/FlameTop";
 import { fromPage, type FlamePage } from "./view/flame/page";
@@ -81,27 +80,9 @@ function Flame({ page }: { page: FlamePage }) {
   );
 }
 
-async function start(root: HTMLElement): Promise<void> {
-  const script = document.getElementById("twinscope-flame");
-  if (!script) throw new Error("This file holds no flame graph: it is the empty template, or its data was cut off.");
-  const text = new TextDecoder().decode(await gunzip(fromBase64(script.textContent ?? "")));
-  const page = fromPage(JSON.parse(text));
+open("flame", "flame graph", (data, root) => {
+  const page = fromPage(data);
   document.title = page.title;
   root.replaceChildren();
   render(<Flame page={page} />, root);
-}
-
-const root = document.getElementById("app");
-if (root) {
-  // Before anything is drawn: canvases take their colours from the style sheet.
-  effect(() => {
-    document.documentElement.dataset["theme"] = theme();
-  });
-  start(root).catch((e: unknown) => {
-    const said = document.createElement("p");
-    said.className = "opening trouble";
-    said.setAttribute("role", "alert");
-    said.textContent = e instanceof Error ? e.message : String(e);
-    root.replaceChildren(said);
-  });
-}
+});
