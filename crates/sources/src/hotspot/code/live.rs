@@ -131,7 +131,11 @@ fn stacks_of_live_jvms_are_whole() {
             if of.iter().any(|frame| &*name(frame) == "Live.leaf") && end != End::Beyond {
                 let deep = of.iter().filter(|frame| &*name(frame) == "Live.deep").count();
                 told.deep += 1;
-                told.right += usize::from(deep == DEPTH);
+                // Between two notes of the compiler the next one is taken. Where C2 has put `leaf` into `deep` twice, once
+                // through a `deep` inlined into itself (of which it allows one, MaxRecursiveInlineLevel), that may be the
+                // other's.
+                let inlined = of.first().is_some_and(|frame| frame.run == Run::Inlined && frame.tier == Some(4));
+                told.right += usize::from(deep.abs_diff(DEPTH) <= usize::from(inlined));
             }
         });
         println!("{what}: {told:?}");
