@@ -204,6 +204,11 @@ done
 skips=$(for name in "${!over[@]}"; do cat "$log_dir/$name.skips"; done | sort -u)
 [[ -z $skips ]] || printf '\n%s\n' "$skips"
 [[ ${#unstable_steps[@]} -eq 0 ]] || echo "unstable, passed when run again: ${unstable_steps[*]}"
+# A long output is folded where it is shown: what failed is named once more where it is not.
+for name in "${failed_steps[@]}"; do
+    grep -aE '^FAILED: |^not ok |^ +(FAIL|✖) ' "$log_dir/$name.log" | head -n 20 | sed "s/^/$name: /"
+    sed -n "/^thread '.*panicked at/{N;s/\n/ /p}" "$log_dir/$name.log" | cut -c1-400 | tail -n 12
+done
 [[ ${#failed_steps[@]} -eq 0 ]] || echo "failed: ${failed_steps[*]} (output above and in $log_dir/)"
 echo "$passed passed, $failed failed, $skipped skipped"
 [[ $failed -eq 0 && $passed -gt 0 ]]
