@@ -6,7 +6,7 @@ pub(crate) use ::libc::*;
 pub(crate) use elsewhere::*;
 
 #[cfg(not(target_os = "linux"))]
-#[allow(non_snake_case, reason = "names of the C library")]
+#[allow(non_upper_case_globals, reason = "names of the C library")]
 mod elsewhere {
     use ::libc::{c_int, c_long, clockid_t, timespec};
 
