@@ -183,15 +183,16 @@ const KEPT_UP: f64 = 0.99;
 fn sentence(of: &Outcome) -> String {
     let (rate, over) =
         (human(of.reached_rate, "1/s"), format!("over {} connections for {}", of.connections, time(of.duration)));
-    if let Some(why) = &of.void {
-        return format!("Void: the client and not the server was measured, for {}.", clean(why));
-    }
+    // Of what was not done there is no latency that a client could have spoilt.
     let Some(latency) = of.latency.filter(|_| of.done > 0) else {
         return match of.due {
             0 => "No request was due.".into(),
             due => format!("None of {due} requests was done {over}."),
         };
     };
+    if let Some(why) = &of.void {
+        return format!("Void: the client and not the server was measured, for {}.", clean(why));
+    }
     let latency = format!("mean {}, p99 {}", time(latency.mean), time(latency.p99));
     // Those that timed out are told as what they are: the server did not keep up.
     let failed = of.errors.total() - of.errors.timed_out;
@@ -342,7 +343,8 @@ mod tests {
             said(|of| of.asked_rate = None)
                 .contains("closed loop: latencies (mean 50 ms, p99 900 ms) are not those of users")
         );
-        assert!(said(|of| (of.done, of.latency) = (0, None)).starts_with("None of 10000 requests was done"));
+        let nothing = said(|of| (of.done, of.latency, of.void) = (0, None, Some("it was late".into())));
+        assert!(nothing.starts_with("None of 10000 requests was done"), "{nothing}");
     }
 
     #[test]

@@ -19,9 +19,9 @@ static int apart;
 static double seconds;
 static uint64_t done[2];
 
-static double now(void) {
+static double now(clockid_t clock) {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return t.tv_sec + t.tv_nsec * 1e-9;
 }
 
@@ -38,8 +38,8 @@ static void *work(void *number) {
     CPU_ZERO(&set);
     CPU_SET(which, &set);
     sched_setaffinity(0, sizeof set, &set);
-    double end = now() + seconds;
-    while (now() < end) {
+    double end = now(CLOCK_MONOTONIC) + seconds;
+    while (now(CLOCK_MONOTONIC) < end) {
         count(&shared.counts[which * apart], 1 << 20);
         done[which]++;
     }
@@ -52,15 +52,15 @@ int main(int count, char **words) {
     seconds = atof(words[2]);
     for (uint64_t n = 0; n < 2; n++) pthread_create(&threads[n], 0, work, (void *)n);
     for (int n = 0; n < 2; n++) pthread_join(threads[n], 0);
-    printf("%llu\n", (unsigned long long)(done[0] + done[1]));
+    printf("%f\n", (double)(done[0] + done[1]) / now(CLOCK_PROCESS_CPUTIME_ID));
     return 0;
 }
 "#;
 
-/// How often both threads count a second with words of their own lines, as the program itself says.
+/// How often both threads count a second of CPU time with words of their own lines, as the program itself says: of the time that others had, nothing is said.
 fn counted_apart(folder: &Folder) -> f64 {
     let run = Command::new(folder.path("share")).args(["16", "0.5"]).output().unwrap();
-    counted(&String::from_utf8(run.stdout).unwrap()) / 0.5
+    counted(&String::from_utf8(run.stdout).unwrap())
 }
 
 fn counted(printed: &str) -> f64 {
@@ -85,8 +85,9 @@ fn recorded(folder: &Folder, apart: &str, more: &[&str]) -> Option<Value> {
     }
     let before = counted_apart(folder);
     let words = [&["record", "-q", "--force", "-o", "shared.twin"], more, &["--", "./share", apart, "4"]].concat();
-    let shared = counted(&folder.expect(0, words).stdout) / 4.0;
-    // A line that two CPUs share costs nothing where both are threads of one core, or take turns on one, which a virtual machine is not told.
+    let shared = counted(&folder.expect(0, words).stdout);
+    // A line that two CPUs share costs nothing where both are threads of one core, or take turns on one, which a virtual machine is not told; nor where others
+    // leave the two threads hardly any time at once.
     let slower = before.min(counted_apart(folder)) / shared;
     if apart != "16" && slower < 2.0 {
         skipped("shared lines", &format!("sharing them made the program only {slower:.2} times slower here"));
