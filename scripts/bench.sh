@@ -402,11 +402,11 @@ bench_agreement() {
 }
 
 bench_import() {
-    local megabytes=100
-    [[ -z $quick ]] || megabytes=30
+    local megabytes=100 hour=3600
+    [[ -z $quick ]] || megabytes=30 hour=60
     begin import "perf.data of $megabytes MB to a flame graph"
     command -v perf >/dev/null || { say "perf is not here"; return 0; }
-    TWINSCOPE=$twinscope scripts/bench/import.sh $megabytes >>"$out/$section.tsv"
+    TWINSCOPE=$twinscope scripts/bench/import.sh $megabytes $hour >>"$out/$section.tsv"
 }
 
 bench_imports() {

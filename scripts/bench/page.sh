@@ -76,7 +76,8 @@ agreement|Agreement with the kernel and other tools|On-CPU time and run-queue wa
   same time; counts of \`strace -c\` of the same command.
 import|From perf.data to a flame graph|A perf.data of 100 MB (30 MB with \`quick\`) with stacks of 10 to 60 frames:
   \`twinscope import\` and \`twinscope flame\`, and perf with the FlameGraph scripts if \`FLAMEGRAPH\` names a clone of
-  them. The aim is ten times as fast.
+  them. The aim is ten times as fast. Then an hour of a machine of 16 busy CPUs at 99 Hz (a minute with \`quick\`), of
+  5.7 million samples, exported to the Firefox Profiler.
 imports|Imports|What monitoring systems wrote, as recordings: 20 answers of Prometheus with an hour of 500 instances at
   15 s, a day of sar at 10 minutes, a run of APerf of 60 s where \`APERF\` names the program; and how far its figures are
   from those of a recording of the same time (the goal is 1 %).
@@ -153,6 +154,8 @@ turns|*|difference|0.1
 turns|*|connections, difference|1
 turns|nginx under wrk|loss by CPU time|1.5
 turns|nginx under wrk, --exact|a turn|120
+import|60 minutes of 16 CPUs at 99 Hz, flame -o x.firefox.json|time|20
+import|60 minutes of 16 CPUs at 99 Hz, flame -o x.firefox.json|largest RSS of a process|1024
 imports|Prometheus, 500 instances × 20 queries × 1 h at 15 s|time|10
 imports|sar, 24 h at 10 min|time|0.2
 imports|APerf, 60 s|time|1
