@@ -29,11 +29,12 @@ from total t, (select coalesce(sum(slow), 0) as slow, coalesce(sum(against), 0) 
 where t.metric = 'process_exit.ended'
 -- claims:
 with
--- What short-lived processes do apart from being started is work as well, and their starting is what others would not
--- need.
+-- What short-lived programs do apart from being started is work as well, and their starting is what others would not
+-- need. One that has its parent's name was forked and runs on: to start it is the fork, and what it does is work.
 short as materialized (
     select comm, sum(ended * seconds) as ended from w_process_exit
     where side = 'slow' and parent in (select comm from budget where comm is not null) group by comm
+    having sum(iif(comm = parent, ended, 0) * seconds) < 0.5 * sum(ended * seconds)
     order by 2 desc limit 4
 ),
 -- The code around it is there for it.
@@ -64,3 +65,7 @@ where b.state in ('kernel', 'user', 'fault', 'disk', 'other', 'lock', 'pipe')
 -- test refuses: a few
 -- total metric=process_exit.ended slow=50 against=1 slow_rate=5
 -- budget state=kernel request=execve slow=3
+-- test refuses: workers that are forked and do the work
+-- total metric=process_exit.ended slow=2 against=0.01 slow_rate=30
+-- w_process_exit side=slow comm=postgres parent=postgres ended=30 seconds=1
+-- budget comm=postgres thread=postgres state=user slow=60 against=1

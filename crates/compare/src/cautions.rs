@@ -1,6 +1,7 @@
 //! What stands against a comparison: runs that something else disturbed, and a change that one run a side cannot tell from chance.
 
 use crate::means;
+use crate::own;
 use crate::throughput::Pace;
 use model::{Exit, Status, Window};
 use query::Run;
@@ -30,6 +31,8 @@ pub enum CautionKind {
     Steal,
     /// Other programs used the CPUs.
     Others,
+    /// Threads of servers that the command asks count as its own.
+    Servers,
     /// The CPUs ran at another frequency.
     Frequency,
     /// The kernel's ticks divide CPU time otherwise than the samples do.
@@ -48,6 +51,7 @@ impl CautionKind {
             CautionKind::Once => "once",
             CautionKind::Steal => "steal",
             CautionKind::Others => "others",
+            CautionKind::Servers => "servers",
             CautionKind::Frequency => "frequency",
             CautionKind::Ticks => "ticks",
             CautionKind::Ledger => "ledger",
@@ -93,6 +97,19 @@ pub fn sampled_ledgers(runs: &[Run]) -> Vec<Caution> {
     };
     let caution = |(index, text)| Caution { kind: CautionKind::Ledger, run: Some(index), text };
     runs.iter().enumerate().filter_map(|(index, run)| Some((index, of(run)?))).map(caution).collect()
+}
+
+/// Which servers count as part of the workload, for the command, or what it started, asks them.
+pub fn servers(runs: &[Run]) -> Option<Caution> {
+    let asked = own::asked(runs);
+    let of = |(server, client): (&String, &String)| format!("{server} answers {client}");
+    let said: Vec<String> = asked.iter().map(of).collect();
+    let text = match said.len() {
+        0 => return None,
+        1 => format!("{}, so its threads count as part of the workload.", said.concat()),
+        _ => format!("{}, so their threads count as part of the workload.", said.join(", ")),
+    };
+    Some(Caution { kind: CautionKind::Servers, run: None, text })
 }
 
 /// Which commands failed: what such a one did may be other work than that of one that did not. A command that was asked to end did not

@@ -1,14 +1,81 @@
-//! What belongs to the workload: the names of the command's processes and of those that it started.
+//! What belongs to the workload: the names of the command's processes, of those that it started, and of servers beside them that they ask.
 
 use crate::side::Side;
 use model::NULL;
 use query::Run;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use store::Select;
 
-/// The names that belong to the workloads of these runs: those of the commands, those of processes that descend from them, and those of the
-/// processes that `--pid` or `--cgroup` named, if no other process has them.
+/// The names that belong to the workloads of these runs: those of the commands, those of processes that descend from them, those of the
+/// processes that `--pid` or `--cgroup` named, if no other process has them, and those of the servers that they ask ([`asked`]).
 pub fn names(runs: &[Run]) -> BTreeSet<String> {
+    let mut own = started(runs);
+    own.extend(asked_by(runs, &own).into_keys());
+    own
+}
+
+/// The servers of the same machine that the workloads of these runs ask, and those that these ask in turn, by name, and who asks each. Where the command
+/// is a client, the work is done by them. Only a recording of the whole system knows them.
+pub fn asked(runs: &[Run]) -> BTreeMap<String, String> {
+    asked_by(runs, &started(runs))
+}
+
+fn asked_by(runs: &[Run], own: &BTreeSet<String>) -> BTreeMap<String, String> {
+    let places: Vec<Place> = runs.iter().filter(|run| !run.recording.manifest().has_scope()).flat_map(places).collect();
+    let mut found = BTreeMap::new();
+    loop {
+        let is_known = |name: &str, found: &BTreeMap<String, String>| own.contains(name) || found.contains_key(name);
+        let next = places.iter().find_map(|place| {
+            let client = place.clients.keys().find(|name| is_known(name, &found))?;
+            let asked: i64 =
+                place.clients.iter().filter(|(name, _)| is_known(name, &found)).map(|(_, turns)| turns).sum();
+            // The other side of a port of the same number may be on another machine.
+            let answers = |turns: i64| turns > 0 && (place.is_here || 2 * turns >= asked);
+            let server = place.servers.iter().find(|(name, turns)| answers(**turns) && !is_known(name, &found))?;
+            Some((server.0.clone(), client.clone()))
+        });
+        match next {
+            Some((server, client)) => found.insert(server, client),
+            None => return found,
+        };
+    }
+}
+
+/// Where requests of a run are asked and answered: names of clients and of servers with how many of them.
+#[derive(Default)]
+struct Place {
+    /// Nobody from outside can be meant.
+    is_here: bool,
+    clients: BTreeMap<String, i64>,
+    servers: BTreeMap<String, i64>,
+}
+
+/// By protocol, port and path of a Unix socket, from the table of turns.
+fn places(run: &Run) -> Vec<Place> {
+    let select = Select { columns: Some(&["turns"]), ..Select::default() };
+    let Some(frame) = run.recording.load("turn", &select) else { return Vec::new() };
+    let at = |name: &str| frame.table.labels().position(|c| c.name == name);
+    let all = (at("comm"), at("role"), at("protocol"), at("port"), at("peer"));
+    let (Some(comm), Some(role), Some(protocol), Some(port), Some(peer)) = all else { return Vec::new() };
+    let Some(turns) = frame.column("turns") else { return Vec::new() };
+    let mut found: BTreeMap<(String, i64, String), Place> = BTreeMap::new();
+    for entity in &frame.entities {
+        let label = |at: usize| entity.labels.get(at).copied().unwrap_or(NULL);
+        let text = |at: usize| frame.symbols.text(label(at)).unwrap_or_default();
+        let most = entity.rows.clone().filter_map(|row| turns.get(row)).filter(|cell| **cell != NULL).max();
+        let Some(&most) = most.filter(|most| **most > 0) else { continue };
+        let is_path = text(protocol) == "unix";
+        let path = if is_path { text(peer) } else { "" };
+        let place = found.entry((text(protocol).to_owned(), label(port), path.to_owned())).or_default();
+        place.is_here |= is_path || text(peer).starts_with("127.") || text(peer) == "::1";
+        let names = if text(role) == "client" { &mut place.clients } else { &mut place.servers };
+        *names.entry(text(comm).to_owned()).or_default() += most;
+    }
+    found.into_values().collect()
+}
+
+/// The names of the commands, of what they started, and of what was looked at.
+fn started(runs: &[Run]) -> BTreeSet<String> {
     let (mut own, mut foreign) = (BTreeSet::new(), HashSet::new());
     for run in runs {
         if let Some((inside, outside)) = family(run) {
@@ -192,7 +259,7 @@ pub(crate) fn is_waiting(metric: &str, by: &[&str], labels: &[String]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{InGroup, cgroups, is_waiting, scoped};
+    use super::{InGroup, asked, cgroups, is_waiting, scoped};
     use crate::side::Side;
     use model::{Column, Table, Unit};
     use std::collections::BTreeSet;
@@ -251,6 +318,46 @@ mod tests {
         };
         assert_eq!(of(model::whose::COMMAND), BTreeSet::from(["calls"]));
         assert_eq!(of(""), BTreeSet::new());
+    }
+
+    static TURNS: Table = Table::wide(
+        "turn",
+        "turns",
+        &[
+            Column::number("pid", "process"),
+            Column::label("comm", "name"),
+            Column::label("role", "role"),
+            Column::label("protocol", "protocol"),
+            Column::number("port", "port"),
+            Column::label("peer", "other side"),
+            Column::counter("turns", Unit::None, "turns"),
+        ],
+    );
+
+    #[test]
+    fn servers_that_the_command_asks_are_the_workloads() {
+        let of = |scope: &str, text: &str| {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("run.twin");
+            let manifest = model::Manifest {
+                scope: scope.into(),
+                command: Some(vec!["/usr/bin/bench".into()]),
+                ..Default::default()
+            };
+            query::testing::write(&path, &manifest, &[(&TURNS, text)]);
+            let runs = [query::Run { name: "run".into(), recording: store::Recording::open(&path).unwrap() }];
+            asked(&runs).into_iter().map(|(server, client)| format!("{client} asks {server}")).collect::<Vec<_>>()
+        };
+        let text = "t pid comm role protocol port peer turns\n\
+                    0 1 bench client tcp 80 10.0.0.1 900\n0 2 web server tcp 80 - 900\n\
+                    0 2 web client unix 0 /run/db 800\n0 3 db server unix 0 /run/db 900\n\
+                    0 4 other client tcp 81 127.0.0.1 50\n0 5 another server tcp 81 - 50\n\
+                    0 1 bench client tcp 90 10.0.0.7 900\n0 6 mine server tcp 90 - 10";
+        assert_eq!(of("", text), ["web asks db", "bench asks web"]);
+        assert_eq!(of(model::whose::COMMAND, text), [""; 0], "of others nothing is known");
+        // Of a port of this machine's own, one answer is enough.
+        let text = "t pid comm role protocol port peer turns\n0 1 bench client tcp 90 127.0.0.1 900\n0 6 mine server tcp 90 - 10";
+        assert_eq!(of("", text), ["bench asks mine"]);
     }
 
     #[test]

@@ -74,6 +74,7 @@ pub fn explain(runs: Vec<Run>, slow: usize, options: &Explain) -> Result<Explana
     let own = own::names(&runs);
     let mut warned = cautions::failed(&runs);
     warned.extend(cautions::sampled_ledgers(&runs));
+    warned.extend(cautions::servers(&runs));
     if !budget.single {
         let (a, b): (Vec<usize>, Vec<usize>) = ((slow..runs.len()).collect(), (0..slow).collect());
         warned.extend(cautions::of(&runs, &windows, &own, [&a, &b], least));
