@@ -2,6 +2,7 @@
 import { render } from "preact";
 import "./style/page.css";
 import "./style/experiment-page.css";
+import "./style/picture.css";
 import { readExperiment } from "./model/experiment";
 import { open } from "./open";
 import { followParams, printing } from "./state";

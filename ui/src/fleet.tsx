@@ -3,6 +3,7 @@ import { render } from "preact";
 import "./style/page.css";
 import "./style/experiment-page.css";
 import "./style/fleet-page.css";
+import "./style/picture.css";
 import { nameInLine, readFleet } from "./model/fleet";
 import { open } from "./open";
 import { followParams, printing } from "./state";

@@ -3,6 +3,7 @@ import { effect } from "@preact/signals";
 import { render } from "preact";
 import "uplot/dist/uPlot.min.css";
 import "./style/page.css";
+import "./style/picture.css";
 import { readHead } from "./bundle/load";
 import { theme } from "./model/color";
 import { followHash, setReport } from "./state";

@@ -8,6 +8,7 @@ mod explain;
 mod export;
 mod flame;
 mod fleet;
+mod image;
 mod import;
 mod info;
 mod latency;
@@ -125,6 +126,7 @@ docs/explain.md says how the slowdown is divided; docs/explain-json.md describes
   twinscope report fast.twin slow.twin -o report.html --open
   twinscope report one.twin
   twinscope report prog.tune -o experiment.html        the page of an experiment (twinscope tune)
+  twinscope report fast.twin slow.twin --image a.png   its first screen as a picture, for a ticket
 
 The first recording is the baseline. The page is one file that needs no network; mail it, or attach it to a ticket.")]
     Report(page::Report),

@@ -2,6 +2,7 @@
 
 use crate::compare::Choose;
 use crate::explain::Own;
+use crate::image::{Drawing, Image};
 use crate::{output, text};
 use ::tune::Folder;
 use ::tune::result::{Experiment, TrialEnd};
@@ -18,9 +19,12 @@ pub struct Report {
     #[command(flatten)]
     own: Own,
 
-    /// The page to write
-    #[arg(short, long, value_name = "FILE.html", default_value = "report.html")]
-    output: PathBuf,
+    /// The page to write [default: report.html]
+    #[arg(short, long, value_name = "FILE.html")]
+    output: Option<PathBuf>,
+
+    #[command(flatten)]
+    image: Image,
 
     /// Of an experiment: also a page for each change, with a trial of each side in full, beside it and linked
     #[arg(long)]
@@ -29,6 +33,26 @@ pub struct Report {
     /// Open it in the browser
     #[arg(long)]
     open: bool,
+}
+
+impl Report {
+    /// Where the page goes, if one is written.
+    fn page(&self) -> Option<PathBuf> {
+        self.image.page(self.output.as_deref(), self.open || self.pairs, "report.html")
+    }
+
+    /// Writes the page, and its picture, and says where, after what came out.
+    fn write(&self, html: &str, verdict: &str, drawing: Option<&Drawing>) -> Result<()> {
+        let page = self.page();
+        if let Some(page) = &page {
+            output::write(page, html.as_bytes(), "report")?;
+        }
+        println!("{}", text::clean(verdict));
+        if let Some(page) = &page {
+            output::written(page, html.len(), self.open);
+        }
+        drawing.map_or(Ok(()), |drawing| drawing.write(html))
+    }
 }
 
 /// Writes the page and says where. Returns the exit code.
@@ -42,26 +66,25 @@ pub fn report(options: &Report) -> Result<u8> {
         let what = "--pairs is for the session of an experiment (NAME.tune); recordings are side by side anyway";
         return Err(recorder::Usage(what.into()).into());
     }
+    let drawing = options.image.prepare()?;
     let causes = options.own.known()?;
     let (runs, comparison, damaged) = options.choose.compare(&[])?;
     let settings = explain::Explain { window: options.choose.window.clone(), causes, ..explain::Explain::default() };
     let report::Report { html, explained } = report::report(&runs, &comparison, &settings)?;
-    output::write(&options.output, html.as_bytes(), "report")?;
-    println!("{}", text::clean(explained.as_ref().map_or(&comparison.headline.headline, |e| &e.explanation.verdict)));
-    output::written(&options.output, html.len(), options.open);
+    let verdict = explained.as_ref().map_or(&comparison.headline.headline, |e| &e.explanation.verdict);
+    options.write(&html, verdict, drawing.as_ref())?;
     Ok(if damaged { 3 } else { 0 })
 }
 
 /// The page of an experiment, from the folder of its session.
 fn experiment(options: &Report, session: &Path) -> Result<u8> {
+    let drawing = options.image.prepare()?;
     let mut experiment = crate::tune::experiment_of(session)?;
     if options.pairs {
         pairs(options, session, &mut experiment)?;
     }
     let html = report::experiment_html(&experiment)?;
-    output::write(&options.output, html.as_bytes(), "report")?;
-    println!("{}", text::clean(&experiment.verdict));
-    output::written(&options.output, html.len(), options.open);
+    options.write(&html, &experiment.verdict, drawing.as_ref())?;
     Ok(0)
 }
 
@@ -75,14 +98,15 @@ fn pairs(options: &Report, session: &Path, experiment: &mut Experiment) -> Resul
     };
     let recordings: Vec<Option<PathBuf>> = (0..experiment.variants.len()).map(trial).collect();
     let names: Vec<String> = experiment.variants.iter().map(|v| v.name.clone()).collect();
-    let stem = options.output.file_stem().map_or("report".into(), |stem| stem.to_string_lossy().into_owned());
+    let output = options.page().unwrap_or_else(|| "report.html".into());
+    let stem = output.file_stem().map_or("report".into(), |stem| stem.to_string_lossy().into_owned());
     // Of a ladder those of its rungs: what was climbed is held against the same.
     let rungs = experiment.rungs.iter_mut().filter_map(|rung| rung.change.as_mut());
     for change in rungs.chain(&mut experiment.changes) {
         let side = |variant: usize| recordings.get(variant)?.as_ref().zip(names.get(variant));
         let (Some((before, old)), Some((after, new))) = (side(change.against), side(change.variant)) else { continue };
         let name = format!("{stem}-{}-{}.html", change.against, change.variant);
-        let path = options.output.with_file_name(&name);
+        let path = output.with_file_name(&name);
         let mut runs = query::open_by(&[before, after], &options.choose.work.work)?;
         for (run, name) in runs.iter_mut().zip([old, new]) {
             run.name.clone_from(name);

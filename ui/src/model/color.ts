@@ -2,6 +2,7 @@
 // lightness too, for readers who do not tell hues apart; recordings keep their colour everywhere, the baseline always blue.
 import { signal } from "@preact/signals";
 import type { State } from "../bundle/types";
+import { picture } from "../picture";
 import { printing } from "../state";
 
 export type Theme = "light" | "dark";
@@ -9,8 +10,8 @@ export type Theme = "light" | "dark";
 const media = typeof matchMedia === "function" ? matchMedia("(prefers-color-scheme: dark)") : null;
 const KEY = "twinscope-theme";
 
-/** What the reader asked for; null follows the system. */
-const asked = signal<Theme | null>(stored());
+/** What the reader asked for; null follows the system. A picture says its own. */
+const asked = signal<Theme | null>(picture ?? stored());
 const system = signal<Theme>(media?.matches ? "dark" : "light");
 media?.addEventListener("change", () => {
   system.value = media.matches ? "dark" : "light";

@@ -2,11 +2,13 @@
 import { useEffect } from "preact/hooks";
 import { setTheme, theme } from "../model/color";
 import { marks } from "../model/explained";
+import { momentInWords } from "../model/experiment";
 import { anchor, choose, go, overlay, page, pan, printing, report, zoom } from "../state";
 import { Help, helpOpen } from "./Help";
 import { Overview } from "./Overview";
 import { Page } from "./Page";
 import { Guard } from "./parts";
+import { PictureEnd } from "./PictureEnd";
 import { SetUp } from "./SetUp";
 import { Strip } from "./Strip";
 
@@ -133,6 +135,13 @@ function Shown() {
   return spec ? <Page spec={spec} /> : <Overview />;
 }
 
+/** What a picture of the page is of, in one line. */
+function Made() {
+  const { runs, tool, generated } = report();
+  const names = runs.slice(0, 4).map((r) => r.name).join(", ");
+  return <>{tool.name} {tool.version} · {names}{runs.length > 4 && ` and ${runs.length - 4} more`} · made {momentInWords(generated)}</>;
+}
+
 /** The whole page. */
 export function App() {
   const id = page.value;
@@ -165,6 +174,7 @@ export function App() {
             <Shown />
           </Guard>
         </main>
+        <PictureEnd><Made /></PictureEnd>
       </div>
       <Help />
     </>

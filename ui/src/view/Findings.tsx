@@ -4,6 +4,7 @@ import type { Budget, Explanation, Finding } from "../bundle/types";
 import { runColor } from "../model/color";
 import { findingAsMarkdown, findingInWords, shareInWords, whole, wholeOf } from "../model/explained";
 import { human } from "../model/units";
+import { picture } from "../picture";
 import { go, param, report, setParam } from "../state";
 import { budgetColor } from "./Budget";
 import { CopyButton, Query, Words, nameOf } from "./parts";
@@ -25,6 +26,9 @@ export function Share({ value, low, high }: { value: number; low?: number; high?
 
 /** States of which both recordings are drawn. */
 const MOST_STATES = 3;
+
+/** Findings in a picture of the first screen. */
+const IN_PICTURE = 3;
 
 /** A state besides the first is drawn from this part of the finding on. */
 const WORTH = 0.1;
@@ -146,7 +150,8 @@ export function Findings({ explanation: e, budget }: { explanation: Explanation;
   const state = param("state");
   const picked = budget?.states.find((s) => s.id === state);
   const ranked = e.findings.map((finding, i) => ({ finding, rank: i + 1 }));
-  const shown = picked ? ranked.filter(({ finding }) => finding.states.some((s) => s.state === picked.id)) : ranked;
+  const about = picked ? ranked.filter(({ finding }) => finding.states.some((s) => s.state === picked.id)) : ranked;
+  const shown = picture ? about.slice(0, IN_PICTURE) : about;
   const alone = e.outcome === "alone";
   const of = wholeOf(e.outcome);
   const lost = e.outcome === "slower" || e.outcome === "more time";
@@ -166,6 +171,7 @@ export function Findings({ explanation: e, budget }: { explanation: Explanation;
           {e.findings.length === 0 && <p>None of the known causes shows in what was recorded. The states above say where the time went.</p>}
           {picked && shown.length === 0 && e.findings.length > 0 && <p class="none">No finding is about time in “{picked.title}”.</p>}
           <ol>{shown.map(({ finding, rank }) => <One key={rank} finding={finding} rank={rank} explanation={e} budget={budget} />)}</ol>
+          {shown.length < about.length && <p class="quiet">The other {about.length - shown.length} are in the report.</p>}
           {lost && !picked && e.findings.length > 0 && e.unexplained >= 0.005 && (
             <div class="finding unexplained">
               <div class="finding-share">
@@ -178,7 +184,7 @@ export function Findings({ explanation: e, budget }: { explanation: Explanation;
           )}
         </section>
       )}
-      {e.notes.length > 0 && (
+      {e.notes.length > 0 && !picture && (
         <section class="notes" id="at-notes">
           <h2>Worth knowing</h2>
           <ul>

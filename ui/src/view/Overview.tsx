@@ -9,6 +9,7 @@ import { RunName, Words } from "./parts";
 import { FactDifferences } from "./FactDifferences";
 import { Findings, Which } from "./Findings";
 import { useState } from "preact/hooks";
+import { picture } from "../picture";
 
 /** How the command ended, where it did not end well or was asked to end. */
 function ended(exit: Run["exit"]): string {
@@ -103,13 +104,13 @@ export function Overview() {
       </section>
       {budget && <Budget budget={budget} {...(chosen.value ? { about: "over the compared stretch, not the chosen window" } : {})} />}
       {explanation && <Findings explanation={explanation} budget={budget} />}
-      {explanation && setUp}
+      {explanation && !picture && setUp}
       <section class="recordings" aria-label="Recordings">
         {runs.map((r, i) => <Recording key={i} run={r} index={i} />)}
       </section>
-      {runs.length > 1 && <Differences differences={differences} compared={compared} about={explanation ? comparison?.detail : undefined} />}
-      {!explanation && setUp}
-      <Missing missing={missing} notEvaluated={explanation?.not_evaluated ?? []} />
+      {runs.length > 1 && !(picture && explanation) && <Differences differences={differences} compared={compared} about={explanation ? comparison?.detail : undefined} />}
+      {!explanation && !picture && setUp}
+      {!picture && <Missing missing={missing} notEvaluated={explanation?.not_evaluated ?? []} />}
     </>
   );
 }

@@ -1,6 +1,7 @@
 // Small parts that several views use: names of recordings, copy buttons, folded help, errors, and hooks for size and visibility.
 import type { ComponentChildren, RefObject } from "preact";
 import { useEffect, useErrorBoundary, useRef, useState } from "preact/hooks";
+import { picture } from "../picture";
 import { isDashed, lineColor, runColor } from "../model/color";
 import { printing, report } from "../state";
 
@@ -111,7 +112,7 @@ export function Guard({ what, children }: { what: string; children: ComponentChi
   return <>{children}</>;
 }
 
-/** True while the element is near the part of the page in view, and while the page is printed. */
+/** True while the element is near the part of the page in view, and while the page is printed or made a picture. */
 export function useVisible(ref: RefObject<HTMLElement | null>): boolean {
   const [visible, set] = useState(false);
   useEffect(() => {
@@ -122,7 +123,7 @@ export function useVisible(ref: RefObject<HTMLElement | null>): boolean {
     observer.observe(ref.current);
     return () => observer.disconnect();
   }, []);
-  return visible || printing.value;
+  return visible || printing.value || picture !== null;
 }
 
 /** The width of an element in CSS pixels, 0 until it is known. */

@@ -3,6 +3,7 @@
 use super::bands::{Asking, headline, none};
 use super::explain::Looking;
 use super::info::say_damage;
+use crate::image::Image;
 use crate::output;
 use crate::text::clean;
 use ::fleet::result::result;
@@ -20,9 +21,12 @@ pub struct Report {
     #[command(flatten)]
     looking: Looking,
 
-    /// The page to write
-    #[arg(short, long, value_name = "FILE.html", default_value = "fleet.html")]
-    output: PathBuf,
+    /// The page to write [default: fleet.html]
+    #[arg(short, long, value_name = "FILE.html")]
+    output: Option<PathBuf>,
+
+    #[command(flatten)]
+    image: Image,
 
     /// Open it in the browser
     #[arg(long)]
@@ -32,6 +36,7 @@ pub struct Report {
 /// Asks, looks for the cause where the recordings are at hand, and writes. Exit code 3 where a part of the folder or of a recording could not be
 /// read, or no cause can be looked for where it was said that the recordings are.
 pub fn report(options: &Report) -> Result<u8> {
+    let drawing = options.image.prepare()?;
     let answer = options.asking.ask()?;
     let mut damaged = say_damage(&answer.damage);
     let mut shown = result(&answer);
@@ -74,7 +79,12 @@ pub fn report(options: &Report) -> Result<u8> {
         within: options.asking.within.clone(),
     };
     let html = report::fleet_html(about, &answer, shown, whys)?;
-    output::write(&options.output, html.as_bytes(), "report")?;
-    output::written(&options.output, html.len(), options.open);
+    if let Some(page) = options.image.page(options.output.as_deref(), options.open, "fleet.html") {
+        output::write(&page, html.as_bytes(), "report")?;
+        output::written(&page, html.len(), options.open);
+    }
+    if let Some(drawing) = drawing {
+        drawing.write(&html)?;
+    }
     Ok(options.asking.failed(&answer).unwrap_or(damaged))
 }

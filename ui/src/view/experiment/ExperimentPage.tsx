@@ -2,7 +2,9 @@
 import type { Experiment } from "../../bundle/generated";
 import { setTheme, theme } from "../../model/color";
 import { effectInWords, judged, measureInWords, momentInWords } from "../../model/experiment";
+import { picture } from "../../picture";
 import { CopyButton, Guard, Words } from "../parts";
+import { PictureEnd } from "../PictureEnd";
 import { Changes } from "./Changes";
 import { FactorialView } from "./FactorialView";
 import { Ladder } from "./Ladder";
@@ -58,9 +60,23 @@ function Head({ e }: { e: Experiment }) {
   );
 }
 
+/** What the result rests on: each trial. */
+function Trials({ e }: { e: Experiment }) {
+  return (
+    <>
+      <Guard what="Blocks"><Pairs e={e} /></Guard>
+      {e.trials.length > 0 && <Guard what="Trials over time"><TrialStrip e={e} /></Guard>}
+      <Guard what="Failed trials"><Failed e={e} /></Guard>
+      <Guard what="Variants"><Variants e={e} /></Guard>
+      {e.trials.length > 0 && <Guard what="Trials"><TrialTable e={e} /></Guard>}
+    </>
+  );
+}
+
 /** The page. */
 export function ExperimentPage({ e }: { e: Experiment }) {
   return (
+    <>
     <main class="experiment-page" tabIndex={-1}>
       <Head e={e} />
       {e.design === "ab" && <Guard what="Changes"><Changes e={e} /></Guard>}
@@ -69,11 +85,9 @@ export function ExperimentPage({ e }: { e: Experiment }) {
       {e.design === "factorial" && e.factorial && <Guard what="The factorial"><FactorialView e={e} factorial={e.factorial} /></Guard>}
       {e.design === "optimise" && e.optimum && <Guard what="The search"><OptimumView e={e} optimum={e.optimum} /></Guard>}
       {e.search && <Guard what="The search"><SearchView e={e} search={e.search} /></Guard>}
-      <Guard what="Blocks"><Pairs e={e} /></Guard>
-      {e.trials.length > 0 && <Guard what="Trials over time"><TrialStrip e={e} /></Guard>}
-      <Guard what="Failed trials"><Failed e={e} /></Guard>
-      <Guard what="Variants"><Variants e={e} /></Guard>
-      {e.trials.length > 0 && <Guard what="Trials"><TrialTable e={e} /></Guard>}
+      {!picture && <Trials e={e} />}
     </main>
+    <PictureEnd />
+    </>
   );
 }

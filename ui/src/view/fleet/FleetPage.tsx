@@ -5,7 +5,9 @@ import { setTheme, theme } from "../../model/color";
 import { bandingOf, type FleetView, nameInLine } from "../../model/fleet";
 import { momentInWords } from "../../model/experiment";
 import { Help, helpOpen } from "../Help";
+import { picture } from "../../picture";
 import { CopyButton, Guard, Words } from "../parts";
+import { PictureEnd } from "../PictureEnd";
 import { byAt, choose, chosen, groupAt, show, step, view } from "./choice";
 import { Chosen } from "./Chosen";
 import { FleetHeat } from "./FleetHeat";
@@ -92,6 +94,20 @@ function counted(of: FleetPage["groups"][number]): string {
   return hosts === recordings.length ? n(hosts, "host") : `${n(recordings.length, "recording")} of ${n(hosts, "host")}`;
 }
 
+/** What stands below the first screen. */
+function Rest({ of }: { of: FleetView }) {
+  return (
+    <>
+      <Guard what="What separates"><Separates view={of} /></Guard>
+      <Guard what="Strays"><Strays view={of} /></Guard>
+      <Guard what="The heat map"><FleetHeat view={of} /></Guard>
+      <Guard what="Since when"><Since view={of} /></Guard>
+      <Guard what="The table"><Hosts view={of} /></Guard>
+      <Guard what="What was asked"><Asked view={of} /></Guard>
+    </>
+  );
+}
+
 /** The page. */
 export function FleetPageView({ fleet }: { fleet: FleetPage }) {
   useEffect(() => {
@@ -120,18 +136,14 @@ export function FleetPageView({ fleet }: { fleet: FleetPage }) {
             <Verdict of={of} />
             <Guard what="The strip of hosts"><HostStrip view={of} /></Guard>
             <Guard what="The cause"><Why view={of} /></Guard>
-            <Guard what="What separates"><Separates view={of} /></Guard>
-            <Guard what="Strays"><Strays view={of} /></Guard>
-            <Guard what="The heat map"><FleetHeat view={of} /></Guard>
-            <Guard what="Since when"><Since view={of} /></Guard>
-            <Guard what="The table"><Hosts view={of} /></Guard>
-            <Guard what="What was asked"><Asked view={of} /></Guard>
+            {!picture && <Rest of={of} />}
           </>
         )}
         <footer class="quiet small fleet-foot">
           <span>Made {momentInWords(fleet.made)} by twinscope {fleet.version}. The same as text:</span> <code>{nameInLine(fleet.command)}</code> <CopyButton text={() => fleet.command} label="Copy" title="Copy the command" />
         </footer>
       </main>
+      <PictureEnd />
       {of && <Chosen view={of} />}
       <Help keys={KEYS}>The address in the browser holds the chosen host, the filter and the order: send it with the file, and a colleague sees the same.</Help>
     </>
