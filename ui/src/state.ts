@@ -9,6 +9,11 @@ export interface Stretch {
   to: number;
 }
 
+/** A stretch of one recording, the baseline that its window is held against. */
+export interface Against extends Stretch {
+  run: number;
+}
+
 const head = signal<Head | null>(null);
 
 /** Hands the head over, once, before anything is drawn. */
@@ -28,6 +33,8 @@ export const page = signal("overview");
 export const anchor = signal<string | null>(null);
 /** The chosen window in display time; null: each run's own busy window. */
 export const chosen = signal<Stretch | null>(null);
+/** The other stretch that the window of a recording is held against, in display time; null: none. */
+export const against = signal<Against | null>(null);
 /** How the time axes of the runs are laid on each other: "start", "busy", or "mark:TEXT". */
 export const align = signal("start");
 /** Whether runs are drawn over each other instead of side by side. */
@@ -103,6 +110,59 @@ export function choose(w: Stretch | null): void {
   chosen.value = { from, to: from + length };
 }
 
+/** Holds the window of a recording against another stretch of it, kept inside what was recorded; null: no longer. */
+export function holdAgainst(w: Against | null): void {
+  const r = w && report().runs[w.run];
+  if (!w || !r) {
+    against.value = null;
+    return;
+  }
+  const lo = 0 - (offsets.value[w.run] ?? 0);
+  const length = Math.min(Math.max(w.to - w.from, least()), r.duration);
+  const from = Math.min(Math.max(w.from, lo), lo + r.duration - length);
+  against.value = { run: w.run, from, to: from + length };
+}
+
+/**
+ * Proposes a stretch to hold the window of a recording against: as long, just before it, else after it. Where none is chosen, or
+ * there is no room, the two halves of the window.
+ */
+export function proposeAgainst(run: number): void {
+  const r = report().runs[run];
+  if (!r) return;
+  const offset = offsets.value[run] ?? 0;
+  const w = windowOf(run);
+  const [from, to] = [Math.max(w.from, 0), Math.min(w.to, r.duration)];
+  const [before, after] = [from, r.duration - to];
+  const length = Math.min(to - from, Math.max(before, after));
+  batch(() => {
+    if (!chosen.value || length < (to - from) / 4) {
+      const middle = (from + to) / 2 - offset;
+      choose({ from: middle, to: to - offset });
+      holdAgainst({ run, from: from - offset, to: middle });
+      return;
+    }
+    choose({ from: from - offset, to: to - offset });
+    const start = before >= length ? from - length : to;
+    holdAgainst({ run, from: start - offset, to: start + length - offset });
+  });
+}
+
+/** A stretch of time and the recording it is of, in the recording's own time. */
+export interface Side {
+  run: number;
+  window: Stretch;
+}
+
+/** The two stretches of a recording that are held against each other, as far as they were recorded: the baseline, then the window. */
+export const stretches = computed<readonly [Side, Side] | null>(() => {
+  const a = against.value;
+  const w = a && windows.value[a.run];
+  if (!a || !w) return null;
+  const offset = offsets.value[a.run] ?? 0;
+  return [{ run: a.run, window: { from: a.from + offset, to: a.to + offset } }, { run: a.run, window: w }];
+});
+
 /** Zooms about the cursor, or the middle of what is shown. Factors above 1 zoom in. */
 export function zoom(factor: number): void {
   const { from, to } = view.value;
@@ -120,10 +180,11 @@ export function pan(share: number): void {
   choose({ from: from + by, to: to + by });
 }
 
-/** Changes the alignment. A chosen window names other moments then, so it is dropped. */
+/** Changes the alignment. A chosen window names other moments then, so it is dropped, and what it is held against. */
 export function setAlign(how: string): void {
   batch(() => {
     chosen.value = null;
+    against.value = null;
     align.value = how;
   });
 }
@@ -161,6 +222,8 @@ const seconds = (x: number) => String(Number(x.toFixed(3)));
 export function toHash(): string {
   const q = new URLSearchParams();
   if (chosen.value) q.set("w", `${seconds(chosen.value.from)}_${seconds(chosen.value.to)}`);
+  const a = against.value;
+  if (a) q.set("against", `${a.run}_${seconds(a.from)}_${seconds(a.to)}`);
   if (align.value !== "start") q.set("align", align.value);
   if (overlay.value) q.set("overlay", "1");
   for (const [k, v] of Object.entries(params.value)) q.set(`.${k}`, v);
@@ -178,6 +241,7 @@ export function fromHash(hash: string): void {
   const how = q.get("align") ?? "start";
   const alignable = how === "busy" || markTexts.value.some((m) => `mark:${m.text}` === how);
   const [from, to] = (q.get("w") ?? "").split("_").map(Number.parseFloat);
+  const [run, begin, end] = (q.get("against") ?? "").split("_").map(Number.parseFloat);
   batch(() => {
     page.value = known ? id : "overview";
     anchor.value = known && chart ? chart : null;
@@ -186,6 +250,8 @@ export function fromHash(hash: string): void {
     params.value = Object.fromEntries([...q].filter(([k]) => k.startsWith(".")).map(([k, v]) => [k.slice(1), v]));
     const valid = from !== undefined && to !== undefined && Number.isFinite(from) && Number.isFinite(to) && to > from;
     choose(valid ? { from, to } : null);
+    const holds = run !== undefined && begin !== undefined && end !== undefined && Number.isFinite(begin) && Number.isFinite(end) && end > begin;
+    holdAgainst(holds ? { run, from: begin, to: end } : null);
   });
 }
 

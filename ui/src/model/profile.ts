@@ -9,6 +9,9 @@ export interface Span {
   to: number;
 }
 
+/** No time at all. */
+const NOTHING: Span = { from: 0, to: 0 };
+
 /**
  * For each tick of a block, the share of it that lies in the window of its run: 1 for all of it. What is about a moment is in or out.
  * A row is taken by the share of its tick: what happened within it is spread evenly.
@@ -74,10 +77,15 @@ export function unitOf(spec: ProfileSpec, unit: Unit): string {
   return per === "" ? unit : `${unit || "1"}${per}`;
 }
 
-/** The call tree of what is asked for, with a weight for each run. */
-export function treeOf(columns: Columns, spec: ProfileSpec, windows: Span[], asked: Asked): Tree {
+/**
+ * The call tree of what is asked for, with a weight for each run. `beside` is another stretch of a run, whose weights come after those of the runs.
+ */
+export function treeOf(columns: Columns, spec: ProfileSpec, windows: Span[], asked: Asked, beside?: { run: number; window: Span }): Tree {
   const shares = sharesOf(columns, windows);
+  const besides = beside ? sharesOf(columns, windows.map((_, run) => (run === beside.run ? beside.window : NOTHING))) : null;
   const by = divisors(spec, windows);
+  const besideBy = beside ? Math.max(1e-9, beside.window.to - beside.window.from) * (spec.per.rate[beside.run] || 1) : 1;
+  const width = windows.length + (beside ? 1 : 0);
   const tickRun = columns.table("tick").raw("run");
   const threads = columns.table("thread");
   const processOf = threads.raw("process");
@@ -114,7 +122,8 @@ export function treeOf(columns: Columns, spec: ProfileSpec, windows: Span[], ask
     const stateWanted = new Map<number, boolean>();
     for (let i = 0; i < t.rows; i++) {
       const share = shares[tick[i] as number] as number;
-      if (!(share > 0) || wanted[thread[i] as number] !== 1) continue;
+      const also = besides ? (besides[tick[i] as number] as number) : 0;
+      if (!(share > 0 || also > 0) || wanted[thread[i] as number] !== 1) continue;
       const s = state ? (state[i] as number) : 0;
       if (states && state) {
         let w = stateWanted.get(s);
@@ -133,18 +142,20 @@ export function treeOf(columns: Columns, spec: ProfileSpec, windows: Span[], ask
           const number = (g === "process" ? processOf : threadOf)[thread[i] as number] as number;
           return extraFrame(threads.word(number) || (g === "process" ? "[process not known]" : "[all threads]"), g);
         });
-        group = { path, weights: windows.map(() => new Float64Array(stacks.rows + 1)) };
+        group = { path, weights: Array.from({ length: width }, () => new Float64Array(stacks.rows + 1)) };
         groups.set(key, group);
       }
       const run = tickRun[tick[i] as number] as number;
       const sums = group.weights[run];
       const at = stack[i] as number;
       if (sums && at < sums.length) sums[at] = (sums[at] as number) + ((weight[i] as number) * share) / (by[run] as number);
+      const other = also > 0 ? group.weights[windows.length] : undefined;
+      if (other && at < other.length) other[at] = (other[at] as number) + ((weight[i] as number) * also) / besideBy;
     }
   }
   const none = [...groups.values()].some((g) => g.weights.some((w) => w[0] !== 0)) ? extraFrame("[no stack]", "other") : 0;
   const all = framesOf(columns, extra);
-  const builder = new TreeBuilder(all, windows.length);
+  const builder = new TreeBuilder(all, width);
   const nodes = new Int32Array(stacks.rows + 1);
   const used = new Uint8Array(stacks.rows + 1);
   for (const { path, weights } of groups.values()) {

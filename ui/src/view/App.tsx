@@ -3,13 +3,14 @@ import { useEffect } from "preact/hooks";
 import { setTheme, theme } from "../model/color";
 import { marks } from "../model/explained";
 import { momentInWords } from "../model/experiment";
-import { anchor, choose, go, overlay, page, pan, printing, report, zoom } from "../state";
+import { against, anchor, choose, go, holdAgainst, overlay, page, pan, printing, report, zoom } from "../state";
 import { Help, helpOpen } from "./Help";
 import { Overview } from "./Overview";
 import { Page } from "./Page";
 import { Guard } from "./parts";
 import { PictureEnd } from "./PictureEnd";
 import { SetUp } from "./SetUp";
+import { Stretches } from "./Stretches";
 import { Strip } from "./Strip";
 
 interface Entry {
@@ -120,6 +121,7 @@ function onKey(e: KeyboardEvent): void {
     keys["ArrowLeft"] = () => pan(-0.25);
     keys["ArrowRight"] = () => pan(0.25);
   }
+  if (against.value) keys["Escape"] = () => holdAgainst(null);
   const act = keys[e.key];
   if (!act) return;
   e.preventDefault();
@@ -170,6 +172,7 @@ export function App() {
       <div class="stage">
         <Strip />
         <main id="main" tabIndex={-1}>
+          {against.value && <Guard what="The two stretches"><Stretches id={id} /></Guard>}
           <Guard key={id} what="This page">
             <Shown />
           </Guard>

@@ -9,6 +9,7 @@ export const helpOpen = signal(false);
 /** Every key and what it does. */
 export const KEYS: readonly (readonly [string, string])[] = [
   ["drag", "on the time strip or a chart: choose the window that every chart, table and number is about"],
+  ["Shift drag", "on the time strip: another stretch of that recording, to hold the window against"],
   ["+  −", "zoom in and out, about the pointer"],
   ["←  →", "move the window"],
   ["0", "back to all of the time (also a double click)"],
@@ -17,7 +18,7 @@ export const KEYS: readonly (readonly [string, string])[] = [
   ["/", "to the filter of the page"],
   ["t", "light or dark"],
   ["?", "this help"],
-  ["Esc", "close, or leave a field"],
+  ["Esc", "close, leave a field, or end the comparison of two stretches"],
 ];
 
 export function Help({ keys = KEYS, children }: { keys?: readonly (readonly [string, string])[]; children?: ComponentChildren }) {
@@ -43,7 +44,7 @@ export function Help({ keys = KEYS, children }: { keys?: readonly (readonly [str
       </dl>
       <p class="quiet">
         {children ?? <>
-        The two ends of the window on the time strip take the arrow keys (with Shift: larger steps); cells of a heat map do too, and in the one of samples Enter marks the start and the end of a window.
+        The ends of the window on the time strip, and of the stretch it is held against, take the arrow keys (with Shift: larger steps); cells of a heat map do too, and in the one of samples Enter marks the start and the end of a window.
         In a flame graph arrow keys walk, Enter zooms, Escape goes back, and slash searches.
         The address in the browser holds page, window and filters: send it with the file, and a colleague sees the same.
         </>}

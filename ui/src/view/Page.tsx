@@ -21,7 +21,7 @@ import { TimeBudget } from "./TimeBudget";
 import { WindowTable } from "./WindowTable";
 
 /** A part of a page that needs a block of columns, which is unpacked when it is first shown. */
-function FromColumns({ block, what, children }: { block: string; what: string; children: (columns: Columns) => ComponentChildren }) {
+export function FromColumns({ block, what, children }: { block: string; what: string; children: (columns: Columns) => ComponentChildren }) {
   const { value, error } = useLoaded(() => loadColumns(block), block);
   if (error) return <Trouble>{error} The rest of the page is not affected.</Trouble>;
   if (!value) return <p class="quiet" role="status">Unpacking…</p>;

@@ -11,7 +11,7 @@ import type { Tree } from "./flame/tree";
 import { OffsetHeats } from "./OffsetHeat";
 import { Guard, nameOf, RunName, useWidth } from "./parts";
 
-interface Choice {
+export interface Choice {
   id: string;
   title: string;
   measures: Asked["measures"];
@@ -25,7 +25,7 @@ function ofLedger(spec: ProfileSpec): { cpu: Measure | undefined; blocked: Measu
 }
 
 /** What a reader can choose to see: on CPU, off CPU, each state, and the other measures. */
-function choices(columns: Columns, spec: ProfileSpec): Choice[] {
+export function choices(columns: Columns, spec: ProfileSpec): Choice[] {
   const { cpu, blocked } = ofLedger(spec);
   const out: Choice[] = [];
   if (cpu) out.push({ id: cpu.id, title: cpu.title, measures: [{ measure: cpu, states: null }], byState: false });
@@ -76,7 +76,8 @@ function writeState(s: FlameState, runs: number): void {
   if (runs > 1) setParam("flame.widths", s.widths === "both" ? "" : String(s.widths));
 }
 
-function Graph({ tree, runs, unit, label, heading }: { tree: Tree; runs: number[]; unit: string; label: string; heading: boolean }) {
+/** `names`: what the weights are called, where they are not those of `runs`. */
+export function Graph({ tree, runs, unit, label, heading, names = runs.map(nameOf) }: { tree: Tree; runs: number[]; unit: string; label: string; heading: boolean; names?: string[] }) {
   const box = useRef<HTMLDivElement>(null);
   const width = useWidth(box);
   return (
@@ -84,11 +85,19 @@ function Graph({ tree, runs, unit, label, heading }: { tree: Tree; runs: number[
       {heading && <h3>{runs.map((r) => <RunName key={r} run={r} />)}</h3>}
       {width > 0 && (
         <Guard what="This flame graph">
-          <FlameGraph tree={tree} runs={runs.map(nameOf)} unit={unit} label={label} state={readState(runs.length)} onState={(s) => writeState(s, runs.length)} width={width} />
+          <FlameGraph tree={tree} runs={names} unit={unit} label={label} state={readState(names.length)} onState={(s) => writeState(s, names.length)} width={width} />
         </Guard>
       )}
     </div>
   );
+}
+
+/** What is chosen to be seen. */
+export function choiceIn(list: Choice[], spec: ProfileSpec): Choice | undefined {
+  const state = ledgerState();
+  const { cpu } = ofLedger(spec);
+  const asked = cpu && spec.states.some((s) => s.id === state && s.kind === "on-cpu") ? cpu.id : state;
+  return list.find((c) => c.id === asked) ?? list[0];
 }
 
 const PER = { operation: "per operation", run: "per run of the command", second: "per second" } as const;
@@ -97,10 +106,8 @@ export function Profiles({ columns, spec }: { columns: Columns; spec: ProfileSpe
   const { runs } = report();
   const all = windows.value;
   const list = useMemo(() => choices(columns, spec), [columns, spec]);
-  const state = ledgerState();
   const { cpu } = ofLedger(spec);
-  const asked = cpu && spec.states.some((s) => s.id === state && s.kind === "on-cpu") ? cpu.id : state;
-  const choice = list.find((c) => c.id === asked) ?? list[0];
+  const choice = choiceIn(list, spec);
   const process = param("process");
   const thread = param("thread");
   const group = param("flame.group");

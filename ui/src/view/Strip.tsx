@@ -1,9 +1,10 @@
-// The time strip at the top: CPU use of each recording on one time axis. Dragging on it sets the window for everything else.
+// The time strip at the top: CPU use of each recording on one time axis. Dragging on it sets the window for everything else; with Shift, another stretch
+// of that recording, which its window is held against.
 import { useEffect, useRef } from "preact/hooks";
 import { cssColor, runColor, theme } from "../model/color";
 import { clock, human, span, timeStep } from "../model/units";
 import {
-  align, choose, chosen, cursor, extent, least, markTexts, offsets, overlay, pan, report, setAlign, type Stretch, windowOf, zoom,
+  type Against, against, align, choose, chosen, cursor, extent, holdAgainst, least, markTexts, offsets, overlay, pan, proposeAgainst, report, setAlign, type Stretch, windowOf, zoom,
 } from "../state";
 import { RunName, useWidth } from "./parts";
 
@@ -58,15 +59,26 @@ function draw(canvas: HTMLCanvasElement, width: number, lane: number): void {
     g.globalAlpha = 1;
     g.fillStyle = cssColor("--ink");
     for (const mark of run.marks) g.fillRect(Math.round(px(mark.t - offset)), top + 1, 1, lane - 4);
-    // What is outside the window of this run steps back.
+    // What is outside the window of this run, and of the stretch it is held against, steps back.
     const w = windowOf(i);
+    const kept = [[px(w.from - offset), px(w.to - offset)] as const];
+    const a = against.value;
+    if (a?.run === i) kept.push([px(a.from), px(a.to)]);
     g.fillStyle = ground;
     g.globalAlpha = 0.62;
-    g.fillRect(0, top, Math.max(0, px(w.from - offset)), lane);
-    g.fillRect(px(w.to - offset), top, Math.max(0, width - px(w.to - offset)), lane);
+    let left = 0;
+    for (const [from, to] of kept.toSorted((x, y) => x[0] - y[0])) {
+      g.fillRect(left, top, Math.max(0, from - left), lane);
+      left = Math.max(left, to);
+    }
+    g.fillRect(left, top, Math.max(0, width - left), lane);
     g.globalAlpha = 1;
     g.fillStyle = runColor(i);
     g.fillRect(px(w.from - offset), bottom + 1, px(w.to - offset) - px(w.from - offset), 1.5);
+    if (a?.run === i) {
+      // Dashed: the baseline.
+      for (let x = px(a.from); x < px(a.to); x += 7) g.fillRect(x, bottom + 1, Math.min(4, px(a.to) - x), 1.5);
+    }
   });
   g.fillStyle = cssColor("--quiet");
   g.font = `11px ${getComputedStyle(document.body).fontFamily}`;
@@ -84,41 +96,66 @@ function draw(canvas: HTMLCanvasElement, width: number, lane: number): void {
   }
 }
 
-type Drag = { kind: "new"; at: number } | { kind: "move"; at: number; was: Stretch } | { kind: "edge"; fixed: number };
+/** `of`: the recording whose other stretch is dragged; null: the window. */
+type Drag = { of: number | null } & ({ kind: "new"; at: number } | { kind: "move"; at: number; was: Stretch } | { kind: "edge"; fixed: number });
 
-/** One end of the window: a slider for the keyboard, a handle for the mouse. */
-function Handle({ end, width }: { end: "from" | "to"; width: number }) {
-  const w = chosen.value;
+/** Sets the window, or the stretch of a recording that it is held against. */
+function set(of: number | null, to: Stretch): void {
+  if (of === null) choose(to);
+  else holdAgainst({ run: of, ...to });
+}
+
+/** One end of the window, or of the stretch of recording `of` that it is held against: a slider for the keyboard, a handle for the mouse. */
+function Handle({ end, width, of = null, top = 0, height }: { end: "from" | "to"; width: number; of?: number | null; top?: number; height?: number }) {
   const { from, to } = extent.value;
-  const at = w ? w[end] : end === "from" ? from : to;
-  const set = (value: number) => {
-    const now = chosen.value ?? extent.value;
-    if (end === "from") choose({ from: Math.min(value, now.to - least()), to: now.to });
-    else choose({ from: now.from, to: Math.max(value, now.from + least()) });
+  const now = (of === null ? chosen.value : against.value) ?? extent.value;
+  const at = now[end];
+  const move = (value: number) => {
+    if (end === "from") set(of, { from: Math.min(Math.max(value, from), now.to - least()), to: now.to });
+    else set(of, { from: now.from, to: Math.max(Math.min(value, to), now.from + least()) });
   };
+  const what = of === null ? "window" : "baseline stretch";
   return (
     <div
-      class={`handle handle-${end}${w ? " set" : ""}`}
-      style={{ left: `${((at - from) / (to - from)) * width}px` }}
+      class={`handle handle-${end}${of !== null || chosen.value ? " set" : ""}${of === null ? "" : " baseline"}`}
+      style={{ left: `${((at - from) / (to - from)) * width}px`, ...(height ? { top: `${top}px`, height: `${height}px`, bottom: "auto" } : {}) }}
       role="slider"
       tabIndex={0}
-      aria-label={end === "from" ? "Start of the window" : "End of the window"}
+      aria-label={`${end === "from" ? "Start" : "End"} of the ${what}`}
       aria-valuemin={Number(from.toFixed(3))}
       aria-valuemax={Number(to.toFixed(3))}
       aria-valuenow={Number(at.toFixed(3))}
       aria-valuetext={clock(at, 0.1)}
       onKeyDown={(e) => {
         const step = (to - from) / (e.shiftKey ? 10 : 100);
-        if (e.key === "ArrowLeft") set(at - step);
-        else if (e.key === "ArrowRight") set(at + step);
-        else if (e.key === "Home") set(from);
-        else if (e.key === "End") set(to);
+        if (e.key === "ArrowLeft") move(at - step);
+        else if (e.key === "ArrowRight") move(at + step);
+        else if (e.key === "Home") move(from);
+        else if (e.key === "End") move(to);
         else return;
         e.preventDefault();
         e.stopPropagation();
       }}
     />
   );
+}
+
+/** What the two stretches are called, above them. */
+function Names({ of, width, lane }: { of: Against; width: number; lane: number }) {
+  const { from, to } = extent.value;
+  const w = windowOf(of.run);
+  const offset = offsets.value[of.run] ?? 0;
+  const left = (t: number) => ((Math.max(t, from) - from) / (to - from)) * width;
+  const name = (text: string, s: Stretch) => (
+    <span key={text} class="stretch-name" style={{ left: `${left(s.from)}px`, top: `${of.run * lane}px`, maxWidth: `${Math.max(0, left(Math.min(s.to, to)) - left(s.from))}px` }}>{text}</span>
+  );
+  return <>{name("baseline", of)}{name("window", { from: w.from - offset, to: w.to - offset })}</>;
+}
+
+/** The recording whose stretches are compared when the button asks for it: the one that is explained. */
+function explained(): number {
+  const run = report().explanation?.run ?? 0;
+  return report().runs[run] ? run : 0;
 }
 
 function Readout() {
@@ -162,7 +199,7 @@ export function Strip() {
   const { runs } = report();
   const lane = laneHeight(runs.length);
   // Read here so that the strip is drawn again when they change.
-  const inputs = [width, chosen.value, align.value, cursor.value, theme()];
+  const inputs = [width, chosen.value, against.value, align.value, cursor.value, theme()];
   useEffect(() => {
     if (canvas.current && width > 0) draw(canvas.current, width, lane);
   }, inputs);
@@ -175,12 +212,20 @@ export function Strip() {
   const onPointerDown = (e: PointerEvent) => {
     if (e.button !== 0) return;
     const t = timeAt(e);
-    const w = chosen.value;
     const near = ((extent.value.to - extent.value.from) / Math.max(1, width)) * 7;
-    if (w && Math.abs(t - w.from) < near) drag.current = { kind: "edge", fixed: w.to };
-    else if (w && Math.abs(t - w.to) < near) drag.current = { kind: "edge", fixed: w.from };
-    else if (w && t > w.from && t < w.to && !e.shiftKey) drag.current = { kind: "move", at: t, was: w };
-    else drag.current = { kind: "new", at: t };
+    const y = e.clientY - (e.currentTarget as HTMLElement).getBoundingClientRect().top;
+    const run = Math.min(Math.max(0, Math.floor(y / lane)), runs.length - 1);
+    /** Begins to drag what is there already. */
+    const grab = (of: number | null, w: Stretch | null): boolean => {
+      if (w && Math.abs(t - w.from) < near) drag.current = { of, kind: "edge", fixed: w.to };
+      else if (w && Math.abs(t - w.to) < near) drag.current = { of, kind: "edge", fixed: w.from };
+      else if (w && t > w.from && t < w.to && !e.shiftKey) drag.current = { of, kind: "move", at: t, was: w };
+      else return false;
+      return true;
+    };
+    const other = against.value?.run === run ? against.value : null;
+    if (e.shiftKey) drag.current = { of: run, kind: "new", at: t };
+    else if (!grab(run, other) && !grab(null, chosen.value)) drag.current = { of: null, kind: "new", at: t };
     (e.currentTarget as HTMLElement).setPointerCapture(e.pointerId);
     e.preventDefault();
   };
@@ -192,13 +237,13 @@ export function Strip() {
       return;
     }
     cursor.value = null;
-    if (d.kind === "move") choose({ from: d.was.from + t - d.at, to: d.was.to + t - d.at });
+    if (d.kind === "move") set(d.of, { from: d.was.from + t - d.at, to: d.was.to + t - d.at });
     else {
       const other = d.kind === "new" ? d.at : d.fixed;
       const pixels = (Math.abs(t - other) / (extent.value.to - extent.value.from)) * width;
       if (d.kind === "edge" || pixels >= 4) {
         const [from, to] = [Math.max(Math.min(t, other), extent.value.from), Math.min(Math.max(t, other), extent.value.to)];
-        if (to - from >= least()) choose({ from, to });
+        if (to - from >= least()) set(d.of, { from, to });
       }
     }
   };
@@ -233,10 +278,16 @@ export function Strip() {
           <canvas
             ref={canvas}
             role="img"
-            aria-label={`CPU use over time of ${runs.map((r) => r.name).join(", ")}. The two handles set the window.`}
+            aria-label={`CPU use over time of ${runs.map((r) => r.name).join(", ")}. The handles set the window${against.value ? ", and the baseline stretch that it is held against" : ""}.`}
           />
           {width > 0 && <Handle end="from" width={width} />}
           {width > 0 && <Handle end="to" width={width} />}
+          {width > 0 && against.value && (
+            <>
+              <Names of={against.value} width={width} lane={lane} />
+              {(["from", "to"] as const).map((end) => <Handle key={end} end={end} width={width} of={against.value?.run ?? 0} top={(against.value?.run ?? 0) * lane} height={lane - 2} />)}
+            </>
+          )}
         </div>
       </div>
       <div class="strip-controls">
@@ -263,6 +314,12 @@ export function Strip() {
               Overlay
             </button>
           )}
+          <button
+            type="button" aria-pressed={against.value !== null} title="Hold the window against another stretch of the same recording; Shift and drag sets it"
+            onClick={() => (against.value ? holdAgainst(null) : proposeAgainst(explained()))}
+          >
+            Two stretches
+          </button>
           <button type="button" aria-label="Move the window left" disabled={!chosen.value} onClick={() => pan(-0.5)}>
             ◀
           </button>
