@@ -64,11 +64,31 @@ export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
+function joined(parts: Uint8Array[]): Uint8Array {
+  const out = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    out.set(part, at);
+    at += part.length;
+  }
+  return out;
+}
+
 /** Unpacks a gzip stream. */
 export async function gunzip(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
   try {
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-    return new Uint8Array(await new Response(stream).arrayBuffer());
+    const { writable, readable } = new DecompressionStream("gzip");
+    const writer = writable.getWriter();
+    // What is wrong with the bytes is told by the reader too.
+    const written = writer.write(bytes).then(() => writer.close());
+    written.catch(() => undefined);
+    // Read here, not by a Blob and a Response: those go through another process, and a browser that takes a picture by a clock of its own does not
+    // wait for it.
+    const parts: Uint8Array[] = [];
+    const reader = readable.getReader();
+    for (let next = await reader.read(); !next.done; next = await reader.read()) parts.push(next.value);
+    await written;
+    return joined(parts);
   } catch (e) {
     throw new BlockError("it cannot be unpacked (cut off or damaged)", { cause: e });
   }

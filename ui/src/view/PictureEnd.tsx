@@ -1,26 +1,23 @@
 // Where a picture of the page ends: a line in a colour of its own, drawn once all above it is. The program cuts the picture there, and one
 // without the line was taken too early.
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { picture } from "../picture";
 
 /** `children`: what the picture says of itself, in its last line. */
 export function PictureEnd({ children }: { children?: ComponentChildren }) {
   const [drawn, setDrawn] = useState(false);
-  useEffect(() => {
+  // Where nothing is to be waited for, the line is there before the page is loaded: Firefox waits no longer.
+  useLayoutEffect(() => {
     if (!picture) return undefined;
-    let frame = 0;
     let timer = 0;
-    // What is being unpacked says so; canvases are drawn in the frames after it.
+    // What is being unpacked says so. By timers, not by frames: Chromium's clock for pictures waits for those only.
     const look = () => {
       if (document.querySelector("main [role=status]")) timer = window.setTimeout(look, 50);
-      else frame = requestAnimationFrame(() => (frame = requestAnimationFrame(() => (frame = requestAnimationFrame(() => setDrawn(true))))));
+      else setDrawn(true);
     };
     look();
-    return () => {
-      clearTimeout(timer);
-      cancelAnimationFrame(frame);
-    };
+    return () => clearTimeout(timer);
   }, []);
   if (!picture) return null;
   return (

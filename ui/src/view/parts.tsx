@@ -1,6 +1,6 @@
 // Small parts that several views use: names of recordings, copy buttons, folded help, errors, and hooks for size and visibility.
 import type { ComponentChildren, RefObject } from "preact";
-import { useEffect, useErrorBoundary, useRef, useState } from "preact/hooks";
+import { useEffect, useErrorBoundary, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { picture } from "../picture";
 import { isDashed, lineColor, runColor } from "../model/color";
 import { printing, report } from "../state";
@@ -129,10 +129,14 @@ export function useVisible(ref: RefObject<HTMLElement | null>): boolean {
 /** The width of an element in CSS pixels, 0 until it is known. */
 export function useWidth(ref: RefObject<HTMLElement | null>): number {
   const [width, set] = useState(0);
-  useEffect(() => {
-    if (!ref.current) return undefined;
+  // Before the first frame is drawn: a browser that takes a picture may draw no second one.
+  useLayoutEffect(() => {
+    const element = ref.current;
+    if (!element) return undefined;
+    const { paddingLeft, paddingRight } = getComputedStyle(element);
+    set(Math.max(0, Math.floor(element.clientWidth - (Number.parseFloat(paddingLeft) || 0) - (Number.parseFloat(paddingRight) || 0))));
     const observer = new ResizeObserver((entries) => set(Math.floor(entries[0]?.contentRect.width ?? 0)));
-    observer.observe(ref.current);
+    observer.observe(element);
     return () => observer.disconnect();
   }, []);
   return width;

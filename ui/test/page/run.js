@@ -26,7 +26,7 @@ if (values.report !== undefined) {
 const vitest = await startVitest("test", [], {
   root,
   config: false,
-  include: values.report === undefined ? ["test/page/page.test.ts", "test/page/threads.test.ts", "test/page/explained.test.ts", "test/page/requests.test.ts", "test/page/instructions.test.ts", "test/page/sharing.test.ts", "test/page/code.test.ts", "test/page/machine.test.ts", "test/page/counters.test.ts", "test/page/experiment.test.ts", "test/page/fleet.test.ts", "test/page/layout.test.ts", "test/page/stretches.test.ts"] : ["test/page/report.test.ts"],
+  include: values.report === undefined ? ["test/page/page.test.ts", "test/page/threads.test.ts", "test/page/explained.test.ts", "test/page/requests.test.ts", "test/page/instructions.test.ts", "test/page/sharing.test.ts", "test/page/code.test.ts", "test/page/machine.test.ts", "test/page/counters.test.ts", "test/page/experiment.test.ts", "test/page/fleet.test.ts", "test/page/layout.test.ts", "test/page/stretches.test.ts", "test/page/picture.test.ts"] : ["test/page/report.test.ts"],
   testTimeout: 60_000,
   hookTimeout: 60_000,
   fileParallelism: false,

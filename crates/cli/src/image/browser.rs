@@ -32,10 +32,11 @@ pub(super) const KNOWN: &[&str] = &[
 /// Width and height of the window in CSS pixels. What is below the end of the page is cut off.
 const WINDOW: (u32, u32) = (1280, 3000);
 
-/// Pixels of the picture to a CSS pixel: sharp on screens of any kind.
+/// Pixels of the picture to a CSS pixel: sharp on screens of any kind. Firefox has no such option, and draws one to one.
 const SCALE: u32 = 2;
 
-/// How long a page may compute before Chromium takes its picture, in milliseconds of its own clock, which stands still while nothing is to be done.
+/// How long a page may take before Chromium takes its picture, in milliseconds of a clock of its own: that jumps from one timer to the next, so that
+/// this is no waiting.
 const BUDGET: u32 = 20_000;
 
 /// The most that is read of what a browser complains of, bytes, from its end.
@@ -79,7 +80,7 @@ pub(super) fn draw(program: &Path, page: &Path, picture: &Path, folder: &Path, l
     std::fs::create_dir_all(&profile).map_err(fails)?;
     let firefox = is_firefox(program);
     if firefox {
-        std::fs::write(profile.join("user.js"), firefox_settings()).map_err(fails)?;
+        std::fs::write(profile.join("user.js"), FIREFOX_SETTINGS).map_err(fails)?;
     }
     let arguments = if firefox { of_firefox(page, picture, &profile) } else { of_chromium(page, picture, &profile) };
     let mut ended = run(program, &arguments, folder, until, limit)?;
@@ -151,11 +152,8 @@ fn of_firefox(page: &Path, picture: &Path, profile: &Path) -> Vec<OsString> {
     ]
 }
 
-/// Settings of a profile of Firefox: the pixels of the picture, colours as they are, and no network of its own.
-fn firefox_settings() -> String {
-    format!(
-        "user_pref(\"layout.css.devPixelsPerPx\", \"{SCALE}\");
-user_pref(\"gfx.color_management.mode\", 0);
+/// Settings of a profile of Firefox: colours as they are, and no network of its own.
+const FIREFOX_SETTINGS: &str = "user_pref(\"gfx.color_management.mode\", 0);
 user_pref(\"network.proxy.type\", 1);
 user_pref(\"network.proxy.http\", \"127.0.0.1\");
 user_pref(\"network.proxy.http_port\", 9);
@@ -165,9 +163,7 @@ user_pref(\"app.update.enabled\", false);
 user_pref(\"browser.shell.checkDefaultBrowser\", false);
 user_pref(\"datareporting.policy.dataSubmissionEnabled\", false);
 user_pref(\"toolkit.telemetry.enabled\", false);
-"
-    )
-}
+";
 
 /// The address of a file.
 fn url(path: &Path) -> String {

@@ -1,6 +1,6 @@
 // Small parts of the page of a fleet: names of hosts that choose them, colours of bands, a canvas that is as sharp as the screen.
 import type { Ref } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { runColor, theme } from "../../model/color";
 import { type FleetView, metricParts, nameInLine } from "../../model/fleet";
 import { chosen, toggle } from "./choice";
@@ -43,7 +43,8 @@ export function MetricName({ metric, help = "" }: { metric: string; help?: strin
 /** A canvas of a size in CSS pixels, drawn again where what it follows from changes. */
 export function useCanvas(width: number, height: number, draw: (g: CanvasRenderingContext2D, dpr: number) => void, of: readonly unknown[]): Ref<HTMLCanvasElement> {
   const canvas = useRef<HTMLCanvasElement>(null);
-  useEffect(() => {
+  // In the same frame as the rest of the page: a browser that takes a picture may draw no second one.
+  useLayoutEffect(() => {
     const c = canvas.current;
     if (!c || width < 10 || height < 1) return;
     const dpr = devicePixelRatio || 1;
