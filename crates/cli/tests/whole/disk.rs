@@ -91,6 +91,9 @@ fn a_report_to_a_full_disk() {
     folder.expect(1, ["report", "a.twin", "-o", "small/report.html"]).says("small/report.html").says("No space left");
     assert_eq!(std::fs::read_to_string(small.0.join("report.html")).unwrap(), "the old one");
     assert_eq!(std::fs::read_dir(&small.0).unwrap().count(), 2, "half a page was left behind");
+    let picture = ["report", "a.twin", "--image", "small/a.png", "--browser", "/bin/true"];
+    folder.expect(1, picture).says("small/a.png: the picture could not be made").says("No space left");
+    assert_eq!(std::fs::read_dir(&small.0).unwrap().count(), 2, "what the picture is drawn from was left behind");
 }
 
 #[test]

@@ -12,6 +12,7 @@ mod fleet;
 mod flight;
 mod footprint;
 mod hostile;
+mod image;
 mod imports;
 mod instructions;
 mod interpreted;
