@@ -3,6 +3,7 @@
 use crate::Error;
 use crate::block::{Block, Coding};
 use crate::bundle::{self, PageTable, SeriesRef, View};
+use crate::words::{alone, capital};
 use compare::{Comparison, Difference};
 use model::{Chart, ChartKind, Page, Type, Window};
 use query::series::Grid;
@@ -197,7 +198,7 @@ fn draw(
     if chart.top > 0 && count > chart.top {
         groups.sort_by(|a, b| b.1.total_cmp(&a.1));
         groups.truncate(chart.top);
-        note = Some(format!("the {} largest of {count} are drawn", chart.top));
+        note = Some(format!("The {} largest of {count} are drawn.", chart.top));
     }
     let coding = match chart.kind {
         ChartKind::Heat => Coding::Byte(scale(chart, &grids)),
@@ -218,12 +219,13 @@ fn draw(
             });
         }
     }
-    let help: Vec<String> = chart
-        .columns
-        .iter()
-        .filter_map(|column| grids.iter().find(|(_, m, _)| m.name == *column))
-        .map(|(_, m, _)| format!("{}: {}", m.name, m.help))
-        .collect();
+    let shown = chart.columns.iter().filter_map(|column| grids.iter().find(|(_, m, _)| m.name == *column));
+    let shown: Vec<(&str, &str)> = shown.map(|(_, m, _)| (m.name, m.help)).collect();
+    let help: Vec<String> = match shown.as_slice() {
+        // The title says what one line is called.
+        [(_, help)] => vec![capital(alone(help))],
+        all => all.iter().map(|(name, help)| format!("{name}: {help}")).collect(),
+    };
     // A chart of one column alone says where its values are found; the others' lines do.
     let extra = chart.title == difference_title(first.help);
     let kernel = extra.then(|| format!("{}.{}", table.name, first.name));

@@ -114,7 +114,7 @@ export type Chart = {
   title: string,
   /** The metric by its name in the recording, where the title is what it counts, in words: a chart drawn because it differs. */
   kernel: string | null,
-  /** What its lines are. */
+  /** What its lines are: `NAME: what it is`, parted by semicolons; of one line alone what it is. */
   help: string,
   /** How to read it. */
   read: string,

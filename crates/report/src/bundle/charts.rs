@@ -60,7 +60,7 @@ pub struct Chart {
     pub title: String,
     /// The metric by its name in the recording, where the title is what it counts, in words: a chart drawn because it differs.
     pub kernel: Option<String>,
-    /// What its lines are.
+    /// What its lines are: `NAME: what it is`, parted by semicolons; of one line alone what it is.
     pub help: String,
     /// How to read it.
     pub read: String,
