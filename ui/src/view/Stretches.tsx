@@ -7,7 +7,7 @@ import { stateColor } from "../model/color";
 import { ledgerOf, treeOf } from "../model/profile";
 import { changeInWords, type InBoth, meansOf, overlap, stretchCommand } from "../model/stretches";
 import { clock, columnScale, human, inScale, span } from "../model/units";
-import { holdAgainst, param, report, type Side, stretches, windows } from "../state";
+import { chosen, holdAgainst, param, report, type Side, stretches, windows } from "../state";
 import { type ColumnOf, DataTable, type Group } from "./DataTable";
 import { FromColumns } from "./Page";
 import { CopyButton, Trouble, useLoaded } from "./parts";
@@ -148,7 +148,7 @@ export function Stretches({ id }: { id: string }) {
       </div>
       <p>Baseline <b>{said(base)}</b>, window <b>{said(window)}</b>, since the start of the recording.</p>
       {overlap(base.window, window.window) ? (
-        <p class="trouble">The two have a part in common. Move one of them: only stretches apart can be compared.</p>
+        <p class="trouble">The two have a part in common. {chosen.value ? "Move one of them" : "Drag on the strip to choose the window"}: only stretches apart can be compared.</p>
       ) : window.window.to <= window.window.from ? (
         <p class="trouble">The window is outside of what {name} recorded.</p>
       ) : (
