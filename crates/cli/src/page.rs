@@ -2,6 +2,7 @@
 
 use crate::compare::Choose;
 use crate::explain::Own;
+use crate::progress::{Progress, names};
 use crate::{output, text};
 use ::tune::Folder;
 use ::tune::result::{Experiment, TrialEnd};
@@ -43,10 +44,13 @@ pub fn report(options: &Report) -> Result<u8> {
         return Err(recorder::Usage(what.into()).into());
     }
     let causes = options.own.known()?;
-    let (runs, comparison, damaged) = options.choose.compare(&[])?;
+    let progress = Progress::new(&format!("writing the report of {}", names(&options.choose.recordings)));
+    let (runs, comparison) = options.choose.compare(&[])?;
     let settings = explain::Explain { window: options.choose.window.clone(), causes, ..explain::Explain::default() };
     let report::Report { html, explained } = report::report(&runs, &comparison, &settings)?;
     output::write(&options.output, html.as_bytes(), "report")?;
+    drop(progress);
+    let damaged = text::say_damage(&runs);
     println!("{}", text::clean(explained.as_ref().map_or(&comparison.headline.headline, |e| &e.explanation.verdict)));
     output::written(&options.output, html.len(), options.open);
     Ok(if damaged { 3 } else { 0 })
@@ -54,12 +58,14 @@ pub fn report(options: &Report) -> Result<u8> {
 
 /// The page of an experiment, from the folder of its session.
 fn experiment(options: &Report, session: &Path) -> Result<u8> {
+    let progress = Progress::new(&format!("writing the page of {}", names(&[session])));
     let mut experiment = crate::tune::experiment_of(session)?;
     if options.pairs {
         pairs(options, session, &mut experiment)?;
     }
     let html = report::experiment_html(&experiment)?;
     output::write(&options.output, html.as_bytes(), "report")?;
+    drop(progress);
     println!("{}", text::clean(&experiment.verdict));
     output::written(&options.output, html.len(), options.open);
     Ok(0)

@@ -345,6 +345,16 @@ impl Recording {
         self.manifest.duration.or(sealed.max(open)).unwrap_or(0).max(0)
     }
 
+    /// Since when there is something, nanoseconds from the start: 0, but for what a flight recorder saved, which keeps the last stretch only.
+    pub fn began(&self) -> i64 {
+        let is_kept = |id: i64| self.tables.iter().any(|(own, _, table)| i64::from(*own) == id && !table.dictionary);
+        let sealed = self.segments.iter().filter(|s| is_kept(s.table)).map(|s| s.from);
+        let open = self.tail.iter().filter(|(id, _)| is_kept(i64::from(**id))).flat_map(|(_, c)| c).map(|c| c.t);
+        let first = sealed.chain(open).min().unwrap_or(0);
+        // The first reading of a recording lies a little after its start.
+        if first <= self.manifest.interval.saturating_mul(2) { 0 } else { first }
+    }
+
     /// Bytes and rows of each table in the file: (table, segments, rows, bytes). The tail counts as rows only.
     pub fn sizes(&self) -> Vec<(&'static str, i64, i64, i64)> {
         let mut sealed: HashMap<i64, (i64, i64, i64)> = HashMap::new();
