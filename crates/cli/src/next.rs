@@ -38,10 +38,11 @@ fn program(manifest: &Manifest) -> Option<&str> {
     manifest.command.as_ref()?.first()?.rsplit('/').next()
 }
 
-/// The latest of `others` that is of the same program.
+/// The latest of `others` that is of the same program, and not a part of the same recording, as snapshots are.
 fn fellow<'a>(of: &Manifest, others: &'a [PathBuf]) -> Option<&'a PathBuf> {
     let wanted = program(of)?;
-    others.iter().take(MOST).find(|path| manifest(path).is_some_and(|other| program(&other) == Some(wanted)))
+    let is_one = |other: &Manifest| program(other) == Some(wanted) && other.start_unix != of.start_unix;
+    others.iter().take(MOST).find(|path| manifest(path).is_some_and(|other| is_one(&other)))
 }
 
 /// As one types it from here: without the folder where it is this one.
@@ -69,6 +70,9 @@ pub(crate) fn after(path: &Path) -> Vec<String> {
             "To have causes named, record a command, or use --pid, --cgroup or --all".into(),
         ];
     }
+    if of.labels.contains_key("trigger") {
+        return vec![format!("{}   since the trigger held, against before", command(&["explain", &file]))];
+    }
     if let Some(before) = fellow(&of, &others) {
         let before = shown(before);
         return vec![
@@ -78,8 +82,12 @@ pub(crate) fn after(path: &Path) -> Vec<String> {
     }
     let mut lines = vec![format!("{}   what limits it", command(&["explain", &file]))];
     if let Some(program) = of.command.as_ref().and_then(|command| command.first()) {
-        let begin = command(&["record", "-o", "slow.twin", "--", program]);
-        lines.push(format!("Or record a second run, to compare: {begin} …"));
+        let free = |name: &String| !Path::new(name).exists();
+        let name = (2..).map(|n| format!("{}-{n}.twin", file.trim_end_matches(".twin"))).find(free);
+        let begin = command(&["record", "-o", &name.unwrap_or_default(), "--", program]);
+        // Who had to ask for rights will have to again.
+        let sudo = if std::env::var_os("SUDO_USER").is_some() { "sudo " } else { "" };
+        lines.push(format!("Or record a second run, to compare: {sudo}{begin} …"));
     }
     lines
 }

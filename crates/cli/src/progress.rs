@@ -73,17 +73,20 @@ impl Drop for Progress {
 impl Shared {
     fn show(&self) {
         let began = Instant::now();
-        let (mut wait, mut drawn) = (SOON, false);
+        let (mut wait, mut drawn) = (SOON, String::new());
         let mut over = self.over.lock().unwrap_or_else(PoisonError::into_inner);
         while !*over {
             let (again, waited) = self.ended.wait_timeout(over, wait).unwrap_or_else(PoisonError::into_inner);
             over = again;
             if !*over && waited.timed_out() {
-                draw(&self.line(began.elapsed()));
-                (wait, drawn) = (EVERY, true);
+                let line = self.line(began.elapsed());
+                if line != drawn {
+                    draw(&line);
+                }
+                (wait, drawn) = (EVERY, line);
             }
         }
-        if drawn {
+        if !drawn.is_empty() {
             draw("");
         }
     }

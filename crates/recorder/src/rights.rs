@@ -1,6 +1,5 @@
 //! What this process may record here, told without trying: capabilities, and what the kernel was told to allow.
 
-use host::Host;
 use model::Unavailable;
 
 // Numbers of capabilities, include/uapi/linux/capability.h.
@@ -41,12 +40,12 @@ impl Rights {
         let mut lack = |what: &'static str, why: &Unavailable| {
             lacks.push(Lack { what, why: why.why.clone(), remedy: why.remedy.clone().unwrap_or_default() });
         };
-        const LEDGER: &str = "thread states, waits, locks, system calls and block I/O by process";
+        const LEDGER: &str = "waits, locks, system calls and disk I/O by thread";
         match possible() {
             Err(why) => lack(LEDGER, &why),
             Ok(()) if !has_bpf => {
                 let why = Unavailable::denied("eBPF needs cap_bpf and cap_perfmon, or root");
-                lack(LEDGER, &why.remedy("sudo, or: setcap cap_bpf,cap_perfmon+ep PROGRAM"));
+                lack(LEDGER, &why.remedy("sudo, or setcap cap_bpf,cap_perfmon+ep"));
             }
             Ok(()) => {}
         }
@@ -56,7 +55,7 @@ impl Rights {
             Some(level) if level > 0 && !has_perfmon => {
                 let why = Unavailable::denied(format!("kernel.perf_event_paranoid is {level}"));
                 let what = "CPU samples of kernel code and of other programs";
-                lack(what, &why.remedy("sudo, or: sysctl kernel.perf_event_paranoid=-1"));
+                lack(what, &why.remedy("sudo, or sysctl kernel.perf_event_paranoid=-1"));
             }
             Some(_) => {}
         }
@@ -76,12 +75,11 @@ fn effective(status: &str) -> u64 {
 
 #[cfg(feature = "bpf")]
 fn possible() -> Result<(), Unavailable> {
-    host::bpf::possible(&Host::live())
+    host::bpf::possible(&host::Host::live())
 }
 
 #[cfg(not(feature = "bpf"))]
 fn possible() -> Result<(), Unavailable> {
-    let _ = Host::live();
     Err(Unavailable::absent("this program was built without eBPF").remedy("a build with the feature `bpf`"))
 }
 
