@@ -29,11 +29,15 @@ impl Incident {
         let manifest = run.recording.manifest();
         let label = |name: &str| manifest.labels.get(name);
         let (name, words) = (label("trigger")?, label("trigger.what")?);
-        // Recordings of before say only when it fired.
-        let at = compact(label("trigger.since").or_else(|| label("trigger.at"))?)?;
         let (began, end) = (run.recording.began(), run.recording.duration());
-        let held = at.saturating_sub(manifest.start_unix).clamp(began, end.max(began));
-        let clock = |t: i64| Clock::at(manifest.start_unix.saturating_add(t));
+        let since = label("trigger.since").and_then(|seconds| seconds.parse::<f64>().ok());
+        let held = match since.filter(|seconds| seconds.is_finite()) {
+            Some(seconds) => (seconds * 1e9) as i64,
+            // Recordings of before say only when it fired.
+            None => compact(label("trigger.at")?)?.saturating_sub(manifest.start_unix),
+        };
+        let held = held.clamp(began, end.max(began));
+        let clock = |t: i64| Clock::at(tenth(manifest.start_unix.saturating_add(t)));
         // A time of day says which moment it is where there is only one in the recording.
         let is_short = end.saturating_sub(began) < 12 * 3600 * SECOND;
         let bound = |t: i64| Bound::Clock(if is_short { clock(t).without_date() } else { clock(t) });
@@ -51,6 +55,12 @@ impl Incident {
             earlier: run.recording.marks().iter().filter(fired).map(|mark| clock(mark.t).to_string()).collect(),
         })
     }
+}
+
+/// The next tenth of a second.
+fn tenth(unix: i64) -> i64 {
+    const TENTH: i64 = SECOND / 10;
+    unix.saturating_add(TENTH - 1).div_euclid(TENTH) * TENTH
 }
 
 /// `20261126T210405Z` in nanoseconds since 1970.

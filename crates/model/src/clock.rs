@@ -47,9 +47,9 @@ impl Clock {
         Some(Clock { day, time: time_of_day(time)? - offset })
     }
 
-    /// A moment, given in nanoseconds since 1970, to the second.
+    /// A moment, given in nanoseconds since 1970.
     pub fn at(unix: i64) -> Clock {
-        Clock { day: Some(unix.div_euclid(DAY)), time: unix.rem_euclid(DAY) / SECOND * SECOND }
+        Clock { day: Some(unix.div_euclid(DAY)), time: unix.rem_euclid(DAY) }
     }
 
     /// The same without its date.
@@ -171,7 +171,7 @@ mod tests {
         for text in ["10:02", "09:30:05", "10:02:30.5", "2026-11-26T10:02:30Z", "2026-11-26T10:02:30.125Z"] {
             assert_eq!(Clock::read(text).unwrap().to_string(), text);
         }
-        assert_eq!(Clock::at(1_795_701_930 * SECOND + 5).without_date().to_string(), "14:05:30");
+        assert_eq!(Clock::at(1_795_701_930 * SECOND + SECOND / 2).without_date().to_string(), "14:05:30.5");
     }
 
     #[test]

@@ -59,7 +59,7 @@ impl Saved {
             ("trigger.value".to_owned(), fired.value.clone()),
             ("trigger.threshold".to_owned(), fired.threshold.clone()),
             ("trigger.at".to_owned(), utc(unix)),
-            ("trigger.since".to_owned(), utc(unix.saturating_sub((fired.t - fired.since) / 1_000_000_000))),
+            ("trigger.since".to_owned(), format!("{:.3}", fired.since as f64 / 1e9)),
         ]);
         let stem = self.stem.clone();
         let of = |ending: &str| {
@@ -233,7 +233,7 @@ mod tests {
             assert!(saved.due(now).is_none());
             let due = saved.due(saved.deadline()).unwrap();
             assert_eq!(due.labels["trigger"], "busy");
-            assert_eq!(due.labels["trigger.since"], utc(1_795_000_000 + hour as i64 * 3600 - 5));
+            assert_eq!(due.labels["trigger.since"], format!("{:.3}", now as f64 / 1e9 - 5.0));
             // Every tenth is large.
             std::fs::write(&due.path, vec![0; if hour % 10 == 0 { 400 } else { 40 }]).unwrap();
             saved.tend(&then);
