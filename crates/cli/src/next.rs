@@ -3,12 +3,13 @@
 use model::{Manifest, whose};
 use recorder::{Lack, Rights};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, Instant, SystemTime};
 use store::Recording;
 use tune::shell;
 
-/// Recordings that are looked at, the latest: a folder may hold thousands.
+/// Recordings that are looked at, the latest, and for how long: a folder may hold thousands, and be on a slow disk.
 const MOST: usize = 20;
+const LONGEST: Duration = Duration::from_millis(30);
 
 /// A command as one would type it, with its file names quoted where they must be.
 pub(crate) fn command(words: &[&str]) -> String {
@@ -30,7 +31,7 @@ fn recordings(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn manifest(path: &Path) -> Option<Manifest> {
-    Some(Recording::open(path).ok()?.manifest().clone())
+    Recording::about(path).ok()
 }
 
 /// The program of a recording's command, without its folder.
@@ -41,8 +42,10 @@ fn program(manifest: &Manifest) -> Option<&str> {
 /// The latest of `others` that is of the same program, and not a part of the same recording, as snapshots are.
 fn fellow<'a>(of: &Manifest, others: &'a [PathBuf]) -> Option<&'a PathBuf> {
     let wanted = program(of)?;
+    let began = Instant::now();
     let is_one = |other: &Manifest| program(other) == Some(wanted) && other.start_unix != of.start_unix;
-    others.iter().take(MOST).find(|path| manifest(path).is_some_and(|other| is_one(&other)))
+    let mut latest = others.iter().take(MOST).take_while(|_| began.elapsed() < LONGEST);
+    latest.find(|path| manifest(path).is_some_and(|other| is_one(&other)))
 }
 
 /// As one types it from here: without the folder where it is this one.

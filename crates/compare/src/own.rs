@@ -349,7 +349,8 @@ mod tests {
                 ..Default::default()
             };
             query::testing::write(&path, &manifest, &[(&TURNS, text)]);
-            let runs = [query::Run { name: "run".into(), recording: store::Recording::open(&path).unwrap() }];
+            let runs =
+                [query::Run { name: "run".into(), recording: store::Recording::open(&path).unwrap(), stretch: None }];
             asked(&runs).into_iter().map(|(server, client)| format!("{client} asks {server}")).collect::<Vec<_>>()
         };
         let text = "t pid comm role protocol port peer turns\n\

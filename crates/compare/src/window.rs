@@ -165,17 +165,14 @@ fn between(run: &Run, from: &Bound, to: &Bound, end: i64) -> Result<Window, Erro
             found.map(|m| m.t).ok_or_else(|| {
                 let mut known: Vec<String> = marks.iter().map(|m| format!("{:?}", m.text)).collect();
                 known.dedup();
-                let known = match (known.is_empty(), after) {
-                    (true, _) => "it has none".into(),
-                    (false, Some(after)) if marks.iter().any(|m| m.text == *text) => {
-                        format!("after {:.3} s; it has {}", after as f64 / 1e9, known.join(", "))
-                    }
-                    (false, _) => format!("it has {}", known.join(", ")),
-                };
+                let there = if known.is_empty() { "none".into() } else { known.join(", ") };
+                let is_before = marks.iter().any(|m| m.text == *text);
+                let after =
+                    after.filter(|_| is_before).map_or(String::new(), |t| format!(" after {:.3} s", t as f64 / 1e9));
                 // Nobody names a mark so: a time was meant.
                 let is_time = text.starts_with(|c: char| c.is_ascii_digit()) && text.contains(':');
                 let times = if is_time { ". Times are written 10:02, 10:02:30 or 2026-11-26T10:02:30Z" } else { "" };
-                fail(format!("no mark {text:?}; {known}{times}"))
+                fail(format!("no mark {text:?}{after}; it has {there}{times}"))
             })
         }
     };

@@ -58,8 +58,8 @@ impl Clock {
         Clock { day: None, ..self }
     }
 
-    /// When that is, in nanoseconds since 1970. A time without a date is the first such time after `after`; without that, the first within
-    /// `span`, from when to when something was recorded, and where none is in it, the nearest.
+    /// When that is, in nanoseconds since 1970. A time without a date is the first such time within `span`, from when to when something was
+    /// recorded, and after `after`, where there is one; else the first within `span`, and where none is in it, the nearest.
     pub fn resolve(self, span: (i64, i64), after: Option<i64>) -> i64 {
         let on = |day: i64| day.saturating_mul(DAY).saturating_add(self.time);
         if let Some(day) = self.day {
@@ -69,15 +69,13 @@ impl Clock {
             let day = from.saturating_sub(self.time).div_euclid(DAY);
             if on(day) >= from { on(day) } else { on(day + 1) }
         };
-        match after {
-            Some(after) => next(after.saturating_add(1)),
-            None => {
-                let (first, last) = span;
-                let found = next(first);
-                let before = found.saturating_sub(DAY);
-                if found <= last || found.saturating_sub(last) <= first.saturating_sub(before) { found } else { before }
-            }
+        let (first, last) = span;
+        if let Some(found) = after.map(|after| next(after.saturating_add(1))).filter(|found| *found <= last) {
+            return found;
         }
+        let found = next(first);
+        let before = found.saturating_sub(DAY);
+        if found <= last || found.saturating_sub(last) <= first.saturating_sub(before) { found } else { before }
     }
 }
 
@@ -184,6 +182,11 @@ mod tests {
         assert_eq!(of("21:50", None), "2026-11-26 21:50:00 UTC");
         assert_eq!(of("2:10", None), "2026-11-27 02:10:00 UTC");
         // An end is the first such time after the beginning.
-        assert_eq!(of("0:10", Some(unix("2026-11-26T23:50Z"))), "2026-11-27 00:10:00 UTC");
+        let after = Some(unix("2026-11-26T23:50Z"));
+        assert_eq!(of("0:10", after), "2026-11-27 00:10:00 UTC");
+        assert_eq!(of("2:10", after), "2026-11-27 02:10:00 UTC");
+        // Where there is none after, it is the one before: nothing lies between these.
+        assert_eq!(of("23:50", after), "2026-11-26 23:50:00 UTC");
+        assert_eq!(of("23:40", after), "2026-11-26 23:40:00 UTC");
     }
 }

@@ -118,6 +118,10 @@ fn two_stretches_of_one_recording() {
     folder.expect(0, same);
 
     // What is wrong is said in a line.
+    let (empty, reversed) = (format!("{0}..{0}", at(10)), format!("{}..{}", at(15), at(10)));
+    for window in [empty, reversed] {
+        folder.expect(1, ["explain", "day.twin", "--window", &window, "--against-window", &fast]).says("nothing lies");
+    }
     for (code, window, against, says) in [
         (1, "9s..15s", "5s..10s", "both hold 9.0 s to 10.0 s"),
         (1, "9s..15s", "3s..3s", "day: nothing lies between 3.000 s and 3.000 s"),
