@@ -1,5 +1,7 @@
 //! `twinscope compare`: what differs, in the terminal or as JSON.
 
+use crate::progress::{Progress, names};
+use crate::sides::AgainstWindow;
 use crate::{latency, text};
 use anyhow::Result;
 use clap::Args;
@@ -26,10 +28,14 @@ pub struct Choose {
     #[arg(required = true, value_name = "NAME.twin")]
     pub(crate) recordings: Vec<PathBuf>,
 
-    /// The window to compare: auto, whole, busy, or FROM..TO with times (10s..50s) or marks ('warm-up over..'). auto is
-    /// the lifetime of the command, or else the busy stretch
+    /// The window to compare: auto, whole, busy, or FROM..TO with times since the start (10s..50s), times of day in UTC
+    /// (10:02..10:05, 2026-11-26T10:02Z..) or marks ('warm-up over..'). auto is the lifetime of the command, or else the
+    /// busy stretch
     #[arg(long, value_name = "WINDOW", default_value = "auto", value_parser = window)]
     pub(crate) window: Choice,
+
+    #[command(flatten)]
+    pub(crate) against_window: AgainstWindow,
 
     #[command(flatten)]
     pub(crate) work: WorkBy,
@@ -51,17 +57,21 @@ impl Choose {
         compare::Options { window, least_change, ..compare::Options::default() }
     }
 
-    /// Opens the recordings and compares them: each with the first, or, where there are `repeats`, all of the
-    /// recordings as one side with
-    /// all of those as the other. Damage is said on standard error; the flag says whether there was any.
-    pub(crate) fn compare(&self, repeats: &[PathBuf]) -> Result<(Vec<Run>, Comparison, bool)> {
-        let all: Vec<&PathBuf> = self.recordings.iter().chain(repeats).collect();
-        let runs = query::open_by(&all, &self.work.work)?;
+    /// Opens the recordings and compares them: each with the first, or, where there are `repeats`, all of the recordings as one side with
+    /// all of those as the other; two stretches of one recording, where the baseline has a window of its own.
+    pub(crate) fn compare(&self, repeats: &[PathBuf]) -> Result<(Vec<Run>, Comparison)> {
+        // The first is the baseline; of one recording it is a stretch of that.
+        let again = match self.recordings.as_slice() {
+            [_] if repeats.is_empty() => self.against_window.baseline(&self.recordings, &[], &self.window)?,
+            _ => &[],
+        };
+        let all: Vec<&PathBuf> = again.iter().chain(&self.recordings).chain(repeats).collect();
+        let mut runs = query::open_by(&all, &self.work.work)?;
         let repeats = if repeats.is_empty() { 0 } else { self.recordings.len() };
+        self.against_window.narrow(&mut runs, 0..repeats.max(1), &self.window)?;
         let options = compare::Options { repeats, ..self.options() };
         let comparison = compare::compare(&runs, &options)?;
-        let damaged = text::say_damage(&runs);
-        Ok((runs, comparison, damaged))
+        Ok((runs, comparison))
     }
 }
 
@@ -97,15 +107,23 @@ const LONGEST: usize = 60;
 
 /// Compares and prints. Returns the exit code.
 pub fn compare(options: &Compare) -> Result<u8> {
-    if options.choose.recordings.len() + options.repeats.len() < 2 {
-        return Err(recorder::Usage("compare needs two recordings or more: the baseline first".into()).into());
+    if options.choose.recordings.len() + options.repeats.len() < 2 && !options.choose.against_window.is_given() {
+        let why = "compare needs two recordings or more, the baseline first; or --window and --against-window, for two stretches of one";
+        return Err(recorder::Usage(why.into()).into());
     }
-    let (runs, mut comparison, mut damaged) = options.choose.compare(&options.repeats)?;
+    let begin = || Progress::new(&format!("comparing {}", names(&options.choose.recordings)));
+    let progress = begin();
+    let (runs, mut comparison) = options.choose.compare(&options.repeats)?;
+    drop(progress);
+    let mut damaged = text::say_damage(&runs);
     let unfinished: Vec<String> =
         runs.iter().filter(|r| r.recording.is_unfinished()).map(|r| text::clean(&r.name)).collect();
     let of_run = |run: &Run| run.recording.damage().into_iter().map(|d| (run.name.clone(), d)).collect::<Vec<_>>();
     let said: Vec<_> = runs.iter().flat_map(of_run).collect();
-    for (run, damage) in comparison.find_locks(runs)?.iter().filter(|damage| !said.contains(damage)) {
+    let progress = begin();
+    let unread = comparison.find_locks(runs)?;
+    drop(progress);
+    for (run, damage) in unread.iter().filter(|damage| !said.contains(damage)) {
         damaged = true;
         eprintln!("twinscope: {}: {}", text::clean(run), text::clean(&damage.to_string()));
     }

@@ -1,5 +1,8 @@
 //! `twinscope explain` and `twinscope causes`: the cause first, in the terminal, as Markdown for a ticket, or as JSON.
 
+use crate::next;
+use crate::progress::{Progress, names};
+use crate::sides::{AgainstWindow, OfTrigger};
 use crate::text;
 use anyhow::Result;
 use clap::Args;
@@ -7,6 +10,7 @@ use compare::{Choice, PerSide, Side};
 use explain::cause::{self, Cause};
 use explain::{Explanation, Outcome};
 use query::human;
+use std::io::IsTerminal;
 use std::path::PathBuf;
 
 /// Which causes are looked for, beside those that come with the program.
@@ -39,10 +43,14 @@ pub struct Explain {
     #[arg(long, value_name = "FAST.twin", num_args = 1..)]
     against: Vec<PathBuf>,
 
-    /// The window to explain: auto, whole, busy, or FROM..TO with times (10s..50s) or marks ('warm-up over..'). auto is
-    /// the lifetime of the command, or else the busy stretch
+    /// The window to explain: auto, whole, busy, or FROM..TO with times since the start (10s..50s), times of day in UTC
+    /// (10:02..10:05, 2026-11-26T10:02Z..) or marks ('warm-up over..'). auto is the lifetime of the command, or else the
+    /// busy stretch
     #[arg(long, value_name = "WINDOW", default_value = "auto", value_parser = crate::compare::window)]
     window: Choice,
+
+    #[command(flatten)]
+    against_window: AgainstWindow,
 
     #[command(flatten)]
     work: crate::compare::WorkBy,
@@ -156,15 +164,31 @@ pub fn explain(options: &Explain) -> Result<u8> {
             );
         }
     }
-    let all: Vec<&PathBuf> = options.slow.iter().chain(&options.against).collect();
-    let runs = query::open_by(&all, &options.work.work)?;
+    let against = options.against_window.baseline(&options.slow, &options.against, &options.window)?;
+    let all: Vec<&PathBuf> = options.slow.iter().chain(against).collect();
+    let progress = Progress::new(&format!("explaining {}", names(&options.slow)));
+    let mut runs = query::open_by(&all, &options.work.work)?;
+    options.against_window.narrow(&mut runs, options.slow.len()..all.len(), &options.window)?;
+    let trigger = match (options.window == Choice::Auto && options.machine.is_empty(), against) {
+        (true, []) => OfTrigger::of(&mut runs, || Ok(query::open_by(&all, &options.work.work)?))?,
+        _ => None,
+    };
+    let words = match &trigger {
+        Some(trigger) => trigger.words.clone(),
+        None => options.against_window.words(&options.window),
+    };
+    let is_text = !options.json && options.ask.is_none();
     if let Some(statement) = &options.ask {
         let session = explain::session(runs, options.slow.len(), &options.window)?;
+        drop(progress);
+        say_trigger(trigger.as_ref(), is_text);
         crate::sql::answer(&session, statement, crate::sql::Format::Table)?;
         return Ok(0);
     }
     if options.tail {
         let tail = explain::tail::tail(runs, options.slow.len(), &options.window, &causes)?;
+        drop(progress);
+        say_trigger(trigger.as_ref(), is_text);
         if options.json {
             println!("{}", serde_json::to_string_pretty(&tail.to_json())?);
         } else {
@@ -174,7 +198,16 @@ pub fn explain(options: &Explain) -> Result<u8> {
     }
     let machines = options.machine.iter().map(|path| crate::machines::named(path)).collect::<Result<_>>()?;
     let settings = explain::Explain { window: options.window.clone(), least: options.least, causes, machines };
-    let explanation = explain::explain(runs, options.slow.len(), &settings)?;
+    let explanation = explain::explain(runs, options.slow.len(), &settings);
+    drop(progress);
+    say_trigger(trigger.as_ref(), is_text && explanation.is_ok());
+    let explanation = match (explanation, &trigger) {
+        (Err(explain::Error::Budget(why)), Some(trigger)) if !trigger.words.is_empty() => {
+            let what_differs = offered("compare", options, &trigger.words, None);
+            return Err(anyhow::anyhow!("{why}; what differs: {what_differs}"));
+        }
+        (explanation, _) => explanation?,
+    };
     for damage in &explanation.damage {
         eprintln!("twinscope: {}", text::clean(damage));
     }
@@ -184,6 +217,10 @@ pub fn explain(options: &Explain) -> Result<u8> {
         print!("{}", explanation.to_markdown());
     } else {
         print(&explanation);
+        if std::io::stdout().is_terminal() {
+            let page = options.slow.first().map(|path| path.with_extension("html"));
+            println!("\nAs a page: {}", offered("report", options, &words, page.as_ref()));
+        }
     }
     if let Some(condition) = options.fail_on.iter().find(|c| c.holds(&explanation)) {
         let what = match condition {
@@ -195,6 +232,26 @@ pub fn explain(options: &Explain) -> Result<u8> {
         return Ok(4);
     }
     Ok(if explanation.damage.is_empty() { 0 } else { 3 })
+}
+
+/// Says which stretches of a trigger's snapshot were taken: before a text, else on standard error.
+fn say_trigger(trigger: Option<&OfTrigger>, is_text: bool) {
+    match trigger.map(|trigger| text::clean(&trigger.said)) {
+        Some(said) if is_text => println!("{said}\n"),
+        Some(said) => eprintln!("twinscope: {said}"),
+        None => {}
+    }
+}
+
+/// The command that shows the same runs in another way, the baseline first.
+fn offered(command: &str, options: &Explain, windows: &[String], page: Option<&PathBuf>) -> String {
+    let mut words = vec![command.to_owned()];
+    words.extend(options.against.iter().chain(&options.slow).map(|path| path.display().to_string()));
+    words.extend_from_slice(windows);
+    if let Some(page) = page {
+        words.extend(["-o".to_owned(), page.display().to_string(), "--open".to_owned()]);
+    }
+    text::clean(&next::command(&words.iter().map(String::as_str).collect::<Vec<_>>()))
 }
 
 /// Characters of a bar.

@@ -1,6 +1,7 @@
 //! `twinscope export`: tables as Parquet, CSV or OpenMetrics, for other tools.
 
 use crate::compare::window;
+use crate::progress::{Progress, names};
 use crate::{output, text};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
@@ -94,11 +95,13 @@ pub fn export(options: &Export) -> Result<u8> {
         return Err(recorder::Usage("--layout lake is of Parquet files".into()).into());
     }
     let output = options.output.clone().unwrap_or_else(|| "export".into());
+    let progress = Progress::new(&format!("exporting {}", names(&options.recordings)));
     let done = match options.format {
         Format::Parquet if matches!(options.layout, Layout::Lake) => query::export::lake(&runs, &output, &wanted)?,
         Format::Parquet => query::export::parquet(&runs, &output, &wanted)?,
         Format::Csv | Format::Openmetrics => query::export::csv(&runs, &output, &wanted)?,
     };
+    drop(progress);
     let rows: usize = done.files.iter().map(|(_, rows)| rows).sum();
     println!("{}: {} files, {rows} rows", output.display(), done.files.len());
     Ok(said(&done))
@@ -123,7 +126,9 @@ fn openmetrics(options: &Export, runs: &[Run]) -> Result<u8> {
     let write = |file: &mut std::io::BufWriter<std::fs::File>| {
         Ok(query::export::openmetrics::openmetrics(&parts, &wanted, every, file)?)
     };
+    let progress = Progress::new(&format!("exporting {}", names(&options.recordings)));
     let mut done = output::write_by(&output, "OpenMetrics text", write)?;
+    drop(progress);
     let samples: usize = done.files.iter().map(|(_, samples)| samples).sum();
     println!("{}: {samples} samples", output.display());
     // That events have no numbers over time goes without saying where nobody asked for them.

@@ -2,6 +2,8 @@
 
 use crate::compare::window;
 use crate::output;
+use crate::progress::{Progress, names};
+use crate::sides::AgainstWindow;
 use crate::text::{self, cut};
 use anyhow::Result;
 use clap::Args;
@@ -32,9 +34,13 @@ pub struct Flame {
     #[arg(long, value_name = "STATE", default_value = "cpu")]
     state: String,
 
-    /// The window, as in `compare`: auto, whole, busy, or FROM..TO with times (10s..50s) or marks ('warm-up over..')
+    /// The window, as in `compare`: auto, whole, busy, or FROM..TO with times since the start (10s..50s), times of day in
+    /// UTC (10:02..10:05) or marks ('warm-up over..')
     #[arg(long, value_name = "WINDOW", default_value = "auto", value_parser = window)]
     window: Choice,
+
+    #[command(flatten)]
+    against_window: AgainstWindow,
 
     #[command(flatten)]
     work: crate::compare::WorkBy,
@@ -182,12 +188,17 @@ pub fn flame(options: &Flame) -> Result<u8> {
         None => None,
     };
     // Names of runs must differ over both sides; the baseline comes first, as in `compare`.
-    let paths: Vec<&PathBuf> = options.against.iter().chain(&options.recordings).collect();
-    let runs = query::open_by(&paths, &options.work.work)?;
+    let against = options.against_window.baseline(&options.recordings, &options.against, &options.window)?;
+    let paths: Vec<&PathBuf> = against.iter().chain(&options.recordings).collect();
+    let progress = Progress::new(&format!("adding up the stacks of {}", names(&options.recordings)));
+    let mut runs = query::open_by(&paths, &options.work.work)?;
+    options.against_window.narrow(&mut runs, 0..against.len(), &options.window)?;
     if let (Some(path), Some(Format::Firefox)) = (&options.output, format) {
-        return firefox(options, path, &runs);
+        let written = firefox(options, path, &runs)?;
+        drop(progress);
+        return say_firefox(path, &runs, &written);
     }
-    let drawn = draw(options, &runs)?;
+    let drawn = draw(options, &runs, against.len(), progress)?;
     let damaged = text::say_damage(&runs);
     match (&options.output, format) {
         (Some(path), Some(format)) => {
@@ -203,8 +214,9 @@ pub fn flame(options: &Flame) -> Result<u8> {
 }
 
 /// Writes samples and waits as they were, thread by thread.
-fn firefox(options: &Flame, path: &Path, runs: &[Run]) -> Result<u8> {
-    let one_side = options.against.is_empty() && !options.reverse && !options.others;
+fn firefox(options: &Flame, path: &Path, runs: &[Run]) -> Result<profile::Written> {
+    let is_one = options.against.is_empty() && !options.against_window.is_given();
+    let one_side = is_one && !options.reverse && !options.others;
     if !one_side || !["cpu", profile::ALL].contains(&options.state.as_str()) {
         let why = "a profile for Firefox has CPU time and waits of one side: leave out --against, --state, --reverse and --others";
         return Err(recorder::Usage(why.into()).into());
@@ -213,7 +225,11 @@ fn firefox(options: &Flame, path: &Path, runs: &[Run]) -> Result<u8> {
         runs.iter().map(|run| compare::choose(run, &options.window)).collect::<Result<_, _>>()?;
     let parts: Vec<Part<'_>> = runs.iter().zip(&windows).map(|(run, window)| Part { run, window }).collect();
     let filter = Filter { process: options.process.clone(), thread: options.thread.clone() };
-    let written = output::write_by(path, "profile", |file| Ok(profile::firefox(&parts, &filter, file)?))?;
+    output::write_by(path, "profile", |file| Ok(profile::firefox(&parts, &filter, file)?))
+}
+
+/// Says what was written.
+fn say_firefox(path: &Path, runs: &[Run], written: &profile::Written) -> Result<u8> {
     if written.samples == 0 {
         for why in runs.iter().flat_map(|run| why_nothing(run, profile::ALL)) {
             eprintln!("twinscope: {}", text::clean(&why));
@@ -225,7 +241,7 @@ fn firefox(options: &Flame, path: &Path, runs: &[Run]) -> Result<u8> {
     Ok(if text::say_damage(runs) { 3 } else { 0 })
 }
 
-fn draw(options: &Flame, runs: &[Run]) -> Result<Drawn> {
+fn draw(options: &Flame, runs: &[Run], baseline: usize, progress: Progress) -> Result<Drawn> {
     check(runs, &options.state)?;
     let request = Request {
         measure: options.state.clone(),
@@ -238,10 +254,12 @@ fn draw(options: &Flame, runs: &[Run]) -> Result<Drawn> {
         others: options.others,
         spins: false,
     };
-    match compare::flame::draw(runs, options.against.len(), &options.window, &request) {
+    let drawn = compare::flame::draw(runs, baseline, &options.window, &request);
+    drop(progress);
+    match drawn {
         Ok(mut drawn) => {
             drawn.reverse = options.reverse;
-            let empty = runs.iter().enumerate().filter(|(run, _)| drawn.is_empty(side(options.against.len(), *run)));
+            let empty = runs.iter().enumerate().filter(|(run, _)| drawn.is_empty(side(baseline, *run)));
             let why: Vec<String> = empty.flat_map(|(_, run)| why_nothing(run, &options.state)).collect();
             drawn.notes.extend(why);
             Ok(drawn)

@@ -1,5 +1,6 @@
 //! `twinscope import`: recordings from what other profilers and monitoring systems wrote.
 
+use crate::progress::{Progress, names};
 use crate::text;
 use ::import::monitoring::{self, Asked, Monitored};
 use anyhow::Result;
@@ -132,7 +133,10 @@ pub fn import(options: &Import) -> Result<u8> {
         every: i64::try_from(table.every.as_nanos()).unwrap_or(i64::MAX),
         ..Asked::default()
     };
-    if let Some(monitored) = monitoring::read(&options.inputs, &asked)? {
+    let progress = Progress::new(&format!("reading {}", names(&options.inputs)));
+    let monitored = monitoring::read(&options.inputs, &asked);
+    drop(progress);
+    if let Some(monitored) = monitored? {
         return hosts(options, monitored);
     }
     if options.inputs.len() > 1 && options.output.is_some() {
@@ -158,6 +162,7 @@ fn hosts(options: &Import, monitored: Monitored) -> Result<u8> {
     let output = options.output.clone();
     let is_folder = |path: &PathBuf| path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/");
     let first = options.inputs.first().map_or(Path::new("import"), |path| path);
+    let progress = Progress::new(&format!("importing {}", names(&options.inputs)));
     let written = match output {
         Some(output) if count == 1 && !is_folder(&output) => monitored.write_one(&output, options.force)?,
         None if count == 1 => monitored.write_one(&twin_of(first), options.force)?,
@@ -171,6 +176,7 @@ fn hosts(options: &Import, monitored: Monitored) -> Result<u8> {
         Some(output) => monitored.write_all(&output, options.force)?,
         None => monitored.write_all(&twin_of(first).with_extension(""), options.force)?,
     };
+    drop(progress);
     let (tables, rows) = written.iter().fold((0, 0), |(tables, rows), one| (tables.max(one.tables), rows + one.rows));
     let tables = format!("{tables} {}", if tables == 1 { "table" } else { "tables" });
     match written.as_slice() {
@@ -213,7 +219,10 @@ fn profile(options: &Import, input: &Path) -> Result<()> {
         symbols: !options.no_symbols,
         cpu: options.cpu.clone(),
     };
-    let (format, profile) = ::import::import(input, &output, options.force, &asked)?;
+    let progress = Progress::new(&format!("importing {}", names(&[input])));
+    let imported = ::import::import(input, &output, options.force, &asked);
+    drop(progress);
+    let (format, profile) = imported?;
     let weight: f64 = profile.samples.iter().map(|s| s.weight as f64).sum::<f64>() / 1e9;
     let mut parts = Vec::new();
     if !profile.samples.is_empty() {

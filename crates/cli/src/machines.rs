@@ -1,5 +1,6 @@
 //! Machines side by side: `doctor --against`, what `record --doctor` measures before it begins, and what `explain` says of two machines.
 
+use crate::next;
 use crate::text::{clean, cut, table, trimmed};
 use anyhow::{Context as _, Result, anyhow};
 use clap::Args;
@@ -10,6 +11,7 @@ use model::{Coverage, Fact, Figure, FigureRatio, Out, Rows, Symbols, why_it_matt
 use query::{human, times, times_interval};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -35,6 +37,21 @@ pub struct Recorded {
 
 /// Records. Returns the exit code.
 pub(crate) fn record(options: &Recorded) -> Result<u8> {
+    // What is said besides is for people, who are not there where standard error is no terminal.
+    let is_watched = !options.options.quiet && std::io::stderr().is_terminal();
+    if let Some(keep) = options.options.keep.filter(|_| is_watched) {
+        let kept = human(keep.as_secs_f64(), "s");
+        eprintln!("the last {kept} are kept; `twinscope snapshot -o incident.twin` saves them");
+    }
+    let ended = measured(options)?;
+    if let Some(path) = ended.path.filter(|_| is_watched) {
+        next::after(&path).iter().for_each(|line| eprintln!("{}", clean(line)));
+    }
+    Ok(ended.code)
+}
+
+/// Records, and measures the machine first where that is asked for.
+fn measured(options: &Recorded) -> Result<recorder::Ended> {
     let Some(dir) = &options.doctor else { return recorder::record(&options.options, None) };
     if !dir.is_dir() {
         return Err(recorder::Usage(format!("--doctor={}: is no folder", dir.display())).into());

@@ -17,12 +17,15 @@ mod load;
 mod machines;
 #[cfg(feature = "mcp")]
 mod mcp;
+mod next;
 mod output;
 mod page;
+mod progress;
 mod reference;
 mod resolve;
 mod sharing;
 mod short;
+mod sides;
 mod sql;
 mod stop;
 mod tail;
@@ -42,8 +45,9 @@ use std::process::ExitCode;
 #[derive(Debug, Parser)]
 #[command(name = "twinscope", version, max_term_width = 110, after_help = EXAMPLES)]
 struct Arguments {
+    /// What to do; without one, it is said what makes sense here
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
 
 const EXAMPLES: &str = "Examples:
@@ -51,6 +55,7 @@ const EXAMPLES: &str = "Examples:
   twinscope explain slow.twin --against fast.twin           why it is slower, cause first
   twinscope compare fast.twin slow.twin                     everything that differs, in the terminal
   twinscope report fast.twin slow.twin -o report.html       the same as a page
+  twinscope                                                 what makes sense next, here and now
 
 Exit codes: 0 done; 1 failed; 2 wrong usage; 3 done, but something named on the command line is missing;
 4 a --fail-on condition holds; 5 with `load --strict`, the client was measured and not the server. `record` passes on
@@ -96,6 +101,7 @@ A flight recorder takes them with record --keep 10m --trigger '…' (docs/flight
     #[command(after_help = "Examples:
   twinscope compare fast.twin slow.twin
   twinscope compare fast.twin slow.twin --window 'warm-up over..' --json
+  twinscope compare day.twin --window 10:02..10:05 --against-window 9:30..9:35      two stretches of one recording
   twinscope compare a1.twin a2.twin a3.twin -- b1.twin b2.twin b3.twin   repeats: only what holds across runs
   twinscope compare before.twin after.twin --fail-on 'cpu.busy +10%'    exits with 4 if CPU use grew by 10 % or more
 
@@ -106,6 +112,8 @@ The first recording is the baseline. docs/method.md says how it decides; docs/co
     #[command(after_help = "Examples:
   twinscope explain slow.twin --against fast.twin
   twinscope explain slow.twin                                            what limits it
+  twinscope explain day.twin --window 10:02..10:05 --against-window 9:30..9:35     two stretches of one recording
+  twinscope explain flight-20261126T210405Z-busy.twin                    a trigger's snapshot: since it held, and before
   twinscope explain s1.twin s2.twin s3.twin --against f1.twin f2.twin f3.twin     repeats of both sides
   twinscope explain slow.twin --against fast.twin --markdown >> ticket.md
   twinscope explain new.twin --against old.twin --fail-on slower         exits with 4 if it is
@@ -125,6 +133,7 @@ docs/explain.md says how the slowdown is divided; docs/explain-json.md describes
     #[command(after_help = "Examples:
   twinscope report fast.twin slow.twin -o report.html --open
   twinscope report one.twin
+  twinscope report day.twin --window 10:02..10:05 --against-window 9:30..9:35
   twinscope report prog.tune -o experiment.html        the page of an experiment (twinscope tune)
   twinscope report fast.twin slow.twin --image a.png   its first screen as a picture, for a ticket
 
@@ -138,6 +147,7 @@ The first recording is the baseline. The page is one file that needs no network;
   twinscope flame slow.twin --against fast.twin -o differs.html      differential: what takes more time, and less
   twinscope flame slow.twin --state lock --reverse                   which functions wait for locks, and their callers
   twinscope flame slow.twin --window 10s..12s --process nginx -o nginx.svg
+  twinscope flame day.twin --window 10:02..10:05 --against-window 9:30..9:35 -o differs.html
   twinscope flame slow.twin -o slow.pb.gz && go tool pprof slow.pb.gz
   twinscope flame slow.twin -o slow.firefox.json      for profiler.firefox.com and ui.perfetto.dev, with times")]
     Flame(flame::Flame),
@@ -310,8 +320,11 @@ Its tools only read, and only below these folders. docs/mcp.md has the lines for
 
 fn main() -> ExitCode {
     recorder::begin_program("twinscope");
-    let arguments = Arguments::parse();
-    match run(arguments.command) {
+    let Some(command) = Arguments::parse().command else {
+        next::overview(std::path::Path::new(".")).iter().for_each(|line| println!("{}", text::clean(line)));
+        return ExitCode::SUCCESS;
+    };
+    match run(command) {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
             eprintln!("twinscope: {error:#}");

@@ -3,6 +3,7 @@
 use crate::compare::Choose;
 use crate::explain::Own;
 use crate::image::{Drawing, Image};
+use crate::progress::{Progress, names};
 use crate::{output, text};
 use ::tune::Folder;
 use ::tune::result::{Experiment, TrialEnd};
@@ -68,9 +69,12 @@ pub fn report(options: &Report) -> Result<u8> {
     }
     let drawing = options.image.prepare()?;
     let causes = options.own.known()?;
-    let (runs, comparison, damaged) = options.choose.compare(&[])?;
+    let progress = Progress::new(&format!("writing the report of {}", names(&options.choose.recordings)));
+    let (runs, comparison) = options.choose.compare(&[])?;
     let settings = explain::Explain { window: options.choose.window.clone(), causes, ..explain::Explain::default() };
     let report::Report { html, explained } = report::report(&runs, &comparison, &settings)?;
+    drop(progress);
+    let damaged = text::say_damage(&runs);
     let verdict = explained.as_ref().map_or(&comparison.headline.headline, |e| &e.explanation.verdict);
     options.write(&html, verdict, drawing.as_ref())?;
     Ok(if damaged { 3 } else { 0 })
@@ -79,11 +83,13 @@ pub fn report(options: &Report) -> Result<u8> {
 /// The page of an experiment, from the folder of its session.
 fn experiment(options: &Report, session: &Path) -> Result<u8> {
     let drawing = options.image.prepare()?;
+    let progress = Progress::new(&format!("writing the page of {}", names(&[session])));
     let mut experiment = crate::tune::experiment_of(session)?;
     if options.pairs {
         pairs(options, session, &mut experiment)?;
     }
     let html = report::experiment_html(&experiment)?;
+    drop(progress);
     options.write(&html, &experiment.verdict, drawing.as_ref())?;
     Ok(0)
 }

@@ -1,5 +1,6 @@
 //! `twinscope resolve`: names for code that had none where it was recorded.
 
+use crate::progress::{Progress, names};
 use crate::text;
 use anyhow::Result;
 use clap::Args;
@@ -29,7 +30,10 @@ const MOST: usize = 10;
 pub fn resolve(options: &Resolve) -> Result<u8> {
     let mut all = Vec::new();
     for path in &options.recordings {
-        let done = ::import::resolve(path, &options.debug)?;
+        let progress = Progress::new(&format!("looking for the names of {}", names(&[path])));
+        let done = ::import::resolve(path, &options.debug);
+        drop(progress);
+        let done = done?;
         let left =
             |l: &::import::Left| json!({"module": l.module, "build_id": l.build_id, "places": l.places, "why": l.why});
         if options.json {

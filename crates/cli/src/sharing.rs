@@ -31,7 +31,7 @@ pub struct Options {
     #[arg(short, long, value_name = "NAME.twin")]
     output: Option<PathBuf>,
 
-    /// The window, as in `compare`: auto, whole, busy, or FROM..TO with times (10s..50s) or marks ('warm-up over..')
+    /// The window, as in `compare`: auto, whole, busy, or FROM..TO with times (10s..50s, or 10:02..10:05 in UTC) or marks
     #[arg(long, value_name = "WINDOW", default_value = "whole", value_parser = window)]
     window: Choice,
 

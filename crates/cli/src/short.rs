@@ -17,5 +17,5 @@ pub(crate) fn record(to: &Path, options: &[OsString]) -> Result<u8> {
     let mut words: Vec<OsString> = ["record", "--quiet", "--force", "-o"].into_iter().map(Into::into).collect();
     words.push(to.into());
     words.extend_from_slice(options);
-    recorder::record(&Recorded::try_parse_from(words)?.options, None)
+    Ok(recorder::record(&Recorded::try_parse_from(words)?.options, None)?.code)
 }

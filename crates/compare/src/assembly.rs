@@ -407,7 +407,7 @@ mod tests {
     fn run(dir: &std::path::Path, name: &str) -> Run {
         let path = dir.join(name);
         write(&path, &Manifest::default(), &[]);
-        Run { name: name.into(), recording: store::Recording::open(&path).unwrap() }
+        Run { name: name.into(), recording: store::Recording::open(&path).unwrap(), stretch: None }
     }
 
     #[test]

@@ -96,7 +96,7 @@ pub fn sampled_ledgers(runs: &[Run]) -> Vec<Caution> {
         })
     };
     let caution = |(index, text)| Caution { kind: CautionKind::Ledger, run: Some(index), text };
-    runs.iter().enumerate().filter_map(|(index, run)| Some((index, of(run)?))).map(caution).collect()
+    recordings(runs).filter_map(|(index, run)| Some((index, of(run)?))).map(caution).collect()
 }
 
 /// Which servers count as part of the workload, for the command, or what it started, asks them.
@@ -130,7 +130,18 @@ pub fn failed(runs: &[Run]) -> Vec<Caution> {
         }
     };
     let caution = |(index, text)| Caution { kind: CautionKind::Failed, run: Some(index), text };
-    runs.iter().enumerate().filter_map(|(index, run)| Some((index, of(run)?))).map(caution).collect()
+    recordings(runs).filter_map(|(index, run)| Some((index, of(run)?))).map(caution).collect()
+}
+
+/// The runs, but of several stretches of one recording the first only: what is said of a recording as a whole is said once.
+fn recordings(runs: &[Run]) -> impl Iterator<Item = (usize, &Run)> {
+    let is_first = |at: usize, run: &Run| !runs.iter().take(at).any(|other| is_same(other, run));
+    runs.iter().enumerate().filter(move |(at, run)| is_first(*at, run))
+}
+
+/// Whether two runs are stretches of one recording.
+fn is_same(a: &Run, b: &Run) -> bool {
+    a.stretch.is_some() && a.recording.path() == b.recording.path()
 }
 
 /// What disturbed a run.
@@ -223,10 +234,18 @@ pub fn of(
         let ratio = one.max(other) / one.min(other);
         if ratio > 1.0 + least_change && ratio < BY_CHANCE {
             let by = (other / one - 1.0).abs() * 100.0;
-            let text = format!(
-                "The throughput of the two runs differs by {by:.0} %, and each side was recorded once, which cannot tell chance from cause. \
-                 Record repeats of each side, five if possible, and compare them all: compare a1 a2 a3 -- b1 b2 b3."
-            );
+            let is_one = runs.get(*a).zip(runs.get(*b)).is_some_and(|(a, b)| is_same(a, b));
+            let text = if is_one {
+                format!(
+                    "The throughput of the two stretches differs by {by:.0} %, and each was seen once, which cannot tell chance from \
+                     cause: compare other stretches of this recording too."
+                )
+            } else {
+                format!(
+                    "The throughput of the two runs differs by {by:.0} %, and each side was recorded once, which cannot tell chance from \
+                     cause. Record repeats of each side, five if possible, and compare them all: compare a1 a2 a3 -- b1 b2 b3."
+                )
+            };
             found.push(Caution { kind: CautionKind::Once, run: None, text });
         }
     }

@@ -12,6 +12,7 @@ mod difference;
 pub mod facts;
 pub mod flame;
 mod headline;
+mod incident;
 mod json;
 mod latency;
 pub mod line;
@@ -36,13 +37,14 @@ pub use condition::Condition;
 pub use difference::{Difference, Per};
 pub use facts::{FactDifference, all_facts};
 pub use headline::{Headline, Level};
+pub use incident::Incident;
 pub use latency::{Latency, LongerTail, QUANTILES, Quantile, Requests, longer_tail};
 pub use locks::{Lock, Waited};
 pub use not_compared::NotCompared;
 pub use phases::Phase;
 pub use side::{PerSide, Side};
 pub use throughput::Pace;
-pub use window::{Bound, Choice, choose};
+pub use window::{Bound, Choice, choose, narrow};
 pub use work::Unit;
 
 /// At most so many ticks of a table are read; beyond, every n-th is, which keeps counters exact.

@@ -314,7 +314,11 @@ mod tests {
             let path = dir.path().join("run.twin");
             let manifest = model::Manifest { scope: scope.into(), ..model::Manifest::default() };
             query::testing::write(&path, &manifest, &[(&CALLS, "t comm\n0 app")]);
-            scoped(&[query::Run { name: "run".into(), recording: store::Recording::open(&path).unwrap() }])
+            scoped(&[query::Run {
+                name: "run".into(),
+                recording: store::Recording::open(&path).unwrap(),
+                stretch: None,
+            }])
         };
         assert_eq!(of(model::whose::COMMAND), BTreeSet::from(["calls"]));
         assert_eq!(of(""), BTreeSet::new());
@@ -345,7 +349,8 @@ mod tests {
                 ..Default::default()
             };
             query::testing::write(&path, &manifest, &[(&TURNS, text)]);
-            let runs = [query::Run { name: "run".into(), recording: store::Recording::open(&path).unwrap() }];
+            let runs =
+                [query::Run { name: "run".into(), recording: store::Recording::open(&path).unwrap(), stretch: None }];
             asked(&runs).into_iter().map(|(server, client)| format!("{client} asks {server}")).collect::<Vec<_>>()
         };
         let text = "t pid comm role protocol port peer turns\n\

@@ -1,10 +1,11 @@
 //! Which stretch of a recording is compared: given, between marks, the life of its command, or the busy stretch that is found.
 
 use crate::{Error, MOST_TICKS};
-use model::{Window, duration};
+use model::{Clock, Window, duration, utc};
 use query::series::Grid;
 use query::stats::window::Idle;
-use query::{Run, metric, stats};
+use query::{Run, Stretch, metric, stats};
+use std::fmt;
 use std::str::FromStr;
 use store::Select;
 
@@ -26,6 +27,8 @@ pub enum Bound {
     Open,
     /// Seconds since the start of the recording.
     At(f64),
+    /// A moment on the wall clock.
+    Clock(Clock),
     /// A mark, by its text.
     Mark(String),
 }
@@ -46,11 +49,16 @@ pub enum Choice {
 impl FromStr for Choice {
     type Err = String;
 
-    /// Reads `auto`, `whole`, `busy`, or `FROM..TO` where each side is empty, a time such as `10s`, or the text of a mark.
+    /// Reads `auto`, `whole`, `busy`, or `FROM..TO` where each side is empty, a time since the start such as `10s`, a moment such as `10:02` or
+    /// `2026-11-26T10:02:30Z`, or the text of a mark.
     fn from_str(text: &str) -> Result<Self, String> {
         let bound = |side: &str| match side.trim() {
             "" => Bound::Open,
-            side => seconds(side).map_or_else(|| Bound::Mark(side.to_owned()), Bound::At),
+            side => match (seconds(side), Clock::read(side)) {
+                (Some(seconds), _) => Bound::At(seconds),
+                (None, Some(clock)) => Bound::Clock(clock),
+                (None, None) => Bound::Mark(side.to_owned()),
+            },
         };
         match text {
             "auto" => Ok(Choice::Auto),
@@ -59,10 +67,29 @@ impl FromStr for Choice {
             _ => match text.split_once("..") {
                 Some((from, to)) => Ok(Choice::Between(bound(from), bound(to))),
                 None => {
-                    Err("expected auto, whole, busy, or FROM..TO with times (10s..50s) or marks (warm-up over..)"
+                    Err("expected auto, whole, busy, or FROM..TO with times since the start (10s..50s), times of day \
+                             in UTC (10:02..10:05) or marks (warm-up over..)"
                         .into())
                 }
             },
+        }
+    }
+}
+
+impl fmt::Display for Choice {
+    /// As it is read.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bound = |bound: &Bound| match bound {
+            Bound::Open => String::new(),
+            Bound::At(seconds) => format!("{seconds}s"),
+            Bound::Clock(clock) => clock.to_string(),
+            Bound::Mark(text) => text.clone(),
+        };
+        match self {
+            Choice::Auto => f.write_str("auto"),
+            Choice::Whole => f.write_str("whole"),
+            Choice::Busy => f.write_str("busy"),
+            Choice::Between(from, to) => write!(f, "{}..{}", bound(from), bound(to)),
         }
     }
 }
@@ -90,8 +117,12 @@ fn cpu_use(run: &Run) -> Option<Grid> {
 /// # Errors
 /// Where a mark is not there or nothing lies between the bounds.
 pub fn choose(run: &Run, choice: &Choice) -> Result<Window, Error> {
+    // A run that is a stretch of a recording is that, whatever is chosen for all runs.
+    if let Some(stretch) = &run.stretch {
+        return Ok(stretch.window.clone());
+    }
     let end = run.recording.duration();
-    let whole = |why: &str| Window { from: 0, to: end, why: why.to_owned() };
+    let whole = |why: &str| Window { from: run.recording.began().min(end), to: end, why: why.to_owned() };
     let manifest = run.recording.manifest();
     match choice {
         Choice::Whole => Ok(whole("whole recording")),
@@ -116,30 +147,94 @@ fn busy(run: &Run) -> Option<Window> {
 
 fn between(run: &Run, from: &Bound, to: &Bound, end: i64) -> Result<Window, Error> {
     let fail = |why: String| Error::Window { run: run.name.clone(), why };
+    let (began, start_unix) = (run.recording.began(), run.recording.manifest().start_unix);
+    let span = (start_unix.saturating_add(began), start_unix.saturating_add(end));
     let marks = run.recording.marks();
-    let resolve = |bound: &Bound, open: i64, after: i64| match bound {
+    let resolve = |bound: &Bound, open: i64, after: Option<i64>| match bound {
         Bound::Open => Ok(open),
         Bound::At(seconds) => Ok(nanoseconds(*seconds)),
-        Bound::Mark(text) => marks.iter().find(|m| m.text == *text && m.t >= after).map(|m| m.t).ok_or_else(|| {
-            let mut known: Vec<String> = marks.iter().map(|m| format!("{:?}", m.text)).collect();
-            known.dedup();
-            let known = if known.is_empty() { "it has none".into() } else { format!("it has {}", known.join(", ")) };
-            fail(format!("no mark {text:?}; {known}"))
-        }),
+        Bound::Clock(_) if start_unix <= 0 => {
+            Err(fail("when it was recorded is not known: give times since its start, such as 10s..50s".into()))
+        }
+        Bound::Clock(clock) => {
+            let after = after.map(|after| start_unix.saturating_add(after));
+            Ok(clock.resolve(span, after).saturating_sub(start_unix))
+        }
+        Bound::Mark(text) => {
+            let found = marks.iter().find(|m| m.text == *text && after.is_none_or(|after| m.t >= after));
+            found.map(|m| m.t).ok_or_else(|| {
+                let mut known: Vec<String> = marks.iter().map(|m| format!("{:?}", m.text)).collect();
+                known.dedup();
+                let there = if known.is_empty() { "none".into() } else { known.join(", ") };
+                let is_before = marks.iter().any(|m| m.text == *text);
+                let after =
+                    after.filter(|_| is_before).map_or(String::new(), |t| format!(" after {:.3} s", t as f64 / 1e9));
+                // Nobody names a mark so: a time was meant.
+                let is_time = text.starts_with(|c: char| c.is_ascii_digit()) && text.contains(':');
+                let times = if is_time { ". Times are written 10:02, 10:02:30 or 2026-11-26T10:02:30Z" } else { "" };
+                fail(format!("no mark {text:?}{after}; it has {there}{times}"))
+            })
+        }
     };
-    let start = resolve(from, 0, i64::MIN)?;
-    let asked = resolve(to, end, start)?;
-    let stop = asked.min(end);
+    let asked_from = resolve(from, began, None)?;
+    let asked = resolve(to, end, (*from != Bound::Open).then_some(asked_from))?;
+    let (start, stop) = (asked_from.max(began.min(end)), asked.min(end));
     if start >= stop {
-        return Err(fail(format!(
-            "nothing lies between {:.3} s and {:.3} s; it was recorded for {:.3} s",
-            start as f64 / 1e9,
-            asked as f64 / 1e9,
-            end as f64 / 1e9
-        )));
+        let words = |t: i64| match (from, to) {
+            (Bound::Clock(_), _) | (_, Bound::Clock(_)) => utc(start_unix.saturating_add(t)),
+            _ => format!("{:.3} s", t as f64 / 1e9),
+        };
+        let there = match (from, to) {
+            (Bound::Clock(_), _) | (_, Bound::Clock(_)) => format!("from {} to {}", words(began), words(end)),
+            _ if began > 0 => format!("from {} to {}", words(began), words(end)),
+            _ => format!("for {}", words(end)),
+        };
+        let (from, to) = (words(asked_from), words(asked));
+        return Err(fail(format!("nothing lies between {from} and {to}; it was recorded {there}")));
     }
     let why = if matches!(from, Bound::Mark(_)) || matches!(to, Bound::Mark(_)) { "between marks" } else { "given" };
     Ok(Window { from: start, to: stop, why: why.into() })
+}
+
+/// Makes runs of stretches of recordings: of each the one that is chosen for it. A recording that is there more than once is then compared with
+/// itself.
+///
+/// # Errors
+/// Where a stretch is not there, or two of one recording have a part in common.
+pub fn narrow(runs: &mut [Run], choices: &[&Choice]) -> Result<(), Error> {
+    // A recording has one name, however often it is there.
+    let first: Vec<usize> = (0..runs.len()).map(|at| same(runs, at)).collect();
+    let names: Vec<String> =
+        first.iter().map(|file| runs.get(*file).map_or(String::new(), |run| run.name.clone())).collect();
+    let mut chosen: Vec<Stretch> = Vec::with_capacity(runs.len());
+    for ((run, name), choice) in runs.iter_mut().zip(&names).zip(choices) {
+        run.name.clone_from(name);
+        chosen.push(Stretch { window: choose(run, choice)?, words: choice.to_string() });
+    }
+    for (at, (stretch, &file)) in chosen.iter().zip(&first).enumerate() {
+        for (other, _) in chosen.iter().zip(&first).take(at).filter(|(_, other)| **other == file) {
+            let (from, to) = (stretch.window.from.max(other.window.from), stretch.window.to.min(other.window.to));
+            if from < to {
+                let run = names.get(file).cloned().unwrap_or_default();
+                let (a, b) = (&other.words, &stretch.words);
+                let [from, to] = [from, to].map(|t| format!("{:.1} s", t as f64 / 1e9));
+                let why = format!(
+                    "{a} and {b} both hold {from} to {to}: two stretches are compared that have no part in common"
+                );
+                return Err(Error::Window { run, why });
+            }
+        }
+    }
+    for ((run, stretch), name) in runs.iter_mut().zip(chosen).zip(&names) {
+        run.narrow(name, stretch);
+    }
+    Ok(())
+}
+
+/// The first of the runs that is of the same recording as this one.
+fn same(runs: &[Run], at: usize) -> usize {
+    let path = runs.get(at).map(|run| run.recording.path());
+    runs.iter().position(|run| Some(run.recording.path()) == path).unwrap_or(at)
 }
 
 fn nanoseconds(seconds: f64) -> i64 {
@@ -172,5 +267,10 @@ mod tests {
         }
         let mark = |text: &str| Choice::Between(Bound::Mark(text.into()), Bound::Open);
         assert_eq!((parse("0 done.."), parse("load..")), (Ok(mark("0 done")), Ok(mark("load"))));
+        let clock = |text: &str| Bound::Clock(Clock::read(text).unwrap());
+        assert_eq!(parse("10:02..10:05"), Ok(Choice::Between(clock("10:02"), clock("10:05"))));
+        for text in ["auto", "10s..50.5s", "warm-up over..", "10:02..2026-11-26T10:05:00Z", "..09:30", "0s.."] {
+            assert_eq!(parse(text).unwrap().to_string(), text);
+        }
     }
 }

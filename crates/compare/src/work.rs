@@ -141,7 +141,7 @@ mod tests {
         };
         let of = |total: f64, rows: &str| {
             write(&path, &manifest(total), &[(&WORK, rows)]);
-            let run = Run { name: "run".into(), recording: store::Recording::open(&path).unwrap() };
+            let run = Run { name: "run".into(), recording: store::Recording::open(&path).unwrap(), stretch: None };
             Progress::of(&run).map(|progress| (progress.between(0.0, 0.12).round(), progress.between(0.0, 1.0).round()))
         };
         assert_eq!(of(20.0, "t done\n0.2 20"), Some((10.0, 20.0)));

@@ -301,7 +301,10 @@ impl Map {
 }
 
 /// Whether eBPF can be thought of here at all, before anything is loaded.
-fn possible(host: &Host) -> Result<(), Unavailable> {
+///
+/// # Errors
+/// Why not, and what would change that.
+pub fn possible(host: &Host) -> Result<(), Unavailable> {
     if host.is_fixture() {
         return Err(Unavailable::not_applicable("a recorded host has no kernel that could run eBPF"));
     }

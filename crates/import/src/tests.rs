@@ -17,7 +17,7 @@ fn imported(input: &Path, options: &Options) -> (Format, Profile, Vec<String>) {
     let dir = tempfile::tempdir().unwrap();
     let output = dir.path().join("x.twin");
     let (format, profile) = import(input, &output, false, options).unwrap();
-    let run = Run { name: "x".into(), recording: store::Recording::open(&output).unwrap() };
+    let run = Run { name: "x".into(), recording: store::Recording::open(&output).unwrap(), stretch: None };
     assert_eq!(run.recording.damage(), []);
     let window = Window { from: 0, to: run.recording.duration(), why: String::new() };
     let tree = load(&[Part { run: &run, window: &window }], &Request::new("cpu")).unwrap();
@@ -137,7 +137,7 @@ fn perf_data_is_what_perf_says() {
         let dir = tempfile::tempdir().unwrap();
         let output = dir.path().join("x.twin");
         import(&fixture(input), &output, false, &options).unwrap();
-        let run = Run { name: "x".into(), recording: store::Recording::open(&output).unwrap() };
+        let run = Run { name: "x".into(), recording: store::Recording::open(&output).unwrap(), stretch: None };
         let window = Window { from: 0, to: run.recording.duration(), why: String::new() };
         let tree = load(&[Part { run: &run, window: &window }], &Request::new("cpu")).unwrap();
         let mut by_module = std::collections::BTreeMap::new();

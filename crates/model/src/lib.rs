@@ -2,6 +2,7 @@
 //! what could not be read, and what a recording says about itself. Nothing here touches a file or the kernel.
 
 mod chart;
+mod clock;
 mod coverage;
 mod figure;
 mod human;
@@ -20,6 +21,7 @@ mod unit;
 mod work;
 
 pub use chart::{Chart, ChartKind, Page};
+pub use clock::Clock;
 pub use coverage::{Coverage, Status, Unavailable};
 pub use figure::{Figure, FigureRatio, is_hardware, sets_figure};
 pub use human::{count, human, percent, ratio, times, times_interval};

@@ -98,7 +98,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         "select count(*) from cpu_total",
         "select a.cpu, avg(b.busy - a.busy) from cpu_rate a join cpu_rate b on b.t = a.t and b.cpu = a.cpu + 1 where a.cpu < 8 group by 1",
     ] {
-        let session = Session::of(vec![Run { name: "hour".into(), recording: Recording::open(&path)? }])?;
+        let session =
+            Session::of(vec![Run { name: "hour".into(), recording: Recording::open(&path)?, stretch: None }])?;
         let start = Instant::now();
         let mut query = session.query(sql)?;
         let rows = query.rows()?.collect::<Result<Vec<_>, _>>()?.len();

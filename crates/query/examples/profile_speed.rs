@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let samples: i64 = std::env::args().nth(1).map_or(Ok(10_000_000), |n| n.parse())?;
     let path = std::env::temp_dir().join(format!("profile-speed-{}.twin", std::process::id()));
     write(&path, samples)?;
-    let run = Run { name: "x".into(), recording: Recording::open(&path)? };
+    let run = Run { name: "x".into(), recording: Recording::open(&path)?, stretch: None };
     let window = Window { from: 0, to: i64::MAX, why: String::new() };
     for _ in 0..3 {
         let start = Instant::now();

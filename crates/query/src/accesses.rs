@@ -201,7 +201,7 @@ mod tests {
         let accesses = head.to_owned() + &rows.concat();
         let tables = [(of("frame"), frames), (of("stack"), stacks), (&access::tables::INSTRUCTION, accesses.as_str())];
         write(&path, &Manifest::default(), &tables);
-        let run = Run { name: "run".into(), recording: store::Recording::open(&path).unwrap() };
+        let run = Run { name: "run".into(), recording: store::Recording::open(&path).unwrap(), stretch: None };
         let window = Window { from: 0, to: 2_000_000_000, why: String::new() };
         let found = Accesses::load(&run, &window).unwrap();
         let names: Vec<_> = found.functions.iter().map(|f| (f.name.as_str(), f.samples(), f.cycles())).collect();

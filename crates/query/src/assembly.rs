@@ -507,7 +507,7 @@ mod tests {
             (of("instructions", "instruction_burst"), "t number at length threads frequency\n0 1 0 100 1 3e9"),
         ];
         write(path, &Manifest::default(), &tables);
-        let run = Run { name: "run".into(), recording: store::Recording::open(path).unwrap() };
+        let run = Run { name: "run".into(), recording: store::Recording::open(path).unwrap(), stretch: None };
         let window = Window { from: 0, to: 2_000_000_000, why: String::new() };
         Assembly::load(&run, &window).unwrap()
     }

@@ -26,5 +26,5 @@ pub mod work;
 pub use error::Error;
 pub use metric::{Metric, fields, metric, metrics};
 pub use model::{count, human, percent, ratio, times, times_interval};
-pub use runs::{Run, open, open_by, short_names};
+pub use runs::{Run, Stretch, open, open_by, short_names};
 pub use sql::Session;

@@ -1,7 +1,7 @@
 //! The recordings that a question is about, each under a name of its own.
 
 use crate::{Error, work};
-use model::WorkChoice;
+use model::{Window, WorkChoice};
 use std::collections::HashSet;
 use std::path::Path;
 use store::Recording;
@@ -13,6 +13,25 @@ pub struct Run {
     pub name: String,
     /// The recording.
     pub recording: Recording,
+    /// Where not all of the recording is meant: which part. The same recording may then be several runs.
+    pub stretch: Option<Stretch>,
+}
+
+/// A part of a recording that is a run by itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stretch {
+    /// From when to when.
+    pub window: Window,
+    /// What it is called, as the window was asked for: `10:02..10:05`.
+    pub words: String,
+}
+
+impl Run {
+    /// Makes a run of a stretch of its recording, `name`: nothing but the stretch counts from now on.
+    pub fn narrow(&mut self, name: &str, stretch: Stretch) {
+        self.name = format!("{name} {}", stretch.words);
+        self.stretch = Some(stretch);
+    }
 }
 
 /// Opens recordings, in this order, under unique names.
@@ -43,7 +62,7 @@ pub fn open_by<P: AsRef<Path>>(paths: &[P], choice: &WorkChoice) -> Result<Vec<R
             base = path.as_ref().file_stem().unwrap_or_default().to_string_lossy().into_owned();
         }
         let name = unique(&base, &mut taken);
-        runs.push(Run { name, recording });
+        runs.push(Run { name, recording, stretch: None });
     }
     work::of_one_unit(&mut runs.iter_mut().map(|run| &mut run.recording).collect::<Vec<_>>(), choice);
     Ok(runs)
@@ -62,6 +81,11 @@ fn unique(base: &str, taken: &mut HashSet<String>) -> String {
 /// What each run is called where there is little room: its labels, where each run has others; else what its name has that the others do not, whole words
 /// of it. Names that leave nothing over are shown whole.
 pub fn short_names(runs: &[Run]) -> Vec<String> {
+    let words: Option<Vec<String>> = runs.iter().map(|run| Some(run.stretch.as_ref()?.words.clone())).collect();
+    let is_one_file = |run: &Run| runs.first().is_some_and(|first| first.recording.path() == run.recording.path());
+    if let Some(words) = words.filter(|_| runs.iter().all(is_one_file)) {
+        return words;
+    }
     let labels: Vec<String> = runs
         .iter()
         .map(|run| run.recording.manifest().labels.values().cloned().collect::<Vec<_>>().join(" "))

@@ -444,7 +444,7 @@ pub fn run(name: &str, tables: &[(&'static Table, &str)]) -> Run {
     let path = dir.path().join("run.twin");
     write(&path, &Manifest { name: name.into(), ..Manifest::default() }, tables);
     // The open file outlives its name.
-    Run { name: name.into(), recording: Recording::open(&path).expect("the recording just written") }
+    Run { name: name.into(), recording: Recording::open(&path).expect("the recording just written"), stretch: None }
 }
 
 /// One table of a recording, with all its columns.

@@ -138,6 +138,16 @@ fn running() -> Vec<(u32, PathBuf)> {
     all
 }
 
+/// The recorders of this user that are running: their process ids, and what they record to.
+pub fn recorders() -> Vec<(u32, PathBuf)> {
+    let file = |folder: &Path| {
+        use std::os::unix::ffi::OsStringExt;
+        let bytes = fs::read(folder.join("recording")).ok()?;
+        Some(PathBuf::from(std::ffi::OsString::from_vec(bytes)))
+    };
+    running().into_iter().filter_map(|(pid, folder)| Some((pid, file(&folder)?))).collect()
+}
+
 fn choose(pid: Option<u32>, of: Option<&Path>) -> Result<(u32, PathBuf)> {
     let mut all = running();
     if let Some(of) = of {

@@ -41,7 +41,7 @@ enum Command {
 fn main() -> ExitCode {
     recorder::begin_program("twinscope-recorder");
     let done = match Arguments::parse().command {
-        Command::Record(options) => recorder::record(&options, None),
+        Command::Record(options) => recorder::record(&options, None).map(|ended| ended.code),
         Command::Mark(options) => recorder::mark(&options).map(|()| 0),
         Command::Snapshot(options) => recorder::snapshot(&options).map(|path| {
             println!("{}", path.display());

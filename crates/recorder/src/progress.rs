@@ -11,10 +11,15 @@ pub(crate) struct Progress {
     drawn: Mutex<bool>,
 }
 
+/// Whether standard error is a terminal on which a line can be written anew.
+pub fn can_rewrite() -> bool {
+    std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
 impl Progress {
     /// Shown where standard error is a terminal and nobody asked for quiet.
     pub(crate) fn new(quiet: bool) -> Self {
-        Progress { shown: !quiet && std::io::stderr().is_terminal(), drawn: Mutex::new(false) }
+        Progress { shown: !quiet && can_rewrite(), drawn: Mutex::new(false) }
     }
 
     /// Whether it is shown at all.

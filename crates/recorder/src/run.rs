@@ -81,11 +81,20 @@ struct Recorder<'a> {
 /// What is measured before a recording begins, once it is sure that it will: figures of the machine, and what disturbed them.
 pub type Before<'a> = &'a dyn Fn() -> Result<(Vec<Figure>, Option<String>), Unavailable>;
 
-/// `twinscope record`. Returns the exit code: that of the command where there is one. `before` is done before anything is recorded.
+/// What came of a recording.
+#[derive(Clone, Debug, Default)]
+pub struct Ended {
+    /// The exit code: that of the command where there is one.
+    pub code: u8,
+    /// The recording; `None` where nothing was recorded.
+    pub path: Option<PathBuf>,
+}
+
+/// `twinscope record`. `before` is done before anything is recorded.
 ///
 /// # Errors
 /// Where the recording cannot be begun, or could not be written to its end.
-pub fn record(options: &Record, before: Option<Before<'_>>) -> Result<u8> {
+pub fn record(options: &Record, before: Option<Before<'_>>) -> Result<Ended> {
     let path = output(options)?;
     let pace = Ticks::of(options);
     let chosen = chosen(options, &pace)?;
@@ -93,7 +102,7 @@ pub fn record(options: &Record, before: Option<Before<'_>>) -> Result<u8> {
         && let Some((code, why)) = command::refused(program)
     {
         say!("twinscope: {}: {why}", program.display());
-        return Ok(code);
+        return Ok(Ended { code, path: None });
     }
     host::keep_heap_small();
     let host = if options.root == Path::new("/") { Host::live() } else { Host::at(&options.root) };
@@ -118,7 +127,7 @@ pub fn record(options: &Record, before: Option<Before<'_>>) -> Result<u8> {
         drop(writer);
         let _ = std::fs::remove_file(&path);
         say!("twinscope: stopped before it was time to record: nothing is recorded");
-        return Ok(1);
+        return Ok(Ended { code: 1, path: None });
     }
     let start = host.now();
     let mut manifest = manifest(options, &pace, &host, &path, start);
@@ -226,7 +235,7 @@ pub fn record(options: &Record, before: Option<Before<'_>>) -> Result<u8> {
             let _ = keeper.finish(manifest);
             let _ = std::fs::remove_file(&path);
             say!("twinscope: {why}");
-            return Ok(command::NOT_STARTED);
+            return Ok(Ended { code: command::NOT_STARTED, path: None });
         }
     };
 
@@ -271,14 +280,15 @@ pub fn record(options: &Record, before: Option<Before<'_>>) -> Result<u8> {
         then.wait();
         return Err(anyhow::Error::new(why).context(format!("the recording stopped early{kept}{command}")));
     }
-    then.complete(path);
+    then.complete(path.clone());
     let incomplete = !then.wait() || recorder.missing_by_name > 0;
-    Ok(match manifest.exit {
+    let code = match manifest.exit {
         Some(Exit::Code(0)) | None if incomplete => 3,
         Some(Exit::Code(code)) => code as u8,
         Some(Exit::Signal(signal)) => 128u8.saturating_add(signal as u8),
         None => 0,
-    })
+    };
+    Ok(Ended { code, path: Some(path) })
 }
 
 /// Waits until so many nanoseconds since 1970. Whether the time came, and not a signal before.

@@ -7,7 +7,7 @@ use explain::budget::{Estimate, Group, Moved, State, moved};
 use explain::cause::Cause;
 use explain::{Explain, Explanation, Finding, Note, Outcome, explain};
 use model::{Page, Work};
-use query::Run;
+use query::{Run, Stretch};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use store::Recording;
@@ -56,23 +56,25 @@ pub(crate) struct Source {
     path: PathBuf,
     /// Its work, which may have been counted from outside when it was opened.
     work: Option<Work>,
+    /// The part of the recording that is meant.
+    stretch: Option<Stretch>,
 }
 
 /// The recordings of a report, to be opened once more: an explanation keeps those that it asks, and is made beside the pages.
 pub(crate) fn sources(runs: &[Run]) -> Vec<Source> {
     let source = |run: &Run| {
         let (path, work) = (run.recording.path().to_owned(), run.recording.manifest().work.clone());
-        Source { name: run.name.clone(), path, work }
+        Source { name: run.name.clone(), path, work, stretch: run.stretch.clone() }
     };
     runs.iter().map(source).collect()
 }
 
 fn open(sources: &[Source], indexes: &[usize]) -> Result<Vec<Run>, String> {
     let open = |&index: &usize| {
-        let Source { name, path, work } = sources.get(index).ok_or("no such recording")?;
+        let Source { name, path, work, stretch } = sources.get(index).ok_or("no such recording")?;
         let mut recording = Recording::open(path).map_err(|e| e.to_string())?;
         recording.set_work(work.clone());
-        Ok(Run { name: name.clone(), recording })
+        Ok(Run { name: name.clone(), recording, stretch: stretch.clone() })
     };
     indexes.iter().map(open).collect()
 }

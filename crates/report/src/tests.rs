@@ -169,7 +169,7 @@ fn lasting(name: &str, seconds: i64, samples: &str, more: &[(&'static Table, &st
     let mut tables = vec![(&FRAME, FRAMES), (&STACK, STACKS), (&SAMPLE, samples)];
     tables.extend_from_slice(more);
     testing::write(&path, &manifest, &tables);
-    Run { name: name.into(), recording: Recording::open(&path).unwrap() }
+    Run { name: name.into(), recording: Recording::open(&path).unwrap(), stretch: None }
 }
 
 /// One cause, so that what is found does not hang on the causes that come with the program.
@@ -537,7 +537,7 @@ fn a_pair_of_busy_recordings_stays_small() {
         };
         let tables = [(&FRAME, &*frames), (&STACK, &*stacks), (&SAMPLE, &*samples), (&LOCK, &*locks)];
         testing::write(&path, &manifest, &tables);
-        Run { name: name.into(), recording: Recording::open(&path).unwrap() }
+        Run { name: name.into(), recording: Recording::open(&path).unwrap(), stretch: None }
     };
     let runs = [one("a"), one("b")];
     let start = std::time::Instant::now();
@@ -564,7 +564,8 @@ fn a_long_recording_is_read_part_by_part() {
     let path = dir.path().join("run.twin");
     let manifest = Manifest { interval: 1_000_000_000, duration: Some(600_000_000_000), ..Manifest::default() };
     testing::write(&path, &manifest, &[(&FRAME, FRAMES), (&STACK, STACKS), (&SAMPLE, &samples)]);
-    let (head, html) = report(&[Run { name: "long".into(), recording: Recording::open(&path).unwrap() }]);
+    let (head, html) =
+        report(&[Run { name: "long".into(), recording: Recording::open(&path).unwrap(), stretch: None }]);
     assert_eq!(head["profile"]["per"]["what"], "second");
     let block = Block::of(&html, "profile");
     assert_eq!(block.raw("sample", "stack").len(), 600);

@@ -54,6 +54,27 @@ impl Recording {
     /// # Errors
     /// Where the file is missing, is no recording, or is of a newer format. Damage inside it is no error: see [`Recording::damage`].
     pub fn open(path: &Path) -> Result<Self, Error> {
+        let mut recording = Self::begin(path)?;
+        recording.check_length();
+        recording.read_manifest();
+        recording.read_tables();
+        let first = recording.read_segments();
+        recording.read_tail(first);
+        Ok(recording)
+    }
+
+    /// What a recording says of itself, without looking at what it holds: for many files at once.
+    ///
+    /// # Errors
+    /// As [`Recording::open`].
+    pub fn about(path: &Path) -> Result<Manifest, Error> {
+        let mut recording = Self::begin(path)?;
+        recording.read_manifest();
+        Ok(recording.manifest)
+    }
+
+    /// The file, of which nothing was read yet.
+    fn begin(path: &Path) -> Result<Self, Error> {
         let io = |why| Error::Io { path: path.to_owned(), why };
         let about = std::fs::File::open(path).and_then(|file| file.metadata()).map_err(io)?;
         let not = |why: &str| Error::NotARecording { path: path.to_owned(), why: why.into() };
@@ -82,7 +103,7 @@ impl Recording {
             let why = "all of it is in its -wal file, which is not there: the recorder was still at it or was killed; copy both files";
             return Err(not(why));
         }
-        let mut recording = Recording {
+        Ok(Recording {
             path: path.to_owned(),
             db,
             manifest: Manifest::default(),
@@ -91,13 +112,7 @@ impl Recording {
             damage: RefCell::default(),
             tail: HashMap::new(),
             tail_symbols: HashMap::new(),
-        };
-        recording.check_length();
-        recording.read_manifest();
-        recording.read_tables();
-        let first = recording.read_segments();
-        recording.read_tail(first);
-        Ok(recording)
+        })
     }
 
     /// The file.
@@ -343,6 +358,16 @@ impl Recording {
         let sealed = self.segments.iter().map(|s| s.to).max();
         let open = self.tail.values().flatten().map(|c| c.t).max();
         self.manifest.duration.or(sealed.max(open)).unwrap_or(0).max(0)
+    }
+
+    /// Since when there is something, nanoseconds from the start: 0, but for what a flight recorder saved, which keeps the last stretch only.
+    pub fn began(&self) -> i64 {
+        let is_kept = |id: i64| self.tables.iter().any(|(own, _, table)| i64::from(*own) == id && !table.dictionary);
+        let sealed = self.segments.iter().filter(|s| is_kept(s.table)).map(|s| s.from);
+        let open = self.tail.iter().filter(|(id, _)| is_kept(i64::from(**id))).flat_map(|(_, c)| c).map(|c| c.t);
+        let first = sealed.chain(open).min().unwrap_or(0);
+        // The first reading of a recording lies a little after its start.
+        if first <= self.manifest.interval.saturating_mul(2) { 0 } else { first }
     }
 
     /// Bytes and rows of each table in the file: (table, segments, rows, bytes). The tail counts as rows only.

@@ -1,6 +1,7 @@
 //! `twinscope fleet add`: recordings to summaries.
 
 use crate::compare::window;
+use crate::progress::Progress;
 use crate::text::clean;
 use ::fleet::{Added, Folder};
 use anyhow::{Context, Result};
@@ -8,9 +9,7 @@ use clap::Args;
 use compare::Choice;
 use recorder::Usage;
 use std::collections::HashSet;
-use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How deep folders of recordings are looked through.
 const DEEPEST: usize = 32;
@@ -43,18 +42,9 @@ pub fn add(options: &Add) -> Result<u8> {
         return Err(Usage("no .twin file is there".into()).into());
     }
     let folder = Folder::open_or_make(&options.folder)?;
-    let (done, terminal) = (AtomicUsize::new(0), std::io::stderr().is_terminal());
-    let told = |_: usize| {
-        let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-        if terminal && (done.is_multiple_of(10) || done == files.len()) {
-            eprint!("\r{done} of {} recordings", files.len());
-            let _ = std::io::stderr().flush();
-        }
-    };
-    let report = ::fleet::add(&folder, &files, &options.window, &told);
-    if terminal {
-        eprintln!();
-    }
+    let progress = Progress::of("adding", files.len(), "recordings");
+    let report = ::fleet::add(&folder, &files, &options.window, &|_| progress.done());
+    drop(progress);
     let report = report?;
     let mut incomplete = false;
     for (file, added) in &report.files {

@@ -2,6 +2,7 @@
 
 use super::info::say_damage;
 use super::separated;
+use crate::progress::Progress;
 use crate::text::{self, clean};
 use ::fleet::result::{FleetAnswer, FleetBanding, FleetGroup, FleetStraying, some};
 use ::fleet::{Answer, Question};
@@ -67,6 +68,7 @@ impl Asking {
             labels: self.labels.clone(),
             within: self.within.clone(),
         };
+        let _progress = Progress::new(&format!("dividing {}", self.folder.display()));
         self.engine.ask(&self.folder, &question)
     }
 

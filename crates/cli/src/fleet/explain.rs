@@ -5,6 +5,7 @@ use super::info::say_damage;
 use super::separated;
 use crate::compare::window;
 use crate::explain::Own;
+use crate::progress::{Progress, names};
 use crate::text::clean;
 use ::fleet::result::{FleetBanding, FleetGroup, result};
 use anyhow::{Result, bail};
@@ -138,6 +139,7 @@ impl Finder<'_> {
             causes: self.causes.clone(),
             machines: Vec::new(),
         };
+        let _progress = Progress::new(&format!("explaining {}", names(&files)));
         Ok((explain::explain(query::open(&files)?, sides[0].len(), &settings)?, sides))
     }
 

@@ -8,7 +8,7 @@ use recorder::Usage;
 use remote::{
     Book, By, Host, Kubernetes, KubernetesOptions, Recorders, Report, Ssh, SshOptions, Targets, Way, What, Work,
 };
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -213,7 +213,7 @@ pub(super) fn stopped() -> &'static AtomicBool {
 
 /// What says on a terminal how far a step is.
 pub(super) fn told() -> impl Fn(&str, usize, usize) + Sync {
-    let (terminal, last) = (std::io::stderr().is_terminal(), Mutex::new(None::<Instant>));
+    let (terminal, last) = (recorder::can_rewrite(), Mutex::new(None::<Instant>));
     let stopping = AtomicBool::new(false);
     move |what, done, of| {
         if stop::STOP.load(Ordering::Relaxed) && !stopping.swap(true, Ordering::Relaxed) {

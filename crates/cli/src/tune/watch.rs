@@ -2,7 +2,7 @@
 
 use crate::text::{clean, cut};
 use model::human;
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use tune::{Experiment, Kind, Outcome, Stage, Trial, Watch};
@@ -25,7 +25,7 @@ pub(super) struct Progress {
 impl Progress {
     pub(super) fn new(experiment: &Experiment, path: &Path, quiet: bool) -> Progress {
         let names = experiment.variants.iter().map(|v| clean(&v.name)).collect();
-        let terminal = std::io::stderr().is_terminal();
+        let terminal = recorder::can_rewrite();
         if !quiet {
             let variants = super::print::counted(experiment.variants.len());
             eprintln!("twinscope: {variants}; the session is in {}", path.display());

@@ -28,6 +28,7 @@ mod record;
 mod resolve;
 mod sharing;
 mod stacks;
+mod stretches;
 mod threads;
 mod tune;
 mod turns;

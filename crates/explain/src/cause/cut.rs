@@ -111,7 +111,7 @@ mod tests {
         let path = dir.path().join("run.twin");
         query::testing::write(&path, &manifest, &[(&WAIT, &waits), (&CPU, &cpus)]);
         let recording = store::Recording::open(&path).unwrap();
-        let mut session = Session::of(vec![query::Run { name: "run".into(), recording }]).unwrap();
+        let mut session = Session::of(vec![query::Run { name: "run".into(), recording, stretch: None }]).unwrap();
         let text = |text: &str| Value::Text(text.into());
         let window = [1_500_000_000, 3_250_000_000].map(Value::Integer);
         let [from, to] = window;

@@ -296,7 +296,7 @@ mod tests {
         let run = |name: &str| {
             let path = dir.path().join(name);
             write(&path, &Manifest::default(), &[]);
-            Run { name: name.into(), recording: store::Recording::open(&path).unwrap() }
+            Run { name: name.into(), recording: store::Recording::open(&path).unwrap(), stretch: None }
         };
         let (slow, fast) = (run("slow"), run("fast"));
         let window = Window { from: 0, to: 1_000_000_000, why: String::new() };

@@ -319,7 +319,7 @@ fn recordings_can_be_asked_for_metrics() {
     let dir = tempfile::tempdir().unwrap();
     let output = dir.path().join("x.twin");
     import(&fixture("aperf/m6g-1.tar.gz"), &output, false, &Options::default()).unwrap();
-    let run = query::Run { name: "x".into(), recording: store::Recording::open(&output).unwrap() };
+    let run = query::Run { name: "x".into(), recording: store::Recording::open(&output).unwrap(), stretch: None };
     assert_eq!(run.recording.damage(), []);
     let table = run.recording.tables().into_iter().find(|(_, table)| table.name == "pmu").unwrap().1;
     let metric = query::metric(table, "ipc").unwrap();

@@ -30,7 +30,7 @@ pub(super) fn written(monitored: Monitored, folder: &Path) -> Vec<Written> {
 pub(super) fn ask(path: &Path, statement: &str) -> Vec<String> {
     let recording = store::Recording::open(path).unwrap();
     assert_eq!(recording.damage().len(), 0);
-    let session = Session::of(vec![Run { name: "x".into(), recording }]).unwrap();
+    let session = Session::of(vec![Run { name: "x".into(), recording, stretch: None }]).unwrap();
     let mut query = session.query(statement).unwrap_or_else(|why| panic!("{statement}: {why}"));
     let rows = query.rows().unwrap();
     rows.map(|row| {

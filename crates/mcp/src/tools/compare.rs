@@ -28,7 +28,7 @@ struct Args {
     /// Repeats of the other side; those of `recordings` are then all repeats of the baseline
     #[serde(default)]
     repeats: Vec<String>,
-    /// auto, whole, busy, or FROM..TO with times (10s..50s) or marks; empty: auto
+    /// auto, whole, busy, or FROM..TO with times (10s..50s, or 10:02..10:05 in UTC) or marks; empty: auto
     #[serde(default)]
     window: String,
     /// What counts as work: auto, port:NUMBER, client, none; empty: auto

@@ -27,7 +27,7 @@ struct Args {
     /// The baseline, or several repeats of it
     #[serde(default)]
     against: Vec<String>,
-    /// auto, whole, busy, or FROM..TO with times (10s..50s) or marks; empty: auto, the lifetime of the command or else the busy stretch
+    /// auto, whole, busy, or FROM..TO with times (10s..50s, or 10:02..10:05 in UTC) or marks; empty: auto, the lifetime of the command or else the busy stretch
     #[serde(default)]
     window: String,
     /// What counts as work: auto, port:NUMBER, client, none; empty: auto

@@ -44,7 +44,7 @@ struct Args {
     /// recordings declare; empty: cpu
     #[serde(default)]
     state: String,
-    /// auto, whole, busy, or FROM..TO with times (10s..50s) or marks; empty: auto
+    /// auto, whole, busy, or FROM..TO with times (10s..50s, or 10:02..10:05 in UTC) or marks; empty: auto
     #[serde(default)]
     window: String,
     /// Only this process: name or number

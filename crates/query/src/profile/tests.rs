@@ -151,7 +151,7 @@ fn an_open_recording_is_read_too() {
     writer.put(ids[2], 1, &rows(8, &[7, 7, app, app, 0, 0, 1, 3_000_000]));
     writer.commit(&symbols).unwrap();
     writer.manifest(&Manifest::default()).unwrap();
-    let run = Run { name: "open".into(), recording: store::Recording::open(&path).unwrap() };
+    let run = Run { name: "open".into(), recording: store::Recording::open(&path).unwrap(), stretch: None };
     let window = window(0.0, 9.0);
     let tree = load(&[Part { run: &run, window: &window }], &Request::new("cpu")).unwrap();
     assert_eq!(text(&tree), ["app;main 3000000"]);

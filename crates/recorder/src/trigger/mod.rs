@@ -30,6 +30,8 @@ pub(crate) struct Fired {
     pub(crate) trigger: usize,
     /// When, nanoseconds since the start.
     pub(crate) t: i64,
+    /// Since when it held, as far as the readings tell.
+    pub(crate) since: i64,
     /// What was read: `cpu.busy 1.93 > 1.5`.
     pub(crate) what: String,
     /// The value of the first condition, and its threshold; in words.
@@ -181,6 +183,7 @@ impl Triggers {
             fired.push(Fired {
                 trigger: at,
                 t,
+                since: since.min(t),
                 what: words.join(" and "),
                 value: first.map_or(String::new(), |watched| watched.number(watched.value())),
                 threshold: first.map_or(String::new(), |watched| watched.number(watched.condition.threshold)),
@@ -200,7 +203,9 @@ impl Triggers {
         state.fired_at = Some(t);
         let threshold = format!("{:?} in {:?}", pressure.stall, pressure.window);
         let value = format!("at least {threshold}");
-        Some(Fired { trigger: at, t, what: state.trigger.text.clone(), value, threshold })
+        // The stall lay somewhere in the kernel's window, which ended now.
+        let since = t.saturating_sub(pressure.window.as_nanos() as i64).max(0);
+        Some(Fired { trigger: at, t, since, what: state.trigger.text.clone(), value, threshold })
     }
 
     /// Conditions of which nothing was measured at any of the first readings, each said once: in words.

@@ -59,6 +59,7 @@ impl Saved {
             ("trigger.value".to_owned(), fired.value.clone()),
             ("trigger.threshold".to_owned(), fired.threshold.clone()),
             ("trigger.at".to_owned(), utc(unix)),
+            ("trigger.since".to_owned(), format!("{:.3}", fired.since as f64 / 1e9)),
         ]);
         let stem = self.stem.clone();
         let of = |ending: &str| {
@@ -213,7 +214,7 @@ mod tests {
 
     fn fired(t: i64) -> Fired {
         let [what, value, threshold] = ["cpu.busy 2 s/s > 1 s/s", "2 s/s", "1 s/s"].map(str::to_owned);
-        Fired { trigger: 0, t, what, value, threshold }
+        Fired { trigger: 0, t, since: t - 5_000_000_000, what, value, threshold }
     }
 
     #[test]
@@ -232,6 +233,7 @@ mod tests {
             assert!(saved.due(now).is_none());
             let due = saved.due(saved.deadline()).unwrap();
             assert_eq!(due.labels["trigger"], "busy");
+            assert_eq!(due.labels["trigger.since"], format!("{:.3}", now as f64 / 1e9 - 5.0));
             // Every tenth is large.
             std::fs::write(&due.path, vec![0; if hour % 10 == 0 { 400 } else { 40 }]).unwrap();
             saved.tend(&then);

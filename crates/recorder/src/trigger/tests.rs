@@ -131,7 +131,7 @@ fn values_are_those_of_compare() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.twin");
     let words = ["record", "-q", "-d", "3s", "-i", "200ms", "-o", path.to_str().unwrap()];
-    assert_eq!(crate::record(&Words::parse_from(words).options, None).unwrap(), 0);
+    assert_eq!(crate::record(&Words::parse_from(words).options, None).unwrap().code, 0);
     let recording = store::Recording::open(&path).unwrap();
     let mut compared = 0;
     for name in ["cpu", "vmstat", "process", "softirqs", "meminfo", "disks", "pressure", "schedstat", "network"] {

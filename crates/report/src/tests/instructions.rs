@@ -136,7 +136,7 @@ fn lasting(name: &str, seconds: i64, ns: u64, others: &[(&str, u64)]) -> Run {
         (&SKID, "t skid\n0 1"),
     ];
     testing::write(&path, &manifest, &tables);
-    Run { name: name.into(), recording: Recording::open(&path).unwrap() }
+    Run { name: name.into(), recording: Recording::open(&path).unwrap(), stretch: None }
 }
 
 /// A cause that names what was put into the chase.
@@ -256,7 +256,8 @@ fn a_recorder_that_could_not_look_is_believed() {
     let manifest = Manifest { duration: Some(4_000_000_000), ..Manifest::default() };
     let samples = "t pid comm thread at stack weight\n 1 7 app app 500000000 1 10000000";
     testing::write_with(&path, &manifest, &[(&super::SAMPLE, samples)], |writer| writer.coverage(&[said]).unwrap());
-    let (head, html) = report(&[Run { name: "none".into(), recording: Recording::open(&path).unwrap() }]);
+    let (head, html) =
+        report(&[Run { name: "none".into(), recording: Recording::open(&path).unwrap(), stretch: None }]);
     let spec = &head["instructions"];
     assert_eq!(spec["block"], Value::Null);
     assert_eq!(

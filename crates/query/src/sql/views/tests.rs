@@ -43,7 +43,7 @@ fn of_everything(name: &str) -> Run {
         }
     }
     writer.finish(&Manifest { ended: Some("done".into()), ..Manifest::default() }, &symbols).unwrap();
-    Run { name: name.into(), recording: Recording::open(&path).unwrap() }
+    Run { name: name.into(), recording: Recording::open(&path).unwrap(), stretch: None }
 }
 
 fn rows(table: &Table, t: i64, symbols: &mut Symbols) -> Rows {
