@@ -7,7 +7,7 @@
 # cost: each line is program, what it was recorded with, round, operations per second, bytes written, separated by tabs.
 # names: each line is program, tool, whether its output has the function or lock that is the fault, and what was sought.
 set -uo pipefail
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../.." || exit
 twinscope=$(realpath "${TWINSCOPE:-target/release/twinscope}")
 rounds=${ROUNDS:-3} seconds=${SECONDS_EACH:-3} out=${OUT:-target/peers}
 mkdir -p "$out"
@@ -68,7 +68,7 @@ read_as() {
     esac | head -n 30
 }
 names() {
-    local pair name sought tool
+    local pair name sought tool said
     for pair in "${pairs[@]}"; do
         name=${pair%% *} sought=${pair#* }
         for tool in "${tools[@]}"; do
@@ -76,7 +76,8 @@ names() {
             under "$tool" "$name" workloads/bin/"$name" slow --seconds "$seconds" >/dev/null
             # the program's own name does not count
             read_as "$tool" "$name" 2>&1 | sed "s/$name//g" >"$out/$name-$tool.read"
-            grep -qE "$sought" "$out/$name-$tool.read" && local said=yes || local said=no
+            said=no
+            ! grep -qE "$sought" "$out/$name-$tool.read" || said=yes
             printf '%s\t%s\t%s\t%s\n' "$name" "$tool" "$said" "$sought"
         done
     done
