@@ -41,6 +41,13 @@ reference: build ## Write docs/reference, and the types of the page, anew from t
 	target/release/twinscope reference docs/reference
 	TWINSCOPE_WRITE_TYPES=yes cargo test --quiet -p twinscope-report --lib the_page_knows_these_types
 
+# One version, so that the site looks alike wherever it is built; without the server that mdBook brings.
+MDBOOK := 0.4.52
+
+docs: ## Build the documentation as a site, into target/docs (the first time compiles mdBook, some minutes)
+	cargo install --quiet --locked --root target/tools mdbook --version =$(MDBOOK) --no-default-features --features search
+	scripts/docs/build.py
+
 bench: build workloads ## Measure the budgets and write docs/benchmarks.md
 	@scripts/install-deps.sh bench
 	scripts/bench.sh
@@ -81,4 +88,4 @@ ui/node_modules/.package-lock.json: ui/package-lock.json
 
 # Later rules need what earlier ones install.
 .NOTPARALLEL:
-.PHONY: help demo test build recorder package ui workloads reference bench faults fuzz deps deps-cross deps-package deps-all clean
+.PHONY: help demo test build recorder package ui workloads reference docs bench faults fuzz deps deps-cross deps-package deps-all clean

@@ -185,24 +185,66 @@ mod tests {
         }
     }
 
+    /// The anchors of a page's headings, as GitHub and mdBook make them.
+    fn anchors(text: &str) -> Vec<String> {
+        let mut anchors: Vec<String> = Vec::new();
+        for (_, line) in prose(text) {
+            let title = line.trim_start_matches('#');
+            if title.len() == line.len() || !title.starts_with(' ') {
+                continue;
+            }
+            let kept = title.trim().chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+            let anchor: String = kept.flat_map(char::to_lowercase).map(|c| if c == ' ' { '-' } else { c }).collect();
+            let again = anchors.iter().filter(|before| **before == anchor).count();
+            anchors.push(if again == 0 { anchor } else { format!("{anchor}-{again}") });
+        }
+        anchors
+    }
+
+    /// The relative links of a page: its line, the path, and the heading there ("" where none is named).
+    fn links(text: &str) -> impl Iterator<Item = (usize, &str, &str)> {
+        prose(text).flat_map(|(number, line)| {
+            line.split("](").skip(1).filter_map(|rest| rest.split(')').next()).filter(|to| !to.contains("://")).map(
+                move |to| {
+                    let (path, heading) = to.split_once('#').unwrap_or((to, ""));
+                    (number, path, heading)
+                },
+            )
+        })
+    }
+
     #[test]
-    fn links_of_docs_lead_to_files() {
-        let mut links = 0;
+    fn links_of_docs_lead_to_files_and_headings() {
+        let mut found = 0;
         for (path, text) in pages() {
-            for (number, line) in prose(&text) {
-                for target in line.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next()) {
-                    if target.is_empty() || target.contains("://") {
-                        continue;
-                    }
-                    links += 1;
-                    assert!(
-                        path.parent().unwrap().join(target).exists(),
-                        "{}:{number} links to {target}",
-                        path.display()
-                    );
+            for (number, target, heading) in links(&text) {
+                let at = format!("{}:{number} links to {target}#{heading}", path.display());
+                let file = if target.is_empty() { path.clone() } else { path.parent().unwrap().join(target) };
+                assert!(file.exists(), "{at}: there is no such file");
+                if !heading.is_empty() {
+                    let there = std::fs::read_to_string(&file).unwrap();
+                    assert!(anchors(&there).iter().any(|a| a == heading), "{at}: there is no such heading");
                 }
+                found += 1;
             }
         }
-        assert!(links > 50, "links were found");
+        assert!(found > 50, "links were found");
+    }
+
+    #[test]
+    fn the_book_has_every_page_of_docs() {
+        let pages = pages();
+        let (summary, text) =
+            pages.iter().find(|(path, _)| path.ends_with("docs/SUMMARY.md")).expect("docs/SUMMARY.md");
+        let docs = summary.parent().unwrap();
+        let there: Vec<PathBuf> = links(text).map(|(_, target, _)| docs.join(target).canonicalize().unwrap()).collect();
+        let below = ["reference", "journal"].map(|folder| std::fs::read_dir(docs.join(folder)).unwrap());
+        let below = below.into_iter().flatten().map(|entry| entry.unwrap().path());
+        for page in pages.iter().map(|(path, _)| path.clone()).chain(below).filter(|path| path != summary) {
+            if page.extension().is_some_and(|extension| extension == "md") {
+                let page = page.canonicalize().unwrap();
+                assert!(there.contains(&page), "docs/SUMMARY.md does not name {}", page.display());
+            }
+        }
     }
 }
