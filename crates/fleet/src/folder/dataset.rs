@@ -97,6 +97,8 @@ pub static RECORDING: Dataset = Dataset {
         ),
         real("work", "work done in the window, in that unit"),
         text("boot", "identifier of the boot of the host"),
+        int("booted", "when the host booted, ns since 1970 UTC, without the time that it slept"),
+        text("marks", "marks that were set, as a JSON list of pairs: ns since 1970 UTC, and the text"),
         text("labels", "labels that were given, as a JSON object of texts"),
         text("tool", "version of the recorder"),
         text("left_out", "what could not be reduced, and damage, in words"),
