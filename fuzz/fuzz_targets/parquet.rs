@@ -4,7 +4,6 @@
 use import::monitoring::fuzzing;
 use libfuzzer_sys::fuzz_target;
 
-
 fuzz_target!(init: common::tolerate_parquet(), |data: &[u8]| {
     let whole = include_bytes!("../../fixtures/imports/tables/pandas.parquet");
     let Some((which, rest)) = data.split_first() else { return };

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Fleets: 64 starts of a program whose speed is drawn at each start, held against what the program says of itself; and how long fleets of 500, 5,000
-# and 10,000 hosts take that never were, and the page of 5,000 of them; and 5,000 on DuckDB and Spark, which tests/engines.sh --fetch installs.
+# Fleets: 64 starts of a program whose speed is drawn at each start, held against what the program says of itself; 40 starts of which a quarter may
+# use one CPU; and how long fleets of 500, 5,000 and 10,000 hosts take that never were, and the page of 5,000 of them; and 5,000 on DuckDB and
+# Spark, which tests/engines.sh --fetch installs.
 #
-# usage: scripts/bench/fleet.sh [starts] [scale] [page] [engines]     TWINSCOPE=path of the program, STARTS=number, CHROMIUM=browser
+# usage: scripts/bench/fleet.sh [starts] [facts] [scale] [page] [engines]     TWINSCOPE=path of the program, STARTS=number, CHROMIUM=browser
 #
 # Prints lines "what<TAB>metric<TAB>unit<TAB>value".
 set -euo pipefail
@@ -10,7 +11,7 @@ cd "$(dirname "$0")/../.."
 twinscope=$(realpath "${TWINSCOPE:-target/release/twinscope}")
 synthetic=$(realpath -m "${SYNTHETIC:-target/release/examples/synthetic}")
 parts=("$@")
-[[ $# -gt 0 ]] || parts=(starts scale page engines)
+[[ $# -gt 0 ]] || parts=(starts facts scale page engines)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -76,6 +77,27 @@ PY
     put "starts" "no function differs by more than" "points" "$most"
 }
 
+facts() {
+    local i pin
+    mkdir "$work/facts"
+    for i in $(seq 40); do
+        pin=()
+        [[ $((i % 4)) -ne 0 ]] || pin=(taskset -c 0)
+        "$twinscope" record -q -o "$work/facts/s$i.twin" --name "s$i" --throughput '^done ([0-9]+)' -i 200ms -- \
+            "${pin[@]}" workloads/bands/bin/bands --seconds 3 --offset 56 >/dev/null
+    done
+    "$twinscope" fleet add "$work/factfleet" "$work/facts" >/dev/null
+    "$twinscope" fleet explain "$work/factfleet" --json >"$work/facts.json"
+    put "40 starts, a quarter on one CPU" "first line" "" "$("$twinscope" fleet bands "$work/factfleet" | head -n 1)"
+    put "40 starts, a quarter on one CPU" "first cause" "" "$(python3 - "$work" <<'PY'
+import json, sys
+of = json.load(open(sys.argv[1] + "/facts.json"))["explanations"][0]
+findings = of["findings"] if of else []
+print(findings[0]["cause"] if findings else "none")
+PY
+)"
+}
+
 scale() {
     local hosts wall cpu memory
     for hosts in 500 5000 10000; do
@@ -131,7 +153,7 @@ page() {
 
 for part in "${parts[@]}"; do
     case $part in
-        starts | scale | page | engines) "$part" ;;
+        starts | facts | scale | page | engines) "$part" ;;
         *) sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' "$0" >&2 && exit 2 ;;
     esac
 done

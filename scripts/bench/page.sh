@@ -92,7 +92,7 @@ jvm|Pauses of JVMs|A program that allocates (\`crates/sources/src/jvm/Pauses.jav
   a second.
 fleet|Fleets|64 starts of \`workloads/bands\`, of which one in eight is fast by chance, each recorded for 2 s, all on one host:
   what \`fleet add\` and \`fleet bands\` take, and whether each start is found in the band that its own output says. Then
-  fleets that never were (\`crates/fleet/examples/synthetic.rs\`): bands, with what separates them (goals: 500 hosts of
+  fleets that never were (\`crates/fleet/examples/synthetic\`): bands, with what separates them (goals: 500 hosts of
   1,200 metrics in 1 s, 5,000 in 10 s and 1 GB, 10,000 in 25 s), and the page of 5,000 (goals: 5 MB, first screen 2 s).
 remote|Recording many hosts|200 names of one sshd on loopback, so both sides of each connection are on this machine, recorded for
   10 s with a recorder that copies a small recording: CPU time and memory of \`twinscope fleet record\` and of the ssh that it

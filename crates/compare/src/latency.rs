@@ -25,7 +25,7 @@ const WHAT: &str = "first byte of the request read, or of a client sent, to firs
 const SERVICES: usize = 10;
 
 /// The least difference that matters, seconds.
-const LEAST: f64 = 20e-6;
+pub const LEAST: f64 = 20e-6;
 
 /// Of one run a side, the share of false discoveries that is accepted is that of other metrics divided by this: the quantiles of a service are few and move
 /// together, so that a load that drifts for as long as the run would pass.
@@ -99,20 +99,7 @@ impl Latency {
 
     /// What tells it apart from other services, by the columns of table `turn`.
     pub fn labels(&self) -> BTreeMap<String, String> {
-        let Service { server, comm, protocol, port, path } = &self.other.service;
-        let role = if *server { "server" } else { "client" };
-        let mut labels: BTreeMap<String, String> = [("comm", comm.as_str()), ("role", role)]
-            .into_iter()
-            .map(|(label, value)| (label.to_owned(), value.to_owned()))
-            .collect();
-        match protocol.as_str() {
-            "unix" => labels.insert("peer".into(), path.clone()),
-            _ => labels.insert("port".into(), port.to_string()),
-        };
-        if protocol == "udp" {
-            labels.insert("protocol".into(), protocol.clone());
-        }
-        labels
+        labels(&self.other.service)
     }
 
     /// Its significant quantile that says most: p99, or else the one that changed most.
@@ -163,6 +150,24 @@ impl Latency {
             }
         })
     }
+}
+
+/// What tells a service apart from others, by the columns of table `turn`.
+pub fn labels(service: &Service) -> BTreeMap<String, String> {
+    let Service { server, comm, protocol, port, path } = service;
+    let role = if *server { "server" } else { "client" };
+    let mut labels: BTreeMap<String, String> = [("comm", comm.as_str()), ("role", role)]
+        .into_iter()
+        .map(|(label, value)| (label.to_owned(), value.to_owned()))
+        .collect();
+    match protocol.as_str() {
+        "unix" => labels.insert("peer".into(), path.clone()),
+        _ => labels.insert("port".into(), port.to_string()),
+    };
+    if protocol == "udp" {
+        labels.insert("protocol".into(), protocol.clone());
+    }
+    labels
 }
 
 /// The columns of table `turn` that tell services apart.

@@ -38,7 +38,9 @@ pub use difference::{Difference, Per};
 pub use facts::{FactDifference, all_facts};
 pub use headline::{Headline, Level};
 pub use incident::Incident;
-pub use latency::{Latency, LongerTail, QUANTILES, Quantile, Requests, longer_tail};
+pub use latency::{
+    LEAST as LEAST_LATENCY, Latency, LongerTail, QUANTILES, Quantile, Requests, labels as service_labels, longer_tail,
+};
 pub use locks::{Lock, Waited};
 pub use not_compared::NotCompared;
 pub use phases::Phase;

@@ -7,7 +7,7 @@ use crate::separate::{FactSplit, Separated, separated};
 use crate::since::{Since, since};
 use crate::statistics::bands::{self, Ask, Found, Values};
 use crate::straying::{self, Straying};
-use crate::summary::{CPU, DONE, STATES};
+use crate::summary::{CPU, DONE, REQUESTS, STATES};
 use crate::{Damage, FolderError};
 use std::collections::BTreeMap;
 
@@ -344,7 +344,9 @@ fn lost(pace: &[f64], of: &[Option<usize>], bands: usize) -> Option<f64> {
 
 /// The metrics that are asked where none is named, the pace first.
 fn usual<'a>(engine: &mut (dyn Engine<'a> + 'a)) -> Result<Vec<Metric>, AskError> {
-    let mut names: Vec<String> = vec![DONE.into(), CPU.into(), "cpu.busy".into()];
+    let mut names: Vec<String> = vec![DONE.into()];
+    names.extend(REQUESTS.map(String::from));
+    names.extend([CPU.into(), "cpu.busy".into()]);
     names.extend(STATES.iter().map(|column| crate::summary::of_state(column)));
     let of_names = engine.named(&names.iter().map(String::as_str).collect::<Vec<_>>(), Some("{}"))?;
     let known = |m: &Metric| m.mean.iter().filter(|mean| mean.is_finite()).count();

@@ -19,5 +19,5 @@ pub use ask::{Answer, AskError, Asked, Banding, Group, Question, ask};
 pub use folder::{Damage, Folder, FolderError};
 pub use loaded::{Course, Declared, Fact, Fleet, Key, Metric, Part, Place, Recording};
 pub use separate::{FactSplit, Line, Of, PlaceLine, Separated};
-pub use since::{OneHost, Since, Switch};
+pub use since::{Anchor, Around, OneHost, Since, Switch};
 pub use straying::{StrayLine, Straying};

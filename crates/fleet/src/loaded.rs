@@ -27,6 +27,10 @@ pub struct Recording {
     pub labels: BTreeMap<String, String>,
     /// Identifier of the boot of the host.
     pub boot: String,
+    /// When the host booted, ns since 1970 UTC; `None` where that is not known.
+    pub booted: Option<i64>,
+    /// Marks that were set, by time: ns since 1970 UTC, and the text.
+    pub marks: Vec<(i64, String)>,
 }
 
 /// What a metric is; unknown where `declared` has no row for it.
@@ -484,6 +488,8 @@ fn recording(batch: &Batch, row: usize) -> Recording {
         work_unit: text("work_unit"),
         labels: serde_json::from_str(&text("labels")).unwrap_or_default(),
         boot: text("boot"),
+        booted: batch.columns.get(place("booted")).and_then(|c| c.int(row)),
+        marks: serde_json::from_str(&text("marks")).unwrap_or_default(),
     }
 }
 

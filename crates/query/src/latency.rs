@@ -231,13 +231,40 @@ impl Latency {
         self.times.iter().find(|times| times.service == *service && times.kind == kind)
     }
 
+    /// Those of one kind of all servers together, or of all clients: their service has neither name nor address.
+    pub fn together(&self, server: bool, kind: Kind) -> Option<Times> {
+        let counts: Counts = self.of(server, kind).flat_map(|times| times.counts.iter().copied()).collect();
+        let service = Service { server, ..Service::default() };
+        let count = counts.iter().map(|c| c.2).sum();
+        (!counts.is_empty()).then_some(Times { service, kind, count, counts })
+    }
+
+    /// How many stretches the window is cut into.
+    pub fn stretches(&self) -> usize {
+        self.stretches
+    }
+
+    /// How long a stretch is, seconds; the last one may be shorter.
+    pub fn stretch(&self) -> f64 {
+        self.stretch
+    }
+
     /// The value below which a share `q` of the times lie, seconds.
     pub fn quantile(&self, times: &Times, q: f64) -> Option<f64> {
-        let mut sums = vec![0.0; self.ranges.len()];
-        for &(_, range, count) in &times.counts {
+        self.quantile_in(times, q, 0.0, |_| true)
+    }
+
+    /// The same of the stretches that are `wanted`, told by their number; `None` where these have fewer than `fewest` times.
+    pub fn quantile_in(&self, times: &Times, q: f64, fewest: f64, wanted: impl Fn(usize) -> bool) -> Option<f64> {
+        let (mut sums, mut all) = (vec![0.0; self.ranges.len()], 0.0);
+        for &(_, range, count) in times.counts.iter().filter(|of| wanted(of.0 as usize)) {
             if let Some(sum) = sums.get_mut(range as usize) {
                 *sum += count;
+                all += count;
             }
+        }
+        if all < fewest {
+            return None;
         }
         let mut counted: Vec<Counted> = self
             .ranges
@@ -323,6 +350,14 @@ seal
         assert_eq!(l.quantile(web, 0.8), Some(0.002));
         assert_eq!(l.quantile(web, 0.9), Some(0.006));
         assert_eq!(l.find(&web.service, Kind::Answer), None);
+        let both = l.together(true, Kind::Service).unwrap();
+        assert_eq!(
+            (both.count, l.quantile(&both, 1.0 / 21.0), l.quantile(&both, 0.9)),
+            (21.0, Some(2e-6), Some(0.0055))
+        );
+        assert_eq!(l.quantile_in(web, 0.9, 11.0, |stretch| stretch == 0), None);
+        assert!(l.quantile_in(web, 0.9, 10.0, |stretch| stretch == 1).unwrap() < 0.002);
+        assert_eq!(l.together(false, Kind::Queue), None);
         let h = histogram(&[(&l, web)]);
         assert_eq!((h.count(), h.quantile(0.9)), (20.0, Some(0.006)));
         // Half of what was read at 1 s.

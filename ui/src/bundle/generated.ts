@@ -671,6 +671,20 @@ export type FlameRun = {
   name: string,
 };
 
+/** What switches lie close to. */
+export type FleetAround = {
+  /** To what: `mark`, `start` of the process, `boot`, or `time`: all at the same. */
+  what: string,
+  /** The text of the mark; else null. */
+  mark: string | null,
+  /** Switches that lie there, of how many in recordings that have it. */
+  switches: [number, number],
+  /** How long after it they lie, from the first to the last, ns; of `time`: when, ns since 1970 UTC. */
+  after: [number, number],
+  /** p-value of "they lie anywhere in their recordings", adjusted for all that was looked at. */
+  p: number,
+};
+
 /** A metric that was asked for bands. */
 export type FleetAsked = {
   /** Its name, with its labels and what it is per. */
@@ -1021,6 +1035,8 @@ export type FleetSince = {
   says: Array<string>,
   /** Switches from one band to another within a recording, by time. */
   switches: Array<FleetSwitch>,
+  /** What they lie close to, the surest first. */
+  around: Array<FleetAround>,
   /** Recordings with a course that shows none. */
   steady: number,
   /** For how long those were watched in all, s. */

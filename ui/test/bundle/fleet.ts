@@ -142,7 +142,7 @@ function group(o: FleetOptions, within: string | null, seed: number): { made: Fl
   const start = 1_795_000_000_000_000_000;
   const since: FleetSince = {
     says: [`${counted - 1} recordings did not change their bands, in ${n} min of recordings in all.`],
-    switches: n > 8 ? [{ recording: 7, at: start + 36e9, up: true, after_start: 8_123e9 }] : [], steady: counted - 1, watched: 60 * n, decides: null, starts: null,
+    switches: n > 8 ? [{ recording: 7, at: start + 36e9, up: true, after_start: 8_123e9 }] : [], around: [], steady: counted - 1, watched: 60 * n, decides: null, starts: null,
   };
   const nearest = (b: number) => {
     const middle = median(said(b));

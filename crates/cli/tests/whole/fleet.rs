@@ -1,9 +1,9 @@
 //! `twinscope fleet`: recordings of hosts that fall into two bands, hosts with names that want to be something else, and folders that are none.
 
-use crate::common::Folder;
+use crate::common::{Folder, repository, skipped};
 use model::{Column, Fact, Manifest, Rows, Symbols, Table, Unit, Work};
 use serde_json::Value;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 static CPU: Table = Table::wide(
     "cpu",
@@ -272,4 +272,86 @@ fn what_is_wrong_is_said_and_the_rest_is_done() {
     folder.expect(2, ["fleet", "sql", "fleet", ".tables"]);
     let table = folder.expect(1, ["fleet", "sql", "fleet", "select * from hosts"]);
     assert!(table.stderr.contains("there are recording, metric"), "{table}");
+}
+
+/// A control group with a CPU quota, which goes with this.
+struct Quota(PathBuf);
+
+/// A tenth of a CPU, in periods of 100 ms: so little that no neighbour takes away as much.
+const TENTH: &str = "10000";
+
+impl Quota {
+    /// Makes it, of either version of the interface; `None` where this user cannot, or the controller is not there.
+    fn make() -> Option<Quota> {
+        let name = format!("twinscope-test-{}", std::process::id());
+        let root = Path::new("/sys/fs/cgroup");
+        let ways = [
+            (root.join("cpu"), "cpu.cfs_quota_us", TENTH.to_owned()),
+            (root.to_owned(), "cpu.max", format!("{TENTH} 100000")),
+        ];
+        ways.into_iter().find_map(|(root, file, value)| {
+            let group = root.join(&name);
+            std::fs::create_dir(&group).ok()?;
+            let group = Quota(group);
+            std::fs::write(group.0.join(file), value).ok()?;
+            Some(group)
+        })
+    }
+}
+
+impl Drop for Quota {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir(&self.0);
+    }
+}
+
+#[test]
+fn a_fact_that_costs_is_the_first_line_of_real_starts() {
+    const WHAT: &str = "a fact that costs";
+    let program = repository().join("workloads/bands/bin/bands");
+    if !program.exists() {
+        return skipped(WHAT, "workloads are not built: make workloads");
+    }
+    let Some(quota) = Quota::make() else {
+        return skipped(WHAT, "no control group with a CPU quota can be made here");
+    };
+    let folder = Folder::alone();
+    std::fs::create_dir(folder.path("all")).unwrap();
+    let mut done = [Vec::new(), Vec::new()];
+    for start in 0..16 {
+        let join = format!("echo $$ > {}/cgroup.procs; ", quota.0.display());
+        let join = if start % 4 == 0 { &*join } else { "" };
+        let run = format!("{join}exec {} --seconds 2 --offset 56", program.display());
+        let (file, name) = (format!("all/s{start:02}.twin"), format!("s{start:02}"));
+        let options = ["record", "-q", "-i", "200ms", "--throughput", "^done ([0-9]+)", "-o", &file, "--name", &name];
+        let said = folder.expect(0, options.into_iter().chain(["--", "sh", "-c", &run])).stdout;
+        let operations = said.lines().find_map(|line| line.strip_prefix("operations: ")?.parse::<f64>().ok());
+        done[usize::from(start % 4 == 0)].push(operations.expect("the program says what it did"));
+    }
+    folder.expect(0, ["fleet", "add", "fleet", "all"]);
+    let values = "select value from fact where category = 'workload' and name = 'cpu_quota'";
+    let known = folder.expect(0, ["fleet", "sql", "fleet", values, "--json"]).stdout;
+    assert_eq!((known.matches("\"0.10\"").count(), known.matches("\"none\"").count()), (4, 12), "{known}");
+    // Where neighbours take so much that starts without a quota differ by half among themselves, there are no two bands to find.
+    let [free, limited] = done.map(|mut all| {
+        all.sort_by(f64::total_cmp);
+        (all[0], all[all.len() - 1])
+    });
+    if free.1 > 1.5 * free.0 || free.0 < 2.0 * limited.1 {
+        return skipped(WHAT, &format!("this machine is busy: {free:?} million operations, with a quota {limited:?}"));
+    }
+    let bands = folder.expect(0, ["fleet", "bands", "fleet", "--by", "work.done"]);
+    assert!(
+        bands.stdout.starts_with("The bands are the values of workload.cpu_quota.\n2 bands by work.done: "),
+        "{bands}"
+    );
+    assert!(bands.stdout.contains("band 2: s00, s04, s08, s12\n"), "{bands}");
+    // What a start has is that of its fact, and no chance.
+    assert!(bands.stdout.contains("each start has that of its fact") && !bands.stdout.contains("1/8"), "{bands}");
+    let json = folder.expect(0, ["fleet", "explain", "fleet", "--by", "work.done", "--json"]).json();
+    assert_eq!(json["groups"][0]["bandings"][0]["since"]["decides"], Value::Null);
+    match json["explanations"][0]["findings"][0]["cause"].as_str() {
+        Some(cause) => assert_eq!(cause, "cpu-throttled", "{}", json["explanations"][0]["findings"]),
+        None => skipped("why they are slow", "no thread ledger here"),
+    }
 }

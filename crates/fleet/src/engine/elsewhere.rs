@@ -110,6 +110,8 @@ impl Elsewhere {
                 work_unit: text("work_unit"),
                 labels: serde_json::from_str(row.text("labels")).unwrap_or_default(),
                 boot: text("boot"),
+                booted: row.int("booted"),
+                marks: serde_json::from_str(row.text("marks")).unwrap_or_default(),
             };
             if labels.iter().all(|(name, value)| recording.labels.get(name) == Some(value)) {
                 found.push((recording, row.int("oldest")));

@@ -58,6 +58,8 @@ question!(
         word("work_unit"),
         word("labels"),
         word("boot"),
+        whole("booted"),
+        word("marks"),
         whole("oldest"),
     ]
 );

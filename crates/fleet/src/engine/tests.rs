@@ -76,7 +76,15 @@ fn fleet(folder: &Folder, hosts: usize) {
         let mut about = vec![name.clone(), id.clone(), "run".into(), "x.twin".into(), start.into(), 60.0.into()];
         about.extend([0i64.into(), 1i64.into(), "whole".into(), Cell::Null, "requests".into(), 1.0.into()]);
         let zone = if host % 3 == 0 { r#"{"zone":"a"}"# } else { "{}" };
-        about.extend(["boot".into(), zone.into(), "0.1.0".into(), Cell::Null]);
+        let marks = format!(r#"[[{start},"deploy"]]"#);
+        about.extend([
+            "boot".into(),
+            1_789_000_000_000_000_000_i64.into(),
+            Cell::from(&*marks),
+            zone.into(),
+            "0.1.0".into(),
+            Cell::Null,
+        ]);
         rows.recording.push(&about);
         let mut put = |metric: &str, labels: &str, per: &str, level: f64, noise: f64| {
             let [even, odd, wide] = [1.0, 1.0, 0.2].map(|part| level + level * noise * part * rng.normal());

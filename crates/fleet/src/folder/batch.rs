@@ -108,6 +108,16 @@ impl Values {
         }
     }
 
+    /// Makes them so many missing ones.
+    pub fn missing(&mut self, rows: usize) {
+        match self {
+            Values::Text(v) => *v = vec![NO_TEXT; rows],
+            Values::Int(v) => *v = vec![NO_INT; rows],
+            Values::Real(v) => *v = vec![f64::NAN; rows],
+            Values::Single(v) => *v = vec![f32::NAN; rows],
+        }
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         match self {

@@ -35,6 +35,14 @@ pub struct Column {
     pub ty: Type,
     /// What it says, with its unit.
     pub help: &'static str,
+    /// Whether parts were written without it once: there it is missing.
+    pub later: bool,
+}
+
+impl Column {
+    const fn later(self) -> Column {
+        Column { later: true, ..self }
+    }
 }
 
 /// One kind of rows.
@@ -58,19 +66,19 @@ impl Dataset {
 }
 
 pub(crate) const fn text(name: &'static str, help: &'static str) -> Column {
-    Column { name, ty: Type::Text, help }
+    Column { name, ty: Type::Text, help, later: false }
 }
 
 pub(crate) const fn int(name: &'static str, help: &'static str) -> Column {
-    Column { name, ty: Type::Int, help }
+    Column { name, ty: Type::Int, help, later: false }
 }
 
 pub(crate) const fn real(name: &'static str, help: &'static str) -> Column {
-    Column { name, ty: Type::Real, help }
+    Column { name, ty: Type::Real, help, later: false }
 }
 
 const fn single(name: &'static str, help: &'static str) -> Column {
-    Column { name, ty: Type::Single, help }
+    Column { name, ty: Type::Single, help, later: false }
 }
 
 const HOST: Column = text("host", "name of the host");
@@ -97,6 +105,8 @@ pub static RECORDING: Dataset = Dataset {
         ),
         real("work", "work done in the window, in that unit"),
         text("boot", "identifier of the boot of the host"),
+        int("booted", "when the host booted, ns since 1970 UTC, without the time that it slept").later(),
+        text("marks", "marks that were set, as a JSON list of pairs: ns since 1970 UTC, and the text").later(),
         text("labels", "labels that were given, as a JSON object of texts"),
         text("tool", "version of the recorder"),
         text("left_out", "what could not be reduced, and damage, in words"),

@@ -3,6 +3,7 @@
 use super::batch::{Batch, NO_INT, NO_TEXT, Values};
 use super::dataset::{Dataset, Type};
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical, ZstdLevel};
+use parquet::column::page::Page;
 use parquet::column::reader::ColumnReader;
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, FloatType, Int64Type};
 use parquet::errors::ParquetError;
@@ -119,7 +120,13 @@ pub struct Only<'a> {
     pub text: &'a str,
 }
 
-/// Reads the columns that `wanted` names by their places, into batches of a row group each; columns that are not wanted stay empty. Row groups in
+/// The Parquet reader checks most of what it reads; what it does not check must still not end the program.
+fn guarded<T>(read: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(read)).unwrap_or_else(|_| Err("it is damaged".into()))
+}
+
+/// Reads the columns that `wanted` names by their places, into batches of a row group each; columns that are not wanted stay empty, and those
+/// that came [later](super::dataset::Column::later) are missing where the part has none. Row groups in
 /// which no row can be one of `only` are passed over; rows that are not are still among those that come.
 ///
 /// # Errors
@@ -133,19 +140,37 @@ pub fn read(
 ) -> Result<(), String> {
     let words = |e: ParquetError| e.to_string();
     let file = File::open(path).map_err(|e| e.to_string())?;
-    let reader = SerializedFileReader::new(file).map_err(words)?;
+    let reader = guarded(|| SerializedFileReader::new(file).map_err(words))?;
     let meta = reader.metadata();
     let there = meta.file_metadata().schema_descr();
-    // Columns are found by name: a newer program may have written more of them.
-    let place = |at: usize| {
+    // Columns are found by name: a newer program may have written more of them, and an older one fewer.
+    let find = |at: usize| {
         let name = dataset.columns.get(at).map_or("", |c| c.name);
-        let found = (0..there.num_columns()).find(|i| there.column(*i).name() == name);
-        found.ok_or_else(|| format!("it has no column {name}"))
+        (0..there.num_columns())
+            .find(|i| there.column(*i).name() == name)
+            .ok_or_else(|| format!("it has no column {name}"))
     };
-    let places: Vec<(usize, usize)> = wanted.iter().map(|&at| Ok((at, place(at)?))).collect::<Result<_, String>>()?;
+    let is_later = |at: usize| dataset.columns.get(at).is_some_and(|column| column.later);
+    let mut places: Vec<(usize, usize)> = Vec::new();
+    let mut missing: Vec<usize> = Vec::new();
+    for &at in wanted {
+        match find(at) {
+            Ok(column) => places.push((at, column)),
+            Err(_) if is_later(at) => missing.push(at),
+            Err(why) => return Err(why),
+        }
+    }
+    // How many rows there are, a column says that is there.
+    if places.is_empty() && !missing.is_empty() {
+        places.push((0, find(0)?));
+    }
     let mut bounds = Vec::new();
     for only in only {
-        bounds.push((place(only.column)?, only.text.as_bytes()));
+        match find(only.column) {
+            Ok(column) => bounds.push((column, only.text.as_bytes())),
+            Err(_) if is_later(only.column) => {}
+            Err(why) => return Err(why),
+        }
     }
     for group in 0..meta.num_row_groups() {
         let about = meta.row_group(group);
@@ -160,12 +185,26 @@ pub fn read(
             continue;
         }
         let rows = usize::try_from(about.num_rows()).map_err(|_| "a negative number of rows".to_owned())?;
-        let reader = reader.get_row_group(group).map_err(words)?;
         let mut batch = Batch::new(dataset);
-        for &(at, column) in &places {
-            let required = there.column(column).max_def_level() == 0;
-            let column = reader.get_column_reader(column).map_err(words)?;
-            get(column, required, rows, &mut batch, at)?;
+        guarded(|| {
+            let reader = reader.get_row_group(group).map_err(words)?;
+            for &(at, column) in &places {
+                let required = there.column(column).max_def_level() == 0;
+                // The reader makes room for as many values as a dictionary says that it has: it comes before all other pages.
+                let first = reader.get_column_page_reader(column).and_then(|mut pages| pages.get_next_page());
+                if let Some(Page::DictionaryPage { buf, num_values, .. }) = first.map_err(words)?
+                    && num_values as usize > buf.len()
+                {
+                    return Err(format!("a dictionary of {num_values} values in {} bytes", buf.len()));
+                }
+                let column = reader.get_column_reader(column).map_err(words)?;
+                get(column, required, rows, &mut batch, at)?;
+            }
+            Ok(())
+        })?;
+        let rows = batch.len();
+        for values in batch.columns.iter_mut().enumerate().filter(|(at, _)| missing.contains(at)).map(|(_, of)| of) {
+            values.missing(rows);
         }
         take(batch);
     }

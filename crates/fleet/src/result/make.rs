@@ -1,14 +1,14 @@
 //! Makes what is shown of what the fleet answered.
 
 use super::{
-    FORMAT, FleetAnswer, FleetAsked, FleetAtMost, FleetBand, FleetBanding, FleetCut, FleetDifference, FleetFact,
-    FleetFunction, FleetGroup, FleetLine, FleetRecording, FleetRule, FleetSeparated, FleetShare, FleetShift,
+    FORMAT, FleetAnswer, FleetAround, FleetAsked, FleetAtMost, FleetBand, FleetBanding, FleetCut, FleetDifference,
+    FleetFact, FleetFunction, FleetGroup, FleetLine, FleetRecording, FleetRule, FleetSeparated, FleetShare, FleetShift,
     FleetShown, FleetSince, FleetStarts, FleetStray, FleetStrayLine, FleetStraying, FleetSwitch, FleetValley,
     FleetWork, NEAREST, words,
 };
 use crate::ask::{Answer, Asked, Banding, Group};
 use crate::separate::{Of, Separated};
-use crate::since::Since;
+use crate::since::{Anchor, Around};
 use crate::statistics::bands::Stray;
 use crate::statistics::rule::{Join, Rule};
 use crate::statistics::separate::Difference;
@@ -125,7 +125,7 @@ fn banding(group: &Group, of: &Banding) -> Option<FleetBanding> {
     Some(FleetBanding {
         title: words::title(group, of, asked, &bands),
         says: words::headline(of, asked, &bands),
-        share_says: words::shares(found),
+        share_says: if of.facts.is_empty() { words::shares(found) } else { Vec::new() },
         by: *of.metrics.first()?,
         metrics: names.collect(),
         unit: asked.metric.unit().to_owned(),
@@ -138,12 +138,13 @@ fn banding(group: &Group, of: &Banding) -> Option<FleetBanding> {
         facts: words::facts(of),
         slow_and_fast: [slow, fast],
         separated: of.separated.iter().map(|separated| separates(group, of, separated)).collect(),
-        since: since(&of.since),
+        since: since(of),
         bands,
     })
 }
 
-fn since(of: &Since) -> FleetSince {
+fn since(banding: &Banding) -> FleetSince {
+    let of = &banding.since;
     let switches = of.switches.iter().map(|switch| FleetSwitch {
         recording: switch.recording,
         at: switch.at,
@@ -151,13 +152,25 @@ fn since(of: &Since) -> FleetSince {
         after_start: switch.after_start,
     });
     FleetSince {
-        says: words::since(of),
+        says: words::since(of, &words::facts(banding)),
         switches: switches.collect(),
+        around: of.around.iter().map(around).collect(),
         steady: of.steady,
         watched: of.watched,
-        decides: of.decides(),
+        // What is drawn is the fact, where one is what the bands are.
+        decides: of.decides().filter(|decides| *decides != "start" || banding.facts.is_empty()),
         starts: of.starts.map(|starts| FleetStarts { same: starts.same, by_chance: starts.by_chance, p: starts.p }),
     }
+}
+
+fn around(of: &Around) -> FleetAround {
+    let (what, mark) = match &of.what {
+        Anchor::Mark(text) => ("mark", Some(text.clone())),
+        Anchor::Start => ("start", None),
+        Anchor::Boot => ("boot", None),
+        Anchor::Clock => ("time", None),
+    };
+    FleetAround { what, mark, switches: (of.switches, of.of), after: of.after, p: of.p }
 }
 
 /// What a line is of.

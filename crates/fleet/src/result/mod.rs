@@ -238,6 +238,8 @@ pub struct FleetSince {
     pub says: Vec<String>,
     /// Switches from one band to another within a recording, by time.
     pub switches: Vec<FleetSwitch>,
+    /// What they lie close to, the surest first.
+    pub around: Vec<FleetAround>,
     /// Recordings with a course that shows none.
     pub steady: usize,
     /// For how long those were watched in all, s.
@@ -260,6 +262,22 @@ pub struct FleetSwitch {
     pub up: bool,
     /// How long the oldest process of the workload had been there, ns; null where that is not known.
     pub after_start: Option<i64>,
+}
+
+/// What switches lie close to.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+pub struct FleetAround {
+    /// To what: `mark`, `start` of the process, `boot`, or `time`: all at the same.
+    pub what: &'static str,
+    /// The text of the mark; else null.
+    pub mark: Option<String>,
+    /// Switches that lie there, of how many in recordings that have it.
+    pub switches: (usize, usize),
+    /// How long after it they lie, from the first to the last, ns; of `time`: when, ns since 1970 UTC.
+    pub after: (i64, i64),
+    /// p-value of "they lie anywhere in their recordings", adjusted for all that was looked at.
+    pub p: f64,
 }
 
 /// What several recordings of hosts say.

@@ -6,7 +6,7 @@ use crate::ask::{Asked, Banding, Group};
 use crate::statistics::bands::Found;
 use crate::statistics::share::{chance, simple};
 use crate::statistics::since::Drawn;
-use crate::{OneHost, Since};
+use crate::{Anchor, Around, OneHost, Since};
 use query::{human, times};
 
 /// Names in a sentence.
@@ -158,15 +158,42 @@ fn long(seconds: f64) -> String {
     }
 }
 
-/// Since when, without the switches.
-pub(super) fn since(since: &Since) -> Vec<String> {
+/// How long after something: "31 min", "from 31 min to 35 min", "42 s before to 3 s".
+fn after((first, last): (i64, i64)) -> String {
+    let [low, high] = [first, last].map(|ns| long((ns as f64 / 1e9).abs()));
+    match (first < 0, low == high) {
+        (false, true) => format!("{high} after"),
+        (false, false) => format!("{low} to {high} after"),
+        (true, _) if last <= 0 => format!("{low} to {high} before"),
+        (true, _) => format!("{low} before to {high} after"),
+    }
+}
+
+/// What switches lie close to.
+fn around(of: &Around) -> String {
+    let all = if of.switches == of.of { "All ".to_owned() } else { format!("{} of ", of.switches) };
+    let lie = match &of.what {
+        Anchor::Mark(text) => format!("{} the mark \"{text}\"", after(of.after)),
+        Anchor::Start => format!("{} the start of the workload", after(of.after)),
+        Anchor::Boot => format!("{} the boot of their hosts", after(of.after)),
+        Anchor::Clock => format!("between {} and {}", model::utc(of.after.0), model::utc(of.after.1)),
+    };
+    format!("{all}{} changes of the band lie {lie} (p = {:.3}).", of.of, of.p.max(0.001))
+}
+
+/// Since when, without the switches. `facts`: what the bands are the values of.
+pub(super) fn since(since: &Since, facts: &[String]) -> Vec<String> {
     let mut lines = Vec::new();
     if since.steady > 0 {
         let watched = long(since.watched);
         let steady = recordings(since.steady);
         lines.push(format!("{steady} did not change their bands, in {watched} of recordings in all."));
     }
+    lines.extend(since.around.iter().map(around));
     match since.one_host {
+        Some(OneHost::EachStart) if !facts.is_empty() => {
+            lines.push("All recordings are of one host and lie in several bands: each start has that of its fact.".to_owned());
+        }
         Some(OneHost::EachStart) => {
             lines.push("All recordings are of one host and lie in several bands: each start draws its band.".to_owned());
         }

@@ -107,6 +107,38 @@ fn strength(at: &[f64], ends: [usize; 3]) -> f64 {
     (apart / 2.0 / APART).min(sure)
 }
 
+/// The chance that of events which each happen with their own probability so many or more do: the exact tail of their sum.
+pub fn at_least(chances: &[f64], hits: usize) -> f64 {
+    // By how many happened so far.
+    let mut by_count = vec![1.0];
+    for chance in chances.iter().map(|chance| chance.clamp(0.0, 1.0)) {
+        by_count.push(0.0);
+        for at in (0..by_count.len()).rev() {
+            let before = at.checked_sub(1).map_or(0.0, |before| by_count[before]);
+            by_count[at] = by_count[at] * (1.0 - chance) + before * chance;
+        }
+    }
+    by_count.iter().skip(hits).sum::<f64>().min(1.0)
+}
+
+/// Draws of [`gathered`].
+const DRAWS: usize = 9_999;
+
+/// The p-value of "these ages are drawn evenly, each from its own range", against "they lie close together": how often as many draws lie within as
+/// short a stretch. A permutation test in all but name: where in its recording a switch lies is exchanged, all else stays.
+pub fn gathered(ages: &[f64], ranges: &[(f64, f64)], seed: u64) -> f64 {
+    let length = |ages: &mut dyn Iterator<Item = f64>| {
+        let (low, high) = ages.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), age| (age.min(l), age.max(h)));
+        high - low
+    };
+    let seen = length(&mut ages.iter().copied());
+    let mut rng = Rng::new(seed);
+    let as_short = (0..DRAWS)
+        .filter(|_| length(&mut ranges.iter().map(|(from, to)| from + (to - from) * rng.uniform())) <= seen)
+        .count();
+    (1 + as_short) as f64 / (1 + DRAWS) as f64
+}
+
 /// Whether the band belongs to the host or to the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Drawn {
@@ -192,6 +224,29 @@ pub fn drawn(starts: &[(usize, usize)], seed: u64) -> Starts {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_tail_of_a_sum_is_exact() {
+        // Binomial(10, 0.3): P(X >= 6) = 0.0473490 (scipy.stats.binom.sf(5, 10, 0.3)).
+        assert!((at_least(&[0.3; 10], 6) - 0.047_348_987_4).abs() < 1e-9);
+        assert!(
+            (at_least(&[0.1, 0.5, 0.9], 2) - (0.05 * 0.1 + 0.1 * 0.5 * 0.9 + 0.9 * 0.5 * 0.9 + 0.1 * 0.5 * 0.9)).abs()
+                < 1e-12
+        );
+        assert_eq!((at_least(&[], 0), at_least(&[0.5], 0), at_least(&[0.0], 1)), (1.0, 1.0, 0.0));
+    }
+
+    #[test]
+    fn ages_that_lie_together_do_so_seldom_by_chance() {
+        let ranges = [(0.0, 3600.0); 6];
+        assert!(gathered(&[1800.0, 1810.0, 1820.0, 1805.0, 1799.0, 1830.0], &ranges, 1) < 0.001);
+        // An even draw is called so in one of twenty.
+        let mut rng = Rng::new(7);
+        let called = (0..200)
+            .filter(|_| gathered(&ranges.map(|(from, to)| from + (to - from) * rng.uniform()), &ranges, 3) <= 0.05)
+            .count();
+        assert!(called <= 20, "{called}");
+    }
 
     fn host(n: usize, at: usize, before: f64, after: f64, noise: f64, seed: u64) -> Vec<f64> {
         let mut rng = Rng::new(seed);

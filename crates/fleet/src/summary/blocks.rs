@@ -7,7 +7,7 @@ use model::Window;
 use query::stats::{Comparer, Series};
 
 /// How many blocks a window has; fewer where there are fewer intervals.
-const BLOCKS: usize = 20;
+pub const BLOCKS: usize = 20;
 
 /// The mean over the even and over the odd blocks; NaN where nothing was measured.
 pub fn halves(cut: &Cut, window: &Window) -> [f64; 2] {

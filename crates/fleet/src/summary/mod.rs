@@ -2,12 +2,14 @@
 
 mod blocks;
 mod facts;
+mod latency;
 mod lines;
 mod metrics;
 mod places;
 mod processes;
 mod workload;
 
+pub use latency::ASKED as REQUESTS;
 pub use lines::lines;
 pub use workload::{CPU, DONE, STATES, WORKLOAD, of_state};
 
@@ -19,6 +21,9 @@ use model::{Manifest, Window};
 use query::Run;
 use query::stats::Comparer;
 use std::collections::{BTreeMap, HashSet};
+
+/// A course has at most so many slices.
+const SLICES: usize = 120;
 
 /// Why a recording cannot be reduced.
 #[derive(Debug, thiserror::Error)]
@@ -145,6 +150,7 @@ pub fn reduce(run: &Run, file: &str, choice: &Choice, comparer: &mut Comparer, r
     let subject = Subject::new(run, choice)?;
     let mut left_out = metrics::reduce(&subject, comparer, rows)?;
     workload::reduce(&subject, comparer, rows);
+    latency::reduce(&subject, rows);
     facts::reduce(&subject, rows);
     places::reduce(&subject, rows);
     processes::reduce(&subject, rows);
@@ -159,7 +165,7 @@ pub fn reduce(run: &Run, file: &str, choice: &Choice, comparer: &mut Comparer, r
 }
 
 /// The row of the recording itself.
-fn about(subject: &Subject<'_>, file: &str, left_out: &[NotCompared]) -> [Cell; 16] {
+fn about(subject: &Subject<'_>, file: &str, left_out: &[NotCompared]) -> [Cell; 18] {
     let manifest = subject.run.recording.manifest();
     let in_words = |left: &NotCompared| format!("{}: {}", left.what, left.why);
     let left_out: Vec<String> = left_out.iter().map(in_words).collect();
@@ -177,10 +183,26 @@ fn about(subject: &Subject<'_>, file: &str, left_out: &[NotCompared]) -> [Cell; 
         subject.pace.as_ref().map(|(_, unit)| Cell::from(&**unit)).into(),
         subject.pace.as_ref().map(|(pace, _)| pace.work).into(),
         Cell::from(&*manifest.boot_id),
+        manifest.start_unix.saturating_sub(manifest.start_monotonic).into(),
+        marks(subject).into(),
         Cell::from(&*object(&manifest.labels)),
         Cell::from(&*manifest.tool),
         (!left_out.is_empty()).then(|| Cell::from(&*left_out.join("; "))).into(),
     ]
+}
+
+/// A time of a recording, in seconds since its start, as ns since 1970 UTC.
+fn unix(subject: &Subject<'_>, seconds: f64) -> i64 {
+    subject.run.recording.manifest().start_unix.saturating_add((seconds * 1e9) as i64)
+}
+
+/// The marks of a recording as a JSON list, by time; `None` where it has none.
+fn marks(subject: &Subject<'_>) -> Option<Cell> {
+    let begun = subject.run.recording.manifest().start_unix;
+    let marks: Vec<(i64, String)> =
+        subject.run.recording.marks().into_iter().map(|mark| (begun.saturating_add(mark.t), mark.text)).collect();
+    let text = serde_json::to_string(&marks).ok()?;
+    (!marks.is_empty()).then(|| Cell::from(&*text))
 }
 
 /// Names and texts as a JSON object, names in order, so that equal ones are equal texts.

@@ -1,16 +1,13 @@
 //! The workload as a whole: its pace, its CPU time, and the states of its threads, with their courses over time. A fleet is asked of these first.
 
 use super::metrics::{Declaration, declare, per_word};
-use super::{Rows, Subject};
+use super::{Rows, SLICES, Subject, unix};
 use compare::measured::Cut;
 use compare::{Per, means};
 use model::{Polarity, StateKind};
 use query::series::Grid;
 use query::stats::Comparer;
 use query::{Run, metric};
-
-/// A course has at most so many slices.
-const SLICES: usize = 120;
 
 /// The table of the thread ledger, and that of processes, which stands in for it where threads were not traced.
 const THREADS: &str = "thread_time";
@@ -120,7 +117,6 @@ fn add(
 
 /// Adds the course of a rate: its mean over slices of equal length.
 fn course(subject: &Subject<'_>, (name, per): (&str, Per), cut: &Cut, rows: &mut Rows) {
-    let manifest = subject.run.recording.manifest();
     let seconds = subject.window.seconds();
     let longest = cut.times().iter().map(|(from, to)| to - from).fold(0.0, f64::max);
     let slices = ((seconds / longest.max(1e-3)) as usize).clamp(1, SLICES);
@@ -152,7 +148,6 @@ fn course(subject: &Subject<'_>, (name, per): (&str, Per), cut: &Cut, rows: &mut
             Per::Second => den,
         };
         let mean = if den > 0.0 { num / den } else { f64::NAN };
-        let unix = |seconds: f64| manifest.start_unix.saturating_add((seconds * 1e9) as i64);
         rows.slice.push(&[
             name.into(),
             "{}".into(),
@@ -160,8 +155,8 @@ fn course(subject: &Subject<'_>, (name, per): (&str, Per), cut: &Cut, rows: &mut
             subject.host.clone(),
             subject.id.clone(),
             (slice as i64).into(),
-            unix(starts).into(),
-            unix(starts + length).into(),
+            unix(subject, starts).into(),
+            unix(subject, starts + length).into(),
             mean.into(),
         ]);
     }

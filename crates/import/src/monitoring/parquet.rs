@@ -6,6 +6,7 @@ use super::preset::Preset;
 use super::table::{Cell, Described, Grid, Head};
 use model::Kind;
 use parquet::basic::{ConvertedType, LogicalType, Type as Physical};
+use parquet::column::page::Page;
 use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use parquet::record::Field;
 use std::borrow::Cow;
@@ -99,6 +100,7 @@ impl Grid for Parquet {
 
     fn rows(&self, take: &mut dyn FnMut(usize, &[Cell<'_>]) -> bool) -> Result<(), String> {
         guarded(|| {
+            dictionaries(&*self.reader)?;
             let rows = self.reader.get_row_iter(None).map_err(|why| why.to_string())?;
             for (number, row) in (1..).zip(rows) {
                 let row = row.map_err(|why| format!("row {number}: {why}"))?;
@@ -110,6 +112,25 @@ impl Grid for Parquet {
             Ok(())
         })?
     }
+}
+
+/// Checks that no dictionary promises more values than it has bytes: the reader makes room for as many as its header says, which damage can make
+/// billions.
+fn dictionaries(reader: &dyn FileReader) -> Result<(), String> {
+    let words = |why: parquet::errors::ParquetError| why.to_string();
+    for group in 0..reader.num_row_groups() {
+        let columns = reader.get_row_group(group).map_err(words)?;
+        for column in 0..columns.num_columns() {
+            // It comes before all other pages of a column.
+            let first = columns.get_column_page_reader(column).map_err(words)?.get_next_page().map_err(words)?;
+            if let Some(Page::DictionaryPage { buf, num_values, .. }) = first
+                && num_values as usize > buf.len()
+            {
+                return Err(format!("a dictionary of {num_values} values in {} bytes", buf.len()));
+            }
+        }
+    }
+    Ok(())
 }
 
 fn cell(field: &Field) -> Cell<'_> {
@@ -137,4 +158,24 @@ fn cell(field: &Field) -> Cell<'_> {
 /// The reader of Parquet panics at some damage, which is damage like any other.
 fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).map_err(|_| "the file is damaged".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dictionary_of_more_values_than_bytes_is_damage_and_no_memory() {
+        let mut bytes = include_bytes!("../../../../fixtures/imports/tables/described.parquet").to_vec();
+        // The header of the first page, a dictionary of ten values (10 as a zigzag varint): 2^30 and eight, as the fuzzer found it.
+        assert_eq!(bytes[12..15], [0x4c, 0x15, 0x14]);
+        bytes.splice(14..15, [0x90, 0x80, 0x80, 0x80, 0x08]);
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x.parquet");
+        std::fs::write(&path, bytes).unwrap();
+        // What is beyond the first page lies elsewhere now, but that is not looked at any more.
+        let table = Parquet::open(std::fs::File::open(&path).unwrap(), None).unwrap();
+        let why = table.rows(&mut |_, _| true).unwrap_err();
+        assert!(why.contains("a dictionary of 1073741832 values in "), "{why}");
+    }
 }
