@@ -129,7 +129,7 @@ mod tests {
             ..Manifest::default()
         };
         query::testing::write(&path, &manifest, &[(&INFO, processes), (&CGROUP, groups)]);
-        let run = Run { name: "run".into(), recording: store::Recording::open(&path).unwrap() };
+        let run = Run { name: "run".into(), recording: store::Recording::open(&path).unwrap(), stretch: None };
         let mut rows = Rows::default();
         crate::summary::reduce(&run, "run.twin", &Choice::Whole, &mut Comparer::default(), &mut rows).unwrap();
         let [category, name, value] = ["category", "name", "value"].map(|name| FACT.place(name).unwrap());

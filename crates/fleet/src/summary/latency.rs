@@ -151,7 +151,7 @@ mod tests {
             text += &format!("{t} web client tcp 5432 10.0.0.1 service 1000 2000 3\n");
         }
         query::testing::write(&path, &manifest, &[(&TURN_TIME, &text)]);
-        let run = Run { name: "run".into(), recording: store::Recording::open(&path).unwrap() };
+        let run = Run { name: "run".into(), recording: store::Recording::open(&path).unwrap(), stretch: None };
         let mut rows = Rows::default();
         crate::summary::reduce(&run, "run.twin", &Choice::Whole, &mut Comparer::default(), &mut rows).unwrap();
         let place = |name: &str| METRIC.place(name).unwrap();
