@@ -68,10 +68,11 @@ fn knows_locks(folder: &Folder, recording: &str) -> bool {
     knows
 }
 
-/// `unix`, nanoseconds since 1970, as a time of day in UTC.
+/// `unix`, nanoseconds since 1970, as a time of day in UTC, as it is printed.
 fn clock(unix: i64) -> String {
     let second = unix / 1_000_000_000 % 86_400;
-    format!("{:02}:{:02}:{:02}", second / 3600, second / 60 % 60, second % 60)
+    let clock = format!("{:02}:{:02}:{:02}", second / 3600, second / 60 % 60, second % 60);
+    clock.strip_suffix(":00").unwrap_or(&clock).to_owned()
 }
 
 #[test]
