@@ -127,6 +127,15 @@ async fn every_tool_answers() {
     let (text, _) = client.ask("explain", json!({"slow": ["slow.twin"], "limit": 3})).await;
     assert!(text.contains("ask again with offset 3"), "{text}");
 
+    let stretches = json!({"slow": ["slow.twin"], "window": "1s..2s", "against_window": "0s..1s"});
+    let (text, _) = client.ask("explain", stretches).await;
+    assert!(text.contains("slow 1s..2s") && text.contains("slow 0s..1s"), "{text}");
+    let one = json!({"recordings": ["slow.twin"], "window": "1s..2s", "against_window": "0s..1s"});
+    let (text, data) = client.ask("compare", one.clone()).await;
+    assert!(data["headline"].as_str().unwrap().contains("slow 1s..2s"), "{text}");
+    let (text, data) = client.ask("flame", one).await;
+    assert_eq!(data["sides"].as_array().map(Vec::len), Some(2), "{text}");
+
     let asked = json!({"recordings": ["fast.twin", "slow.twin"]});
     let (text, data) = client.ask("compare", asked.clone()).await;
     assert!(!data["differences"].as_array().unwrap().is_empty() && text.contains('→'), "{text}");

@@ -9,6 +9,7 @@ mod catalogue;
 mod close;
 mod coarsen;
 mod declared;
+mod dictionary;
 mod error;
 mod extract;
 mod frame;
@@ -23,6 +24,7 @@ mod writer;
 
 pub use amend::{Cells, amend};
 pub use close::close;
+pub use dictionary::check_dictionary;
 pub use error::Error;
 pub use extract::{Keep, extract};
 pub use frame::{Entity, Frame, Select};

@@ -11,6 +11,7 @@
 //! whole reaches it.
 
 use model::{Column, NULL, Symbols, Type};
+use crate::dictionary::check_dictionary;
 use parquet::basic::{Encoding, Repetition, Type as Physical};
 use parquet::column::reader::ColumnReader;
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
@@ -291,7 +292,10 @@ fn decode_checked(bytes: &[u8], columns: &[Column], wanted: &[bool], symbols: &m
     let mut block = Block { tick: Vec::new(), columns: vec![Vec::new(); columns.len()] };
     for group in &groups {
         let rows = group.metadata().num_rows() as usize;
-        let reader = |at: usize| group.get_column_reader(at).map_err(|e| e.to_string());
+        let reader = |at: usize| {
+            check_dictionary(group.as_ref(), at)?;
+            group.get_column_reader(at).map_err(|e| e.to_string())
+        };
         let Some(at) = position(TICK) else { return Err("no column of ticks".into()) };
         let ColumnReader::Int64ColumnReader(mut column) = reader(at)? else { return Err("ticks are not INT64".into()) };
         let mut stored: Vec<i64> = Vec::new();

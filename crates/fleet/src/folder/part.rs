@@ -3,7 +3,6 @@
 use super::batch::{Batch, NO_INT, NO_TEXT, Values};
 use super::dataset::{Dataset, Type};
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical, ZstdLevel};
-use parquet::column::page::Page;
 use parquet::column::reader::ColumnReader;
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, FloatType, Int64Type};
 use parquet::errors::ParquetError;
@@ -190,13 +189,7 @@ pub fn read(
             let reader = reader.get_row_group(group).map_err(words)?;
             for &(at, column) in &places {
                 let required = there.column(column).max_def_level() == 0;
-                // The reader makes room for as many values as a dictionary says that it has: it comes before all other pages.
-                let first = reader.get_column_page_reader(column).and_then(|mut pages| pages.get_next_page());
-                if let Some(Page::DictionaryPage { buf, num_values, .. }) = first.map_err(words)?
-                    && num_values as usize > buf.len()
-                {
-                    return Err(format!("a dictionary of {num_values} values in {} bytes", buf.len()));
-                }
+                store::check_dictionary(reader.as_ref(), column)?;
                 let column = reader.get_column_reader(column).map_err(words)?;
                 get(column, required, rows, &mut batch, at)?;
             }

@@ -6,7 +6,6 @@ use super::preset::Preset;
 use super::table::{Cell, Described, Grid, Head};
 use model::Kind;
 use parquet::basic::{ConvertedType, LogicalType, Type as Physical};
-use parquet::column::page::Page;
 use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use parquet::record::Field;
 use std::borrow::Cow;
@@ -114,21 +113,11 @@ impl Grid for Parquet {
     }
 }
 
-/// Checks that no dictionary promises more values than it has bytes: the reader makes room for as many as its header says, which damage can make
-/// billions.
+/// Checks all dictionaries, before rows are read.
 fn dictionaries(reader: &dyn FileReader) -> Result<(), String> {
-    let words = |why: parquet::errors::ParquetError| why.to_string();
     for group in 0..reader.num_row_groups() {
-        let columns = reader.get_row_group(group).map_err(words)?;
-        for column in 0..columns.num_columns() {
-            // It comes before all other pages of a column.
-            let first = columns.get_column_page_reader(column).map_err(words)?.get_next_page().map_err(words)?;
-            if let Some(Page::DictionaryPage { buf, num_values, .. }) = first
-                && num_values as usize > buf.len()
-            {
-                return Err(format!("a dictionary of {num_values} values in {} bytes", buf.len()));
-            }
-        }
+        let columns = reader.get_row_group(group).map_err(|why| why.to_string())?;
+        (0..columns.num_columns()).try_for_each(|column| store::check_dictionary(columns.as_ref(), column))?;
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use super::{Context, Tool, schema_of};
 use crate::answer::{Answer, Item, Page};
-use crate::args::{Failure, holds, read, window};
+use crate::args::{Failure, baseline, holds, narrow, read, window};
 use compare::{Comparison, Difference, Options, Per};
 use query::human;
 use schemars::JsonSchema;
@@ -23,7 +23,7 @@ with 95 % intervals, per second and per operation. Not causes: `explain` names t
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Args {
-    /// Recordings, the baseline first; each other is compared with it
+    /// Recordings, the baseline first; each other is compared with it. One alone with `against_window`: two stretches of it
     recordings: Vec<String>,
     /// Repeats of the other side; those of `recordings` are then all repeats of the baseline
     #[serde(default)]
@@ -31,6 +31,9 @@ struct Args {
     /// auto, whole, busy, or FROM..TO with times (10s..50s, or 10:02..10:05 in UTC) or marks; empty: auto
     #[serde(default)]
     window: String,
+    /// The window of the baseline, which then has one of its own; without a baseline it is a stretch of the same recording
+    #[serde(default)]
+    against_window: String,
     /// What counts as work: auto, port:NUMBER, client, none; empty: auto
     #[serde(default)]
     work: String,
@@ -45,14 +48,22 @@ struct Args {
     limit: u32,
 }
 
+fn all_of(args: &Args) -> Vec<String> {
+    args.recordings.iter().chain(&args.repeats).cloned().collect()
+}
+
 fn call(context: &Context, arguments: Map<String, Value>) -> Result<Answer, Failure> {
     let args: Args = read(arguments)?;
-    let all: Vec<String> = args.recordings.iter().chain(&args.repeats).cloned().collect();
+    let windows = [args.window.as_str(), args.against_window.as_str()];
+    // One recording stands for both sides.
+    let itself = if let [_] = all_of(&args).as_slice() { baseline(&args.recordings, &[], windows)? } else { &[] };
+    let all: Vec<String> = itself.iter().cloned().chain(all_of(&args)).collect();
     if all.len() < 2 {
         return Err("compare needs two recordings or more, the baseline first; the tool recordings lists them".into());
     }
-    let runs = context.place.open(&all, &args.work)?;
+    let mut runs = context.place.open(&all, &args.work)?;
     let repeats = if args.repeats.is_empty() { 0 } else { args.recordings.len() };
+    narrow(&mut runs, 0..repeats.max(1), windows)?;
     let options = Options { window: window(&args.window)?, repeats, ..Options::default() };
     let comparison = compare::compare(&runs, &options).map_err(|error| error.to_string())?;
     let found: Vec<&Difference> =

@@ -2,7 +2,7 @@
 
 use super::{Context, Tool, schema_of};
 use crate::answer::{Answer, Page};
-use crate::args::{Failure, read, window};
+use crate::args::{Failure, baseline, narrow, read, window};
 use explain::Explain;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -13,7 +13,7 @@ pub(crate) const TOOL: Tool = Tool {
     title: "Explain",
     description: "Why a run is slower than a baseline, cause first: each finding with the part of the lost time that it explains, its \
 95 % interval, evidence and what to try; then what stayed unexplained, cautions, and what could not be evaluated. Without `against`: what \
-limits a single run. This is the first question to ask.",
+limits a single run. With `against_window` two stretches of one recording are compared. This is the first question to ask.",
     only_reads: true,
     schema: schema_of::<Args>,
     call,
@@ -30,6 +30,9 @@ struct Args {
     /// auto, whole, busy, or FROM..TO with times (10s..50s, or 10:02..10:05 in UTC) or marks; empty: auto, the lifetime of the command or else the busy stretch
     #[serde(default)]
     window: String,
+    /// The window of the baseline, which then has one of its own; without a baseline it is a stretch of the same recording
+    #[serde(default)]
+    against_window: String,
     /// What counts as work: auto, port:NUMBER, client, none; empty: auto
     #[serde(default)]
     work: String,
@@ -49,8 +52,11 @@ fn call(context: &Context, arguments: Map<String, Value>) -> Result<Answer, Fail
     if args.slow.is_empty() {
         return Err("slow: no recording was named; the tool recordings lists them".into());
     }
-    let all: Vec<String> = args.slow.iter().chain(&args.against).cloned().collect();
-    let runs = context.place.open(&all, &args.work)?;
+    let windows = [args.window.as_str(), args.against_window.as_str()];
+    let against = baseline(&args.slow, &args.against, windows)?;
+    let all: Vec<String> = args.slow.iter().chain(against).cloned().collect();
+    let mut runs = context.place.open(&all, &args.work)?;
+    narrow(&mut runs, args.slow.len()..all.len(), windows)?;
     let least = (args.least.is_finite() && args.least > 0.0).then_some(args.least / 100.0);
     let settings = Explain { window: window(&args.window)?, least, ..Explain::default() };
     let explanation = explain::explain(runs, args.slow.len(), &settings).map_err(|error| error.to_string())?;

@@ -2,7 +2,7 @@
 
 use super::{Context, Tool, schema_of};
 use crate::answer::{Answer, Item, Page};
-use crate::args::{Failure, holds, read, window};
+use crate::args::{Failure, baseline, holds, narrow, read, window};
 use compare::flame::Drawn;
 use query::human;
 use query::profile::{self, Filter, Frame, Levels, ROOT, Request};
@@ -47,6 +47,9 @@ struct Args {
     /// auto, whole, busy, or FROM..TO with times (10s..50s, or 10:02..10:05 in UTC) or marks; empty: auto
     #[serde(default)]
     window: String,
+    /// The window of the baseline, which then has one of its own; without a baseline it is a stretch of the same recording
+    #[serde(default)]
+    against_window: String,
     /// Only this process: name or number
     #[serde(default)]
     process: String,
@@ -76,8 +79,11 @@ const INNER: usize = 12;
 
 fn call(context: &Context, arguments: Map<String, Value>) -> Result<Answer, Failure> {
     let args: Args = read(arguments)?;
-    let all: Vec<String> = args.against.iter().chain(&args.recordings).cloned().collect();
-    let runs = context.place.open(&all, "")?;
+    let windows = [args.window.as_str(), args.against_window.as_str()];
+    let against = baseline(&args.recordings, &args.against, windows)?;
+    let all: Vec<String> = against.iter().chain(&args.recordings).cloned().collect();
+    let mut runs = context.place.open(&all, "")?;
+    narrow(&mut runs, 0..against.len(), windows)?;
     let given = |text: &String| (!text.is_empty()).then(|| text.clone());
     let request = Request {
         measure: if args.state.is_empty() { "cpu".into() } else { args.state.clone() },
@@ -86,7 +92,7 @@ fn call(context: &Context, arguments: Map<String, Value>) -> Result<Answer, Fail
         others: args.others,
         spins: false,
     };
-    let drawn = compare::flame::draw(&runs, args.against.len(), &window(&args.window)?, &request);
+    let drawn = compare::flame::draw(&runs, against.len(), &window(&args.window)?, &request);
     let drawn = drawn.map_err(|error| {
         let mut words: Vec<String> = runs.iter().flat_map(profile::words).collect();
         words.sort();
