@@ -10,8 +10,8 @@
 //! The pages themselves are not compressed: a small table's Parquet metadata is as large as its data, and only zstd over the
 //! whole reaches it.
 
-use model::{Column, NULL, Symbols, Type};
 use crate::dictionary::check_dictionary;
+use model::{Column, NULL, Symbols, Type};
 use parquet::basic::{Encoding, Repetition, Type as Physical};
 use parquet::column::reader::ColumnReader;
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
