@@ -34,6 +34,7 @@ pub(super) fn init(asked: &Init) -> Result<u8> {
     };
     let work = manifest.work.as_ref();
     let unit = work.map_or("operations".into(), |w| w.unit.clone());
+    let is_java = has_jvm(run);
     let explanation = explain::explain(runs, 1, &Explain::default())?;
     let causes = explain::cause::built_in();
     let mut file = File {
@@ -46,7 +47,9 @@ pub(super) fn init(asked: &Init) -> Result<u8> {
     let mut by_hand = Vec::new();
     for finding in explanation.findings.iter().take(MOST) {
         let why = format!("{:.0} %: {}", finding.share.value * 100.0, clean(&finding.says));
-        let trials = causes.iter().find(|c| c.id == finding.cause).map(|c| c.experiment.clone()).unwrap_or_default();
+        let mut trials =
+            causes.iter().find(|c| c.id == finding.cause).map(|c| c.experiment.clone()).unwrap_or_default();
+        trials.retain(|trial| fits(trial, is_java));
         if trials.is_empty() {
             by_hand.push(format!("{why}. Try: {}", finding.advice.first().map_or("", String::as_str)));
         }
@@ -77,6 +80,21 @@ pub(super) fn init(asked: &Init) -> Result<u8> {
     }
     println!("\n{}", file.text().trim_end());
     Ok(0)
+}
+
+/// Whether a JVM was seen in a run.
+fn has_jvm(run: &query::Run) -> bool {
+    let select = store::Select { columns: Some(&[]), ..store::Select::default() };
+    run.recording.load("jvm_heap", &select).is_some_and(|frame| !frame.entities.is_empty())
+}
+
+/// Whether a trial can mean anything to the program: options of JVMs are for Java, settings of Go's runtime for what is not.
+fn fits(trial: &Trial, is_java: bool) -> bool {
+    match trial.kind.as_str() {
+        "jvm" => is_java,
+        "env" if ["GOGC", "GOMAXPROCS", "GOMEMLIMIT"].contains(&trial.name.as_str()) => !is_java,
+        _ => true,
+    }
 }
 
 /// Adds what can be run without knowing the program; false where it cannot.
@@ -124,4 +142,24 @@ fn add(file: &mut File, trial: &Trial, why: &str) -> bool {
         set: [(key, Scalar::Text(value))].into(),
     });
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fits;
+    use explain::cause::Experiment;
+
+    #[test]
+    fn a_trial_is_for_the_runtime_that_is_there() {
+        let gc = explain::cause::built_in().into_iter().find(|cause| cause.id == "gc").expect("the cause gc");
+        let names = |is_java: bool| -> Vec<String> {
+            gc.experiment
+                .iter()
+                .filter(|trial: &&Experiment| fits(trial, is_java))
+                .map(|trial| trial.name.clone())
+                .collect()
+        };
+        assert!(names(true).iter().all(|name| name.starts_with("-X")) && !names(true).is_empty());
+        assert_eq!(names(false), ["GOGC"]);
+    }
 }
