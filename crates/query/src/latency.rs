@@ -351,10 +351,9 @@ seal
         assert_eq!(l.quantile(web, 0.9), Some(0.006));
         assert_eq!(l.find(&web.service, Kind::Answer), None);
         let both = l.together(true, Kind::Service).unwrap();
-        assert_eq!(
-            (both.count, l.quantile(&both, 1.0 / 21.0), l.quantile(&both, 0.9)),
-            (21.0, Some(2e-6), Some(0.0055))
-        );
+        assert_eq!((both.count, l.quantile(&both, 1.0 / 21.0)), (21.0, Some(2e-6)));
+        // 18.9 of 21: 1.9 of the four that lie between 4 and 8 ms.
+        assert!((l.quantile(&both, 0.9).unwrap() - 0.0059).abs() < 1e-9);
         assert_eq!(l.quantile_in(web, 0.9, 11.0, |stretch| stretch == 0), None);
         assert!(l.quantile_in(web, 0.9, 10.0, |stretch| stretch == 1).unwrap() < 0.002);
         assert_eq!(l.together(false, Kind::Queue), None);
