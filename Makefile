@@ -28,6 +28,9 @@ build: deps ui/dist/index.html ## Build target/release/twinscope
 recorder: deps-cross ## Build the recorder alone, static, for x86-64 and aarch64, into target/dist
 	scripts/build-recorder.sh
 
+summary: deps ui/dist/index.html ## Build the program that reduces recordings on a cluster, static, without eBPF, into target/dist
+	scripts/build-summary.sh
+
 package: deps-package build recorder ## Make packages of all kinds for x86-64 and aarch64, into target/package
 	$(if $(filter aarch64,$(shell uname -m)),,cargo build --release -p twinscope-cli --target aarch64-unknown-linux-gnu)
 	scripts/package.sh
@@ -88,4 +91,4 @@ ui/node_modules/.package-lock.json: ui/package-lock.json
 
 # Later rules need what earlier ones install.
 .NOTPARALLEL:
-.PHONY: help demo test build recorder package ui workloads reference docs bench faults fuzz deps deps-cross deps-package deps-all clean
+.PHONY: help demo test build recorder summary package ui workloads reference docs bench faults fuzz deps deps-cross deps-package deps-all clean

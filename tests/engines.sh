@@ -113,7 +113,11 @@ if [[ ${#engines[@]} -gt 1 ]]; then
         "$twinscope" record -q -o "$work/recordings/r$i.twin" --name "r$i" -i 100ms -- sleep 1 >/dev/null 2>&1
     done
     "$twinscope" fleet add "$work/here" "$work/recordings" >/dev/null
-    eval "${engines[1]}" --summarise "'$work/recordings/*.twin'" --fleet "$work/there" --program "$twinscope" 2>"$work/error"
+    # As a cluster gets it: the program travels with the job. The static one where it has been built.
+    program=target/dist/twinscope-summary-$(uname -m)
+    [[ -x $program ]] || program=$twinscope
+    eval "${engines[1]}" --conf "spark.files=$(realpath "$program")" --summarise "'$work/recordings/*.twin'" --fleet "$work/there" \
+        --program "$(basename "$program")" 2>"$work/error"
     status=$?
     if [[ $status -ne 0 ]]; then
         failed=$((failed + 1))

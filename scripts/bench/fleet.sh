@@ -39,6 +39,7 @@ starts() {
     read -r wall cpu memory <<<"$(timed "$work/bands.json" "$twinscope" fleet bands "$work/fleet" --by work.done --json)"
     put "starts" "fleet bands" "s" "$wall"
     # As many recordings as hosts of a large fleet have: the same ones under other names.
+    rm -rf "$work/many"
     python3 - "$work" "$count" <<'PY'
 import os, shutil, sqlite3, sys
 work, count = sys.argv[1], int(sys.argv[2])

@@ -68,11 +68,23 @@ aperf() {
         return
     fi
     mkdir "$work/tmp"
+    # On a machine that does nothing there is little to agree on: one CPU computes, and files are written and read past the cache.
+    (
+        cd "$work"
+        timeout $((seconds + 8)) sh -c 'yes | gzip -1 >/dev/null' &
+        exec timeout $((seconds + 8)) sh -c 'while :; do
+            dd if=/dev/zero of=load bs=64k count=400 oflag=direct
+            dd if=load of=/dev/null bs=64k iflag=direct
+            sleep 0.2
+        done'
+    ) 2>/dev/null &
+    local load=$!
     "$twinscope" record -q -o "$work/own.twin" -i 1s -d "$((seconds + 4))s" >"$work/said" 2>&1 &
     local recorder=$!
     sleep 1
     (cd "$work" && "$APERF" record -r run -i 1 -p "$seconds" -t "$work/tmp" >"$work/said-aperf" 2>&1)
     wait "$recorder"
+    kill "$load" 2>/dev/null || true
     timed "APerf, $seconds s" "$twinscope" import "$work/run.tar.gz" -o "$work/run.twin"
     for file in own run; do
         for table in cpu disks interrupts; do
