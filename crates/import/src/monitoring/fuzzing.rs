@@ -4,6 +4,7 @@ use super::fleet::Fleet;
 use super::parquet::Parquet;
 use super::preset::Preset;
 use super::{Asked, csv, prometheus, sar, series, table};
+use std::sync::LazyLock;
 
 /// An answer of Prometheus.
 pub fn prometheus(bytes: &[u8]) {
@@ -24,7 +25,9 @@ pub fn sar(bytes: &[u8]) {
 
 /// A table as text; `preset` is the number of one, or beyond them for none.
 pub fn text(bytes: &[u8], preset: usize) {
-    let preset = Preset::all().into_iter().nth(preset).unwrap_or_default();
+    // Reading the presets takes longer than most inputs.
+    static PRESETS: LazyLock<Vec<Preset>> = LazyLock::new(Preset::all);
+    let preset = PRESETS.get(preset).cloned().unwrap_or_default();
     let Some(grid) = csv::Text::of(bytes, &preset, None) else { return };
     let mut fleet = Fleet::new("table");
     let _ = table::read(&grid, ("x.csv", "x"), &Asked::default(), &preset, &mut fleet);
