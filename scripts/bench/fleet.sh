@@ -22,7 +22,7 @@ timed() {
     local into=$1
     shift
     /usr/bin/env time -f '%e %U %S %M' -o "$work/time" "$@" >"$into"
-    awk '{ print $1, $2 + $3, $4 / 1024 }' "$work/time"
+    awk '{ print $1, $2 + $3, int($4 / 1024) }' "$work/time"
 }
 
 starts() {
@@ -68,7 +68,7 @@ else:
     of = dict(zip((r["run"] for r in group["recordings"]), bandings[0]["of"]))
     right = sum((of[name] == 0) == (fast == "1") for name, fast in truth.items() if of[name] is not None)
     most = bandings[0]["separated"][0]["functions_at_most"]
-    print(len(bandings[0]["bands"]), right, bandings[0]["since"]["decides"], 100 * most["by"] if most else "-")
+    print(len(bandings[0]["bands"]), right, bandings[0]["since"]["decides"], round(100 * most["by"], 2) if most else "-")
 PY
 )
     read -r bands right decides most <<<"$found"

@@ -93,7 +93,9 @@ jvm|Pauses of JVMs|A program that allocates (\`crates/sources/src/jvm/Pauses.jav
 fleet|Fleets|64 starts of \`workloads/bands\`, of which one in eight is fast by chance, each recorded for 2 s, all on one host:
   what \`fleet add\` and \`fleet bands\` take, and whether each start is found in the band that its own output says. Then
   fleets that never were (\`crates/fleet/examples/synthetic\`): bands, with what separates them (goals: 500 hosts of
-  1,200 metrics in 1 s, 5,000 in 10 s and 1 GB, 10,000 in 25 s), and the page of 5,000 (goals: 5 MB, first screen 2 s).
+  1,200 metrics in 1 s, 5,000 in 10 s and 1 GB, 10,000 in 25 s), the page of 5,000 (goals: 5 MB, first screen 2 s), and
+  the same questions answered by DuckDB (20 s) and Spark with two executor processes (150 s). Of 40 starts of a program
+  of two threads, ten may use one CPU only: that is to be the first line.
 remote|Recording many hosts|200 names of one sshd on loopback, so both sides of each connection are on this machine, recorded for
   10 s with a recorder that copies a small recording: CPU time and memory of \`twinscope fleet record\` and of the ssh that it
   starts. Then five of them refuse, three hang, two have a full disk and one dies while it is fetched. Then eight real
@@ -167,6 +169,8 @@ fleet|500 hosts of 1,200 metrics|fleet bands with what separates them|1
 fleet|5000 hosts of 1,200 metrics|fleet bands with what separates them|10
 fleet|5000 hosts of 1,200 metrics|memory at most|1024
 fleet|10000 hosts of 1,200 metrics|fleet bands with what separates them|25
+fleet|5000 hosts of 1,200 metrics|fleet bands on duckdb, with its start|20
+fleet|5000 hosts of 1,200 metrics|fleet bands on spark, with its start|150
 fleet|page of 5000 hosts|page|5
 fleet|page of 5000 hosts|first screen|2000
 remote|200 hosts|in all|90
@@ -267,7 +271,14 @@ while IFS='|' read -r name heading text; do
             print ""
         }
         /^#/ { next }
-        { key = $1 "\t" $2; if (!(key in values)) order[++count] = key; unit[key] = $3; values[key] = values[key] " " $4 }
+        {
+            key = $1 "\t" $2
+            if (!(key in values)) order[++count] = key
+            unit[key] = $3
+            # An answer in words is no row of figures.
+            if ($4 ~ / /) words[key] = $4
+            values[key] = values[key] " " $4
+        }
         END {
             if (columns) table_of_programs()
             print "| program | metric | figure | budget | × Twinscope |"
@@ -275,6 +286,7 @@ while IFS='|' read -r name heading text; do
             for (i = 1; i <= count; i++) {
                 key = order[i]; split(key, part, "\t")
                 if (part[2] in in_wide) continue
+                if (key in words) { printf "| %s | %s | %s |  |  |\n", part[1], part[2], words[key]; continue }
                 median = range(key)
                 figure = least == most ? median : least " – **" median "** – " most
                 allowed = ""
