@@ -77,6 +77,9 @@ pub struct Banding {
     pub lost: Option<f64>,
     /// Facts whose values divide the recordings as the bands do: category and name.
     pub facts: Vec<(String, String)>,
+    /// Of three bands and more, where no fact divides as they do: after which band facts do, and these. A band too many, from a disturbance,
+    /// must not hide what the others are.
+    pub border: Option<(usize, Vec<(String, String)>)>,
     /// What separates the bands: of two the first from the second, of more each from all others.
     pub separated: Vec<Separated>,
     /// Since when.
@@ -281,7 +284,10 @@ fn group<'a>(
         banding.courses = courses;
         banding.lost = pace.as_deref().and_then(|pace| lost(pace, &banding.of, banding.order.len()));
         let split = material.facts(&banding.of, &of.undecided)?;
-        banding.facts = dividing(&split);
+        banding.facts = dividing(&split, FactSplit::divides);
+        if banding.facts.is_empty() {
+            banding.border = border(&split, banding.order.len());
+        }
         let all = material.metrics();
         let left_out: Vec<usize> = (0..all.len()).filter(|at| names.contains(&&all[*at].key)).collect();
         // Of two bands each separates from the other by the same.
@@ -319,12 +325,29 @@ fn banding(metrics: Vec<usize>, p: f64, metric: &Metric, found: &Found, since: S
     }
     let place = |band: usize| order.iter().position(|b| *b == band);
     let of: Vec<Option<usize>> = found.of.iter().map(|band| band.and_then(place)).collect();
-    Banding { metrics, p, of, order, lost: None, facts: Vec::new(), separated: Vec::new(), since, courses: Vec::new() }
+    Banding {
+        metrics,
+        p,
+        of,
+        order,
+        lost: None,
+        facts: Vec::new(),
+        border: None,
+        separated: Vec::new(),
+        since,
+        courses: Vec::new(),
+    }
 }
 
-/// The facts whose values divide the recordings as the bands do.
-fn dividing(facts: &[FactSplit]) -> Vec<(String, String)> {
-    facts.iter().filter(|fact| fact.divides() >= IS_A_FACT).map(|fact| fact.name.clone()).collect()
+/// The facts whose values divide the recordings as `by` tells.
+fn dividing(facts: &[FactSplit], by: impl Fn(&FactSplit) -> f64) -> Vec<(String, String)> {
+    facts.iter().filter(|fact| by(fact) >= IS_A_FACT).map(|fact| fact.name.clone()).collect()
+}
+
+/// The first border between so many bands at which facts divide, and these.
+fn border(facts: &[FactSplit], bands: usize) -> Option<(usize, Vec<(String, String)>)> {
+    let at = |after: usize| (after, dividing(facts, |fact| fact.divides_after(after)));
+    (0..bands.saturating_sub(1)).map(at).find(|(_, facts)| bands > 2 && !facts.is_empty())
 }
 
 /// The share of the time that all bands would save at the pace of the best: of each recording's second, 1 − its pace ÷ the best band's.
@@ -399,4 +422,27 @@ fn named<'a>(engine: &mut (dyn Engine<'a> + 'a), word: &str) -> Result<Metric, A
     let mut there: Vec<String> = of_name.iter().map(|m| m.key.to_string()).collect();
     there.truncate(6);
     Err(unknown(format!("there are {}", there.join(", "))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_band_too_many_hides_no_fact() {
+        let split = |name: &str, rows: &[(&str, usize, u64)]| FactSplit {
+            name: ("workload".into(), name.into()),
+            rows: rows.iter().map(|(value, band, count)| ((*value).into(), Some(*band), true, *count)).collect(),
+        };
+        // Ten starts on one CPU are the slow band; of the others four were disturbed.
+        let cpus = split("cpus_allowed", &[("0", 2, 10), ("0-1", 0, 24), ("0-1", 1, 6)]);
+        let zone = split("zone", &[("a", 0, 12), ("a", 1, 3), ("a", 2, 5), ("b", 0, 12), ("b", 1, 3), ("b", 2, 5)]);
+        let named = |facts: &[FactSplit], bands| border(facts, bands).map(|(after, facts)| (after, facts.len()));
+        assert_eq!(named(&[zone.clone(), cpus.clone()], 3), Some((1, 1)));
+        assert_eq!(named(std::slice::from_ref(&zone), 3), None);
+        assert!(dividing(&[zone.clone(), cpus], FactSplit::divides).is_empty());
+        // Of two bands there is one border, and that is asked as a whole.
+        let two = split("cpus_allowed", &[("0", 1, 10), ("0-1", 0, 30)]);
+        assert_eq!((dividing(std::slice::from_ref(&two), FactSplit::divides).len(), named(&[two], 2)), (1, None));
+    }
 }

@@ -97,9 +97,18 @@ impl FactSplit {
 
     /// How well its values divide as the bands do ([`facts::divides`]).
     pub fn divides(&self) -> f64 {
+        self.divides_by(|band| band)
+    }
+
+    /// The same of the bands up to this one against those after it.
+    pub(crate) fn divides_after(&self, band: usize) -> f64 {
+        self.divides_by(|of| usize::from(of > band))
+    }
+
+    fn divides_by(&self, side: impl Fn(usize) -> usize) -> f64 {
         let hosts = || self.rows.iter().flat_map(|row| std::iter::repeat_n(row, row.3 as usize));
         let values: Vec<Option<&str>> = hosts().map(|row| Some(row.0.as_str())).collect();
-        let bands: Vec<Option<usize>> = hosts().map(|row| row.1).collect();
+        let bands: Vec<Option<usize>> = hosts().map(|row| row.1.map(&side)).collect();
         facts::divides(&facts::Fact { name: &self.name.1, values: &values }, &bands)
     }
 }

@@ -67,9 +67,24 @@ fn apart(unit: &str, one: &FleetBand, other: &FleetBand) -> String {
     }
 }
 
-/// Names of facts: `CATEGORY.NAME`.
+fn names(facts: &[(String, String)]) -> Vec<String> {
+    facts.iter().map(|(category, name)| format!("{category}.{name}")).collect()
+}
+
+/// Names of the facts that divide as the bands do: `CATEGORY.NAME`.
 pub(super) fn facts(banding: &Banding) -> Vec<String> {
-    banding.facts.iter().map(|(category, name)| format!("{category}.{name}")).collect()
+    names(&banding.facts)
+}
+
+/// What facts the bands are the values of, with these names; empty where there are none.
+fn values_of(banding: &Banding, named: impl Fn(&[String]) -> String) -> String {
+    match &banding.border {
+        _ if !banding.facts.is_empty() => format!("The bands are the values of {}", named(&names(&banding.facts))),
+        Some((after, facts)) => {
+            format!("What divides bands {} and {} are the values of {}", after + 1, after + 2, named(&names(facts)))
+        }
+        None => String::new(),
+    }
 }
 
 /// The banding in one sentence.
@@ -92,9 +107,9 @@ pub(super) fn title(group: &Group, banding: &Banding, asked: &Asked, bands: &[Fl
             format!("{} {what} fall into {count} bands by `{name}`: {}.", first.of, each.join(", "))
         }
     };
-    match facts(banding).first() {
-        Some(fact) => format!("The bands are the values of `{fact}`: {said}"),
-        None => said,
+    match values_of(banding, |facts| format!("`{}`", facts.first().map_or("", String::as_str))) {
+        none if none.is_empty() => said,
+        facts => format!("{facts}: {said}"),
     }
 }
 
@@ -102,10 +117,10 @@ pub(super) fn title(group: &Group, banding: &Banding, asked: &Asked, bands: &[Fl
 pub(super) fn headline(banding: &Banding, asked: &Asked, bands: &[FleetBand]) -> Vec<String> {
     let (Some(first), Some(last)) = (bands.first(), bands.last()) else { return Vec::new() };
     let (name, unit) = (asked.metric.key.to_string(), asked.metric.unit());
-    let facts = facts(banding);
     let mut lines = Vec::new();
+    let facts = values_of(banding, some);
     if !facts.is_empty() {
-        lines.push(format!("The bands are the values of {}.", some(&facts)));
+        lines.push(format!("{facts}."));
     }
     lines.push(format!(
         "{} bands by {name}: {} at {}, {} at {}: {}; p = {:.3}.",

@@ -72,8 +72,9 @@ function Choice({ label, of, at, name }: { label: string; of: string[]; at: numb
 function Verdict({ of }: { of: FleetView }) {
   const banding = bandingOf(of);
   const { why, answer } = of.group;
-  // The title has said what fact the bands are; several are a sentence of their own.
-  const says = banding ? banding.says.slice(banding.facts.length === 1 ? 1 : 0) : [];
+  // Where the title has said what fact the bands are, once is enough; several facts are a sentence of their own.
+  const title = banding?.title.replaceAll("`", "") ?? "";
+  const says = banding?.says.filter((line) => !title.startsWith(line.slice(0, -1))) ?? [];
   const [first] = banding?.separated ?? [];
   const separates = first === undefined ? [] : [first.brief, ...first.not].filter(Boolean);
   const said = banding ? [...says, ...banding.since.says, ...separates, ...banding.share_says] : answer.says.slice(1);
