@@ -7,7 +7,7 @@
 # they print a line `SKIPPED: what: why` or append it to the file $TWINSCOPE_SKIPS. The last line is the sum of what the
 # runners counted; a step whose runner counts nothing is one test.
 #
-# Some tests record what this machine does just then, and its neighbours take part. So what fails runs once more: of the Rust
+# Some tests record what this machine does just then, and its neighbours take part. So what fails runs once more (Rust tests twice): of the Rust
 # tests those that failed (scripts/rust-tests.sh), else the step. What passes then is called UNSTABLE, and its first output is
 # shown all the same.
 #
