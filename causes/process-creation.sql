@@ -9,6 +9,8 @@
 --   process_exit_rate group by comm, parent order by 3 desc"
 -- try: use built-ins of the shell or the language, one long-lived helper, or one process for many pieces of work
 --   (xargs, a loop inside awk)
+-- try: where workers are forked for each piece of work, a pool of workers that stays; in a database, parallel queries
+--   for large tables only
 -- try: from a process with much memory, vfork or posix_spawn: fork copies its page tables
 -- see: fork(2), execve(2)
 -- when:
