@@ -99,7 +99,7 @@ pub fn read_all(path: &Path) {
     recording.duration();
     recording.sizes();
     recording.damage();
-    let run = |name: &str, recording| Run { name: name.into(), recording };
+    let run = |name: &str, recording| Run { name: name.into(), recording, stretch: None };
     if let Ok(session) = Session::of(vec![run("damaged", recording)]) {
         for table in session.schema() {
             let quoted = table.name.replace('"', "\"\"");

@@ -26,7 +26,7 @@ static SOUND: LazyLock<Sound> = LazyLock::new(|| {
     let mut rows = fleet::summary::Rows::default();
     for host in 0..8 {
         let recording = store::Recording::open(&common::damaged()).expect("a sound recording");
-        let run = query::Run { name: format!("h{host}"), recording };
+        let run = query::Run { name: format!("h{host}"), recording, stretch: None };
         let mut comparer = query::stats::Comparer::default();
         fleet::summary::reduce(&run, "x.twin", &compare::Choice::Auto, &mut comparer, &mut rows)
             .expect("it is reduced");

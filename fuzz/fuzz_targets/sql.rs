@@ -41,7 +41,7 @@ thread_local! {
         // SAFETY: a plain setting; it keeps randomblob(1e9) from being taken for a leak.
         unsafe { rusqlite::ffi::sqlite3_hard_heap_limit64(256 << 20) };
         drop(common::fresh());
-        let run = Run { name: "run".into(), recording: Recording::open(&common::damaged()).expect("a recording") };
+        let run = Run { name: "run".into(), recording: Recording::open(&common::damaged()).expect("a recording"), stretch: None };
         let session = Session::of(vec![run]).expect("a session");
         ask(&session, "select * from cpu");
         Asked { session, files: files() }
