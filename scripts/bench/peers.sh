@@ -33,12 +33,12 @@ hyperfine              hyperfine   c"
 # language, program, operations of a run of a second or two, what the output has to name: where the time is lost
 programs='c munmap-storm      10000    munmap|page_fault
 c contended-counter           15000000 mutex|futex|lock shared
-c chatty-log                  900000   write
+c chatty-log                  900000   _write|write\(\)|write$
 c fsync-per-record            300      fsync|fdatasync
 c serial-end                  220000   serial.phase|one thread
 python comments-trim          -        trim
-python python-gil             -        GIL|gil|lock of the interpreter
-python python-sqlite          -        fsync|fdatasync|commit
+python python-gil             -        GIL|_gil|futex|for the lock
+python python-sqlite          -        fsync|fdatasync|commit|insert \(main
 java java-boxing              -        countInMap|Integer
 java java-synchronized        -        SessionStore
 java java-small-heap          -        garbage|G1|GC Thread|Collect'
@@ -67,7 +67,7 @@ under() { # TOOL NAME COMMAND…
     sar) sar -A -o "$to.sa" 1 >/dev/null 2>&1 & beside=$! ;;
     atop) atop -w "$to.atop" 1 >/dev/null 2>&1 & beside=$! ;;
     bpftrace) bpftrace -o "$to.stacks" -e 'profile:hz:99 { @[comm, ustack, kstack] = count(); }' -c "$*" >"$to.log" 2>&1 ;;
-    py-spy) py-spy record -q -f raw -o "$to.folded" -- "$@" >"$to.log" 2>&1 ;;
+    py-spy) py-spy record -f raw -o "$to.folded" -- "$@" >"$to.log" 2>&1 ;;
     async-profiler*)
         [[ $tool != *-lock ]] || event=lock
         "$1" -agentpath:"$agent=start,event=$event,flat=30,traces=0,file=$to.flat" "${@:2}" >"$to.log" 2>&1 ;;
@@ -110,7 +110,7 @@ cost() {
 read_as() {
     local from=$out/$2-$1
     case $1 in
-    twinscope) "$twinscope" explain "$from.twin" ;;
+    twinscope) "$twinscope" explain "$from.twin" | grep -vE '^ +(→|check:)' ;; # what to try names nothing
     perf) perf report -i "$from.data" --stdio --no-children -g none 2>/dev/null | grep -v '^#' ;;
     strace) cat "$from.calls" ;;
     sar) sar -f "$from.sa" -u -w -B -d ;;
@@ -126,14 +126,14 @@ names() {
         asked_for "$name" || continue
         for tool in $(tools_for "$language" | grep -vx none); do
             if [[ $tool == hyperfine ]]; then # it names nothing: how much faster the mended program is
-                hyperfine --style none --runs 3 "workloads/bin/$name fast --ops $ops" "workloads/bin/$name slow --ops $ops" \
+                hyperfine --style basic --runs 3 "workloads/bin/$name fast --ops $ops" "workloads/bin/$name slow --ops $ops" \
                     >"$out/$name-$tool.read" 2>&1
                 said=$(grep -oE '[0-9.]+ ± [0-9.]+ times faster' "$out/$name-$tool.read" || echo no)
             else
                 command_of "$language" "$name" slow
                 under "$tool" "$name" "${command[@]}" --seconds "$seconds" >/dev/null
-                # the program's own name does not count
-                read_as "$tool" "$name" 2>&1 | sed "s/$name//g" >"$out/$name-$tool.read"
+                # the program's own name does not count, nor the 15 letters of it that the kernel keeps
+                read_as "$tool" "$name" 2>&1 | sed "s/$name//g; s/${name:0:14}[a-z]*//g" >"$out/$name-$tool.read"
                 said=no
                 ! grep -qE "$sought" "$out/$name-$tool.read" || said=yes
             fi
