@@ -73,19 +73,26 @@ scores as materialized (
                 from interpreted)) as interpreted,
            h.score as half, f.differ as differ
     from half h, flags f
+),
+-- The interpreter, be the baseline optimised or by C1 alone.
+by_interpreter as materialized (
+    select s.interpreted > 0 or h.interpreted >= h.c1
+           and (s.half > 0 or h.interpreted > coalesce(h.against_interpreted, 0) + 0.15) as so
+    from scores s, half h
 )
 select max(s.interpreted, s.half, s.differ) as score,
-       case when s.interpreted > 0 or s.half > 0 and h.interpreted >= h.c1 then 'interpreter'
+       case when i.so then 'interpreter'
             when s.half > 0 then 'C1' else 'flags of the compiler' end as runs_in,
-       case when s.interpreted > 0 or s.half > 0 and h.interpreted >= h.c1 then 'code runs in the interpreter'
+       case when i.so then 'code runs in the interpreter'
             when s.half > 0 then 'code runs half compiled, by C1 and not by C2'
             else 'code runs half compiled (flags of the compiler differ)' end as runs,
        b.method as stuck, b.part as stuck_part,
        case when b.why_not glob 'too large: *' then 'never compiled ' || '(' || substr(b.why_not, 12) || ')'
             when b.why_not is not null then b.why_not end as kept,
-       h.interpreted, h.against_interpreted, h.c1, h.against_c1, max(1 - h.interpreted - h.c1, 0) as c2,
-       max(1 - h.against_interpreted - h.against_c1, 0) as against_c2, c.slow as compiler, c.against as against_compiler
-from scores s, half h, compiler c left join behind b on b.part > 0.1
+       h.interpreted, h.against_interpreted, h.c1, h.against_c1, round(max(1 - h.interpreted - h.c1, 0), 6) as c2,
+       round(max(1 - h.against_interpreted - h.against_c1, 0), 6) as against_c2, c.slow as compiler,
+       c.against as against_compiler
+from scores s, half h, by_interpreter i, compiler c left join behind b on b.part > 0.1
 -- claims:
 select runs_in as subject, cell, 1.0 as part from budget, given
 where state = 'user' and (kind in ('interpreted', 'jit') or module glob '[[]jit*' or has_role(own_roles, 'interpreter')
@@ -112,6 +119,13 @@ where slow > against order by slow - against desc limit 1
 -- method_use function=Main.work tier=3 slow=6 against=0.1
 -- method_use function=Main.work tier=4 slow=0 against=2.9
 -- says 'half compiled, by C1 and not by C2'
+-- test claims: the interpreter, beside code that C1 compiled
+-- run run=slow command='["java","-Xint"]'
+-- run run=against command='["java","-XX:TieredStopAtLevel=1"]'
+-- budget* state=user kind=interpreted function=Main.work slow=6 against=0
+-- method_use function=Main.work tier=0 slow=6 against=0
+-- method_use function=Main.work tier=1 slow=0 against=1
+-- says 'code runs in the interpreter: '
 -- test refuses: compiled code that does more
 -- budget state=user kind=jit function=Main.work module=[jit] slow=6 against=1
 -- method_use function=Main.work tier=4 slow=6 against=1

@@ -6,16 +6,57 @@
 #
 # cost: each line is program, what it was recorded with, round, operations per second, bytes written, separated by tabs.
 # names: each line is program, tool, whether its output has the function or lock that is the fault, and what was sought.
+# ONLY='py-spy hyperfine' and PROGRAMS='python-gil' choose some. What does not come with Debian 12:
+#   py-spy           pip install py-spy, in PATH; the programs in Python run with PYTHON=/usr/bin/python3
+#   async-profiler   ASYNC_PROFILER=libasyncProfiler.so: linux-x64/ of the jar tools.profiler:async-profiler of Maven Central
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit
 twinscope=$(realpath "${TWINSCOPE:-target/release/twinscope}")
-rounds=${ROUNDS:-3} seconds=${SECONDS_EACH:-3} out=${OUT:-target/peers}
+rounds=${ROUNDS:-3} seconds=${SECONDS_EACH:-3} out=${OUT:-target/peers} python=${PYTHON:-/usr/bin/python3}
+agent=${ASYNC_PROFILER:+$(realpath "$ASYNC_PROFILER")}
+agent=${agent:-missing}
 mkdir -p "$out"
-have() { command -v "$1" >/dev/null; }
+
+# tool, the program that it needs, and the languages of the programs that it is for
+table="none            true        c python java
+twinscope              true        c python java
+perf                   perf        c python java
+strace                 strace      c python java
+sar                    sar         c python java
+atop                   atop        c python java
+bpftrace               bpftrace    c python java
+py-spy                 py-spy      python
+async-profiler         $agent      java
+async-profiler-lock    $agent      java
+hyperfine              hyperfine   c"
+
+# language, program, operations of a run of a second or two, what the output has to name: where the time is lost
+programs='c munmap-storm      10000    munmap|page_fault
+c contended-counter           15000000 mutex|futex|lock shared
+c chatty-log                  900000   _write|write\(\)|write$
+c fsync-per-record            300      fsync|fdatasync
+c serial-end                  220000   serial.phase|one thread
+python comments-trim          -        trim
+python python-gil             -        GIL|_gil|futex|for the lock
+python python-sqlite          -        fsync|fdatasync|commit|insert \(main
+java java-boxing              -        countInMap|Integer
+java java-synchronized        -        SessionStore
+java java-small-heap          -        garbage|G1|GC Thread|Collect'
+
+# The command that runs program $2 of language $1 in variant $3.
+command_of() {
+    case $1 in
+    c) command=(workloads/bin/"$2" "$3") ;;
+    python) command=("$python" workloads/faults/"$2"/main.py "$3") ;;
+    java) command=(java -Xmx256m -jar workloads/faults/bin/"$2".jar "$3") ;;
+    esac
+    # its fault is the heap
+    [[ $2 != java-small-heap ]] || command[1]=-Xmx22m
+}
 
 # Runs "$@" under tool $1, whose files go to $out/$2-$1*; its operations a second to standard output.
 under() { # TOOL NAME COMMAND…
-    local tool=$1 to=$out/$2-$1 beside=
+    local tool=$1 to=$out/$2-$1 beside='' event=cpu
     shift 2
     rm -rf "$to" "$to".*
     case $tool in
@@ -26,6 +67,10 @@ under() { # TOOL NAME COMMAND…
     sar) sar -A -o "$to.sa" 1 >/dev/null 2>&1 & beside=$! ;;
     atop) atop -w "$to.atop" 1 >/dev/null 2>&1 & beside=$! ;;
     bpftrace) bpftrace -o "$to.stacks" -e 'profile:hz:99 { @[comm, ustack, kstack] = count(); }' -c "$*" >"$to.log" 2>&1 ;;
+    py-spy) py-spy record -f raw -o "$to.folded" -- "$@" >"$to.log" 2>&1 ;;
+    async-profiler*)
+        [[ $tool != *-lock ]] || event=lock
+        "$1" -agentpath:"$agent=start,event=$event,flat=30,traces=0,file=$to.flat" "${@:2}" >"$to.log" 2>&1 ;;
     esac
     if [[ -n $beside ]]; then
         "$@" >"$to.log" 2>&1
@@ -36,20 +81,26 @@ under() { # TOOL NAME COMMAND…
 }
 bytes() { find "$out" -name "$2-$1.*" ! -name '*.log' -printf '%s\n' | awk '{ n += $1 } END { print n + 0 }'; }
 
-tools=(none twinscope)
-for tool in perf strace sar atop bpftrace; do have "$tool" && tools+=("$tool"); done
-
-# program, what the output has to name: the function or lock in which the time is lost
-pairs=('munmap-storm munmap|page_fault' 'contended-counter mutex|futex|lock shared' 'chatty-log write'
-    'fsync-per-record fsync|fdatasync' 'serial-end serial.phase|one thread')
+# The tools that are there and are for programs in language $1, but for those that are not asked for.
+tools_for() {
+    local tool needs languages
+    while read -r tool needs languages; do
+        [[ " $languages " == *" $1 "* && " none ${ONLY:-$tool} " == *" $tool "* ]] || continue
+        ! [[ -e $needs ]] && ! command -v "$needs" >/dev/null || echo "$tool"
+    done <<<"$table"
+}
+asked_for() { [[ -z ${PROGRAMS:-} || " $PROGRAMS " == *" $1 "* ]]; }
 
 cost() {
-    local round tool name
+    local round tool language name command=()
     for ((round = 1; round <= rounds; round++)); do
-        for name in munmap-storm chatty-log; do
-            for tool in $(printf '%s\n' "${tools[@]}" | shuf); do
+        for name in 'c munmap-storm' 'c chatty-log' 'python comments-trim' 'java java-boxing'; do
+            read -r language name <<<"$name"
+            asked_for "$name" || continue
+            command_of "$language" "$name" slow
+            for tool in $(tools_for "$language" | grep -vx 'hyperfine\|.*-lock' | shuf); do
                 printf '%s\t%s\t%s\t%s\t%s\n' "$name" "$tool" "$round" \
-                    "$(under "$tool" "$name" workloads/bin/"$name" slow --seconds "$seconds")" "$(bytes "$tool" "$name")"
+                    "$(under "$tool" "$name" "${command[@]}" --seconds "$seconds")" "$(bytes "$tool" "$name")"
             done
         done
     done
@@ -59,31 +110,39 @@ cost() {
 read_as() {
     local from=$out/$2-$1
     case $1 in
-    twinscope) "$twinscope" explain "$from.twin" ;;
+    twinscope) "$twinscope" explain "$from.twin" | grep -vE '^ +(→|check:)' ;; # what to try names nothing
     perf) perf report -i "$from.data" --stdio --no-children -g none 2>/dev/null | grep -v '^#' ;;
     strace) cat "$from.calls" ;;
     sar) sar -f "$from.sa" -u -w -B -d ;;
     atop) atop -r "$from.atop" 2>/dev/null | tail -n 60 ;;
     bpftrace) tail -n 30 "$from.stacks" ;;
+    py-spy) awk '{ n = $NF; sub(/ [0-9]+$/, ""); print n, $0 }' "$from.folded" | sort -rn ;;
+    async-profiler*) cat "$from.flat" ;;
     esac | head -n 30
 }
 names() {
-    local pair name sought tool said
-    for pair in "${pairs[@]}"; do
-        name=${pair%% *} sought=${pair#* }
-        for tool in "${tools[@]}"; do
-            [[ $tool != none ]] || continue
-            under "$tool" "$name" workloads/bin/"$name" slow --seconds "$seconds" >/dev/null
-            # the program's own name does not count
-            read_as "$tool" "$name" 2>&1 | sed "s/$name//g" >"$out/$name-$tool.read"
-            said=no
-            ! grep -qE "$sought" "$out/$name-$tool.read" || said=yes
+    local language name ops sought tool said command=()
+    while read -r -u 3 language name ops sought; do
+        asked_for "$name" || continue
+        for tool in $(tools_for "$language" | grep -vx none); do
+            if [[ $tool == hyperfine ]]; then # it names nothing: how much faster the mended program is
+                hyperfine --style basic --runs 3 "workloads/bin/$name fast --ops $ops" "workloads/bin/$name slow --ops $ops" \
+                    >"$out/$name-$tool.read" 2>&1
+                said=$(grep -oE '[0-9.]+ ± [0-9.]+ times faster' "$out/$name-$tool.read" || echo no)
+            else
+                command_of "$language" "$name" slow
+                under "$tool" "$name" "${command[@]}" --seconds "$seconds" >/dev/null
+                # the program's own name does not count, nor the 15 letters of it that the kernel keeps
+                read_as "$tool" "$name" 2>&1 | sed "s/$name//g; s/${name:0:14}[a-z]*//g" >"$out/$name-$tool.read"
+                said=no
+                ! grep -qE "$sought" "$out/$name-$tool.read" || said=yes
+            fi
             printf '%s\t%s\t%s\t%s\n' "$name" "$tool" "$said" "$sought"
         done
-    done
+    done 3<<<"$programs"
 }
 
 case ${1:-} in
 cost | names) "$1" ;;
-*) sed -n '2,9s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
+*) sed -n '2,12s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
 esac

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Makes the outputs that docs/stories.md shows anew, so that they can be kept true: records each pair of bundled
-# programs, asks explain, and proves the change with tune. About six minutes, on a machine that does nothing else.
+# Makes the outputs of docs/stories.md, and one of docs/how-do-i.md, anew, so that they can be kept true: records each pair
+# of bundled programs, asks explain, and proves the change with tune. About twelve minutes, on a machine that does nothing else.
 #
-# usage: scripts/docs/stories.sh [STORY…]     locks line clock pages heap; default: all
+# usage: scripts/docs/stories.sh [STORY…]     locks options line clock pages stretches; default: all
 #   OUT=target/stories      where recordings, sessions and STORY.txt go
 #   SECONDS_EACH=6          length of a recorded run
 #   TWINSCOPE=…             the program (default target/release/twinscope)
@@ -76,16 +76,45 @@ pages() {
     shown "$twinscope" explain "$out/pages-slow.twin" --against "$out/pages-good.twin"
     proved "${java[*]} ${rest[*]} slow --seconds 2" "${java[*]} -XX:+UseTransparentHugePages ${rest[*]} fast --seconds 2"
 }
-heap() {
+# Each rung alone, then beside the next, then the steps one by one.
+options() {
     java_fault java-small-heap
-    local jar=workloads/faults/bin/java-small-heap.jar
-    recorded heap-slow java -Xmx22m -jar "$jar" slow --seconds "$seconds"
-    recorded heap-good java -Xmx512m -jar "$jar" fast --seconds "$seconds"
-    shown "$twinscope" explain "$out/heap-slow.twin" --against "$out/heap-good.twin"
-    proved "java -Xmx22m -jar $jar slow --seconds 2" "java -Xmx512m -jar $jar fast --seconds 2"
+    local program='-jar workloads/faults/bin/java-small-heap.jar slow' at rungs
+    rungs=('-Xint -Xmx22m -XX:TieredStopAtLevel=1 -XX:ActiveProcessorCount=1' '-Xmx22m -XX:TieredStopAtLevel=1 -XX:ActiveProcessorCount=1'
+        '-Xmx256m -XX:TieredStopAtLevel=1 -XX:ActiveProcessorCount=1' '-Xmx256m -XX:ActiveProcessorCount=1'
+        '-Xmx256m -Xmn192m -XX:ActiveProcessorCount=1' '-Xmx256m -Xmn192m -XX:+UseParallelGC')
+    for at in "${!rungs[@]}"; do
+        # shellcheck disable=SC2086  # options are words
+        recorded "jvm-$at" java ${rungs[at]} $program --seconds "$seconds"
+        shown "$twinscope" explain "$out/jvm-$at.twin"
+    done
+    for at in 0 1 2 3 4; do
+        shown "$twinscope" explain "$out/jvm-$at.twin" --against "$out/jvm-$((at + 1)).twin"
+        proved "java ${rungs[at]} $program --seconds 4" "java ${rungs[at + 1]} $program --seconds 4"
+    done
+    proved "java ${rungs[0]} $program --seconds 4" "java ${rungs[5]} $program --seconds 4"
+}
+# Of docs/how-do-i.md: a Redis that is slower from the middle of a recording on.
+stretches() {
+    local port=16399 server client monitor at
+    redis-server --bind 127.0.0.1 --port $port --save '' --dir "$out" >/dev/null &
+    server=$!
+    sleep 1
+    redis-cli -p $port eval "for i = 1, 400000 do redis.call('set', 'session:' .. i, 'open') end" 0 >/dev/null
+    timeout 60 redis-benchmark -p $port -t get -n 100000000 -c 8 -q >/dev/null 2>&1 &
+    client=$!
+    (
+        sleep 21
+        for ((at = 0; at < 500; at++)); do redis-cli -p $port keys 'cart:*' >/dev/null 2>&1 && sleep 0.02; done
+    ) &
+    monitor=$!
+    shown "$twinscope" record -q --force --pid $server -d 40s -o "$out/day.twin"
+    kill $monitor $client $server
+    wait $monitor $client $server || true
+    shown "$twinscope" explain "$out/day.twin" --window 23s..38s --against-window 4s..18s
 }
 
-[[ $# -gt 0 ]] || set -- locks line clock pages heap
+[[ $# -gt 0 ]] || set -- locks options line clock pages stretches
 for story in "$@"; do
     "$story" >"$out/$story.txt"
     echo "$out/$story.txt"
