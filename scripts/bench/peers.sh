@@ -48,7 +48,7 @@ command_of() {
     case $1 in
     c) command=(workloads/bin/"$2" "$3") ;;
     python) command=("$python" workloads/faults/"$2"/main.py "$3") ;;
-    java) command=(java -Xmx256m -jar workloads/faults/bin/"$2".jar "$3") ;;
+    java) command=("$(command -v java)" -Xmx256m -jar workloads/faults/bin/"$2".jar "$3") ;;
     esac
     # its fault is the heap
     [[ $2 != java-small-heap ]] || command[1]=-Xmx22m
