@@ -364,8 +364,9 @@ fn print(all: &[Examined], seconds: f64) -> Result<()> {
     let count = |verdict| all.iter().filter(|e| e.verdict() == verdict).count();
     writeln!(
         out,
-        "\n{} checks in {seconds:.1} s: {} bad, {} could be better, {} unknown, {} good, {} not applicable. Nothing was changed.",
+        "\n{} check{} in {seconds:.1} s: {} bad, {} could be better, {} unknown, {} good, {} not applicable. Nothing was changed.",
         all.len(),
+        if all.len() == 1 { "" } else { "s" },
         count(Verdict::Bad),
         count(Verdict::CouldBeBetter),
         count(Verdict::Unknown),

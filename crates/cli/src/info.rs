@@ -102,7 +102,8 @@ fn print(recording: &Recording) {
             manifest.kernel,
             manifest.machine,
             manifest.cpus,
-            query::human(manifest.memory as f64, "B")
+            // What others recorded may not say it.
+            if manifest.memory > 0 { query::human(manifest.memory as f64, "B") } else { "memory not known".into() }
         ),
     );
     // A profile that was imported does not say when it was made, nor how often something was read.
