@@ -92,7 +92,7 @@ pub fn differences(runs: &[Run]) -> Vec<FactDifference> {
             said.next().is_some_and(|first| said.any(|other| other != first))
         })
         .map(|((category, name), values)| {
-            let why = model::why_it_matters(&category, &name);
+            let why = model::why_it_matters(&category, &name).or_else(|| options::why_given(&category, &name, &values));
             FactDifference { category, name, values, why }
         })
         .collect();

@@ -59,6 +59,13 @@ fn without_origin(value: &str) -> &str {
     value.rsplit_once(" (").map_or(value, |(value, _)| value)
 }
 
+/// Why a flag may matter of which no more is known: somebody set it. What a JVM chose itself follows from something else that differs.
+pub(crate) fn why_given(category: &str, name: &str, values: &[Option<String>]) -> Option<&'static str> {
+    let is_flag = category == RUNNING && matches!(about(name), Some((_, About::Flag(_))));
+    let is_own = |value: &String| value == DEFAULT || value.ends_with("(ergonomic)") || value.ends_with("(internal)");
+    (is_flag && values.iter().flatten().any(|value| !is_own(value))).then_some("a flag of the JVM that somebody set")
+}
+
 /// The runs in which the flags, or else the command line, of a main class were read.
 #[derive(Default)]
 struct Read<'a> {
@@ -216,6 +223,14 @@ mod tests {
                 "java.Main.version 17 ?",
             ]
         );
+    }
+
+    #[test]
+    fn what_somebody_set_may_matter() {
+        let why = |name: &str, values: [&str; 2]| why_given(RUNNING, name, &values.map(|value| Some(value.to_owned())));
+        assert!(why("java.Main.flag.TrackedInitializationLimit", ["50 (command line)", "default"]).is_some());
+        assert!(why("java.Main.flag.MinHeapDeltaBytes", ["524288 (ergonomic)", "default"]).is_none());
+        assert!(why("java.Main.-Dx", ["y", "not given"]).is_none());
     }
 
     #[test]

@@ -205,7 +205,6 @@ pub static WELL_KNOWN: &[Known] = &[
     known("runtime", "java.*.-agent*", "an agent instruments the JVM, which costs time"),
     known("runtime", "java.*.version", "another JVM: other compiler, collector and defaults"),
     known("runtime", "java.*.-XX:*", "a flag of the JVM"),
-    known("runtime", "java.*.flag.*", "a flag of the JVM"),
     known("runtime", "java.*.*_OPTIONS", "options that the environment adds to the command line"),
     known("runtime", "python", "another interpreter"),
     known("runtime", "node", "another interpreter"),
