@@ -45,7 +45,7 @@ public class Contended {
 }
 "#;
 
-/// Three threads that are always at a lock, and two that wait for a latch all the time.
+/// Three threads that are always at a lock, and two that wait for a latch all the time; until the recorder has written as often as that.
 const LOCKED: &str = r#"
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -62,12 +62,21 @@ public class Locked {
         lock.lock();
         try { spin(300); } finally { lock.unlock(); }
     }
-    public static void main(String[] arguments) {
-        long end = System.nanoTime() + 5_000_000_000L;
-        for (int i = 0; i < 3; i++) new Thread(() -> { while (System.nanoTime() < end) once(); }, "locked-" + i).start();
+    static volatile boolean over;
+    public static void main(String[] arguments) throws Exception {
+        for (int i = 0; i < 3; i++) new Thread(() -> { while (!over) once(); }, "locked-" + i).start();
         for (int i = 0; i < 2; i++) new Thread(() -> {
-            try { latch.await(5, TimeUnit.SECONDS); } catch (InterruptedException e) { throw new RuntimeException(e); }
+            try { latch.await(90, TimeUnit.SECONDS); } catch (InterruptedException e) { throw new RuntimeException(e); }
         }, "latched-" + i).start();
+        java.io.File log = new java.io.File("run.twin-wal");
+        long last = log.lastModified(), end = System.nanoTime() + 60_000_000_000L;
+        for (int written = 0; written < 6 && System.nanoTime() < end; Thread.sleep(50)) {
+            long now = log.lastModified();
+            if (now != last) written++;
+            last = now;
+        }
+        over = true;
+        latch.countDown();
     }
 }
 "#;
