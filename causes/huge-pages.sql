@@ -7,6 +7,7 @@
 -- says: loops of {subject:fn} wait longer for memory, {each:s} a round (baseline {each_before:s}): {huge:B} are in huge
 --   pages, of the baseline {against_huge:B}
 -- evidence: memory of programs: {memory:B}, of it in huge pages {part:%} (baseline {against_part:%})
+-- evidence: set differently: {settings}
 -- check: grep -i huge /proc/meminfo; AnonHugePages in /proc/PID/smaps_rollup; perf stat -e dTLB-load-misses
 -- try: -XX:+UseTransparentHugePages or -XX:+UseLargePages (JVM), madvise(MADV_HUGEPAGE), malloc's
 --   glibc.malloc.hugetlb=1; else echo always > /sys/kernel/mm/transparent_hugepage/enabled
@@ -25,7 +26,12 @@ with pages as materialized (
 )
 select ramp(against_huge - huge, 64e6, 192e6) * ramp(against_huge / against_memory - huge / memory, 0.15, 0.35)
            as score,
-       huge, against_huge, memory, 100 * huge / memory as part, 100 * against_huge / against_memory as against_part
+       huge, against_huge, memory, 100 * huge / memory as part, 100 * against_huge / against_memory as against_part,
+       (select group_concat(name || ' ' || coalesce(slow, 'not read') || ' (baseline ' || coalesce(against, 'not read')
+                            || ')', ', ')
+        from fact_change
+        where name glob '*HugePages' or name glob '*LargePages' or name glob '*.thp.*'
+           or name glob '*transparent_hugepage*' or name glob '*nr_hugepages*') as settings
 from pages
 -- claims:
 with grown_rounds as materialized (
@@ -51,6 +57,7 @@ from claimed d join budget b on b.cell = d.cell join loop_rate l on l.function =
 -- w_meminfo side=slow run=slow field=AnonPages value=2e9 seconds=5 t=5
 -- w_meminfo side=against run=against field=AnonHugePages value=1.5e9 seconds=5 t=5
 -- w_meminfo side=against run=against field=AnonPages value=2e9 seconds=5 t=5
+-- fact_change name=runtime.java.Main.flag.UseTransparentHugePages slow=default against='true (command line)'
 -- says 'loops of `find()` wait longer for memory, 100 ns a round (baseline 60 ns): 0 B are in huge pages, of the baseline 1.40 GiB'
 -- test refuses: both have it in huge pages
 -- budget state=user function=find focus=find slow=5 against=1

@@ -3,7 +3,7 @@
 use crate::compare::window;
 use anyhow::Result;
 use clap::Args;
-use compare::{Choice, Incident};
+use compare::{Choice, Divided};
 use query::Run;
 use recorder::Usage;
 use std::ops::Range;
@@ -78,40 +78,20 @@ pub(crate) struct OfTrigger {
 }
 
 impl OfTrigger {
-    /// Whether the only one of `runs` is what a trigger had saved. `again` is then a second opening of it, which becomes the time before, where
-    /// there is enough of that.
+    /// Whether the only one of `runs` is what a trigger had saved; `again` is then a second opening of it.
     ///
     /// # Errors
     /// Where it cannot be opened once more.
     pub(crate) fn of(runs: &mut Vec<Run>, again: impl FnOnce() -> Result<Vec<Run>>) -> Result<Option<OfTrigger>> {
-        let [run] = runs.as_mut_slice() else { return Ok(None) };
-        let Some(Incident { what, since, before, earlier }) = Incident::of(run) else { return Ok(None) };
-        let Some(before) = before else {
-            let said = format!(
-                "The trigger {what}. There is too little before or since it held to compare: this is the recording as one run. \
-                 Two stretches of your own: --window FROM..TO --against-window FROM..TO"
-            );
+        let Some(Divided { said, windows }) = Divided::of(runs, again)? else { return Ok(None) };
+        let Some(windows) = windows else {
+            let said = format!("{said} Two stretches of your own: --window FROM..TO --against-window FROM..TO");
             return Ok(Some(OfTrigger { said, words: Vec::new() }));
         };
-        let words = [("--window", &since), ("--against-window", &before)]
-            .into_iter()
-            .flat_map(|(option, stretch)| [option.to_owned(), stretch.words.clone()])
-            .collect();
-        let more = match earlier.as_slice() {
-            [] => String::new(),
-            marks => format!(" (a trigger fired then too: {})", marks.join(", ")),
-        };
-        let said = format!(
-            "The trigger {what}. Since it held, {} UTC, against the time before, {}{more}. \
-             Others: --window FROM..TO --against-window FROM..TO; all as one run: --window whole",
-            since.words, before.words
-        );
-        let name = run.name.clone();
-        run.narrow(&name, since);
-        for mut other in again()? {
-            other.narrow(&name, before.clone());
-            runs.push(other);
-        }
+        let said =
+            format!("{said} Others: --window FROM..TO --against-window FROM..TO; all as one run: --window whole");
+        let options = ["--window", "--against-window"].into_iter().zip(windows);
+        let words = options.flat_map(|(option, window)| [option.to_owned(), window]).collect();
         Ok(Some(OfTrigger { said, words }))
     }
 }

@@ -1,5 +1,6 @@
 //! Properties of the hosts that differ.
 
+use crate::options::{self, RUNNING};
 use model::{Kind, Type};
 use query::Run;
 use std::collections::BTreeMap;
@@ -25,7 +26,8 @@ impl FactDifference {
     }
 }
 
-/// All properties of all runs, by category and name: those of the catalogue, and those of tables whose values are facts.
+/// All properties of all runs, by category and name: those of the catalogue, and those of tables whose values are facts. An option that one JVM has and
+/// another that ran the same program has not is at its default there, which is said.
 pub fn all_facts(runs: &[Run]) -> BTreeMap<(String, String), Vec<Option<String>>> {
     let mut all: BTreeMap<(String, String), Vec<Option<String>>> = BTreeMap::new();
     let mut put = |run: usize, category: &str, name: &str, value: String| {
@@ -73,15 +75,15 @@ pub fn all_facts(runs: &[Run]) -> BTreeMap<(String, String), Vec<Option<String>>
             }
         }
     }
+    options::say_defaults(&mut all);
     all
 }
 
-/// The category of what programs were found running.
-const RUNNING: &str = "runtime";
-
 /// The properties that differ, those known to matter first.
 pub fn differences(runs: &[Run]) -> Vec<FactDifference> {
-    let mut found: Vec<FactDifference> = all_facts(runs)
+    let mut all = all_facts(runs);
+    options::say_once(&mut all);
+    let mut found: Vec<FactDifference> = all
         .into_iter()
         .filter(|((category, _), values)| {
             // That no program of a kind was seen running says nothing of the set-up.
@@ -90,7 +92,7 @@ pub fn differences(runs: &[Run]) -> Vec<FactDifference> {
             said.next().is_some_and(|first| said.any(|other| other != first))
         })
         .map(|((category, name), values)| {
-            let why = model::why_it_matters(&category, &name);
+            let why = model::why_it_matters(&category, &name).or_else(|| options::why_given(&category, &name, &values));
             FactDifference { category, name, values, why }
         })
         .collect();

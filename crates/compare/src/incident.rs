@@ -57,6 +57,49 @@ impl Incident {
     }
 }
 
+/// What was made of a recording that a trigger had saved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Divided {
+    /// Says in a line which stretches are compared, or that there are none.
+    pub said: String,
+    /// The windows since it held and before, as one would ask for them; `None` where there is too little to compare, and the recording was left whole.
+    pub windows: Option<[String; 2]>,
+}
+
+impl Divided {
+    /// Whether the only one of `runs` is what a trigger had saved. `again` is then a second opening of it, which becomes the time before, where there is
+    /// enough of that.
+    ///
+    /// # Errors
+    /// Where it cannot be opened once more.
+    pub fn of<E>(runs: &mut Vec<Run>, again: impl FnOnce() -> Result<Vec<Run>, E>) -> Result<Option<Divided>, E> {
+        let [run] = runs.as_mut_slice() else { return Ok(None) };
+        let Some(Incident { what, since, before, earlier }) = Incident::of(run) else { return Ok(None) };
+        let Some(before) = before else {
+            let said = format!(
+                "The trigger {what}. There is too little before or since it held to compare: this is the recording as one run."
+            );
+            return Ok(Some(Divided { said, windows: None }));
+        };
+        let more = match earlier.as_slice() {
+            [] => String::new(),
+            marks => format!(" (a trigger fired then too: {})", marks.join(", ")),
+        };
+        let said = format!(
+            "The trigger {what}. Since it held, {} UTC, against the time before, {}{more}.",
+            since.words, before.words
+        );
+        let windows = [since.words.clone(), before.words.clone()];
+        let name = run.name.clone();
+        run.narrow(&name, since);
+        for mut other in again()? {
+            other.narrow(&name, before.clone());
+            runs.push(other);
+        }
+        Ok(Some(Divided { said, windows: Some(windows) }))
+    }
+}
+
 /// The next tenth of a second.
 fn tenth(unix: i64) -> i64 {
     const TENTH: i64 = SECOND / 10;

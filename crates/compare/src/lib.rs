@@ -21,6 +21,7 @@ pub mod means;
 pub mod measured;
 mod metrics;
 mod not_compared;
+mod options;
 pub mod own;
 mod owner;
 mod phases;
@@ -37,7 +38,7 @@ pub use condition::Condition;
 pub use difference::{Difference, Per};
 pub use facts::{FactDifference, all_facts};
 pub use headline::{Headline, Level};
-pub use incident::Incident;
+pub use incident::{Divided, Incident};
 pub use latency::{
     LEAST as LEAST_LATENCY, Latency, LongerTail, QUANTILES, Quantile, Requests, labels as service_labels, longer_tail,
 };

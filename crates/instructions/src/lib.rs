@@ -8,6 +8,7 @@ mod align;
 mod arm;
 mod blocks;
 mod bound;
+mod entered;
 mod instruction;
 mod landing;
 mod operand;

@@ -1,6 +1,7 @@
 //! How long a round of a loop takes: of two samples of one thread in the same run of a loop, registers that count its rounds tell how many lie between
 //! them, and the thread's task clock how long they took.
 
+use crate::entered::{Apart, turn};
 use crate::{Code, Counter, Flow, Instruction, Loop, Register, Steps, Work, steps};
 use std::collections::BTreeSet;
 
@@ -110,14 +111,14 @@ pub fn rate<'a>(code: &Code, which: &Loop, samples: impl IntoIterator<Item = &'a
     }
 }
 
-fn rate_of<'a>(code: &Code, which: &Loop, samples: impl IntoIterator<Item = &'a [Sample]>) -> Rate {
+fn rate_of<'a>(code: &Code, which: &Loop, samples: impl IntoIterator<Item = &'a [Sample]> + Clone) -> Rate {
     let steps = steps(code, which);
     if steps.counters.is_empty() {
         return Rate::Unknown(Why::NoCounter);
     }
     let mut found: Vec<Pair> = Vec::new();
     let mut another: Vec<f64> = Vec::new();
-    for pair in samples.into_iter().flat_map(|of_thread| of_thread.windows(2)) {
+    for pair in samples.clone().into_iter().flat_map(|of_thread| of_thread.windows(2)) {
         let &[a, b] = pair else { continue };
         let gap = b.task_clock.saturating_sub(a.task_clock);
         if gap == 0 || gap > GAP {
@@ -130,7 +131,7 @@ fn rate_of<'a>(code: &Code, which: &Loop, samples: impl IntoIterator<Item = &'a 
         }
     }
     if another.len() + found.len() >= PAIRS && !keep_one_run(&mut found, &mut another) {
-        return Rate::Unknown(Why::Reset);
+        return entered(code, which, &steps, samples).map_or(Rate::Unknown(Why::Reset), Rate::Known);
     }
     if found.len() < PAIRS {
         return Rate::Unknown(Why::FewPairs { pairs: found.len() });
@@ -156,6 +157,44 @@ fn rate_of<'a>(code: &Code, which: &Loop, samples: impl IntoIterator<Item = &'a 
     let low = (n / 2.0 - half).floor().max(0.0) as usize;
     let high = ((n / 2.0 + half).ceil() as usize).min(rounds.len() - 1);
     Rate::Known(Known { counter, ns: median, low: value(low), high: value(high), pairs: rounds.len(), spread })
+}
+
+/// The time of a round of a loop that is over between most samples, by the counter that goes over the fewest numbers: it begins anew each time.
+fn entered<'a>(
+    code: &Code,
+    which: &Loop,
+    steps: &Steps,
+    samples: impl IntoIterator<Item = &'a [Sample]> + Clone,
+) -> Option<Known> {
+    let mut found: Option<(f64, Counter, Vec<f64>, Vec<Apart>)> = None;
+    for counter in &steps.counters {
+        let rounds = |sample: &Sample| {
+            let (value, bits) = began_with(inside(code, which, steps, sample)?, sample, counter.register)?;
+            let value = if bits.min(counter.bits) < 64 { f64::from(value as u32 as i32) } else { value as i64 as f64 };
+            Some(value / counter.step as f64)
+        };
+        let (mut places, mut pairs) = (Vec::new(), Vec::new());
+        for of_thread in samples.clone() {
+            let here: Vec<Option<f64>> = of_thread.iter().map(rounds).collect();
+            places.extend(here.iter().flatten());
+            for (pair, rounds) in of_thread.windows(2).zip(here.windows(2)) {
+                let (&[a, b], &[Some(from), Some(to)]) = (pair, rounds) else { continue };
+                let gap = b.task_clock.saturating_sub(a.task_clock);
+                if (1..=GAP).contains(&gap) {
+                    pairs.push(Apart { gap: gap as f64, rounds: to - from });
+                }
+            }
+        }
+        let least = places.iter().copied().fold(f64::INFINITY, f64::min);
+        places.iter_mut().for_each(|place| *place -= least);
+        let whole = places.iter().copied().fold(0.0, f64::max);
+        if found.as_ref().is_none_or(|(other, ..)| whole < *other) {
+            found = Some((whole, *counter, places, pairs));
+        }
+    }
+    let (_, counter, places, pairs) = found?;
+    let turn = turn(&places, &pairs)?;
+    Some(Known { counter, ns: turn.ns, low: turn.low, high: turn.high, pairs: turn.pairs, spread: turn.spread })
 }
 
 /// Two samples in one run of a loop.
@@ -251,12 +290,15 @@ fn is_even(found: &mut [Pair]) -> bool {
     cost <= LONGEST && gap(far) >= 1.1 * gap(near) && (rounds(far) / rounds(near) - 1.0).abs() <= 0.1
 }
 
+/// What is known of registers where a sample landed; `None` outside of the loop.
+fn inside<'s>(code: &Code, which: &Loop, steps: &'s Steps, sample: &Sample) -> Option<&'s crate::steps::State> {
+    let instruction = code.at(sample.address)?;
+    which.blocks.binary_search(&code.block_of(instruction)?).ok()?;
+    steps.at(instruction)
+}
+
 fn between(code: &Code, which: &Loop, steps: &Steps, a: &Sample, b: &Sample, ns: u64) -> Between {
-    let inside = |sample: &Sample| {
-        let instruction = code.at(sample.address)?;
-        which.blocks.binary_search(&code.block_of(instruction)?).ok()?;
-        steps.at(instruction)
-    };
+    let inside = |sample: &Sample| inside(code, which, steps, sample);
     let (Some(at_a), Some(at_b)) = (inside(a), inside(b)) else { return Between::Nothing };
     // Another frame is another call of the function.
     let stack = Register::stack(code.machine);

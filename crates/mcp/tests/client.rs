@@ -174,6 +174,52 @@ async fn every_tool_answers() {
 }
 
 #[tokio::test]
+async fn what_a_trigger_saved_is_two_stretches() {
+    let folder = tempfile::tempdir().unwrap();
+    let labels = [("trigger", "busy"), ("trigger.what", "cpu.busy 1.9 s/s > 1.5 s/s"), ("trigger.since", "12")];
+    let saved = |name: &str, since: &str| {
+        let mut labels = labels.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        labels[2].1 = since.into();
+        let manifest = Manifest {
+            start_unix: 1_795_701_930_000_000_000,
+            interval: 1_000_000_000,
+            duration: Some(20_000_000_000),
+            cpus: 2,
+            labels: labels.into(),
+            ..Manifest::default()
+        };
+        // Half of a CPU, then a whole one.
+        let line =
+            |t: u64| format!("{t} 1 1 a a {} 0 0 0 0 0 0 0 0 0 0 0 0\n", 500_000_000 * (t + t.saturating_sub(12)));
+        let columns =
+            "t pid tid comm thread user kernel stolen runnable throttled lock disk network pipe fault sleep idle other";
+        let text = format!("{columns}\n{}", (0..=20).map(line).collect::<String>());
+        query::testing::write(&folder.path().join(name), &manifest, &[(&query::testing::THREADS, &text)]);
+    };
+    saved("flight-busy.twin", "12");
+    saved("at-once.twin", "1");
+    let client = Client::of(&[folder.path()], &[], Path::new("none")).await;
+    let asked = |more: Value| {
+        let mut asked = json!({"slow": ["flight-busy.twin"]});
+        asked.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        asked
+    };
+    let (text, data) = client.ask("explain", asked(json!({}))).await;
+    assert!(text.starts_with("The trigger busy: cpu.busy 1.9 s/s > 1.5 s/s. Since it held, "), "{text}");
+    let windows = ["window", "against_window"].map(|name| data[name].as_str().unwrap().to_owned());
+    assert_eq!(windows, ["14:05:42..14:05:50", "14:05:30..14:05:42"]);
+    // The same when it is asked for.
+    let same = asked(json!({"window": windows[0], "against_window": windows[1]}));
+    let (again, _) = client.ask("explain", same).await;
+    assert_eq!(text.split_once('\n').unwrap().1, again);
+    let (whole, _) = client.ask("explain", asked(json!({"window": "whole"}))).await;
+    let (two, _) = client.ask("explain", asked(json!({"against": ["at-once.twin"]}))).await;
+    assert!(!whole.contains("The trigger") && !two.contains("The trigger"), "{whole}{two}");
+    let (text, data) = client.ask("explain", json!({"slow": ["at-once.twin"], "window": "auto"})).await;
+    assert!(text.contains("this is the recording as one run") && data["window"].is_null(), "{text}");
+}
+
+#[tokio::test]
 async fn fleets_are_asked() {
     let folder = pair("byte-reader");
     let files: Vec<PathBuf> = ["slow.twin", "fast.twin"].map(|name| folder.path().join(name)).into();

@@ -127,6 +127,7 @@ fn run(run: &Run, index: usize, short: &str, comparison: &Comparison) -> Result<
     Ok(bundle::Run {
         name: run.name.clone(),
         short: short.into(),
+        file: run.recording.path().to_str().map(str::to_owned),
         role: if index == 0 { bundle::Role::Baseline } else { bundle::Role::Other },
         host: m.host.clone(),
         kernel: m.kernel.clone(),

@@ -392,6 +392,8 @@ fn the_first_screen_says_what_the_engine_found() {
     let engine = super::report(&runs, &comparison, &looked_for()).unwrap().explained.unwrap();
     let (head, _) = report(&runs);
     let x = &head["explanation"];
+    let files = head["runs"].as_array().unwrap().iter().map(|run| run["file"].as_str().unwrap());
+    assert!(files.clone().count() == 2 && files.into_iter().all(|file| file.ends_with(".twin")), "{}", head["runs"]);
     assert_eq!((x["run"].as_u64(), x["against"].as_u64(), x["outcome"].as_str()), (Some(1), Some(0), Some("slower")));
     assert_eq!((&x["which"], &head["not_explained"]), (&Value::Null, &Value::Null));
     assert_eq!(head["verdict"]["headline"], engine.explanation.verdict);

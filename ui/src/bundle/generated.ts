@@ -1932,6 +1932,8 @@ export type Run = {
   name: string,
   /** What tells it from the others, where there is little room: labels, or what its name has that theirs have not. */
   short: string,
+  /** The path of its file as it was given, from where the report was made; null where it is no text. */
+  file: string | null,
   /** The first is the baseline. */
   role: Role,
   /** Host name. */

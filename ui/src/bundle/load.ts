@@ -42,6 +42,7 @@ export function readHead(doc: Document): Head {
     compared: 0,
     set_up: null,
     ...head,
+    runs: head.runs.map((run) => ({ ...run, file: run.file ?? null })),
     differences: head.differences ?? [],
     facts: head.facts ?? [],
     missing: head.missing ?? [],

@@ -1,9 +1,9 @@
 // Two stretches of one recording: the command that explains one against the other, and how means differ. Arithmetic only.
 import type { Block } from "../bundle/block";
-import type { PageSpec } from "../bundle/types";
+import type { PageSpec, Run } from "../bundle/types";
 import type { Side } from "../state";
 import { linesOf } from "./chart";
-import { quoted } from "./fleet";
+import { fileOf } from "./files";
 import type { Span } from "./profile";
 import { statOf } from "./stats";
 import { human } from "./units";
@@ -21,8 +21,8 @@ export function windowOption({ from, to }: Span): string {
 }
 
 /** The command that explains the window of a recording against another stretch of it. */
-export function stretchCommand(name: string, [base, window]: readonly [Side, Side]): string {
-  return `twinscope explain ${quoted(`${name}.twin`)} --window ${windowOption(window.window)} --against-window ${windowOption(base.window)}`;
+export function stretchCommand(recording: Pick<Run, "name" | "file">, [base, window]: readonly [Side, Side]): string {
+  return `twinscope explain ${fileOf(recording)} --window ${windowOption(window.window)} --against-window ${windowOption(base.window)}`;
 }
 
 /** A line of a chart in both stretches. */

@@ -3,6 +3,7 @@
 import type { Budget, Explanation, Finding } from "../bundle/types";
 import { runColor } from "../model/color";
 import { findingAsMarkdown, findingInWords, shareInWords, whole, wholeOf } from "../model/explained";
+import { withFiles } from "../model/files";
 import { human } from "../model/units";
 import { picture } from "../picture";
 import { go, param, report, setParam } from "../state";
@@ -107,7 +108,8 @@ function startsWithName(f: Finding): boolean {
   return f.subject !== "" && (f.says.startsWith(f.subject) || f.says.startsWith("`"));
 }
 
-function One({ finding: f, rank, explanation, budget }: { finding: Finding; rank: number; explanation: Explanation; budget: Budget | null }) {
+function One({ finding, rank, explanation, budget }: { finding: Finding; rank: number; explanation: Explanation; budget: Budget | null }) {
+  const f = withFiles(finding, explanation, report().runs);
   const open = opened().has(String(rank));
   const part = (name: string, lines: string[], code = false) => lines.length > 0 && <div><dt>{name}</dt><dd><Lines lines={lines} code={code} /></dd></div>;
   return (

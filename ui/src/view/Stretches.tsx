@@ -136,9 +136,11 @@ export function Stretches({ id }: { id: string }) {
   const both = stretches.value;
   if (!both) return null;
   const [base, window] = both;
-  const name = report().runs[base.run]?.name ?? "";
+  const recording = report().runs[base.run];
+  if (!recording) return null;
+  const { name } = recording;
   const said = ({ window: w }: Side) => `${clock(w.from, 0.1)} to ${clock(w.to, 0.1)} (${span(w.to - w.from)})`;
-  const command = stretchCommand(name, both);
+  const command = stretchCommand(recording, both);
   return (
     <section class="stretches" id="at-stretches" aria-labelledby="stretches-title">
       <div class="section-head">

@@ -53,6 +53,7 @@ function run(i: number, name: string, seconds: number, cpus: number, load: (t: n
   return {
     name,
     short: name,
+    file: i === 0 ? `${name}.twin` : `/var/lib/runs of ${name}/${name}.twin`,
     role: i === 0 ? "baseline" : "other",
     host: `db-${i + 1}`,
     kernel: i === 0 ? "6.1.0-28-amd64" : "6.12.48+deb13-amd64",

@@ -91,7 +91,7 @@ describe("the first screen", () => {
       expect(await copied(page)).toContain("**71 % of the slowdown**");
       await first.locator(".try button").first().click();
       expect(await copied(page)).toBe("hold it for less time");
-      expect(await first.innerText()).toContain("twinscope flame SLOW.twin --state contended");
+      expect(await first.innerText()).toContain("twinscope flame '/var/lib/runs of slow/slow.twin' --state contended");
       await page.reload();
       await settled(page);
       expect(await page.locator(".finding-more").count()).toBe(1);

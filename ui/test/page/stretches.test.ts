@@ -85,7 +85,7 @@ describe("two stretches", () => {
       await page.keyboard.up("Shift");
       expect((await inLink(page, "against"))[0]).toBe(1);
       expect(await section(page).locator("h2").textContent()).toBe("Two stretches of slow");
-      expect(await section(page).locator("code").textContent()).toMatch(/^twinscope explain slow\.twin --window 30s\.\.45s --against-window /);
+      expect(await section(page).locator("code").textContent()).toMatch(/^twinscope explain '\/var\/lib\/runs of slow\/slow\.twin' --window 30s\.\.45s --against-window /);
     });
   });
   it("say so where they have a part in common", async () => {

@@ -2,6 +2,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { Block } from "../../src/bundle/block";
 import { Columns } from "../../src/bundle/columns";
+import { fileOf, withFiles } from "../../src/model/files";
 import { changeInWords, meansOf, overlap, stretchCommand, windowOption } from "../../src/model/stretches";
 import { ledgerOf, treeOf } from "../../src/model/profile";
 import { against, align, choose, chosen, fromHash, holdAgainst, proposeAgainst, setAlign, setReport, type Side, stretches, toHash } from "../../src/state";
@@ -74,9 +75,24 @@ describe("what is proposed", () => {
 
 describe("the command", () => {
   it("names the recording and both, quoted", () => {
-    expect(stretchCommand("slow", [side(3, 9.1234), side(12, 18)])).toBe("twinscope explain slow.twin --window 12s..18s --against-window 3s..9.123s");
-    expect(stretchCommand("it's; rm -rf", [side(0, 1), side(2, 3)])).toBe("twinscope explain 'it'\\''s; rm -rf.twin' --window 2s..3s --against-window 0s..1s");
+    expect(stretchCommand({ name: "slow", file: "runs/slow.twin" }, [side(3, 9.1234), side(12, 18)])).toBe("twinscope explain runs/slow.twin --window 12s..18s --against-window 3s..9.123s");
+    expect(stretchCommand({ name: "x", file: "it's; rm -rf.twin" }, [side(0, 1), side(2, 3)])).toBe("twinscope explain 'it'\\''s; rm -rf.twin' --window 2s..3s --against-window 0s..1s");
     expect(windowOption({ from: 0.1 + 0.2, to: 1e3 })).toBe("0.3s..1000s");
+  });
+  it("has a name for recordings of older reports", () => {
+    expect(fileOf({ name: "a b", file: null })).toBe("'a b.twin'");
+  });
+  it("of a finding names its recordings", () => {
+    const finding = head.explanation?.findings[0];
+    if (!finding) throw new Error("no finding");
+    const lines = { ...finding, check: ["twinscope asm FUNCTION SLOW.twin --against FAST.twin"], advice: ["no SLOW.twins", "SLOW.twin"] };
+    const runs = head.runs.map((run, i) => ({ ...run, file: `/r/${i} ${run.name}.twin` }));
+    const at = (run: number, against: number | null) => withFiles(lines, { run, against }, runs);
+    expect(at(1, 0).check).toEqual([`twinscope asm FUNCTION '${runs[1]?.file}' --against '${runs[0]?.file}'`]);
+    expect(at(1, 0).advice).toEqual(["no SLOW.twins", `'${runs[1]?.file}'`]);
+    expect(at(0, null).check).toEqual([`twinscope asm FUNCTION '${runs[0]?.file}' --against FAST.twin`]);
+    // Two stretches of one recording.
+    expect(at(1, 1).check).toEqual(lines.check);
   });
   it("is for stretches that have no part in common", () => {
     expect(overlap({ from: 0, to: 10 }, { from: 9.9, to: 20 })).toBe(true);

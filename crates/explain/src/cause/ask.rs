@@ -1,13 +1,14 @@
 //! Puts the questions of a cause to the recordings, and reads its answers.
 
-use super::words::{Columns, alone, fill};
+use super::words::{CALLED_BY, Columns, alone, fill};
 use super::{Cause, Faulty};
 use crate::Error;
 use crate::budget::Budget;
 use compare::Side;
+use lexicon::Role;
 use query::Session;
 use query::sql::Value;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// A part of a cell that a finding claims.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,6 +58,9 @@ pub(crate) fn ask(session: &mut Session, cause: &Cause, budget: &Budget) -> Resu
         columns.insert("subject".into(), Value::Text(one.subject.clone()));
         columns.insert("slow".into(), time(Side::Slow));
         columns.insert("against".into(), time(Side::Baseline));
+        if let Some(caller) = called_by(one, budget) {
+            columns.insert(CALLED_BY.into(), Value::Text(caller));
+        }
         for more in told.iter().filter(|(of, _)| of.as_ref().is_none_or(|of| *of == one.subject)).map(|(_, c)| c) {
             columns.extend(more.clone());
         }
@@ -64,6 +68,36 @@ pub(crate) fn ask(session: &mut Session, cause: &Cause, budget: &Budget) -> Resu
         one.evidence = cause.evidence.iter().filter_map(|line| said(line, &columns)).collect();
     }
     Ok(found)
+}
+
+/// What calls code that is known by its module only, `[postgres]`: the nearest function with a name of its own that is no library's, where it calls at
+/// least half of what the finding claims.
+fn called_by(one: &Found, budget: &Budget) -> Option<String> {
+    let place = one.subject.strip_prefix("taken in ").unwrap_or(&one.subject);
+    if !place.starts_with('[') {
+        return None;
+    }
+    let (mut callers, mut all) = (BTreeMap::<&str, f64>::new(), 0.0);
+    for claim in &one.claims {
+        let times = budget.times(claim.cell);
+        let more = if budget.single { times.slow } else { (times.slow - times.baseline).max(0.0) };
+        let Some(cell) = budget.cells.get(claim.cell).filter(|_| more > 0.0) else { continue };
+        all += claim.part * more;
+        if let Some(caller) = named_caller(&cell.path, place) {
+            *callers.entry(caller).or_default() += claim.part * more;
+        }
+    }
+    let (caller, time) = callers.into_iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    (time >= 0.5 * all).then(|| caller.to_owned())
+}
+
+/// The nearest caller of a place on a path `;main;work;[lib];` that says more than the place does.
+fn named_caller<'p>(path: &'p str, place: &str) -> Option<&'p str> {
+    let says_more = |name: &&str| {
+        let roles = lexicon::roles(name, "", "");
+        !name.is_empty() && !name.starts_with('[') && !roles.has(Role::Library) && !roles.has(Role::Entry)
+    };
+    path.rsplit(';').skip_while(|name| *name != place).find(says_more)
 }
 
 /// Asks `when`, and defines its answer as the table `given`: the score, and the columns. `None` where it is not met.
@@ -149,4 +183,38 @@ fn number(value: Option<&Value>) -> Option<f64> {
 fn faulty(cause: &Cause, why: String) -> Error {
     let file = cause.file.as_ref().map_or_else(|| format!("cause {}", cause.id), |file| file.display().to_string());
     Error::Cause(Faulty { file, why })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::budget::State;
+
+    #[test]
+    fn code_without_names_is_called_by_somebody() {
+        for (path, expected) in [
+            (";main;ExecScan;[postgres];[postgres];", Some("ExecScan")),
+            (";main;work;[a.so];[postgres];memcpy;", Some("work")),
+            (";_start;main;[postgres];", None),
+            (";[postgres];", None),
+            (";ExecScan;", None),
+        ] {
+            assert_eq!(named_caller(path, "[postgres]"), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn who_calls_less_than_half_of_it_is_not_named() {
+        let cell =
+            |path: &str| crate::budget::Cell { state: Some(State::User), path: path.into(), ..Default::default() };
+        let paths = [";main;scan;[lib];", ";main;sort;[lib];", ";main;hash;[lib];"];
+        let times = |slow: [f64; 3]| {
+            Budget::of_times(paths.into_iter().zip(slow).map(|(path, slow)| (cell(path), [slow, 1.0])).collect())
+        };
+        let claims = (0..3).map(|cell| Claim { cell, part: 1.0 }).collect();
+        let one = Found { subject: "[lib]".into(), claims, ..Found::default() };
+        assert_eq!(called_by(&one, &times([9.0, 3.0, 2.0])).as_deref(), Some("scan"));
+        assert_eq!(called_by(&one, &times([4.0, 4.0, 3.0])), None);
+        assert_eq!(called_by(&Found { subject: "lib".into(), ..one }, &times([9.0, 3.0, 2.0])), None);
+    }
 }

@@ -10,7 +10,7 @@
 //! -- before: causes that yield to this one, as if they said so themselves
 //! -- says: one sentence; {name} and {name:unit} stand for columns of `given` and of `tells`, and for `subject`, `slow` and `against`,
 //! --   {name:fn} for a function, {name:lock} for a lock, {name:path} for a path; [[a part]] is left out where one of its columns is null;
-//! --   lines that begin with further spaces go on with the one before
+//! --   lines that begin with further spaces go on with the one before. A subject that is code without a name, `[postgres]`, is followed by who calls it
 //! -- evidence: a line, left out where one of its columns is null; may be repeated, as those below
 //! -- check: how to see it by hand
 //! -- try: what to do about it

@@ -8,6 +8,9 @@ use std::collections::HashMap;
 /// The columns of an answer by name.
 pub(super) type Columns = HashMap<String, Value>;
 
+/// The column that says what calls the subject, where that is code without a name of its own.
+pub(super) const CALLED_BY: &str = "called by";
+
 /// `template` with its `{name}` and `{name:unit}` filled in; `None` where one of them is null or not there. A part in `[[` and `]]` is left
 /// out by itself where one of its own is.
 pub(super) fn fill(template: &str, columns: &Columns) -> Option<String> {
@@ -33,12 +36,17 @@ fn filled(template: &str, columns: &Columns) -> Option<String> {
         let (name, unit) = inside.split_once(':').unwrap_or((inside, ""));
         match columns.get(name)? {
             Value::Null | Value::Blob(_) => return None,
-            Value::Text(text) => out.push_str(&match unit {
-                "path" => way(text),
-                "fn" => code(text),
-                "lock" => lock(text),
-                _ => brief(text).into_owned(),
-            }),
+            Value::Text(text) => {
+                out.push_str(&match unit {
+                    "path" => way(text),
+                    "fn" => code(text),
+                    "lock" => lock(text),
+                    _ => brief(text).into_owned(),
+                });
+                if let (Some(Value::Text(caller)), "subject", "fn" | "lock") = (columns.get(CALLED_BY), name, unit) {
+                    out.push_str(&format!(" (called by {})", code(caller)));
+                }
+            }
             Value::Integer(n) => out.push_str(&number(*n as f64, unit)),
             Value::Real(x) => out.push_str(&number(*x, unit)),
         }
@@ -165,6 +173,10 @@ mod tests {
         let columns: Columns = [("place".to_owned(), Value::Text("work".into()))].into();
         assert_eq!(fill("mostly in {place:fn}", &columns).as_deref(), Some("mostly in `work()`"));
         assert_eq!(fill("it[[, in {place:fn}]][[, by {who}]]", &columns).as_deref(), Some("it, in `work()`"));
+        let text = |name: &str, value: &str| (name.to_owned(), Value::Text(value.into()));
+        let called: Columns = [text("subject", "[postgres]"), text(CALLED_BY, "ExecScan"), text("inner", "[a]")].into();
+        let said = fill("{subject:fn} takes longer, most in {inner:fn}", &called);
+        assert_eq!(said.as_deref(), Some("`[postgres]` (called by `ExecScan()`) takes longer, most in `[a]`"));
         assert_eq!((fill("it[[, in {place}", &columns), fill("{who}[[, in {place}]]", &columns)), (None, None));
         assert_eq!((lock("taken in work"), lock("table of app")), ("taken in `work()`".into(), "table of app".into()));
     }

@@ -213,6 +213,13 @@ fn two_timers_time_short_loops_and_leave_out_what_a_sample_costs() {
         let Rate::Known(known) = found else { panic!("runs of {length} ns: {found:?}") };
         assert!((known.ns - 50.0).abs() < 1.0 && known.pairs >= pairs, "runs of {length} ns: {known:?}");
     }
+    // Most of them are over before the next sample.
+    for (length, ns) in [(400_000, 1_600), (700_000, 50), (150_000, 900)] {
+        let found = rate(&chase, which, &by_two_timers(&chase, which, length, ns, 9_000));
+        let Rate::Known(known) = found else { panic!("runs of {length} ns: {found:?}") };
+        let off = known.ns / ns as f64 - 1.0;
+        assert!(off.abs() < 0.03 && known.low < known.ns && known.ns < known.high, "runs of {length} ns: {known:?}");
+    }
     // Nothing lies so near to another.
     for length in [3_000, 10_000] {
         let found = rate(&chase, which, &by_two_timers(&chase, which, length, 50, 9_000));

@@ -3,6 +3,7 @@
 use super::{Context, Tool, schema_of};
 use crate::answer::{Answer, Page};
 use crate::args::{Failure, baseline, narrow, read, window};
+use compare::{Choice, Divided};
 use explain::Explain;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -13,7 +14,8 @@ pub(crate) const TOOL: Tool = Tool {
     title: "Explain",
     description: "Why a run is slower than a baseline, cause first: each finding with the part of the lost time that it explains, its \
 95 % interval, evidence and what to try; then what stayed unexplained, cautions, and what could not be evaluated. Without `against`: what \
-limits a single run. With `against_window` two stretches of one recording are compared. This is the first question to ask.",
+limits a single run. With `against_window` two stretches of one recording are compared; what a trigger of a flight recorder saved is so \
+compared by itself, since the trigger held against the time before. This is the first question to ask.",
     only_reads: true,
     schema: schema_of::<Args>,
     call,
@@ -57,6 +59,10 @@ fn call(context: &Context, arguments: Map<String, Value>) -> Result<Answer, Fail
     let all: Vec<String> = args.slow.iter().chain(against).cloned().collect();
     let mut runs = context.place.open(&all, &args.work)?;
     narrow(&mut runs, args.slow.len()..all.len(), windows)?;
+    let trigger = match (window(&args.window)?, against) {
+        (Choice::Auto, []) => Divided::of(&mut runs, || context.place.open(&all, &args.work))?,
+        _ => None,
+    };
     let least = (args.least.is_finite() && args.least > 0.0).then_some(args.least / 100.0);
     let settings = Explain { window: window(&args.window)?, least, ..Explain::default() };
     let explanation = explain::explain(runs, args.slow.len(), &settings).map_err(|error| error.to_string())?;
@@ -70,6 +76,15 @@ fn call(context: &Context, arguments: Map<String, Value>) -> Result<Answer, Fail
         .field("findings", findings.take(20).collect::<Vec<Value>>())
         .field("facts_that_differ", explanation.facts.len())
         .field("damage", explanation.damage.clone());
+    if let Some(Divided { said, windows }) = trigger {
+        answer = answer.line(match &windows {
+            Some(_) => format!("{said} Others: window and against_window; all as one run: window whole."),
+            None => format!("{said} Two stretches of your own: window and against_window."),
+        });
+        if let Some([since, before]) = windows {
+            answer = answer.field("window", since).field("against_window", before);
+        }
+    }
     for damage in &explanation.damage {
         answer = answer.line(format!("damaged: {damage}"));
     }

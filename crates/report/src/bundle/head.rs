@@ -84,6 +84,8 @@ pub struct Run {
     pub name: String,
     /// What tells it from the others, where there is little room: labels, or what its name has that theirs have not.
     pub short: String,
+    /// The path of its file as it was given, from where the report was made; null where it is no text.
+    pub file: Option<String>,
     /// The first is the baseline.
     pub role: Role,
     /// Host name.
