@@ -6,7 +6,7 @@ use crate::pairs::{QUIET, used_by_others};
 use std::process::Command;
 
 /// Five threads take turns at one monitor and two at another, asleep while they hold it: whatever else the machine does, the threads that wait are
-/// four to one. Static methods have the monitor of their class. It goes on until the recorder has written six times, by the log of its file: one that
+/// four to one. Static methods have the monitor of their class. It goes on until the recorder has written five times, by the log of its file: one that
 /// was built without optimisation reads the symbols of the JVM for seconds first, and on a busy machine for longer.
 const PROGRAM: &str = r#"
 public class Contended {
@@ -35,7 +35,7 @@ public class Contended {
         start("cold", 2, Cold::work);
         java.io.File log = new java.io.File("run.twin-wal");
         long last = log.lastModified(), end = System.nanoTime() + 60_000_000_000L;
-        for (int written = 0; written < 6 && System.nanoTime() < end; Thread.sleep(50)) {
+        for (int written = 0; written < 5 && System.nanoTime() < end; Thread.sleep(50)) {
             long now = log.lastModified();
             if (now != last) written++;
             last = now;
@@ -70,7 +70,7 @@ public class Locked {
         }, "latched-" + i).start();
         java.io.File log = new java.io.File("run.twin-wal");
         long last = log.lastModified(), end = System.nanoTime() + 60_000_000_000L;
-        for (int written = 0; written < 6 && System.nanoTime() < end; Thread.sleep(50)) {
+        for (int written = 0; written < 5 && System.nanoTime() < end; Thread.sleep(50)) {
             long now = log.lastModified();
             if (now != last) written++;
             last = now;
