@@ -66,46 +66,50 @@ pub(crate) fn why_given(category: &str, name: &str, values: &[Option<String>]) -
     (is_flag && values.iter().flatten().any(|value| !is_own(value))).then_some("a flag of the JVM that somebody set")
 }
 
-/// The runs in which the flags, or else the command line, of a main class were read.
-#[derive(Default)]
-struct Read<'a> {
-    flags: BTreeSet<(&'a str, usize)>,
-    lines: BTreeSet<(&'a str, usize)>,
+/// What of a JVM was read: one may be known without the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum JvmOptions {
+    /// What its flags came to.
+    Flags,
+    /// Its command line and environment.
+    Lines,
 }
 
-impl<'a> Read<'a> {
-    fn of(all: &'a Facts) -> Read<'a> {
-        let mut read = Read::default();
-        for ((category, name), values) in all {
-            let Some((main, about)) = about(name).filter(|_| category == RUNNING) else { continue };
-            let runs = values.iter().enumerate().filter(|(_, value)| value.is_some());
-            let runs = runs.map(|(run, _)| (main, run));
-            match about {
-                About::Flag(_) => read.flags.extend(runs),
-                About::Given(_) => read.lines.extend(runs),
-                // Who saw the installation saw the command line and the environment.
-                About::Other if name.ends_with(".home") => read.lines.extend(runs),
-                About::Variable | About::Other => {}
-            }
-        }
-        read
+/// The main class and what of it was read where this fact is there.
+pub fn options_read<'a>(category: &str, name: &'a str) -> Option<(&'a str, JvmOptions)> {
+    match about(name).filter(|_| category == RUNNING)? {
+        (main, About::Flag(_)) => Some((main, JvmOptions::Flags)),
+        (main, About::Given(_)) => Some((main, JvmOptions::Lines)),
+        // Who saw the installation saw the command line and the environment.
+        (main, About::Other) if name.ends_with(".home") => Some((main, JvmOptions::Lines)),
+        _ => None,
+    }
+}
+
+/// What it means that a run does not have this fact, in a word, where those options of that main class were read ([`options_read`]).
+pub fn option_absent<'a>(category: &str, name: &'a str) -> Option<(&'a str, JvmOptions, &'static str)> {
+    match about(name).filter(|_| category == RUNNING)? {
+        (main, About::Flag(_)) => Some((main, JvmOptions::Flags, DEFAULT)),
+        (main, About::Given(_)) => Some((main, JvmOptions::Lines, NOT_GIVEN)),
+        (main, About::Variable) => Some((main, JvmOptions::Lines, NOT_SET)),
+        (_, About::Other) => None,
     }
 }
 
 /// Says of options that a run does not have what that means, where its options were read.
 pub(crate) fn say_defaults(all: &mut Facts) {
-    let read = Read::of(all);
+    let mut read: BTreeSet<(&str, JvmOptions, usize)> = BTreeSet::new();
+    for ((category, name), values) in all.iter() {
+        let Some((main, options)) = options_read(category, name) else { continue };
+        let runs = values.iter().enumerate().filter(|(_, value)| value.is_some());
+        read.extend(runs.map(|(run, _)| (main, options, run)));
+    }
     let mut found: Vec<((String, String), usize, &str)> = Vec::new();
     for (key, values) in all.iter() {
-        let Some((main, about)) = about(&key.1).filter(|_| key.0 == RUNNING) else { continue };
-        let (known, word) = match about {
-            About::Flag(_) => (&read.flags, DEFAULT),
-            About::Given(_) => (&read.lines, NOT_GIVEN),
-            About::Variable => (&read.lines, NOT_SET),
-            About::Other => continue,
-        };
-        let absent = values.iter().enumerate().filter(|(run, value)| value.is_none() && known.contains(&(main, *run)));
-        found.extend(absent.map(|(run, _)| (key.clone(), run, word)));
+        let Some((main, options, word)) = option_absent(&key.0, &key.1) else { continue };
+        let absent = values.iter().enumerate().filter(|(_, value)| value.is_none());
+        let known = absent.filter(|(run, _)| read.contains(&(main, options, *run)));
+        found.extend(known.map(|(run, _)| (key.clone(), run, word)));
     }
     for (key, run, word) in found {
         if let Some(value) = all.get_mut(&key).and_then(|values| values.get_mut(run)) {

@@ -3,7 +3,7 @@
 
 use crate::engine::{Engine, EngineError};
 use crate::loaded::{Course, Fact, Key, Metric, Place, Recording};
-use crate::separate::{FactSplit, Separated, separated};
+use crate::separate::{FactSplit, Separated, say_defaults, separated};
 use crate::since::{Since, since};
 use crate::statistics::bands::{self, Ask, Found, Values};
 use crate::straying::{self, Straying};
@@ -283,7 +283,8 @@ fn group<'a>(
         let mut banding = banding(found.metrics.clone(), found.adjusted, metric, of, when);
         banding.courses = courses;
         banding.lost = pace.as_deref().and_then(|pace| lost(pace, &banding.of, banding.order.len()));
-        let split = material.facts(&banding.of, &of.undecided)?;
+        let mut split = material.facts(&banding.of, &of.undecided)?;
+        say_defaults(&mut split);
         banding.facts = dividing(&split, FactSplit::divides);
         if banding.facts.is_empty() {
             banding.border = border(&split, banding.order.len());
@@ -444,5 +445,29 @@ mod tests {
         // Of two bands there is one border, and that is asked as a whole.
         let two = split("cpus_allowed", &[("0", 1, 10), ("0-1", 0, 30)]);
         assert_eq!((dividing(std::slice::from_ref(&two), FactSplit::divides).len(), named(&[two], 2)), (1, None));
+    }
+
+    #[test]
+    fn an_option_that_one_band_alone_has_is_at_its_default_in_the_others() {
+        let split = |name: &str, rows: &[(&str, usize, u64)]| FactSplit {
+            name: ("runtime".into(), name.into()),
+            rows: rows.iter().map(|(value, band, count)| ((*value).into(), Some(*band), true, *count)).collect(),
+        };
+        // Of 30 and 10 JVMs the options of two each could not be read; one host runs another program.
+        let mut facts = [
+            split("java.Main.flag.MaxHeapSize", &[("1 (ergonomic)", 0, 28), ("1 (ergonomic)", 1, 8)]),
+            split("java.Main.flag.UseZGC", &[("true (command line)", 1, 8)]),
+            split("java.Main.version", &[("17", 0, 30), ("17", 1, 10)]),
+            split("java.Main.-Dx", &[("y", 1, 3)]),
+            split("java.Other.flag.UseZGC", &[("true (command line)", 0, 1)]),
+        ];
+        say_defaults(&mut facts);
+        let said: Vec<Vec<(&str, Option<usize>, u64)>> =
+            facts.iter().map(|fact| fact.rows.iter().map(|row| (&*row.0, row.1, row.3)).collect()).collect();
+        assert_eq!(said[1], [("default", Some(0), 28), ("true (command line)", Some(1), 8)]);
+        assert_eq!(said[0].len() + said[2].len(), 4);
+        // The command lines of these three are all that is known to have been read.
+        assert_eq!((said[3].len(), said[4].len()), (1, 1));
+        assert_eq!(dividing(&facts, FactSplit::divides), [facts[1].name.clone()]);
     }
 }

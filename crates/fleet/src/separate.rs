@@ -9,6 +9,7 @@ use crate::statistics::facts::{self, Facts};
 use crate::statistics::rule::{self, Rule};
 use crate::statistics::separate::{self, Columns, Difference, Sums};
 use crate::summary::{DONE, WORKLOAD};
+use std::collections::BTreeMap;
 
 /// Work within so much is equal.
 const SAME_WORK: f64 = 0.05;
@@ -110,6 +111,37 @@ impl FactSplit {
         let values: Vec<Option<&str>> = hosts().map(|row| Some(row.0.as_str())).collect();
         let bands: Vec<Option<usize>> = hosts().map(|row| row.1.map(&side)).collect();
         facts::divides(&facts::Fact { name: &self.name.1, values: &values }, &bands)
+    }
+}
+
+/// Says of options of JVMs that recordings do not have what that means ([`compare::option_absent`]): an option that only one band has is at its default
+/// in the others. How many had their options read, those tell that most have.
+pub(crate) fn say_defaults(facts: &mut [FactSplit]) {
+    type Sides = BTreeMap<(Option<usize>, bool), u64>;
+    fn sides(fact: &FactSplit) -> Sides {
+        let mut sides = Sides::new();
+        fact.rows.iter().for_each(|(_, band, decided, count)| *sides.entry((*band, *decided)).or_default() += count);
+        sides
+    }
+    let mut read: BTreeMap<(String, compare::JvmOptions), Sides> = BTreeMap::new();
+    for fact in facts.iter() {
+        let Some((main, options)) = compare::options_read(&fact.name.0, &fact.name.1) else { continue };
+        let most = read.entry((main.to_owned(), options)).or_default();
+        for (side, count) in sides(fact) {
+            let most = most.entry(side).or_default();
+            *most = (*most).max(count);
+        }
+    }
+    for fact in facts {
+        let Some((main, options, word)) = compare::option_absent(&fact.name.0, &fact.name.1) else { continue };
+        let (own, word) = (sides(fact), word.to_owned());
+        let all = read.get(&(main.to_owned(), options)).into_iter().flatten();
+        let lack = |(side, count): (&(Option<usize>, bool), &u64)| {
+            let lack = count.saturating_sub(own.get(side).copied().unwrap_or(0));
+            (lack > 0).then(|| (word.clone(), side.0, side.1, lack))
+        };
+        fact.rows.extend(all.filter_map(lack));
+        fact.rows.sort();
     }
 }
 
