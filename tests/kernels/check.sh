@@ -104,7 +104,7 @@ check_known() {
         states='max(user) + max(kernel) + max(stolen) + max(runnable) + max(throttled) + max(lock) + max(disk) + max(network)
             + max(pipe) + max(fault) + max(sleep) + max(idle) + max(other)'
         between "$name: states of its first thread, of the time that it lived" "$(n "select total / 1e9 / (select wall from run) as share
-            from (select $states as total from thread_time where $here and tid = pid)")" 0.95 1.02
+            from (select $states as total from thread_time where $here and tid = pid)")" 0.9 1.02
         between "$name: voluntary switches" "$(n "select sum(m) from (select max(switches_voluntary) as m from thread_time where $here group by pid, tid)")" \
             "$(t voluntary)" "$(($(t voluntary) + 20))"
         between "$name: time asleep, of that asked for" "$(n "select total(m) / ($(t slept) + 120 * 3e6) from (select max(sleep) as m from thread_time where $here group by pid, tid)")" \
