@@ -33,13 +33,7 @@ public class Contended {
         Hot hot = new Hot();
         start("hot", 5, hot::work);
         start("cold", 2, Cold::work);
-        java.io.File log = new java.io.File("run.twin-wal");
-        long last = log.lastModified(), end = System.nanoTime() + 60_000_000_000L;
-        for (int written = 0; written < 5 && System.nanoTime() < end; Thread.sleep(50)) {
-            long now = log.lastModified();
-            if (now != last) written++;
-            last = now;
-        }
+        Recorder.await();
         over = true;
     }
 }
@@ -68,6 +62,17 @@ public class Locked {
         for (int i = 0; i < 2; i++) new Thread(() -> {
             try { latch.await(90, TimeUnit.SECONDS); } catch (InterruptedException e) { throw new RuntimeException(e); }
         }, "latched-" + i).start();
+        Recorder.await();
+        over = true;
+        latch.countDown();
+    }
+}
+"#;
+
+/// Part of both: waits until the recorder has written five times, for a minute at most.
+const RECORDER: &str = r#"
+class Recorder {
+    static void await() throws InterruptedException {
         java.io.File log = new java.io.File("run.twin-wal");
         long last = log.lastModified(), end = System.nanoTime() + 60_000_000_000L;
         for (int written = 0; written < 5 && System.nanoTime() < end; Thread.sleep(50)) {
@@ -75,8 +80,6 @@ public class Locked {
             if (now != last) written++;
             last = now;
         }
-        over = true;
-        latch.countDown();
     }
 }
 "#;
@@ -90,7 +93,7 @@ fn record(class: &str, source: &str, options: &[&str]) -> Option<Folder> {
     let folder = Folder::new();
     let what = format!("locks of Java, {class} {options:?}");
     let file = format!("{class}.java");
-    std::fs::write(folder.path(&file), source).expect("a folder that can be written");
+    std::fs::write(folder.path(&file), format!("{source}{RECORDER}")).expect("a folder that can be written");
     let compiled = Command::new("javac").arg(&file).current_dir(folder.path("")).output();
     if !compiled.as_ref().is_ok_and(|done| done.status.success()) {
         skipped(&what, &format!("javac does not compile: {compiled:?}"));
