@@ -44,7 +44,7 @@ pub use latency::{
 };
 pub use locks::{Lock, Waited};
 pub use not_compared::NotCompared;
-pub use options::{JvmOptions, option_absent, options_read};
+pub use options::{JvmOptions, only_jvms_chose, option_absent, options_read};
 pub use phases::Phase;
 pub use side::{PerSide, Side};
 pub use throughput::Pace;

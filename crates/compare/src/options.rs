@@ -59,11 +59,25 @@ fn without_origin(value: &str) -> &str {
     value.rsplit_once(" (").map_or(value, |(value, _)| value)
 }
 
+/// Whether this fact is a flag of a JVM.
+fn is_flag(category: &str, name: &str) -> bool {
+    category == RUNNING && matches!(about(name), Some((_, About::Flag(_))))
+}
+
+/// Whether a JVM chose this value of a flag itself.
+fn is_own(value: &str) -> bool {
+    value == DEFAULT || value.ends_with("(ergonomic)") || value.ends_with("(internal)")
+}
+
 /// Why a flag may matter of which no more is known: somebody set it. What a JVM chose itself follows from something else that differs.
 pub(crate) fn why_given(category: &str, name: &str, values: &[Option<String>]) -> Option<&'static str> {
-    let is_flag = category == RUNNING && matches!(about(name), Some((_, About::Flag(_))));
-    let is_own = |value: &String| value == DEFAULT || value.ends_with("(ergonomic)") || value.ends_with("(internal)");
-    (is_flag && values.iter().flatten().any(|value| !is_own(value))).then_some("a flag of the JVM that somebody set")
+    (is_flag(category, name) && values.iter().flatten().any(|value| !is_own(value)))
+        .then_some("a flag of the JVM that somebody set")
+}
+
+/// Whether all these values of a fact are what JVMs chose themselves, which follows from something else that differs.
+pub fn only_jvms_chose<'a>(category: &str, name: &str, mut values: impl Iterator<Item = &'a str>) -> bool {
+    is_flag(category, name) && values.all(is_own)
 }
 
 /// What of a JVM was read: one may be known without the other.

@@ -340,9 +340,14 @@ fn banding(metrics: Vec<usize>, p: f64, metric: &Metric, found: &Found, since: S
     }
 }
 
-/// The facts whose values divide the recordings as `by` tells.
+/// The facts whose values divide the recordings as `by` tells; what JVMs chose themselves only where no other does, for it follows from one.
 fn dividing(facts: &[FactSplit], by: impl Fn(&FactSplit) -> f64) -> Vec<(String, String)> {
-    facts.iter().filter(|fact| by(fact) >= IS_A_FACT).map(|fact| fact.name.clone()).collect()
+    let follows = |fact: &FactSplit| {
+        compare::only_jvms_chose(&fact.name.0, &fact.name.1, fact.rows.iter().map(|(value, ..)| value.as_str()))
+    };
+    let (chosen, given): (Vec<_>, Vec<_>) = facts.iter().filter(|fact| by(fact) >= IS_A_FACT).partition(|fact| follows(fact));
+    let named = if given.is_empty() { chosen } else { given };
+    named.into_iter().map(|fact| fact.name.clone()).collect()
 }
 
 /// The first border between so many bands at which facts divide, and these.
@@ -469,5 +474,10 @@ mod tests {
         // The command lines of these three are all that is known to have been read.
         assert_eq!((said[3].len(), said[4].len()), (1, 1));
         assert_eq!(dividing(&facts, FactSplit::divides), [facts[1].name.clone()]);
+
+        // What a JVM chose because of it is not named beside it, but alone it is.
+        let heap = split("java.Main.flag.NewSize", &[("1 (ergonomic)", 0, 28), ("2 (ergonomic)", 1, 8)]);
+        assert_eq!(dividing(std::slice::from_ref(&heap), FactSplit::divides), [heap.name.clone()]);
+        assert_eq!(dividing(&[heap, facts[1].clone()], FactSplit::divides), [facts[1].name.clone()]);
     }
 }

@@ -5,7 +5,7 @@ use crate::engine::Material;
 use crate::loaded::Metric;
 use crate::separate::is_of_host_per_operation;
 use crate::statistics::separate::SOME;
-use crate::statistics::stray::{FAR, MANY, middle};
+use crate::statistics::stray::{MANY, far_among, middle};
 use crate::statistics::{median, parallel};
 use std::collections::BTreeMap;
 
@@ -146,13 +146,14 @@ fn far(metric: &Metric, members: &[usize], strays: &[usize]) -> Vec<(usize, Stra
     let errors: Vec<f64> = members.iter().map(|at| error(*at)).filter(|error| error.is_finite()).collect();
     let floor = median(&errors);
     let (at_middle, deviation) = middle(&sorted, if floor.is_finite() { floor } else { 0.0 });
+    let limit = far_among(sorted.len() + 1);
     let mut lines = Vec::new();
     for stray in strays {
         let deviations = (shown(value(*stray)) - at_middle) / deviation;
-        if !deviations.is_finite() || deviations.abs() <= FAR {
+        if !deviations.is_finite() || deviations.abs() <= limit {
             continue;
         }
-        let with = sorted.iter().filter(|v| (*v - at_middle) * deviations.signum() > FAR * deviation).count();
+        let with = sorted.iter().filter(|v| (*v - at_middle) * deviations.signum() > limit * deviation).count();
         if with + 1 >= MANY {
             continue;
         }

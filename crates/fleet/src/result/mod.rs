@@ -100,7 +100,7 @@ pub struct FleetAsked {
     pub shown: Vec<FleetShown>,
 }
 
-/// A recording beyond six robust deviations of its band.
+/// A recording far out of its band (docs/method.md, "strays").
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "types", derive(ts_rs::TS))]
 pub struct FleetStray {
@@ -128,7 +128,7 @@ pub struct FleetShown {
 pub struct FleetStraying {
     /// Which.
     pub recording: usize,
-    /// The metrics by which it lies beyond six robust deviations of its band while fewer than three others do: those asked first, then the farthest.
+    /// The metrics by which it lies so far out of its band while fewer than three others do: those asked first, then the farthest.
     pub lines: Vec<FleetStrayLine>,
     /// How many more there are.
     pub more: usize,

@@ -98,7 +98,7 @@ pub struct Valley {
     pub p: Option<f64>,
 }
 
-/// One host that lies beyond six robust deviations of the nearest band, with at most one other.
+/// One host that lies beyond [`super::stray::far_among`] robust deviations of the nearest band, with at most one other.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stray {
     /// Which.
@@ -124,7 +124,7 @@ pub struct Found {
     pub undecided: Vec<usize>,
     /// Hosts that stray.
     pub strays: Vec<Stray>,
-    /// Three hosts and more that lie beyond six robust deviations of their band together, and are too few for a band.
+    /// Three hosts and more that lie so far out of their band together, and are too few for a band.
     pub apart: Vec<Vec<usize>>,
     /// Whether logarithms were looked at: all values are positive.
     pub logs: bool,

@@ -1,7 +1,11 @@
 //! Hosts that lie far from all others, one or two together.
 
-/// How many robust deviations make a stray.
-pub(crate) const FAR: f64 = 6.0;
+/// How many robust deviations make a stray among fifteen hosts and more.
+const FAR: f64 = 6.0;
+
+/// The same among fewer, from three on: the median of a few deviations is often far too small. So many are surpassed by the farthest of so
+/// many equal hosts in one fleet of a hundred (simulated, normal values; a test simulates them anew).
+const FAR_OF_FEW: [f64; 12] = [112.0, 15.6, 18.5, 10.1, 10.6, 7.9, 8.2, 6.9, 7.1, 6.3, 6.4, 6.0];
 
 /// Who lies no further out than so many times the last one is with it.
 const TOGETHER: f64 = 1.5;
@@ -9,7 +13,15 @@ const TOGETHER: f64 = 1.5;
 /// So many together are no strays.
 pub(crate) const MANY: usize = 3;
 
-/// What lies beyond six robust deviations.
+/// How many robust deviations make a stray among `hosts`, itself one of them.
+pub(crate) fn far_among(hosts: usize) -> f64 {
+    match hosts {
+        0..3 => f64::INFINITY,
+        _ => FAR_OF_FEW.get(hosts - 3).copied().unwrap_or(FAR),
+    }
+}
+
+/// What lies beyond so many robust deviations as [`far_among`] says.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Far {
     /// Fewer than three together.
@@ -37,7 +49,8 @@ pub(super) fn far(values: &[(usize, f64)], floor: f64) -> Far {
     sorted.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
     let (middle, deviation) = middle(&sorted.iter().map(|v| v.1).collect::<Vec<_>>(), floor);
     let mut far = Far::default();
-    let beyond = |v: f64| (v - middle).abs() > FAR * deviation;
+    let limit = far_among(values.len()) * deviation;
+    let beyond = |v: f64| (v - middle).abs() > limit;
     let below: Vec<(usize, f64)> = sorted.iter().take_while(|v| v.1 < middle && beyond(v.1)).copied().collect();
     let above: Vec<(usize, f64)> = sorted.iter().rev().take_while(|v| v.1 > middle && beyond(v.1)).copied().collect();
     for side in [below, above] {
@@ -55,6 +68,7 @@ pub(super) fn far(values: &[(usize, f64)], floor: f64) -> Far {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use query::stats::rng::Rng;
 
     #[test]
     fn one_or_two_are_strays_and_three_a_group() {
@@ -71,5 +85,21 @@ mod tests {
         let equal: Vec<(usize, f64)> = (0..9).map(|i| (i, if i == 4 { 2.0 } else { 1.0 })).collect();
         assert_eq!(far(&equal, 0.0).strays, [4]);
         assert_eq!(far(&equal, 0.5), Far::default());
+    }
+
+    #[test]
+    fn of_few_equal_hosts_one_fleet_of_a_hundred_has_a_stray() {
+        let mut rng = Rng::new(5);
+        for hosts in [4, 5, 7, 10, 14] {
+            let fleets = 8000;
+            let with = (0..fleets)
+                .filter(|_| {
+                    let values: Vec<(usize, f64)> = (0..hosts).map(|i| (i, rng.normal())).collect();
+                    !far(&values, 0.0).strays.is_empty()
+                })
+                .count();
+            let share = with as f64 / fleets as f64;
+            assert!((0.005..0.015).contains(&share), "{hosts} hosts: {share}");
+        }
     }
 }

@@ -14,7 +14,7 @@ export function Strays({ view }: { view: FleetView }) {
       {strays.length > 0 && (
         <section aria-labelledby="at-strays">
           <h2 id="at-strays">{strays.length === 1 ? "One stray" : `${strays.length} strays`}</h2>
-          <p class="read quiet">Single {view.one}s beyond six robust deviations of their band, with at most one other; and the metrics they stray in, those asked first. One bad host is commoner than bands.</p>
+          <p class="read quiet">Single {view.one}s beyond six robust deviations of their band (of few hosts more), with at most one other; and the metrics they stray in, those asked first. One bad host is commoner than bands.</p>
           <ol class="strays" data-list="strays">
             {strays.map((s) => (
               <li key={s.recording} class="stray">
