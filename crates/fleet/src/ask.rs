@@ -345,7 +345,8 @@ fn dividing(facts: &[FactSplit], by: impl Fn(&FactSplit) -> f64) -> Vec<(String,
     let follows = |fact: &FactSplit| {
         compare::only_jvms_chose(&fact.name.0, &fact.name.1, fact.rows.iter().map(|(value, ..)| value.as_str()))
     };
-    let (chosen, given): (Vec<_>, Vec<_>) = facts.iter().filter(|fact| by(fact) >= IS_A_FACT).partition(|fact| follows(fact));
+    let (chosen, given): (Vec<_>, Vec<_>) =
+        facts.iter().filter(|fact| by(fact) >= IS_A_FACT).partition(|fact| follows(fact));
     let named = if given.is_empty() { chosen } else { given };
     named.into_iter().map(|fact| fact.name.clone()).collect()
 }
