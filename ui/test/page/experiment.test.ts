@@ -66,6 +66,15 @@ describe("the page of an experiment", () => {
       });
     }
   }
+  for (const name of ["ab", "ladder", "sweep", "grid"]) {
+    it(`fits a phone: ${name}`, async () => {
+      await on(name, async (page) => {
+        expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+        const narrow = await page.locator(".command-cell code").evaluateAll((all) => all.filter((e) => e.getBoundingClientRect().width < 200).length);
+        expect(narrow).toBe(0);
+      }, { width: 390 });
+    });
+  }
   it("says the verdict first, and what to do next as a command to copy", async () => {
     await on("ab", async (page) => {
       const said = await words(page, "main");

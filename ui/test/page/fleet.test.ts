@@ -88,6 +88,16 @@ describe("the page of a fleet", () => {
       });
     }
   }
+  for (const name of ["small", "banded", "three", "none", "grouped", "lone"]) {
+    it(`fits a phone: ${name}`, async () => {
+      await on(name, async (page) => {
+        expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+        // Nothing is a letter wide.
+        const narrow = await page.locator(".stray-lines th, .metric-name").evaluateAll((all) => all.filter((e) => e.getBoundingClientRect().width < 90).map((e) => e.textContent));
+        expect(narrow).toEqual([]);
+      }, { width: 390 });
+    });
+  }
   it("says the verdict first, then all hosts, why, and what separates", async () => {
     await on("banded", async (page) => {
       const said = await words(page, "main");

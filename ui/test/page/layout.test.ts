@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Browser, Page } from "playwright-core";
 import type { Head, Table } from "../../src/bundle/types";
-import { launch, open, sampleOf, settled, write } from "./browser";
+import { launch, open, reportOf, sampleOf, settled, write } from "./browser";
 
 let browser: Browser;
 beforeAll(async () => {
@@ -88,4 +88,23 @@ describe("tables", () => {
       expect((await table(page)).groups).toBe(12);
     });
   });
+});
+
+describe("a phone", () => {
+  for (const name of ["threads", "requests", "code", "counters", "sharing", "instructions", "threads-hostile"]) {
+    it(`shows each page of ${name} without scrolling sideways`, async () => {
+      const { page, close } = await open(browser, reportOf(name), "", { width: 390 });
+      await settled(page);
+      const pages = await page.locator("nav a[href^='#']").evaluateAll((all) => all.map((a) => (a.getAttribute("href") ?? "").slice(1)));
+      const beyond: string[] = [];
+      for (const hash of ["", ...pages]) {
+        await page.evaluate((to) => void (location.hash = to), hash);
+        await settled(page);
+        const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        if (wider > 0) beyond.push(`${hash}: ${wider}`);
+      }
+      expect(beyond).toEqual([]);
+      await close();
+    });
+  }
 });
