@@ -131,9 +131,31 @@ pub fn choose(run: &Run, choice: &Choice) -> Result<Window, Error> {
             (Some(start), Some(wall)) if wall > 0 => {
                 Ok(Window { from: start, to: start.saturating_add(wall).min(end.max(start)), why: LIFE.into() })
             }
-            _ => Ok(busy(run).unwrap_or_else(|| whole("whole recording"))),
+            _ => Ok(counted(run, busy(run).unwrap_or_else(|| whole("whole recording")))),
         },
-        Choice::Busy => Ok(busy(run).unwrap_or_else(|| whole("whole recording: CPU use was not recorded"))),
+        Choice::Busy => {
+            Ok(counted(run, busy(run).unwrap_or_else(|| whole("whole recording: CPU use was not recorded"))))
+        }
+    }
+}
+
+/// It is worth a word where that began so much later, nanoseconds.
+const LATE: i64 = 500_000_000;
+
+/// What counts a server's requests.
+const COUNTER: &str = "turns_collector";
+
+/// The part of a window in which the requests that are the work were counted: on a busy machine that may begin seconds after the recording, and a window
+/// that begins before would have too few of them in its time.
+fn counted(run: &Run, window: Window) -> Window {
+    let is_counted = run.recording.manifest().work.as_ref().is_some_and(|work| !work.how.is_empty());
+    let since = || run.recording.load(COUNTER, &Select::default())?.ticks.first().copied();
+    match since().filter(|since| is_counted && (window.from..window.to).contains(since)) {
+        Some(since) if since - window.from >= LATE => {
+            Window { from: since, why: format!("{}, from when requests were counted", window.why), ..window }
+        }
+        Some(since) => Window { from: since, ..window },
+        None => window,
     }
 }
 
