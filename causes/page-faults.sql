@@ -12,6 +12,7 @@
 --   MALLOC_MMAP_THRESHOLD_=1073741824 MALLOC_TOP_PAD_=67108864
 -- try: larger pages: THP (madvise(MADV_HUGEPAGE), GLIBC_TUNABLES=glibc.malloc.hugetlb=1), MAP_POPULATE for what will be
 --   used anyway
+-- try: of files: open and map them once, and keep the mapping
 -- experiment: env MALLOC_TRIM_THRESHOLD_: 131072 1073741824
 -- experiment: env MALLOC_TOP_PAD_: 131072 67108864
 -- experiment: setting /sys/kernel/mm/transparent_hugepage/enabled: x1 always

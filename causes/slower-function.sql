@@ -5,7 +5,7 @@
 -- against: yes
 -- yields: all cpu-frequency long-instruction memory-bound more-calls numa slower-calls
 -- says: {subject:fn} takes {slow:s} of CPU time per unit of work (baseline {against:s})
--- evidence: mostly called through {way:path}
+-- evidence: most of it is on the path {way:path}
 -- check: twinscope flame SLOW.twin --against FAST.twin -o differs.html
 -- try: check whether it is called more often or does more per call: its callers and its input, then its source
 -- see: https://www.brendangregg.com/blog/2014-11-09/differential-flame-graphs.html
