@@ -140,7 +140,7 @@ impl Condition {
     fn holds(&self, e: &Explanation) -> bool {
         match self {
             Condition::Any => !e.findings.is_empty(),
-            Condition::Slower => matches!(e.outcome, Outcome::Slower | Outcome::MoreTime),
+            Condition::Slower => matches!(e.outcome, Outcome::Slower | Outcome::MoreTime | Outcome::LongerRequests),
             Condition::Cause(name, share) => e
                 .findings
                 .iter()
@@ -274,10 +274,11 @@ pub(crate) fn print(e: &Explanation) {
             |time: f64, ink: &str| ink.repeat(if most > 0.0 { (time / most * BAR as f64).round() as usize } else { 0 });
         let lost =
             if share.abs() < 0.005 { "–".into() } else { format!("{:.0} %", share * 100.0).replace('-', "−") };
+        let name = state.name().replace('_', " ");
         if alone {
-            table.add_row([state.name(), &human(slow, "s"), &lost, &bar(slow, "█")]);
+            table.add_row([&name, &human(slow, "s"), &lost, &bar(slow, "█")]);
         } else {
-            table.add_row([state.name(), &human(slow, "s"), &human(fast, "s"), &lost, &bar(slow, "█")]);
+            table.add_row([&name, &human(slow, "s"), &human(fast, "s"), &lost, &bar(slow, "█")]);
             if !bar(fast, "░").is_empty() {
                 table.add_row(["", "", "", "", &bar(fast, "░")]);
             }

@@ -363,18 +363,18 @@ fn one(
     (!compared.is_empty()).then_some((latency, compared))
 }
 
-/// A quantile near the end that is longer than in the baseline, of the busiest server.
+/// A quantile that is longer than in the baseline, of the busiest server.
 #[derive(Clone, Debug, PartialEq)]
-pub struct LongerTail {
+pub struct LongerRequests {
     /// Whose requests, on the slow side.
     pub service: Service,
     /// Of which time: service time, or queue time, that before a question is read.
     pub kind: Kind,
-    /// p99 or p99.9.
+    /// Which, with its values.
     pub quantile: Quantile,
 }
 
-impl LongerTail {
+impl LongerRequests {
     /// In words: "p99 of the queue time on port 8080 is 12× as long (60 ms, baseline 5 ms; 95 % CI 9–14×)".
     pub fn says(&self) -> String {
         let Quantile { name, baseline, other, ratio, .. } = &self.quantile;
@@ -390,21 +390,36 @@ impl LongerTail {
     }
 }
 
-/// Whether requests of the slowest hundredth take surely longer in the first `slow` runs than in the others, which are the baseline: of service and queue time
-/// that which grew by more.
-pub fn longer_tail(runs: &[Run], windows: &[Window], slow: usize) -> Option<LongerTail> {
-    let sides = [[(slow..runs.len()).collect(), (0..slow).collect()]];
-    let longest = |kind| {
-        let found = of_kind(kind, runs, windows, &sides, &Options::default());
-        let of = found.into_iter().find(Latency::is_server)?;
+/// Requests that take surely longer in the first `slow` runs than in the others, which are the baseline.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Longer {
+    /// Many of them: the median does, or the slowest tenth.
+    pub many: Option<LongerRequests>,
+    /// The slowest hundredth, or thousandth.
+    pub tail: Option<LongerRequests>,
+}
+
+impl Longer {
+    /// Looks at service and queue time: of each group of quantiles, the time that grew by more.
+    pub fn of(runs: &[Run], windows: &[Window], slow: usize) -> Longer {
+        let sides = [[(slow..runs.len()).collect(), (0..slow).collect()]];
+        let found = [Kind::Service, Kind::Queue].map(|kind| {
+            let found = of_kind(kind, runs, windows, &sides, &Options::default());
+            found.into_iter().find(Latency::is_server).map(|of| (kind, of))
+        });
         let is_far = |q: &Quantile| q.ratio.is_some_and(|(low, _)| low >= FAR && q.other - q.baseline >= LEAST);
-        let is_longer =
-            |q: &&Quantile| q.name.starts_with("p99") && (q.significant && q.other > q.baseline || is_far(q));
-        let quantile = of.quantiles.iter().find(is_longer)?.clone();
-        Some(LongerTail { service: of.other.service, kind, quantile })
-    };
-    let grown = |tail: &LongerTail| tail.quantile.other - tail.quantile.baseline;
-    [Kind::Service, Kind::Queue].into_iter().filter_map(longest).max_by(|a, b| grown(a).total_cmp(&grown(b)))
+        let is_longer = |q: &&Quantile| q.significant && q.other > q.baseline || is_far(q);
+        let grown = |longer: &LongerRequests| longer.quantile.other - longer.quantile.baseline;
+        let longest = |is_one: &dyn Fn(&str) -> bool| {
+            let of = found.iter().flatten().filter_map(|(kind, of)| {
+                let quantile = of.quantiles.iter().filter(|q| is_one(q.name)).find(is_longer)?.clone();
+                Some(LongerRequests { service: of.other.service.clone(), kind: *kind, quantile })
+            });
+            of.max_by(|a, b| grown(a).total_cmp(&grown(b)))
+        };
+        let is_tail = |name: &str| name.starts_with("p99");
+        Longer { many: longest(&|name| !is_tail(name)), tail: longest(&is_tail) }
+    }
 }
 
 /// How many quantiles were compared.
@@ -521,7 +536,7 @@ mod tests {
             let found = compared_of(seed, &[SERVER, SERVER]);
             assert!(found.differences.is_empty(), "seed {seed}: {:?}", found.latency);
             let windows = [0, 1].map(|_| Window { from: 0, to: 60_000_000_000, why: String::new() });
-            assert_eq!(longer_tail(&runs(seed, &[SERVER, SERVER]), &windows, 1), None, "seed {seed}");
+            assert_eq!(Longer::of(&runs(seed, &[SERVER, SERVER]), &windows, 1), Longer::default(), "seed {seed}");
             assert_eq!(found.latency.len(), 2, "the server and the client");
             let web = found.busiest(1).unwrap();
             assert!((web.baseline.rate - 200.0).abs() < 1.0 && web.quantiles.iter().all(|q| q.q.is_some()), "{web:?}");
@@ -548,11 +563,11 @@ mod tests {
         );
         let runs = runs(7, &[Server { tail: 0.04, ..SERVER }, SERVER]);
         let windows = [0, 1].map(|_| Window { from: 0, to: 60_000_000_000, why: String::new() });
-        let tail = longer_tail(&runs, &windows, 1).unwrap();
+        let tail = Longer::of(&runs, &windows, 1).tail.unwrap();
         assert_eq!((tail.quantile.name, tail.kind), ("p99", Kind::Service));
         assert!(tail.says().starts_with("p99 of the service time on port 8080 is "), "{}", tail.says());
         let shorter: Vec<Run> = runs.into_iter().rev().collect();
-        assert_eq!(longer_tail(&shorter, &windows, 1), None);
+        assert_eq!(Longer::of(&shorter, &windows, 1), Longer::default());
         let first = &found.differences[0];
         assert_eq!((first.metric.as_str(), first.labels["port"].as_str()), ("latency.p99", "8080"));
         assert!(first.low.unwrap() > 0.05 && first.values.iter().all(Vec::is_empty), "{first:?}");

@@ -40,7 +40,7 @@ pub use facts::{FactDifference, all_facts};
 pub use headline::{Headline, Level};
 pub use incident::{Divided, Incident};
 pub use latency::{
-    LEAST as LEAST_LATENCY, Latency, LongerTail, QUANTILES, Quantile, Requests, labels as service_labels, longer_tail,
+    LEAST as LEAST_LATENCY, Latency, Longer, LongerRequests, QUANTILES, Quantile, Requests, labels as service_labels,
 };
 pub use locks::{Lock, Waited};
 pub use not_compared::NotCompared;

@@ -2,7 +2,7 @@
 
 use crate::budget::{Estimate, Judged, State};
 use crate::machine::MachinesOf;
-use compare::{Caution, FactDifference, LongerTail, Pace, PerSide, Unit};
+use compare::{Caution, FactDifference, LongerRequests, Pace, PerSide, Unit};
 use model::Window;
 
 /// A cause that was found, with what it explains.
@@ -63,6 +63,8 @@ pub enum Outcome {
     Evenly,
     /// The work is not known, and the threads spent more time on it, by enough.
     MoreTime,
+    /// As many requests are answered, for their clients ask for no more; but they take longer, and the threads spend more time on each.
+    LongerRequests,
     /// There is one side only.
     Alone,
 }
@@ -86,8 +88,8 @@ pub struct Explanation {
     pub ratio: Estimate,
     /// How the sides compare.
     pub outcome: Outcome,
-    /// Where the slow side is not slower: whether its slowest requests are.
-    pub tail: Option<LongerTail>,
+    /// Where the slow side does as much: requests that take longer there; the slowest ones, or those that make it [`Outcome::LongerRequests`].
+    pub tail: Option<LongerRequests>,
     /// In a sentence or two.
     pub verdict: String,
     /// Where all code is slower alike: what is known of the CPUs that says why.

@@ -9,7 +9,7 @@ use crate::cause::speed::Speeds;
 use crate::cause::{Cause, Found, Measure, OfRun, Order, Tables, ask, totals};
 use crate::machine::{self, Machine};
 use crate::{Error, allocate, verdict};
-use compare::{Choice, FactDifference, LEAST_CHANGE, Pace, PerSide, Side, Unit, cautions, facts, own, window};
+use compare::{Choice, FactDifference, LEAST_CHANGE, Longer, Pace, PerSide, Side, Unit, cautions, facts, own, window};
 use model::{Status, Window};
 use query::concurrency::Concurrency;
 use query::{Run, Session};
@@ -17,6 +17,9 @@ use std::collections::HashMap;
 
 /// A side that was recorded once must be slower by so much: runs of the same program differ by some per cent, and one run cannot tell.
 const ONCE: f64 = 0.1;
+
+/// Where the work is not known, so many more threads at work on average are worth an explanation.
+const LEAST_THREADS: f64 = 0.01;
 
 /// So many repeats of a side say how much runs differ.
 const REPEATS: usize = 3;
@@ -48,21 +51,19 @@ pub fn explain(runs: Vec<Run>, slow: usize, options: &Explain) -> Result<Explana
     let windows = runs.iter().map(|run| window::choose(run, &options.window)).collect::<Result<Vec<_>, _>>()?;
     let slow = slow.min(runs.len());
     let side = sides(runs.len(), slow);
-    let budget = Budget::of(&runs, &windows, &side).map_err(|why| no_budget(&runs, why))?;
+    let mut budget = Budget::of(&runs, &windows, &side).map_err(|why| no_budget(&runs, why))?;
     let ratio = budget.ratio();
     let repeats = slow.min(runs.len() - slow) >= REPEATS;
     // Where others use the CPUs, equal runs differ by as much: by their share of the CPUs, and by what they do to caches and siblings.
     let cpus = runs.iter().map(|run| run.recording.manifest().cpus as f64).fold(1.0, f64::max);
     let disturbed = budget.others(Side::Slow).max(budget.others(Side::Baseline)) / cpus;
     let least = options.least.unwrap_or(if repeats { LEAST_CHANGE } else { ONCE.max(disturbed) });
-    let engaged = |side: Side| {
-        let states = STATES.into_iter().filter(|s| !matches!(s, State::Idle | State::Crowded | State::Fewer));
-        states.map(|s| budget.time(s, side)).sum::<f64>()
-    };
+    let (engaged, more) = budget.engaged();
+    let is_more = more.value >= 1.0 + least && more.low > 1.0;
     let evenly = budget.evenly_slower().filter(|_| !repeats);
     let outcome = match budget.unit {
         _ if budget.single => Outcome::Alone,
-        Unit::Second if engaged(Side::Slow) >= (1.0 + least) * engaged(Side::Baseline) => Outcome::MoreTime,
+        Unit::Second if is_more && engaged.slow - engaged.baseline >= LEAST_THREADS => Outcome::MoreTime,
         Unit::Second => Outcome::NoSlower,
         _ if ratio.value >= 1.0 + least && ratio.low > 1.0 => match evenly {
             Some(_) => Outcome::Evenly,
@@ -70,6 +71,19 @@ pub fn explain(runs: Vec<Run>, slow: usize, options: &Explain) -> Result<Explana
         },
         _ => Outcome::NoSlower,
     };
+    // A server that has time to spare answers as many requests however long each takes: as many as are asked.
+    let longer = match outcome {
+        Outcome::NoSlower => Longer::of(&runs, &windows, slow),
+        _ => Longer::default(),
+    };
+    let is_paced = longer.many.is_some() && matches!(budget.unit, Unit::Operation(_)) && is_more;
+    let (outcome, tail) = match (is_paced, longer) {
+        (true, longer) => (Outcome::LongerRequests, longer.many),
+        (false, longer) => (outcome, longer.tail.or(longer.many)),
+    };
+    if is_paced {
+        budget.by_thread_time();
+    }
     let facts = facts::differences(&runs);
     let own = own::names(&runs);
     let mut warned = cautions::failed(&runs);
@@ -110,7 +124,7 @@ pub fn explain(runs: Vec<Run>, slow: usize, options: &Explain) -> Result<Explana
         done: PerSide::of(|side| budget.pace(side)),
         ratio,
         outcome,
-        tail: (outcome == Outcome::NoSlower).then(|| compare::longer_tail(&runs, &windows, slow)).flatten(),
+        tail,
         verdict: String::new(),
         slower_cpus: (outcome == Outcome::Evenly).then(|| Speeds::of(&runs, &side, &windows).reason()).flatten(),
         ledger,

@@ -56,6 +56,7 @@ impl Explanation {
                 Outcome::NoSlower => "no slower",
                 Outcome::Evenly => "evenly slower",
                 Outcome::MoreTime => "more time",
+                Outcome::LongerRequests => "longer requests",
                 Outcome::Alone => "alone",
             },
             "slow": self.runs.get(..self.slow).unwrap_or_default(),

@@ -41,6 +41,10 @@ pub(crate) fn of(e: &Explanation) -> String {
                 "The threads of {slow} spend more time per second than those of {fast}; how much work they did is not known."
             )
         }
+        Outcome::LongerRequests => {
+            let says = e.tail.as_ref().map_or_else(String::new, |longer| format!(": {}", longer.says()));
+            format!("{slow} answers as many requests as {fast}, but they take longer{says}.")
+        }
         Outcome::Alone => String::new(),
         Outcome::Evenly => {
             let why = match &e.slower_cpus {
@@ -74,7 +78,10 @@ pub(crate) fn of(e: &Explanation) -> String {
                 _ => format!("{slow} is not slower than {fast}."),
             };
             return match &e.tail {
-                Some(tail) => format!("{text} But {}: see `explain --tail`.", tail.says()),
+                Some(longer) => {
+                    let see = if longer.quantile.name.starts_with("p99") { "explain --tail" } else { "compare" };
+                    format!("{text} But {}: see `{see}`.", longer.says())
+                }
                 None => format!("{text} There is nothing to explain."),
             };
         }

@@ -46,7 +46,7 @@ impl Bar {
 }
 
 fn is_slower(e: &Explanation) -> bool {
-    matches!(e.outcome, Outcome::Slower | Outcome::MoreTime)
+    matches!(e.outcome, Outcome::Slower | Outcome::MoreTime | Outcome::LongerRequests)
 }
 
 /// A recording of a report.
@@ -253,6 +253,7 @@ pub(crate) fn head(
             Outcome::NoSlower => bundle::Outcome::NoSlower,
             Outcome::Evenly => bundle::Outcome::EvenlySlower,
             Outcome::MoreTime => bundle::Outcome::MoreTime,
+            Outcome::LongerRequests => bundle::Outcome::LongerRequests,
             Outcome::Alone => bundle::Outcome::Alone,
         },
         which: which(runs, e),

@@ -105,7 +105,7 @@ fn verdict(explanation: &Explanation) -> String {
     let causes: Vec<String> =
         said.take(SAID).map(|(_, f)| format!("{:.0} % of the slowdown: {}", 100.0 * f.share.value, f.says)).collect();
     match (explanation.outcome, causes.as_slice()) {
-        (Outcome::Slower | Outcome::MoreTime, [_, ..]) => format!("{}.", causes.join("; ")),
+        (Outcome::Slower | Outcome::MoreTime | Outcome::LongerRequests, [_, ..]) => format!("{}.", causes.join("; ")),
         _ => explanation.verdict.clone(),
     }
 }

@@ -36,7 +36,9 @@ pub(crate) fn head(
 ) -> Result<Head, Error> {
     let generated = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |d| d.as_secs_f64());
     let level = match (explained.as_ref().map(|e| e.explanation.outcome), comparison.headline.level) {
-        (Ok(Outcome::Slower | Outcome::MoreTime), _) | (_, Level::Differs) => bundle::Level::Differs,
+        (Ok(Outcome::Slower | Outcome::MoreTime | Outcome::LongerRequests), _) | (_, Level::Differs) => {
+            bundle::Level::Differs
+        }
         (_, Level::Same) => bundle::Level::Same,
         (_, Level::Single) => bundle::Level::Single,
         (_, Level::Unsure) => bundle::Level::Unsure,

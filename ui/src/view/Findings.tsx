@@ -156,7 +156,7 @@ export function Findings({ explanation: e, budget }: { explanation: Explanation;
   const shown = picture ? about.slice(0, IN_PICTURE) : about;
   const alone = e.outcome === "alone";
   const of = wholeOf(e.outcome);
-  const lost = e.outcome === "slower" || e.outcome === "more time";
+  const lost = e.outcome === "slower" || e.outcome === "more time" || e.outcome === "longer requests";
   const explained = Math.min(1, e.findings.reduce((sum, f) => sum + f.share, 0));
   return (
     <>

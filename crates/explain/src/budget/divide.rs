@@ -149,6 +149,33 @@ fn follow(slow: &Sums, fast: &Sums, k: f64, share: &mut [f64; STATES], factor: &
     aside
 }
 
+/// Divides what the threads of `slow` spend longer on a unit than those of `fast`, where others decide how often there is one: the clients of a server that
+/// has time to spare. A unit then takes longer by what its CPU time grew, by what that is stretched by more, and by what it waited longer for, however long
+/// it is from one unit to the next.
+pub(crate) fn paced(slow: &Sums, fast: &Sums) -> Division {
+    let unit = |s: &Sums, state: State| over(s.of(state), s.work);
+    let cpu = f64::midpoint(over(slow.cpu(), slow.work), over(fast.cpu(), fast.work));
+    let stretch = |s: &Sums, state: State| over(s.of(state), s.cpu());
+    let whole =
+        1.0 + STRETCH.map(|state| f64::midpoint(stretch(slow, state), stretch(fast, state))).iter().sum::<f64>();
+    let mut share = ALL.map(|state| match state {
+        State::User | State::Kernel => (unit(slow, state) - unit(fast, state)) * whole,
+        state if STRETCH.contains(&state) => cpu * (stretch(slow, state) - stretch(fast, state)),
+        State::Idle | State::Fewer => 0.0,
+        // Who always sleeps sleeps longer per unit where there are fewer.
+        State::Sleep => (over(slow.of(state), slow.seconds) - over(fast.of(state), fast.seconds)) * slow.elapsed(),
+        state => unit(slow, state) - unit(fast, state),
+    });
+    let all: f64 = share.iter().filter(|part| **part > 0.0).sum();
+    let mut factor = [0.0; STATES];
+    for (state, (share, factor)) in ALL.into_iter().zip(share.iter_mut().zip(&mut factor)) {
+        *share = over(*share, all);
+        let longer = unit(slow, state) - unit(fast, state);
+        *factor = if *share * longer > 0.0 { *share / longer } else { 0.0 };
+    }
+    Division { ratio: over(slow.elapsed(), fast.elapsed()), share, factor, aside: [0.0; STATES] }
+}
+
 /// Where the time of one run alone went: the share of each state in the thread-seconds of those that do the work, and in those that CPUs were not used
 /// for. Waiting behind threads of the workload takes no time from the whole, but as far as CPUs are unused meanwhile: then threads may not run there.
 /// Nor does waiting for work, beyond what would keep the CPUs busy: who waits for work waits for those that have some, whatever these do. Where
@@ -232,6 +259,29 @@ mod tests {
         let alone = sums(10.0, 1000.0, &[(State::User, 10.0)]);
         let d = divide(&fast, &alone, 2.0);
         assert!(near(d.share[State::Neighbours as usize], 1.0), "{d:?}");
+    }
+
+    #[test]
+    fn requests_that_take_longer_do_so_though_they_come_as_often() {
+        let fast = sums(10.0, 1000.0, &[(State::User, 1.0), (State::Network, 1.0), (State::Idle, 8.0)]);
+        let slow = sums(10.0, 1000.0, &[(State::User, 4.0), (State::Network, 2.0), (State::Idle, 4.0)]);
+        let d = paced(&slow, &fast);
+        let (user, network) = (d.share[State::User as usize], d.share[State::Network as usize]);
+        assert!(near(d.ratio, 1.0) && near(user, 0.75) && near(network, 0.25), "{d:?}");
+        assert!(
+            near(d.share[State::Idle as usize], 0.0) && near(d.factor[State::User as usize] * 0.003, 0.75),
+            "{d:?}"
+        );
+        // What neighbours take from requests that cost more is not their doing.
+        let fast = sums(10.0, 1000.0, &[(State::User, 1.0), (State::Neighbours, 1.0), (State::Idle, 8.0)]);
+        let slow = sums(10.0, 1000.0, &[(State::User, 3.0), (State::Neighbours, 3.0), (State::Idle, 4.0)]);
+        let d = paced(&slow, &fast);
+        assert!(near(d.share[State::User as usize], 1.0) && near(d.share[State::Neighbours as usize], 0.0), "{d:?}");
+        // A thread that always sleeps is no part of them.
+        let fast = sums(10.0, 1000.0, &[(State::User, 1.0), (State::Sleep, 50.0)]);
+        let slow = sums(10.0, 900.0, &[(State::User, 2.0), (State::Sleep, 50.0)]);
+        let d = paced(&slow, &fast);
+        assert!(near(d.share[State::User as usize], 1.0) && near(d.share[State::Sleep as usize], 0.0), "{d:?}");
     }
 
     #[test]

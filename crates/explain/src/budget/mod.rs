@@ -25,7 +25,7 @@ pub use state::{ALL as STATES, FINER, State};
 use cell::Sides;
 use compare::work::Progress;
 use compare::{Pace, PerSide, Side, Unit, own, window};
-use divide::{Division, alone, divide};
+use divide::{Division, alone, divide, paced};
 use ledger::{Ledger, Work, Working};
 use model::Window;
 use query::Run;
@@ -240,11 +240,27 @@ impl Budget {
         Ok(budget)
     }
 
+    /// Divides what the threads spend longer on a unit instead of what is longer from one unit to the next: others decide how often there is one.
+    pub(crate) fn by_thread_time(&mut self) {
+        for outcome in self.resampled.iter_mut().chain([&mut self.measured]) {
+            outcome.division = paced(&outcome.sums.slow, &outcome.sums.baseline);
+        }
+    }
+
     /// Elapsed time per unit, slow over fast.
     pub fn ratio(&self) -> Estimate {
         let resampled: Vec<f64> = self.resampled.iter().map(|o| o.division.ratio).collect();
         let value = if self.single { 1.0 } else { self.elapsed(Side::Slow) / self.elapsed(Side::Baseline) };
         Estimate::of(value, &resampled)
+    }
+
+    /// Thread-seconds per unit that a side spent on anything but waiting for work or for threads of its own, and what the slow side spent times the baseline's.
+    pub(crate) fn engaged(&self) -> (PerSide<f64>, Estimate) {
+        let is_engaged = |s: &State| !matches!(s, State::Idle | State::Crowded | State::Fewer);
+        let of = |sums: &Sums| over(STATES.into_iter().filter(is_engaged).map(|s| sums.of(s)).sum(), sums.work);
+        let ratio = |o: &Outcome| over(of(&o.sums.slow), of(&o.sums.baseline));
+        let resampled: Vec<f64> = self.resampled.iter().map(ratio).collect();
+        (PerSide::of(|side| of(&self.measured.sums[side])), Estimate::of(ratio(&self.measured), &resampled))
     }
 
     /// Elapsed seconds per unit of a side.

@@ -40,6 +40,9 @@ pub enum Outcome {
     /// The work is not known, and the threads spent more time on it.
     #[serde(rename = "more time")]
     MoreTime,
+    /// As many requests are answered, but they take longer, and the threads spend more time on each.
+    #[serde(rename = "longer requests")]
+    LongerRequests,
     /// There is no other.
     #[serde(rename = "alone")]
     Alone,
