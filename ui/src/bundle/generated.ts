@@ -1057,7 +1057,7 @@ export type FleetStarts = {
   p: number,
 };
 
-/** A recording beyond six robust deviations of its band. */
+/** A recording far out of its band (docs/method.md, "strays"). */
 export type FleetStray = {
   /** Which. */
   recording: number,
@@ -1083,7 +1083,7 @@ export type FleetStrayLine = {
 export type FleetStraying = {
   /** Which. */
   recording: number,
-  /** The metrics by which it lies beyond six robust deviations of its band while fewer than three others do: those asked first, then the farthest. */
+  /** The metrics by which it lies so far out of its band while fewer than three others do: those asked first, then the farthest. */
   lines: Array<FleetStrayLine>,
   /** How many more there are. */
   more: number,
