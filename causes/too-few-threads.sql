@@ -15,9 +15,11 @@ with busy as materialized (
     select sum(slow_threads) as slow, sum(against_threads) as against from state
     where state not in ('idle', 'runnable', 'fewer_threads')
 ), asked as materialized (
-    -- A server recorded alone, whose requests are read as they come: it waits for its clients, and more workers would wait beside it.
-    select max(case when role = 'server' then ramp(slow_queue / nullif(slow_turns, 0), 1e-4, 5e-4)
-                                              * ramp(slow_queue / nullif(slow_time + slow_queue, 0), 0.1, 0.3) end) as queued,
+    -- A server recorded alone, whose requests are read as they come: it waits for its clients, and more workers would
+    -- wait beside it.
+    select max(case when role = 'server'
+                    then ramp(slow_queue / nullif(slow_turns, 0), 1e-4, 5e-4)
+                         * ramp(slow_queue / nullif(slow_time + slow_queue, 0), 0.1, 0.3) end) as queued,
            coalesce(sum(case when role = 'client' then slow_turns end), 0) as asks
     from turn_use where (select against from measure where name = 'threads') is null
 )
