@@ -36,7 +36,7 @@ select ramp(against_huge - huge, 64e6, 192e6) * ramp(against_huge / against_memo
 from pages
 -- claims:
 -- Rounds of a loop that take longer tell it by themselves. Where pages were also set differently, it is enough that
--- more samples wait for memory: by more than the 95 % intervals of both counts.
+-- more samples wait for memory: by more than the 95 % interval of their ratio.
 with grown_rounds as materialized (
     select function, (slow_ns - against_ns) * slow_rounds / 1e9 as more, grown(slow_ns, against_ns, 1.07, 1.2) as score
     from loop_rate where slow_bound = 'memory' and apart = 1 and slow_ns > against_ns
@@ -49,8 +49,7 @@ waits as materialized (
 ),
 grown_waits as materialized (
     select function, slow - against as more,
-           grown(slow * (1 - 1.96 / sqrt(slow_samples)), against * (1 + 1.96 / sqrt(against_samples)), 1.0, 1.1)
-               as score
+           grown(slow, against * poisson_factor(slow_samples, against_samples), 1.0, 1.1) as score
     from waits where slow > against and (select settings from given) is not null
 ),
 grown_functions as materialized (

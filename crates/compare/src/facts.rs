@@ -92,7 +92,9 @@ pub fn differences(runs: &[Run]) -> Vec<FactDifference> {
             said.next().is_some_and(|first| said.any(|other| other != first))
         })
         .map(|((category, name), values)| {
-            let why = model::why_it_matters(&category, &name).or_else(|| options::why_given(&category, &name, &values));
+            let known =
+                || model::why_it_matters(&category, &name).or_else(|| options::why_given(&category, &name, &values));
+            let why = if options::hardly_differs(&category, &name, &values) { None } else { known() };
             FactDifference { category, name, values, why }
         })
         .collect();

@@ -75,6 +75,16 @@ pub(crate) fn why_given(category: &str, name: &str, values: &[Option<String>]) -
         .then_some("a flag of the JVM that somebody set")
 }
 
+/// Whether JVMs chose this flag themselves, a size that hardly differs: sizes are rounded to pages, for example.
+pub(crate) fn hardly_differs(category: &str, name: &str, values: &[Option<String>]) -> bool {
+    let sizes: Vec<f64> = values.iter().flatten().filter_map(|value| without_origin(value).parse().ok()).collect();
+    let most = sizes.iter().copied().fold(0.0, f64::max);
+    is_flag(category, name)
+        && sizes.len() == values.len()
+        && values.iter().flatten().all(|value| is_own(value))
+        && sizes.iter().all(|size| *size >= 0.99 * most)
+}
+
 /// Whether all these values of a fact are what JVMs chose themselves, which follows from something else that differs.
 pub fn only_jvms_chose<'a>(category: &str, name: &str, mut values: impl Iterator<Item = &'a str>) -> bool {
     is_flag(category, name) && values.all(is_own)
@@ -249,6 +259,13 @@ mod tests {
         assert!(why("java.Main.flag.TrackedInitializationLimit", ["50 (command line)", "default"]).is_some());
         assert!(why("java.Main.flag.MinHeapDeltaBytes", ["524288 (ergonomic)", "default"]).is_none());
         assert!(why("java.Main.-Dx", ["y", "not given"]).is_none());
+        let hardly = |values: [&str; 2]| {
+            hardly_differs(RUNNING, "java.Main.flag.NewSize", &values.map(|value| Some(value.to_owned())))
+        };
+        assert!(hardly(["357564416 (ergonomic)", "356515840 (ergonomic)"]));
+        assert!(!hardly(["357564416 (ergonomic)", "256515840 (ergonomic)"]));
+        assert!(!hardly(["357564416 (ergonomic)", "356515840 (command line)"]));
+        assert!(!hardly(["357564416 (ergonomic)", "default"]));
     }
 
     #[test]

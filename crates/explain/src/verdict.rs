@@ -31,10 +31,13 @@ pub(crate) fn of(e: &Explanation) -> String {
     let slow = names(e.runs.get(..e.slow).unwrap_or_default());
     let fast = names(e.runs.get(e.slow..).unwrap_or_default());
     let unit = e.unit.name();
+    // Of one run, and of several.
+    let (takes, answers, is, it_takes) =
+        if e.slow > 1 { ("take", "answer", "are", "they take") } else { ("takes", "answers", "is", "it takes") };
     let mut out = match e.outcome {
         Outcome::Slower => match e.unit {
-            Unit::Run => format!("{slow} takes {} as long as {fast}.", times(e.ratio.value)),
-            _ => format!("{slow} takes {} as long per {unit} as {fast}.", times(e.ratio.value)),
+            Unit::Run => format!("{slow} {takes} {} as long as {fast}.", times(e.ratio.value)),
+            _ => format!("{slow} {takes} {} as long per {unit} as {fast}.", times(e.ratio.value)),
         },
         Outcome::MoreTime => {
             format!(
@@ -43,7 +46,7 @@ pub(crate) fn of(e: &Explanation) -> String {
         }
         Outcome::LongerRequests => {
             let says = e.tail.as_ref().map_or_else(String::new, |longer| format!(": {}", longer.says()));
-            format!("{slow} answers as many requests as {fast}, but they take longer{says}.")
+            format!("{slow} {answers} as many requests as {fast}, but they take longer{says}.")
         }
         Outcome::Alone => String::new(),
         Outcome::Evenly => {
@@ -52,7 +55,7 @@ pub(crate) fn of(e: &Explanation) -> String {
                 None => format!("slower CPUs, or more of the same work per {unit}"),
             };
             return format!(
-                "{slow} takes {} as long per {unit} as {fast}, in all of its code and in the kernel alike: {why}.",
+                "{slow} {takes} {} as long per {unit} as {fast}, in all of its code and in the kernel alike: {why}.",
                 times(e.ratio.value)
             );
         }
@@ -65,17 +68,17 @@ pub(crate) fn of(e: &Explanation) -> String {
                 ),
                 _ if ratio < 0.95 => {
                     format!(
-                        "{slow} is not slower than {fast}: it takes {} as long per {unit} ({}).",
+                        "{slow} {is} not slower than {fast}: {it_takes} {} as long per {unit} ({}).",
                         times(ratio),
                         percent(ratio - 1.0)
                     )
                 }
                 _ if ratio > 1.0 => format!(
-                    "{slow} is not significantly slower than {fast}: it takes {} as long per {unit} (95 % CI {}).",
+                    "{slow} {is} not significantly slower than {fast}: {it_takes} {} as long per {unit} (95 % CI {}).",
                     times(ratio),
                     times_interval(e.ratio.low, e.ratio.high)
                 ),
-                _ => format!("{slow} is not slower than {fast}."),
+                _ => format!("{slow} {is} not slower than {fast}."),
             };
             return match &e.tail {
                 Some(longer) => {

@@ -212,7 +212,10 @@ fn stray(group: &FleetGroup, of: &FleetStraying) {
         .map(|line| {
             let side = if line.deviations > 0.0 { "above" } else { "below" };
             let [value, middle] = [line.value, line.middle].map(|value| human(value, &line.unit));
-            format!("{} {value}, {:.0} robust deviations {side} {middle}", clean(&line.metric), line.deviations.abs())
+            // Where all others are alike, how many is only how finely they were measured.
+            let deviations = line.deviations.abs();
+            let many = if deviations > 1000.0 { "over 1,000".to_owned() } else { format!("{deviations:.0}") };
+            format!("{} {value}, {many} robust deviations {side} {middle}", clean(&line.metric))
         })
         .collect();
     let left = of.lines.len().saturating_sub(STRAYS_IN) + of.more;

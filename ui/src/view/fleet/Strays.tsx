@@ -5,6 +5,11 @@ import { HostName, MetricName } from "./parts";
 
 const UNDECIDED = 40;
 
+/** Where all others are alike, how many is only how finely they were measured. */
+function deviations(many: number): string {
+  return many > 1000 ? "over 1,000" : fixed(many, many < 9.95 ? 1 : 0);
+}
+
 export function Strays({ view }: { view: FleetView }) {
   const strays = view.group.answer.strays;
   const undecided = bandingOf(view)?.undecided ?? [];
@@ -26,7 +31,7 @@ export function Strays({ view }: { view: FleetView }) {
                         <th scope="row"><MetricName metric={l.metric} /></th>
                         <td class="number"><b>{figure(l.value, l.unit)}</b></td>
                         <td class="quiet">against {figure(l.middle, l.unit)}</td>
-                        <td class="quiet">{fixed(Math.abs(l.deviations), Math.abs(l.deviations) < 9.95 ? 1 : 0)} deviations {l.deviations > 0 ? "above" : "below"}</td>
+                        <td class="quiet">{deviations(Math.abs(l.deviations))} deviations {l.deviations > 0 ? "above" : "below"}</td>
                       </tr>
                     ))}
                     {s.more > 0 && <tr><td colSpan={4} class="quiet">and {s.more} more {s.more === 1 ? "metric" : "metrics"}</td></tr>}
