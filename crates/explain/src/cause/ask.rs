@@ -70,34 +70,44 @@ pub(crate) fn ask(session: &mut Session, cause: &Cause, budget: &Budget) -> Resu
     Ok(found)
 }
 
-/// What calls code that is known by its module only, `[postgres]`: the nearest function with a name of its own that is no library's, where it calls at
-/// least half of what the finding claims.
+/// What calls code that is known by its module only, `[postgres]`: the innermost function with a name of its own, no library's, below which at least half of
+/// what the finding claims lies.
 fn called_by(one: &Found, budget: &Budget) -> Option<String> {
     let place = one.subject.strip_prefix("taken in ").unwrap_or(&one.subject);
     if !place.starts_with('[') {
         return None;
     }
-    let (mut callers, mut all) = (BTreeMap::<&str, f64>::new(), 0.0);
-    for claim in &one.claims {
+    let claims = one.claims.iter().filter_map(|claim| {
         let times = budget.times(claim.cell);
         let more = if budget.single { times.slow } else { (times.slow - times.baseline).max(0.0) };
-        let Some(cell) = budget.cells.get(claim.cell).filter(|_| more > 0.0) else { continue };
-        all += claim.part * more;
-        if let Some(caller) = named_caller(&cell.path, place) {
-            *callers.entry(caller).or_default() += claim.part * more;
-        }
-    }
-    let (caller, time) = callers.into_iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
-    (time >= 0.5 * all).then(|| caller.to_owned())
+        let cell = budget.cells.get(claim.cell).filter(|_| more > 0.0)?;
+        Some((&*cell.path, claim.part * more))
+    });
+    innermost_caller(claims, place).map(str::to_owned)
 }
 
-/// The nearest caller of a place on a path `;main;work;[lib];` that says more than the place does.
-fn named_caller<'p>(path: &'p str, place: &str) -> Option<&'p str> {
-    let says_more = |name: &&str| {
+/// Of paths such as `;main;work;[lib];` with the time below them: the innermost function that says more than the place does and calls it in half of the time.
+fn innermost_caller<'p>(claims: impl Iterator<Item = (&'p str, f64)>, place: &str) -> Option<&'p str> {
+    let says_more = |name: &str| {
         let roles = lexicon::roles(name, "", "");
         !name.is_empty() && !name.starts_with('[') && !roles.has(Role::Library) && !roles.has(Role::Entry)
     };
-    path.rsplit(';').skip_while(|name| *name != place).find(says_more)
+    // Of each caller: the time, and the same times how deep it stands.
+    let (mut callers, mut all) = (BTreeMap::<&str, (f64, f64)>::new(), 0.0);
+    for (path, time) in claims {
+        all += time;
+        let names: Vec<&str> = path.split(';').collect();
+        let Some(at) = names.iter().rposition(|name| *name == place) else { continue };
+        // Of what calls itself, the innermost.
+        let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+        seen.extend(names.iter().take(at).enumerate().map(|(depth, name)| (*name, depth)));
+        for (name, depth) in seen.into_iter().filter(|(name, _)| says_more(name)) {
+            let of = callers.entry(name).or_default();
+            *of = (of.0 + time, of.1 + time * depth as f64);
+        }
+    }
+    let calls_half = callers.into_iter().filter(|(_, (time, _))| *time > 0.0 && *time >= 0.5 * all);
+    calls_half.max_by(|a, b| (a.1.1 / a.1.0).total_cmp(&(b.1.1 / b.1.0))).map(|(name, _)| name)
 }
 
 /// Asks `when`, and defines its answer as the table `given`: the score, and the columns. `None` where it is not met.
@@ -199,8 +209,16 @@ mod tests {
             (";[postgres];", None),
             (";ExecScan;", None),
         ] {
-            assert_eq!(named_caller(path, "[postgres]"), expected, "{path}");
+            assert_eq!(innermost_caller([(path, 1.0)].into_iter(), "[postgres]"), expected, "{path}");
         }
+        // Three callers of parts of it have one caller in common, and that has others.
+        let paths = [
+            (";main;run;ExecScan;[postgres];", 0.3),
+            (";main;run;ExecScan;[postgres];slot_get;[postgres];", 0.3),
+            (";main;run;ExecScan;[postgres];heap_get;[postgres];", 0.2),
+            (";main;run;send;[postgres];", 0.2),
+        ];
+        assert_eq!(innermost_caller(paths.into_iter(), "[postgres]"), Some("ExecScan"));
     }
 
     #[test]
