@@ -58,8 +58,10 @@ public final class Allocations {
                     if (wait > 1_000_000) try { Thread.sleep(wait / 1_000_000); } catch (InterruptedException e) { return; }
                 }
                 done.countDown();
-                try { Thread.sleep(7_000); } catch (InterruptedException e) { return; }
+                // Whoever ends first waits for the other too.
+                try { Thread.sleep(60_000); } catch (InterruptedException e) { return; }
             }, "worker-" + t);
+            worker.setDaemon(true);
             worker.start();
         }
         done.await();
