@@ -106,7 +106,7 @@ fn recorded(folder: &Folder, apart: &str, more: &[&str]) -> Option<Value> {
     Some(said)
 }
 
-/// Whether nothing was found where each access came as fast as one that nobody contends for: then the host ran the threads one after another.
+/// Whether nothing was found where each access came as fast as one that nobody contends for, by the samples: then there is nothing to be found in them.
 fn no_access_waited(said: &Value) -> bool {
     let alone = said["atomic"].as_f64().unwrap_or(0.0);
     let lines = said["lines"].as_array().into_iter().flatten();
