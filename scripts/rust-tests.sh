@@ -2,7 +2,8 @@
 # Builds and runs the Rust tests. Those that fail run once more, each alone, and then a last time; what passes then is called UNSTABLE.
 #
 # usage: scripts/rust-tests.sh build     builds them all
-#        scripts/rust-tests.sh whole     those of the whole program (crates/cli/tests/whole), which record what this machine does
+#        scripts/rust-tests.sh whole     those of the whole program (crates/cli/tests/whole), which record what this machine does:
+#                                        of target/release/twinscope, for one that is not optimised takes much of the machine itself
 #        scripts/rust-tests.sh units     all others, and the examples in comments
 #        scripts/rust-tests.sh           all of them
 #
@@ -12,7 +13,7 @@ cd "$(dirname "$0")/.."
 
 what=${1:-all}
 if [[ ! $what =~ ^(build|whole|units|all)$ ]]; then
-    sed -n '4,7s/^# //p' "$0" >&2
+    sed -n '4,8s/^# //p' "$0" >&2
     exit 2
 fi
 work=$(mktemp -d)
@@ -26,6 +27,11 @@ fi
 [[ $what != build ]] || exit 0
 jq -r 'select(.profile.test == true and .executable != null)
     | [.target.name, (.manifest_path | rtrimstr("/Cargo.toml")), .executable] | @tsv' "$work/built" | sort -u >"$work/targets"
+
+if [[ $what == whole && -z ${TWINSCOPE:-} ]]; then
+    cargo build --release -p twinscope-cli --quiet || exit 1
+    export TWINSCOPE=$PWD/target/release/twinscope
+fi
 
 passed=0 failed=0 ignored=0 unstable=() for_good=()
 

@@ -43,7 +43,7 @@ STEPS=(
     "a-report    busy   build,rust-built scripts/check-report.sh"
     "rust        busy   rust-built,jvms-fetched scripts/rust-tests.sh units"
     "reference   busy   build           scripts/check-reference.sh"
-    "program     quiet  rust-built      scripts/rust-tests.sh whole"
+    "program     quiet  rust-built,build scripts/rust-tests.sh whole"
 )
 for script in tests/*.sh; do
     [[ -x $script ]] || continue

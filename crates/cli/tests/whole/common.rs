@@ -2,7 +2,7 @@
 //! that something cannot be tested here.
 
 use serde_json::Value;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -20,6 +20,11 @@ static MACHINE: RwLock<()> = RwLock::new(());
 enum Guard {
     Shared(#[expect(dead_code, reason = "held, not read")] RwLockReadGuard<'static, ()>),
     Alone(#[expect(dead_code, reason = "held, not read")] RwLockWriteGuard<'static, ()>),
+}
+
+/// The program: that of $TWINSCOPE, or the one that was built with these tests, which is not optimised.
+pub fn program() -> OsString {
+    std::env::var_os("TWINSCOPE").unwrap_or_else(|| env!("CARGO_BIN_EXE_twinscope").into())
 }
 
 /// A folder for one test. While it lives, no test that wants the machine for itself runs beside.
@@ -57,7 +62,7 @@ impl Folder {
 
     /// The program, to be run in this folder, with the sockets of its recorders in it: tests must not see those of others.
     pub fn command<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_twinscope"));
+        let mut command = Command::new(program());
         command.args(arguments).current_dir(self.folder.path()).stdin(Stdio::null());
         // Tests may be run with any of these set.
         command.env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE").env_remove("TWINSCOPE_MARK");

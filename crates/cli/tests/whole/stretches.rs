@@ -1,7 +1,7 @@
 //! Two stretches of one recording as two sides, what a trigger had saved as two sides by itself, and what is offered on a terminal. The program
 //! under test changes in the middle: six threads that sleep a millisecond an operation, from then on while they hold one lock.
 
-use crate::common::{Folder, skipped};
+use crate::common::{Folder, program, skipped};
 use std::process::Command;
 
 /// Threads that do 6,000 operations a second at most, and 1,000 once they share a lock, whatever else the CPUs do.
@@ -206,7 +206,7 @@ fn a_snapshot_without_a_time_before_is_one_run() {
 
 /// Runs a command on a terminal of its own; `None` where there is no `script`.
 fn on_a_terminal(folder: &Folder, arguments: &str, term: &str) -> Option<String> {
-    let command = format!("{} {arguments}", env!("CARGO_BIN_EXE_twinscope"));
+    let command = format!("{} {arguments}", program().display());
     let mut script = Command::new("script");
     script.args(["-qec", &command, "/dev/null"]).current_dir(folder.path("")).env("TERM", term);
     let done = script.stdin(std::process::Stdio::null()).output().ok()?;

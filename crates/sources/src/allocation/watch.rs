@@ -50,12 +50,30 @@ const MOST_SAID: usize = 8;
 #[derive(Debug, Default)]
 pub(super) struct Jvm {
     way: Option<Arc<Way>>,
-    /// When it was asked last what it is, and how often.
+    /// When it was asked last what it is, and how often; then, how often it was asked for the names of its classes.
     asked: Option<Instant>,
     tries: u32,
     names: Option<Names>,
     /// Names of its classes as of when they were last read.
     classes: HashMap<u64, Arc<str>>,
+}
+
+impl Jvm {
+    /// Reads the name of a class.
+    fn name(&mut self, pid: u32, klass: u64) {
+        // When it was met it may not have had a heap yet, nor what is read here.
+        if let Some(way) = self.way.as_ref().filter(|_| self.names.is_none() && self.tries < MOST_TRIES) {
+            self.names = Names::new(&Process(pid), way).ok();
+            self.tries += 1;
+        }
+        let Some(Ok(Some(name))) = self.names.as_ref().map(|names| names.of(&Process(pid), klass)) else { return };
+        if self.classes.len() >= MOST_CLASSES {
+            self.classes.clear();
+        }
+        if self.classes.get(&klass).is_none_or(|known| **known != *name) {
+            self.classes.insert(klass, name.into());
+        }
+    }
 }
 
 /// What the thread shares with the reads.
@@ -142,8 +160,7 @@ impl State {
             // Another program took its place.
             (_, Some(_)) => self.forget(pid),
             (Ok(way), None) => {
-                jvm.names = Names::new(&Process(pid), &way).ok();
-                jvm.way = Some(way);
+                (jvm.way, jvm.tries) = (Some(way), 0);
                 self.probe(pid, stacks);
             }
             (Err(unknown), None) => {
@@ -208,7 +225,9 @@ impl State {
 
     /// Reads the name of a class anew: at the address of one that was unloaded another may be.
     pub fn name(&mut self, pid: u32, klass: u64) {
-        name(&mut self.jvms, pid, klass);
+        if let Some(jvm) = self.jvms.get_mut(&pid) {
+            jvm.name(pid, klass);
+        }
     }
 
     /// The name of a class; `None` where it was never read.
@@ -228,22 +247,12 @@ fn allocating(
     user: User<'_>,
 ) -> i64 {
     let klass = Key::of(key).klass;
-    if named.insert((pid, klass)) {
-        name(jvms, pid, klass);
+    if named.insert((pid, klass))
+        && let Some(jvm) = jvms.get_mut(&pid)
+    {
+        jvm.name(pid, klass);
     }
     stacks.allocating(pid, user, class(jvms, pid, klass))
-}
-
-fn name(jvms: &mut Jvms, pid: u32, klass: u64) {
-    let Some(Jvm { names: Some(names), classes, .. }) = jvms.get_mut(&pid) else { return };
-    if let Ok(Some(name)) = names.of(&Process(pid), klass) {
-        if classes.len() >= MOST_CLASSES {
-            classes.clear();
-        }
-        if classes.get(&klass).is_none_or(|known| **known != *name) {
-            classes.insert(klass, name.into());
-        }
-    }
 }
 
 fn class(jvms: &Jvms, pid: u32, klass: u64) -> Option<&str> {
@@ -272,4 +281,36 @@ fn load(scope: &Scope) -> Result<Counted, Unavailable> {
     // What was read for it of the kernel's types.
     host::settle();
     counted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hotspot::testing::{classes, feature};
+    use std::process::{Command, Stdio};
+
+    #[test]
+    fn classes_of_a_jvm_that_is_met_while_it_starts_are_named() {
+        let Some((folder, jdks)) = classes("src/allocation/Allocations.java", "classes of a JVM that starts") else {
+            return;
+        };
+        for jdk in jdks {
+            let mut java = Command::new(jdk.join("bin/java"));
+            java.arg("-cp").arg(folder.path()).args(["Allocations", "1", "1", "1"]);
+            let mut java = java.stdin(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
+            let (pid, stacks, mut jvm) = (java.id(), Stacks::default(), Jvm::default());
+            while jvm.way.is_none() && java.try_wait().unwrap().is_none() {
+                jvm.way = stacks.hotspot(pid).ok();
+            }
+            jvm.name(pid, 0);
+            println!("JDK {}: has a heap when it is met: {}", feature(&jdk), jvm.names.is_some());
+            while jvm.names.is_none() && java.try_wait().unwrap().is_none() {
+                std::thread::sleep(PAUSE);
+                jvm.name(pid, 0);
+            }
+            let _ = java.kill();
+            let _ = java.wait();
+            assert!(jvm.names.is_some(), "JDK {}", feature(&jdk));
+        }
+    }
 }
