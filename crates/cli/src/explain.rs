@@ -263,7 +263,7 @@ pub(crate) fn print(e: &Explanation) {
     let unit = e.unit.name();
     let most = e.ledger.iter().flat_map(|(_, t, _)| t.both()).fold(0.0f64, f64::max);
     let mut table = match alone {
-        true => text::table(&["time of the threads", "per unit", "share", ""], &[false, true, true, false]),
+        true => text::table(&["time of the threads", &format!("per {unit}"), "share", ""], &[false, true, true, false]),
         false => text::table(
             &["time of the threads", "slow", "baseline", "of the slowdown", ""],
             &[false, true, true, true, false],

@@ -376,7 +376,7 @@ impl Experiment {
         let measures = self.measures.iter().map(|m| m.head.clone()).collect();
         Plan {
             effect: file.effect.map_or(EFFECT, |e| e.0),
-            blocks: file.budget.blocks.unwrap_or(usual),
+            blocks: if file.quick { looks::EARLY } else { file.budget.blocks.unwrap_or(usual) },
             quick: file.quick,
             together: file.together,
             wrong: file.confidence.as_deref().and_then(wrong_of).unwrap_or(WRONG),

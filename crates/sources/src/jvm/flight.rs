@@ -20,6 +20,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// A JVM that is still starting is asked again after so long, and so often.
 const AGAIN: Duration = Duration::from_millis(100);
 const MOST_TRIES: u32 = 50;
+/// What it answers to a command that it does not have, or not yet.
+const UNKNOWN: &str = "Unknown diagnostic command";
 /// JVMs that are recorded.
 const MOST_JVMS: usize = 16;
 /// The longest pause between two looks at what it costs.
@@ -146,15 +148,28 @@ impl Work {
 /// Starts a recording in a JVM, unless it has one.
 fn start(host: &Host, pid: u32, settings: &str) -> Result<Begun, String> {
     let mut tries = 0;
+    let mut again = |why: String| {
+        if tries >= MOST_TRIES || !host.exists(&format!("/proc/{pid}")) {
+            return Err(why);
+        }
+        tries += 1;
+        std::thread::sleep(AGAIN);
+        Ok(())
+    };
     let jvm = loop {
         match Attached::to(host, pid) {
             Ok(jvm) => break jvm,
-            Err(why) if tries >= MOST_TRIES || !host.exists(&format!("/proc/{pid}")) => return Err(why),
-            Err(_) => std::thread::sleep(AGAIN),
+            Err(why) => again(why)?,
         }
-        tries += 1;
     };
-    if let Some(name) = running_one(&jvm.ask("JFR.check", PATIENCE)?) {
+    let answer = loop {
+        match jvm.ask("JFR.check", PATIENCE) {
+            // It can be attached to some time before its commands of JFR are there.
+            Err(why) if why.contains(UNKNOWN) => again(format!("{why}: JFR.check"))?,
+            other => break other?,
+        }
+    };
+    if let Some(name) = running_one(&answer) {
         return Ok(Begun { jvm, how: Err(name) });
     }
     let file = new_name();

@@ -78,6 +78,9 @@ fn an_ab_is_of_commands_or_of_combinations() {
     );
     let sweep = experiment(&format!("design = \"sweep\"\n{product}")).unwrap();
     assert_eq!((sweep.swept.len(), sweep.plan(1).blocks), (2, 10));
+    // What is quick looks once, after four blocks, and says so.
+    let blocks = |head: &str| experiment(&format!("{head}{product}")).unwrap().plan(1).blocks;
+    assert_eq!((blocks(""), blocks("quick = true\n")), (30, 4));
 }
 
 #[test]
