@@ -206,6 +206,9 @@ impl Experiment {
             }
             Ok(set)
         };
+        if file.quick && file.budget.blocks.is_some() {
+            return about("blocks", "quick looks once, after four blocks: leave out one of the two");
+        }
         match file.design {
             DesignName::Ladder => {
                 let mut all = vec![Variant { name: "baseline".into(), ..Variant::default() }];

@@ -81,6 +81,10 @@ fn an_ab_is_of_commands_or_of_combinations() {
     // What is quick looks once, after four blocks, and says so.
     let blocks = |head: &str| experiment(&format!("{head}{product}")).unwrap().plan(1).blocks;
     assert_eq!((blocks(""), blocks("quick = true\n")), (30, 4));
+    for of in [product, by_hand] {
+        let both = experiment(&format!("quick = true\nbudget = {{ blocks = 12 }}\n{of}")).unwrap_err();
+        assert!(both.contains("leave out one of the two"), "{both}");
+    }
 }
 
 #[test]
