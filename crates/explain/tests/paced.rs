@@ -11,13 +11,29 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+/// The columns of the ledger of threads.
+const STATES: &str =
+    "t pid tid comm thread user kernel stolen runnable throttled lock disk network pipe fault sleep idle other\n";
+
+/// A minute of process 7 on two CPUs, read each second.
+fn manifest(name: &str, work: Option<Work>) -> Manifest {
+    Manifest {
+        name: name.into(),
+        cpus: 2,
+        interval: 1_000_000_000,
+        duration: Some(60_000_000_000),
+        pid: Some(7),
+        scope: whose::COMMAND.into(),
+        work,
+        ..Manifest::default()
+    }
+}
+
 /// Forty requests a second for a minute, each of which takes `each` nanoseconds of CPU time; counted from the second `since` on.
 fn record(dir: &Path, name: &str, seed: u64, each: f64, since: i64) -> PathBuf {
     let mut rng = Rng::new(seed);
     let mut cpu = String::from("t cpu user idle mhz\n");
-    let mut threads = String::from(
-        "t pid tid comm thread user kernel stolen runnable throttled lock disk network pipe fault sleep idle other\n",
-    );
+    let mut threads = String::from(STATES);
     let mut turns = String::from("t comm role protocol port peer what low high count\n");
     let mut collector = String::from("t collector events lost sampled_1_in cost_ns\n");
     let (mut busy, mut progress) = (0.0, Vec::new());
@@ -43,21 +59,9 @@ fn record(dir: &Path, name: &str, seed: u64, each: f64, since: i64) -> PathBuf {
             progress.push((t as f64, 40.0 * (t - since) as f64));
         }
     }
-    let manifest = Manifest {
-        name: name.into(),
-        cpus: 2,
-        interval: 1_000_000_000,
-        duration: Some(60_000_000_000),
-        pid: Some(7),
-        scope: whose::COMMAND.into(),
-        work: Some(Work {
-            unit: "requests".into(),
-            total: 40.0 * (60 - since) as f64,
-            progress,
-            how: "answered on port 8080".into(),
-        }),
-        ..Manifest::default()
-    };
+    let total = 40.0 * (60 - since) as f64;
+    let work = Work { unit: "requests".into(), total, progress, how: "answered on port 8080".into() };
+    let manifest = manifest(name, Some(work));
     let path = dir.join(format!("{name}.twin"));
     let tables = sources::ALL.iter().flat_map(|source| source.tables);
     let counter = tables.copied().find(|table| table.name == "turns_collector").expect("what counts requests");
@@ -113,26 +117,15 @@ fn the_window_begins_when_requests_were_counted() {
 /// A minute of a program whose work nobody counted, which uses a CPU for about such a part of each second.
 fn busy(dir: &Path, name: &str, seed: u64, part: f64) -> PathBuf {
     let mut rng = Rng::new(seed);
-    let mut threads = String::from(
-        "t pid tid comm thread user kernel stolen runnable throttled lock disk network pipe fault sleep idle other\n",
-    );
+    let mut threads = String::from(STATES);
     let mut user = 0.0;
     for t in 0..=60_i64 {
         let idle = t as f64 * 1e9 - user;
         writeln!(threads, "{t} 7 7 job job {user:.0} 0 0 0 0 0 0 0 0 0 0 {idle:.0} 0").expect("a line");
         user += part * 1e9 * (0.05 * rng.normal()).exp();
     }
-    let manifest = Manifest {
-        name: name.into(),
-        cpus: 2,
-        interval: 1_000_000_000,
-        duration: Some(60_000_000_000),
-        pid: Some(7),
-        scope: whose::COMMAND.into(),
-        ..Manifest::default()
-    };
     let path = dir.join(format!("{name}.twin"));
-    write(&path, &manifest, &[(&THREADS, &threads)]);
+    write(&path, &manifest(name, None), &[(&THREADS, &threads)]);
     path
 }
 
