@@ -33,7 +33,6 @@ pub mod registers;
 mod ring;
 pub mod settings;
 pub mod speed;
-#[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod wake;
 

@@ -19,7 +19,6 @@ pub mod series;
 pub mod sharing;
 pub mod sql;
 pub mod stats;
-#[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod work;
 

@@ -40,12 +40,7 @@ pub fn fixture(name: &str) -> Host {
 pub fn host_of(files: &[(&str, &str)]) -> (tempfile::TempDir, Host) {
     // In memory where that is possible: some tests write thousands of files.
     let dir = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a temporary folder");
-    for (path, text) in files {
-        let path = dir.path().join(path.trim_start_matches('/'));
-        std::fs::create_dir_all(path.parent().expect("a parent")).expect("folders");
-        std::fs::write(path, text).expect("a file");
-    }
-    let host = Host::fixture(dir.path());
+    let host = host::testing::host_in(dir.path(), files);
     (dir, host)
 }
 

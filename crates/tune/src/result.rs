@@ -14,8 +14,7 @@ use serde::Serialize;
 pub const FORMAT: u32 = 1;
 
 /// A session.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[derive(Clone, Debug, PartialEq, Serialize, ts_rs::TS)]
 pub struct Experiment {
     /// The version of the contract.
     pub format: u32,
@@ -64,8 +63,7 @@ pub struct Experiment {
 }
 
 /// What a session asks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ts_rs::TS)]
 #[serde(rename_all = "snake_case")]
 pub enum DesignKind {
     /// Variants against a baseline.
@@ -83,8 +81,7 @@ pub enum DesignKind {
 }
 
 /// What a trial measures.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[derive(Clone, Debug, PartialEq, Serialize, ts_rs::TS)]
 pub struct MeasureHead {
     /// Its name.
     pub name: String,
@@ -97,8 +94,7 @@ pub struct MeasureHead {
 }
 
 /// A variant.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[derive(Clone, Debug, PartialEq, Serialize, ts_rs::TS)]
 pub struct Variant {
     /// Its name.
     pub name: String,
@@ -117,9 +113,8 @@ pub struct Variant {
 }
 
 /// How a comparison ended or stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
-#[cfg_attr(feature = "types", ts(rename = "ExperimentVerdict"))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ts_rs::TS)]
+#[ts(rename = "ExperimentVerdict")]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The interval lies on the better side of 1.
@@ -135,8 +130,7 @@ pub enum Verdict {
 }
 
 /// A variant and what it is held against.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[derive(Clone, Debug, PartialEq, Serialize, ts_rs::TS)]
 pub struct Change {
     /// The variant's number.
     pub variant: usize,
@@ -168,8 +162,7 @@ pub struct Change {
 }
 
 /// A block, as a comparison sees it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[derive(Clone, Debug, PartialEq, Serialize, ts_rs::TS)]
 pub struct Pair {
     /// The block, from 0.
     pub block: usize,
@@ -180,8 +173,7 @@ pub struct Pair {
 }
 
 /// A finding of `explain` about a change.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[derive(Clone, Debug, PartialEq, Serialize, ts_rs::TS)]
 pub struct Why {
     /// Which cause.
     pub cause: String,
@@ -192,8 +184,7 @@ pub struct Why {
 }
 
 /// A step of a ladder.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[derive(Clone, Debug, PartialEq, Serialize, ts_rs::TS)]
 pub struct Rung {
     /// Its name.
     pub name: String,
@@ -210,8 +201,7 @@ pub struct Rung {
 }
 
 /// A sweep.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[derive(Clone, Debug, PartialEq, Serialize, ts_rs::TS)]
 pub struct Sweep {
     /// The parameters that vary, one or two.
     pub parameters: Vec<String>,
@@ -222,8 +212,7 @@ pub struct Sweep {
 }
 
 /// A point of a sweep.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[derive(Clone, Debug, PartialEq, Serialize, ts_rs::TS)]
 pub struct Point {
     /// The number of its variant.
     pub variant: usize,
@@ -244,8 +233,7 @@ pub struct Point {
 }
 
 /// A search.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[derive(Clone, Debug, PartialEq, Serialize, ts_rs::TS)]
 pub struct Search {
     /// The parameter that was searched.
     pub parameter: String,
@@ -260,8 +248,7 @@ pub struct Search {
 }
 
 /// The highest rate of a variant that meets the limits.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[derive(Clone, Debug, PartialEq, Serialize, ts_rs::TS)]
 pub struct SearchRate {
     /// The number of its variant.
     pub variant: usize,
@@ -282,8 +269,7 @@ pub struct SearchRate {
 }
 
 /// A trial of a search.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[derive(Clone, Debug, PartialEq, Serialize, ts_rs::TS)]
 pub struct SearchTrial {
     /// Its number.
     pub trial: usize,
@@ -298,8 +284,7 @@ pub struct SearchTrial {
 }
 
 /// A number with its interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, ts_rs::TS)]
 pub struct Value {
     /// The estimate.
     pub estimate: f64,
@@ -310,8 +295,7 @@ pub struct Value {
 }
 
 /// The law of a sweep.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[derive(Clone, Debug, PartialEq, Serialize, ts_rs::TS)]
 pub struct Law {
     /// `linear`, `Amdahl`, `Universal Scalability Law` or `Gustafson`.
     pub name: String,
@@ -334,8 +318,7 @@ pub struct Law {
 }
 
 /// How a trial ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ts_rs::TS)]
 #[serde(rename_all = "snake_case")]
 pub enum TrialEnd {
     /// It was measured.
@@ -351,8 +334,7 @@ pub enum TrialEnd {
 }
 
 /// A trial.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[derive(Clone, Debug, PartialEq, Serialize, ts_rs::TS)]
 pub struct Trial {
     /// Its number, from 1.
     pub number: usize,
@@ -389,8 +371,7 @@ pub struct Trial {
 }
 
 /// What to do next.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[derive(Clone, Debug, PartialEq, Serialize, ts_rs::TS)]
 pub struct Next {
     /// In words.
     pub says: String,

@@ -23,8 +23,7 @@ pub const FORMAT: u32 = 1;
 pub const NEAREST: usize = 5;
 
 /// What a fleet answers.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[derive(Clone, Debug, PartialEq, Serialize, ts_rs::TS)]
 pub struct FleetAnswer {
     /// The version of the contract.
     pub format: u32,
@@ -33,8 +32,7 @@ pub struct FleetAnswer {
 }
 
 /// Recordings that were asked together.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[derive(Clone, Debug, PartialEq, Serialize, ts_rs::TS)]
 pub struct FleetGroup {
     /// The value of the fact that they share; null where none was asked for.
     pub within: Option<String>,
@@ -51,8 +49,7 @@ pub struct FleetGroup {
 }
 
 /// A recording.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[derive(Clone, Debug, PartialEq, Serialize, ts_rs::TS)]
 pub struct FleetRecording {
     /// Identifier in the folder.
     pub id: String,
@@ -73,8 +70,7 @@ pub struct FleetRecording {
 }
 
 /// A metric that was asked for bands.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[derive(Clone, Debug, PartialEq, Serialize, ts_rs::TS)]
 pub struct FleetAsked {
     /// Its name, with its labels and what it is per.
     pub metric: String,
@@ -101,8 +97,7 @@ pub struct FleetAsked {
 }
 
 /// A recording far out of its band (docs/method.md, "strays").
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, ts_rs::TS)]
 pub struct FleetStray {
     /// Which.
     pub recording: usize,
@@ -111,8 +106,7 @@ pub struct FleetStray {
 }
 
 /// Two bands of equal width that would have been found.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, ts_rs::TS)]
 pub struct FleetShown {
     /// The share of the smaller, 0 to 1.
     pub share: f64,
@@ -123,8 +117,7 @@ pub struct FleetShown {
 }
 
 /// A recording that strays, and the metrics that it strays in.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[derive(Clone, Debug, PartialEq, Serialize, ts_rs::TS)]
 pub struct FleetStraying {
     /// Which.
     pub recording: usize,
@@ -135,8 +128,7 @@ pub struct FleetStraying {
 }
 
 /// A metric that a recording strays in.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[derive(Clone, Debug, PartialEq, Serialize, ts_rs::TS)]
 pub struct FleetStrayLine {
     /// The metric, with its labels and what it is per.
     pub metric: String,
@@ -151,8 +143,7 @@ pub struct FleetStrayLine {
 }
 
 /// Bands, and what is known of them.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[derive(Clone, Debug, PartialEq, Serialize, ts_rs::TS)]
 pub struct FleetBanding {
     /// In one sentence that stands alone; names of facts and metrics stand between backticks.
     pub title: String,
@@ -191,8 +182,7 @@ pub struct FleetBanding {
 }
 
 /// A band.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[derive(Clone, Debug, PartialEq, Serialize, ts_rs::TS)]
 pub struct FleetBand {
     /// Recordings in it.
     pub count: usize,
@@ -211,8 +201,7 @@ pub struct FleetBand {
 }
 
 /// An interval of a share, 0 to 1.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, ts_rs::TS)]
 pub struct FleetShare {
     /// Lower end.
     pub low: f64,
@@ -221,8 +210,7 @@ pub struct FleetShare {
 }
 
 /// A valley between two bands.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, ts_rs::TS)]
 pub struct FleetValley {
     /// Where, in the unit of the metric.
     pub at: f64,
@@ -231,8 +219,7 @@ pub struct FleetValley {
 }
 
 /// Since when recordings are in their bands.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[derive(Clone, Debug, PartialEq, Serialize, ts_rs::TS)]
 pub struct FleetSince {
     /// In sentences; without the switches.
     pub says: Vec<String>,
@@ -251,8 +238,7 @@ pub struct FleetSince {
 }
 
 /// A recording that changed its band.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ts_rs::TS)]
 pub struct FleetSwitch {
     /// Which.
     pub recording: usize,
@@ -265,8 +251,7 @@ pub struct FleetSwitch {
 }
 
 /// What switches lie close to.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[derive(Clone, Debug, PartialEq, Serialize, ts_rs::TS)]
 pub struct FleetAround {
     /// To what: `mark`, `start` of the process, `boot`, or `time`: all at the same.
     pub what: &'static str,
@@ -281,8 +266,7 @@ pub struct FleetAround {
 }
 
 /// What several recordings of hosts say.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, ts_rs::TS)]
 pub struct FleetStarts {
     /// Pairs of recordings of one host that are in one band, of all such pairs.
     pub same: (usize, usize),

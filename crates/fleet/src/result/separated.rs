@@ -3,8 +3,7 @@
 use serde::Serialize;
 
 /// What separates one band.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[derive(Clone, Debug, PartialEq, Serialize, ts_rs::TS)]
 pub struct FleetSeparated {
     /// Which band, from 1.
     pub band: usize,
@@ -41,8 +40,7 @@ pub struct FleetSeparated {
 }
 
 /// How something differs between a band and the others.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, ts_rs::TS)]
 pub struct FleetDifference {
     /// Median of the band.
     pub band: f64,
@@ -59,8 +57,7 @@ pub struct FleetDifference {
 }
 
 /// A shift with its 95 % interval, in the unit of its line.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, ts_rs::TS)]
 pub struct FleetShift {
     /// The estimate.
     pub value: f64,
@@ -71,8 +68,7 @@ pub struct FleetShift {
 }
 
 /// A metric that differs.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[derive(Clone, Debug, PartialEq, Serialize, ts_rs::TS)]
 pub struct FleetLine {
     /// Its name; `variation of …` where it is the standard deviation within the recordings that differs.
     pub metric: String,
@@ -87,8 +83,7 @@ pub struct FleetLine {
 }
 
 /// A fact that differs.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[derive(Clone, Debug, PartialEq, Serialize, ts_rs::TS)]
 pub struct FleetFact {
     /// Category and name.
     pub fact: String,
@@ -105,8 +100,7 @@ pub struct FleetFact {
 }
 
 /// A function whose own share of a state differs.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[derive(Clone, Debug, PartialEq, Serialize, ts_rs::TS)]
 pub struct FleetFunction {
     /// The function.
     pub function: String,
@@ -119,8 +113,7 @@ pub struct FleetFunction {
 }
 
 /// A rule for who is in the band.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[derive(Clone, Debug, PartialEq, Serialize, ts_rs::TS)]
 pub struct FleetRule {
     /// In a sentence.
     pub says: String,
@@ -139,8 +132,7 @@ pub struct FleetRule {
 }
 
 /// A cut through a metric.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[derive(Clone, Debug, PartialEq, Serialize, ts_rs::TS)]
 pub struct FleetCut {
     /// The metric.
     pub metric: String,
@@ -151,8 +143,7 @@ pub struct FleetCut {
 }
 
 /// By how much a function's share could differ at most.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[derive(Clone, Debug, PartialEq, Serialize, ts_rs::TS)]
 pub struct FleetAtMost {
     /// By how much, 0 to 1.
     pub by: f64,
@@ -161,8 +152,7 @@ pub struct FleetAtMost {
 }
 
 /// Whether the work is equal.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, ts_rs::TS)]
 pub struct FleetWork {
     /// By which part the band exceeds the others: 0.02 is 2 % more.
     pub change: f64,

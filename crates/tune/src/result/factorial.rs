@@ -3,8 +3,7 @@
 use serde::Serialize;
 
 /// A factorial. Numbers of flags count from 0.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[derive(Clone, Debug, PartialEq, Serialize, ts_rs::TS)]
 pub struct Factorial {
     /// The flags.
     pub flags: Vec<Flag>,
@@ -23,8 +22,7 @@ pub struct Factorial {
 }
 
 /// A parameter with two values.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[derive(Clone, Debug, PartialEq, Serialize, ts_rs::TS)]
 pub struct Flag {
     /// Its name.
     pub name: String,
@@ -35,8 +33,7 @@ pub struct Flag {
 }
 
 /// What a flag or a pair does.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[derive(Clone, Debug, PartialEq, Serialize, ts_rs::TS)]
 pub struct FlagEffect {
     /// The flag, or the two of a pair. Several of them share a contrast: the effect is of all of them together, and whose it is
     /// cannot be told.
@@ -57,8 +54,7 @@ pub struct FlagEffect {
 }
 
 /// A combination of flags.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[derive(Clone, Debug, PartialEq, Serialize, ts_rs::TS)]
 pub struct Combination {
     /// The flags that are on, joined by +, or `all off`.
     pub name: String,

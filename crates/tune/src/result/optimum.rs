@@ -4,8 +4,7 @@ use serde::Serialize;
 
 /// A search. Its variants are the default, what was tried while searching (each trial has its own `set`), and those that were looked
 /// at again, whose `changes` are what to quote.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[derive(Clone, Debug, PartialEq, Serialize, ts_rs::TS)]
 pub struct Optimum {
     /// The parameters that vary.
     pub parameters: Vec<String>,
@@ -29,8 +28,7 @@ pub struct Optimum {
 }
 
 /// A point of the front.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[derive(Clone, Debug, PartialEq, Serialize, ts_rs::TS)]
 pub struct FrontPoint {
     /// Its values, in the order of `parameters`.
     pub set: Vec<String>,
