@@ -3,16 +3,10 @@
 use crate::check::Finding;
 use crate::context::Context;
 use host::Host;
+pub(crate) use host::testing::host_of;
 use model::Unavailable;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
-
-/// A host that consists of these files. Their folder is deleted when the first value is dropped.
-pub(crate) fn host_of(files: &[(&str, &str)]) -> (tempfile::TempDir, Host) {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let host = host::testing::host_in(dir.path(), files);
-    (dir, host)
-}
 
 pub(crate) fn context<'a>(host: &'a Host, stop: &'a AtomicBool) -> Context<'a> {
     Context { host, dir: Path::new("/"), quick: true, stop }

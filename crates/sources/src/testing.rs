@@ -2,6 +2,7 @@
 
 use crate::{Scope, Source};
 use host::Host;
+pub use host::testing::host_of;
 use model::{Coverage, Fact, NULL, Out, Rows, Symbols, Type, Unavailable, real_of};
 
 /// What one read of a source gave.
@@ -34,14 +35,6 @@ impl Played {
 /// The recorded host `name` under `fixtures/hosts`.
 pub fn fixture(name: &str) -> Host {
     Host::fixture(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/hosts/").to_owned() + name)
-}
-
-/// A host whose files are given here, for input that no kernel would write. Keep the folder alive as long as the host.
-pub fn host_of(files: &[(&str, &str)]) -> (tempfile::TempDir, Host) {
-    // In memory where that is possible: some tests write thousands of files.
-    let dir = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a temporary folder");
-    let host = host::testing::host_in(dir.path(), files);
-    (dir, host)
 }
 
 /// Opens `source` on `host` and reads it once for each frame in `frames`.

@@ -326,7 +326,7 @@ fn text<'c>(ctx: &'c Context<'_>, argument: usize) -> Result<&'c str> {
 }
 
 /// Whether one of the roles that are named from the second argument on is among those of the first.
-fn has_role(ctx: &Context<'_>) -> Result<bool> {
+fn has_role(ctx: &mut Context<'_>) -> Result<bool> {
     if ctx.len() < 2 {
         return Err(Error::UserFunctionError(
             "has_role(roles, role, …) takes roles and at least one role to look for".into(),
