@@ -3,7 +3,6 @@
 #
 # usage: scripts/build-recorder.sh [MACHINE…]     default: x86_64 and aarch64 (on an aarch64 host, that one only)
 #
-# PROFILE=guest builds what is good enough for a test on an emulated machine, in less time.
 # The GNU targets are used, with the C library linked in: libbpf does not build for musl.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -13,18 +12,16 @@ if [[ ${#machines[@]} -eq 0 ]]; then
     machines=("$(uname -m)")
     [[ ${machines[0]} == aarch64 ]] || machines+=(aarch64)
 fi
-profile=${PROFILE:-release} folder=${PROFILE:-release}
-[[ $profile != dev ]] || folder=debug
 mkdir -p target/dist
 for machine in "${machines[@]}"; do
-    # For this machine no target is named and only the program itself is compiled for static linking, so that what
-    # `make build` has built serves here too, the libraries in C above all.
-    target=() out=target/$folder
+    # For this machine no target is named, and only the program itself is compiled for static linking: all that `make build`
+    # compiled serves here too.
+    target=() out=target/release
     if [[ $machine != "$(uname -m)" ]]; then
         target=(--target "$machine-unknown-linux-gnu")
-        out=target/$machine-unknown-linux-gnu/$folder
+        out=target/$machine-unknown-linux-gnu/release
     fi
-    cargo rustc --profile "$profile" "${target[@]}" -p twinscope-recorder --bin twinscope-recorder -- -C target-feature=+crt-static
+    cargo rustc --release "${target[@]}" -p twinscope-recorder --bin twinscope-recorder -- -C target-feature=+crt-static
     cp "$out/twinscope-recorder" "target/dist/twinscope-recorder-$machine"
 done
 ls -l target/dist

@@ -7,9 +7,7 @@ cd "$(dirname "$0")/.."
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-# What the tests were built with: built by itself it would be compiled anew, with other features.
-corpus=target/debug/corpus
-[[ -x $corpus ]] || cargo build --quiet -p twinscope-corpus
-$corpus unpack "${1:-contended-counter}" "$work"
+cargo build --release --quiet -p twinscope-corpus
+target/release/corpus unpack "${1:-contended-counter}" "$work"
 target/release/twinscope report "$work/fast.twin" "$work/slow.twin" -o "$work/report.html"
 npm --prefix ui run test:page -- --report "$work/report.html"

@@ -1,87 +1,99 @@
 #!/usr/bin/env bash
-# Builds and runs the Rust tests. Those that fail run once more, each alone, and then a last time; what passes then is called UNSTABLE.
+# Builds and runs the Rust tests, with the profile and the features of `make build`, so that what it compiled is not compiled
+# again.
 #
-# usage: scripts/rust-tests.sh build     builds them all
-#        scripts/rust-tests.sh whole     those of the whole program (crates/cli/tests/whole), which record what this machine does:
-#                                        of target/release/twinscope, for one that is not optimised takes much of the machine itself
-#        scripts/rust-tests.sh units     all others, and the examples in comments
-#        scripts/rust-tests.sh           all of them
+# usage: scripts/rust-tests.sh build     build them all
+#        scripts/rust-tests.sh units     run the unit tests of all crates, and the examples in comments
+#        scripts/rust-tests.sh whole     run the tests of the whole program, crates/cli/tests/whole
+#        scripts/rust-tests.sh long      run what is marked #[ignore = "make test-all: …"], of all crates
 #
-# What cargo-nextest would do: why it is not used is in docs/journal/2026-11-24-test-time.md.
+# A failed test counts as failed. Only tests that tests/live.txt marks `again` run a second time, once and alone: they record
+# this machine, whose neighbours come and go.
+#
+# The time of each test goes to target/test/times-WHAT.tsv: seconds, target, test.
+#
+# Why this is not cargo-nextest: docs/journal/2026-11-24-test-time.md.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
-what=${1:-all}
-if [[ ! $what =~ ^(build|whole|units|all)$ ]]; then
-    sed -n '4,8s/^# //p' "$0" >&2
-    exit 2
+what=${1:-}
+if [[ ! $what =~ ^(build|units|whole|long)$ ]]; then
+    sed -n '2,/^set/s/^# \{0,1\}//p' "$0"
+    [[ $what == --help || $what == -h ]]
+    exit $(($? * 2))
 fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# Name, package's folder and program of each target that has tests.
-if ! cargo test --workspace --no-run --message-format json-render-diagnostics >"$work/built"; then
+# Examples are not built here: clippy checks them. One line a target that has tests: its name, its package's folder, its program.
+if ! cargo test --release --workspace --lib --bins --tests --no-run --message-format json-render-diagnostics >"$work/built"; then
     echo "FAILED: the tests do not build"
     exit 1
 fi
 [[ $what != build ]] || exit 0
 jq -r 'select(.profile.test == true and .executable != null)
     | [.target.name, (.manifest_path | rtrimstr("/Cargo.toml")), .executable] | @tsv' "$work/built" | sort -u >"$work/targets"
+export TWINSCOPE=${TWINSCOPE:-$PWD/target/release/twinscope}
 
-if [[ $what == whole && -z ${TWINSCOPE:-} ]]; then
-    cargo build --release -p twinscope-cli --quiet || exit 1
-    export TWINSCOPE=$PWD/target/release/twinscope
-fi
+mkdir -p target/test
+times=$PWD/target/test/times-$what.tsv
+: >"$times"
+passed=0 failed=0 ignored=0 again=() for_good=()
 
-passed=0 failed=0 ignored=0 unstable=() for_good=()
-
-# Runs tests of a target: all, or those named.
+# Runs tests of a target: all, or those named. libtest tells the time of a test only where unstable options are let in, which
+# this variable does; the tests are compiled without it.
 run_tests() { # FOLDER PROGRAM [ARGUMENT…]
-    (cd "$1" && CARGO_MANIFEST_DIR=$1 "${@:2}") 2>&1 </dev/null
+    (cd "$1" && CARGO_MANIFEST_DIR=$1 RUSTC_BOOTSTRAP=1 "$2" -Z unstable-options --report-time "${@:3}") 2>&1 </dev/null
 }
-# The names of the tests that failed, by the lines of a log.
 failures() { sed -n 's/^test \(.*\) \.\.\. FAILED.*/\1/p' "$1" | sed 's/ - should panic$//'; }
-# How many a log says of one kind.
+# The sum of what a log says of one kind: passed, failed or ignored.
 counted() { awk -v kind="$2" '/^test result: / { for (i = 2; i <= NF; i++) if ($i ~ "^" kind) n += $(i - 1) } END { print n + 0 }' "$1"; }
+may_run_again() { awk -v test="$1" '$1 == "again" && $2 == test { found = 1 } END { exit !found }' tests/live.txt; }
 
+arguments=()
+[[ $what != long ]] || arguments=(--ignored)
 while IFS=$'\t' read -r name folder program; do
     case $what-$name in
-    whole-whole | all-*) ;;
-    whole-* | units-whole) continue ;;
+    units-whole) continue ;;
+    whole-whole | units-* | long-*) ;;
+    *) continue ;;
     esac
     echo
     echo "$name (${folder#"$PWD/"}):"
     log=$work/log
-    run_tests "$folder" "$program" >"$log"
+    run_tests "$folder" "$program" "${arguments[@]}" >"$log"
     status=$?
     cat "$log"
-    passed=$((passed + $(counted "$log" passed))) ignored=$((ignored + $(counted "$log" ignored)))
-    mapfile -t again < <(failures "$log")
-    if [[ $status -ne 0 && (${#again[@]} -eq 0 || $(counted "$log" failed) -ne ${#again[@]}) ]]; then
-        # It died, and what would have come after is not known.
+    sed -n 's/^test \(.*\) \.\.\. .* <\([0-9.]*\)s>$/\2\t'"$name"'\t\1/p' "$log" >>"$times"
+    passed=$((passed + $(counted "$log" passed)))
+    [[ $what == long ]] || ignored=$((ignored + $(counted "$log" ignored)))
+    mapfile -t tests < <(failures "$log")
+    if [[ $status -ne 0 && (${#tests[@]} -eq 0 || $(counted "$log" failed) -ne ${#tests[@]}) ]]; then
+        # It died. Which tests would have come after is unknown.
         echo "FAILED: $name ended with status $status"
         failed=$((failed + 1))
         for_good+=("$name")
         continue
     fi
-    for test in "${again[@]}"; do
-        echo
-        echo "run once more: $name: $test"
-        # Neighbours of a virtual machine come and go: a second time some seconds later, if need be.
-        if run_tests "$folder" "$program" --exact "$test" || { sleep 20 && run_tests "$folder" "$program" --exact "$test"; }; then
-            passed=$((passed + 1))
-            unstable+=("$name: $test")
-        else
-            failed=$((failed + 1))
-            for_good+=("$name: $test")
+    for test in "${tests[@]}"; do
+        if may_run_again "$name::$test"; then
+            echo
+            echo "run again: $name::$test"
+            again+=("$name::$test")
+            if run_tests "$folder" "$program" --include-ignored --exact "$test"; then
+                passed=$((passed + 1))
+                continue
+            fi
         fi
+        failed=$((failed + 1))
+        for_good+=("$name::$test")
     done
 done <"$work/targets"
 
-if [[ $what != whole ]]; then
+if [[ $what == units ]]; then
     echo
-    if cargo test --workspace --doc --quiet >"$work/log" 2>&1; then
-        passed=$((passed + $(counted "$work/log" passed))) ignored=$((ignored + $(counted "$work/log" ignored)))
+    if cargo test --release --workspace --doc --quiet >"$work/log" 2>&1; then
+        passed=$((passed + $(counted "$work/log" passed)))
     else
         cat "$work/log"
         failed=$((failed + 1))
@@ -90,7 +102,7 @@ if [[ $what != whole ]]; then
 fi
 
 echo
-[[ ${#unstable[@]} -eq 0 ]] || printf 'UNSTABLE: %s\n' "${unstable[@]}"
+[[ ${#again[@]} -eq 0 ]] || printf 'AGAIN: %s\n' "${again[@]}"
 [[ ${#for_good[@]} -eq 0 ]] || printf 'FAILED: %s\n' "${for_good[@]}"
 echo "$passed passed, $failed failed, $ignored skipped"
 [[ $failed -eq 0 ]]

@@ -1,59 +1,76 @@
 #!/usr/bin/env bash
 # Everything that must hold before a change is merged, step by step: `make test`.
 #
-# usage: scripts/test.sh [STEP…]     default: all of them
+# usage: scripts/test.sh [--all] [STEP…]     default: all steps of `make test`; --all adds those of `make test-all`
 #
 # Each step's output goes to target/test/STEP.log and is shown when the step fails. Tests that cannot run here say so:
 # they print a line `SKIPPED: what: why` or append it to the file $TWINSCOPE_SKIPS. The last line is the sum of what the
-# runners counted; a step whose runner counts nothing is one test.
+# runners counted; a step whose runner counts nothing is one test. The line before it tells the time that all took, and how
+# many tests ran again.
 #
-# Some tests record what this machine does just then, and its neighbours take part. So what fails runs once more (Rust tests twice): of the Rust
-# tests those that failed (scripts/rust-tests.sh), else the step. What passes then is called UNSTABLE, and its first output is
-# shown all the same.
+# What fails has failed. Only tests that tests/live.txt marks `again` run a second time, once: they record this machine. Their
+# runner says so by a line `AGAIN: test`.
 #
-# Steps run beside each other as their kind allows:
+# Steps run in parallel as their kind allows:
 #   busy    computes, and how fast does not matter: two at once
-#   quiet   records what this machine does, or compares times: nothing but idle steps beside it
-#   idle    waits most of the time, for the network say: beside any other
+#   quiet   records what this machine does, or compares times: nothing but idle steps in parallel
+#   idle    waits most of the time, for the network say: in parallel with any other
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
-# Name, kind, the steps that must be over before (joined by commas, or -), command. Whichever can start is started, in this order: those
-# that others wait for stand at the top, and what waits a lot stands beside what compiles. Two cargo commands of one profile wait for
-# each other whatever is said here.
-#
-# A new test of the whole program needs no line here: every executable tests/*.sh is a step of its own, quiet and after `build`.
-# A line `# step: KIND AFTER` in it says otherwise. What it can prepare at any time, such as a download, is best a line here: idle, and
-# the script names it as what must be over before.
+# Name, kind, the steps that must be over before (joined by commas, or -), command. The first one that can start is started: those
+# that others wait for are at the top. Two cargo commands wait for each other whatever is said here.
 STEPS=(
-    "kernels-fetched  idle  -           tests/kernels.sh --fetch"
+    "kernels-fetched idle -             tests/kernels.sh --fetch"
     "jvms-fetched idle  -               scripts/fetch-jvms.sh"
-    "engines-fetched idle -             tests/engines.sh --fetch"
+    "tree        busy   -               scripts/check-tree.sh"
     "format      busy   -               cargo fmt --all --check"
-    "rust-built  busy   -               scripts/rust-tests.sh build"
-    "faults      busy   -               workloads/faults/check.sh"
+    "build       busy   -               make --no-print-directory build"
     "page        busy   -               npm --prefix ui test"
     "workloads   busy   -               workloads/check.sh"
-    "cases       busy   -               workloads/check-cases.sh"
-    "build       busy   -               make build"
-    "lint        busy   rust-built      cargo clippy --workspace --all-targets --quiet -- -D warnings"
-    "no-bpf      busy   lint            cargo clippy -p twinscope-sources --no-default-features --quiet -- -D warnings"
-    "recorder    busy   build           scripts/check-recorder.sh"
+    "rust-built  busy   build           scripts/rust-tests.sh build"
+    "lint        busy   rust-built      cargo clippy --release --workspace --all-targets --quiet -- -D warnings"
+    "recorder    busy   rust-built      scripts/check-recorder.sh"
     "browser     busy   build           npm --prefix ui run test:page"
     "a-report    busy   build,rust-built scripts/check-report.sh"
-    "rust        busy   rust-built,jvms-fetched scripts/rust-tests.sh units"
+    "units       busy   rust-built,jvms-fetched scripts/rust-tests.sh units"
     "reference   busy   build           scripts/check-reference.sh"
-    "program     quiet  rust-built,build scripts/rust-tests.sh whole"
+    "whole       quiet  rust-built,build scripts/rust-tests.sh whole"
 )
+# What takes long and seldom breaks: `make test-all`. docs/testing.md says what each would notice.
+LONG_STEPS=(
+    "faults      busy   -               workloads/faults/check.sh"
+    "cases       busy   -               workloads/check-cases.sh"
+    "engines-fetched idle -             tests/engines.sh --fetch"
+    "no-bpf      busy   lint            cargo clippy --release -p twinscope-sources --no-default-features --quiet -- -D warnings"
+    "checked     busy   rust-built      scripts/rust-tests.sh checked"
+    "long        quiet  rust-built,build scripts/rust-tests.sh long"
+)
+
+all=
+case ${1:-} in
+--help | -h)
+    sed -n '2,/^set/s/^# \{0,1\}//p' "$0"
+    exit
+    ;;
+--all)
+    all=yes
+    shift
+    ;;
+esac
+# Every executable tests/*.sh is a step, quiet and after `build`, unless a line `# step: KIND AFTER [long]` in it says otherwise.
 for script in tests/*.sh; do
     [[ -x $script ]] || continue
-    declared=$(sed -n 's/^# step: //p' "$script")
-    STEPS+=("$(basename "$script" .sh) ${declared:-quiet build} $script")
+    read -r its_kind its_after its_length <<<"$(sed -n 's/^# step: //p' "$script")"
+    step="$(basename "$script" .sh) ${its_kind:-quiet} ${its_after:-build} $script"
+    if [[ -z $its_length ]]; then STEPS+=("$step"); else LONG_STEPS+=("$step"); fi
 done
+# tests/kernels.sh boots more kernels where this is set.
+export TWINSCOPE_TEST_ALL=$all
 
 log_dir=target/test
 mkdir -p $log_dir
-passed=0 failed=0 skipped=0 failed_steps=() unstable_steps=()
+passed=0 failed=0 skipped=0 failed_steps=() total_cpu=0
 
 # Reads a log, prints "passed failed skipped": its last line where that is the closing line of our own scripts, else what its runners counted
 # (cargo test, vitest, node --test); nothing when nothing was counted.
@@ -80,22 +97,14 @@ count() {
         }'
 }
 
-# Runs the command of a step, what it prints in its log. Writes "ok, UNSTABLE or FAILED; passed; failed; skipped; seconds; of these CPU time"
-# to STEP.result.
+# Runs the command of a step, its output into its log. Writes to STEP.result: ok or FAILED; passed; failed; skipped; seconds;
+# seconds of CPU time.
 run_step() {
     local name=$1 log=$log_dir/$1.log status=0 result=ok started=$EPOCHREALTIME p f s lines TIMEFORMAT='%U %S'
     shift
     export TWINSCOPE_SKIPS=$PWD/$log_dir/$name.skips
     : >"$TWINSCOPE_SKIPS"
-    rm -f "$log.first"
     { time "$@" >"$log" 2>&1 </dev/null; } 2>"$log_dir/$name.cpu" || status=$?
-    # A runner that has run its failed tests once more is not run again.
-    if [[ $status -ne 0 ]] && ! grep -q '^run once more: ' "$log"; then
-        mv "$log" "$log.first"
-        status=0 result=UNSTABLE
-        : >"$TWINSCOPE_SKIPS"
-        { time "$@" >"$log" 2>&1 </dev/null; } 2>>"$log_dir/$name.cpu" || status=$?
-    fi
     read -r p f s <<<"$(count "$log")"
     if [[ -z $p ]]; then
         p=0 f=0 s=0
@@ -103,11 +112,7 @@ run_step() {
     fi
     # A runner that dies before it counts a failure has still failed; one that counts a failure must not end well.
     [[ $status -eq 0 || $f -gt 0 ]] || f=1
-    if [[ $f -gt 0 ]]; then
-        result=FAILED
-    elif grep -q '^UNSTABLE: ' "$log"; then
-        result=UNSTABLE
-    fi
+    [[ $f -eq 0 ]] || result=FAILED
     # Runners that know of skipped tests count them; others (cargo test) only leave lines.
     grep -a '^SKIPPED: ' "$log" >>"$TWINSCOPE_SKIPS"
     sort -u -o "$TWINSCOPE_SKIPS" "$TWINSCOPE_SKIPS"
@@ -123,26 +128,25 @@ finish_step() {
     # Without a result it was killed.
     read -r result p f s seconds cpu <<<"$(cat "$log_dir/$name.result" 2>/dev/null || echo FAILED 0 1 0 0 0)"
     passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
-    case $result in
-    FAILED)
+    if [[ $result == FAILED ]]; then
         failed_steps+=("$name")
         sed "s/^/    /" "$log"
-        ;;
-    UNSTABLE)
-        unstable_steps+=("$name")
-        [[ ! -e $log.first ]] || log+=.first
-        sed "s/^/    /" "$log"
-        ;;
-    esac
+    fi
+    total_cpu=$(awk -v a="$total_cpu" -v b="$cpu" 'BEGIN { print a + b }')
     printf '%-15s %-8s %7.1f s %7.1f s CPU   %d passed, %d failed, %d skipped\n' "$name" "$result" "$seconds" "$cpu" "$p" "$f" "$s"
 }
 
 declare -A kind=() after=() command=() over=() name_of=()
+asked_for=yes
 waiting=() known=''
-for step in "${STEPS[@]}"; do
+for step in "${STEPS[@]}" -- "${LONG_STEPS[@]}"; do
+    if [[ $step == -- ]]; then
+        asked_for=$all
+        continue
+    fi
     read -r name its_kind its_after its_command <<<"$step"
     known+=" $name"
-    [[ $# -eq 0 || " $* " == *" $name "* ]] || continue
+    if [[ $# -eq 0 ]]; then [[ -n $asked_for ]] || continue; else [[ " $* " == *" $name "* ]] || continue; fi
     kind[$name]=$its_kind after[$name]=${its_after//,/ } command[$name]=$its_command
     waiting+=("$name")
     if [[ ! $its_kind =~ ^(busy|quiet|idle)$ || -z $its_command ]]; then
@@ -203,12 +207,17 @@ done
 
 skips=$(for name in "${!over[@]}"; do cat "$log_dir/$name.skips"; done | sort -u)
 [[ -z $skips ]] || printf '\n%s\n' "$skips"
-[[ ${#unstable_steps[@]} -eq 0 ]] || echo "unstable, passed when run again: ${unstable_steps[*]}"
 # A long output is folded where it is shown: what failed is named once more where it is not.
 for name in "${failed_steps[@]}"; do
     grep -aE '^FAILED: |^not ok |^ +(FAIL|✖) ' "$log_dir/$name.log" | head -n 20 | sed "s/^/$name: /"
     sed -n "/^thread '.*panicked at/{N;s/\n/ /p}" "$log_dir/$name.log" | cut -c1-400 | tail -n 12
 done
 [[ ${#failed_steps[@]} -eq 0 ]] || echo "failed: ${failed_steps[*]} (output above and in $log_dir/)"
-echo "$passed passed, $failed failed, $skipped skipped"
+again=$(for name in "${!over[@]}"; do grep -ah '^AGAIN: ' "$log_dir/$name.log"; done)
+[[ -z $again ]] || printf '%s\n' "$again"
+{
+    printf '%d min %d s, %d s of CPU time; %d of the %d tests that may run again did so\n' $((SECONDS / 60)) $((SECONDS % 60)) \
+        "${total_cpu%.*}" "$(grep -c . <<<"$again")" "$(grep -c '^again ' tests/live.txt)"
+    echo "$passed passed, $failed failed, $skipped skipped"
+} | tee $log_dir/summary
 [[ $failed -eq 0 && $passed -gt 0 ]]
