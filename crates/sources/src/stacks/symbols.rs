@@ -204,25 +204,17 @@ impl Tables {
 
 /// The ELF file within `.gnu_debugdata`: symbols that were stripped, packed by xz.
 fn unpacked(packed: &[u8]) -> Option<Vec<u8>> {
-    struct Limited(Vec<u8>);
-    impl std::io::Write for Limited {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            if (self.0.len() + bytes.len()) as u64 > LARGEST_MINI {
-                return Err(std::io::ErrorKind::FileTooLarge.into());
-            }
-            self.0.extend_from_slice(bytes);
-            Ok(bytes.len())
-        }
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
-    let mut out = Limited(Vec::new());
-    let mut packed = packed;
-    // The unpacker comes from elsewhere: should it panic on what others wrote, there is no MiniDebugInfo.
-    let run = std::panic::AssertUnwindSafe(|| lzma_rs::xz_decompress(&mut packed, &mut out));
-    std::panic::catch_unwind(run).ok()?.ok()?;
-    Some(out.0)
+    use std::io::Read;
+    // A header may ask for a dictionary of 4 GiB.
+    let dictionary = (LARGEST_MINI >> 10) as u32;
+    let read = || {
+        let mut out = Vec::new();
+        let reader = lzma_rust2::XzReader::new_mem_limit(packed, false, dictionary);
+        reader.take(LARGEST_MINI + 1).read_to_end(&mut out).map(|_| out)
+    };
+    // The unpacker is not ours: if it panics on a damaged section, there is no MiniDebugInfo.
+    let out = std::panic::catch_unwind(read).ok()?.ok()?;
+    (out.len() as u64 <= LARGEST_MINI).then_some(out)
 }
 
 /// The separate debug file with a build id: as distributions install it, or as debuginfod(8)'s client has fetched it earlier. Nothing is fetched.
@@ -484,6 +476,28 @@ mod tests {
         assert_eq!(name(112), None);
         assert_eq!(name(139), Some(("no_size".into(), 19)));
         assert_eq!(name(150), None);
+    }
+
+    #[test]
+    fn mini_debug_info_is_unpacked_within_bounds() {
+        // xz -0 --check=crc32, of "MiniDebugInfo " twenty times.
+        let packed = [
+            0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00, 0x00, 0x01, 0x69, 0x22, 0xde, 0x36, 0x02, 0x00, 0x21, 0x01, 0x0c, 0x00,
+            0x00, 0x00, 0x8f, 0x98, 0x41, 0x9c, 0xe0, 0x01, 0x17, 0x00, 0x15, 0x5d, 0x00, 0x26, 0x9a, 0x49, 0xc6, 0xaf,
+            0x46, 0x01, 0x1b, 0xf1, 0x49, 0xdf, 0x55, 0x5a, 0x55, 0xc6, 0x71, 0x35, 0x58, 0xe5, 0x00, 0x00, 0x00, 0x00,
+            0x00, 0x00, 0xcd, 0x3f, 0x71, 0xc7, 0x00, 0x01, 0x2d, 0x98, 0x02, 0x00, 0x00, 0x00, 0x6f, 0x66, 0x18, 0x33,
+            0x3e, 0x30, 0x0d, 0x8b, 0x02, 0x00, 0x00, 0x00, 0x00, 0x01, 0x59, 0x5a,
+        ];
+        assert_eq!(unpacked(&packed), Some("MiniDebugInfo ".repeat(20).into_bytes()));
+        assert_eq!(unpacked(&packed[..60]), None);
+        // xz --check=crc32 --lzma2=dict=1536MiB, of "x".
+        let wants_much_memory = [
+            0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00, 0x00, 0x01, 0x69, 0x22, 0xde, 0x36, 0x02, 0x00, 0x21, 0x01, 0x25, 0x00,
+            0x00, 0x00, 0x3b, 0x78, 0x7b, 0x41, 0x01, 0x00, 0x00, 0x78, 0x00, 0x00, 0x00, 0x00, 0x83, 0x16, 0xdc, 0x8c,
+            0x00, 0x01, 0x15, 0x01, 0xa9, 0x63, 0x34, 0x60, 0x90, 0x42, 0x99, 0x0d, 0x01, 0x00, 0x00, 0x00, 0x00, 0x01,
+            0x59, 0x5a,
+        ];
+        assert_eq!(unpacked(&wants_much_memory), None);
     }
 
     proptest! {
