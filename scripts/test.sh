@@ -22,7 +22,6 @@ cd "$(dirname "$0")/.."
 # that others wait for are at the top. Two cargo commands wait for each other whatever is said here.
 STEPS=(
     "kernels-fetched idle -             tests/kernels.sh --fetch"
-    "jvms-fetched idle  -               scripts/fetch-jvms.sh"
     "tree        busy   -               scripts/check-tree.sh"
     "format      busy   -               cargo fmt --all --check"
     "build       busy   -               make --no-print-directory build"
@@ -39,6 +38,7 @@ STEPS=(
 )
 # What takes long and seldom breaks: `make test-all`. docs/testing.md says what each would notice.
 LONG_STEPS=(
+    "jvms-fetched idle  -               scripts/fetch-jvms.sh"
     "faults      busy   -               workloads/faults/check.sh"
     "cases       busy   -               workloads/check-cases.sh"
     "engines-fetched idle -             tests/engines.sh --fetch"

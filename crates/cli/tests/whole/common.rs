@@ -22,7 +22,23 @@ enum Guard {
     Alone(#[expect(dead_code, reason = "held, not read")] RwLockWriteGuard<'static, ()>),
 }
 
-/// The program: that of $TWINSCOPE, or the one that was built with these tests, which is not optimised.
+/// Commands that record or measure the machine on which they run.
+const LIVE: [&str; 4] = ["record", "top", "tune", "doctor"];
+
+/// The tests that may do so, and why.
+const LISTED: &str = include_str!("../../../../tests/live.txt");
+
+/// Whether the test of this thread is on the list.
+fn is_listed() -> bool {
+    let thread = std::thread::current();
+    // A test that runs alone runs on the main thread, whose name says nothing.
+    let Some(test) = thread.name().filter(|name| *name != "main") else { return true };
+    let test = format!("whole::{test}");
+    let mut names = LISTED.lines().filter_map(|line| line.split(' ').nth(1));
+    names.any(|name| test == name || name.ends_with("::") && test.starts_with(name))
+}
+
+/// The program: that of $TWINSCOPE, or the one that was built with these tests.
 pub fn program() -> OsString {
     std::env::var_os("TWINSCOPE").unwrap_or_else(|| env!("CARGO_BIN_EXE_twinscope").into())
 }
@@ -86,6 +102,7 @@ impl Folder {
         // Without names, so that they are no part of the folder.
         let [out, err] = [(); 2].map(|()| tempfile::tempfile().expect("a file"));
         let shown = format!("{command:?}");
+        let is_live = command.get_args().next().is_some_and(|first| LIVE.iter().any(|live| first == *live));
         command.stdout(out.try_clone().expect("the same file")).stderr(err.try_clone().expect("the same file"));
         // What is run in the background of a shell ignores SIGINT, and so does all that it starts.
         // SAFETY: signal(2) may be called between fork and exec.
@@ -96,7 +113,7 @@ impl Folder {
             })
         };
         let child = command.process_group(0).spawn().unwrap_or_else(|e| panic!("{shown}: {e}"));
-        Running { child, out, err, shown, status: None }
+        Running { child, out, err, shown, status: None, is_live }
     }
 
     /// Starts a recorder and waits until it has written its first rows.
@@ -146,6 +163,7 @@ pub struct Running {
     err: File,
     shown: String,
     status: Option<ExitStatus>,
+    is_live: bool,
 }
 
 impl Running {
@@ -205,6 +223,9 @@ impl Running {
             shown: self.shown.clone(),
         };
         assert!(!done.stderr.contains("panicked at"), "{done}");
+        // What was refused as wrong usage has recorded nothing.
+        let recorded = self.is_live && status.code() != Some(2);
+        assert!(!recorded || is_listed(), "{}: this test records: name it in tests/live.txt, with a reason", self.shown);
         done
     }
 }

@@ -261,32 +261,32 @@ fn an_engine_that_goes_wrong_is_told_in_a_line() {
     assert!(dies.contains("\"membership\""), "{dies}");
     let hangs = wrong("read line; sleep 60");
     assert!(hangs.contains("did not answer \"views\"") && hangs.contains("--engine-timeout"), "{hangs}");
-    let rubbish = wrong("read line; echo 'Welcome to the engine!'; sleep 60");
+    let rubbish = wrong("read line; echo 'Welcome to the engine!'; cat");
     assert!(rubbish.contains("Welcome to the engine!"), "{rubbish}");
-    let empty = wrong("read line; echo '{}'; sleep 60");
+    let empty = wrong("read line; echo '{}'; cat");
     assert!(empty.contains("no answer"), "{empty}");
-    let fails = wrong(&format!("{first}printf '%s\\n' '{{\"error\": \"no such\\ntable\"}}'; sleep 60"));
+    let fails = wrong(&format!("{first}printf '%s\\n' '{{\"error\": \"no such\\ntable\"}}'; cat"));
     assert!(fails.contains("cannot answer \"membership\": no such table"), "{fails}");
-    let nothing = wrong(&format!("{first}echo '{{\"rows\": 3, \"seconds\": 0}}'; sleep 60"));
+    let nothing = wrong(&format!("{first}echo '{{\"rows\": 3, \"seconds\": 0}}'; cat"));
     assert!(nothing.contains("\"membership\" cannot be used") && nothing.contains("No such file"), "{nothing}");
     let dir = tempfile::tempdir().unwrap();
     let other = dir.path().join("other.parquet");
     let put = "put=$(echo \"$line\" | sed 's/.*\"put\":\"\\([^\"]*\\)\".*/\\1/')";
     other_answer(&other, &crate::folder::PROCESS);
     let columns = wrong(&format!(
-        "{first}{put}; cp {} \"$put\"; echo '{{\"rows\": 1, \"seconds\": 0}}'; sleep 60",
+        "{first}{put}; cp {} \"$put\"; echo '{{\"rows\": 1, \"seconds\": 0}}'; cat",
         other.display()
     ));
     assert!(columns.contains("it has no column run"), "{columns}");
     other_answer(&other, &MEMBERSHIP.answer);
     let rows = wrong(&format!(
-        "{first}{put}; cp {} \"$put\"; echo '{{\"rows\": 9, \"seconds\": 0}}'; sleep 60",
+        "{first}{put}; cp {} \"$put\"; echo '{{\"rows\": 9, \"seconds\": 0}}'; cat",
         other.display()
     ));
     assert!(rows.contains("9 rows, and the file has 1"), "{rows}");
     std::fs::write(&other, "PAR1 and no more").unwrap();
     let damaged = wrong(&format!(
-        "{first}{put}; cp {} \"$put\"; echo '{{\"rows\": 9, \"seconds\": 0}}'; sleep 60",
+        "{first}{put}; cp {} \"$put\"; echo '{{\"rows\": 9, \"seconds\": 0}}'; cat",
         other.display()
     ));
     assert!(damaged.contains("\"membership\" cannot be used"), "{damaged}");

@@ -155,9 +155,14 @@ impl Session {
     /// # Errors
     /// In plain words, with what is near to a name that was not found.
     pub fn query(&self, sql: &str) -> Result<Query<'_>, Error> {
-        let statement = self.db.prepare(sql).map_err(|e| self.plain(&e, sql))?;
+        let no_question =
+            || Error::Sql { why: "no question".into(), hint: "a session answers select statements".into() };
+        let statement = self.db.prepare(sql).map_err(|e| match e {
+            rusqlite::Error::Empty => no_question(),
+            e => self.plain(&e, sql),
+        })?;
         if statement.column_count() == 0 {
-            return Err(Error::Sql { why: "no question".into(), hint: "a session answers select statements".into() });
+            return Err(no_question());
         }
         Ok(Query { session: self, sql: sql.to_owned(), statement })
     }

@@ -6,8 +6,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The JVMs of this machine, the oldest first: those that are installed, and those that scripts/fetch-jvms.sh fetched.
+/// The JVMs that tests look into: the oldest that is installed with its compiler. Under `make test-all` all that are installed,
+/// and those that scripts/fetch-jvms.sh fetched, the oldest first.
 pub(crate) fn jdks() -> Vec<PathBuf> {
+    let mut found = all_jdks();
+    if std::env::var_os("TWINSCOPE_TEST_ALL").is_none_or(|all| all.is_empty()) {
+        found.retain(|jdk| jdk.join("bin/javac").exists());
+        found.truncate(1);
+    }
+    found
+}
+
+fn all_jdks() -> Vec<PathBuf> {
     let fetched = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/jvms");
     let folders = [Path::new("/usr/lib/jvm"), &fetched];
     let mut found: Vec<PathBuf> = folders
