@@ -3,6 +3,8 @@
 #
 # usage: scripts/demo.sh [WORKLOAD]     default: munmap-storm; their list: workloads/README.md
 set -euo pipefail
+# shellcheck source=scripts/lib/usage.sh
+source "$(dirname "$0")/lib/usage.sh"
 cd "$(dirname "$0")/.."
 
 workload=${1:-munmap-storm}

@@ -5,6 +5,8 @@
 #
 # usage: workloads/check.sh     (bin/ must be built)
 set -euo pipefail
+# shellcheck source=scripts/lib/usage.sh
+source "$(dirname "$0")/../scripts/lib/usage.sh"
 cd "$(dirname "$0")"
 
 passed=0 failed=0 skipped=0
