@@ -24,17 +24,18 @@ time_since() { # SECONDS
     [[ $took -lt 60 ]] || printf '%d min ' $((took / 60))
     echo "$((took % 60)) s"
 }
-# phase WHAT DONE COMMAND…: says that it begins and how long it took; what the command prints goes to the log. sudo asks for a password on the terminal.
+# phase WHAT DONE COMMAND…: says that it begins and how long it took. What the command prints goes to the log; sudo asks for a password on the
+# terminal all the same.
 phase() {
     local from=$SECONDS status=0
-    echo "$1 …"
+    printf '%s … ' "$1"
     echo "== $1" >>"$log"
     "${@:3}" >>"$log" 2>&1 || status=$?
     if [[ $status -ne 0 ]]; then
-        { tail -n 40 "$log" && echo "demo: ${1%% (*} failed; the lines above are the last of $log"; } >&2
+        { echo && tail -n 40 "$log" && echo "demo: ${1%% (*} failed; the lines above are the last of $log"; } >&2
         exit 1
     fi
-    echo "  $2 in $(time_since "$from")"
+    echo "$2 in $(time_since "$from")"
 }
 
 phase "building (about 5 minutes on 2 cores the first time; output in $log)" built make --no-print-directory build workloads
