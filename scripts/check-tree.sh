@@ -40,10 +40,10 @@ built() {
 }
 
 paths() {
-    local line home places='(home|Users)/[A-Za-z0-9._-]+|(work|workspace|builds)/[A-Za-z0-9._-]+'
-    # This checkout, and the home of whoever runs this, wherever they are. What is as short as /src says nothing.
-    for home in "$PWD" "$HOME"; do
-        [[ $home != */*/* ]] || places+="|$(sed 's/^.//; s/[][\.*^$+?(){}|]/\\&/g' <<<"$home")"
+    local line own places='(home|Users)/[A-Za-z0-9._-]+|(work|workspace|builds)/[A-Za-z0-9._-]+'
+    # This checkout and the home of the user. A path as short as /src may stand anywhere.
+    for own in "$PWD" "$HOME"; do
+        [[ $own != */*/* ]] || places+="|$(sed 's/^.//; s/[][\.*^$+?(){}|]/\\&/g' <<<"$own")"
     done
     git grep -InoE "(^|[^A-Za-z0-9_.~})>*-])/($places)" | while read -r line; do
         [[ $line =~ /home/($PEOPLE)$ ]] || echo "$line: is a path of one machine"
@@ -102,7 +102,7 @@ tree() {
     done
 }
 
-# Of each rule what it must find, and a neighbour that it must not.
+# What each rule must find, and what all must leave alone.
 self_test() {
     local work rule path found offenders=(
         "names --help/page.html" "names docs/-o"

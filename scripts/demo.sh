@@ -50,7 +50,7 @@ echo
 "$twinscope" explain demo/slow.twin --against demo/fast.twin
 
 page=$PWD/demo/report.html
-open="a browser, at file://${page// /%20}"
+open=file://${page// /%20}
 [[ -z ${DISPLAY:-}${WAYLAND_DISPLAY:-} ]] || ! command -v xdg-open >/dev/null || open="xdg-open '$page'"
 sudo=
 [[ $(id -u) -eq 0 ]] || sudo='sudo '

@@ -47,7 +47,7 @@ enum Task {
     },
     /// Print how many requests an nginx has served, ten times a second
     Served { address: String },
-    /// Compare a service's pace with something beside it to that without
+    /// Compare a service's pace while something else runs with its pace alone
     Loss { phases: PathBuf },
 }
 
