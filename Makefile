@@ -16,51 +16,51 @@ UI_INPUTS := $(shell find ui -path ui/node_modules -prune -o -path ui/dist -prun
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name what; do printf '  make %-11s %s\n' "$$name" "$$what"; done
 
-demo: build workloads ## Record a slow and a fast run, print why it is slower, write the report (PAIR=chatty-log …)
+demo: ## Build, record a slow and a fast run, print why it is slower, write the report (half a minute after the build; PAIR=chatty-log …)
 	@scripts/demo.sh $(PAIR)
 
-test: deps-all ui/dist/index.html workloads ## Everything CI checks (STEPS="lint rust" for some of it)
+test: deps-all ui/dist/index.html workloads ## Everything CI checks (about 50 minutes on 2 cores; STEPS="lint rust" for some of it)
 	@scripts/test.sh $(STEPS)
 
-build: deps ui/dist/index.html ## Build target/release/twinscope
+build: deps ui/dist/index.html ## Build target/release/twinscope (about 5 minutes on 2 cores the first time)
 	cargo build --release -p twinscope-cli
 
-recorder: deps-cross ## Build the recorder alone, static, for x86-64 and aarch64, into target/dist
+recorder: deps-cross ## Build the recorder alone, static, for x86-64 and aarch64, into target/dist (about 5 minutes)
 	scripts/build-recorder.sh
 
-summary: deps ui/dist/index.html ## Build the program that reduces recordings on a cluster, static, without eBPF, into target/dist
+summary: deps ui/dist/index.html ## Build the program that reduces recordings on a cluster, static, without eBPF, into target/dist (about 5 minutes)
 	scripts/build-summary.sh
 
-package: deps-package build recorder ## Make packages of all kinds for x86-64 and aarch64, into target/package
+package: deps-package build recorder ## Make packages of all kinds for x86-64 and aarch64, into target/package (about 15 minutes the first time)
 	$(if $(filter aarch64,$(shell uname -m)),,cargo build --release -p twinscope-cli --target aarch64-unknown-linux-gnu)
 	scripts/package.sh
 
-ui: ui/dist/index.html ## Build the page that the report crate embeds
+ui: ui/dist/index.html ## Build the page that the report crate embeds (half a minute)
 
-workloads: ## Build the programs with a slow and a fast variant
+workloads: ## Build the programs with a slow and a fast variant (some seconds)
 	@$(MAKE) --no-print-directory -C workloads
 
-reference: build ## Write docs/reference, and the types of the page, anew from the program
+reference: build ## Write docs/reference, and the types of the page, from the program (a minute after the build)
 	target/release/twinscope reference docs/reference
 	TWINSCOPE_WRITE_TYPES=yes cargo test --quiet -p twinscope-report --lib the_page_knows_these_types
 
 # One version, so that the site looks alike wherever it is built; without the server that mdBook brings.
 MDBOOK := 0.4.52
 
-docs: ## Build the documentation as a site, into target/docs (the first time compiles mdBook, some minutes)
+docs: ## Build the documentation as a site, into target/docs (about 3 minutes the first time, which compiles mdBook)
 	cargo install --quiet --locked --root target/tools mdbook --version =$(MDBOOK) --no-default-features --features search
 	scripts/docs/build.py
 
-bench: build workloads ## Measure the budgets and write docs/benchmarks.md
+bench: build workloads ## Measure the budgets and write docs/benchmarks.md (some hours)
 	@scripts/install-deps.sh bench
 	scripts/bench.sh
 
-faults: build workloads ## Record programs with one known fault each, and see whether explain names it (NAMES="a b", AA=1, OUT=, CORPUS=1)
+faults: build workloads ## Record programs with one known fault each, and see whether explain names it (about an hour; NAMES="a b", AA=1, OUT=, CORPUS=1)
 	@scripts/install-deps.sh faults
 	@scripts/faults.sh --seconds $(SECONDS_EACH) --out $(OUT) $(if $(AA),--aa) $(if $(EXPLAIN_ONLY),--explain-only) $(NAMES)
 	$(if $(CORPUS),@scripts/corpus.sh --from $(OUT) $(NAMES))
 
-fuzz: ## Fuzz every parser of foreign bytes (FUZZ_SECONDS=60 each)
+fuzz: ## Fuzz every parser of foreign bytes (a quarter of an hour; FUZZ_SECONDS=60 for each)
 	scripts/fuzz.sh $(FUZZ_SECONDS)
 
 deps: ## Install what is missing to build (Debian, needs root or sudo only then)

@@ -5,6 +5,7 @@ Reads JSON lines and answers each with one (docs/engines.md). Needs the package 
 as 4GB, is the most that it takes; DUCKDB_SETUP is a statement that is run first, as for credentials of an object store.
 """
 
+import argparse
 import json
 import os
 import sys
@@ -12,6 +13,7 @@ import time
 
 # This file has the name of the package: that is looked for elsewhere.
 sys.path = [path for path in sys.path if os.path.abspath(path or ".") != os.path.dirname(os.path.abspath(__file__))]
+argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
 import duckdb  # noqa: E402
 
 KINDS = {"text": "VARCHAR", "integer": "BIGINT", "real": "DOUBLE", "single": "FLOAT"}

@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # The steps of the GitHub Action (action.yml), in this order: install, build, record, compare.
 #
-# usage: scripts/action.sh STEP
+# usage: scripts/action.sh install|build|record|compare
 #
 # From the action: TWINSCOPE_PIP, TWINSCOPE_BASE, TWINSCOPE_BUILD, TWINSCOPE_COMMAND, TWINSCOPE_REPEATS, TWINSCOPE_RECORD,
 # TWINSCOPE_FAIL_ON. From the runner: GITHUB_WORKSPACE, GITHUB_OUTPUT, GITHUB_PATH, GITHUB_STEP_SUMMARY, RUNNER_TEMP.
 # Works in $RUNNER_TEMP/twinscope: base/ is the base checked out, recordings/ what was recorded. The head is the workspace.
 set -euo pipefail
+# shellcheck source=scripts/lib/usage.sh
+source "$(dirname "$0")/lib/usage.sh"
 
 fail() {
     echo "::error title=Twinscope::$*"

@@ -7,6 +7,8 @@
 # `quick` measures for a shorter time and once, and leaves out `day` unless that is named. A run of some names keeps the figures of the others: those of
 # target/bench, or else the page's. Timings fail nothing: the page says which budget is met.
 set -euo pipefail
+# shellcheck source=scripts/lib/usage.sh
+source "$(dirname "$0")/lib/usage.sh"
 cd "$(dirname "$0")/.."
 
 NAMES=(recorder processes host192 fast short size syscalls threads stacks services turns bottlenecks sharing load tune unwind jvm fleet remote flight mcp agreement import imports report builds hour day sql build)
@@ -20,11 +22,6 @@ times=3
 
 say() { echo "bench: $*" >&2; }
 
-usage() {
-    sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' "$0" >&2
-    exit 2
-}
-
 chosen=() quick=
 for word in "$@"; do
     case $word in
@@ -34,7 +31,7 @@ for word in "$@"; do
             ;;
         all) ;;
         *)
-            [[ " ${NAMES[*]} " == *" $word "* ]] || usage
+            [[ " ${NAMES[*]} " == *" $word "* ]] || wrong_usage "$word: no such measurement"
             chosen+=("$word")
             ;;
     esac

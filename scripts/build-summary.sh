@@ -6,6 +6,8 @@
 #
 # Spark carries it to its executors (docs/engines.md), whose C libraries are older than that of a build.
 set -euo pipefail
+# shellcheck source=scripts/lib/usage.sh
+source "$(dirname "$0")/lib/usage.sh"
 cd "$(dirname "$0")/.."
 
 machines=("$@")

@@ -6,6 +6,8 @@
 #
 # Not a step of `make test`: it compiles all dependencies once more, some 100 s of CPU time a target.
 set -euo pipefail
+# shellcheck source=scripts/lib/usage.sh
+source "$(dirname "$0")/lib/usage.sh"
 cd "$(dirname "$0")/.."
 
 work=$(mktemp -d)

@@ -1,6 +1,10 @@
 #!/usr/bin/env bash
 # The recorder alone: static, for both machines, and both read a recorded host alike. aarch64 runs under qemu-user.
+#
+# usage: scripts/check-recorder.sh     `make recorder` installs what it needs
 set -euo pipefail
+# shellcheck source=scripts/lib/usage.sh
+source "$(dirname "$0")/lib/usage.sh"
 cd "$(dirname "$0")/.."
 
 passed=0

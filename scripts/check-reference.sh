@@ -1,6 +1,10 @@
 #!/usr/bin/env bash
 # The reference in docs/reference is what the program says of itself now.
+#
+# usage: scripts/check-reference.sh     after `make build`
 set -euo pipefail
+# shellcheck source=scripts/lib/usage.sh
+source "$(dirname "$0")/lib/usage.sh"
 cd "$(dirname "$0")/.."
 
 now=$(mktemp -d)

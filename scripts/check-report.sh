@@ -3,6 +3,8 @@
 #
 # usage: scripts/check-report.sh [PAIR]     default: contended-counter
 set -euo pipefail
+# shellcheck source=scripts/lib/usage.sh
+source "$(dirname "$0")/lib/usage.sh"
 cd "$(dirname "$0")/.."
 
 work=$(mktemp -d)

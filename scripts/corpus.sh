@@ -5,6 +5,8 @@
 #
 # A pair whose slow run is not slower by a quarter, by the programs' own words, does not show its fault: it is left out, and said.
 set -euo pipefail
+# shellcheck source=scripts/lib/usage.sh
+source "$(dirname "$0")/lib/usage.sh"
 cd "$(dirname "$0")/.."
 # shellcheck source=workloads/faults/lib.sh
 . workloads/faults/lib.sh
@@ -13,8 +15,6 @@ from=target/faults names=()
 while [[ $# -gt 0 ]]; do
     case $1 in
     --from) from=$2 && shift ;;
-    -h | --help) sed -n '/^# usage/,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0" && exit 0 ;;
-    -*) echo "corpus: $1: no such option" >&2 && exit 2 ;;
     *) names+=("$1") ;;
     esac
     shift

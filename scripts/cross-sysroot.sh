@@ -4,6 +4,8 @@
 # usage: scripts/cross-sysroot.sh FOLDER        makes FOLDER/include and FOLDER/lib
 #
 set -euo pipefail
+# shellcheck source=scripts/lib/usage.sh
+source "$(dirname "$0")/lib/usage.sh"
 # shellcheck source=scripts/debian-packages.sh
 . "$(dirname "$0")/debian-packages.sh"
 

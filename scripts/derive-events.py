@@ -9,6 +9,7 @@ the vendor's name for the event: what a group consists of, its formulas and its 
 fails where a file would differ.
 """
 
+import argparse
 import json
 import re
 import subprocess
@@ -437,7 +438,7 @@ GROUPS = {
 }
 
 
-def main():
+def main(check):
     lists, versions = {}, []
     for cpu in NEOVERSE:
         lists[cpu] = arm(cpu.removeprefix("neoverse-"))
@@ -499,7 +500,7 @@ def main():
             text += "  compare: same cpu only\n" if same else ""
             text += f"  help: {help}\n"
         path = OUT / f"{group}.txt"
-        if "--check" in sys.argv:
+        if check:
             if not path.exists() or path.read_text() != text:
                 print(f"{path} differs")
                 wrong += 1
@@ -509,7 +510,9 @@ def main():
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
-        sys.exit(__doc__)
-    ROOT = Path(sys.argv[1])
-    sys.exit(main() and 1)
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("folder", type=Path)
+    options.add_argument("--check", action="store_true")
+    asked = options.parse_args()
+    ROOT = asked.folder
+    sys.exit(main(asked.check) and 1)

@@ -17,6 +17,8 @@
 # explain did well: that the table says, also in DIR/faults.md. Recordings: DIR/NAME/{slow,fast}.twin (slow-2.twin …), the
 # programs' output beside them as .out, explain's answer as explain.json.
 set -uo pipefail
+# shellcheck source=scripts/lib/usage.sh
+source "$(dirname "$0")/lib/usage.sh"
 cd "$(dirname "$0")/.."
 # shellcheck source=workloads/faults/lib.sh
 . workloads/faults/lib.sh
@@ -38,8 +40,6 @@ while [[ $# -gt 0 ]]; do
     --explain-only) record= ;;
     --record-only) explain= ;;
     --aa) aa=1 ;;
-    -h | --help) sed -n '/^# usage/,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0" && exit 0 ;;
-    -*) echo "faults: $1: no such option" >&2 && exit 2 ;;
     *) names+=("$1") ;;
     esac
     shift

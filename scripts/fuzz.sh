@@ -7,6 +7,8 @@
 # Coverage needs no nightly compiler, but cargo-fuzz asks for flags that the stable one only takes when it is told so.
 # Without an address sanitizer: nearly all of it is safe Rust, and C libraries would have to be built with it too.
 set -euo pipefail
+# shellcheck source=scripts/lib/usage.sh
+source "$(dirname "$0")/lib/usage.sh"
 cd "$(dirname "$0")/.."
 
 seconds=${1:-60}

@@ -6,6 +6,8 @@
 # Each package is looked for by what it brings, so on another distribution this says what to install and why it looked.
 # Rust and Node.js are never installed, only checked: Debian's are too old, and people have their own way to get them.
 set -euo pipefail
+# shellcheck source=scripts/lib/usage.sh
+source "$(dirname "$0")/lib/usage.sh"
 cd "$(dirname "$0")/.."
 
 # group, Debian package, how to see that it is there
@@ -121,9 +123,9 @@ install_packages() {
 }
 
 GROUPS_WANTED=("$@")
-[[ $# -gt 0 ]] || fail "usage: install-deps.sh GROUP…  (build, test, cross, kernels, package, bench, faults, fuzz)"
+[[ $# -gt 0 ]] || wrong_usage "a group is missing"
 for group in "$@"; do
-    [[ $group =~ ^(build|test|cross|kernels|package|bench|faults|fuzz)$ ]] || fail "$group: not a group; they are build, test, cross, kernels, package, bench, faults and fuzz"
+    [[ $group =~ ^(build|test|cross|kernels|package|bench|faults|fuzz)$ ]] || wrong_usage "$group: not a group"
 done
 
 install_packages

@@ -12,6 +12,8 @@
 # that is less to keep than a list of files for each of cargo-deb, cargo-generate-rpm and maturin, needs none of the
 # several hundred crates that these three are built of, and takes programs that are built already.
 set -euo pipefail
+# shellcheck source=scripts/lib/usage.sh
+source "$(dirname "$0")/lib/usage.sh"
 cd "$(dirname "$0")/.."
 
 out=${1:-target/package}

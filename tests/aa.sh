@@ -9,6 +9,8 @@
 #
 # usage: tests/aa.sh     TWINSCOPE=path of the program, RUNS=3, SECONDS_A_RUN=2.4, KEEP=folder to keep the recordings in
 set -uo pipefail
+# shellcheck source=scripts/lib/usage.sh
+source "$(dirname "$0")/../scripts/lib/usage.sh"
 cd "$(dirname "$0")/.."
 
 twinscope=${TWINSCOPE:-target/release/twinscope}

@@ -5,11 +5,11 @@ outputs, paths and the summary. Prints `ok: …`, `FAILED: …` or `SKIPPED: …
 usage: action.py PROGRAM        PROGRAM is the twinscope to be found on the PATH
 """
 
+import argparse
 import os
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
@@ -70,7 +70,9 @@ class Runner:
 
 
 def main() -> None:
-    program = Path(sys.argv[1]).resolve()
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("program", type=Path)
+    program = options.parse_args().program.resolve()
     steps = ACTION["runs"]["steps"]
     check("no step has an expression in its script", not any("${{" in s["run"] for s in steps))
     used = [EXPRESSION.sub(r"\1", v) for s in steps for v in s["env"].values()]

@@ -8,6 +8,8 @@
 #
 # step: busy recorder,kernels-fetched
 set -uo pipefail
+# shellcheck source=scripts/lib/usage.sh
+source "$(dirname "$0")/../scripts/lib/usage.sh"
 cd "$(dirname "$0")/.."
 # shellcheck source=tests/kernels/check.sh
 . tests/kernels/check.sh

@@ -6,6 +6,8 @@
 #
 # step: busy build,rust-built,engines-fetched
 set -uo pipefail
+# shellcheck source=scripts/lib/usage.sh
+source "$(dirname "$0")/../scripts/lib/usage.sh"
 cd "$(dirname "$0")/.."
 
 PACKAGES=(duckdb==2.0.1 pyspark==4.3.0 pyarrow==26.0.1 pandas==2.3.3)

@@ -4,6 +4,8 @@
 #
 # usage: tests/flat-memory.sh     TWINSCOPE=path of the program, TIME=seconds
 set -uo pipefail
+# shellcheck source=scripts/lib/usage.sh
+source "$(dirname "$0")/../scripts/lib/usage.sh"
 cd "$(dirname "$0")/.."
 
 twinscope=${TWINSCOPE:-target/release/twinscope}

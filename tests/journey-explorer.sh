@@ -5,6 +5,8 @@
 #
 # usage: tests/journey-explorer.sh     TWINSCOPE=path of the program, KEEP=folder to keep the session in
 set -uo pipefail
+# shellcheck source=scripts/lib/usage.sh
+source "$(dirname "$0")/../scripts/lib/usage.sh"
 cd "$(dirname "$0")/.."
 
 # shellcheck source=tests/count.sh

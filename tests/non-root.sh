@@ -4,6 +4,8 @@
 #
 # usage: tests/non-root.sh     TWINSCOPE=path of the program
 set -uo pipefail
+# shellcheck source=scripts/lib/usage.sh
+source "$(dirname "$0")/../scripts/lib/usage.sh"
 cd "$(dirname "$0")/.."
 
 twinscope=${TWINSCOPE:-target/release/twinscope}

@@ -5,6 +5,8 @@
 #
 # usage: tests/packages.sh [FOLDER]     FOLDER of packages that are made already; else they are made, from what is built
 set -uo pipefail
+# shellcheck source=scripts/lib/usage.sh
+source "$(dirname "$0")/../scripts/lib/usage.sh"
 cd "$(dirname "$0")/.." || exit 1
 # shellcheck source=tests/count.sh
 . tests/count.sh

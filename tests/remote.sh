@@ -4,6 +4,8 @@
 #
 # usage: tests/remote.sh [loopback|failures|kubernetes|after…]     TWINSCOPE=path of the program, RECORDER=path of the static recorder
 set -uo pipefail
+# shellcheck source=scripts/lib/usage.sh
+source "$(dirname "$0")/../scripts/lib/usage.sh"
 cd "$(dirname "$0")/.." || exit
 
 twinscope=$(realpath "${TWINSCOPE:-target/release/twinscope}")
@@ -204,7 +206,7 @@ after() {
 for part in "${parts[@]}"; do
     case $part in
     loopback | failures | kubernetes | after) "$part" ;;
-    *) sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' "$0" >&2 && exit 2 ;;
+    *) wrong_usage "$part: no such part" ;;
     esac
 done
 finish

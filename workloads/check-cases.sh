@@ -5,6 +5,8 @@
 #
 # usage: workloads/check-cases.sh [NAME…]     builds first; default: all
 set -uo pipefail
+# shellcheck source=scripts/lib/usage.sh
+source "$(dirname "$0")/../scripts/lib/usage.sh"
 cd "$(dirname "$0")"
 
 work=$(mktemp -d)

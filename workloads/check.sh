@@ -5,6 +5,8 @@
 #
 # usage: workloads/check.sh     (bin/ must be built)
 set -euo pipefail
+# shellcheck source=scripts/lib/usage.sh
+source "$(dirname "$0")/../scripts/lib/usage.sh"
 cd "$(dirname "$0")"
 
 passed=0 failed=0 skipped=0
@@ -24,6 +26,10 @@ check() { if awk "BEGIN { exit !($2) }"; then ok "$1"; else bad "$1: $2"; fi; }
 
 # The last number of the line that begins with $3, in the output of variant $2 of workload $1.
 value() { sed -n "s/^$3 \([0-9.]*\)\$/\1/p" "$work/$1.$2"; }
+
+for program in bin/* bands/bin/*; do
+    if said=$("$program" --help) && [[ $said == usage:* ]]; then ok "${program##*/} --help"; else bad "${program##*/} --help: $said"; fi
+done
 
 # run NAME OPS: both variants, with the contract of their output
 run() {

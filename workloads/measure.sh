@@ -3,6 +3,8 @@
 #
 # usage: workloads/measure.sh [NAME…]     prints a table in Markdown; use a machine that does nothing else
 set -euo pipefail
+# shellcheck source=scripts/lib/usage.sh
+source "$(dirname "$0")/../scripts/lib/usage.sh"
 cd "$(dirname "$0")"
 
 names=("$@")

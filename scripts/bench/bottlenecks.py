@@ -7,6 +7,7 @@ usage: scripts/bench/bottlenecks.py [NAME…]     TWINSCOPE=path of the program,
 
 Prints a line for each: class (right, or what it was taken for), part of the samples, ns a round and its error, or why it is unknown; and the sums.
 """
+import argparse
 import json
 import math
 import os
@@ -87,7 +88,9 @@ def judge(name, program, folder):
 def main():
     with open(PROGRAMS / "programs.toml", "rb") as file:
         programs = tomllib.load(file)
-    names = sys.argv[1:] or list(programs)
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("names", nargs="*", metavar="NAME")
+    names = options.parse_args().names or list(programs)
     results = []
     with tempfile.TemporaryDirectory() as folder:
         for name in names:

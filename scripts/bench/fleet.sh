@@ -7,6 +7,8 @@
 #
 # Prints lines "what<TAB>metric<TAB>unit<TAB>value".
 set -euo pipefail
+# shellcheck source=scripts/lib/usage.sh
+source "$(dirname "$0")/../lib/usage.sh"
 cd "$(dirname "$0")/../.."
 twinscope=$(realpath "${TWINSCOPE:-target/release/twinscope}")
 synthetic=$(realpath -m "${SYNTHETIC:-target/release/examples/synthetic}")
@@ -155,6 +157,6 @@ page() {
 for part in "${parts[@]}"; do
     case $part in
         starts | facts | scale | page | engines) "$part" ;;
-        *) sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' "$0" >&2 && exit 2 ;;
+        *) wrong_usage "$part: no such part" ;;
     esac
 done

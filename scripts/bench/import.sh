@@ -7,6 +7,8 @@
 # TWINSCOPE: the program (default target/release/twinscope). FLAMEGRAPH: a clone of github.com/brendangregg/FlameGraph; without it, only the time of
 # `perf script` is measured, which is a part of the other's. Prints lines "what<TAB>metric<TAB>unit<TAB>value".
 set -euo pipefail
+# shellcheck source=scripts/lib/usage.sh
+source "$(dirname "$0")/../lib/usage.sh"
 cd "$(dirname "$0")/../.."
 
 megabytes=${1:-100} seconds=${2:-3600}

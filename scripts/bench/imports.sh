@@ -6,6 +6,8 @@
 #
 # APERF: the program aperf (github.com/aws/aperf), which the last needs; without it that is left out. Prints lines "what<TAB>metric<TAB>unit<TAB>value".
 set -euo pipefail
+# shellcheck source=scripts/lib/usage.sh
+source "$(dirname "$0")/../lib/usage.sh"
 cd "$(dirname "$0")/../.."
 twinscope=$(realpath "${TWINSCOPE:-target/release/twinscope}")
 parts=("$@")

@@ -5,6 +5,11 @@
 import { createRequire } from "node:module";
 import { resolve } from "node:path";
 
+const [report] = process.argv.slice(2);
+if (report === undefined || report.startsWith("-")) {
+  process.stderr.write("usage: node scripts/bench/interactive.js REPORT.html\n");
+  process.exit(report === "--help" || report === "-h" ? 0 : 2);
+}
 const ui = resolve(import.meta.dirname, "../../ui/package.json");
 const { chromium } = createRequire(ui)("playwright-core");
 const browser = await chromium.launch({
@@ -17,7 +22,7 @@ try {
   // The two frames after the last change are when it is on the screen.
   const drawn = () =>
     page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now())))));
-  await page.goto(`file://${resolve(process.argv[2])}`, { waitUntil: "commit" });
+  await page.goto(`file://${resolve(report)}`, { waitUntil: "commit" });
   await page.waitForSelector("main h1");
   const first = await drawn();
   if (await page.locator(".fleet-page").count() > 0) {

@@ -10,6 +10,8 @@
 # operation. Each run is measured after its first second, in which the recorder meets the files of the program: in parts of 50 ms, of which the tenth
 # counts that others who use the machine disturbed least.
 set -euo pipefail
+# shellcheck source=scripts/lib/usage.sh
+source "$(dirname "$0")/../lib/usage.sh"
 cd "$(dirname "$0")/../.."
 twinscope=${TWINSCOPE:-target/release/twinscope}
 rounds=${1:-10}

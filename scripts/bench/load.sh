@@ -9,6 +9,8 @@
 #
 # Prints lines "what<TAB>metric<TAB>unit<TAB>value".
 set -uo pipefail
+# shellcheck source=scripts/lib/usage.sh
+source "$(dirname "$0")/../lib/usage.sh"
 cd "$(dirname "$0")/../.." || exit
 twinscope=$(realpath "${TWINSCOPE:-target/release/twinscope}")
 helper=$(realpath "${HELPER:-target/release/examples/bench}")

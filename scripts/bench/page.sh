@@ -4,6 +4,8 @@
 # usage: scripts/bench/page.sh FOLDER COMMAND PAGE     FOLDER holds one NAME.tsv a measurement; COMMAND is named on the page; PAGE is the page as it was, whose
 # sections are kept where FOLDER has no figures for them
 set -euo pipefail
+# shellcheck source=scripts/lib/usage.sh
+source "$(dirname "$0")/../lib/usage.sh"
 
 folder=$1 command=${2%% } page=$3
 

@@ -10,6 +10,8 @@
 #   py-spy           pip install py-spy, in PATH; the programs in Python run with PYTHON=/usr/bin/python3
 #   async-profiler   ASYNC_PROFILER=libasyncProfiler.so: linux-x64/ of the jar tools.profiler:async-profiler of Maven Central
 set -uo pipefail
+# shellcheck source=scripts/lib/usage.sh
+source "$(dirname "$0")/../lib/usage.sh"
 cd "$(dirname "$0")/../.." || exit
 twinscope=$(realpath "${TWINSCOPE:-target/release/twinscope}")
 rounds=${ROUNDS:-3} seconds=${SECONDS_EACH:-3} out=${OUT:-target/peers} python=${PYTHON:-/usr/bin/python3}
@@ -144,5 +146,5 @@ names() {
 
 case ${1:-} in
 cost | names) "$1" ;;
-*) sed -n '2,12s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
+*) wrong_usage "${1:-nothing}: neither cost nor names" ;;
 esac

@@ -6,6 +6,8 @@
 #
 # Prints lines "what<TAB>metric<TAB>unit<TAB>value".
 set -euo pipefail
+# shellcheck source=scripts/lib/usage.sh
+source "$(dirname "$0")/../lib/usage.sh"
 cd "$(dirname "$0")/../.."
 twinscope=$(realpath "${TWINSCOPE:-target/release/twinscope}")
 recorder=$(realpath -m "${RECORDER:-target/dist/twinscope-recorder-$(uname -m)}")
@@ -127,6 +129,6 @@ together() {
 for part in "${parts[@]}"; do
     case $part in
         many | failing | together) "$part" ;;
-        *) sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' "$0" >&2 && exit 2 ;;
+        *) wrong_usage "$part: no such part" ;;
     esac
 done

@@ -13,6 +13,8 @@
 #
 # Names: nginx postgres processes. What is not installed here is left out, and said. Prints lines "what<TAB>metric<TAB>unit<TAB>value".
 set -uo pipefail
+# shellcheck source=scripts/lib/usage.sh
+source "$(dirname "$0")/../lib/usage.sh"
 cd "$(dirname "$0")/../.." || exit
 twinscope=$(realpath "${TWINSCOPE:-target/release/twinscope}")
 helper=$(realpath "${HELPER:-target/release/examples/bench}")

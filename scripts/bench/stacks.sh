@@ -5,6 +5,8 @@
 #
 # Prints lines "what<TAB>metric<TAB>unit<TAB>value".
 set -euo pipefail
+# shellcheck source=scripts/lib/usage.sh
+source "$(dirname "$0")/../lib/usage.sh"
 cd "$(dirname "$0")/../.."
 twinscope=${TWINSCOPE:-target/release/twinscope}
 rounds=${1:-10}

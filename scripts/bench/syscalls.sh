@@ -7,6 +7,8 @@
 #
 # Each line: what, metric, unit, value, separated by tabs, as scripts/bench.sh keeps them.
 set -euo pipefail
+# shellcheck source=scripts/lib/usage.sh
+source "$(dirname "$0")/../lib/usage.sh"
 cd "$(dirname "$0")/../.."
 
 twinscope=${TWINSCOPE:-target/release/twinscope}

@@ -11,6 +11,8 @@
 # Names: nginx proxy postgres redis memcached java netty go node python gunicorn uvicorn datagrams command thinned hostile logs overhead finagle pauses.
 # What is not installed here is left out, and said. Netty and Finagle come by Maven, gunicorn and uvicorn by pip, into target/turns. Prints lines "what<TAB>metric<TAB>unit<TAB>value".
 set -uo pipefail
+# shellcheck source=scripts/lib/usage.sh
+source "$(dirname "$0")/../lib/usage.sh"
 cd "$(dirname "$0")/../.." || exit
 twinscope=$(realpath "${TWINSCOPE:-target/release/twinscope}")
 helper=$(realpath "${HELPER:-target/release/examples/bench}")

@@ -6,6 +6,8 @@
 #
 # Names: nginx postgres python go rust clang rustc java. Prints lines "what<TAB>metric<TAB>unit<TAB>value".
 set -uo pipefail
+# shellcheck source=scripts/lib/usage.sh
+source "$(dirname "$0")/../lib/usage.sh"
 cd "$(dirname "$0")/../.." || exit
 twinscope=$(realpath "${TWINSCOPE:-target/release/twinscope}")
 each=${SECONDS_EACH:-5}

@@ -6,6 +6,7 @@ usage: scripts/docs/build.py [MDBOOK]       default: target/tools/bin/mdbook, wh
 Pages are laid out under target/book/src as in the repository, so that relative links between them, which work on
 GitHub, work in the book too. A link to what is no page of the book (a folder, a source file) leads to the repository.
 """
+import argparse
 import os
 import re
 import shutil
@@ -25,7 +26,9 @@ def inside(page: Path, target: str) -> Path:
 
 
 def main() -> None:
-    mdbook = sys.argv[1] if len(sys.argv) > 1 else str(ROOT / "target/tools/bin/mdbook")
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("mdbook", nargs="?", default=str(ROOT / "target/tools/bin/mdbook"))
+    mdbook = options.parse_args().mdbook
     summary = Path("docs/SUMMARY.md")
     text = (ROOT / summary).read_text(encoding="utf-8")
     pages = {inside(summary, target) for target, _ in LINK.findall(text)}

@@ -7,6 +7,8 @@
 #   SECONDS_EACH=6          length of a recorded run
 #   TWINSCOPE=…             the program (default target/release/twinscope)
 set -euo pipefail
+# shellcheck source=scripts/lib/usage.sh
+source "$(dirname "$0")/../lib/usage.sh"
 cd "$(dirname "$0")/../.."
 out=${OUT:-target/stories} seconds=${SECONDS_EACH:-6}
 twinscope=$(realpath "${TWINSCOPE:-target/release/twinscope}")

@@ -7,6 +7,8 @@
 # Fetches Trino from Maven Central once (0.8 GB, unpacked into target/engines). Needs Java 24 or newer (JAVA_HOME, else the newest in /usr/lib/jvm), 2 GB of
 # memory, and pyarrow as tests/engines.sh installs it. Not a step of `make test`.
 set -euo pipefail
+# shellcheck source=scripts/lib/usage.sh
+source "$(dirname "$0")/../lib/usage.sh"
 cd "$(dirname "$0")/../.."
 
 VERSION=476

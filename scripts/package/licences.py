@@ -6,6 +6,7 @@ usage: licences.py CRATE        twinscope-cli or twinscope-recorder
 What may be taken under the Apache License 2.0, as Twinscope is, is listed only; of the rest the texts are there.
 """
 
+import argparse
 import json
 import re
 import subprocess
@@ -74,7 +75,9 @@ def page() -> list[tuple[str, str, str, Path]]:
 
 
 def main() -> None:
-    [program] = sys.argv[1:]
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("program", metavar="CRATE", choices=["twinscope-cli", "twinscope-recorder"])
+    program = options.parse_args().program
     packages = crates(program) + (page() if program == "twinscope-cli" else [])
     if len(packages) < 20:
         sys.exit(f"licences: {program}: only {len(packages)} packages were found")

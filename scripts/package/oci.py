@@ -8,12 +8,12 @@ The format: https://github.com/opencontainers/image-spec/blob/main/image-layout.
 oci-archive:FILE …`, `ctr image import` and `docker load` (25 or newer) take it.
 """
 
+import argparse
 import gzip
 import hashlib
 import io
 import json
 import os
-import sys
 import tarfile
 import time
 from pathlib import Path
@@ -51,7 +51,12 @@ def layer(tree: Path) -> bytes:
 
 
 def main() -> None:
-    version, path, level, *trees = sys.argv[1:]
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name in ("version", "path", "level"):
+        options.add_argument(name)
+    options.add_argument("trees", nargs="+")
+    asked = options.parse_args()
+    version, path, level, trees = asked.version, asked.path, asked.level, asked.trees
     blobs: dict[str, bytes] = {}
 
     def blob(kind: str, content: bytes) -> dict:

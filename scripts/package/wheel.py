@@ -7,6 +7,7 @@ PREFIX is a tree with bin/twinscope and share/; LEVEL is the compression, 1 to 9
 The format: https://packaging.python.org/en/latest/specifications/binary-distribution-format/
 """
 
+import argparse
 import base64
 import hashlib
 import os
@@ -27,8 +28,11 @@ def newest_libc(program: bytes) -> tuple[int, int]:
 
 
 def main() -> None:
-    version, machine, prefix, folder, level = sys.argv[1:]
-    prefix = Path(prefix)
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name in ("version", "machine", "prefix", "folder", "level"):
+        options.add_argument(name)
+    asked = options.parse_args()
+    version, machine, prefix, folder, level = asked.version, asked.machine, Path(asked.prefix), asked.folder, asked.level
     program = (prefix / "bin/twinscope").read_bytes()
     # e_machine of the ELF header: a wheel of the wrong machine would install and not run.
     of = {62: "x86_64", 183: "aarch64"}.get(struct.unpack_from("<H", program, 18)[0])

@@ -70,8 +70,7 @@ int main(int argc, char **argv) {
                 return 2;
             }
         } else {
-            fprintf(stderr, "usage: bands [--seconds S] [--offset BYTES]\n");
-            return 2;
+            simple_words(argc, argv, 0, "[--seconds S] [--offset BYTES]");
         }
     }
     if (offset == LINE) {

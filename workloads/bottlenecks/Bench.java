@@ -14,6 +14,10 @@ final class Bench {
     }
 
     static void run(String[] words, String operation, String unit, long size, long perCall, LongConsumer prepare, LongUnaryOperator call) {
+        if (words.length > 0 && (words[0].equals("--help") || words[0].equals("-h"))) {
+            System.out.println("usage: [SECONDS] [SIZE]");
+            System.exit(0);
+        }
         double seconds = words.length > 0 ? Double.parseDouble(words[0]) : 2;
         if (words.length > 1) size = count(words[1]);
         long preparing = System.nanoTime();

@@ -49,6 +49,10 @@ func (b bench) run() {
 		size, alsoWrong = count(os.Args[2])
 	}
 	if wrong != nil || alsoWrong != nil || !(seconds > 0) || len(os.Args) > 3 {
+		if len(os.Args) > 1 && (os.Args[1] == "--help" || os.Args[1] == "-h") {
+			fmt.Fprintln(os.Stdout, "usage: [SECONDS] [SIZE]")
+			os.Exit(0)
+		}
 		fmt.Fprintln(os.Stderr, "usage: [SECONDS] [SIZE]")
 		os.Exit(2)
 	}

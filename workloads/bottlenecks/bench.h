@@ -37,10 +37,7 @@ static inline void *bench_memory(uint64_t size, bool huge) {
 static inline uint64_t bench_power_of_two(uint64_t value) { return UINT64_C(1) << (63 - __builtin_clzll(value)); }
 
 static inline int bench_run(const struct bench *bench, int argc, char **argv) {
-    if (argc > 3) {
-        fprintf(stderr, "usage: %s [SECONDS] [SIZE]\n", argv[0]);
-        return 2;
-    }
+    simple_words(argc, argv, 2, "[SECONDS] [SIZE]");
     double seconds = argc > 1 ? simple_seconds(argv[1]) : 2;
     uint64_t size = argc > 2 ? simple_count(argv[2]) : bench->size;
     uint64_t burst = bench->burst ? bench->burst : 1, per_call = bench->per_call;

@@ -48,7 +48,8 @@ pub fn run<C: FnMut(u64) -> u64>(bench: &Bench, prepare: impl FnOnce(u64) -> C) 
     let size = words.get(2).map_or(Some(bench.size), |word| count(word));
     let (Some(seconds), Some(size), true) = (seconds, size, words.len() <= 3) else {
         eprintln!("usage: [SECONDS] [SIZE]");
-        std::process::exit(2);
+        let help = words.get(1).is_some_and(|word| word == "--help" || word == "-h");
+        std::process::exit(if help { 0 } else { 2 });
     };
     let preparing = Instant::now();
     let mut call = prepare(size);

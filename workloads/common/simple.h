@@ -24,6 +24,15 @@ __attribute__((noreturn)) static inline void simple_fail(const char *what) {
     exit(1);
 }
 
+// Takes up to `most` words on the command line. Otherwise, and for --help, prints the usage and exits.
+static inline void simple_words(int argc, char **argv, int most, const char *usage) {
+    bool help = argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"));
+    if (!help && argc <= most + 1)
+        return;
+    fprintf(help ? stdout : stderr, "usage: %s %s\n", argv[0], usage);
+    exit(help ? 0 : 2);
+}
+
 // A clock in nanoseconds: CLOCK_MONOTONIC, CLOCK_THREAD_CPUTIME_ID, CLOCK_PROCESS_CPUTIME_ID.
 static inline uint64_t simple_clock(clockid_t clock) {
     struct timespec time;

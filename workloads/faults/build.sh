@@ -4,6 +4,8 @@
 #
 # usage: workloads/faults/build.sh
 set -euo pipefail
+# shellcheck source=scripts/lib/usage.sh
+source "$(dirname "$0")/../../scripts/lib/usage.sh"
 cd "$(dirname "$0")"
 mkdir -p bin
 missing=() failed=0

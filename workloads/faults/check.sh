@@ -4,6 +4,8 @@
 #
 # usage: workloads/faults/check.sh [NAME…]     builds first; default: all
 set -uo pipefail
+# shellcheck source=scripts/lib/usage.sh
+source "$(dirname "$0")/../../scripts/lib/usage.sh"
 cd "$(dirname "$0")"
 # shellcheck source=lib.sh
 . ./lib.sh

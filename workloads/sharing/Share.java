@@ -61,6 +61,10 @@ final class Share {
     }
 
     static void begin(String[] words, int defaultThreads) {
+        if (words.length > 0 && (words[0].equals("--help") || words[0].equals("-h"))) {
+            System.out.println("usage: [SECONDS] [THREADS]");
+            System.exit(0);
+        }
         if (words.length > 0) seconds = Double.parseDouble(words[0]);
         threads = words.length > 1 ? Integer.parseInt(words[1]) : defaultThreads;
         System.out.println("truth: threads " + threads);

@@ -4,6 +4,8 @@
 #
 # usage: workloads/sharing/compare.sh [NAME…]     default: all that have a twin; SECONDS_EACH=2, ROUNDS=3
 set -uo pipefail
+# shellcheck source=scripts/lib/usage.sh
+source "$(dirname "$0")/../../scripts/lib/usage.sh"
 cd "$(dirname "$0")"
 seconds=${SECONDS_EACH:-2} rounds=${ROUNDS:-3}
 make -s || exit

@@ -33,6 +33,10 @@ func begin(threads int) share {
 		run.threads, alsoWrong = strconv.Atoi(os.Args[2])
 	}
 	if wrong != nil || alsoWrong != nil || !(run.seconds > 0) || run.threads < 1 || len(os.Args) > 3 {
+		if len(os.Args) > 1 && (os.Args[1] == "--help" || os.Args[1] == "-h") {
+			fmt.Fprintln(os.Stdout, "usage: [SECONDS] [THREADS]")
+			os.Exit(0)
+		}
 		fmt.Fprintln(os.Stderr, "usage: [SECONDS] [THREADS]")
 		os.Exit(2)
 	}

@@ -39,10 +39,7 @@ static inline bool share_over(void) { return __atomic_load_n(&share_stopped, __A
 
 // Reads the command line; `threads` is the default.
 static inline void share_begin(int argc, char **argv, unsigned threads) {
-    if (argc > 3) {
-        fprintf(stderr, "usage: %s [SECONDS] [THREADS]\n", argv[0]);
-        exit(2);
-    }
+    simple_words(argc, argv, 2, "[SECONDS] [THREADS]");
     if (argc > 1)
         share_seconds = simple_seconds(argv[1]);
     share_count = argc > 2 ? (unsigned)simple_count(argv[2]) : threads;

@@ -56,7 +56,8 @@ pub fn begin(threads: usize) -> Run {
     let threads = words.get(2).map_or(Some(threads), |word| word.parse().ok().filter(|&n| n > 0));
     let (Some(seconds), Some(threads), true) = (seconds, threads, words.len() <= 3) else {
         eprintln!("usage: [SECONDS] [THREADS]");
-        std::process::exit(2);
+        let help = words.get(1).is_some_and(|word| word == "--help" || word == "-h");
+        std::process::exit(if help { 0 } else { 2 });
     };
     println!("truth: threads {threads}");
     Run { seconds, threads }

@@ -46,7 +46,7 @@ pub struct Export {
     recordings: Vec<PathBuf>,
 
     /// The folder to write into, created if needed; of OpenMetrics the file. `export`, or `export.om`, by default
-    #[arg(short, long, value_name = "PLACE")]
+    #[arg(short, long, value_name = "PLACE", value_parser = recorder::output())]
     output: Option<PathBuf>,
 
     /// Only these tables

@@ -67,7 +67,7 @@ pub struct Flame {
 
     /// Write a file: .html (interactive), .svg, .folded, .pb.gz or .pprof (pprof), .speedscope.json, .firefox.json
     /// (samples and waits with their times, for the Firefox Profiler and Perfetto)
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", value_parser = recorder::output())]
     output: Option<PathBuf>,
 
     /// Print JSON

@@ -32,7 +32,7 @@ enum Theme {
 pub(crate) struct Image {
     /// Write the first screen of the page as a picture too, for a ticket: Chromium, Chrome, Edge or Firefox draws it, without a network. Without `-o`
     /// no page is kept
-    #[arg(long, value_name = "FILE.png")]
+    #[arg(long, value_name = "FILE.png", value_parser = recorder::output())]
     image: Option<PathBuf>,
 
     /// The browser that draws the picture [default: $TWINSCOPE_BROWSER, else the first that is found]

@@ -18,7 +18,7 @@ pub struct Import {
     inputs: Vec<PathBuf>,
 
     /// The recording to write, or of several hosts the folder of their recordings; by default the first file's name with .twin, or without
-    #[arg(short, long, value_name = "NAME.twin|DIR")]
+    #[arg(short, long, value_name = "NAME.twin|DIR", value_parser = recorder::output())]
     output: Option<PathBuf>,
 
     /// Of monitoring systems: the label whose values are the hosts; each becomes a recording

@@ -307,6 +307,7 @@ Its tools only read, and only below these folders. docs/mcp.md has the lines for
   twinscope man /usr/local/share/man/man1")]
     Man {
         /// The folder; created if needed
+        #[arg(value_parser = recorder::output())]
         folder: PathBuf,
     },
 
@@ -314,6 +315,7 @@ Its tools only read, and only below these folders. docs/mcp.md has the lines for
     #[command(hide = true)]
     Reference {
         /// The folder; created if needed
+        #[arg(value_parser = recorder::output())]
         folder: PathBuf,
     },
 }
@@ -392,5 +394,37 @@ fn run(command: Command) -> anyhow::Result<u8> {
             Ok(0)
         }
         Command::Reference { folder } => reference::write(Arguments::command(), &folder).map(|()| 0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The command lines that give `name` to what a command writes: `-o` and `--image` of each, and the folders that are made.
+    fn outputs(command: &clap::Command, words: &[String], name: &str, found: &mut Vec<Vec<String>>) {
+        let line = |more: &[String]| [words, more].concat();
+        for option in command.get_arguments().filter(|a| ["output", "image"].contains(&a.get_id().as_str())) {
+            found.push(line(&[format!("--{}={name}", option.get_long().unwrap())]));
+        }
+        match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+            ["twinscope", "man" | "reference"] => found.push(line(&["--".into(), name.into()])),
+            ["twinscope", "fleet", "add"] => found.push(line(&["--".into(), name.into(), "a.twin".into()])),
+            _ => {}
+        }
+        for below in command.get_subcommands() {
+            outputs(below, &line(&[below.get_name().into()]), name, found);
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_not_called_like_an_option() {
+        let mut lines = Vec::new();
+        outputs(&Arguments::command(), &["twinscope".into()], "--help", &mut lines);
+        assert!(lines.len() >= 14, "{lines:?}");
+        for line in lines {
+            let why = Arguments::try_parse_from(&line).err().map_or_else(String::new, |error| error.to_string());
+            assert!(why.contains("if it is meant, write ./--help"), "{line:?}: {why}");
+        }
     }
 }

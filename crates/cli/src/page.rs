@@ -21,7 +21,7 @@ pub struct Report {
     own: Own,
 
     /// The page to write [default: report.html]
-    #[arg(short, long, value_name = "FILE.html")]
+    #[arg(short, long, value_name = "FILE.html", value_parser = recorder::output())]
     output: Option<PathBuf>,
 
     #[command(flatten)]

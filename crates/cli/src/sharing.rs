@@ -28,7 +28,7 @@ pub struct Options {
     duration: Option<String>,
 
     /// Keep the recording
-    #[arg(short, long, value_name = "NAME.twin")]
+    #[arg(short, long, value_name = "NAME.twin", value_parser = recorder::output())]
     output: Option<PathBuf>,
 
     /// The window, as in `compare`: auto, whole, busy, or FROM..TO with times (10s..50s, or 10:02..10:05 in UTC) or marks

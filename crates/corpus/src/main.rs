@@ -1,6 +1,7 @@
 //! `corpus`: makes pairs of the corpus, asks `explain` about them, and writes down how often it is right.
 
 use anyhow::Context;
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Parser, Subcommand};
 use corpus::answers::{self, Answers};
 use corpus::{Expected, Pair, Set};
@@ -24,7 +25,11 @@ enum Command {
     /// Take these recordings for what all have in common; pairs that are there must be written anew
     Common { recordings: Vec<PathBuf> },
     /// Unpack the recordings of a pair, slow.twin and fast.twin, into a folder
-    Unpack { name: String, into: PathBuf },
+    Unpack {
+        name: String,
+        #[arg(value_parser = PathBufValueParser::new().try_map(model::output_path))]
+        into: PathBuf,
+    },
     /// Ask about all pairs (or those named) and print a table of the answers and how often they are right
     Report {
         names: Vec<String>,

@@ -3,6 +3,7 @@
 //!
 //! `cargo run --release -p twinscope-host --example counting_cost`
 
+use clap::Parser;
 use host::Host;
 use host::counting::{Counting, Event, Reading, Whom};
 use std::time::{Duration, Instant};
@@ -14,7 +15,12 @@ const CPUS: usize = 192;
 const SOFTWARE: u32 = 1;
 const EVENTS: [u64; 6] = [0, 3, 4, 2, 1, 5];
 
+/// What reading groups of counters costs on a machine of 192 CPUs
+#[derive(Parser)]
+struct Options {}
+
 fn main() {
+    Options::parse();
     let host = Host::live();
     host::raise_open_files();
     let online = std::thread::available_parallelism().map_or(1, usize::from) as u32;

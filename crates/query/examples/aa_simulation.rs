@@ -5,15 +5,26 @@
 #[path = "../tests/simulation/mod.rs"]
 mod simulation;
 
+use clap::Parser;
 use query::stats::{Comparer, Options, Series, rng::Rng};
 use simulation::{KINDS, Kind, metric, pair};
 use std::time::Instant;
 
 const METRICS: usize = 300;
 
+/// How often two equal runs list anything, and how often a real difference is found
+#[derive(Parser)]
+struct Arguments {
+    /// Pairs of runs in each cell
+    #[arg(default_value_t = 200)]
+    pairs: usize,
+
+    /// Only the kind of metric whose name begins so
+    kind: Option<String>,
+}
+
 fn main() {
-    let pairs: usize = std::env::args().nth(1).and_then(|a| a.parse().ok()).unwrap_or(200);
-    let only = std::env::args().nth(2);
+    let Arguments { pairs, kind: only } = Arguments::parse();
     let mut comparer = Comparer::new();
     println!(
         "A/A: {pairs} pairs a cell, {METRICS} metrics a pair. Pairs that list anything, in % (with Benjamini-Hochberg); share of p ≤ 0.05 in %.\n"

@@ -1,6 +1,7 @@
 //! How often quantiles of latency are called different: of equal runs, and where they are. For docs/method.md:
 //! `cargo run --release -p twinscope-query --example latency_simulation 40`.
 
+use clap::Parser;
 use query::stats::fdr::benjamini_hochberg;
 use query::stats::histogram::Histogram;
 use query::stats::{Options, rng::Rng};
@@ -39,8 +40,16 @@ fn run(rng: &mut Rng, server: Server) -> Histogram {
     histogram
 }
 
+/// How often quantiles of latency are called different: of equal runs, and where they are
+#[derive(Parser)]
+struct Arguments {
+    /// Pairs of runs for each line
+    #[arg(default_value_t = 40)]
+    pairs: u64,
+}
+
 fn main() {
-    let pairs: u64 = std::env::args().nth(1).and_then(|a| a.parse().ok()).unwrap_or(40);
+    let Arguments { pairs } = Arguments::parse();
     for stretches in [20, 60, 120] {
         for phi in [0.7, 0.95] {
             let usual = Server { stretches, phi, drift: 0.05, times: 1.0, slow: 0.004 };

@@ -4,6 +4,7 @@
 //! Sessions in which signs are random and the sizes come in an order of which each is as likely: the rank of the next size
 //! among those so far is drawn, and its sign. Then the same for sizes that only grow and only fall.
 
+use clap::Parser;
 use query::stats::pairs::{looks, null};
 use query::stats::rng::Rng;
 
@@ -66,7 +67,12 @@ fn together(bins: &[u32]) -> impl Iterator<Item = (f64, f64)> {
     })
 }
 
+/// At which level one may look several times: the table of `stats/pairs/looks.rs`
+#[derive(Parser)]
+struct Options {}
+
 fn main() {
+    Options::parse();
     let most = *looks::PLANNED.last().unwrap();
     let long = simulate(LONG, most, Sizes::Any);
     let short = simulate(SESSIONS, 60, Sizes::Any);

@@ -1,6 +1,7 @@
 //! Measures what a question costs: an hour of 192 CPUs, ten counters each, read as series and asked by SQL.
 //! `cargo run --release -p twinscope-query --example measure`
 
+use clap::Parser;
 use model::{Column, Compare, Den, Derived, Manifest, Polarity, Rows, Symbols, Table, Unit};
 use query::series::{Grid, metric, metrics};
 use query::{Run, Session};
@@ -42,7 +43,12 @@ static CPU: Table = Table::wide(
     floor: 0.02,
 }]);
 
+/// Measures what a question costs
+#[derive(Parser)]
+struct Options {}
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
+    Options::parse();
     let dir = tempfile::tempdir()?;
     let path = dir.path().join("hour.twin");
     let mut writer = Writer::create(&path, false, 60_000_000_000)?;

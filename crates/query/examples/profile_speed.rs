@@ -2,6 +2,7 @@
 //!
 //! usage: cargo run --release -p twinscope-query --features testing --example profile_speed [SAMPLES]    default: 10000000
 
+use clap::Parser;
 use model::{Manifest, NULL, Rows, Symbols, Window};
 use query::Run;
 use query::profile::{Part, Request, load};
@@ -13,8 +14,15 @@ use store::{Recording, Writer};
 const FRAMES: i64 = 5_000;
 const STACKS: i64 = 50_000;
 
+/// How long it takes to make a call tree of many samples
+#[derive(Parser)]
+struct Options {
+    #[arg(default_value_t = 10_000_000)]
+    samples: i64,
+}
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let samples: i64 = std::env::args().nth(1).map_or(Ok(10_000_000), |n| n.parse())?;
+    let Options { samples } = Options::parse();
     let path = std::env::temp_dir().join(format!("profile-speed-{}.twin", std::process::id()));
     write(&path, samples)?;
     let run = Run { name: "x".into(), recording: Recording::open(&path)?, stretch: None };

@@ -4,6 +4,7 @@ use crate::moment::moment;
 use crate::then::{Then, then};
 use crate::trigger::Trigger;
 use clap::Args;
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use host::{Host, Placement};
 use model::WorkChoice;
 pub use model::duration;
@@ -24,6 +25,11 @@ impl std::fmt::Display for Usage {
 }
 
 impl std::error::Error for Usage {}
+
+/// What is written: a path that does not begin like an option.
+pub fn output() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(model::output_path)
+}
 
 fn interval(text: &str) -> Result<Duration, String> {
     let found = duration(text)?;
@@ -80,7 +86,7 @@ fn pattern(text: &str) -> Result<regex_lite::Regex, String> {
 #[derive(Args, Clone, Debug)]
 pub struct Record {
     /// The recording to write
-    #[arg(short, long, value_name = "NAME.twin")]
+    #[arg(short, long, value_name = "NAME.twin", value_parser = output())]
     pub output: Option<PathBuf>,
 
     /// Stop after this time; a command that is still running is terminated
@@ -452,7 +458,7 @@ pub struct Mark {
 #[derive(Args, Clone, Debug)]
 pub struct Snapshot {
     /// The file to write
-    #[arg(short, long, value_name = "NAME.twin", default_value = "snapshot.twin")]
+    #[arg(short, long, value_name = "NAME.twin", default_value = "snapshot.twin", value_parser = output())]
     pub output: PathBuf,
 
     /// The recorder's process id, where several are running

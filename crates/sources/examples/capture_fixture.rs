@@ -13,20 +13,47 @@
 //!
 //! Look through what was captured before it is published: command lines, host names and addresses are copied as they are.
 
+use clap::Parser;
+use clap::builder::{PathBufValueParser, PossibleValuesParser, TypedValueParser};
 use host::{Host, Setting};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{fs, io};
 
+/// Captures a fixture from the live host: the files that sources declare, with some frames at an interval
+#[derive(Parser)]
 struct Options {
+    /// The folder, such as fixtures/hosts/vm-2cpu
+    #[arg(value_parser = PathBufValueParser::new().try_map(model::output_path))]
     out: PathBuf,
+
+    /// Only what this source reads; may be given several times
+    #[arg(long = "source", value_name = "NAME", hide_possible_values = true,
+          value_parser = PossibleValuesParser::new(sources::ALL.iter().map(|source| source.name)))]
     sources: Vec<String>,
+
+    /// A process whose files are taken, or `self`; may be given several times
+    #[arg(long = "pid", value_name = "PID")]
     pids: Vec<String>,
+
+    /// A mounted file system whose space is taken [default: those on block devices]
+    #[arg(long = "space", value_name = "PATH")]
     spaces: Vec<String>,
+
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..))]
     frames: u32,
+
+    /// Time between frames
+    #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = |text: &str| text.parse().map(Duration::from_secs))]
     interval: Duration,
+
+    /// Longer files are cut at the last line that fits
+    #[arg(long, value_name = "BYTES", default_value_t = 256 << 10)]
     limit: usize,
+
+    /// What ORIGIN.md says of it
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     about: String,
 }
 
@@ -42,43 +69,10 @@ enum Captured {
 }
 
 fn main() {
-    if let Err(message) = options().and_then(|options| capture(&options)) {
+    if let Err(message) = capture(&Options::parse()) {
         eprintln!("capture_fixture: {message}");
         std::process::exit(1);
     }
-}
-
-fn options() -> Result<Options, String> {
-    let mut arguments = std::env::args().skip(1);
-    let mut options = Options {
-        out: PathBuf::from(arguments.next().ok_or("which folder? capture_fixture OUT [--source NAME]…")?),
-        sources: Vec::new(),
-        pids: Vec::new(),
-        spaces: Vec::new(),
-        frames: 2,
-        interval: Duration::from_secs(2),
-        limit: 256 << 10,
-        about: String::new(),
-    };
-    while let Some(option) = arguments.next() {
-        let value = arguments.next().ok_or_else(|| format!("{option} needs a value"))?;
-        let number = || value.parse::<u64>().map_err(|_| format!("{option}: {value:?} is not a number"));
-        match option.as_str() {
-            "--source" => options.sources.push(value),
-            "--pid" => options.pids.push(value),
-            "--space" => options.spaces.push(value),
-            "--frames" => options.frames = number()?.max(1) as u32,
-            "--interval" => options.interval = Duration::from_secs(number()?),
-            "--limit" => options.limit = number()? as usize,
-            "--about" => options.about = value,
-            _ => return Err(format!("unknown option {option}; see the head of this example")),
-        }
-    }
-    if let Some(unknown) = options.sources.iter().find(|name| sources::by_name(name).is_none()) {
-        let known: Vec<&str> = sources::ALL.iter().map(|s| s.name).collect();
-        return Err(format!("no source {unknown:?}; there are {}", known.join(", ")));
-    }
-    Ok(options)
 }
 
 fn capture(options: &Options) -> Result<(), String> {

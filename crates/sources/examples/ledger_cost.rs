@@ -5,6 +5,7 @@
 //!
 //! `cargo run --release -p twinscope-sources --example ledger_cost [ROUNDS]`
 
+use clap::Parser;
 use host::Host;
 use model::{Out, Rows, Symbols};
 use sources::Scope;
@@ -152,8 +153,15 @@ fn median(values: &mut [f64]) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
+/// What following threads costs those who are followed
+#[derive(Parser)]
+struct Options {
+    #[arg(default_value_t = 9)]
+    rounds: usize,
+}
+
 fn main() {
-    let rounds = std::env::args().nth(1).and_then(|n| n.parse().ok()).unwrap_or(9);
+    let Options { rounds } = Options::parse();
     for (name, work) in [("pipe ping-pong", ping_pong as fn() -> f64), ("contended mutex", contention as fn() -> f64)] {
         let (mut without, mut with, mut reader) = (Vec::new(), Vec::new(), Vec::new());
         let (mut ratios, mut differences) = (Vec::new(), Vec::new());

@@ -7,25 +7,29 @@
 //! `--root` reads the `/proc` and `/sys` of another folder, such as a simulated large machine; what the kernel does to make
 //! the text is then not in the numbers.
 
+use clap::Parser;
+use clap::builder::PossibleValuesParser;
 use host::Host;
 use model::{Out, Rows, Symbols};
 use sources::{ALL, Pace, Scope, Source};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+/// What each source costs here
+#[derive(Parser)]
+struct Options {
+    /// Read the `/proc` and `/sys` of this folder
+    #[arg(long, value_name = "FOLDER")]
+    root: Option<PathBuf>,
+
+    /// Only these sources
+    #[arg(value_name = "SOURCE", value_parser = PossibleValuesParser::new(ALL.iter().map(|source| source.name)))]
+    wanted: Vec<String>,
+}
+
 fn main() {
-    let mut host = Host::live();
-    let mut wanted = Vec::new();
-    let mut arguments = std::env::args().skip(1);
-    while let Some(argument) = arguments.next() {
-        match argument.as_str() {
-            "--root" => host = Host::at(arguments.next().unwrap_or_default()),
-            name if sources::by_name(name).is_some() => wanted.push(argument),
-            other => {
-                eprintln!("no source is called {other:?}");
-                std::process::exit(2);
-            }
-        }
-    }
+    let Options { root, wanted } = Options::parse();
+    let host = root.map_or_else(Host::live, Host::at);
     println!(
         "{:16} {:>9} {:>9} {:>9} {:>6} {:>9} {:>8}",
         "source", "open µs", "first µs", "read µs", "rows", "pace", "ms/s"

@@ -1,12 +1,13 @@
 //! How often sessions are wrong, how much they find and what that takes, on simulated machines: the tables of docs/method.md.
 //! `cargo run --release -p twinscope-tune --example simulate`, some minutes on one CPU. Everything is drawn from fixed seeds.
 //!
-//! A number as argument divides how many sessions there are: `… --example simulate 10` for a first look. `search`,
-//! `factorial` and `optimise` run these parts alone.
+//! `… --example simulate -- --divide 10` for a first look, with a tenth of the sessions. `search`, `factorial` and `optimise` run these
+//! parts alone.
 
 #[path = "../tests/simulation/mod.rs"]
 mod simulation;
 
+use clap::{Parser, ValueEnum};
 use simulation::{Compare, compare, flags, ladders, optima, predicted, scaling, searches};
 use tune::simulated::{KINDS, Noise};
 
@@ -94,22 +95,40 @@ fn optimise(sessions: usize) {
     }
 }
 
+/// A part that runs alone.
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum Part {
+    Search,
+    Factorial,
+    Optimise,
+}
+
+/// How often sessions are wrong, how much they find and what that takes, on simulated machines
+#[derive(Parser)]
+struct Options {
+    /// Divide how many sessions there are
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+    divide: u16,
+
+    /// Only these parts
+    #[arg(value_enum)]
+    parts: Vec<Part>,
+}
+
 fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let less = arguments.iter().find_map(|n| n.parse::<usize>().ok()).unwrap_or(1).max(1);
-    let of = |sessions: usize| (sessions / less).max(1);
-    let words: Vec<&String> = arguments.iter().filter(|word| word.parse::<usize>().is_err()).collect();
-    let asked = |name: &str| words.is_empty() || words.iter().any(|word| *word == name);
-    if asked("search") {
+    let Options { divide, parts } = Options::parse();
+    let of = |sessions: usize| (sessions / usize::from(divide)).max(1);
+    let asked = |part: Part| parts.is_empty() || parts.contains(&part);
+    if asked(Part::Search) {
         search(of(2000));
     }
-    if asked("factorial") {
+    if asked(Part::Factorial) {
         factorials(of(2000));
     }
-    if asked("optimise") {
+    if asked(Part::Optimise) {
         optimise(of(400));
     }
-    if !words.is_empty() {
+    if !parts.is_empty() {
         return;
     }
 

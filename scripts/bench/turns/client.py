@@ -9,6 +9,7 @@ usage: client.py ask PROTOCOL PORT CONNECTIONS EACH     as many requests on each
 Prints "requests p50 p99", the latter in microseconds.
 """
 
+import argparse
 import selectors
 import socket
 import struct
@@ -164,4 +165,6 @@ def main(what, *words):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("words", nargs="+")
+    main(*options.parse_args().words)

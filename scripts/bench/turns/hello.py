@@ -4,10 +4,10 @@ By itself it is Python's http.server with a thread for each connection (argument
 `slow PORT` is http.server that takes 20 to 60 ms for an answer, and `udp PORT` answers datagrams, while the port is open for TCP too.
 """
 
+import argparse
 import http.server
 import random
 import socket
-import sys
 import time
 
 ANSWER = b"Hello, and well met.\n"
@@ -60,7 +60,11 @@ def answer_datagrams(port):
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "udp":
-        answer_datagrams(int(sys.argv[2]))
-    Hello.slow = sys.argv[1] == "slow"
-    Server(("127.0.0.1", int(sys.argv[-1])), Hello).serve_forever()
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("kind", nargs="?", choices=["slow", "udp"])
+    options.add_argument("port", type=int)
+    asked = options.parse_args()
+    if asked.kind == "udp":
+        answer_datagrams(asked.port)
+    Hello.slow = asked.kind == "slow"
+    Server(("127.0.0.1", asked.port), Hello).serve_forever()

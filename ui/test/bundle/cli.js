@@ -6,9 +6,9 @@ const [name = "", out = ""] = process.argv.slice(2);
 const { module: samples } = await runnerImport(new URL("./samples.ts", import.meta.url).pathname);
 const { module: encode } = await runnerImport(new URL("./encode.ts", import.meta.url).pathname);
 const make = samples.SAMPLES[name];
-if (!make || !out) {
+if (!make || !out || out.startsWith("-")) {
   process.stderr.write(`usage: npm run sample -- NAME OUT.html, where NAME is one of ${Object.keys(samples.SAMPLES).join(", ")}\n`);
-  process.exit(2);
+  process.exit(name === "--help" || name === "-h" ? 0 : 2);
 }
 const { head, blocks } = make();
 const template = readFileSync(new URL("../../dist/index.html", import.meta.url), "utf8");

@@ -7,7 +7,13 @@ import { parseArgs } from "node:util";
 import { build } from "vite";
 import { startVitest } from "vitest/node";
 
-const { values } = parseArgs({ options: { report: { type: "string" }, filter: { type: "string", short: "t" } } });
+const { values } = parseArgs({
+  options: { report: { type: "string" }, filter: { type: "string", short: "t" }, help: { type: "boolean", short: "h" } },
+});
+if (values.help) {
+  process.stdout.write("usage: npm run test:page [-- --report PATH] [--filter TEST]\n");
+  process.exit(0);
+}
 const root = resolve(import.meta.dirname, "../..");
 if (values.report !== undefined) {
   const path = resolve(values.report);

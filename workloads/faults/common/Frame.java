@@ -14,7 +14,7 @@ final class Frame {
     static void begin(String[] words) {
         if (words.length < 1 || !(words[0].equals("slow") || words[0].equals("fast"))) {
             System.err.println("usage: slow|fast [--seconds S]");
-            System.exit(2);
+            System.exit(words.length > 0 && (words[0].equals("--help") || words[0].equals("-h")) ? 0 : 2);
         }
         slow = words[0].equals("slow");
         if (words.length == 3 && words[1].equals("--seconds")) seconds = Double.parseDouble(words[2]);

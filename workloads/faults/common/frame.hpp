@@ -33,8 +33,9 @@ inline void begin(int argc, char **argv) {
             seconds = atof(argv[i + 1]);
     }
     if (!known || !(seconds > 0)) {
-        fprintf(stderr, "usage: %s slow|fast [--seconds S]\n", argv[0]);
-        exit(2);
+        bool help = argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"));
+        fprintf(help ? stdout : stderr, "usage: %s slow|fast [--seconds S]\n", argv[0]);
+        exit(help ? 0 : 2);
     }
     slow = !strcmp(argv[1], "slow");
     auto stop = [](int) { stopped = true; };

@@ -21,7 +21,7 @@ function begin() {
     const words = process.argv.slice(2);
     if (!['slow', 'fast'].includes(words[0]) || ![1, 3].includes(words.length) || (words.length === 3 && words[1] !== '--seconds')) {
         process.stderr.write('usage: slow|fast [--seconds S]\n');
-        process.exit(2);
+        process.exit(['--help', '-h'].includes(words[0]) ? 0 : 2);
     }
     slow = words[0] === 'slow';
     if (words.length === 3) seconds = Number(words[2]);

@@ -18,7 +18,8 @@ def begin():
     global SLOW, SECONDS, started
     words = sys.argv[1:]
     if not words or words[0] not in ("slow", "fast") or len(words) not in (1, 3) or (len(words) == 3 and words[1] != "--seconds"):
-        sys.exit(f"usage: {sys.argv[0]} slow|fast [--seconds S]")
+        print(f"usage: {sys.argv[0]} slow|fast [--seconds S]", file=sys.stderr)
+        sys.exit(0 if words[:1] in (["--help"], ["-h"]) else 2)
     SLOW = words[0] == "slow"
     if len(words) == 3:
         SECONDS = float(words[2])

@@ -24,7 +24,8 @@ pub fn begin() -> Frame {
         }
         _ => {
             eprintln!("usage: {} slow|fast [--seconds S]", words[0]);
-            std::process::exit(2);
+            let help = words.get(1).is_some_and(|word| word == "--help" || word == "-h");
+            std::process::exit(if help { 0 } else { 2 });
         }
     }
 }

@@ -55,7 +55,7 @@ static inline void *pace_tick(void *argument) {
     return argument;
 }
 
-// Reads the command line; exits with 2 and the usage when it is wrong.
+// Reads the command line; with --help, or when it is wrong, prints the usage and exits.
 static inline void pace_read(int argc, char **argv) {
     bool known = argc > 1 && argc % 2 == 0 && (!strcmp(argv[1], "slow") || !strcmp(argv[1], "fast"));
     for (int i = 2; known && i + 1 < argc; i += 2) {
@@ -67,8 +67,9 @@ static inline void pace_read(int argc, char **argv) {
             known = false;
     }
     if (!known || !(pace_seconds > 0)) {
-        fprintf(stderr, "usage: %s slow|fast [--seconds S] [--dir FOLDER]\n", argv[0]);
-        exit(2);
+        bool help = argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"));
+        fprintf(help ? stdout : stderr, "usage: %s slow|fast [--seconds S] [--dir FOLDER]\n", argv[0]);
+        exit(help ? 0 : 2);
     }
     pace_slow = !strcmp(argv[1], "slow");
 }

@@ -50,7 +50,8 @@ pub fn read() -> Pace {
     }
     if !known {
         say(&format!("usage: {} slow|fast [--seconds S] [--dir FOLDER]\n", words[0]));
-        std::process::exit(2);
+        let help = words.get(1).is_some_and(|word| word == "--help" || word == "-h");
+        std::process::exit(if help { 0 } else { 2 });
     }
     pace.slow = words[1] == "slow";
     pace

@@ -3,6 +3,8 @@
 #
 # usage: main.sh slow|fast [--seconds S]
 set -euo pipefail
+# shellcheck source=scripts/lib/usage.sh
+source "$(dirname "$0")/../../../scripts/lib/usage.sh"
 variant=${1:?slow or fast} seconds=${3:-10} done=0
 level=$([[ $variant == slow ]] && echo 2 || echo 0)
 cd "${SCRATCH:?}"

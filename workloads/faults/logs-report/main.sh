@@ -3,6 +3,8 @@
 #
 # usage: main.sh slow|fast [--seconds S]
 set -euo pipefail
+# shellcheck source=scripts/lib/usage.sh
+source "$(dirname "$0")/../../../scripts/lib/usage.sh"
 variant=${1:?slow or fast} seconds=${3:-10}
 folder=$(mktemp -d "${SCRATCH:-${TMPDIR:-/tmp}}/logs-XXXXXX")
 trap 'rm -rf "$folder"' EXIT

@@ -3,6 +3,8 @@
 #
 # usage: main.sh slow|fast [--seconds S]
 set -euo pipefail
+# shellcheck source=scripts/lib/usage.sh
+source "$(dirname "$0")/../../../scripts/lib/usage.sh"
 variant=${1:?slow or fast} seconds=${3:-10}
 started=${EPOCHREALTIME/./} done=0 next=1 sum=0 started_processes=0
 end=$(awk -v s="$seconds" -v from="$started" 'BEGIN { printf "%.0f", from + s * 1e6 }')

@@ -4,6 +4,8 @@
 #
 # usage: main.sh slow|fast [--seconds S]
 set -euo pipefail
+# shellcheck source=scripts/lib/usage.sh
+source "$(dirname "$0")/../../../scripts/lib/usage.sh"
 variant=${1:?slow or fast} seconds=${3:-10}
 threads=$([[ $variant == slow ]] && echo 1 || echo 2)
 started=${EPOCHREALTIME/./} done=0

@@ -11,22 +11,53 @@ mod random;
 mod simulated;
 mod undisturbed;
 
+use clap::Parser;
+use simulated::{Simulated, Size};
 use std::io::{Error, Result, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
+/// Helper of scripts/bench.sh: what a shell cannot measure or make
+#[derive(Parser)]
+enum Task {
+    /// Run a command and append its cost to the file RESULT
+    Run {
+        #[arg(value_parser = recorder::output())]
+        result: PathBuf,
+        #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+        command: Vec<String>,
+    },
+    /// Make a large host's /proc and /sys in DIR and keep it moving until killed
+    Host {
+        #[arg(value_parser = recorder::output())]
+        dir: PathBuf,
+        #[command(flatten)]
+        size: Size,
+    },
+    /// Record such a host in the time that writing takes
+    Recording {
+        #[arg(value_name = "FILE.twin", value_parser = recorder::output())]
+        file: PathBuf,
+        #[arg(value_parser = recorder::output())]
+        dir: PathBuf,
+        #[command(flatten)]
+        size: Size,
+        seconds: u64,
+    },
+    /// Print how many requests an nginx has served, ten times a second
+    Served { address: String },
+    /// Compare a service's pace while something else runs with its pace alone
+    Loss { phases: PathBuf },
+}
+
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let done = match words.as_slice() {
-        ["run", result, command, rest @ ..] => run(Path::new(result), command, rest),
-        ["host", dir, cpus, lines, processes] => size(cpus, lines, processes).and_then(|s| keep_moving(dir, s)),
-        ["recording", file, dir, cpus, lines, processes, seconds] => size(cpus, lines, processes)
-            .and_then(|s| made::make(Path::new(file), Path::new(dir), s, number(seconds)? as u64)),
-        ["served", address] => undisturbed::served(address),
-        ["loss", phases] => undisturbed::loss(Path::new(phases)),
-        _ => Err(Error::other("usage: bench run | host | served | loss | recording …; see the top of its source")),
+    let done = match Task::parse() {
+        Task::Run { result, command } => run(&result, &command),
+        Task::Host { dir, size } => keep_moving(&dir, size),
+        Task::Recording { file, dir, size, seconds } => made::make(&file, &dir, size, seconds),
+        Task::Served { address } => undisturbed::served(&address),
+        Task::Loss { phases } => undisturbed::loss(&phases),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -37,17 +68,9 @@ fn main() -> ExitCode {
     }
 }
 
-fn number(word: &str) -> Result<usize> {
-    word.parse().map_err(|_| Error::other(format!("{word}: not a number")))
-}
-
-fn size(cpus: &str, lines: &str, processes: &str) -> Result<simulated::Size> {
-    Ok(simulated::Size { cpus: number(cpus)?, lines: number(lines)?, processes: number(processes)? })
-}
-
 /// Moves the host on once a second.
-fn keep_moving(dir: &str, size: simulated::Size) -> Result<()> {
-    let mut host = simulated::Simulated::create(Path::new(dir), size)?;
+fn keep_moving(dir: &Path, size: Size) -> Result<()> {
+    let mut host = Simulated::create(dir, size)?;
     println!("ready");
     std::io::stdout().flush()?;
     let start = Instant::now();
@@ -62,9 +85,9 @@ fn keep_moving(dir: &str, size: simulated::Size) -> Result<()> {
 
 /// Appends "CPU seconds, wall seconds, largest RSS in KiB, exit status", separated by tabs. The CPU time is that of the command, all its
 /// threads, and the children that it waited for.
-fn run(result: &Path, command: &str, rest: &[&str]) -> Result<()> {
+fn run(result: &Path, command: &[String]) -> Result<()> {
     let start = Instant::now();
-    let child = Command::new(command).args(rest).spawn()?;
+    let child = Command::new(&command[0]).args(&command[1..]).spawn()?;
     let mut status = 0;
     // SAFETY: a rusage is plain numbers, for which zero is a value.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };

@@ -6,6 +6,7 @@
 //! kernel takes to make the text.
 
 use crate::random::Random;
+use clap::Args;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -14,7 +15,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 /// How large the host is.
-#[derive(Clone, Copy)]
+#[derive(Args, Clone, Copy)]
 pub struct Size {
     pub cpus: usize,
     pub lines: usize,

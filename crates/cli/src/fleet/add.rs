@@ -18,7 +18,7 @@ const DEEPEST: usize = 32;
 #[derive(Args, Debug)]
 pub struct Add {
     /// The folder of summaries; made where it is not there
-    #[arg(value_name = "FLEET")]
+    #[arg(value_name = "FLEET", value_parser = recorder::output())]
     folder: PathBuf,
 
     /// Recordings, folders with recordings, or @LIST: a file that names one a line

@@ -16,7 +16,7 @@ pub struct Snapshot {
     of: Option<PathBuf>,
 
     /// The folder of snapshots
-    #[arg(short, long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR", value_parser = recorder::output())]
     output: PathBuf,
 
     #[command(flatten)]

@@ -22,7 +22,7 @@ pub struct Report {
     looking: Looking,
 
     /// The page to write [default: fleet.html]
-    #[arg(short, long, value_name = "FILE.html")]
+    #[arg(short, long, value_name = "FILE.html", value_parser = recorder::output())]
     output: Option<PathBuf>,
 
     #[command(flatten)]

@@ -143,7 +143,7 @@ struct Run {
     keep: Keep,
 
     /// The folder of the session [default: the name of the file or the program]
-    #[arg(short, long, value_name = "NAME.tune")]
+    #[arg(short, long, value_name = "NAME.tune", value_parser = recorder::output())]
     output: Option<PathBuf>,
 
     /// Change the settings of the machine that the experiment names without asking

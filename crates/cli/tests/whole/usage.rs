@@ -33,6 +33,7 @@ fn wrong_options_say_what_is_allowed() {
         (&["explain", "a", "--json", "--markdown"], "cannot be used with"),
         (&["causes", "no-such-cause"], "there is no cause no-such-cause"),
         (&["report"], "NAME.twin"),
+        (&["report", "a", "--output=--help"], "if it is meant, write ./--help"),
         (&["sql"], "NAME.twin"),
         (&["sql", "--format", "xml", "a"], "possible values: table, csv, json"),
         (&["sql", ".schema"], "name a recording before the statement"),

@@ -7,13 +7,24 @@
 mod bands;
 mod separate;
 
+use clap::Parser;
+use clap::builder::PossibleValuesParser;
 use query::stats::rng::Rng;
 use std::time::Instant;
 
-/// What a table is made with.
+/// How often bands are found where there are none, and where there are some: the tables of docs/method.md
+#[derive(Parser)]
 pub struct Options {
+    /// Fleets in each cell
+    #[arg(long, value_name = "N", default_value_t = 200)]
     fleets: usize,
+
+    #[arg(long, value_name = "N", default_value_t = 20_261_126)]
     seed: u64,
+
+    /// Only these [default: all but `shown`]
+    #[arg(value_name = "TABLE", value_parser = PossibleValuesParser::new(TABLES.map(|table| table.0)))]
+    tables: Vec<String>,
 }
 
 type Table = (&'static str, fn(&Options));
@@ -36,17 +47,8 @@ fn percent(count: usize, of: usize) -> String {
 }
 
 fn main() {
-    let mut options = Options { fleets: 200, seed: 20_261_126 };
-    let mut asked = Vec::new();
-    let mut words = std::env::args().skip(1);
-    while let Some(word) = words.next() {
-        let mut number = || words.next().and_then(|w| w.parse::<u64>().ok());
-        match word.as_str() {
-            "--fleets" => options.fleets = number().map_or(options.fleets, |n| n as usize),
-            "--seed" => options.seed = number().unwrap_or(options.seed),
-            _ => asked.push(word),
-        }
-    }
+    let options = Options::parse();
+    let asked = &options.tables;
     let wanted = |name: &str| if asked.is_empty() { name != "shown" } else { asked.iter().any(|a| a == name) };
     for (name, table) in TABLES.iter().filter(|t| wanted(t.0)) {
         let begin = Instant::now();

@@ -10,53 +10,65 @@ mod draw;
 mod recordings;
 mod summaries;
 
+use clap::builder::{PathBufValueParser, TypedValueParser};
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser, ValueEnum};
 use draw::Fleet;
 use std::path::PathBuf;
 
 /// Recordings that are written at most: each takes half a megabyte.
 const MOST: usize = 500;
 
-struct Options {
-    summaries: Option<PathBuf>,
-    recordings: Option<PathBuf>,
-    fleet: Fleet,
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum Bands {
+    No,
+    /// One host in eight is fast
+    Eighth,
 }
 
-fn options() -> Result<Options, String> {
-    let mut all = std::env::args().skip(1);
-    let fleet = Fleet { hosts: 0, metrics: 1200, banded: true, seed: 1 };
-    let mut options = Options { summaries: None, recordings: None, fleet };
-    while let Some(word) = all.next() {
-        let mut value = || all.next().ok_or(format!("{word}: a value is missing"));
-        let number = |text: String| text.parse::<usize>().map_err(|e| format!("{text}: {e}"));
-        match word.as_str() {
-            "--hosts" => options.fleet.hosts = number(value()?)?,
-            "--metrics" => options.fleet.metrics = number(value()?)?,
-            "--seed" => options.fleet.seed = number(value()?)? as u64,
-            "--bands" => options.fleet.banded = value()? == "eighth",
-            "--twin" => options.recordings = Some(value()?.into()),
-            _ => options.summaries = Some(word.into()),
-        }
-    }
-    if options.fleet.hosts == 0 {
-        options.fleet.hosts = if options.recordings.is_some() { 200 } else { 5000 };
-    }
-    if options.recordings.is_some() && options.fleet.hosts > MOST {
-        return Err(format!("--twin writes {MOST} recordings at most: name a folder of summaries for more"));
-    }
-    if options.summaries.is_none() && options.recordings.is_none() {
-        return Err("name a folder for the summaries, or one for recordings: --twin DIR".into());
-    }
-    Ok(options)
+/// Hosts that never were, to try the program on fleets of any size
+#[derive(Parser)]
+struct Options {
+    /// The folder of summaries
+    #[arg(value_name = "FLEET", required_unless_present = "recordings", value_parser = output())]
+    summaries: Option<PathBuf>,
+
+    /// Write recordings into this folder
+    #[arg(long = "twin", value_name = "DIR", value_parser = output())]
+    recordings: Option<PathBuf>,
+
+    /// How many [default: 5000, as recordings 200]
+    #[arg(long, value_name = "N")]
+    hosts: Option<usize>,
+
+    /// Metrics of each host
+    #[arg(long, value_name = "N", default_value_t = 1200)]
+    metrics: usize,
+
+    #[arg(long, value_enum, default_value_t = Bands::Eighth)]
+    bands: Bands,
+
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+}
+
+fn output() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(model::output_path)
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let options = options()?;
+    let options = Options::parse();
+    let hosts = options.hosts.unwrap_or(if options.recordings.is_some() { 200 } else { 5000 });
+    if options.recordings.is_some() && hosts > MOST {
+        let why = format!("--twin writes {MOST} recordings at most: name a folder of summaries for more");
+        Options::command().error(ErrorKind::ValueValidation, why).exit();
+    }
+    let fleet = Fleet { hosts, metrics: options.metrics, banded: options.bands == Bands::Eighth, seed: options.seed };
     if let Some(folder) = &options.summaries {
-        summaries::write(&options.fleet, folder)?;
+        summaries::write(&fleet, folder)?;
     }
     if let Some(folder) = &options.recordings {
-        recordings::write(&options.fleet, folder)?;
+        recordings::write(&fleet, folder)?;
     }
     Ok(())
 }

@@ -54,6 +54,10 @@ func Read() {
 		}
 	}
 	if !known {
+		if len(os.Args) > 1 && (os.Args[1] == "--help" || os.Args[1] == "-h") {
+			fmt.Fprintf(os.Stdout, "usage: %s slow|fast [--seconds S] [--dir FOLDER]\n", os.Args[0])
+			os.Exit(0)
+		}
 		fmt.Fprintf(os.Stderr, "usage: %s slow|fast [--seconds S] [--dir FOLDER]\n", os.Args[0])
 		os.Exit(2)
 	}
