@@ -306,6 +306,7 @@ impl Drop for Quota {
 }
 
 #[test]
+#[ignore = "make test-all: sixteen starts on a machine of its own; others band synthetic hosts"]
 fn a_fact_that_costs_is_the_first_line_of_real_starts() {
     const WHAT: &str = "a fact that costs";
     let program = repository().join("workloads/bands/bin/bands");

@@ -177,6 +177,7 @@ fn monitors_are_called_by_their_class() {
 }
 
 #[test]
+#[ignore = "make test-all: a JVM for each kind of heap, 40 s; one kind is tested by its neighbour"]
 fn monitors_have_names_whatever_the_heap_is_like() {
     for option in ["-XX:+UseZGC", "-XX:+UseSerialGC", "-XX:-UseCompressedOops", "-XX:-UseCompressedClassPointers"] {
         named(&[option]);
