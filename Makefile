@@ -19,8 +19,14 @@ help: ## List the targets
 demo: ## Build, record a slow and a fast run, print why it is slower, write the report (half a minute after the build; PAIR=chatty-log …)
 	@scripts/demo.sh $(PAIR)
 
-test: deps-all ui/dist/index.html workloads ## Everything CI checks (about 50 minutes on 2 cores; STEPS="lint rust" for some of it)
+test: deps-test ui/dist/index.html workloads ## Everything CI checks (about 20 minutes on 2 cores; STEPS="lint units" for some of it)
 	@scripts/test.sh $(STEPS)
+
+test-all: deps-all ui/dist/index.html workloads ## The same, and what takes long and seldom breaks (about an hour and a half on 2 cores)
+	@scripts/test.sh --all $(STEPS)
+
+kernels: deps-kernels build recorder ## The recorder on six kernels of Debian, in emulation (about 10 minutes after the build)
+	@tests/kernels.sh --all
 
 build: deps ui/dist/index.html ## Build target/release/twinscope (about 5 minutes on 2 cores the first time)
 	cargo build --release -p twinscope-cli
@@ -42,7 +48,7 @@ workloads: ## Build the programs with a slow and a fast variant (some seconds)
 
 reference: build ## Write docs/reference, and the types of the page, from the program (a minute after the build)
 	target/release/twinscope reference docs/reference
-	TWINSCOPE_WRITE_TYPES=yes cargo test --quiet -p twinscope-report --lib the_page_knows_these_types
+	TWINSCOPE_WRITE_TYPES=yes cargo test --release --quiet -p twinscope-report --lib the_page_knows_these_types
 
 # One version, so that the site looks alike wherever it is built; without the server that mdBook brings.
 MDBOOK := 0.4.52
@@ -72,8 +78,14 @@ deps-cross:
 deps-package:
 	@scripts/install-deps.sh build cross package
 
+deps-kernels:
+	@scripts/install-deps.sh kernels
+
+deps-test:
+	@scripts/install-deps.sh build test cross kernels
+
 deps-all:
-	@scripts/install-deps.sh build test cross kernels package
+	@scripts/install-deps.sh build test cross kernels package faults
 
 clean: ## Delete all that was built
 	cargo clean
@@ -91,4 +103,4 @@ ui/node_modules/.package-lock.json: ui/package-lock.json
 
 # Later rules need what earlier ones install.
 .NOTPARALLEL:
-.PHONY: help demo test build recorder summary package ui workloads reference docs bench faults fuzz deps deps-cross deps-package deps-all clean
+.PHONY: help demo test test-all kernels deps-kernels deps-test build recorder summary package ui workloads reference docs bench faults fuzz deps deps-cross deps-package deps-all clean

@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-cargo build --release --quiet -p twinscope-corpus
+cargo build --release --quiet --workspace --bin corpus
 target/release/corpus unpack "${1:-contended-counter}" "$work"
 target/release/twinscope report "$work/fast.twin" "$work/slow.twin" -o "$work/report.html"
 npm --prefix ui run test:page -- --report "$work/report.html"

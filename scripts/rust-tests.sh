@@ -15,14 +15,12 @@
 #
 # Why this is not cargo-nextest: docs/journal/2026-11-24-test-time.md.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+# shellcheck source=scripts/lib/usage.sh
+source "$(dirname "$0")/lib/usage.sh"
+cd "$(dirname "$0")/.." || exit
 
 what=${1:-}
-if [[ ! $what =~ ^(build|units|whole|long|checked)$ ]]; then
-    sed -n '2,/^set/s/^# \{0,1\}//p' "$0"
-    [[ $what == --help || $what == -h ]]
-    exit $(($? * 2))
-fi
+[[ $what =~ ^(build|units|whole|long|checked)$ ]] || wrong_usage "${what:-nothing}: not one of build, units, whole, long and checked"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

@@ -16,7 +16,9 @@
 #   quiet   records what this machine does, or compares times: nothing but idle steps in parallel
 #   idle    waits most of the time, for the network say: in parallel with any other
 set -uo pipefail
-cd "$(dirname "$0")/.."
+# shellcheck source=scripts/lib/usage.sh
+source "$(dirname "$0")/lib/usage.sh"
+cd "$(dirname "$0")/.." || exit
 
 # Name, kind, the steps that must be over before (joined by commas, or -), command. The first one that can start is started: those
 # that others wait for are at the top. Two cargo commands wait for each other whatever is said here.
@@ -48,16 +50,10 @@ LONG_STEPS=(
 )
 
 all=
-case ${1:-} in
---help | -h)
-    sed -n '2,/^set/s/^# \{0,1\}//p' "$0"
-    exit
-    ;;
---all)
+if [[ ${1:-} == --all ]]; then
     all=yes
     shift
-    ;;
-esac
+fi
 # Every executable tests/*.sh is a step, quiet and after `build`, unless a line `# step: KIND AFTER [long]` in it says otherwise.
 for script in tests/*.sh; do
     [[ -x $script ]] || continue

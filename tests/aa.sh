@@ -8,6 +8,7 @@
 # undisturbed pairs. The strict part, 20 of 20, is a simulation: crates/explain/tests/equal_runs.rs.
 #
 # usage: tests/aa.sh     TWINSCOPE=path of the program, RUNS=3, SECONDS_A_RUN=2.4, KEEP=folder to keep the recordings in
+# step: quiet build long
 set -uo pipefail
 # shellcheck source=scripts/lib/usage.sh
 source "$(dirname "$0")/../scripts/lib/usage.sh"

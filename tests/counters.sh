@@ -6,7 +6,7 @@
 #
 # TWINSCOPE is the program that reads the recordings.
 #
-# step: busy recorder,kernels-fetched
+# step: busy recorder,kernels-fetched long
 set -uo pipefail
 # shellcheck source=scripts/lib/usage.sh
 source "$(dirname "$0")/../scripts/lib/usage.sh"

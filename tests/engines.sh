@@ -4,7 +4,7 @@
 #
 # usage: tests/engines.sh [--fetch]     --fetch only installs them; TWINSCOPE=path of the program, HOSTS=2000
 #
-# step: busy build,rust-built,engines-fetched
+# step: busy build,rust-built,engines-fetched long
 set -uo pipefail
 # shellcheck source=scripts/lib/usage.sh
 source "$(dirname "$0")/../scripts/lib/usage.sh"
@@ -94,7 +94,9 @@ ask() {
     check "$name: $engine" "$work/here-$name.json" "$work/there.json"
 }
 
-"${SYNTHETIC:-target/debug/examples/synthetic}" "$work/fleet" --hosts "${HOSTS:-2000}" --metrics 200 || exit 1
+# All of the workspace, or it would be compiled with other features than all else.
+cargo build --release --quiet --workspace --example synthetic || exit 1
+"${SYNTHETIC:-target/release/examples/synthetic}" "$work/fleet" --hosts "${HOSTS:-2000}" --metrics 200 || exit 1
 engines=("$python engines/duckdb.py")
 if command -v java >/dev/null && java -version 2>&1 | grep -qE '"(1[7-9]|2[0-9])'; then
     engines+=("$python engines/spark.py --master 'local[2]' --conf spark.ui.enabled=false --conf spark.driver.memory=1g")

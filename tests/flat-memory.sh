@@ -3,6 +3,7 @@
 # come again start and end. What it holds after half of the time is what it holds at the end.
 #
 # usage: tests/flat-memory.sh     TWINSCOPE=path of the program, TIME=seconds
+# step: quiet build long
 set -uo pipefail
 # shellcheck source=scripts/lib/usage.sh
 source "$(dirname "$0")/../scripts/lib/usage.sh"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A journey, short: examples/explorer/quick.toml is run as a reader would run it. The ladder ends, each trial finds all states, and the
 # step that takes away the locks is kept, which makes exploring several times as fast.
-# step: quiet build
+# step: quiet build long
 #
 # usage: tests/journey-explorer.sh     TWINSCOPE=path of the program, KEEP=folder to keep the session in
 set -uo pipefail

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A journey, short: examples/orders/quick.toml is run as a reader would run it. The search ends, and an HTTP server of the JDK takes
 # several times the rate once it does not wait for the ACK of its own headers.
-# step: quiet build
+# step: quiet build long
 #
 # usage: tests/journey-orders.sh     TWINSCOPE=path of the program, KEEP=folder to keep the session in
 set -uo pipefail

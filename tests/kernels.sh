@@ -2,16 +2,19 @@
 # The recorder on the kernels that people run: Debian's, on both machines, booted in QEMU's software emulation with the static recorder. Each
 # records a program whose ledger is known (tests/kernels/known.c); here it is checked what was read and what it says.
 #
-# usage: tests/kernels.sh [--all | KERNEL…] [--write-readme] [--no-boot]     KERNEL: MACHINE-VERSION, such as aarch64-6.1
+# usage: tests/kernels.sh [--all | KERNEL…] [--write-readme] [--no-boot] [--fetch]     KERNEL: MACHINE-VERSION, such as aarch64-6.1
 #
 # Default: one kernel a machine, the oldest on one and the newest on the other, by turns: the number of commits says whose turn it
-# is. --all boots all six and checks the table in the README by them. --no-boot looks at what the last run left.
+# is. --all boots all six and checks the table in the README by them. --no-boot looks at what the last run left. --fetch only downloads
+# the kernels.
 #
 # TWINSCOPE is the program that reads the recordings. They stay in target/kernels/KERNEL/results.
 #
 # step: quiet recorder,kernels-fetched
 set -uo pipefail
-cd "$(dirname "$0")/.."
+# shellcheck source=scripts/lib/usage.sh
+source "$(dirname "$0")/../scripts/lib/usage.sh"
+cd "$(dirname "$0")/.." || exit
 # shellcheck source=tests/kernels/check.sh
 . tests/kernels/check.sh
 # shellcheck source=tests/kernels/table.sh
@@ -30,7 +33,6 @@ readme=check boot=1 fetch_only='' chosen=()
 [[ -z ${TWINSCOPE_TEST_ALL:-} ]] || chosen=("${KERNELS[@]}")
 for word in "$@"; do
     case $word in
-    --help | -h) sed -n '2,/^set/s/^# \{0,1\}//p' "$0" && exit ;;
     --all) chosen=("${KERNELS[@]}") ;;
     --write-readme) readme=write chosen=("${KERNELS[@]}") ;;
     --fetch) fetch_only=1 ;;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The packages: what is in them, that they install and go again without a trace, and that their programs run. The GitHub
 # Action's steps in a faked runner.
-# step: busy build,recorder
+# step: busy build,recorder long
 #
 # usage: tests/packages.sh [FOLDER]     FOLDER of packages that are made already; else they are made, from what is built
 set -uo pipefail

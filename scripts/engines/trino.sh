@@ -46,7 +46,7 @@ fi
 tests/engines.sh --fetch >"$work/said"
 
 fleet=${1:-$work/fleet}
-[[ -n ${1:-} ]] || "${SYNTHETIC:-target/debug/examples/synthetic}" "$fleet" --hosts 200 --metrics 50
+[[ -n ${1:-} ]] || "${SYNTHETIC:-target/release/examples/synthetic}" "$fleet" --hosts 200 --metrics 50
 port=$("$python" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 
 mkdir -p "$work/etc/catalog" "$work/data"

@@ -225,7 +225,11 @@ impl Running {
         assert!(!done.stderr.contains("panicked at"), "{done}");
         // What was refused as wrong usage has recorded nothing.
         let recorded = self.is_live && status.code() != Some(2);
-        assert!(!recorded || is_listed(), "{}: this test records: name it in tests/live.txt, with a reason", self.shown);
+        assert!(
+            !recorded || is_listed(),
+            "{}: this test records: name it in tests/live.txt, with a reason",
+            self.shown
+        );
         done
     }
 }

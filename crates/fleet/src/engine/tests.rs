@@ -273,22 +273,16 @@ fn an_engine_that_goes_wrong_is_told_in_a_line() {
     let other = dir.path().join("other.parquet");
     let put = "put=$(echo \"$line\" | sed 's/.*\"put\":\"\\([^\"]*\\)\".*/\\1/')";
     other_answer(&other, &crate::folder::PROCESS);
-    let columns = wrong(&format!(
-        "{first}{put}; cp {} \"$put\"; echo '{{\"rows\": 1, \"seconds\": 0}}'; cat",
-        other.display()
-    ));
+    let columns =
+        wrong(&format!("{first}{put}; cp {} \"$put\"; echo '{{\"rows\": 1, \"seconds\": 0}}'; cat", other.display()));
     assert!(columns.contains("it has no column run"), "{columns}");
     other_answer(&other, &MEMBERSHIP.answer);
-    let rows = wrong(&format!(
-        "{first}{put}; cp {} \"$put\"; echo '{{\"rows\": 9, \"seconds\": 0}}'; cat",
-        other.display()
-    ));
+    let rows =
+        wrong(&format!("{first}{put}; cp {} \"$put\"; echo '{{\"rows\": 9, \"seconds\": 0}}'; cat", other.display()));
     assert!(rows.contains("9 rows, and the file has 1"), "{rows}");
     std::fs::write(&other, "PAR1 and no more").unwrap();
-    let damaged = wrong(&format!(
-        "{first}{put}; cp {} \"$put\"; echo '{{\"rows\": 9, \"seconds\": 0}}'; cat",
-        other.display()
-    ));
+    let damaged =
+        wrong(&format!("{first}{put}; cp {} \"$put\"; echo '{{\"rows\": 9, \"seconds\": 0}}'; cat", other.display()));
     assert!(damaged.contains("\"membership\" cannot be used"), "{damaged}");
     let mut none = Session::start("/nowhere/engine --fast", Duration::from_secs(5)).unwrap();
     let error = none.views(&Value::Null).unwrap_err().to_string();
