@@ -16,7 +16,7 @@ UI_INPUTS := $(shell find ui -path ui/node_modules -prune -o -path ui/dist -prun
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name what; do printf '  make %-11s %s\n' "$$name" "$$what"; done
 
-demo: ## Build, record a slow and a fast run, print why it is slower, write the report (half a minute after the build; PAIR=chatty-log …)
+demo: ## Build, record a slow and a fast run, print why it is slower, write the report (a minute after the build; PAIR=chatty-log …)
 	@scripts/demo.sh $(PAIR)
 
 test: deps-test ui/dist/index.html workloads ## Everything CI checks (about 20 minutes on 2 cores; STEPS="lint units" for some of it)

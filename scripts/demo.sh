@@ -42,7 +42,7 @@ phase "building (about 5 minutes on 2 cores the first time; output in $log)" bui
 rm -rf demo
 mkdir demo
 for variant in fast slow; do
-    phase "recording $workload, $variant (about 10 seconds)" recorded \
+    phase "recording $workload, $variant (up to half a minute)" recorded \
         "$twinscope" record -q -o "demo/$variant.twin" --throughput '^done ([0-9]+)' -- "workloads/bin/$workload" "$variant"
 done
 phase "writing the report" written "$twinscope" report demo/fast.twin demo/slow.twin -o demo/report.html
