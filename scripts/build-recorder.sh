@@ -5,6 +5,8 @@
 #
 # The GNU targets are used, with the C library linked in: libbpf does not build for musl.
 set -euo pipefail
+# shellcheck source=scripts/lib/usage.sh
+source "$(dirname "$0")/lib/usage.sh"
 cd "$(dirname "$0")/.."
 
 machines=("$@")
