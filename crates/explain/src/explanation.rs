@@ -305,11 +305,14 @@ fn lacks(runs: &[Run], cause: &Cause, single: bool) -> Option<String> {
     (!lacking.is_empty()).then(|| lacking.join("; "))
 }
 
-/// A fact by side: the value of the first run of each.
+/// A fact by side: the values of its runs, each once, in the order of the runs.
 fn side_values(fact: &FactDifference, side: &[Side]) -> PerSide<Option<String>> {
     PerSide::of(|wanted| {
-        let at = side.iter().position(|s| *s == wanted)?;
-        fact.values.get(at)?.clone()
+        let mut values: Vec<&str> = Vec::new();
+        for (value, _) in fact.values.iter().zip(side).filter(|(_, side)| **side == wanted) {
+            values.extend(value.as_deref().filter(|value| !values.contains(value)));
+        }
+        (!values.is_empty()).then(|| values.join(" or "))
     })
 }
 
@@ -346,6 +349,15 @@ fn measures(runs: &[Run], side: &[Side], windows: &[Window], budget: &Budget) ->
 mod tests {
     use super::*;
     use crate::budget::Cell;
+
+    #[test]
+    fn a_fact_of_several_runs_has_all_their_values() {
+        let values = ["60", "10", "60", "60"].map(|value| Some(value.to_owned())).to_vec();
+        let fact = FactDifference { category: "vm".into(), name: "swappiness".into(), values, why: None };
+        let values = side_values(&fact, &[Side::Slow, Side::Slow, Side::Baseline, Side::Baseline]);
+        assert_eq!(values.slow.as_deref(), Some("60 or 10"));
+        assert_eq!(values.baseline.as_deref(), Some("60"));
+    }
 
     #[test]
     fn a_question_that_fails_ends_nothing_but_its_cause() {
