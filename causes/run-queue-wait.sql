@@ -38,22 +38,21 @@ select ramp(w.slow_threads, 0.2, 0.3)
        * ramp(-i.slow / c.slow, -0.25 - 0.2 * ramp(w.slow_threads / c.slow, 1.5, 2.5),
               -0.15 - 0.2 * ramp(w.slow_threads / c.slow, 1.5, 2.5)) as score,
        w.slow_threads as waiting, w.against_threads as against_waiting, t.slow as threads, t.against as against_threads,
-       b.comm as busy_comm, b.thread as busy,
-       (select thread from delayed order by more desc, comm, thread limit 1) as delayed,
+       (select thread from busy order by more desc, thread limit 1) as busy,
+       (select thread from delayed order by more desc, thread limit 1) as delayed,
        -- So many more of them than before that the kernel spends its time on whose turn it is.
        ramp(w.slow_threads / c.slow, 1.5, 2.5) * ramp(t.slow / c.slow, 1.5, 2.5) * grown(t.slow, t.against, 1.7, 2.3)
            as crowd
 from state w, measure t, measure c, measure i
-     left join (select comm, thread from busy order by more desc, comm, thread limit 1) b
 where w.state = 'runnable' and t.name = 'threads' and c.name = 'cpus' and i.name = 'idle_cpus'
 -- claims:
 select coalesce(busy || ' before ' || delayed, 'run queue') as subject, cell,
-       iif(state = 'runnable' or (comm, thread) = (busy_comm, busy) and state in ('user', 'kernel'), 1.0, crowd) as part
+       iif(state = 'runnable' or thread = busy and state in ('user', 'kernel'), 1.0, crowd) as part
 from budget, given
 where state = 'runnable' or state = 'idle' and share > 0
    or state in ('kernel', 'user')
       and (has_role(roles, 'kernel.switch', 'kernel.wake') or request in ('switch', 'futex', 'sched_yield')
-           or (comm, thread) = (busy_comm, busy))
+           or thread = busy)
 -- tells:
 select sum(slow) as slow, sum(against) as against from budget where state = 'runnable'
 -- test claims: eight threads on two CPUs

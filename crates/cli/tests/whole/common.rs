@@ -102,7 +102,9 @@ impl Folder {
         // Without names, so that they are no part of the folder.
         let [out, err] = [(); 2].map(|()| tempfile::tempfile().expect("a file"));
         let shown = format!("{command:?}");
-        let is_live = command.get_args().next().is_some_and(|first| LIVE.iter().any(|live| first == *live));
+        let mut arguments = command.get_args();
+        let is_live = arguments.next().is_some_and(|first| LIVE.iter().any(|live| first == *live))
+            && arguments.all(|argument| argument != "--root");
         command.stdout(out.try_clone().expect("the same file")).stderr(err.try_clone().expect("the same file"));
         // What is run in the background of a shell ignores SIGINT, and so does all that it starts.
         // SAFETY: signal(2) may be called between fork and exec.
@@ -311,6 +313,10 @@ impl Random {
         self.next() % most.max(1)
     }
 }
+
+/// The options of `record` by which it reads a recorded host for a second, not this machine.
+pub const OF_A_FIXTURE: [&str; 4] =
+    ["--root", concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/hosts/vm-2cpu"), "-d", "1s"];
 
 /// The folder of the repository.
 pub fn repository() -> &'static Path {
