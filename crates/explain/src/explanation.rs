@@ -1,6 +1,6 @@
 //! `explain`: why a run is slower than another, or what limits one; the causes ranked by the part of the lost time that they explain.
 
-use crate::answer::{Explanation, NotEvaluated, Note, Outcome};
+use crate::answer::{Explanation, Limit, LimitedBy, NotEvaluated, Note, Outcome};
 use crate::budget::{Budget, STATES, State};
 use crate::cause::counted::Counted;
 use crate::cause::instructions::Instructions;
@@ -57,7 +57,13 @@ pub fn explain(runs: Vec<Run>, slow: usize, options: &Explain) -> Result<Explana
     // Where others use the CPUs, equal runs differ by as much: by their share of the CPUs, and by what they do to caches and siblings.
     let cpus = runs.iter().map(|run| run.recording.manifest().cpus as f64).fold(1.0, f64::max);
     let disturbed = budget.others(Side::Slow).max(budget.others(Side::Baseline)) / cpus;
-    let least = options.least.unwrap_or(if repeats { LEAST_CHANGE } else { ONCE.max(disturbed) });
+    let limit = match options.least {
+        Some(least) => Limit { least, by: LimitedBy::Asked },
+        None if repeats => Limit { least: LEAST_CHANGE, by: LimitedBy::Repeats },
+        None if disturbed > ONCE => Limit { least: disturbed, by: LimitedBy::Others },
+        None => Limit { least: ONCE, by: LimitedBy::Once },
+    };
+    let least = limit.least;
     let (engaged, more) = budget.engaged();
     let is_more = more.value >= 1.0 + least && more.low > 1.0;
     let evenly = budget.evenly_slower().filter(|_| !repeats);
@@ -123,6 +129,7 @@ pub fn explain(runs: Vec<Run>, slow: usize, options: &Explain) -> Result<Explana
         elapsed: PerSide::of(|side| budget.elapsed(if budget.single { Side::Slow } else { side })),
         done: PerSide::of(|side| budget.pace(side)),
         ratio,
+        limit,
         outcome,
         tail,
         verdict: String::new(),
