@@ -9,6 +9,8 @@
 
 #[cfg(target_os = "linux")]
 mod serve;
+#[cfg(all(test, target_os = "linux"))]
+mod tests;
 #[cfg(target_os = "linux")]
 mod text;
 #[cfg(target_os = "linux")]
