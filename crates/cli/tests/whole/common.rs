@@ -178,6 +178,11 @@ impl Running {
         unsafe { libc::kill(self.child.id() as libc::pid_t, signal) };
     }
 
+    /// What it prints, to be read also when it has ended: standard output, standard error.
+    pub fn outputs(&self) -> (File, File) {
+        (self.out.try_clone().expect("a descriptor"), self.err.try_clone().expect("a descriptor"))
+    }
+
     /// Waits until something is true. It must not take longer than the limit, nor the program end before.
     pub fn until(&mut self, what: &str, mut is: impl FnMut() -> bool) {
         let end = Instant::now() + LIMIT;
