@@ -37,6 +37,7 @@ impl Aside {
     /// # Errors
     /// As [`crate::check`].
     pub fn create(path: &Path, rules: &Rules<'_>) -> io::Result<Self> {
+        crate::name::is_file(path, rules)?;
         let place = Place::of(path)?;
         place.allows(rules)?;
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();

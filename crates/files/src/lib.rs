@@ -11,4 +11,4 @@ pub mod state;
 pub use aside::{Aside, PART};
 pub use name::{Rules, check, named, rename_new};
 pub use output::{Output, is_stdout, is_stream, write};
-pub use owner::{create_new, make_folder, parse_mode, private_folder, set_mode};
+pub use owner::{asked_mode, create_new, make_folder, parse_mode, private_folder, set_mode};

@@ -123,7 +123,18 @@ pub(crate) fn refused(why: &str) -> io::Error {
 /// `AlreadyExists` where a file is there and the rules do not replace it; `InvalidInput`, in words, for what is never written
 /// over; else what the system says.
 pub fn check(path: &Path, rules: &Rules<'_>) -> io::Result<()> {
+    is_file(path, rules)?;
     Place::of(path)?.allows(rules)
+}
+
+/// Refuses the names of streams for what cannot be written from its start to its end.
+pub(crate) fn is_file(path: &Path, rules: &Rules<'_>) -> io::Result<()> {
+    if rules.recording && crate::is_stream(path) {
+        return Err(refused(
+            "a recording is a database, which no stream or device can hold; name a file, such as slow.twin",
+        ));
+    }
+    Ok(())
 }
 
 /// Gives a file another name, which must be free: nothing is replaced.

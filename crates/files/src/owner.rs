@@ -18,6 +18,11 @@ pub fn set_mode(mode: u32) {
     ASKED.store(mode, Ordering::Relaxed);
 }
 
+/// The mode that was asked for, to hand it on to another process.
+pub fn asked_mode() -> Option<u32> {
+    Some(ASKED.load(Ordering::Relaxed)).filter(|mode| *mode != 0)
+}
+
 /// Reads a mode such as `0644`.
 ///
 /// # Errors
@@ -32,8 +37,7 @@ pub fn parse_mode(text: &str) -> Result<u32, String> {
 
 /// The mode in which files are created.
 pub(crate) fn mode() -> Mode {
-    let asked = ASKED.load(Ordering::Relaxed);
-    Mode::from_raw_mode(if asked == 0 { PRIVATE } else { asked } as _)
+    Mode::from_raw_mode(asked_mode().unwrap_or(PRIVATE) as _)
 }
 
 /// Who called `sudo`, where this process is root by it. The numbers are from the environment: what is no number, or root, is
@@ -54,7 +58,7 @@ fn sane(uid: &str, gid: &str) -> Option<(Uid, Gid)> {
 /// Gives a file that was just created the mode that was asked for, and to who called `sudo`. A file system that knows neither
 /// keeps the file as it was created, for its owner alone.
 pub(crate) fn hand_over(file: impl AsFd) {
-    if ASKED.load(Ordering::Relaxed) != 0 {
+    if asked_mode().is_some() {
         let _ = fchmod(&file, mode());
     }
     if let Some((uid, gid)) = caller() {
