@@ -249,7 +249,7 @@ impl Profile {
         let whole = self.manifest.duration.unwrap_or(0).max(end);
         let tick = TICK.max(whole / MOST_TICKS);
         pauses::derive(self, start, start.saturating_add(whole), tick);
-        let mut writer = Writer::create(output, replace, i64::MAX)?;
+        let mut writer = Writer::aside(output, replace, &[input.to_owned()], i64::MAX)?;
         let is_there = |chart: &&model::Chart| self.tables.iter().any(|events| events.table.name == chart.table);
         let charts: Vec<model::Chart> =
             model::jvm::CHARTS.iter().chain(::counters::tables::CHARTS).filter(is_there).copied().collect();

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// So long another program may take to let go of the file.
-const PATIENCE: Duration = Duration::from_millis(500);
+pub(crate) const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Finishes a recording. Nothing of it is lost; its manifest says that it was cut off.
 ///

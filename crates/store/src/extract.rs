@@ -4,8 +4,9 @@ use crate::catalogue::{self, Segment};
 use crate::close::close;
 use crate::coarsen::coarsen;
 use crate::pack::Packer;
-use crate::writer::note_sealed;
+use crate::writer::{self, note_sealed, placed};
 use crate::{Cells, Error, Recording, schema, segment, sum, tail};
+use files::{Aside, Rules};
 use model::Symbols;
 use rusqlite::{Connection, params};
 use std::path::Path;
@@ -42,13 +43,12 @@ pub fn extract(from: &Path, to: &Path, keep: &mut dyn Keep) -> Result<(), Error>
         recording = Recording::open(from)?;
     }
     let corrupt = |what: &str, why: String| Error::Corrupt { what: format!("{}: {what}", from.display()), why };
-    if to.exists() {
-        return Err(Error::Exists { path: to.to_owned() });
-    }
+    let rules = Rules { recording: true, ..Rules::default() };
+    let aside = Aside::create(to, &rules).map_err(|why| placed(to, why))?;
     let of = |e| Error::of(to, e);
     let source = Connection::open_with_flags(from, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY)
         .map_err(|e| Error::of(from, e))?;
-    let db = Connection::open(to).map_err(of)?;
+    let db = writer::open(aside.path()).map_err(of)?;
     // The smallest pages: most tables of the copy hold little.
     db.pragma_update(None, "page_size", 512).map_err(of)?;
     db.pragma_update(None, "application_id", schema::APPLICATION_ID).map_err(of)?;
@@ -125,7 +125,9 @@ pub fn extract(from: &Path, to: &Path, keep: &mut dyn Keep) -> Result<(), Error>
     let tick: i64 =
         source.query_row("select tick from sealed", [], |row| row.get(0)).map_err(|e| Error::of(from, e))?;
     note_sealed(&transaction, tick).map_err(of)?;
-    transaction.commit().map_err(of)
+    transaction.commit().map_err(of)?;
+    db.close().map_err(|(_, why)| of(why))?;
+    aside.place(&rules).map(drop).map_err(|why| placed(to, why))
 }
 
 #[cfg(test)]

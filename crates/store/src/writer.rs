@@ -5,9 +5,10 @@ use crate::pack::{self, Packer};
 use crate::segment::{self, Block};
 use crate::thin::Thinner;
 use crate::{Error, catalogue, schema, sum, tail};
+use files::{Aside, Rules};
 use model::{Chart, Coverage, Fact, Manifest, Mark, Rows, Symbols, Table, Type};
 use parquet::errors::ParquetError;
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OpenFlags, params};
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -45,6 +46,8 @@ enum Declared {
 pub struct Writer {
     path: PathBuf,
     db: Connection,
+    /// The file, where it comes to its place when it is finished, and whether it may replace another there.
+    aside: Option<(Aside, bool)>,
     /// Unlinked file whose space is given back when the disk is full.
     reserve: Option<File>,
     tables: Vec<Open>,
@@ -74,45 +77,40 @@ impl std::fmt::Debug for Writer {
 }
 
 impl Writer {
-    /// Creates the file. `seal_every` is the age, in nanoseconds, at which the tail is sealed.
+    /// Creates the file, under its name, so that it can be read and asked while it is written. `seal_every` is the age, in
+    /// nanoseconds, at which the tail is sealed. With `replace`, a file that is there gives way once the new one has been begun:
+    /// not at its end, for who asks a recorder of this name must reach the one that runs.
     ///
     /// # Errors
-    /// [`Error::Exists`] where the file exists and `replace` is not set; else what the system says.
+    /// [`Error::Exists`] where the file exists and `replace` is not set, [`Error::InUse`] where it is being recorded; what no file
+    /// may replace, such as a link or a device; else what the system says.
     pub fn create(path: &Path, replace: bool, seal_every: i64) -> Result<Self, Error> {
-        if path.exists() {
-            if !replace {
-                return Err(Error::Exists { path: path.to_owned() });
-            }
-            for suffix in ["", "-wal", "-shm", "-journal"] {
-                let mut name = path.as_os_str().to_owned();
-                name.push(suffix);
-                if let Err(why) = std::fs::remove_file(&name)
-                    && why.kind() != std::io::ErrorKind::NotFound
-                {
-                    return Err(Error::Io { path: name.into(), why });
-                }
-            }
+        let rules = Rules { replace, recording: true, ..Rules::default() };
+        files::check(path, &rules).map_err(|why| placed(path, why))?;
+        let db = if path.symlink_metadata().is_ok() { over(path, &rules)? } else { fresh(path)? };
+        Ok(Writer::with(path, db, None, seal_every))
+    }
+
+    /// Creates the file under another name in its folder; [`Writer::finish`] brings it to its place. Dropped before, nothing of it
+    /// is left. None of `inputs` is written over.
+    ///
+    /// # Errors
+    /// As [`Writer::create`].
+    pub fn aside(path: &Path, replace: bool, inputs: &[PathBuf], seal_every: i64) -> Result<Self, Error> {
+        let rules = Rules { replace, recording: true, inputs, ..Rules::default() };
+        let aside = Aside::create(path, &rules).map_err(|why| placed(path, why))?;
+        if replace && is_in_use(path) {
+            return Err(Error::InUse { path: path.to_owned() });
         }
-        // SQLite's own message for a folder that is missing or may not be written is less plain.
-        File::create_new(path).map_err(|why| Error::Io { path: path.to_owned(), why })?;
-        let db = begin(path).map_err(|why| {
-            // What is there holds nothing and would be in the way of the next try; that it cannot be removed adds nothing to why.
-            for suffix in ["", "-wal", "-shm", "-journal"] {
-                let mut name = path.as_os_str().to_owned();
-                name.push(suffix);
-                let _ = std::fs::remove_file(name);
-            }
-            match Error::of(path, why) {
-                Error::DiskFull { path } => {
-                    let why = std::io::Error::new(std::io::ErrorKind::StorageFull, "disk full; nothing was recorded");
-                    Error::Io { path, why }
-                }
-                other => other,
-            }
-        })?;
-        Ok(Writer {
+        let db = begin(aside.path()).map_err(|why| nothing_recorded(path, why))?;
+        Ok(Writer::with(path, db, Some((aside, replace)), seal_every))
+    }
+
+    fn with(path: &Path, db: Connection, aside: Option<(Aside, bool)>, seal_every: i64) -> Self {
+        Writer {
             path: path.to_owned(),
             db,
+            aside,
             reserve: reserve(path),
             tables: Vec::new(),
             sources: 0,
@@ -128,7 +126,7 @@ impl Writer {
             tail_from: 0,
             seal_every,
             bytes: 0,
-        })
+        }
     }
 
     /// The file.
@@ -400,25 +398,14 @@ impl Writer {
         self.commit(symbols)?;
         self.seal(symbols)?;
         self.manifest(manifest)?;
-        let io = |why: std::io::Error| Error::Io { path: to.to_owned(), why };
-        if to.exists() {
-            return Err(Error::Exists { path: to.to_owned() });
-        }
+        let io = |why: std::io::Error| placed(to, why);
         // Under another name first: whoever waits for the file must find it whole, and a failure must leave none.
-        let mut part = to.as_os_str().to_owned();
-        part.push(".part");
-        let name = part
-            .to_str()
-            .ok_or_else(|| io(std::io::Error::new(std::io::ErrorKind::InvalidInput, "the name is not UTF-8")))?;
-        let saved = match std::fs::remove_file(&part) {
-            Err(why) if why.kind() != std::io::ErrorKind::NotFound => Err(io(why)),
-            _ => self.db.execute("vacuum into ?", [name]).map_err(|e| Error::of(to, e)),
-        };
-        let placed = saved.and_then(|_| std::fs::rename(&part, to).map_err(io));
-        if placed.is_err() {
-            let _ = std::fs::remove_file(&part);
-        }
-        placed
+        let rules = Rules { recording: true, ..Rules::default() };
+        let part = Aside::create(to, &rules).map_err(io)?;
+        let name = real(part.path()).map_err(io)?;
+        let no_text = || io(std::io::Error::new(std::io::ErrorKind::InvalidInput, "the name is not UTF-8"));
+        self.db.execute("vacuum into ?", [name.to_str().ok_or_else(no_text)?]).map_err(|e| Error::of(to, e))?;
+        part.place(&rules).map(drop).map_err(io)
     }
 
     /// Gives back the disk space that was held back, so that what was recorded can be sealed on a full disk.
@@ -429,7 +416,7 @@ impl Writer {
         }
     }
 
-    /// Commits, seals, writes the manifest, and leaves a single file without a write-ahead log.
+    /// Commits, seals, writes the manifest, and leaves a single file without a write-ahead log, in its place.
     ///
     /// # Errors
     /// On a full disk the tail may stay unsealed; the file is complete and readable all the same.
@@ -441,7 +428,11 @@ impl Writer {
         let vacuumed = self.vacuum();
         // Leaves no -wal file behind, unless a reader is at it just now: then the last reader does it.
         let _ = self.db.pragma_update_and_check(None, "journal_mode", "delete", |row| row.get::<_, String>(0));
-        committed.and(sealed).and(said).and(vacuumed)
+        committed.and(sealed).and(said).and(vacuumed)?;
+        let Some((aside, replace)) = self.aside.take() else { return Ok(()) };
+        drop(self.db);
+        let rules = Rules { replace, recording: true, durable: true, ..Rules::default() };
+        aside.place(&rules).map(drop).map_err(|why| placed(&self.path, why))
     }
 }
 
@@ -468,29 +459,130 @@ fn give_back() {
     }
 }
 
-/// An empty database with the catalogue's tables. Each transaction waits for the disk.
+/// What SQLite may keep in addition to a database's file.
+const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
+
+fn with_ending(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
+}
+
+/// Why a file cannot come to its place.
+pub(crate) fn placed(path: &Path, why: std::io::Error) -> Error {
+    match why.kind() {
+        std::io::ErrorKind::AlreadyExists => Error::Exists { path: path.to_owned() },
+        _ => Error::Io { path: path.to_owned(), why },
+    }
+}
+
+fn nothing_recorded(path: &Path, why: rusqlite::Error) -> Error {
+    match Error::of(path, why) {
+        Error::DiskFull { path } => {
+            let why = std::io::Error::new(std::io::ErrorKind::StorageFull, "disk full; nothing was recorded");
+            Error::Io { path, why }
+        }
+        other => other,
+    }
+}
+
+/// A new database at `path`.
+fn fresh(path: &Path) -> Result<Connection, Error> {
+    files::create_new(path).map_err(|why| placed(path, why))?;
+    begin(path).map_err(|why| {
+        // What is there holds nothing and would be in the way of the next try; that it cannot be removed adds nothing to why.
+        for ending in [""].into_iter().chain(BESIDE) {
+            let _ = std::fs::remove_file(with_ending(path, ending));
+        }
+        nothing_recorded(path, why)
+    })
+}
+
+/// A new database in the place of a file that is there. Until it has been begun, the file stays.
+fn over(path: &Path, rules: &Rules<'_>) -> Result<Connection, Error> {
+    if is_in_use(path) {
+        return Err(Error::InUse { path: path.to_owned() });
+    }
+    let aside = Aside::create(path, rules).map_err(|why| placed(path, why))?;
+    let begun = begin(aside.path()).and_then(|db| {
+        // A database that is renamed must be one file, and closed.
+        db.pragma_update_and_check(None, "journal_mode", "delete", |row| row.get::<_, String>(0))?;
+        db.close().map_err(|(_, why)| why)
+    });
+    begun.map_err(|why| nothing_recorded(path, why))?;
+    // Logs of what was there would be taken for the new one's.
+    for ending in BESIDE {
+        let name = with_ending(path, ending);
+        match std::fs::remove_file(&name) {
+            Err(why) if why.kind() != std::io::ErrorKind::NotFound => return Err(Error::Io { path: name, why }),
+            _ => {}
+        }
+    }
+    aside.place(rules).map_err(|why| placed(path, why))?;
+    open(path).and_then(|db| with_log(&db).map(|()| db)).map_err(|why| Error::of(path, why))
+}
+
+/// Whether a recorder, or a reader of a recording that was cut off, has the file open. What is no database is not.
+fn is_in_use(path: &Path) -> bool {
+    let asked = || -> rusqlite::Result<bool> {
+        let db = open(path)?;
+        db.busy_timeout(crate::close::PATIENCE)?;
+        let mode = |row: &rusqlite::Row<'_>| row.get::<_, String>(0);
+        if db.query_row("pragma journal_mode", [], mode)? != "wal" {
+            return Ok(false);
+        }
+        // Only who is alone can do without the log (sqlite.org/wal.html, "Activating And Configuring WAL Mode").
+        match db.pragma_update_and_check(None, "journal_mode", "delete", mode) {
+            Err(rusqlite::Error::SqliteFailure(why, _)) if why.code == rusqlite::ErrorCode::DatabaseBusy => Ok(true),
+            now => Ok(now? == "wal"),
+        }
+    };
+    asked().unwrap_or(false)
+}
+
+/// The path with the links in its folder followed, for [`open`].
+fn real(path: &Path) -> std::io::Result<PathBuf> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    Ok(folder.canonicalize()?.join(path.file_name().unwrap_or_default()))
+}
+
+/// Opens a file that is there, and is no link: by then somebody could have put one in its place.
+pub(crate) fn open(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    Connection::open_with_flags(real(path).unwrap_or_else(|_| path.to_owned()), flags)
+}
+
+/// An empty database with the catalogue's tables, in an empty file that is there. Each transaction waits for the disk.
 fn begin(path: &Path) -> rusqlite::Result<Connection> {
-    let db = Connection::open(path)?;
+    let db = open(path)?;
     db.execute_batch(&format!(
-        "pragma page_size = 1024; pragma auto_vacuum = incremental; pragma cache_size = -1024; pragma synchronous = full;
+        "pragma page_size = 1024; pragma auto_vacuum = incremental;
          begin; pragma application_id = {}; pragma user_version = {}; commit;",
         schema::APPLICATION_ID,
         schema::FORMAT
     ))?;
-    // Where the file system has no shared memory SQLite answers with another mode, which is as safe and a little slower.
-    db.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get::<_, String>(0))?;
+    with_log(&db)?;
     db.execute_batch(&format!("begin; {} commit;", schema::CREATE))?;
     Ok(db)
 }
 
-/// Holds back disk space beside the recording: a file without a name, which the kernel frees when this process ends however it ends.
+/// How a recording is written.
+fn with_log(db: &Connection) -> rusqlite::Result<()> {
+    db.execute_batch("pragma cache_size = -1024; pragma synchronous = full;")?;
+    // Where the file system has no shared memory SQLite answers with another mode, which is as safe and a little slower.
+    db.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get::<_, String>(0)).map(drop)
+}
+
+/// Holds back disk space in the folder of the recording: a file without a name, which the kernel frees when this process ends
+/// however it ends.
 fn reserve(path: &Path) -> Option<File> {
     #[cfg(target_os = "linux")]
     use std::os::fd::AsRawFd;
-    let mut name = path.as_os_str().to_owned();
-    name.push("-reserve");
-    let file = File::options().read(true).write(true).create_new(true).open(&name).ok()?;
-    std::fs::remove_file(&name).ok()?;
+    let file = Aside::create(path, &Rules { replace: true, recording: true, ..Rules::default() })
+        .ok()?
+        .file()
+        .try_clone()
+        .ok()?;
     // SAFETY: the descriptor is open, and the call touches no memory of ours.
     #[cfg(target_os = "linux")]
     let done = unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, RESERVE as libc::off_t) };

@@ -324,3 +324,76 @@ fn a_missing_string_is_nothing_read() {
     assert_eq!(frame.entities[0].labels, [NULL]);
     assert_eq!(recording.damage().len(), 1);
 }
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_recording_gives_way_when_the_next_has_begun() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.twin");
+    let mut first = start(&path, NEVER);
+    first.tick(0, &[("lo", 1)], &[]);
+    let why = Writer::create(&path, true, NEVER).unwrap_err();
+    assert!(matches!(why, Error::InUse { .. }), "{why}");
+    assert!(Recording::open(&path).unwrap().load("net", &Select::default()).is_some(), "its recorder still has it");
+    drop(first);
+    // What a recorder that was killed leaves.
+    std::fs::write(dir.path().join("a.twin-wal"), "rows").unwrap();
+    let second = Writer::create(&path, true, NEVER).unwrap();
+    assert!(
+        Recording::open(&path).unwrap().tables().next().is_none(),
+        "nothing of the first is taken for the second's"
+    );
+    drop(second);
+    std::fs::write(&path, "no recording at all").unwrap();
+    let third = Writer::create(&path, true, NEVER).unwrap();
+    third.finish(&Manifest::default(), &Symbols::default()).unwrap();
+    assert_eq!(names(dir.path()), ["a.twin"]);
+}
+
+#[test]
+fn a_recording_that_is_made_aside_appears_when_it_is_whole() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.twin");
+    std::fs::write(&path, "old").unwrap();
+    let old = || assert_eq!((std::fs::read(&path).unwrap(), names(dir.path()).len()), (b"old".to_vec(), 1));
+    assert!(matches!(Writer::aside(&path, false, &[], NEVER), Err(Error::Exists { .. })));
+    let mut given_up = Writer::aside(&path, true, &[], NEVER).unwrap();
+    given_up.manifest(&Manifest::default()).unwrap();
+    assert_eq!(std::fs::read(&path).unwrap(), b"old");
+    drop(given_up);
+    old();
+    let why = Writer::aside(&path, true, std::slice::from_ref(&path), NEVER).unwrap_err().to_string();
+    assert!(why.contains("is read by the same command"), "{why}");
+    old();
+    let whole = Writer::aside(&path, true, &[], NEVER).unwrap();
+    whole.finish(&Manifest { ended: Some("imported".into()), ..Manifest::default() }, &Symbols::default()).unwrap();
+    assert!(!Recording::open(&path).unwrap().is_unfinished());
+    assert_eq!(names(dir.path()), ["a.twin"]);
+}
+
+#[test]
+fn a_recording_takes_no_place_but_that_of_a_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let [target, link] = ["target", "link"].map(|name| dir.path().join(name));
+    std::fs::write(&target, "precious").unwrap();
+    std::os::unix::fs::symlink(&target, &link).unwrap();
+    for (name, word) in
+        [(link.as_path(), "a symbolic link"), (Path::new("/dev/null"), "no stream"), (Path::new("-"), "no stream")]
+    {
+        for why in [Writer::create(name, true, NEVER), Writer::aside(name, true, &[], NEVER)].map(Result::unwrap_err) {
+            assert!(why.to_string().contains(word), "{why}");
+        }
+    }
+    let mut run = start(&dir.path().join("a.twin"), NEVER);
+    for taken in [&target, &link] {
+        let why = run.writer.snapshot(taken, &Manifest::default(), &run.symbols).unwrap_err();
+        assert!(matches!(why, Error::Exists { .. }) || why.to_string().contains("symbolic link"), "{why}");
+    }
+    assert_eq!(std::fs::read(&target).unwrap(), b"precious");
+}

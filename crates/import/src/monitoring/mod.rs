@@ -145,7 +145,7 @@ impl Monitored {
     /// # Errors
     /// As [`Monitored::write_one`]; recordings written before stay.
     pub fn write_all(self, folder: &Path, replace: bool) -> Result<Vec<Written>, Error> {
-        std::fs::create_dir_all(folder).map_err(|why| Error::Io { path: folder.to_owned(), why })?;
+        files::make_folder(folder).map_err(|why| Error::Io { path: folder.to_owned(), why })?;
         let mut taken = HashSet::new();
         let outputs: Vec<PathBuf> = self.hosts().map(|host| folder.join(file_of(host, &mut taken))).collect();
         self.write(&outputs, replace)
