@@ -56,8 +56,8 @@ fn is_trusted(there: &Stat) -> Result<(), String> {
     if there.st_uid != rustix::process::geteuid().as_raw() && there.st_uid != 0 {
         return Err(format!("belongs to another user ({})", there.st_uid));
     }
-    if there.st_mode as u32 & 0o022 != 0 {
-        return Err(format!("others may write to it (mode {:o})", there.st_mode as u32 & 0o7777));
+    if there.st_mode & 0o022 != 0 {
+        return Err(format!("others may write to it (mode {:o})", there.st_mode & 0o7777));
     }
     Ok(())
 }
