@@ -18,12 +18,12 @@ with
 -- Threads whose own work costs no more CPU time, and that wait for a CPU for most of what is lost: others of the
 -- workload are in their way.
 delayed as materialized (
-    select comm, thread, slow_runnable - against_runnable as more from thread_group, measure e
+    select comm, thread from thread_group, measure e
     where e.name = 'elapsed' and slow_cpu < 1.3 * against_cpu and slow_cpu > 0
       and slow_runnable - against_runnable > 0.4 * (e.slow - e.against)
 ),
 busy as materialized (
-    select comm, thread, slow_cpu - against_cpu as more from thread_group
+    select comm, thread from thread_group
     where slow_cpu > 1.5 * against_cpu and exists (select 1 from delayed)
       and (comm, thread) not in (select comm, thread from delayed)
       -- Programs of their own are neighbours.
@@ -38,8 +38,7 @@ select ramp(w.slow_threads, 0.2, 0.3)
        * ramp(-i.slow / c.slow, -0.25 - 0.2 * ramp(w.slow_threads / c.slow, 1.5, 2.5),
               -0.15 - 0.2 * ramp(w.slow_threads / c.slow, 1.5, 2.5)) as score,
        w.slow_threads as waiting, w.against_threads as against_waiting, t.slow as threads, t.against as against_threads,
-       (select thread from busy order by more desc, thread limit 1) as busy,
-       (select thread from delayed order by more desc, thread limit 1) as delayed,
+       (select thread from busy limit 1) as busy, (select thread from delayed limit 1) as delayed,
        -- So many more of them than before that the kernel spends its time on whose turn it is.
        ramp(w.slow_threads / c.slow, 1.5, 2.5) * ramp(t.slow / c.slow, 1.5, 2.5) * grown(t.slow, t.against, 1.7, 2.3)
            as crowd
