@@ -120,7 +120,7 @@ pub(crate) fn read(path: &Path) -> Result<Machine> {
     if size > LARGEST {
         return Err(anyhow!("{}: is too large to be what `twinscope doctor --json` writes", clean(&shown)));
     }
-    let bytes = std::fs::read(path).with_context(|| clean(&shown))?;
+    let bytes = foreign::read(path, foreign::Limit::BY_HAND).with_context(|| clean(&shown))?;
     let text = String::from_utf8(bytes).map_err(|_| anyhow!("{}: is no text", clean(&shown)))?;
     doctor::machine_of_json(&text).map_err(|why| anyhow!("{} {}", clean(&shown), clean(&why)))
 }

@@ -93,8 +93,7 @@ impl ServerHandler for Server {
     ) -> Result<CallToolResponse, ErrorData> {
         let Some(tool) = self.tools.iter().find(|tool| tool.name == request.name).copied() else {
             let names: Vec<&str> = self.tools.iter().map(|tool| tool.name).collect();
-            let why =
-                format!("there is no tool {}; there are {}", crate::answer::harmless(&request.name), names.join(", "));
+            let why = format!("there is no tool {}; there are {}", model::clean(&request.name), names.join(", "));
             return Err(ErrorData::invalid_params(why, None));
         };
         let failed = |why: String| CallToolResult::error(vec![ContentBlock::text(why)]);
@@ -113,7 +112,7 @@ impl ServerHandler for Server {
                 result.structured_content = Some(sent.structured);
                 result.into()
             }
-            Ok(Err(why)) => failed(crate::answer::cut(&crate::answer::harmless(&why), 4000)).into(),
+            Ok(Err(why)) => failed(crate::answer::cut(&model::clean(&why), 4000)).into(),
             Err(_) => failed(
                 "Twinscope failed with this question, which is a fault of its own; others are not affected".into(),
             )

@@ -101,6 +101,7 @@ fn line(
 
 /// A text as a field.
 fn quoted(text: &str) -> String {
+    let text = &*model::csv_cell(text);
     if text.is_empty() || text.contains(['"', ',', '\r', '\n']) || text.trim() != text {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {
@@ -140,8 +141,8 @@ mod tests {
     #[test]
     fn fields_are_quoted_where_they_must() {
         assert_eq!(
-            ["a", "", "a,b", "a\"b", " a", "l\n"].map(quoted),
-            ["a", "\"\"", "\"a,b\"", "\"a\"\"b\"", "\" a\"", "\"l\n\""]
+            ["a", "", "a,b", "a\"b", " a", "-l\n"].map(quoted),
+            ["a", "\"\"", "\"a,b\"", "\"a\"\"b\"", "\" a\"", "'-l\u{fffd}"]
         );
     }
 }
