@@ -35,6 +35,8 @@ pub struct Work<'a> {
     pub at_once: usize,
     /// Time limit of a step of a host.
     pub limit: Duration,
+    /// Bytes of a host's recording at most.
+    pub most: u64,
     /// When to begin, nanoseconds since 1970; a few seconds after all are ready where it is not said.
     pub at: Option<i64>,
     /// Set where someone asks to stop: recorders are ended, and what they have is fetched.
@@ -184,7 +186,7 @@ enum Fetched {
 fn fetch_one(reach: &dyn Reach, work: &Work<'_>, host: &mut Host) -> Result<Fetched, Failure> {
     let failed = |why: std::io::Error| Failure::new("fetch", format!("{}: {why}", work.book.folder().display()));
     let part = tempfile::Builder::new().prefix(".").suffix(".part").tempfile_in(work.book.folder()).map_err(failed)?;
-    let mut taker = Taker::new(part.reopen().map_err(failed)?);
+    let mut taker = Taker::new(part.reopen().map_err(failed)?, work.most);
     let (mut order, thanks) = reach.fetch(host);
     let path = work.book.folder().join(&host.file);
     let mut began = None;

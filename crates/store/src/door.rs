@@ -24,6 +24,9 @@ const MOST_OBJECTS: i32 = 64;
 /// Bytes of the text of one object at most.
 const MOST_SQL: i32 = 4096;
 
+/// Bytes that a recorder may have written between the look at the file and the moment as of which it is read.
+const SINCE: u64 = 1 << 20;
+
 /// What stands next to a database while it is written.
 const COMPANIONS: [&str; 3] = ["-wal", "-shm", "-journal"];
 
@@ -129,7 +132,7 @@ pub(crate) fn open(path: &Path, access: Access) -> Result<Opened, Error> {
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true).map_err(of)?;
     // What reads rows one by one cannot take long, and what reads many is bounded by itself; all changes together are one bounded piece of work.
     looks.store(if access == Access::Read { i64::MAX } else { STATEMENT }, Ordering::Relaxed);
-    Ok(Opened { db, looks, most: bytes.min(segment::MOST_BYTES as u64) })
+    Ok(Opened { db, looks, most: bytes.saturating_add(SINCE).min(segment::MOST_BYTES as u64) })
 }
 
 /// The size of a file that SQLite is about to open by itself.
@@ -242,14 +245,14 @@ impl Object {
                         .any(|known| plain(known).starts_with(&format!("create table {} ", self.table)))
             }
         };
-        (!is_known).then(|| {
-            match schema::statements()
-                .any(|known| plain(known).starts_with(&format!("create {} {} ", self.kind, self.name)))
-            {
-                true => format!("another {} {}", self.kind, self.name),
-                false => format!("{} {}", self.kind, self.name),
-            }
-        })
+        let what = || {
+            let what = format!("{} {}", self.kind, self.name);
+            let start = format!("create {what} ");
+            let other =
+                if schema::statements().any(|known| plain(known).starts_with(&start)) { "another " } else { "" };
+            format!("{other}{}", model::clean(&what).chars().take(80).collect::<String>())
+        };
+        (!is_known).then(what)
     }
 }
 
