@@ -9,7 +9,7 @@ use rustix::fs::{
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 /// The folder of root's recorders.
@@ -151,7 +151,7 @@ impl Folder {
         Ok(Some(bytes))
     }
 
-    /// Writes a file, all of it or nothing, so that it outlasts a power cut.
+    /// Writes a file, all of it or nothing, so that it outlasts a power cut. A group that was [let in](Folder::let_in) may read it.
     ///
     /// # Errors
     /// What the system says.
@@ -160,6 +160,11 @@ impl Folder {
         // By the folder that was looked at, whatever its name means by now.
         let mut aside = Aside::beside(self.folder.try_clone()?, OsStr::new(name), &self.path)?;
         aside.file().write_all(bytes)?;
+        let folder = fstat(&self.folder)?;
+        if folder.st_mode as u32 & 0o077 == 0o050 {
+            rustix::fs::fchown(aside.file(), None, Some(rustix::fs::Gid::from_raw(folder.st_gid)))?;
+            fchmod(aside.file(), Mode::from_raw_mode(0o640))?;
+        }
         aside.place(&rules).map(drop)
     }
 
@@ -185,6 +190,22 @@ impl Folder {
         fchmod(&file, Mode::from_raw_mode(0o600))?;
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => Ok(Some(file)),
+            Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
+            Err(why) => Err(why.into()),
+        }
+    }
+
+    /// Waits for nobody: `Ok(None)` where a process has the lock, else what keeps others from taking it, if there is a lock at all.
+    ///
+    /// # Errors
+    /// As [`Folder::read`].
+    pub fn unlocked(&self, name: &str) -> io::Result<Option<Option<File>>> {
+        let file = match self.open_at(name, OFlags::RDONLY, FileType::RegularFile) {
+            Err(why) if why.kind() == ErrorKind::NotFound => return Ok(Some(None)),
+            other => other?,
+        };
+        match flock(&file, FlockOperation::NonBlockingLockShared) {
+            Ok(()) => Ok(Some(Some(file))),
             Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
             Err(why) => Err(why.into()),
         }
@@ -224,19 +245,17 @@ impl Folder {
         Ok(fchmod(&self.folder, Mode::from_raw_mode(0o750))?)
     }
 
-    /// Lets the folder's group read a file.
+    /// Lets everybody pass through the folder, to what others may see in it.
     ///
     /// # Errors
     /// What the system says.
-    pub fn let_read(&self, name: &str, group: u32) -> io::Result<()> {
-        let file = self.open_at(name, OFlags::RDONLY, FileType::RegularFile)?;
-        rustix::fs::fchown(&file, None, Some(rustix::fs::Gid::from_raw(group)))?;
-        Ok(fchmod(&file, Mode::from_raw_mode(0o640))?)
+    pub fn let_pass(&self) -> io::Result<()> {
+        Ok(fchmod(&self.folder, Mode::from_raw_mode(0o755))?)
     }
 }
 
 impl AsFd for Folder {
-    fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
         self.folder.as_fd()
     }
 }

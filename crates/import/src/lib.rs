@@ -1,6 +1,8 @@
 //! Recordings from what other tools wrote: perf.data, the text of `perf script`, collapsed stacks, pprof, JFR, GC logs, counts of `perf stat`, APerf and PerfSpect; and of
 //! what monitoring systems wrote (`monitoring/`). What a file is, its content says. All bytes are foreign: what cannot be read is said and left out, and nothing ends the program.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod aperf;
 mod bytes;
 mod civil;

@@ -137,7 +137,7 @@ impl Session {
     pub fn start(command: &str, timeout: Duration) -> Result<Session, EngineError> {
         let folder = new_folder()?;
         let missing = |why: std::io::Error| EngineError::Missing { command: command.into(), why: why.to_string() };
-        let said = File::create(folder.join("stderr"));
+        let said = files::create_new(&folder.join("stderr"));
         let said = said.map_err(|why| EngineError::Folder { path: folder.join("stderr"), why })?;
         // A process group of its own, so that what it starts ends with it.
         let child = Command::new("/bin/sh")
