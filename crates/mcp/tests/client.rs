@@ -316,7 +316,7 @@ async fn sql_only_reads_and_ends() {
     let rows = data["rows"].as_array().unwrap().len();
     assert!(rows <= 500 && data["next_offset"].as_u64() == Some(rows as u64), "{rows}");
     // Large values are cut, and one that does not fit into memory is refused.
-    let (text, _) = client.ask("sql", sql("select hex(zeroblob(4000000)), zeroblob(100000000)")).await;
+    let (text, _) = client.ask("sql", sql("select hex(zeroblob(4000000)), zeroblob(60000000)")).await;
     assert!(text.contains('…'), "{}", text.len());
     client.ask("sql", sql(&format!("select {}", vec!["hex(zeroblob(3000))"; 400].join(", ")))).await;
     client
@@ -411,7 +411,7 @@ async fn recordings_whose_schema_does_more_are_refused_and_the_server_goes_on() 
     let client = Client::of(&[folder.path()], &[], Path::new("none")).await;
     for path in kinds::kinds(&good, &folder.path().join("bad")) {
         let name = path.strip_prefix(folder.path()).unwrap().to_str().unwrap();
-        let why = client.refused("explain", json!({"recordings": [name]})).await;
+        let why = client.refused("explain", json!({"slow": [name]})).await;
         let words = ["not a recording", "malformed database schema", "too many schema objects"];
         assert!(words.iter().any(|words| why.contains(words)), "{name}: {why}");
     }

@@ -1,4 +1,5 @@
-//! CSV as RFC 4180 writes it: one file a table, all runs in it. Nothing read is an empty field; an empty text is two quotes.
+//! CSV as RFC 4180 writes it: one file a table, all runs in it. Nothing read is an empty field; an empty text is two quotes. Texts are cleaned
+//! as on a terminal, and one that a spreadsheet would run has an apostrophe before it.
 
 use super::{Batch, Exported, Form, LEADING, Options, batches, columns, create, escaped, load, tables, text};
 use crate::{Error, Run};

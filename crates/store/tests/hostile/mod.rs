@@ -32,9 +32,9 @@ fn changes() -> Vec<(&'static str, String)> {
         ("coverage-endless", view("coverage", format!("{ENDLESS} 's' as source, x as item, 'read' as status, '' as why, '' as remedy from n"))),
         ("definition-endless", view("table_definition", format!("{ENDLESS} x as id, 'n' as name, 's' as source, x'' as definition from n"))),
         ("pack-huge", view("pack", format!("select 1 as id, 0 as generation, {HUGE} as bytes"))),
-        ("generated", format!("drop table manifest;
+        ("generated", "drop table manifest;
             create table manifest (key text primary key, value text generated always as (printf('%.*c', 900000000, 'x')) virtual);
-            insert into manifest (key) values ('name');")),
+            insert into manifest (key) values ('name');".into()),
         ("checked", "drop table mark; create table mark (t integer not null, text text not null check (length(text) < 9));".into()),
         ("trigger", format!("create trigger grow after update on sealed begin insert into fact {ENDLESS} 'c', x, 'v' from n; end;")),
         ("virtual", "drop table symbol; create virtual table symbol using fts5(id, text);".into()),
