@@ -127,9 +127,8 @@ fn openmetrics(options: &Export, runs: &[Run]) -> Result<u8> {
     let wanted = Options { tables: options.only.clone(), ..Options::default() };
     let every = options.every.map_or(0, |every| i64::try_from(every.as_nanos()).unwrap_or(i64::MAX));
     let output = options.output.clone().unwrap_or_else(|| "export.om".into());
-    let write = |file: &mut dyn std::io::Write| {
-        Ok(query::export::openmetrics::openmetrics(&parts, &wanted, every, file)?)
-    };
+    let write =
+        |file: &mut dyn std::io::Write| Ok(query::export::openmetrics::openmetrics(&parts, &wanted, every, file)?);
     let progress = Progress::new(&format!("exporting {}", names(&options.recordings)));
     let (mut done, _) = output::write_by(&output, "OpenMetrics text", write)?;
     drop(progress);

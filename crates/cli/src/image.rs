@@ -117,7 +117,8 @@ impl Drawing {
         let beside = std::path::absolute(beside)?;
         let folder = tempfile::Builder::new().prefix("twinscope-picture-").tempdir_in(&beside)?;
         let (page, picture) = (folder.path().join("page.html"), folder.path().join("picture.png"));
-        files::write(&page, self.marked(html).as_bytes(), files::Rules::default()).with_context(|| page.display().to_string())?;
+        files::write(&page, self.marked(html).as_bytes(), files::Rules::default())
+            .with_context(|| page.display().to_string())?;
         match browser::draw(&self.browser, &page, &picture, folder.path(), self.limit) {
             Ok(()) => {}
             Err(Failed::Why(why)) => return Err(anyhow!(why)),

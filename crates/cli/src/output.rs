@@ -12,11 +12,7 @@ pub(crate) fn write(path: &Path, bytes: &[u8], what: &str) -> Result<()> {
 
 /// Has a result written. A file is there when it is whole: a disk that fills must not leave half of it where a whole one was. `what`
 /// is what it holds, for the error. Also returns how many bytes there are.
-pub(crate) fn write_by<T>(
-    path: &Path,
-    what: &str,
-    by: impl FnOnce(&mut dyn Write) -> Result<T>,
-) -> Result<(T, u64)> {
+pub(crate) fn write_by<T>(path: &Path, what: &str, by: impl FnOnce(&mut dyn Write) -> Result<T>) -> Result<(T, u64)> {
     let write = || -> Result<(T, u64)> {
         let mut counted = Counted { to: Output::create(path, Rules { replace: true, ..Rules::default() })?, bytes: 0 };
         let written = by(&mut counted)?;

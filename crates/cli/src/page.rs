@@ -66,7 +66,9 @@ pub fn report(options: &Report) -> Result<u8> {
     {
         return experiment(options, session);
     }
-    if options.open && let Some(page) = options.page() {
+    if options.open
+        && let Some(page) = options.page()
+    {
         output::must_be_file(&page, "--open")?;
     }
     if options.pairs {

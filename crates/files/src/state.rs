@@ -56,8 +56,9 @@ fn is_trusted(there: &Stat) -> Result<(), String> {
     if there.st_uid != rustix::process::geteuid().as_raw() && there.st_uid != 0 {
         return Err(format!("belongs to another user ({})", there.st_uid));
     }
-    if there.st_mode as u32 & 0o022 != 0 {
-        return Err(format!("others may write to it (mode {:o})", there.st_mode as u32 & 0o7777));
+    let mode = Mode::from_raw_mode(there.st_mode);
+    if mode.intersects(Mode::WGRP | Mode::WOTH) {
+        return Err(format!("others may write to it (mode {:o})", mode.bits()));
     }
     Ok(())
 }
@@ -124,7 +125,7 @@ impl Folder {
         let file = openat(&self.folder, name, flags, Mode::from_raw_mode(0o600))?;
         let there = fstat(&file)?;
         let path = self.join(name);
-        if FileType::from_raw_mode(there.st_mode as _) != kind {
+        if FileType::from_raw_mode(there.st_mode) != kind {
             return Err(distrusted(&path, "is not what belongs there"));
         }
         // A pipe is made to be written to, by whom its mode says.
@@ -161,7 +162,8 @@ impl Folder {
         let mut aside = Aside::beside(self.folder.try_clone()?, OsStr::new(name), &self.path)?;
         aside.file().write_all(bytes)?;
         let folder = fstat(&self.folder)?;
-        if folder.st_mode as u32 & 0o077 == 0o050 {
+        let others = Mode::from_raw_mode(folder.st_mode) & (Mode::RWXG | Mode::RWXO);
+        if others == Mode::RGRP | Mode::XGRP {
             rustix::fs::fchown(aside.file(), None, Some(rustix::fs::Gid::from_raw(folder.st_gid)))?;
             fchmod(aside.file(), Mode::from_raw_mode(0o640))?;
         }

@@ -46,7 +46,8 @@ pub(crate) fn group(name: &str) -> Result<u32, options::Usage> {
         let mut fields = line.split(':');
         (fields.next() == Some(name)).then(|| fields.nth(1)?.parse().ok()).flatten()
     });
-    found.ok_or_else(|| options::Usage(format!("--control-group {name}: /etc/group has no such group; give its number")))
+    found
+        .ok_or_else(|| options::Usage(format!("--control-group {name}: /etc/group has no such group; give its number")))
 }
 
 /// The pipes of this recorder; removed when dropped.
@@ -86,7 +87,10 @@ impl Control {
             if made.is_err() {
                 let _ = fs::remove_dir(&private);
             }
-            made.map(|control| Control { remove: private, hidden: Some(why), ..control })
+            made.map(|mut control| {
+                (control.remove, control.hidden) = (private, Some(why));
+                control
+            })
         })
     }
 
@@ -299,9 +303,7 @@ pub fn snapshot(options: &options::Snapshot) -> Result<PathBuf> {
     let Running { pid, folder, .. } = choose(options.pid, options.of.as_deref())?;
     let path = std::path::absolute(&options.output).with_context(|| format!("{}", options.output.display()))?;
     let is_line = |text: &&str| !text.contains('\n') && text.len() < MOST_LINE;
-    let Some(text) = path.to_str().filter(is_line) else {
-        bail!("{}: the name must be plain text", path.display())
-    };
+    let Some(text) = path.to_str().filter(is_line) else { bail!("{}: the name must be plain text", path.display()) };
     if path.symlink_metadata().is_ok() {
         bail!("{}: exists already; choose another name with -o", path.display());
     }
@@ -353,7 +355,8 @@ mod tests {
     fn marks_are_bounded_and_come_back() {
         let start = Instant::now();
         let mut allowance = Allowance::new(start);
-        let mut taken = |seconds: u64| (0..5000).filter(|_| allowance.take(start + Duration::from_secs(seconds))).count();
+        let mut taken =
+            |seconds: u64| (0..5000).filter(|_| allowance.take(start + Duration::from_secs(seconds))).count();
         assert_eq!([taken(0), taken(0), taken(1), taken(3), taken(100_000)], [1000, 0, 10, 20, 1000]);
     }
 

@@ -145,8 +145,8 @@ impl Writer {
     }
 
     fn of(&self) -> impl Fn(rusqlite::Error) -> Error + use<> {
-        let path = self.path.clone();
-        move |e| Error::of(&path, e)
+        let (path, is_aside) = (self.path.clone(), self.aside.is_some());
+        move |e| if is_aside { nothing_recorded(&path, e) } else { Error::of(&path, e) }
     }
 
     /// Declares a source, the interval at which it is read in nanoseconds, and its default charts. The file has it with what is written next.
@@ -483,7 +483,7 @@ pub(crate) fn placed(path: &Path, why: std::io::Error) -> Error {
 fn nothing_recorded(path: &Path, why: rusqlite::Error) -> Error {
     match Error::of(path, why) {
         Error::DiskFull { path } => {
-            let why = std::io::Error::new(std::io::ErrorKind::StorageFull, "disk full; nothing was recorded");
+            let why = std::io::Error::new(std::io::ErrorKind::StorageFull, "disk full; nothing was written");
             Error::Io { path, why }
         }
         other => other,

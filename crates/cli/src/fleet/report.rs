@@ -38,7 +38,9 @@ pub struct Report {
 pub fn report(options: &Report) -> Result<u8> {
     let drawing = options.image.prepare()?;
     let page = options.image.page(options.output.as_deref(), options.open, "fleet.html");
-    if options.open && let Some(page) = &page {
+    if options.open
+        && let Some(page) = &page
+    {
         output::must_be_file(page, "--open")?;
     }
     let answer = options.asking.ask()?;

@@ -5,7 +5,7 @@ use super::question::Question;
 use crate::folder::{Batch, Dataset, part};
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::{Value, json};
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, DirBuilder};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::process::CommandExt;

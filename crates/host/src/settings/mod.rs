@@ -239,8 +239,9 @@ impl<'a> Changes<'a> {
     fn save(&mut self) -> Result<(), ChangeError> {
         self.state.version = VERSION;
         self.state.boot = self.boot();
-        let written =
-            serde_json::to_vec_pretty(&self.state).map_err(Into::into).and_then(|text| self.folder.write(&self.name, &text));
+        let written = serde_json::to_vec_pretty(&self.state)
+            .map_err(Into::into)
+            .and_then(|text| self.folder.write(&self.name, &text));
         written.map_err(|e| ChangeError::State(self.file.clone(), e))
     }
 

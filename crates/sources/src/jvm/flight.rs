@@ -359,7 +359,9 @@ mod tests {
         let mode = rustix::fs::Mode::from_raw_mode(0o600);
         rustix::fs::mknodat(&opened, "fifo", rustix::fs::FileType::Fifo, mode, 0).unwrap();
         let take = |file: &str| take(&opened, file, &out.join("a.jfr"), true, &Mutex::new(None));
-        for (file, word) in [("sparse", "more than 2 GiB"), ("fifo", "is no file"), ("link", "/tmp/link"), ("none", "/tmp/none")] {
+        for (file, word) in
+            [("sparse", "more than 2 GiB"), ("fifo", "is no file"), ("link", "/tmp/link"), ("none", "/tmp/none")]
+        {
             let why = take(file).unwrap_err();
             assert!(why.contains(word), "{why}");
             assert_eq!(std::fs::read_dir(&out).unwrap().count(), 0, "{file}: nothing is left");

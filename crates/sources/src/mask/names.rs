@@ -87,14 +87,50 @@ const SECRET_PAIRS: &[(&str, &str)] = &[
 ];
 
 /// Parts that say "perhaps".
-const PERHAPS: &[&str] =
-    &["key", "keys", "salt", "session", "sid", "license", "nonce", "jwt", "authentication"];
+const PERHAPS: &[&str] = &["key", "keys", "salt", "session", "sid", "license", "nonce", "jwt", "authentication"];
 
 /// Ways to log in, which are no secrets.
 const WAYS: &[&str] = &[
-    "any", "basic", "bearer", "cert", "certificate", "digest", "disabled", "enabled", "external", "false", "gssapi", "ident",
-    "iam", "kerberos", "ldap", "login", "md5", "mtls", "negotiate", "none", "ntlm", "oauth", "oauth2", "off", "oidc", "on",
-    "optional", "pam", "password", "peer", "plain", "required", "saml", "scram", "simple", "sso", "tls", "token", "true", "trust",
+    "any",
+    "basic",
+    "bearer",
+    "cert",
+    "certificate",
+    "digest",
+    "disabled",
+    "enabled",
+    "external",
+    "false",
+    "gssapi",
+    "ident",
+    "iam",
+    "kerberos",
+    "ldap",
+    "login",
+    "md5",
+    "mtls",
+    "negotiate",
+    "none",
+    "ntlm",
+    "oauth",
+    "oauth2",
+    "off",
+    "oidc",
+    "on",
+    "optional",
+    "pam",
+    "password",
+    "peer",
+    "plain",
+    "required",
+    "saml",
+    "scram",
+    "simple",
+    "sso",
+    "tls",
+    "token",
+    "true",
+    "trust",
 ];
 
 /// Whether a value after `auth` names a way to log in, or several: `scram-sha-256`, `basic,digest`.
@@ -219,7 +255,8 @@ pub(super) enum Taken {
 type Options = (&'static [&'static str], &'static [(&'static str, Taken)]);
 
 /// Options by which many programs take `user:password`.
-pub(super) const LOGINS: &[&str] = &["-u", "-U", "--user", "--userpwd", "--login", "--auth", "--credentials", "--creds", "--basic-auth"];
+pub(super) const LOGINS: &[&str] =
+    &["-u", "-U", "--user", "--userpwd", "--login", "--auth", "--credentials", "--creds", "--basic-auth"];
 
 pub(super) static OPTIONS: &[Options] = &[
     (

@@ -185,7 +185,8 @@ const TOKENS: &[(&str, usize)] = &[
 ];
 
 /// Paths of web hooks: whoever knows the rest may post there.
-const HOOKS: &[&str] = &["hooks.slack.com/services/", "hooks.slack.com/workflows/", "/api/webhooks/", "webhook.office.com/"];
+const HOOKS: &[&str] =
+    &["hooks.slack.com/services/", "hooks.slack.com/workflows/", "/api/webhooks/", "webhook.office.com/"];
 
 /// Masks what follows the path of a web hook.
 pub(super) fn hooks(word: &str) -> String {
