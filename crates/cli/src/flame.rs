@@ -95,7 +95,7 @@ pub enum Level {
 }
 
 /// What a file holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
     Html,
     Svg,

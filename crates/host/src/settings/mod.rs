@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 pub enum ChangeError {
     /// The state file can't be kept: then nothing is changed.
     #[error("{0}: what was set before can't be kept: {1}")]
-    State(PathBuf, #[source] std::io::Error),
+    State(PathBuf, std::io::Error),
     /// The state file is not ours, or damaged.
     #[error(
         "{0}: not understood: {1}; nothing was changed. It holds what settings were before: look at it, then move it away"

@@ -144,7 +144,8 @@ impl Reader {
             }
             // A word that begins with a dash is an option, unless it is as random as a key.
             Next::Secret if !word.starts_with('-') || shapes::looks_secret(word) => return MASK.to_owned(),
-            Next::Perhaps if shapes::looks_secret(word) => return MASK.to_owned(),
+            // An option with a value of its own is looked at by itself.
+            Next::Perhaps if shapes::looks_secret(word) && !is_option_with_value(word) => return MASK.to_owned(),
             Next::Auth if !word.starts_with('-') && !names::is_way(word) => return MASK.to_owned(),
             Next::After(separator) if !word.starts_with('-') => {
                 return match word.split_once(separator) {
@@ -256,6 +257,11 @@ impl Name {
             Name::Harmless => Next::Plain,
         }
     }
+}
+
+/// Whether the word is `--name=value`; padding at the end of base64 is no value.
+fn is_option_with_value(word: &str) -> bool {
+    word.starts_with('-') && word.split_once('=').is_some_and(|(_, value)| !value.trim_matches('=').is_empty())
 }
 
 /// Whether the word stands between a name and its value.

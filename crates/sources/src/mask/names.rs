@@ -192,6 +192,8 @@ pub(super) fn of(name: &str) -> Name {
     if name.len() > 200 || !name.is_ascii() {
         return Name::Harmless;
     }
+    // A property: the letter is no part of its name.
+    let name = ["-D", "-P", "-J-D"].iter().find_map(|option| name.strip_prefix(option)).unwrap_or(name);
     let parts = parts(name);
     let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
     if parts.last().is_none_or(|last| ABOUT.contains(last)) {

@@ -213,10 +213,13 @@ pub(super) fn attached_password(word: &str) -> Option<String> {
     let value = word.strip_prefix("-p")?;
     let first = value.bytes().next()?;
     let has = |test: fn(&u8) -> bool| value.bytes().any(|b| test(&b));
-    let odd = has(|b| b"!@#$%^&*?~".contains(b));
+    let odd = has(|b| b"!@#$%^&?~".contains(b));
     let mixed = has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic);
     let is_password = value.len() >= 4 && (odd || mixed || has(u8::is_ascii_uppercase));
-    let is_other = b"/.-:=".contains(&first) || value.contains(['=', ':', '/']);
+    let is_other = b"/.-:=".contains(&first)
+        || value.contains(['=', ':', '/'])
+        || value.contains(MASK)
+        || value.contains(char::is_whitespace);
     (is_password && !is_other).then(|| format!("-p{MASK}"))
 }
 
