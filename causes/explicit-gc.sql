@@ -17,9 +17,14 @@ with asked as materialized (
            sum(iif(side = 'slow', time * per_second, 0)) / 1e9 as stopped, max(cause = 'System.gc()') as by_program
     from w_jvm_pause where cause in ('System.gc()', 'Heap Inspection Initiated GC', 'Diagnostic Command')
 ),
-seen as materialized (
-    select sum(slow) as slow, sum(against) as against, max(caller) as asker
+asking as materialized (
+    select caller, slow, against
     from budget where has_role(roles, 'gc.ask') and not has_role(roles, 'interpreter') or path glob '*.gc;JVM_GC*'
+),
+seen as materialized (
+    select sum(slow) as slow, sum(against) as against,
+           (select caller from asking group by caller order by sum(slow) desc, caller limit 1) as asker
+    from asking
 )
 select max(coalesce(ramp(s.slow, 0.0, 0.01 * e.slow) * grown(s.slow, s.against, 2, 4), 0),
            ramp(a.slow, 0.01 * e.slow, 0.03 * e.slow) * grown(a.slow, a.against, 2, 4)) as score,

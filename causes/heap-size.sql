@@ -28,16 +28,23 @@ behind as materialized (
            iif(instr(against, '-Xmx') > 0, substr(against, instr(against, '-Xmx') + 4), 'the default') || '"' as against
     from commands
 ),
+-- -Xmx in bytes; null where it is not said.
+limits as materialized (
+    select nullif(cast(slow as integer), 0) * (case lower(substr(ltrim(slow, '0123456789'), 1, 1))
+               when 'k' then 1 << 10 when 'm' then 1 << 20 when 'g' then 1 << 30 when 't' then 1 << 40 else 1 end) as slow,
+           nullif(cast(against as integer), 0) * (case lower(substr(ltrim(against, '0123456789'), 1, 1))
+               when 'k' then 1 << 10 when 'm' then 1 << 20 when 'g' then 1 << 30 when 't' then 1 << 40 else 1 end) as against
+    from behind
+),
 heaps as materialized (
     select iif(e.slow is not null and e.against is not null, (cast(e.slow as integer) >> 20) || ' MiB'
                || substr(e.slow, instr(e.slow, ' (')), substr(b.slow, 1, instr(b.slow, '"') - 1)) as slow,
            iif(e.slow is not null and e.against is not null, (cast(e.against as integer) >> 20) || ' MiB'
                || substr(e.against, instr(e.against, ' (')),
                substr(b.against, 1, instr(b.against, '"') - 1)) as against,
-           -- A larger heap is not too small.
-           coalesce(cast(e.slow as integer) < cast(e.against as integer),
-                    substr(b.slow, 1, instr(b.slow, '"')) <> substr(b.against, 1, instr(b.against, '"'))) as is_smaller
-    from behind b, effective e
+           -- A larger heap is not too small, and of one that is not known nothing is said.
+           coalesce(cast(e.slow as integer) < cast(e.against as integer), l.slow < l.against, 0) as is_smaller
+    from behind b, effective e, limits l
 ),
 stopped as materialized (
     select count(*) as told, coalesce(sum(iif(side = 'slow', time * per_unit, 0)), 0) / 1e9 as slow,
@@ -76,6 +83,18 @@ where state in ('user', 'kernel', 'lock', 'fault', 'disk', 'runnable') and has_r
 -- test refuses: the same heap, other arguments
 -- run run=slow command='["java","-Xmx64m","Main","9"]'
 -- run run=against command='["java","-Xmx64m"]'
+-- budget thread='GC Thread#' state=user slow=4 against=1
+-- test refuses: a larger heap by its option alone
+-- run run=slow command='["java","-Xmx4g"]'
+-- run run=against command='["java","-Xmx1g"]'
+-- budget thread='GC Thread#' state=user slow=4 against=1
+-- test refuses: the same heap in another unit
+-- run run=slow command='["java","-Xmx1g"]'
+-- run run=against command='["java","-Xmx1024m"]'
+-- budget thread='GC Thread#' state=user slow=4 against=1
+-- test refuses: a default that is not known
+-- run run=slow command='["java","-Xmx1g"]'
+-- run run=against command='["java","Main"]'
 -- budget thread='GC Thread#' state=user slow=4 against=1
 -- test claims: chosen by the JVM, with the same command
 -- run run=slow command='["java","Main"]'

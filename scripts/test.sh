@@ -32,7 +32,7 @@ STEPS=(
     "rust-built  busy   build           scripts/rust-tests.sh build"
     "lint        busy   rust-built      cargo clippy --release --workspace --all-targets --quiet -- -D warnings"
     "recorder    busy   rust-built      scripts/check-recorder.sh"
-    "browser     busy   build           npm --prefix ui run test:page"
+    "browser     busy   build           npm --prefix ui run test:page -- --built"
     "a-report    busy   build,rust-built scripts/check-report.sh"
     "units       busy   rust-built,jvms-fetched scripts/rust-tests.sh units"
     "reference   busy   build           scripts/check-reference.sh"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Many hosts: by a real sshd on loopback, by stand-ins for ssh and kubectl that fail in each way, and the manifests for Kubernetes.
-# step: quiet build,recorder
+# step: busy build,recorder
 #
 # usage: tests/remote.sh [loopback|failures|kubernetes|after…]     TWINSCOPE=path of the program, RECORDER=path of the static recorder
 set -uo pipefail

@@ -409,10 +409,12 @@ fn run(command: Command) -> anyhow::Result<u8> {
 mod tests {
     use super::*;
 
-    /// The command lines that give `name` to what a command writes: `-o` and `--image` of each, and the folders that are made.
+    /// The command lines that give `name` to what a command writes: `-o` of each, pictures, and the folders that are made.
     fn outputs(command: &clap::Command, words: &[String], name: &str, found: &mut Vec<Vec<String>>) {
         let line = |more: &[String]| [words, more].concat();
-        for option in command.get_arguments().filter(|a| ["output", "image"].contains(&a.get_id().as_str())) {
+        // Elsewhere than in `report`, an image is that of a container.
+        let writes = |id: &str| id == "output" || id == "image" && words.last().is_some_and(|word| word == "report");
+        for option in command.get_arguments().filter(|argument| writes(argument.get_id().as_str())) {
             found.push(line(&[format!("--{}={name}", option.get_long().unwrap())]));
         }
         match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {

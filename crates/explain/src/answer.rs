@@ -69,6 +69,28 @@ pub enum Outcome {
     Alone,
 }
 
+/// By how much runs may differ before one is called slower.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Limit {
+    /// 0.1 for 10 %.
+    pub least: f64,
+    /// What it is set by.
+    pub by: LimitedBy,
+}
+
+/// What sets a [`Limit`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LimitedBy {
+    /// Whoever asks.
+    Asked,
+    /// Repeats of each side, which show how much runs differ.
+    Repeats,
+    /// A side that was recorded once or twice.
+    Once,
+    /// Other programs, by the share of the CPUs that they use.
+    Others,
+}
+
 /// The answer.
 #[derive(Debug)]
 pub struct Explanation {
@@ -86,6 +108,8 @@ pub struct Explanation {
     pub done: PerSide<Pace>,
     /// Elapsed time per unit, slow over baseline.
     pub ratio: Estimate,
+    /// By how much the slow side must take longer to be called slower.
+    pub limit: Limit,
     /// How the sides compare.
     pub outcome: Outcome,
     /// Where the slow side does as much: requests that take longer there; the slowest ones, or those that make it [`Outcome::LongerRequests`].

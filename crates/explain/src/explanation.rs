@@ -1,6 +1,6 @@
 //! `explain`: why a run is slower than another, or what limits one; the causes ranked by the part of the lost time that they explain.
 
-use crate::answer::{Explanation, NotEvaluated, Note, Outcome};
+use crate::answer::{Explanation, Limit, LimitedBy, NotEvaluated, Note, Outcome};
 use crate::budget::{Budget, STATES, State};
 use crate::cause::counted::Counted;
 use crate::cause::instructions::Instructions;
@@ -57,7 +57,13 @@ pub fn explain(runs: Vec<Run>, slow: usize, options: &Explain) -> Result<Explana
     // Where others use the CPUs, equal runs differ by as much: by their share of the CPUs, and by what they do to caches and siblings.
     let cpus = runs.iter().map(|run| run.recording.manifest().cpus as f64).fold(1.0, f64::max);
     let disturbed = budget.others(Side::Slow).max(budget.others(Side::Baseline)) / cpus;
-    let least = options.least.unwrap_or(if repeats { LEAST_CHANGE } else { ONCE.max(disturbed) });
+    let limit = match options.least {
+        Some(least) => Limit { least, by: LimitedBy::Asked },
+        None if repeats => Limit { least: LEAST_CHANGE, by: LimitedBy::Repeats },
+        None if disturbed > ONCE => Limit { least: disturbed, by: LimitedBy::Others },
+        None => Limit { least: ONCE, by: LimitedBy::Once },
+    };
+    let least = limit.least;
     let (engaged, more) = budget.engaged();
     let is_more = more.value >= 1.0 + least && more.low > 1.0;
     let evenly = budget.evenly_slower().filter(|_| !repeats);
@@ -123,6 +129,7 @@ pub fn explain(runs: Vec<Run>, slow: usize, options: &Explain) -> Result<Explana
         elapsed: PerSide::of(|side| budget.elapsed(if budget.single { Side::Slow } else { side })),
         done: PerSide::of(|side| budget.pace(side)),
         ratio,
+        limit,
         outcome,
         tail,
         verdict: String::new(),
@@ -305,11 +312,14 @@ fn lacks(runs: &[Run], cause: &Cause, single: bool) -> Option<String> {
     (!lacking.is_empty()).then(|| lacking.join("; "))
 }
 
-/// A fact by side: the value of the first run of each.
+/// A fact by side: the values of its runs, each once, in the order of the runs.
 fn side_values(fact: &FactDifference, side: &[Side]) -> PerSide<Option<String>> {
     PerSide::of(|wanted| {
-        let at = side.iter().position(|s| *s == wanted)?;
-        fact.values.get(at)?.clone()
+        let mut values: Vec<&str> = Vec::new();
+        for (value, _) in fact.values.iter().zip(side).filter(|(_, side)| **side == wanted) {
+            values.extend(value.as_deref().filter(|value| !values.contains(value)));
+        }
+        (!values.is_empty()).then(|| values.join(" or "))
     })
 }
 
@@ -346,6 +356,15 @@ fn measures(runs: &[Run], side: &[Side], windows: &[Window], budget: &Budget) ->
 mod tests {
     use super::*;
     use crate::budget::Cell;
+
+    #[test]
+    fn a_fact_of_several_runs_has_all_their_values() {
+        let values = ["60", "10", "60", "60"].map(|value| Some(value.to_owned())).to_vec();
+        let fact = FactDifference { category: "vm".into(), name: "swappiness".into(), values, why: None };
+        let values = side_values(&fact, &[Side::Slow, Side::Slow, Side::Baseline, Side::Baseline]);
+        assert_eq!(values.slow.as_deref(), Some("60 or 10"));
+        assert_eq!(values.baseline.as_deref(), Some("60"));
+    }
 
     #[test]
     fn a_question_that_fails_ends_nothing_but_its_cause() {

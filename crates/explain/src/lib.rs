@@ -13,7 +13,7 @@ mod markdown;
 pub mod tail;
 mod verdict;
 
-pub use answer::{Explanation, Finding, NotEvaluated, Note, Outcome};
+pub use answer::{Explanation, Finding, Limit, LimitedBy, NotEvaluated, Note, Outcome};
 pub use explanation::{Explain, explain, session};
 
 /// What can go wrong in an explanation.

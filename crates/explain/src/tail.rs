@@ -331,14 +331,18 @@ fn of_place(
         let is_helper = |name: &str| cause.tail.iter().any(|claim| claim.is_helper(name));
         let mut more = beyond(&slow, baseline.as_ref(), |r| if is_helper(&r.helper) { r.helper_time } else { 0.0 });
         let mut found = 0.0;
+        let mut most = ("running", 0.0);
         for part in ["queued_blocked", "running", "unknown", "runnable", "lock", "other"] {
             let Some(room) = PARTS.iter().position(|p| *p == part).and_then(|at| left.get_mut(at)) else { continue };
             let taken = room.min(more);
             *room -= taken;
             more -= taken;
             found += taken;
+            if taken > most.1 {
+                most = (part, taken);
+            }
         }
-        let found = finding(Some(cause), "running", found, whole, &slow, &is_helper);
+        let found = finding(Some(cause), most.0, found, whole, &slow, &is_helper);
         findings.push((found, true));
     }
     let mut parts: Vec<(Option<&Cause>, &'static str, f64)> = Vec::new();
@@ -545,7 +549,7 @@ mod tests {
     fn a_collector_is_known_by_its_thread() {
         for part in ["running", "lock", "queued_blocked"] {
             let found = first(requests(|| request(0.05, part, ("VM Thread", 0.045))), None);
-            assert_eq!(found.cause, "gc");
+            assert_eq!((found.cause.as_str(), found.part), ("gc", part));
             assert!(found.share > 0.8 && found.says.contains("VM Thread"), "{found:?}");
         }
     }

@@ -1,7 +1,7 @@
 //! The answer in a sentence or two that a manager can read.
 
 use crate::Explanation;
-use crate::answer::Outcome;
+use crate::answer::{Limit, LimitedBy, Outcome};
 use crate::budget::State;
 use compare::Side;
 use compare::Unit;
@@ -19,6 +19,21 @@ fn names(all: &[String]) -> String {
 /// A share: "71 %".
 fn share_of(part: f64) -> String {
     format!("{:.0} %", part * 100.0)
+}
+
+/// Why a difference that is no chance within the runs is not explained.
+fn within(limit: Limit) -> String {
+    let least = share_of(limit.least);
+    match limit.by {
+        LimitedBy::Asked => format!("less than the {least} that were asked for"),
+        LimitedBy::Repeats => format!("less than {least}"),
+        LimitedBy::Once => {
+            format!("less than the {least} by which single runs of one program differ: record each side three times")
+        }
+        LimitedBy::Others => format!(
+            "which may be the doing of other programs: they used {least} of the CPUs. Record each side three times, or without them"
+        ),
+    }
 }
 
 /// The state that lost most.
@@ -73,6 +88,11 @@ pub(crate) fn of(e: &Explanation) -> String {
                         percent(ratio - 1.0)
                     )
                 }
+                _ if e.ratio.low > 1.0 => {
+                    let (factor, interval) = (times(ratio), times_interval(e.ratio.low, e.ratio.high));
+                    let limit = within(e.limit);
+                    format!("{slow} {takes} {factor} as long per {unit} as {fast} (95 % CI {interval}), {limit}.")
+                }
                 _ if ratio > 1.0 => format!(
                     "{slow} {is} not significantly slower than {fast}: {it_takes} {} as long per {unit} (95 % CI {}).",
                     times(ratio),
@@ -85,6 +105,8 @@ pub(crate) fn of(e: &Explanation) -> String {
                     let see = if longer.quantile.name.starts_with("p99") { "explain --tail" } else { "compare" };
                     format!("{text} But {}: see `{see}`.", longer.says())
                 }
+                // A difference that is there, and may have any reason.
+                None if e.ratio.low > 1.0 && e.unit != Unit::Second => text,
                 None => format!("{text} There is nothing to explain."),
             };
         }
@@ -135,5 +157,18 @@ impl Explanation {
     /// Elapsed time per unit of a side, for people.
     pub fn per_unit(&self, side: Side) -> String {
         human(self.elapsed[side], "s")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_difference_below_the_limit_is_not_called_chance() {
+        let of = |least, by| within(Limit { least, by });
+        assert!(of(0.1, LimitedBy::Once).starts_with("less than the 10 % by which single runs"));
+        assert!(of(0.87, LimitedBy::Others).contains("other programs: they used 87 % of the CPUs"));
+        assert_eq!(of(0.05, LimitedBy::Repeats), "less than 5 %");
     }
 }

@@ -7,10 +7,13 @@
 //!
 //! perf_event_open(2); include/uapi/linux/hw_breakpoint.h; Documentation/trace/uprobetracer.rst.
 
+use crate::holder::{self, Probe};
 use crate::perf::{self, Attributes, Ring};
 use crate::registers::{Registers, SAMPLE_TYPE, mask, room, sample};
 use model::Unavailable;
 use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
 use std::time::Instant;
 
 /// How many a thread can have at once: of x86-64; most aarch64 have as many.
@@ -40,6 +43,8 @@ pub enum Whom {
 #[derive(Debug)]
 pub struct Breakpoint {
     ring: Ring,
+    /// Goes after its ring.
+    _probe: Option<Probe>,
     bytes: Vec<u8>,
     records: Vec<(u64, u32, u32)>,
 }
@@ -64,7 +69,11 @@ impl Breakpoint {
             config2: length,
             ..Attributes::default()
         };
-        Breakpoint::of(attributes, whom)
+        let (tid, cpu) = match whom {
+            Whom::Thread(tid) => (number(tid)?, -1),
+            Whom::Cpu(cpu) => (-1, number(cpu)?),
+        };
+        Breakpoint::of(Breakpoint::attributes(attributes).open(tid, cpu), None)
     }
 
     /// The kernel's probe (uprobe) at an instruction, by its place in a file, for one thread. It takes some tens of milliseconds to open and to close.
@@ -72,31 +81,28 @@ impl Breakpoint {
     /// # Errors
     /// What the kernel says: no such probes, no right to them, an instruction that cannot be probed, the thread is gone.
     pub fn probe(tid: u32, file: &File, offset: u64) -> Result<Breakpoint, Unavailable> {
-        let path = perf::path_of(file)?;
-        let attributes = perf::probe(&path, offset)?;
-        Breakpoint::of(attributes, Whom::Thread(tid))
+        let attributes = Breakpoint::attributes(perf::probe(offset)?);
+        let (probe, event) = holder::open(file, offset, number(tid)?, attributes)?;
+        Breakpoint::of(Ok(event), Some(probe))
     }
 
-    fn of(attributes: Attributes, whom: Whom) -> Result<Breakpoint, Unavailable> {
-        let room = room(0);
-        let attributes = Attributes {
+    /// What all have in common.
+    fn attributes(attributes: Attributes) -> Attributes {
+        Attributes {
             size: size_of::<Attributes>() as u32,
             sample_period: 1,
             sample_type: SAMPLE_TYPE,
             flags: perf::DISABLED | perf::EXCLUDE_KERNEL | perf::EXCLUDE_HV | perf::WATERMARK | perf::USE_CLOCKID,
-            wakeup_watermark: room as u32,
+            wakeup_watermark: room(0) as u32,
             clockid: libc::CLOCK_MONOTONIC as _,
             sample_regs_user: mask(),
             ..attributes
-        };
-        let number = |n: u32| i32::try_from(n).map_err(|_| Unavailable::failed("no such thread or CPU"));
-        let (tid, cpu) = match whom {
-            Whom::Thread(tid) => (number(tid)?, -1),
-            Whom::Cpu(cpu) => (-1, number(cpu)?),
-        };
-        let opened = attributes.open(tid, cpu).and_then(|event| Ring::of(event, 0, room, 0));
-        let ring = opened.map_err(|error| perf::unavailable(&error))?;
-        Ok(Breakpoint { ring, bytes: Vec::new(), records: Vec::new() })
+        }
+    }
+
+    fn of(event: io::Result<OwnedFd>, probe: Option<Probe>) -> Result<Breakpoint, Unavailable> {
+        let ring = event.and_then(|event| Ring::of(event, 0, room(0), 0)).map_err(|error| perf::unavailable(&error))?;
+        Ok(Breakpoint { ring, _probe: probe, bytes: Vec::new(), records: Vec::new() })
     }
 
     /// Arms it for so many hits.
@@ -117,6 +123,10 @@ impl Breakpoint {
         let records = self.records.iter();
         records.filter_map(|&(_, from, to)| sample(self.bytes.get(from as usize..to as usize)?)).collect()
     }
+}
+
+fn number(n: u32) -> Result<i32, Unavailable> {
+    i32::try_from(n).map_err(|_| Unavailable::failed("no such thread or CPU"))
 }
 
 /// Goes round a short loop so often: the address of an instruction in the same line of the cache that is never executed.
@@ -240,6 +250,8 @@ mod tests {
             let [from, to, offset] = [from, to, words.nth(1)?].map(|word| u64::from_str_radix(word, 16).unwrap());
             (from..to).contains(&address).then_some(address - from + offset)
         });
+        // Other tests of this program need it too.
+        std::mem::forget(holder::start());
         let mut probe = match Breakpoint::probe(0, &File::open("/proc/self/exe").unwrap(), place.unwrap()) {
             Ok(probe) => probe,
             Err(why) => return eprintln!("SKIPPED: probes of programs: {why}"),

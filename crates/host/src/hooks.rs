@@ -1,19 +1,17 @@
 //! Programs that are attached for a part of the time: on tracepoints, and at places in the code of processes (uprobes), which come and go.
 //!
-//! A probe is of one process: the kernel puts a breakpoint into its own copy of the page of code, and takes it out when the event is closed, however
-//! the one that opened it came to its end. (Documentation/trace/uprobetracer.rst, perf_event_open(2).)
+//! A probe is of one process: the kernel puts a breakpoint into its own copy of the page of code. [`crate::holder`] sees to it that the breakpoint is taken
+//! out, however this program comes to its end. (Documentation/trace/uprobetracer.rst, perf_event_open(2).)
 
 use crate::bpf::REMEDY;
+use crate::holder::{self, Probe};
 use crate::perf;
 use model::Unavailable;
 use std::ffi::CString;
 use std::fs::File;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 
-/// To close a probe takes the kernel some tenths of a second, in which it waits: so many are closed at once.
-const CLOSING: usize = 16;
 /// Refusals that are kept.
 const MOST_REFUSED: usize = 64;
 
@@ -85,15 +83,15 @@ pub struct Hooks {
     probes: Vec<(String, OwnedFd)>,
     places: Places,
     /// By the numbers of the places.
-    probed: Vec<(u64, OwnedFd)>,
-    /// Threads that close probes.
-    closing: Vec<JoinHandle<()>>,
+    probed: Vec<(u64, Probe)>,
+    /// Some are being taken out.
+    closing: bool,
 }
 
 impl Hooks {
     pub(crate) fn new(name: &'static str, places: Places) -> Self {
         let (programs, links, probes, probed) = Default::default();
-        Hooks { name, programs, links, probes, places, probed, closing: Vec::new() }
+        Hooks { name, programs, links, probes, places, probed, closing: false }
     }
 
     pub(crate) fn tracepoint(&mut self, program: OwnedFd, tracepoint: Option<CString>) {
@@ -108,7 +106,9 @@ impl Hooks {
     pub fn attach(&mut self) -> Result<(), Unavailable> {
         self.detach();
         // A program that is still attached would run twice.
-        self.closing.drain(..).for_each(|thread| drop(thread.join()));
+        if std::mem::take(&mut self.closing) {
+            holder::settle();
+        }
         for (program, tracepoint) in &self.programs {
             let name = tracepoint.as_ref().map_or(std::ptr::null(), |name| name.as_ptr());
             // SAFETY: a program's descriptor that is held, and a name that ends with a zero, or none: then the kernel takes what the program was loaded for.
@@ -140,16 +140,16 @@ impl Hooks {
             return;
         }
         let wanted = self.places.lock().places.clone();
-        let is_gone = |(number, _): &mut (u64, OwnedFd)| wanted.iter().all(|(other, _)| other != number);
-        let gone = self.probed.extract_if(.., is_gone).map(|(_, event)| event).collect();
-        self.close(gone);
+        let probed = self.probed.len();
+        self.probed.retain(|(number, _)| wanted.iter().any(|(other, _)| other == number));
+        self.closing |= self.probed.len() < probed;
         for (number, place) in wanted {
             if self.probed.iter().any(|(known, _)| *known == number) {
                 continue;
             }
             let Some((_, program)) = self.probes.iter().find(|(name, _)| name == place.program) else { continue };
             match open(&place, program) {
-                Ok(event) => self.probed.push((number, event)),
+                Ok(probe) => self.probed.push((number, probe)),
                 Err(why) => self.places.refuse(number, place.pid, why),
             }
         }
@@ -160,19 +160,9 @@ impl Hooks {
         while let Some(link) = self.links.pop() {
             drop(link);
         }
-        let all = self.probed.drain(..).map(|(_, event)| event).collect();
-        self.close(all);
-    }
-
-    /// Closes events, without waiting for that: programs at places ask whether they are wanted.
-    fn close(&mut self, mut events: Vec<OwnedFd>) {
-        self.closing.retain(|thread| !thread.is_finished());
-        let each = events.len().div_ceil(CLOSING);
-        while !events.is_empty() {
-            let now = events.split_off(events.len().saturating_sub(each));
-            // Where there can be no thread they are closed here.
-            self.closing.extend(std::thread::Builder::new().name("probes".into()).spawn(move || drop(now)));
-        }
+        // Nobody waits for them here: programs at places ask whether they are wanted.
+        self.closing |= !self.probed.is_empty();
+        self.probed.clear();
     }
 }
 
@@ -182,20 +172,10 @@ impl Drop for Hooks {
     }
 }
 
-/// The event that has a program run at a place.
-fn open(place: &Place, program: &OwnedFd) -> Result<OwnedFd, Unavailable> {
-    let path = perf::path_of(&place.file)?;
+/// Has a program run at a place.
+fn open(place: &Place, program: &OwnedFd) -> Result<Probe, Unavailable> {
     let pid = i32::try_from(place.pid).map_err(|_| Unavailable::not_applicable("no such process"))?;
-    let event = perf::probe(&path, place.offset)?.open(pid, -1).map_err(|error| perf::unavailable(&error))?;
-    // SAFETY: they take a descriptor's number, and none.
-    let done = unsafe {
-        libc::ioctl(event.as_raw_fd(), perf::IOC_SET_BPF as _, program.as_raw_fd()) >= 0
-            && libc::ioctl(event.as_raw_fd(), perf::IOC_ENABLE as _, 0) >= 0
-    };
-    match done {
-        true => Ok(event),
-        false => Err(perf::unavailable(&std::io::Error::last_os_error())),
-    }
+    holder::run(&place.file, place.offset, pid, perf::probe(place.offset)?, program.as_fd())
 }
 
 #[cfg(test)]
@@ -222,6 +202,8 @@ mod tests {
     fn what_is_no_code_is_refused() {
         let place = Place { program: "a", pid: 1, file: Arc::new(File::open("/dev/null").unwrap()), offset: 0 };
         let program = OwnedFd::from(File::open("/dev/null").unwrap());
+        // Other tests of this program need it too.
+        std::mem::forget(holder::start());
         assert!(open(&place, &program).is_err());
     }
 }

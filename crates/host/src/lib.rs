@@ -23,6 +23,7 @@ mod ethtool;
 mod file;
 pub mod groups;
 mod heap;
+pub mod holder;
 #[cfg(feature = "bpf")]
 mod hooks;
 mod limit;

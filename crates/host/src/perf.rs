@@ -11,7 +11,9 @@ pub use record::{Record, Sample};
 use crate::Host;
 use model::Unavailable;
 use record::time_of;
+#[cfg(target_os = "linux")]
 use std::ffi::CString;
+#[cfg(target_os = "linux")]
 use std::fs::File;
 use std::io;
 #[cfg(feature = "bpf")]
@@ -105,7 +107,7 @@ const IOC_DISABLE: libc::c_ulong = 0x2401;
 const IOC_REFRESH: libc::c_ulong = 0x2402;
 const IOC_SET_OUTPUT: libc::c_ulong = 0x2405;
 const IOC_PERIOD: libc::c_ulong = 0x4008_2404;
-#[cfg(feature = "bpf")]
+#[cfg(any(feature = "bpf", target_os = "linux"))]
 pub(crate) const IOC_SET_BPF: libc::c_ulong = 0x4004_2408;
 
 /// Registers of the user side that unwinding needs (of x86-64 two of them in the code of JVMs only, rbx and r13), as bits of `sample_regs_user` (arch/*/include/uapi/asm/perf_regs.h). They are put down in the
@@ -141,18 +143,19 @@ impl Attributes {
 }
 
 /// A path that leads to an open file, whatever its own path leads to by now.
+#[cfg(target_os = "linux")]
 pub(crate) fn path_of(file: &File) -> Result<CString, Unavailable> {
     CString::new(format!("/proc/self/fd/{}", file.as_raw_fd())).map_err(|_| Unavailable::failed("no such file"))
 }
 
-/// The kernel's probe (uprobe) at an instruction, by its place in the file at `path`, which must live until the event was opened: the kernel copies it.
-pub(crate) fn probe(path: &CString, offset: u64) -> Result<Attributes, Unavailable> {
+/// The kernel's probe (uprobe) at an instruction, by its place in a file, whose path [`crate::holder`] puts in: only that opens probes.
+pub(crate) fn probe(offset: u64) -> Result<Attributes, Unavailable> {
     const TYPE: &str = "/sys/bus/event_source/devices/uprobe/type";
     let kind = std::fs::read_to_string(TYPE).ok().and_then(|text| text.trim().parse().ok());
     let kind = kind.ok_or_else(|| Unavailable::absent(format!("{TYPE}: no probes of programs (Linux 4.17)")))?;
-    // In a union with uprobe_path and probe_offset.
+    // In a union with probe_offset; config1 is in one with uprobe_path.
     let size = size_of::<Attributes>() as u32;
-    Ok(Attributes { kind, size, config1: path.as_ptr() as u64, config2: offset, ..Attributes::default() })
+    Ok(Attributes { kind, size, config2: offset, ..Attributes::default() })
 }
 
 /// Why an event cannot be had.

@@ -1,6 +1,7 @@
 //! Waits of this program's threads that something ends: a thread of another program that comes by a place in its code, which the kernel tells by a probe
 //! there (uprobe, without eBPF), or another thread of this one. (perf_event_open(2): wakeup_events; Documentation/trace/uprobetracer.rst; eventfd(2).)
 
+use crate::holder::{self, Probe};
 use crate::perf::{self, Attributes, Ring};
 use model::Unavailable;
 #[cfg(target_os = "linux")]
@@ -21,8 +22,10 @@ const WITHOUT: Duration = Duration::from_millis(200);
 #[derive(Debug)]
 pub struct Passing {
     event: RawFd,
-    ring: Mutex<Option<Ring>>,
+    ring: Mutex<Ring>,
     over: AtomicBool,
+    /// Goes after its ring.
+    _probe: Probe,
 }
 
 impl Passing {
@@ -31,14 +34,13 @@ impl Passing {
     /// # Errors
     /// Where the kernel allows no probe there.
     pub fn open(file: &File, offset: u64, thread: u32) -> Result<Self, Unavailable> {
-        let path = perf::path_of(file)?;
         let thread = i32::try_from(thread).map_err(|_| Unavailable::not_applicable("no such thread"))?;
         // In a union with wakeup_events: each wakes.
-        let attributes = Attributes { sample_period: 1, wakeup_watermark: 1, ..perf::probe(&path, offset)? };
-        let event = attributes.open(thread, -1).map_err(|error| perf::unavailable(&error))?;
+        let attributes = Attributes { sample_period: 1, wakeup_watermark: 1, ..perf::probe(offset)? };
+        let (probe, event) = holder::open(file, offset, thread, attributes)?;
         let number = event.as_raw_fd();
         let ring = Ring::of(event, 0, RING, 0).map_err(|error| perf::unavailable(&error))?;
-        Ok(Passing { event: number, ring: Mutex::new(Some(ring)), over: AtomicBool::new(false) })
+        Ok(Passing { event: number, ring: Mutex::new(ring), over: AtomicBool::new(false), _probe: probe })
     }
 
     /// Whether the thread has ended.
@@ -49,18 +51,7 @@ impl Passing {
     /// Forgets that it came by.
     fn drain(&self) {
         let (mut bytes, mut records) = (Vec::new(), Vec::new());
-        if let Some(ring) = &mut *self.ring.lock().unwrap_or_else(PoisonError::into_inner) {
-            ring.drain(&mut bytes, &mut records);
-        }
-    }
-}
-
-impl Drop for Passing {
-    /// To take out a probe takes the kernel some tenths of a second, for which nobody waits here.
-    fn drop(&mut self) {
-        let ring = self.ring.get_mut().unwrap_or_else(PoisonError::into_inner).take();
-        // Where there can be no thread it is closed here.
-        let _ = std::thread::Builder::new().name("probes".into()).spawn(move || drop(ring));
+        self.ring.lock().unwrap_or_else(PoisonError::into_inner).drain(&mut bytes, &mut records);
     }
 }
 

@@ -1,23 +1,29 @@
-//! The workload under test: starts the command, passes its output on while keeping the tail, and says how it ended.
+//! The workload under test: starts the command, passes its output on while keeping the tail, and says how it ended. What still comes when this program is
+//! gone, however that ended, is passed on by the holder: nobody who writes is hurt.
 
 use crate::progress::Progress;
 use crate::signals;
 use crate::work::Counter;
 use host::Placement;
 use model::{Exit, Output, Usage};
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::{ClockId, clock_gettime};
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
-use std::io::{Read, Write};
+use std::io::{PipeReader, PipeWriter, Read, Write};
 use std::mem::MaybeUninit;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 /// Of each output stream, so many last bytes are kept.
 const TAIL: usize = 8 << 10;
+
+/// The streams end, or the threads that read them, within so long.
+const PATIENCE: Duration = Duration::from_millis(200);
 
 /// Exit code where a command is not there.
 const NOT_FOUND: u8 = 127;
@@ -54,6 +60,10 @@ pub(crate) fn refused(program: &OsStr) -> Option<(u8, &'static str)> {
 pub(crate) struct Workload {
     child: Child,
     streams: Vec<Stream>,
+    /// Its end is that of the threads that read them.
+    reading: Option<PipeWriter>,
+    /// Somebody still writes when all is over.
+    pub(crate) is_passed_on: bool,
     counter: Option<Arc<Counter>>,
     /// When it had joined its control groups, CLOCK_MONOTONIC in nanoseconds; `None` where it has none.
     pub(crate) joined: Option<u64>,
@@ -76,8 +86,18 @@ impl Workload {
         if let Some(marks) = marks {
             builder.env("TWINSCOPE_MARK", marks);
         }
+        let (over, reading) = std::io::pipe()?;
+        let mut streams = Vec::new();
         if !untouched {
-            builder.stdout(Stdio::piped()).stderr(Stdio::piped());
+            let (out, writes) = std::io::pipe()?;
+            builder.stdout(writes);
+            let (err, writes) = std::io::pipe()?;
+            builder.stderr(writes);
+            // Where there is no holder, a command that outlives this program finds nobody who reads.
+            let _ = host::holder::pass_on(&out, std::io::stdout());
+            let _ = host::holder::pass_on(&err, std::io::stderr());
+            streams.push(pass_on(out, over.try_clone()?, std::io::stdout(), counter.clone(), Arc::clone(progress)));
+            streams.push(pass_on(err, over, std::io::stderr(), counter.clone(), Arc::clone(progress)));
         }
         // To join a control group can take milliseconds, which are none of the command's time: it says when it had.
         let told = if placement.is_empty() { None } else { Some(std::io::pipe()?) };
@@ -96,21 +116,14 @@ impl Workload {
                 Ok(())
             });
         }
-        let mut child = builder.spawn()?;
+        let child = builder.spawn()?;
         // The end that tells goes with the builder, so that this cannot wait for ever.
         drop(builder);
         let joined = joined.as_mut().and_then(|told| {
             let mut bytes = [0; 8];
             told.read_exact(&mut bytes).ok().map(|()| u64::from_ne_bytes(bytes))
         });
-        let mut streams = Vec::new();
-        if let Some(stream) = child.stdout.take() {
-            streams.push(pass_on(stream, std::io::stdout(), counter.clone(), Arc::clone(progress)));
-        }
-        if let Some(stream) = child.stderr.take() {
-            streams.push(pass_on(stream, std::io::stderr(), counter.clone(), Arc::clone(progress)));
-        }
-        Ok(Workload { child, streams, counter, joined, ended: None })
+        Ok(Workload { child, streams, reading: Some(reading), is_passed_on: false, counter, joined, ended: None })
     }
 
     /// The command's process id.
@@ -163,18 +176,28 @@ impl Workload {
         true
     }
 
+    fn wait_for_streams(&self) {
+        let begin = Instant::now();
+        while self.streams.iter().any(|(thread, _)| !thread.is_finished()) && begin.elapsed() < PATIENCE {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
     /// The tails of its output. Waits for the streams to end only if the command has, and then only a moment: a daemon that it left
-    /// behind may hold them open for ever.
+    /// behind may hold them open for ever. From here on the holder passes on what comes.
     pub(crate) fn output(&mut self) -> Option<Output> {
         if self.streams.is_empty() {
             return None;
         }
-        let patience = std::time::Instant::now() + std::time::Duration::from_millis(200);
-        while self.ended.is_some()
-            && self.streams.iter().any(|(t, _)| !t.is_finished())
-            && std::time::Instant::now() < patience
-        {
-            std::thread::sleep(std::time::Duration::from_millis(1));
+        if self.ended.is_some() {
+            self.wait_for_streams();
+        }
+        self.is_passed_on = self.streams.iter().any(|(thread, _)| !thread.is_finished());
+        self.reading = None;
+        if self.is_passed_on {
+            // What they have read is passed on before what the holder reads.
+            self.wait_for_streams();
+            host::holder::leave_output();
         }
         if let Some(counter) = &self.counter {
             counter.end();
@@ -188,9 +211,10 @@ impl Workload {
     }
 }
 
-/// Copies a stream to one of ours in a thread, keeping its tail and counting work.
+/// Copies a stream to one of ours in a thread, until it or `over` ends, keeping its tail and counting work.
 fn pass_on(
-    mut from: impl Read + Send + 'static,
+    mut from: PipeReader,
+    over: PipeReader,
     mut to: impl Write + Send + 'static,
     counter: Option<Arc<Counter>>,
     progress: Arc<Progress>,
@@ -200,6 +224,12 @@ fn pass_on(
     let thread = std::thread::spawn(move || {
         let mut buffer = vec![0; 64 << 10];
         loop {
+            // Looked at first: what is read from here on would be nobody's.
+            let mut either = [PollFd::new(&from, PollFlags::IN), PollFd::new(&over, PollFlags::IN)];
+            let waited = poll(&mut either, None);
+            if waited.is_ok() && either.iter().skip(1).any(|over| !over.revents().is_empty()) {
+                break;
+            }
             let count = match from.read(&mut buffer) {
                 Ok(0) => break,
                 Ok(count) => count,

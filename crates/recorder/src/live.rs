@@ -15,6 +15,8 @@ pub struct Live {
     sources: Vec<(&'static Source, Box<dyn Reader>)>,
     symbols: Symbols,
     missing: Vec<(&'static str, Unavailable)>,
+    /// Outlives the sources: fields are dropped in their order.
+    _holding: std::io::Result<host::holder::Holding>,
 }
 
 /// What one read of a table gave.
@@ -29,11 +31,13 @@ pub struct Read {
 }
 
 impl Live {
-    /// Opens the sources called `names`, in the order in which sources are read. What cannot be opened is in [`Live::missing`].
+    /// Opens the sources called `names`, in the order in which sources are read. What cannot be opened is in [`Live::missing`]. To be called before any
+    /// thread is started.
     ///
     /// # Errors
     /// [`Usage`] where there is no such process or control group.
     pub fn open(names: &[&str], whose: &Whose) -> Result<Self, Usage> {
+        let _holding = host::holder::start();
         let host = Host::live();
         let target = whose.target(&host, Target::Everything)?;
         let start = host.now();
@@ -46,7 +50,7 @@ impl Live {
             }
         }
         let target = scope.target.to_string();
-        Ok(Live { host, start, target, sources: opened, symbols: Symbols::default(), missing })
+        Ok(Live { host, start, target, sources: opened, symbols: Symbols::default(), missing, _holding })
     }
 
     /// Which threads are traced, in words.

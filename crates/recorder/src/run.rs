@@ -120,6 +120,10 @@ pub fn record(options: &Record, before: Option<Before<'_>>) -> Result<Ended> {
         away::check(&path)?;
     }
     let away = if options.detach { Some(away::leave()?) } else { None };
+    // Outlives all that may be attached to programs, on every way out of here.
+    let _holding = host::holder::start().inspect_err(|why| {
+        say!("twinscope: no further process can be started ({why}): nothing is attached to programs");
+    });
     signals::block();
     let firing = Firing::begin(options, &host, &path)?;
     if let Some(most) = options.rotate {
@@ -251,6 +255,8 @@ pub fn record(options: &Record, before: Option<Before<'_>>) -> Result<Ended> {
     };
 
     manifest.duration = Some(recorder.now() as i64);
+    // Probes are taken out while the file is finished.
+    recorder.sources.clear();
     manifest.late_ticks = recorder.schedule.late;
     manifest.skipped_ticks = recorder.schedule.skipped;
     manifest.ended = Some(ended);
@@ -475,6 +481,11 @@ impl Recorder<'_> {
                 manifest.wall = manifest.command_start.map(|s| self.now() as i64 - s);
             }
             manifest.output = running.output();
+            if running.is_passed_on && !self.options.quiet {
+                progress.clear_for(|| {
+                    say!("twinscope: something that the command started goes on: what it writes is passed on until it ends");
+                });
+            }
             if let Some((exit, usage)) = running.ended {
                 (manifest.exit, manifest.usage) = (Some(exit), Some(usage));
             }

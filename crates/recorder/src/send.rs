@@ -71,7 +71,8 @@ fn recorders_of(file: &Path) -> Vec<Pid> {
 /// Whether a process is a recorder of this file, by its command line. Others, such as `sudo` before it, have the same words.
 fn records_to(pid: i32, file: &Path) -> bool {
     let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
-    if !name.starts_with("twinscope") {
+    // The holder of a recorder has the same words.
+    if !name.starts_with("twinscope") || name.trim_end() == host::holder::NAME {
         return false;
     }
     let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();

@@ -288,7 +288,7 @@ export function valueOf(line: Line, how: How, run: number, windows: Span[], tota
   return quantile(how.buckets.map(([c, from, to]) => ({ n: of.sum.get(c) ?? 0, from, to })), how.quantile);
 }
 
-/** A quantile of a histogram whose buckets double: within a bucket values are taken as spread evenly by their logarithm. NaN for an empty one. */
+/** A quantile of a histogram: linear within a bucket, as `query::stats::histogram::quantile` has it, so that the page and `compare` show one number. NaN for an empty one. */
 export function quantile(buckets: { n: number; from: number; to: number }[], q: number): number {
   const total = buckets.reduce((a, b) => a + b.n, 0);
   if (!(total > 0)) return Number.NaN;
@@ -296,7 +296,7 @@ export function quantile(buckets: { n: number; from: number; to: number }[], q: 
   for (const { n, from, to } of buckets) {
     if (n > 0 && below + n >= q * total) {
       const part = Math.min(1, Math.max(0, (q * total - below) / n));
-      return from > 0 ? from * (to / from) ** part : to * part;
+      return from + (to - from) * part;
     }
     below += n;
   }

@@ -1,4 +1,6 @@
 // Runs the page tests in Chromium:   npm run test:page                     on synthetic reports, after a build
+//                                    npm run test:page -- --built          on what is in ui/dist: a build empties that folder, which
+//                                                                          cargo may read at the time
 //                                    npm run test:page -- --report PATH    smoke test of a real report
 // CHROMIUM names another browser than /usr/bin/chromium.
 import { existsSync } from "node:fs";
@@ -8,10 +10,10 @@ import { build } from "vite";
 import { startVitest } from "vitest/node";
 
 const { values } = parseArgs({
-  options: { report: { type: "string" }, filter: { type: "string", short: "t" }, help: { type: "boolean", short: "h" } },
+  options: { report: { type: "string" }, built: { type: "boolean" }, filter: { type: "string", short: "t" }, help: { type: "boolean", short: "h" } },
 });
 if (values.help) {
-  process.stdout.write("usage: npm run test:page [-- --report PATH] [--filter TEST]\n");
+  process.stdout.write("usage: npm run test:page [-- --built | --report PATH] [--filter TEST]\n");
   process.exit(0);
 }
 const root = resolve(import.meta.dirname, "../..");
@@ -22,7 +24,7 @@ if (values.report !== undefined) {
     process.exit(2);
   }
   process.env["TWINSCOPE_REPORT"] = path;
-} else {
+} else if (!values.built) {
   await build({ root, logLevel: "warn" });
   // The build of the report empties the folder.
   await build({ root, mode: "flame", logLevel: "warn" });

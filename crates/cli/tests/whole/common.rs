@@ -102,7 +102,9 @@ impl Folder {
         // Without names, so that they are no part of the folder.
         let [out, err] = [(); 2].map(|()| tempfile::tempfile().expect("a file"));
         let shown = format!("{command:?}");
-        let is_live = command.get_args().next().is_some_and(|first| LIVE.iter().any(|live| first == *live));
+        let mut arguments = command.get_args();
+        let is_live = arguments.next().is_some_and(|first| LIVE.iter().any(|live| first == *live))
+            && arguments.all(|argument| argument != "--root");
         command.stdout(out.try_clone().expect("the same file")).stderr(err.try_clone().expect("the same file"));
         // What is run in the background of a shell ignores SIGINT, and so does all that it starts.
         // SAFETY: signal(2) may be called between fork and exec.
@@ -174,6 +176,11 @@ impl Running {
     pub fn signal(&self, signal: i32) {
         // SAFETY: plain system call; the child has not been waited for.
         unsafe { libc::kill(self.child.id() as libc::pid_t, signal) };
+    }
+
+    /// What it prints, to be read also when it has ended: standard output, standard error.
+    pub fn outputs(&self) -> (File, File) {
+        (self.out.try_clone().expect("a descriptor"), self.err.try_clone().expect("a descriptor"))
     }
 
     /// Waits until something is true. It must not take longer than the limit, nor the program end before.
@@ -311,6 +318,10 @@ impl Random {
         self.next() % most.max(1)
     }
 }
+
+/// The options of `record` by which it reads a recorded host for a second, not this machine.
+pub const OF_A_FIXTURE: [&str; 4] =
+    ["--root", concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/hosts/vm-2cpu"), "-d", "1s"];
 
 /// The folder of the repository.
 pub fn repository() -> &'static Path {

@@ -1,6 +1,6 @@
 //! Damaged recordings: what is wrong is said, the rest is read, and nothing crashes.
 
-use crate::common::{Done, Folder, Random};
+use crate::common::{Done, Folder, OF_A_FIXTURE, Random};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Every table whose rows are sealed, so that any damage to them must show.
@@ -9,10 +9,8 @@ const EVERYTHING: &str = "select 'cpu' as name, count(*) as n, sum(\"user\" + sy
      select 'vmstat', count(*), sum(value) from vmstat union all select 'meminfo', count(*), sum(value) from meminfo";
 
 fn recording(folder: &Folder, name: &str) -> Vec<u8> {
-    folder.expect(
-        0,
-        ["record", "-q", "-i", "50ms", "--only", "cpu,kernel,meminfo,vmstat,softirqs", "-o", name, "--", "sleep", "1"],
-    );
+    let words = ["record", "-q", "-i", "50ms", "--only", "cpu,kernel,meminfo,vmstat,softirqs", "-o", name];
+    folder.expect(0, words.iter().chain(&OF_A_FIXTURE));
     std::fs::read(folder.path(name)).expect("the recording")
 }
 

@@ -1,6 +1,6 @@
 //! `report --image`: the first screen as a picture, by the Chromium that the tests of the page use.
 
-use crate::common::{Folder, skipped};
+use crate::common::{Folder, OF_A_FIXTURE, skipped};
 
 /// Width and height that the header of a PNG tells.
 fn size(png: &[u8]) -> (u32, u32) {
@@ -17,10 +17,7 @@ fn the_first_screen_is_drawn() {
         return;
     }
     let folder = Folder::new();
-    folder.expect(
-        0,
-        ["record", "-q", "-o", "a.twin", "--", "sh", "-c", "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done"],
-    );
+    folder.expect(0, ["record", "-q", "-o", "a.twin"].iter().chain(&OF_A_FIXTURE));
     let drawn = |name: &'static str, more: &[&'static str]| {
         let words = ["report", "a.twin", "--browser", chromium.as_str(), "--image", name];
         let done = folder.expect(0, words.iter().chain(more));
@@ -43,7 +40,7 @@ fn the_first_screen_is_drawn() {
 #[test]
 fn what_is_missing_is_said_before_anything_takes_time() {
     let folder = Folder::new();
-    folder.expect(0, ["record", "-q", "-d", "100ms", "--only", "cpu", "-o", "a.twin"]);
+    folder.expect(0, ["record", "-q", "--only", "cpu", "-o", "a.twin"].iter().chain(&OF_A_FIXTURE));
     let mut command = folder.command(["report", "a.twin", "--image", "a.png", "-o", "r.html"]);
     command.env("PATH", folder.path("nowhere")).env_remove("TWINSCOPE_BROWSER");
     let done = folder.start(command).wait();

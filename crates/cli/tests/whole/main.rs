@@ -33,4 +33,5 @@ mod stretches;
 mod threads;
 mod tune;
 mod turns;
+mod unharmed;
 mod usage;

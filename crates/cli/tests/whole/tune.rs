@@ -139,7 +139,8 @@ fn a_ladder_is_climbed_and_run_once_more() {
     let plan = folder.expect(0, ["tune", "plan", "steps.toml"]).stdout;
     assert!(plan.contains("4 variants") && plan.contains("with all steps before it"), "{plan}");
     let done = folder.expect(0, ["tune", "steps.toml"]);
-    assert!(done.stdout.starts_with("2 of 3 steps were kept: the program has 0.25"), "{done}");
+    // A quarter; by how much the digits of the clock add, the check of the factor below bounds.
+    assert!(done.stdout.starts_with("2 of 3 steps were kept: the program has 0.2"), "{done}");
     let shown = show(&folder, "steps.tune");
     sound(&shown);
     let rungs = shown["rungs"].as_array().unwrap();

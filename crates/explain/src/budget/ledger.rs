@@ -126,8 +126,9 @@ const ON_CPU: [&str; 2] = ["user", "kernel"];
 /// What keeps a thread from a CPU that has something to do.
 const KEPT: [&str; 5] = ["runnable", "throttled", "lock", "disk", "fault"];
 
-/// CPUs are all in use where this share of their time is.
-const FULL: f64 = 0.9;
+/// Between these shares of the CPUs' time in use, CPUs go from free to all taken.
+const FREE: f64 = 0.8;
+const FULL: f64 = 1.0;
 
 /// The part of the window that may be a start.
 const STARTING: f64 = 0.3;
@@ -370,7 +371,9 @@ impl Ledger {
             // its own. Where CPUs were idle, who waits for a CPU waits for those who are on it: own threads and others, in proportion.
             let runnable = sums.time[State::Crowded as usize];
             let on = own + sums.others;
-            let part = if on >= FULL * cpus * tick.length { 1.0 } else { sums.others / on.max(f64::MIN_POSITIVE) };
+            let full = ((on / (cpus * tick.length) - FREE) / (FULL - FREE)).clamp(0.0, 1.0);
+            let in_proportion = sums.others / on.max(f64::MIN_POSITIVE);
+            let part = in_proportion + full * (1.0 - in_proportion);
             let foreign = (runnable * part).min(sums.others);
             sums.time[State::Neighbours as usize] = foreign;
             sums.time[State::Crowded as usize] = runnable - foreign;

@@ -132,9 +132,11 @@ impl TimedOut {
         let all = self.of(cell);
         [0, 1].map(|side| {
             let Ended { count, last, goes_on, outlasts } = ended[side];
+            let are_short = last < SHORTLY * count;
             let idle = match count {
-                0.0 => goes_on,
-                count if count >= ENDED && last < SHORTLY * count => outlasts,
+                count if count >= ENDED && are_short => outlasts,
+                // As where none ended: a single request must not turn a minute of waiting for the next one into network time.
+                count if count == 0.0 || are_short => goes_on,
                 _ => 0.0,
             };
             if all[side].all > 0.0 { (idle / all[side].all).min(1.0) } else { 0.0 }
@@ -390,6 +392,8 @@ mod tests {
         assert_eq!(idle(ended(3000.0, 3.0, 90.0)), 90.0, "answers take a millisecond, and most threads wait for ever");
         assert_eq!(idle(ended(0.0, 0.0, 100.0)), 100.0, "nobody asks");
         assert_eq!(idle(ended(300.0, 30.0, 90.0)), 0.0, "answers take long");
-        assert_eq!(idle(ended(3.0, 0.003, 90.0)), 0.0, "too few to tell");
+        assert_eq!(idle(ended(3.0, 0.003, 90.0)), 90.0, "few ask, and get their answers soon");
+        let few = Ended { count: 3.0, last: 0.003, goes_on: 0.0, outlasts: 90.0 };
+        assert_eq!(idle(few), 0.0, "too few to tell by waits of a second");
     }
 }

@@ -75,7 +75,13 @@ fn read(cause: &mut Cause, key: &str, value: &str) -> Result<(), String> {
             }
         }
         "needs" => cause.needs.extend(value.split([' ', ',']).filter(|n| !n.is_empty()).map(str::to_owned)),
-        "against" => cause.against = value == "yes",
+        "against" => {
+            cause.against = match value {
+                "yes" => true,
+                "no" => false,
+                _ => return Err(format!("against: {value:?} is neither yes nor no")),
+            }
+        }
         "yields" | "before" => {
             for id in value.split([' ', ',']).filter(|id| !id.is_empty()) {
                 match (key, id) {

@@ -24,6 +24,7 @@ fn faults_of_a_file_are_named() {
         (good.replace("-- cause mine: title", "select"), "does not begin"),
         (good.replace("mine", "My Own"), "no identifier"),
         (good.replace("layer: io", "layer: disks"), "no layer"),
+        (good.replace("layer: io", "layer: io\n-- against: true"), "neither yes nor no"),
         (good.replace("-- yields", "-- page: cpu discs\n-- yields"), "no page of the report"),
         (good.replace("yields: gc", "yields: GC"), "no identifier of a cause"),
         (good.replace("-- check: look\n", ""), "check is missing"),

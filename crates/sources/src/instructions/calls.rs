@@ -240,7 +240,7 @@ impl Calls {
         rest: &mut dyn FnMut(Duration) -> bool,
         failed: &mut Option<Unavailable>,
     ) -> Vec<Look> {
-        let (mut found, mut used) = (Vec::new(), Vec::new());
+        let mut found = Vec::new();
         let mut hot = hottest(stacks, threads);
         if self.by == By::Probes && hot.iter().any(|hot| hot.key.0) && !std::mem::replace(&mut self.said, true) {
             let why = "this CPU runs code slower while a breakpoint is armed, and probes are of files: calls of \
@@ -284,7 +284,6 @@ impl Calls {
             }
             let times = |hits: Vec<Registers>| hits.iter().map(|hit| hit.time).collect::<Vec<u64>>();
             let (first_hits, second_hits) = (times(first.take()), times(second.take()));
-            used.extend([first, second]);
             found.push(Look {
                 thread: hot.thread.clone(),
                 at,
@@ -298,8 +297,6 @@ impl Calls {
                 break;
             }
         }
-        // Disarmed they cost nothing; to close a probe takes up to a tenth of a second.
-        let _ = std::thread::Builder::new().name("probes".into()).spawn(move || drop(used));
         found
     }
 }

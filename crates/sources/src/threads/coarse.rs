@@ -78,8 +78,10 @@ impl Coarse {
     /// The processes in scope: their ids and names.
     fn processes(&mut self, host: &Host) -> Result<Vec<(i64, Vec<u8>)>, Unavailable> {
         let mut all = HashMap::new();
+        let holder = host::holder::process().map(i64::from);
         for pid in host.list("/proc")?.iter().filter_map(|name| name.parse::<i64>().ok()) {
-            if host.read_into(&format!("/proc/{pid}/stat"), &mut self.buffer).is_ok()
+            if Some(pid) != holder
+                && host.read_into(&format!("/proc/{pid}/stat"), &mut self.buffer).is_ok()
                 && let Some(stat) = Stat::parse(&self.buffer)
             {
                 all.insert(pid, (stat.parent, stat.kernel_thread, stat.comm.to_vec()));

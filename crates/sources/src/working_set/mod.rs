@@ -212,7 +212,10 @@ fn run(shared: &Shared, host: &Host, target: &Target) {
 fn members(host: &Host, target: &Target) -> Vec<u32> {
     let own = std::process::id();
     match target {
-        Target::Children => descendants(host, own).into_iter().filter(|&pid| pid != own).collect(),
+        Target::Children => {
+            let is_command = |pid: &u32| *pid != own && Some(*pid) != host::holder::process();
+            descendants(host, own).into_iter().filter(is_command).collect()
+        }
         Target::Tree(root) => descendants(host, *root).into_iter().collect(),
         Target::Cgroup(path) => Place::find(host, path).map(|group| group.processes()).unwrap_or_default(),
         Target::Everything | Target::Nobody => Vec::new(),
