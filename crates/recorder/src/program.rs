@@ -37,8 +37,8 @@ pub fn begin_program(name: &'static str) {
         if let Some(why) = text.strip_prefix("failed printing to stdout: ") {
             eprintln!("{name}: standard output: {why}");
             std::process::exit(1);
-        } else if text.starts_with("failed to spawn thread") {
-            // A limit of memory or of threads; what becomes of a recording and its command says `last`.
+        } else if text.starts_with("failed to spawn thread") || text.starts_with("failed to allocate") {
+            // A limit of memory or of threads, as the standard library says it; what becomes of a recording and its command says `last`.
             eprintln!("{name}: no further thread could be started");
         } else {
             usual(panic);

@@ -74,11 +74,11 @@ enum End {
     /// By SIGKILL, at some moment.
     Killed,
     /// By SIGKILL while it ends.
-    KilledAtItsEnd,
+    KilledClosing,
 }
 
 const ENDS: [End; 5] =
-    [End::Over, End::Signal(libc::SIGINT), End::Signal(libc::SIGTERM), End::Killed, End::KilledAtItsEnd];
+    [End::Over, End::Signal(libc::SIGINT), End::Signal(libc::SIGTERM), End::Killed, End::KilledClosing];
 
 /// Records a target this often, each time to that end. Whether it ever had a breakpoint in its code.
 fn record(folder: &Folder, target: &mut Target, end: End, times: u64) -> bool {
@@ -109,13 +109,13 @@ fn record(folder: &Folder, target: &mut Target, end: End, times: u64) -> bool {
             End::Over => {}
             End::Signal(signal) => recorder.signal(signal),
             End::Killed => recorder.signal(libc::SIGKILL),
-            End::KilledAtItsEnd => {
+            End::KilledClosing => {
                 recorder.signal(libc::SIGINT);
                 std::thread::sleep(Duration::from_millis(random.below(400)));
                 recorder.signal(libc::SIGKILL);
             }
         }
-        let was_killed = matches!(end, End::Killed | End::KilledAtItsEnd);
+        let was_killed = matches!(end, End::Killed | End::KilledClosing);
         let done = recorder.wait();
         let _ = std::fs::remove_file(folder.path(&name));
         assert!(was_killed || !done.stderr.contains("breakpoint"), "{done}");
