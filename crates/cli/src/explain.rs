@@ -84,6 +84,9 @@ pub struct Explain {
     #[arg(long, value_name = "STATEMENT", conflicts_with_all = ["json", "markdown", "fail_on"])]
     ask: Option<String>,
 
+    #[command(flatten)]
+    time: crate::sql::TimeLimit,
+
     /// Exit with 4 if this holds: any (a finding), slower, CAUSE, or CAUSE 20% (its share); may be given several times
     #[arg(long, value_name = "CONDITION", value_parser = Condition::parse)]
     fail_on: Vec<Condition>,
@@ -154,6 +157,7 @@ impl Condition {
 
 /// Explains and prints. Returns the exit code.
 pub fn explain(options: &Explain) -> Result<u8> {
+    options.time.set()?;
     let causes = options.own.known()?;
     for condition in &options.fail_on {
         if let Condition::Cause(name, _) = condition

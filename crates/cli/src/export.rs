@@ -103,7 +103,7 @@ pub fn export(options: &Export) -> Result<u8> {
     };
     drop(progress);
     let rows: usize = done.files.iter().map(|(_, rows)| rows).sum();
-    println!("{}: {} files, {rows} rows", output.display(), done.files.len());
+    println!("{}: {} files, {rows} rows", crate::text::path(&output), done.files.len());
     Ok(said(&done))
 }
 
@@ -130,7 +130,7 @@ fn openmetrics(options: &Export, runs: &[Run]) -> Result<u8> {
     let mut done = output::write_by(&output, "OpenMetrics text", write)?;
     drop(progress);
     let samples: usize = done.files.iter().map(|(_, samples)| samples).sum();
-    println!("{}: {samples} samples", output.display());
+    println!("{}: {samples} samples", crate::text::path(&output));
     // That events have no numbers over time goes without saying where nobody asked for them.
     done.left_out.retain(|(table, _)| options.only.contains(table));
     Ok(said(&done))

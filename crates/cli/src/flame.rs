@@ -205,7 +205,7 @@ pub fn flame(options: &Flame) -> Result<u8> {
             let bytes = encode(&drawn, format)?;
             output::write(path, &bytes, "flame graph")?;
             println!("{}", text::clean(&drawn.title));
-            println!("{} ({})", path.display(), human(bytes.len() as f64, "B"));
+            println!("{} ({})", crate::text::path(path), human(bytes.len() as f64, "B"));
         }
         _ if options.json => print_json(&drawn)?,
         _ => print(&drawn, options.least / 100.0)?,
@@ -237,7 +237,7 @@ fn say_firefox(path: &Path, runs: &[Run], written: &profile::Written) -> Result<
     }
     let (time, bytes) = (human(written.seconds, "s"), std::fs::metadata(path)?.len());
     println!("{} samples and waits of {} threads, {time}", written.samples, written.threads);
-    println!("{} ({})", path.display(), human(bytes as f64, "B"));
+    println!("{} ({})", crate::text::path(path), human(bytes as f64, "B"));
     Ok(if text::say_damage(runs) { 3 } else { 0 })
 }
 

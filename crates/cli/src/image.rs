@@ -101,11 +101,11 @@ impl Drawing {
         let made = drawn.with_context(|| {
             format!(
                 "{}: the picture could not be made (the page can be attached instead: -o FILE.html)",
-                self.target.display()
+                crate::text::path(&self.target)
             )
         })?;
         let size = query::human(made.bytes.len() as f64, "B");
-        println!("{} ({} × {} pixels, {size})", self.target.display(), made.width, made.height);
+        println!("{} ({} × {} pixels, {size})", crate::text::path(&self.target), made.width, made.height);
         Ok(())
     }
 

@@ -49,6 +49,10 @@ pub struct Import {
     #[arg(long)]
     no_symbols: bool,
 
+    /// Most that is taken into memory of one file, and that compressed data may grow to, such as 4GiB; perf.data and JFR are read piece by piece
+    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = recorder::bytes)]
+    size_limit: u64,
+
     /// Replace the recording if it exists
     #[arg(long)]
     force: bool,
@@ -130,6 +134,7 @@ pub fn import(options: &Import) -> Result<u8> {
         value: table.value.clone(),
         preset: table.preset.clone(),
         separator: table.separator,
+        limit: limit(options),
         every: i64::try_from(table.every.as_nanos()).unwrap_or(i64::MAX),
         ..Asked::default()
     };
@@ -145,6 +150,10 @@ pub fn import(options: &Import) -> Result<u8> {
         );
     }
     options.inputs.iter().try_for_each(|input| profile(options, input)).map(|()| 0)
+}
+
+fn limit(options: &Import) -> foreign::Limit {
+    foreign::Limit { bytes: options.size_limit, option: "--size-limit" }
 }
 
 /// The recording that a file becomes where nobody says: perf.data becomes perf.twin, x.folded.txt becomes x.folded.twin.
@@ -180,12 +189,12 @@ fn hosts(options: &Import, monitored: Monitored) -> Result<u8> {
     let (tables, rows) = written.iter().fold((0, 0), |(tables, rows), one| (tables.max(one.tables), rows + one.rows));
     let tables = format!("{tables} {}", if tables == 1 { "table" } else { "tables" });
     match written.as_slice() {
-        [one] => println!("{}: {tables}, {rows} rows, from {}", one.path.display(), format.name()),
+        [one] => println!("{}: {tables}, {rows} rows, from {}", text::path(&one.path), format.name()),
         several => {
             let folder = several.first().and_then(|one| one.path.parent()).unwrap_or(Path::new("."));
             println!(
                 "{}: {} recordings, {tables}, {rows} rows, from {}",
-                folder.display(),
+                text::path(folder),
                 several.len(),
                 format.name()
             );
@@ -218,6 +227,7 @@ fn profile(options: &Import, input: &Path) -> Result<()> {
         count: i64::try_from(options.count.as_nanos()).unwrap_or(i64::MAX),
         symbols: !options.no_symbols,
         cpu: options.cpu.clone(),
+        limit: limit(options),
     };
     let progress = Progress::new(&format!("importing {}", names(&[input])));
     let imported = ::import::import(input, &output, options.force, &asked);
@@ -252,7 +262,7 @@ fn profile(options: &Import, input: &Path) -> Result<()> {
     if tables > 0 {
         parts.push(format!("{tables} other {} with {rows} rows", if tables == 1 { "table" } else { "tables" }));
     }
-    println!("{}: {}, from {}", output.display(), parts.join(", "), format.name());
+    println!("{}: {}, from {}", text::path(&output), parts.join(", "), format.name());
     if let Some(resolved) = profile.resolved().filter(|share| *share < 0.995) {
         println!("{} of it lies in named functions", query::human(resolved, "ratio"));
     }

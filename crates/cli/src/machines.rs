@@ -20,9 +20,6 @@ const BEFORE: f64 = 1.2;
 pub(crate) const THOROUGH: f64 = 5.0;
 pub(crate) const QUICK: f64 = 2.0;
 
-/// A larger file is not one of `doctor --json`, bytes.
-const LARGEST: u64 = 32 << 20;
-
 /// `twinscope record`: what recording takes, and whether the machine is measured first.
 #[derive(Args, Clone, Debug)]
 pub struct Recorded {
@@ -116,11 +113,7 @@ pub(crate) fn read(path: &Path) -> Result<Machine> {
         let set_up = facts.filter_map(|(key, values)| Some((name(&key), values.into_iter().next()??))).collect();
         return Ok(Machine { figures, set_up, disturbed });
     }
-    let size = std::fs::metadata(path).with_context(|| clean(&shown))?.len();
-    if size > LARGEST {
-        return Err(anyhow!("{}: is too large to be what `twinscope doctor --json` writes", clean(&shown)));
-    }
-    let bytes = std::fs::read(path).with_context(|| clean(&shown))?;
+    let bytes = foreign::read(path, foreign::Limit::BY_HAND).with_context(|| clean(&shown))?;
     let text = String::from_utf8(bytes).map_err(|_| anyhow!("{}: is no text", clean(&shown)))?;
     doctor::machine_of_json(&text).map_err(|why| anyhow!("{} {}", clean(&shown), clean(&why)))
 }

@@ -329,7 +329,7 @@ fn main() -> ExitCode {
     match run(command) {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
-            eprintln!("twinscope: {error:#}");
+            eprintln!("twinscope: {}", text::error(&error));
             ExitCode::from(if error.is::<recorder::Usage>() { 2 } else { 1 })
         }
     }
@@ -355,7 +355,7 @@ fn run(command: Command) -> anyhow::Result<u8> {
         Command::Record(options) => machines::record(&options),
         Command::Mark(options) => recorder::mark(&options).map(|()| 0),
         Command::Snapshot(options) => {
-            println!("{}", recorder::snapshot(&options)?.display());
+            println!("{}", text::path(&recorder::snapshot(&options)?));
             Ok(0)
         }
         Command::Triggers(options) => recorder::replay(&options).map(|()| 0),

@@ -32,7 +32,7 @@ pub(crate) fn write_by<T>(path: &Path, what: &str, by: impl FnOnce(&mut BufWrite
 
 /// Says where a page is and how large, and opens it in the browser where that is asked for.
 pub(crate) fn written(path: &Path, bytes: usize, open: bool) {
-    println!("{} ({})", path.display(), query::human(bytes as f64, "B"));
+    println!("{} ({})", crate::text::path(path), query::human(bytes as f64, "B"));
     if open {
         let opened = std::process::Command::new("xdg-open").arg(path).status();
         if !opened.is_ok_and(|s| s.success()) {

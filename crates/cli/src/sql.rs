@@ -19,6 +19,25 @@ pub(crate) enum Format {
     Json,
 }
 
+/// How long a statement may run.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct TimeLimit {
+    /// Stop a statement that computes for longer
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = recorder::duration)]
+    time_limit: std::time::Duration,
+}
+
+impl TimeLimit {
+    /// Bounds the statements of this process: their time, and the memory that SQLite takes for all of them.
+    pub(crate) fn set(self) -> Result<()> {
+        query::sql::limit_time(self.time_limit);
+        Ok(query::sql::limit_memory(MOST_MEMORY)?)
+    }
+}
+
+/// Bytes that SQLite may take for statements.
+const MOST_MEMORY: u64 = 4 << 30;
+
 /// Ask recordings in SQL.
 #[derive(Args, Debug)]
 pub struct Sql {
@@ -34,6 +53,9 @@ pub struct Sql {
     /// The same as --format json
     #[arg(long, conflicts_with = "format")]
     json: bool,
+
+    #[command(flatten)]
+    time: TimeLimit,
 }
 
 /// Answers. Returns the exit code.
@@ -53,6 +75,7 @@ pub fn sql(options: &Sql) -> Result<u8> {
         )
         .into());
     }
+    options.time.set()?;
     let session = Session::open(&files)?;
     let format = if options.json { Format::Json } else { options.format };
     for note in session.notes() {
@@ -125,7 +148,7 @@ fn prompt(session: &Session, format: Format) -> Result<()> {
         // History that cannot be kept is no reason to refuse an answer.
         let _ = editor.add_history_entry(whole);
         if let Err(error) = answer(session, whole, format) {
-            eprintln!("{error:#}");
+            eprintln!("{}", text::error(&error));
         }
         current.clear();
     }
@@ -219,13 +242,13 @@ fn shown(value: &Value) -> String {
 
 fn as_csv(columns: &[String], rows: impl Iterator<Item = Result<Row, Error>>) -> Result<()> {
     let mut out = csv::Writer::from_writer(std::io::stdout().lock());
-    out.write_record(columns)?;
+    out.write_record(columns.iter().map(|name| model::csv_cell(name)))?;
     for row in rows {
         out.write_record(row?.iter().map(|value| match value {
             Value::Null => String::new(),
             Value::Integer(n) => n.to_string(),
             Value::Real(x) => x.to_string(),
-            Value::Text(text) => text.clone(),
+            Value::Text(text) => model::csv_cell(text),
             Value::Blob(bytes) => bytes.iter().map(|b| format!("{b:02x}")).collect(),
         }))?;
     }

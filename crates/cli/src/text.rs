@@ -30,13 +30,23 @@ pub(crate) fn cut(text: &str, most: usize) -> String {
     text.chars().take(most.saturating_sub(1)).chain(std::iter::once('…')).collect()
 }
 
+/// The name of a file, as it may be shown.
+pub(crate) fn path(path: &std::path::Path) -> String {
+    clean(&path.display().to_string())
+}
+
+/// An error with what led to it. A name in it cannot begin a line that looks like one of this program's.
+pub(crate) fn error(error: &anyhow::Error) -> String {
+    model::clean_lines(&format!("{error:#}")).replace('\n', "\n  ")
+}
+
 /// Says on standard error what of the recordings is damaged. Returns whether anything is.
 pub(crate) fn say_damage(runs: &[Run]) -> bool {
     let mut damaged = false;
     for run in runs {
         for damage in run.recording.damage() {
             damaged = true;
-            eprintln!("twinscope: {}: {}", run.recording.path().display(), clean(&damage.to_string()));
+            eprintln!("twinscope: {}: {}", path(run.recording.path()), clean(&damage.to_string()));
         }
     }
     damaged

@@ -102,7 +102,7 @@ pub(crate) fn of(runs: &[Run], comparison: &Comparison, paces: &[Option<Pace>]) 
     let latency: Vec<String> = others.iter().filter_map(|&other| comparison.of_latency(other)).collect();
     let found = comparison.differences.len();
     if comparison.compared == 0 {
-        if runs.iter().all(|r| r.recording.manifest().labels.contains_key("imported")) {
+        if runs.iter().all(|r| r.recording.manifest().is_import()) {
             const STACKS: [&str; 3] = ["frame", "stack", "sample"];
             let only_stacks = |r: &Run| r.recording.tables().all(|(_, table)| STACKS.contains(&table.name));
             let (headline, detail) = match runs.iter().all(only_stacks) {

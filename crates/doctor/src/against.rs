@@ -108,7 +108,7 @@ pub fn machine_of_json(text: &str) -> Result<Machine, String> {
 
 /// A text of a file within a sentence of ours: without what a terminal would obey, and not too long.
 fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '?' } else { c }).take(80).collect()
+    model::clean(text).chars().take(80).collect()
 }
 
 /// Lays two machines side by side.

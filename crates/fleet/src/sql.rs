@@ -3,7 +3,7 @@
 
 use crate::folder::{Batch, DATASETS, Damage, Dataset, Folder, Type};
 use query::Error;
-use query::sql::{Row, connection, only_read};
+use query::sql::{Clock, Row, connection, only_read};
 use rusqlite::types::Null;
 use rusqlite::vtab::{
     Context, CreateVTab, Filters, IndexConstraintOp, IndexInfo, Module, VTab, VTabConfig, VTabConnection, VTabCursor,
@@ -23,6 +23,7 @@ const MODULE: &CStr = c"summaries";
 #[derive(Debug)]
 pub struct Session {
     db: Connection,
+    clock: Clock,
     shared: Arc<Shared>,
 }
 
@@ -40,16 +41,17 @@ impl Session {
     /// Where SQLite refuses, which means that memory is short.
     pub fn new(folder: &Folder) -> Result<Session, Error> {
         let shared = Arc::new(Shared { folder: folder.clone(), damage: Mutex::default() });
-        let db = connection().and_then(|mut db| {
+        let opened = connection().and_then(|(mut db, clock)| {
             const READ_ONLY: Module<Summaries> = Module::read_only_module();
             db.create_module(MODULE, &READ_ONLY, Some(Arc::clone(&shared)))?;
             for (number, dataset) in DATASETS.iter().enumerate() {
                 db.execute_batch(&format!("create virtual table {} using summaries({number})", dataset.name))?;
             }
             only_read(&mut db)?;
-            Ok(db)
+            Ok((db, clock))
         });
-        Ok(Session { db: db.map_err(|e| plain(&e))?, shared })
+        let (db, clock) = opened.map_err(|e| plain(&e))?;
+        Ok(Session { db, clock, shared })
     }
 
     /// The datasets as the questions of `fleet/` have them, in a database that takes further tables.
@@ -57,7 +59,7 @@ impl Session {
     pub(crate) fn questions(folder: &Folder) -> rusqlite::Result<Connection> {
         const READ_ONLY: Module<Summaries> = Module::read_only_module();
         let shared = Arc::new(Shared { folder: folder.clone(), damage: Mutex::default() });
-        let db = connection()?;
+        let (db, _) = connection()?;
         db.create_module(MODULE, &READ_ONLY, Some(shared))?;
         for (number, dataset) in DATASETS.iter().enumerate() {
             let name = if dataset.name == "slice" { "stored_slice" } else { dataset.name };
@@ -76,7 +78,15 @@ impl Session {
         sql: &str,
         take: impl FnOnce(&[String], &mut dyn Iterator<Item = Result<Row, Error>>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut statement = self.db.prepare(sql).map_err(|e| plain(&e))?;
+        let said = |error: &rusqlite::Error| match error.sqlite_error_code() {
+            Some(rusqlite::ErrorCode::OperationInterrupted) => {
+                let why = self.clock.said().unwrap_or_else(|| error.to_string());
+                Error::Sql { why, hint: String::new() }
+            }
+            _ => plain(error),
+        };
+        let mut left = self.clock.whole();
+        let mut statement = self.clock.step(&mut left, || self.db.prepare(sql)).map_err(|e| said(&e))?;
         let columns: Vec<String> = statement.column_names().map(str::to_owned).collect();
         let width = columns.len();
         if width == 0 {
@@ -84,7 +94,9 @@ impl Session {
             return Err(Error::Sql { why: "no question".into(), hint }.into());
         }
         let rows = statement.query_map([], move |row| (0..width).map(|i| row.get(i)).collect::<Result<Row, _>>());
-        take(&columns, &mut rows.map_err(|e| plain(&e))?.map(|row| row.map_err(|e| plain(&e))))
+        let mut rows = rows.map_err(|e| said(&e))?;
+        let next = || self.clock.step(&mut left, || rows.next()).map(|row| row.map_err(|e| said(&e)));
+        take(&columns, &mut std::iter::from_fn(next))
     }
 
     /// Parts that could not be read as a whole so far.

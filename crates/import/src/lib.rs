@@ -7,6 +7,7 @@ mod civil;
 mod counts;
 mod folded;
 mod gclog;
+mod input;
 pub mod jfr;
 pub mod monitoring;
 mod pauses;
@@ -23,7 +24,6 @@ pub use ::counters::microarchitectures;
 pub use profile::{Place, Profile, Sample};
 pub use resolve::{Left, Resolved, resolve};
 
-use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
@@ -112,16 +112,15 @@ pub struct Options {
     pub symbols: bool,
     /// The microarchitecture that counted, as the files of `counters/` call it; for codes and formulas that differ by CPU.
     pub cpu: Option<String>,
+    /// Most bytes of a file that is taken into memory, and that compressed data may grow to. perf.data and JFR are read piece by piece.
+    pub limit: foreign::Limit,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { event: None, count: 1_000_000, symbols: true, cpu: None }
+        Options { event: None, count: 1_000_000, symbols: true, cpu: None, limit: input::USUAL }
     }
 }
-
-/// Most bytes of a text or pprof file, after decompression. perf.data has no limit.
-const MOST: u64 = 4 << 30;
 
 /// Reads a profile.
 ///
@@ -135,9 +134,9 @@ pub fn read(path: &Path, options: &Options) -> Result<(Format, Profile), Error> 
         aperf::read_folder(path, &mut profile).map_err(unreadable)?;
         return whole(path, Format::Aperf, profile);
     }
-    let mut file = File::open(path).map_err(io)?;
+    let mut file = input::open(path).map_err(io)?;
     let mut start = Vec::new();
-    file.by_ref().take(64 << 10).read_to_end(&mut start).map_err(io)?;
+    file.by_ref().take(input::START).read_to_end(&mut start).map_err(io)?;
     file.seek(SeekFrom::Start(0)).map_err(io)?;
     let mut profile = Profile::new(options.clone());
     let format = if start.starts_with(b"PERFILE2") || start.starts_with(b"2ELIFREP") {
@@ -150,18 +149,8 @@ pub fn read(path: &Path, options: &Options) -> Result<(Format, Profile), Error> 
         aperf::read_beside(path, &mut profile).map_err(unreadable)?;
         Format::Aperf
     } else {
-        let mut all = Vec::new();
-        if start.starts_with(&[0x1f, 0x8b]) {
-            let mut inner = flate2::read::MultiGzDecoder::new(file).take(MOST);
-            if let Err(why) = inner.read_to_end(&mut all) {
-                if all.is_empty() {
-                    return Err(io(why));
-                }
-                profile.note(format!("the compressed data end early ({why}); what came before is kept"));
-            }
-        } else {
-            file.take(MOST).read_to_end(&mut all).map_err(io)?;
-        }
+        let (all, early) = input::whole(path, options.limit).map_err(io)?;
+        early.into_iter().for_each(|why| profile.note(why));
         parse(&all, &mut profile).map_err(unreadable)?
     };
     whole(path, format, profile)
@@ -216,12 +205,18 @@ pub fn parse(bytes: &[u8], profile: &mut Profile) -> Result<Format, String> {
         return Ok(Format::PerfSpect);
     }
     if text && gclog::looks_like(bytes) {
-        gclog::read(bytes, profile);
+        gclog::read(bytes, profile)?;
         return Ok(Format::GcLog);
     }
     if text && folded::looks_like(bytes) {
-        folded::read(bytes, profile);
+        folded::read(bytes, profile)?;
         return Ok(Format::Folded);
+    }
+    if text
+        && bytes.starts_with(b"Linux ")
+        && bytes.split(|b| *b == b'\n').next().is_some_and(|line| line.ends_with(b" CPU)"))
+    {
+        return Err("the text of sar, which is laid out for people: give the file that sar wrote, or sadf -j".into());
     }
     match pprof::read(bytes, profile) {
         Ok(()) => Ok(Format::Pprof),

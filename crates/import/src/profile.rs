@@ -259,6 +259,18 @@ impl Profile {
         for origin in &self.sources {
             writer.source(&origin.name, &origin.title, origin.interval, &origin.charts);
         }
+        let mut labels = std::mem::take(&mut self.manifest.labels);
+        let from = format!("{} from {}", input.file_name().unwrap_or_default().to_string_lossy(), format.name());
+        labels.insert(model::IMPORTED_FROM.into(), from);
+        let manifest = Manifest {
+            tool: env!("CARGO_PKG_VERSION").into(),
+            name: output.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+            duration: Some(whole),
+            labels,
+            ..self.manifest.clone()
+        };
+        // Before anything else: whatever ends this, the file says that it is an import, and not whole.
+        writer.manifest(&manifest)?;
         let number = |n: u32| if n == 0 { NULL } else { i64::from(n) };
         let sample = (!self.without_stacks).then(|| {
             let ids = [writer.define("import", &FRAME), writer.define("import", &STACK)];
@@ -326,19 +338,7 @@ impl Profile {
             .chain(self.missing.iter().cloned())
             .collect();
         writer.coverage(&coverage)?;
-        let mut labels = std::mem::take(&mut self.manifest.labels);
-        labels.insert(
-            "imported".into(),
-            format!("{} from {}", input.file_name().unwrap_or_default().to_string_lossy(), format.name()),
-        );
-        let manifest = Manifest {
-            tool: env!("CARGO_PKG_VERSION").into(),
-            name: output.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
-            duration: Some(self.manifest.duration.unwrap_or(0).max(end)),
-            labels,
-            ended: Some("imported".into()),
-            ..self.manifest.clone()
-        };
+        let manifest = Manifest { ended: Some(model::IMPORTED.into()), ..manifest };
         writer.finish(&manifest, &self.symbols)?;
         self.manifest = manifest;
         Ok(())

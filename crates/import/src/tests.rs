@@ -19,7 +19,7 @@ fn imported(input: &Path, options: &Options) -> (Format, Profile, Vec<String>) {
     let (format, profile) = import(input, &output, false, options).unwrap();
     let run = Run { name: "x".into(), recording: store::Recording::open(&output).unwrap(), stretch: None };
     assert_eq!(run.recording.damage(), []);
-    let window = Window { from: 0, to: run.recording.duration(), why: String::new() };
+    let window = Window { from: run.recording.began(), to: run.recording.duration(), why: String::new() };
     let tree = load(&[Part { run: &run, window: &window }], &Request::new("cpu")).unwrap();
     let total: i64 = profile.samples.iter().map(|s| s.weight).sum();
     assert!((tree.whole(0) - total as f64 / 1e9).abs() < 1e-6, "nothing is lost on the way");
@@ -31,6 +31,21 @@ fn imported_text(name: &str, bytes: &[u8]) -> (Format, Profile, Vec<String>) {
     let path = dir.path().join(name);
     std::fs::write(&path, bytes).unwrap();
     imported(&path, &Options::default())
+}
+
+#[test]
+fn tables_of_numbers_and_scraps_are_no_stacks() {
+    let sar = "Linux 6.1.0 (host)  02/11/26  _x86_64_  (8 CPU)\n\n08:15:01  CPU  %user  %nice  %system  %idle\n"
+        .to_owned()
+        + &"08:15:10  all  1.20  0.00  3.40  95.40\n".repeat(60);
+    let read = |text: &str| parse(text.as_bytes(), &mut Profile::new(Options::default())).unwrap_err();
+    assert!(read(&sar).contains("the text of sar"), "{}", read(&sar));
+    assert!(!read(&sar[1..]).is_empty(), "whatever its head says");
+    let scraps = "app;main;work 3\n".repeat(40) + &"no count at all\n".repeat(60);
+    assert_eq!(read(&scraps), "60 of 100 lines are no stack with a count");
+    // Names with numbers in them.
+    let (_, profile, _) = imported_text("x.folded", b"worker 1;main 3\nworker 2;main 4\n");
+    assert_eq!(profile.samples.len(), 2);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! An answer of a tool: text for a language model and the same as structured content, both cut so that they fit, with a sentence on what was left out
 //! and how to ask for it. All text of all tools goes through here, and here it is made harmless.
 
+use model::clean as harmless;
 use serde_json::{Map, Value, json};
 
 /// Bytes of an answer at most, text and structured content together, as they are sent.
@@ -197,17 +198,6 @@ pub(crate) fn cut(text: &str, most: usize) -> String {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
         None => text.to_owned(),
     }
-}
-
-/// A text without characters that begin lines of their own, hide text or turn it round: names from recordings are foreign, and a language model
-/// reads what people cannot see.
-pub(crate) fn harmless(text: &str) -> String {
-    let is_harmful = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{feff}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
-    };
-    text.chars().map(|c| if is_harmful(c) { '\u{fffd}' } else { c }).collect()
 }
 
 /// A value with all its texts and names made harmless and cut.

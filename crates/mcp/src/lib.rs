@@ -7,6 +7,7 @@
 
 mod answer;
 mod args;
+mod lines;
 mod place;
 mod server;
 mod tools;

@@ -1,5 +1,8 @@
 //! A client of the protocol, from its official SDK, that asks every tool: real recordings, hostile ones, and arguments that no tool may obey.
 
+#[path = "../../store/tests/hostile/mod.rs"]
+mod kinds;
+
 use mcp::{Allowed, MOST_BYTES, Options, Server};
 use model::{Column, Manifest, Table, Unit};
 use rmcp::model::{CallToolRequestParams, CallToolResult, JsonObject};
@@ -313,7 +316,7 @@ async fn sql_only_reads_and_ends() {
     let rows = data["rows"].as_array().unwrap().len();
     assert!(rows <= 500 && data["next_offset"].as_u64() == Some(rows as u64), "{rows}");
     // Large values are cut, and one that does not fit into memory is refused.
-    let (text, _) = client.ask("sql", sql("select hex(zeroblob(4000000)), zeroblob(100000000)")).await;
+    let (text, _) = client.ask("sql", sql("select hex(zeroblob(4000000)), zeroblob(60000000)")).await;
     assert!(text.contains('…'), "{}", text.len());
     client.ask("sql", sql(&format!("select {}", vec!["hex(zeroblob(3000))"; 400].join(", ")))).await;
     client
@@ -396,4 +399,23 @@ async fn allowed_tools_run_the_program() {
     assert!(text.contains("doctor\n--only=fsync,thp\n--dir="), "{text}");
     client.refused("doctor", json!({"only": ["--apply"]})).await;
     client.refused("doctor", json!({"only": ["x --apply"]})).await;
+}
+
+#[tokio::test]
+async fn recordings_whose_schema_does_more_are_refused_and_the_server_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let good = folder.path().join("good.twin");
+    let manifest = Manifest { cpus: 2, ..Manifest::default() };
+    query::testing::write(&good, &manifest, &[(&NOTES, "t name count size\n0 a 1 1\n1 a 2 1\n")]);
+    std::fs::create_dir(folder.path().join("bad")).unwrap();
+    let client = Client::of(&[folder.path()], &[], Path::new("none")).await;
+    for path in kinds::kinds(&good, &folder.path().join("bad")) {
+        let name = path.strip_prefix(folder.path()).unwrap().to_str().unwrap();
+        let why = client.refused("explain", json!({"slow": [name]})).await;
+        let words = ["not a recording", "malformed database schema", "too many schema objects"];
+        assert!(words.iter().any(|words| why.contains(words)), "{name}: {why}");
+    }
+    let (text, _) = client.ask("recordings", json!({})).await;
+    assert!(text.contains("good.twin"), "{text}");
+    client.ask("sql", json!({"recordings": ["good.twin"], "statement": "select 1"})).await;
 }

@@ -28,14 +28,16 @@ pub use figure::{Figure, FigureRatio, is_hardware, sets_figure};
 pub use human::{count, human, percent, ratio, times, times_interval};
 pub use intern::intern;
 pub use known::{Known, WELL_KNOWN, why_it_matters};
-pub use manifest::{DURATION_OVER, Exit, Fact, Manifest, Mark, Output, Usage, Window, Work, whose};
+pub use manifest::{
+    DURATION_OVER, Exit, Fact, IMPORTED, IMPORTED_FROM, Manifest, Mark, Output, Usage, Window, Work, whose,
+};
 pub use measure::{Bucket, Locks, Measure, Other, State, StateKind};
 pub use metric::{Divisor, Metric, Term, metric, metrics};
 pub use output::output_path;
 pub use pattern::matches;
 pub use rows::{NULL, Out, Rows, Symbols, real, real_of};
 pub use table::{Column, Compare, Den, Derived, Fold, Kind, Polarity, Shape, Table, Type};
-pub use text::clean;
+pub use text::{clean, clean_lines, csv_cell, is_harmful};
 pub use time::{duration, utc};
 pub use unit::Unit;
 pub use work::WorkChoice;

@@ -197,7 +197,18 @@ pub struct Manifest {
     pub ended: Option<String>,
 }
 
+/// The label that says of an import what it is from.
+pub const IMPORTED_FROM: &str = "imported";
+
+/// What [`Manifest::ended`] says of an import that came to its end.
+pub const IMPORTED: &str = "imported";
+
 impl Manifest {
+    /// Whether it was made of what another program wrote.
+    pub fn is_import(&self) -> bool {
+        self.labels.contains_key(IMPORTED_FROM)
+    }
+
     /// Whether a process or a control group was chosen, whose threads were traced.
     pub fn is_chosen(&self) -> bool {
         self.scope.starts_with(whose::PROCESS) || self.scope.starts_with(whose::CGROUP)

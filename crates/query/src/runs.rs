@@ -1,7 +1,7 @@
 //! The recordings that a question is about, each under a name of its own.
 
 use crate::{Error, work};
-use model::{Window, WorkChoice};
+use model::{Window, Work, WorkChoice};
 use std::collections::HashSet;
 use std::path::Path;
 use store::Recording;
@@ -56,12 +56,12 @@ pub fn open_by<P: AsRef<Path>>(paths: &[P], choice: &WorkChoice) -> Result<Vec<R
             let (file, wanted) = (path.as_ref().display().to_string(), choice.to_string());
             return Err(Error::NoWork { file, wanted, there: work::offered(&recording).join(", ") });
         }
-        recording.set_work(work);
+        recording.set_work(work.map(|work| Work { unit: model::clean(&work.unit), ..work }));
         let mut base = recording.manifest().name.trim().to_owned();
         if base.is_empty() {
             base = path.as_ref().file_stem().unwrap_or_default().to_string_lossy().into_owned();
         }
-        let name = unique(&base, &mut taken);
+        let name = unique(&model::clean(&base), &mut taken);
         runs.push(Run { name, recording, stretch: None });
     }
     work::of_one_unit(&mut runs.iter_mut().map(|run| &mut run.recording).collect::<Vec<_>>(), choice);

@@ -82,7 +82,7 @@ impl Control {
         listen(marks, move |line| {
             let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
             take_mark(Request::Mark(
-                line.chars().filter(|c| !c.is_control()).take(MOST_TEXT).collect(),
+                line.chars().filter(|c| !model::is_harmful(*c)).take(MOST_TEXT).collect(),
                 now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64,
             ));
         });

@@ -27,7 +27,7 @@ mod work;
 pub use control::{mark, recorders, snapshot};
 pub use list::list;
 pub use moment::{moment, unix_now};
-pub use options::{Mark, Record, Snapshot, SourcesArgs, Triggers, Usage, Whose, duration, output};
+pub use options::{Mark, Record, Snapshot, SourcesArgs, Triggers, Usage, Whose, bytes, duration, output};
 pub use program::begin_program;
 pub use progress::can_rewrite;
 pub use rights::{Lack, Rights};

@@ -61,7 +61,7 @@ fn main() -> ExitCode {
     match done {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
-            eprintln!("twinscope-recorder: {error:#}");
+            eprintln!("twinscope-recorder: {}", model::clean_lines(&format!("{error:#}")).replace('\n', "\n  "));
             ExitCode::from(if error.is::<recorder::Usage>() { 2 } else { 1 })
         }
     }

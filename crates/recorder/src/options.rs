@@ -40,7 +40,10 @@ fn interval(text: &str) -> Result<Duration, String> {
 }
 
 /// Reads a size such as `500MiB`, `1GiB` or a number of bytes.
-fn bytes(text: &str) -> Result<u64, String> {
+///
+/// # Errors
+/// In words, where it is none.
+pub fn bytes(text: &str) -> Result<u64, String> {
     const WANTED: &str = "expected a size such as 500MiB or 1GiB";
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
@@ -316,7 +319,7 @@ impl Record {
             if groups.len() > before {
                 continue;
             }
-            let text = std::fs::read_to_string(word).map_err(|error| {
+            let text = foreign::text(std::path::Path::new(word)).map_err(|error| {
                 let names: Vec<&str> = counters::groups().iter().map(|group| group.name.as_str()).collect();
                 let names = names.join(", ");
                 Usage(format!("--counters {word}: neither a group (all, {names}) nor a file that can be read: {error}"))

@@ -15,6 +15,9 @@ const TICK: Duration = Duration::from_millis(100);
 /// The most that is kept of standard error, bytes, from its end.
 const MOST_SAID: u64 = 16 << 10;
 
+/// So much standard error may be: more is a program that writes without end.
+const MOST_ERRORS: u64 = 64 << 20;
+
 /// What is to be done after hearing something.
 pub(crate) enum Answer {
     /// Listen on.
@@ -79,7 +82,7 @@ pub(crate) fn talk(
             return broken(std::io::Error::new(why.kind(), format!("{}: {why}", command.get_program().display())));
         }
     };
-    let ended = converse(&mut child, input, until, hear).unwrap_or_else(|why| {
+    let ended = converse(&mut child, &errors, input, until, hear).unwrap_or_else(|why| {
         kill(&mut child);
         Ended::Broken(why.to_string())
     });
@@ -100,6 +103,7 @@ fn kill(child: &mut Child) {
 
 fn converse(
     child: &mut Child,
+    errors: &File,
     input: Input<'_>,
     until: Until<'_>,
     hear: &mut dyn FnMut(&[u8]) -> std::io::Result<Answer>,
@@ -122,6 +126,9 @@ fn converse(
         if Instant::now() >= until.limit {
             kill(child);
             return Ok(Ended::Late);
+        }
+        if errors.metadata()?.len() > MOST_ERRORS {
+            return Err(std::io::Error::other("writes to standard error without end"));
         }
         written = write_some(&mut input, first, &later, written);
         if written == first.len() + later.len() && closing {
@@ -210,14 +217,16 @@ pub(crate) struct Taker {
     before: Vec<u8>,
     /// Bytes that are still to come, once the line has come.
     left: Option<u64>,
+    /// Bytes that a recording may have.
+    most: u64,
 }
 
 /// So much may be printed before, bytes.
 const MOST_BEFORE: usize = 1 << 20;
 
 impl Taker {
-    pub(crate) fn new(file: File) -> Self {
-        Taker { file, before: Vec::new(), left: None }
+    pub(crate) fn new(file: File, most: u64) -> Self {
+        Taker { file, before: Vec::new(), left: None, most }
     }
 
     /// Takes some bytes. Whether all are here.
@@ -231,6 +240,10 @@ impl Taker {
                 let line = String::from_utf8_lossy(line);
                 let size = line.strip_suffix('\n').and_then(|line| line.rsplit_once("twinscope-recording "));
                 if let Some(size) = size.and_then(|(_, size)| size.trim().parse().ok()) {
+                    if size > self.most {
+                        let why = format!("its recording has {size} bytes, more than {} (--size-limit)", self.most);
+                        return Err(std::io::Error::other(why));
+                    }
                     self.left = Some(size);
                     break;
                 }
@@ -308,6 +321,8 @@ mod tests {
         let mut nothing = |_: &[u8]| Ok(Answer::Listen);
         let done = talk(&mut shell("sleep 300 & sleep 300"), NOTHING, until(0.2), &mut nothing);
         assert!(matches!(done.ended, Ended::Late));
+        let done = talk(&mut shell("yes >&2"), NOTHING, until(60.0), &mut nothing);
+        assert!(matches!(&done.ended, Ended::Broken(why) if why.contains("without end")), "{:?}", done.ended);
         // One that ended, and left a child with its output.
         let done = talk(&mut shell("sleep 20 & exit 3"), NOTHING, until(20.0), &mut nothing);
         assert!(matches!(done.ended, Ended::Code(3)), "{done:?}");
@@ -323,7 +338,7 @@ mod tests {
     fn a_recording_after_a_greeting() {
         let take = |parts: &[&[u8]]| {
             let file = tempfile::NamedTempFile::new().unwrap();
-            let mut taker = Taker::new(file.reopen().unwrap());
+            let mut taker = Taker::new(file.reopen().unwrap(), 100);
             let last = parts.iter().map(|part| taker.take(part)).last().unwrap();
             (last.ok(), taker.is_whole(), std::fs::read(file.path()).unwrap())
         };
@@ -332,6 +347,8 @@ mod tests {
         assert_eq!(take(&[b"Welcome\ntwinscope-", b"recording 4\nab", b"cdxyz"]), (Some(true), true, b"abcd".to_vec()));
         assert_eq!(take(&[b"twinscope-recording 4\nab"]), (Some(false), false, b"ab".to_vec()));
         assert_eq!(take(&[b"twinscope-recording 0\n"]), (Some(true), true, vec![]));
+        // Nothing of what is too large is written.
+        assert_eq!(take(&[b"twinscope-recording 101\nab"]), (None, false, vec![]));
         assert_eq!(take(&[b"twinscope-recording -1\n"]), (Some(false), false, vec![]));
         assert_eq!(take(&[&[b'x'; 2 << 20]]).0, None);
     }

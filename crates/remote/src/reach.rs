@@ -54,7 +54,7 @@ fn after(line: &str) -> String {
 /// The last line with something in it, without control characters, of at most 300 characters.
 pub(crate) fn last_line(text: &str) -> String {
     let line = text.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();
-    line.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).take(300).collect()
+    model::clean(line).chars().take(300).collect()
 }
 
 /// A program to be run for a host, and what goes to its standard input.

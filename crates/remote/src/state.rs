@@ -162,7 +162,7 @@ impl Book {
         let state = match fresh {
             Some(state) => state,
             None => {
-                let text = std::fs::read_to_string(&path).map_err(|why| format!("{}: {why}", path.display()))?;
+                let text = foreign::text(&path).map_err(|why| format!("{}: {why}", path.display()))?;
                 read(&text).map_err(|why| format!("{}: {why}", path.display()))?
             }
         };

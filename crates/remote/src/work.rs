@@ -35,6 +35,8 @@ pub struct Work<'a> {
     pub at_once: usize,
     /// Time limit of a step of a host.
     pub limit: Duration,
+    /// Bytes of a host's recording at most.
+    pub most: u64,
     /// When to begin, nanoseconds since 1970; a few seconds after all are ready where it is not said.
     pub at: Option<i64>,
     /// Set where someone asks to stop: recorders are ended, and what they have is fetched.
@@ -184,7 +186,7 @@ enum Fetched {
 fn fetch_one(reach: &dyn Reach, work: &Work<'_>, host: &mut Host) -> Result<Fetched, Failure> {
     let failed = |why: std::io::Error| Failure::new("fetch", format!("{}: {why}", work.book.folder().display()));
     let part = tempfile::Builder::new().prefix(".").suffix(".part").tempfile_in(work.book.folder()).map_err(failed)?;
-    let mut taker = Taker::new(part.reopen().map_err(failed)?);
+    let mut taker = Taker::new(part.reopen().map_err(failed)?, work.most);
     let (mut order, thanks) = reach.fetch(host);
     let path = work.book.folder().join(&host.file);
     let mut began = None;
@@ -425,5 +427,97 @@ impl Work<'_> {
         });
         let _ = self.way.reach().end(&self.book.state().hosts, true);
         failed.into_inner().unwrap_or_else(|e| e.into_inner())
+    }
+}
+
+#[cfg(test)]
+#[path = "../../store/tests/hostile/mod.rs"]
+mod kinds;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reach::Order;
+    use crate::recorders::Recorders;
+    use crate::ssh::SshOptions;
+    use crate::state::{By, State, What};
+    use std::path::{Path, PathBuf};
+    use std::process::Command;
+
+    /// A host that sends this file when it is asked for its recording, whatever length it says that it has.
+    struct Sends {
+        file: PathBuf,
+        length: String,
+    }
+
+    impl Reach for Sends {
+        fn prepare(&self, _host: &mut Host, _until: Until<'_>) -> Result<(), Failure> {
+            Ok(())
+        }
+
+        fn recorder(&self, _host: &Host, _words: &[String]) -> Order {
+            Order { command: Command::new("true"), input: Vec::new() }
+        }
+
+        fn fetch(&self, _host: &Host) -> (Order, Option<Vec<u8>>) {
+            let mut command = Command::new("sh");
+            command.arg("-c").arg("echo twinscope-recording $1; cat $2").arg("sh").arg(&self.length).arg(&self.file);
+            (Order { command, input: Vec::new() }, None)
+        }
+
+        fn why(&self, _host: &Host, code: i32, said: &str) -> (String, bool) {
+            (format!("{code}: {said}"), false)
+        }
+    }
+
+    #[test]
+    fn a_host_that_sends_what_means_harm_fails_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let good = folder.path().join("good.twin");
+        let writer = store::Writer::create(&good, false, i64::MAX).unwrap();
+        let manifest = model::Manifest { ended: Some("done".into()), ..model::Manifest::default() };
+        writer.finish(&manifest, &model::Symbols::default()).unwrap();
+        let words = vec!["true".to_owned()];
+        let limit = Duration::from_secs(60);
+        let options = SshOptions { words: words.clone(), no_sudo: true, rest: limit, limit };
+        let way = Way::Ssh(Ssh::new(options, Recorders::default(), "r1").unwrap());
+        let hosts = vec![Host { host: "a".into(), file: "a.twin".into(), ..Host::default() }];
+        let state = State {
+            version: crate::VERSION,
+            run: "r1".into(),
+            what: What::Record,
+            by: By::Ssh(words),
+            options: vec![],
+            command: vec![],
+            duration: Some(1),
+            hosts,
+        };
+        let book = Book::open(&folder.path().join("book"), || Some(state)).unwrap();
+        let work = Work {
+            way: &way,
+            book: &book,
+            at_once: 1,
+            limit,
+            most: 16 << 20,
+            at: None,
+            stop: &AtomicBool::new(false),
+            told: &|_, _, _| (),
+        };
+        let fetched = |file: &Path, length: Option<u64>| {
+            let length = length.unwrap_or_else(|| std::fs::metadata(file).unwrap().len()).to_string();
+            let mut host = book.host(0);
+            let done = fetch_one(&Sends { file: file.to_owned(), length }, &work, &mut host);
+            done.map(|_| host.step).map_err(|failure| failure.why)
+        };
+        std::fs::create_dir(folder.path().join("bad")).unwrap();
+        for path in kinds::kinds(&good, &folder.path().join("bad")) {
+            let why = fetched(&path, None).unwrap_err();
+            assert!(why.contains("recording") || why.contains("schema"), "{path:?}: {why}");
+        }
+        let why = fetched(Path::new("/dev/zero"), Some(1 << 60)).unwrap_err();
+        assert!(why.contains("--size-limit"), "{why}");
+        let left = std::fs::read_dir(book.folder()).unwrap().flatten().map(|entry| entry.file_name());
+        assert_eq!(left.collect::<Vec<_>>(), ["hosts.json"], "no part is kept");
+        assert_eq!(fetched(&good, None).unwrap(), Step::Fetched);
     }
 }

@@ -2,10 +2,11 @@
 
 use crate::catalogue::Segment;
 use crate::close::close;
+use crate::door::{self, Access};
 use crate::writer::note_sealed;
 use crate::{Error, Recording, segment};
 use model::{Column, NULL, Symbols};
-use rusqlite::{Connection, OpenFlags, params};
+use rusqlite::params;
 use std::collections::HashSet;
 use std::path::Path;
 
@@ -90,13 +91,9 @@ pub fn amend(path: &Path, table: &str, mut edit: impl FnMut(&mut Cells<'_>) -> b
     let Some((id, columns)) = recording.stored(table) else { return Ok(()) };
     drop(recording);
     let of = |e| Error::of(path, e);
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let db = Connection::open_with_flags(path, flags).map_err(of)?;
+    let db = door::open(path, Access::Write)?.db;
     let transaction = db.unchecked_transaction().map_err(of)?;
-    let segments = transaction
-        .prepare(Segment::SELECT)
-        .and_then(|mut s| s.query_map([], Segment::of)?.collect::<Result<Vec<_>, _>>())
-        .map_err(of)?;
+    let segments = Segment::list(&transaction).map_err(of)?;
     let mut changed = false;
     let mut later: HashSet<Vec<i64>> = HashSet::new();
     for of_table in segments.iter().rev().filter(|s| s.table == i64::from(id)) {

@@ -25,7 +25,20 @@ pub(crate) struct Segment {
 
 impl Segment {
     /// What [`Segment::of`] reads.
-    pub(crate) const SELECT: &str = "select id, table_id, generation, t_from, t_to, row_count, length(ticks) + length(bytes) from segment order by generation, id";
+    pub(crate) const SELECT: &str =
+        "select id, table_id, generation, t_from, t_to, row_count, length(ticks) + length(bytes) from segment";
+
+    /// All of a file, in the order in which they were written.
+    pub(crate) fn list(db: &Connection) -> rusqlite::Result<Vec<Segment>> {
+        let mut select = db.prepare_cached(Segment::SELECT)?;
+        select.query_map([], Segment::of)?.collect::<Result<_, _>>().map(Segment::in_order)
+    }
+
+    /// These, in the order in which they were written. SQLite would sort as much as a hostile file makes of it, in temporary files.
+    pub(crate) fn in_order(mut list: Vec<Segment>) -> Vec<Segment> {
+        list.sort_by_key(|segment| (segment.generation, segment.id));
+        list
+    }
 
     pub(crate) fn of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Self> {
         Ok(Segment {

@@ -1,9 +1,9 @@
 //! Finishes a recording whose recorder was cut off: what lies in its tail becomes segments, as the recorder would have made of it.
 
+use crate::door::{self, Access};
 use crate::writer::{Gathered, empty_tail};
 use crate::{Error, Recording};
 use model::{NULL, Symbols, Type};
-use rusqlite::{Connection, OpenFlags};
 use std::path::Path;
 use std::time::Duration;
 
@@ -17,8 +17,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_millis(500);
 pub fn close(path: &Path) -> Result<(), Error> {
     let of = |e| Error::of(path, e);
     let corrupt = |why: String| Error::Corrupt { what: path.display().to_string(), why };
-    let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
-        .map_err(of)?;
+    let db = door::open(path, Access::Write)?.db;
     db.busy_timeout(PATIENCE).map_err(of)?;
     let mode: String = db.query_row("pragma journal_mode", [], |row| row.get(0)).map_err(of)?;
     // Only who is alone can do without the log (sqlite.org/wal.html, "Activating And Configuring WAL Mode"). Where there is none, for

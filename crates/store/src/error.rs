@@ -86,6 +86,10 @@ impl Error {
             Some(rusqlite::ErrorCode::NotADatabase) => {
                 Error::NotARecording { path: path.to_owned(), why: "it is no SQLite database".into() }
             }
+            Some(rusqlite::ErrorCode::OperationInterrupted) => Error::NotARecording {
+                path: path.to_owned(),
+                why: "to read its schema takes more work than a recording needs".into(),
+            },
             _ => Error::Database { path: path.to_owned(), why: source },
         }
     }

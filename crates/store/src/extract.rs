@@ -3,6 +3,7 @@
 use crate::catalogue::{self, Segment};
 use crate::close::close;
 use crate::coarsen::coarsen;
+use crate::door::{self, Access};
 use crate::pack::Packer;
 use crate::writer::{self, note_sealed, placed};
 use crate::{Cells, Error, Recording, schema, segment, sum, tail};
@@ -46,8 +47,7 @@ pub fn extract(from: &Path, to: &Path, keep: &mut dyn Keep) -> Result<(), Error>
     let rules = Rules { recording: true, ..Rules::default() };
     let aside = Aside::create(to, &rules).map_err(|why| placed(to, why))?;
     let of = |e| Error::of(to, e);
-    let source = Connection::open_with_flags(from, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY)
-        .map_err(|e| Error::of(from, e))?;
+    let source = door::open(from, Access::Read)?;
     let db = writer::open(aside.path()).map_err(of)?;
     // The smallest pages: most tables of the copy hold little.
     db.pragma_update(None, "page_size", 512).map_err(of)?;
@@ -57,13 +57,12 @@ pub fn extract(from: &Path, to: &Path, keep: &mut dyn Keep) -> Result<(), Error>
     transaction.execute_batch(schema::CREATE).map_err(of)?;
     for (table, columns) in [("manifest", 2), ("coverage", 5), ("fact", 3), ("mark", 2)] {
         let marks = vec!["?"; columns].join(", ");
-        let mut select = source.prepare(&format!("select * from {table}")).map_err(|e| Error::of(from, e))?;
         let mut insert = transaction.prepare(&format!("insert into {table} values ({marks})")).map_err(of)?;
-        let mut rows = select.query([]).map_err(|e| Error::of(from, e))?;
-        while let Some(row) = rows.next().map_err(|e| Error::of(from, e))? {
+        let copied = source.each(&format!("select * from {table}"), |row| {
             let values = (0..columns).map(|i| row.get::<_, rusqlite::types::Value>(i)).collect::<Result<Vec<_>, _>>();
-            insert.execute(rusqlite::params_from_iter(values.map_err(|e| Error::of(from, e))?)).map_err(of)?;
-        }
+            insert.execute(rusqlite::params_from_iter(values?)).map(drop)
+        });
+        copied.map_err(|why| corrupt(table, why))?;
     }
     let mut packer = Packer::plain(&transaction).map_err(of)?;
     for (number, (name, title, interval)) in (0i64..).zip(recording.sources()) {
@@ -76,6 +75,7 @@ pub fn extract(from: &Path, to: &Path, keep: &mut dyn Keep) -> Result<(), Error>
     for (id, table) in recording.tables_by_number() {
         if keep.table(table.name) {
             let of_source: String = source
+                .db
                 .query_row("select source from table_definition where id = ?", [id], |row| row.get(0))
                 .map_err(|e| Error::of(from, e))?;
             let definition = packer.add([i64::from(id), 0], &catalogue::encode(table)).map_err(of)?;
@@ -92,7 +92,7 @@ pub fn extract(from: &Path, to: &Path, keep: &mut dyn Keep) -> Result<(), Error>
     for of_table in recording.segments() {
         let Some((_, table)) = kept.iter().find(|(id, _)| *id == of_table.table) else { continue };
         let columns = table.stored();
-        let bytes = of_table.bytes(&source).map_err(|why| corrupt(table.name, why))?;
+        let bytes = of_table.bytes(&source.db).map_err(|why| corrupt(table.name, why))?;
         let ticks = recording.ticks_of(of_table).map_err(|why| corrupt(table.name, why))?;
         let mut symbols = Symbols::default();
         let wanted = vec![true; columns.len()];
@@ -123,7 +123,7 @@ pub fn extract(from: &Path, to: &Path, keep: &mut dyn Keep) -> Result<(), Error>
             .map_err(of)?;
     }
     let tick: i64 =
-        source.query_row("select tick from sealed", [], |row| row.get(0)).map_err(|e| Error::of(from, e))?;
+        source.db.query_row("select tick from sealed", [], |row| row.get(0)).map_err(|e| Error::of(from, e))?;
     note_sealed(&transaction, tick).map_err(of)?;
     transaction.commit().map_err(of)?;
     db.close().map_err(|(_, why)| of(why))?;

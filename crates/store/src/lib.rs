@@ -10,6 +10,7 @@ mod close;
 mod coarsen;
 mod declared;
 mod dictionary;
+mod door;
 mod error;
 mod extract;
 mod frame;

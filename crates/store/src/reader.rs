@@ -1,10 +1,10 @@
 //! Opens a recording, finished, cut off, or still being written. What is damaged is said and left out; the rest is read.
 
 use crate::catalogue::Segment;
+use crate::door::{self, Access, Opened};
 use crate::frame::{Builder, Frame, Select};
-use crate::{Error, catalogue, pack, schema, segment, sum, tail};
+use crate::{Error, catalogue, pack, segment, sum, tail};
 use model::{Coverage, Fact, Manifest, Mark, Status, Table};
-use rusqlite::{Connection, OpenFlags};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::io::Read;
@@ -33,7 +33,7 @@ impl std::fmt::Display for Damage {
 /// An open recording.
 pub struct Recording {
     path: PathBuf,
-    db: Connection,
+    opened: Opened,
     manifest: Manifest,
     tables: Vec<(u32, &'static str, &'static Table)>,
     segments: Vec<Segment>,
@@ -60,6 +60,7 @@ impl Recording {
         recording.read_tables();
         let first = recording.read_segments();
         recording.read_tail(first);
+        recording.check_import();
         Ok(recording)
     }
 
@@ -75,37 +76,10 @@ impl Recording {
 
     /// The file, of which nothing was read yet.
     fn begin(path: &Path) -> Result<Self, Error> {
-        let io = |why| Error::Io { path: path.to_owned(), why };
-        let about = std::fs::File::open(path).and_then(|file| file.metadata()).map_err(io)?;
-        let not = |why: &str| Error::NotARecording { path: path.to_owned(), why: why.into() };
-        if about.is_dir() {
-            return Err(not("it is a folder"));
-        }
-        if about.len() == 0 && log_of(path).is_none() {
-            return Err(not("it is empty"));
-        }
-        let of = |e| Error::of(path, e);
-        let db = connect(path)?;
-        let number =
-            |pragma: &str| db.query_row(&format!("pragma {pragma}"), [], |row| row.get::<_, i64>(0)).map_err(of);
-        if number("application_id")? != schema::APPLICATION_ID {
-            return Err(not("it is another program's database"));
-        }
-        let format = number("user_version")?;
-        if format > schema::FORMAT {
-            return Err(Error::TooNew { path: path.to_owned(), found: format, known: schema::FORMAT });
-        }
-        // One transaction for as long as the recording is open: everything is read as of now.
-        db.execute_batch("begin").map_err(of)?;
-        // The first page alone, as it is before the first checkpoint: all else is in the log.
-        let tables = db.query_row("select count(*) from sqlite_schema", [], |row| row.get::<_, i64>(0)).map_err(of)?;
-        if tables == 0 {
-            let why = "all of it is in its -wal file, which is not there: the recorder was still at it or was killed; copy both files";
-            return Err(not(why));
-        }
+        let opened = door::open(path, Access::Read)?;
         Ok(Recording {
             path: path.to_owned(),
-            db,
+            opened,
             manifest: Manifest::default(),
             tables: Vec::new(),
             segments: Vec::new(),
@@ -184,24 +158,21 @@ impl Recording {
     }
 
     /// Rows of a query, those that could be read; a failure is noted as damage of `what`.
-    fn rows<T>(&self, what: &str, sql: &str, row: impl FnMut(&rusqlite::Row<'_>) -> rusqlite::Result<T>) -> Vec<T> {
+    fn rows<T>(&self, what: &str, sql: &str, mut row: impl FnMut(&rusqlite::Row<'_>) -> rusqlite::Result<T>) -> Vec<T> {
         let mut found = Vec::new();
-        let read = || -> rusqlite::Result<()> {
-            for item in self.db.prepare(sql)?.query_map([], row)? {
-                found.push(item?);
-            }
+        let read = self.opened.each(sql, |next| {
+            found.push(row(next)?);
             Ok(())
-        };
-        let result = read();
-        if let Err(error) = result {
-            self.damaged(what, format!("{error}; {} rows before it were kept", found.len()));
+        });
+        if let Err(why) = read {
+            self.damaged(what, format!("{why}; {} rows before it were kept", found.len()));
         }
         found
     }
 
     /// Says so where the file is shorter than its header has it. Pages in a write-ahead log need not be in the file yet.
     fn check_length(&self) {
-        let has_log = log_of(&self.path).is_some();
+        let has_log = door::log_of(&self.path).is_some();
         let mut header = [0; 100];
         let read = std::fs::File::open(&self.path).and_then(|mut file| {
             file.read_exact(&mut header)?;
@@ -216,6 +187,18 @@ impl Recording {
         let wanted = page * u64::from(u32::from_be_bytes([header[28], header[29], header[30], header[31]]));
         if length < wanted {
             self.damaged("file", format!("cut off: {length} of {wanted} bytes are there; what they hold is kept"));
+        }
+    }
+
+    /// Says so where an import did not come to its end: what it lacks, nobody can tell from its tables.
+    fn check_import(&self) {
+        let ended = self.manifest.ended.as_deref();
+        if self.manifest.is_import() && ended != Some(model::IMPORTED) {
+            let why = ended.unwrap_or("it did not come to its end");
+            self.damaged(
+                "import",
+                format!("{why}; what came after is missing, and what was taken is kept: import it again"),
+            );
         }
     }
 
@@ -249,7 +232,7 @@ impl Recording {
             |r| Ok((r.get::<_, u32>(0)?, r.get::<_, String>(1)?, r.get::<_, String>(2)?, r.get::<_, Vec<u8>>(3)?)),
         );
         for (id, source, name, definition) in rows {
-            let text = catalogue::stored(&self.db, [i64::from(id), 0], &definition);
+            let text = catalogue::stored(&self.opened.db, [i64::from(id), 0], &definition);
             match text.and_then(|text| catalogue::decode(&text)) {
                 Ok(table) => self.tables.push((id, model::intern(&source), table)),
                 Err(why) => self.damaged(
@@ -262,7 +245,7 @@ impl Recording {
 
     /// Reads the list of segments. Returns the first commit that they do not hold.
     fn read_segments(&mut self) -> Option<i64> {
-        self.segments = self.rows("segments", Segment::SELECT, Segment::of);
+        self.segments = Segment::in_order(self.rows("segments", Segment::SELECT, Segment::of));
         let noted = self.rows("list of segments", "select segments, sum, tick from sealed", |r| {
             Ok((r.get::<_, i64>(0)?, r.get::<_, i64>(1)?, r.get::<_, i64>(2)?))
         });
@@ -326,7 +309,10 @@ impl Recording {
 
     /// The marks, in time.
     pub fn marks(&self) -> Vec<Mark> {
-        self.rows("marks", "select t, text from mark order by t", |r| Ok(Mark { t: r.get(0)?, text: r.get(1)? }))
+        let row = |r: &rusqlite::Row<'_>| Ok(Mark { t: r.get(0)?, text: r.get(1)? });
+        let mut marks = self.rows("marks", "select t, text from mark", row);
+        marks.sort_by_key(|mark| mark.t);
+        marks
     }
 
     /// The sources that were recorded: name, title, interval in nanoseconds.
@@ -343,7 +329,7 @@ impl Recording {
         });
         let mut charts = Vec::new();
         for (id, source, bytes) in rows {
-            let text = catalogue::stored(&self.db, [id, 0], &bytes);
+            let text = catalogue::stored(&self.opened.db, [id, 0], &bytes);
             match text.and_then(|text| catalogue::decode_charts(&text)) {
                 Ok(more) => charts.extend(more),
                 Err(why) => self.damaged(format!("charts of source {source}"), format!("{why}; they are left out")),
@@ -366,8 +352,10 @@ impl Recording {
         let sealed = self.segments.iter().filter(|s| is_kept(s.table)).map(|s| s.from);
         let open = self.tail.iter().filter(|(id, _)| is_kept(i64::from(**id))).flat_map(|(_, c)| c).map(|c| c.t);
         let first = sealed.chain(open).min().unwrap_or(0);
-        // The first reading of a recording lies a little after its start.
-        if first <= self.manifest.interval.saturating_mul(2) { 0 } else { first }
+        // The first reading of a recording lies a little after its start. Imports are put in at the ends of stretches that no interval tells of, and
+        // hold all that there was.
+        let is_whole = self.manifest.is_import() || first <= self.manifest.interval.saturating_mul(2);
+        if is_whole { 0 } else { first }
     }
 
     /// Bytes and rows of each table in the file: (table, segments, rows, bytes). The tail counts as rows only.
@@ -381,7 +369,8 @@ impl Recording {
             let (segments, rows, bytes) = sealed.entry(s.table).or_default();
             *segments += 1;
             *rows = rows.saturating_add(s.rows);
-            let packed = places.get(&s.id).map_or(0, |place| pack::share(&self.db, [s.table, s.generation], place));
+            let packed =
+                places.get(&s.id).map_or(0, |place| pack::share(&self.opened.db, [s.table, s.generation], place));
             *bytes = bytes.saturating_add(s.bytes).saturating_add(packed);
         }
         let size = |&(id, _, table): &(u32, &str, &'static Table)| {
@@ -420,7 +409,7 @@ impl Recording {
             let wanted = builder.wanted().to_vec();
             for (at, (segment, ticks)) in parts.iter().enumerate() {
                 match segment
-                    .bytes(&self.db)
+                    .bytes(&self.opened.db)
                     .and_then(|bytes| read_segment(&bytes, table, &columns, &wanted, &mut builder.symbols))
                 {
                     Ok((block, gone)) => builder.add(ticks, &block.tick, &block.columns, &gone),
@@ -440,7 +429,8 @@ impl Recording {
 
     /// The times of the reads of a segment.
     pub(crate) fn ticks_of(&self, segment: &Segment) -> Result<Vec<i64>, String> {
-        let mut select = self.db.prepare_cached("select ticks from segment where id = ?").map_err(|e| e.to_string())?;
+        let mut select =
+            self.opened.db.prepare_cached("select ticks from segment where id = ?").map_err(|e| e.to_string())?;
         let ticks: Vec<u8> = select.query_row([segment.id], |r| r.get(0)).map_err(|e| e.to_string())?;
         tail::decode_ticks(sum::check([segment.table, segment.generation], &ticks)?)
     }
@@ -533,47 +523,4 @@ fn read_segment(
         }
     }
     Ok((block, gone))
-}
-
-/// The write-ahead log beside a recording, where it holds anything.
-fn log_of(path: &Path) -> Option<PathBuf> {
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
-    std::fs::metadata(&log).is_ok_and(|log| log.len() > 0).then(|| log.into())
-}
-
-/// Opens the database for reading only. A finished recording on a file system that cannot be written is opened as immutable; with rows in a
-/// write-ahead log, which that would leave out, it is refused.
-fn connect(path: &Path) -> Result<Connection, Error> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let check = |db: Connection| {
-        // Of a file that was cut off, SQLite reads what is there only in this mode; nothing can be written here.
-        db.execute_batch("pragma writable_schema = on")?;
-        db.query_row("select count(*) from sqlite_schema", [], |r| r.get::<_, i64>(0)).map(|_| db)
-    };
-    let plain = Connection::open_with_flags(path, flags).and_then(check);
-    match plain {
-        Err(e)
-            if matches!(
-                e.sqlite_error_code(),
-                Some(rusqlite::ErrorCode::CannotOpen | rusqlite::ErrorCode::ReadOnly)
-            ) =>
-        {
-            if log_of(path).is_some() {
-                return Err(Error::InLog { path: path.to_owned() });
-            }
-            let mut escaped = String::from("file:");
-            for byte in path.as_os_str().as_encoded_bytes() {
-                match byte {
-                    b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => escaped.push(*byte as char),
-                    _ => escaped.push_str(&format!("%{byte:02x}")),
-                }
-            }
-            escaped.push_str("?immutable=1");
-            Connection::open_with_flags(escaped, flags | OpenFlags::SQLITE_OPEN_URI)
-                .and_then(check)
-                .map_err(|e| Error::of(path, e))
-        }
-        other => other.map_err(|e| Error::of(path, e)),
-    }
 }

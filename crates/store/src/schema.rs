@@ -23,3 +23,16 @@ insert into sealed values (0, 0, 0);
 create table symbol (id integer primary key, text text not null);
 create table tail (tick integer primary key, t integer not null, bytes blob not null);
 ";
+
+/// What the first version of the format had instead.
+const FIRST: &str = "
+create table source (id integer primary key, name text not null unique, title text not null, interval integer not null, charts blob not null);
+create table table_definition (id integer primary key, name text not null unique, source text not null, definition blob not null);
+create index segment_of_table on segment (table_id, generation);
+";
+
+/// All statements that the schema of a recording can be made of.
+pub(crate) fn statements() -> impl Iterator<Item = &'static str> {
+    let of = |text: &'static str| text.split(';').map(str::trim).filter(|statement| statement.starts_with("create "));
+    of(CREATE).chain(of(FIRST))
+}

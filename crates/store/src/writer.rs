@@ -424,7 +424,11 @@ impl Writer {
         self.release_reserve();
         let committed = self.commit(symbols);
         let sealed = self.seal(symbols);
-        let said = self.manifest(manifest);
+        let said = match committed.as_ref().err().or(sealed.as_ref().err()) {
+            None => self.manifest(manifest),
+            // A recording that lacks its end must not say that it came to it.
+            Some(why) => self.manifest(&Manifest { ended: Some(format!("stopped: {why}")), ..manifest.clone() }),
+        };
         let vacuumed = self.vacuum();
         // Leaves no -wal file behind, unless a reader is at it just now: then the last reader does it.
         let _ = self.db.pragma_update_and_check(None, "journal_mode", "delete", |row| row.get::<_, String>(0));
@@ -444,7 +448,7 @@ pub(crate) fn empty_tail(db: &Connection, tick: i64) -> rusqlite::Result<()> {
 
 /// Writes down which segments there are, and the first commit that is in none of them: a reader can tell when one is lost.
 pub(crate) fn note_sealed(db: &Connection, tick: i64) -> rusqlite::Result<()> {
-    let list = db.prepare_cached(Segment::SELECT)?.query_map([], Segment::of)?.collect::<Result<Vec<_>, _>>()?;
+    let list = Segment::list(db)?;
     db.prepare_cached("update sealed set segments = ?, sum = ?, tick = ?")?
         .execute(params![list.len() as i64, Segment::sum(&list), tick])
         .map(drop)

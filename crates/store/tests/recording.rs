@@ -1,5 +1,7 @@
 //! A recording from the first row to the last reader: finished, cut off, read while written, damaged.
 
+mod hostile;
+
 use model::{Column, Manifest, NULL, Rows, Symbols, Table, Unit};
 use std::path::Path;
 use store::{Error, Frame, Recording, Select, Writer};
@@ -396,4 +398,88 @@ fn a_recording_takes_no_place_but_that_of_a_file() {
         assert!(matches!(why, Error::Exists { .. }) || why.to_string().contains("symbolic link"), "{why}");
     }
     assert_eq!(std::fs::read(&target).unwrap(), b"precious");
+}
+
+#[test]
+fn a_schema_that_does_more_is_refused_before_anything_is_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let good = dir.path().join("good.twin");
+    let mut run = start(&good, NEVER);
+    run.tick(0, &[("lo", 1)], &[]);
+    run.writer.finish(&Manifest { ended: Some("done".into()), ..Manifest::default() }, &run.symbols).unwrap();
+    let kinds = hostile::kinds(&good, dir.path());
+    assert!(kinds.len() >= 18);
+    for path in kinds {
+        let refused = |why: Error| {
+            let why = why.to_string();
+            let words = ["not a recording: ", "malformed database schema", "too many schema objects"];
+            assert!(words.iter().any(|words| why.contains(words)) && why.len() < 500, "{why}");
+        };
+        refused(Recording::open(&path).unwrap_err());
+        refused(Recording::about(&path).unwrap_err());
+        refused(store::close(&path).unwrap_err());
+        refused(store::amend(&path, "net", |_| true).unwrap_err());
+    }
+    assert_eq!(Recording::open(&good).unwrap().damage(), []);
+}
+
+#[test]
+fn what_stands_next_to_a_recording_is_not_waited_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.twin");
+    let run = start(&path, NEVER);
+    run.writer.finish(&Manifest::default(), &run.symbols).unwrap();
+    for suffix in ["-wal", "-shm", "-journal"] {
+        let fifo = dir.path().join(format!("a.twin{suffix}"));
+        assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+        let why = Recording::open(&path).unwrap_err().to_string();
+        assert!(why.contains(suffix) && why.contains("it is a FIFO"), "{why}");
+        std::fs::remove_file(&fifo).unwrap();
+    }
+    assert!(Recording::open(&path).is_ok());
+}
+
+/// A table whose pages lead to themselves again and again answers more than the file holds.
+#[test]
+fn pages_that_are_counted_again_and_again_end() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.twin");
+    let run = start(&path, NEVER);
+    run.writer.finish(&Manifest::default(), &run.symbols).unwrap();
+    let db = rusqlite::Connection::open(&path).unwrap();
+    db.execute_batch(
+        "with recursive n(x) as (select 1 union all select x + 1 from n limit 2000)
+         insert into mark select x, printf('%.*c', 900, 'x') from n",
+    )
+    .unwrap();
+    let root: u32 = db.query_row("select rootpage from sqlite_master where name = 'mark'", [], |r| r.get(0)).unwrap();
+    drop(db);
+    let mut bytes = std::fs::read(&path).unwrap();
+    let size = usize::from(u16::from_be_bytes([bytes[16], bytes[17]]));
+    // SQLite's file format, section 1.6: an interior page has the number of its last child at 8, and places of cells from 12 on, each of
+    // which begins with the number of a child.
+    let children = |bytes: &[u8], page: u32| -> Vec<usize> {
+        let at = (page as usize - 1) * size;
+        let short = |at: usize| usize::from(u16::from_be_bytes([bytes[at], bytes[at + 1]]));
+        assert_eq!(bytes[at], 5, "an interior page");
+        (0..short(at + 3)).map(|cell| at + short(at + 12 + 2 * cell)).chain([at + 8]).collect()
+    };
+    let number = |bytes: &[u8], at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap());
+    let inner: Vec<u32> = children(&bytes, root).iter().map(|&at| number(&bytes, at)).collect();
+    assert!(inner.len() >= 8);
+    let leaf = number(&bytes, children(&bytes, inner[7])[0]);
+    for (page, below) in
+        std::iter::once(root).chain(inner[..7].iter().copied()).zip(inner[..7].iter().copied().chain([leaf]))
+    {
+        for at in children(&bytes, page) {
+            bytes[at..at + 4].copy_from_slice(&below.to_be_bytes());
+        }
+    }
+    std::fs::write(&path, &bytes).unwrap();
+    let recording = Recording::open(&path).unwrap();
+    // As much as a recorder may have written since the file was looked at.
+    let since = 1 << 20;
+    assert!(recording.marks().len() * 900 <= bytes.len() + since);
+    let damage: Vec<String> = recording.damage().iter().map(ToString::to_string).collect();
+    assert!(damage[0].starts_with("marks: there is more than the file can hold"), "{damage:?}");
 }

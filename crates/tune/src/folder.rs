@@ -7,12 +7,15 @@ use crate::event::{Event, lines};
 use crate::machine::Journal;
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
-use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
+use std::io::{ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 const EXPERIMENT: &str = "experiment.toml";
 const JOURNAL: &str = "session.jsonl";
+
+/// Of a journal. A trial takes some kilobytes.
+const JOURNAL_LIMIT: foreign::Limit = foreign::Limit { bytes: 1 << 30, option: "" };
 const ABOUT: &str = "about.json";
 const TRIALS: &str = "trials";
 const TRIAL: &str = "trial.json";
@@ -141,15 +144,16 @@ impl Folder {
     /// That it is none, is in use, or is damaged.
     pub fn open(path: &Path) -> Result<(Folder, Vec<Event>), FolderError> {
         let file = path.join(JOURNAL);
-        let mut journal = match OpenOptions::new().append(true).read(true).open(&file) {
-            Err(e) if e.kind() == ErrorKind::NotFound => return Err(FolderError::NoSession(path.to_owned())),
-            other => other.map_err(|e| FolderError::File(file.clone(), e))?,
-        };
+        let mut journal =
+            match foreign::check_regular(&file).and_then(|()| OpenOptions::new().append(true).read(true).open(&file)) {
+                Err(e) if e.kind() == ErrorKind::NotFound => return Err(FolderError::NoSession(path.to_owned())),
+                other => other.map_err(|e| FolderError::File(file.clone(), e))?,
+            };
         lock(&journal, path)?;
         let failed = |e| FolderError::File(file.clone(), e);
         let mut bytes = Vec::new();
         journal.seek(SeekFrom::Start(0)).map_err(failed)?;
-        journal.read_to_end(&mut bytes).map_err(failed)?;
+        JOURNAL_LIMIT.fill(&journal, &mut bytes).map_err(failed)?;
         let (events, whole) =
             lines(&String::from_utf8_lossy(&bytes)).map_err(|e| FolderError::Journal(file.clone(), e))?;
         journal.set_len(whole as u64).and_then(|()| journal.sync_data()).map_err(failed)?;
@@ -162,7 +166,7 @@ impl Folder {
     /// That it is none, or is damaged.
     pub fn events(path: &Path) -> Result<Vec<Event>, FolderError> {
         let file = path.join(JOURNAL);
-        let bytes = match std::fs::read(&file) {
+        let bytes = match foreign::read(&file, JOURNAL_LIMIT) {
             Err(e) if e.kind() == ErrorKind::NotFound => return Err(FolderError::NoSession(path.to_owned())),
             other => other.map_err(|e| FolderError::File(file.clone(), e))?,
         };
@@ -181,7 +185,7 @@ impl Folder {
     /// That it cannot be read.
     pub fn text(path: &Path) -> Result<String, FolderError> {
         let file = path.join(EXPERIMENT);
-        std::fs::read_to_string(&file).map_err(|e| match e.kind() {
+        foreign::text(&file).map_err(|e| match e.kind() {
             ErrorKind::NotFound => FolderError::NoSession(path.to_owned()),
             _ => FolderError::File(file, e),
         })
@@ -200,7 +204,7 @@ impl Folder {
 
     /// What is known beside it; nothing where that is damaged.
     pub fn about(path: &Path) -> About {
-        let text = std::fs::read_to_string(path.join(ABOUT)).unwrap_or_default();
+        let text = foreign::text(&path.join(ABOUT)).unwrap_or_default();
         serde_json::from_str(&text).unwrap_or_default()
     }
 
@@ -211,7 +215,7 @@ impl Folder {
 
     /// What is known of a trial beside its outcome; `None` where that was not kept.
     pub fn record(path: &Path, number: usize) -> Option<TrialRecord> {
-        let text = std::fs::read_to_string(Folder::trial(path, number).join(TRIAL)).ok()?;
+        let text = foreign::text(&Folder::trial(path, number).join(TRIAL)).ok()?;
         serde_json::from_str(&text).ok()
     }
 

@@ -52,7 +52,7 @@ fn kept(path: &Path, slow: &[usize], fast: &[usize]) -> Kept {
     let Some(first) = slow.first() else { return Kept::default() };
     let file =
         path.join("why").join(format!("{first}-{}.json", fast.first().map_or("alone".into(), ToString::to_string)));
-    let there = std::fs::read_to_string(&file).ok().and_then(|text| serde_json::from_str::<Kept>(&text).ok());
+    let there = foreign::text(&file).ok().and_then(|text| serde_json::from_str::<Kept>(&text).ok());
     if let Some(there) = there.filter(|kept| kept.slow == slow && kept.fast == fast) {
         return there;
     }

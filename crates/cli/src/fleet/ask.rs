@@ -97,6 +97,7 @@ fn ask(folder: &Path, what: What, of: Option<&Path>, hosts: &Hosts, connect: &Co
         book: &book,
         at_once: connect.parallel.into(),
         limit: connect.limit,
+        most: connect.size_limit,
         at: None,
         stop,
         told: &told,

@@ -62,7 +62,7 @@ pub fn report(options: &Report) -> Result<u8> {
                 if finder.was_told() {
                     damaged = 3;
                 }
-                eprintln!("twinscope: no cause is named: {error}");
+                eprintln!("twinscope: no cause is named: {}", crate::text::clean(&error.to_string()));
             }
         }
         whys.push(Some(why));

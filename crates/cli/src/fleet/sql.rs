@@ -1,7 +1,7 @@
 //! `twinscope fleet sql`: SQL over a folder of summaries.
 
 use super::info::say_damage;
-use crate::sql::{Format, print};
+use crate::sql::{Format, TimeLimit, print};
 use crate::text;
 use ::fleet::Folder;
 use ::fleet::folder::{DATASETS, Type};
@@ -29,6 +29,9 @@ pub struct Sql {
     /// The same as --format json
     #[arg(long, conflicts_with = "format")]
     json: bool,
+
+    #[command(flatten)]
+    time: TimeLimit,
 }
 
 /// Answers. Exit code 3 where a part of the folder could not be read.
@@ -38,6 +41,7 @@ pub fn sql(options: &Sql) -> Result<u8> {
     if let Some(word) = statement.strip_prefix('.') {
         return schema(word);
     }
+    options.time.set()?;
     let session = Session::new(&folder)?;
     let format = if options.json { Format::Json } else { options.format };
     session.ask(statement, |columns, rows| -> Result<()> { print(columns, rows, format) })?;

@@ -86,6 +86,10 @@ pub struct Connect {
     /// How long a step of a host may take, tries that fail included
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = recorder::duration)]
     pub(super) limit: Duration,
+
+    /// Most bytes that a host's recording may have, such as 8GiB
+    #[arg(long, value_name = "SIZE", default_value = "4GiB", value_parser = recorder::bytes)]
+    pub(super) size_limit: u64,
 }
 
 /// What was asked for: the way, and the hosts.

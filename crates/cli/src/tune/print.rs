@@ -8,6 +8,7 @@ use super::usage;
 use crate::text::{clean, cut, table, trimmed};
 use anyhow::Result;
 use host::Host;
+use model::csv_cell;
 use std::path::Path;
 use tune::result::{Change, DesignKind, Experiment, MeasureHead, TrialEnd, Verdict};
 use tune::{amount, factor};
@@ -86,8 +87,8 @@ pub(super) fn result(of: &Experiment, path: &Path) {
     let trials =
         of.trials.iter().filter(|t| !t.explained && matches!(t.end, TrialEnd::Measured | TrialEnd::Failed)).count();
     let explained = of.trials.iter().filter(|t| t.explained && t.end == TrialEnd::Measured).count();
-    println!("\n{trials} trials, and {explained} for explaining, in {}", path.display());
-    println!("As a page: twinscope report {} -o {}.html", path.display(), clean(&of.name));
+    println!("\n{trials} trials, and {explained} for explaining, in {}", crate::text::path(path));
+    println!("As a page: twinscope report {} -o {}.html", crate::text::path(path), clean(&of.name));
 }
 
 fn changes(of: &Experiment) {
@@ -250,11 +251,11 @@ pub(super) fn csv(of: &Experiment) -> Result<()> {
             trial.number.to_string(),
             trial.stage.to_string(),
             trial.block.to_string(),
-            of.variants.get(trial.variant).map_or(String::new(), |v| v.name.clone()),
-            trial.set.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" "),
+            of.variants.get(trial.variant).map_or(String::new(), |v| csv_cell(&v.name)),
+            csv_cell(&trial.set.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")),
             trial.explained.to_string(),
             end,
-            trial.reason.clone().unwrap_or_default(),
+            csv_cell(trial.reason.as_deref().unwrap_or_default()),
             number(trial.at),
             number(trial.seconds),
             number(trial.stolen),
@@ -265,7 +266,7 @@ pub(super) fn csv(of: &Experiment) -> Result<()> {
         let usual = of.variants.get(trial.variant).map_or(&[][..], |v| v.set.as_slice());
         let value = |name: &String| {
             let mut all = trial.set.iter().chain(usual);
-            all.find(|(own, _)| own == name).map_or(String::new(), |(_, value)| value.clone())
+            all.find(|(own, _)| own == name).map_or(String::new(), |(_, value)| csv_cell(value))
         };
         row.extend(chosen.iter().map(value));
         out.write_record(&row)?;

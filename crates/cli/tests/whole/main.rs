@@ -11,6 +11,7 @@ mod flame;
 mod fleet;
 mod flight;
 mod footprint;
+mod foreign;
 mod hostile;
 mod image;
 mod imports;

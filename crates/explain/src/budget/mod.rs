@@ -187,7 +187,7 @@ impl Budget {
             let ledger = Ledger::load((index, run), window, own, working, (&work, pace), &moves[of_side as usize])
                 .filter(|ledger| ledger.sums().time.iter().sum::<f64>() > 0.0)
                 .ok_or_else(|| {
-                    let instead = match run.recording.manifest().labels.contains_key("imported") {
+                    let instead = match run.recording.manifest().is_import() {
                         true => {
                             "what was imported can be compared by `twinscope compare`, `flame --against` and `report`"
                         }

@@ -290,7 +290,7 @@ impl Drop for Session {
 
 /// A line of an engine, as it may be shown: on one line, and not too long.
 fn quoted(text: &str) -> String {
-    let plain: String = text.trim().chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let plain: String = model::clean(&text.trim().replace(char::is_whitespace, " "));
     match plain.char_indices().nth(QUOTED) {
         Some((at, _)) => format!("{} …", plain.get(..at).unwrap_or_default()),
         None => plain,

@@ -91,7 +91,7 @@ impl Folder {
     /// Where it is not there, is none, or is newer than this program.
     pub fn open(path: &Path) -> Result<Folder, FolderError> {
         let about = path.join(ABOUT);
-        let text = fs::read_to_string(&about).map_err(|why| match why.kind() {
+        let text = foreign::text(&about).map_err(|why| match why.kind() {
             io::ErrorKind::NotFound if path.is_dir() => {
                 FolderError::NotAFleet { path: path.into(), why: format!("it has no {ABOUT}") }
             }

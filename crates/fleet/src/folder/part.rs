@@ -138,7 +138,7 @@ pub fn read(
     mut take: impl FnMut(Batch),
 ) -> Result<(), String> {
     let words = |e: ParquetError| e.to_string();
-    let file = File::open(path).map_err(|e| e.to_string())?;
+    let file = foreign::open(path).map_err(|e| e.to_string())?;
     let reader = guarded(|| SerializedFileReader::new(file).map_err(words))?;
     let meta = reader.metadata();
     let there = meta.file_metadata().schema_descr();

@@ -14,9 +14,6 @@ use std::borrow::Cow;
 use std::io::Cursor;
 use std::path::Path;
 
-/// Most bytes of a file of a folder.
-const MOST: u64 = 4 << 30;
-
 /// Files of a run whose content is a profile, by the beginnings of their names.
 const PROFILES: [&str; 3] = ["raw_perf_cpu_profile", "perf_profile", "perf.data"];
 
@@ -70,15 +67,7 @@ pub(crate) fn read_folder(folder: &Path, profile: &mut Profile) -> Result<(), St
     let mut files = Vec::new();
     for name in names.into_iter().filter(|name| wanted(name)) {
         let path = folder.join(&name);
-        match std::fs::metadata(&path) {
-            Ok(file) if file.is_file() && file.len() <= MOST => {}
-            Ok(file) if file.is_file() => {
-                profile.note(format!("{name}: {} bytes are too many; it is left out", file.len()));
-                continue;
-            }
-            _ => continue,
-        }
-        match std::fs::read(&path) {
+        match foreign::read(&path, profile.options.limit) {
             Ok(content) => files.push((name, Cow::from(content))),
             Err(why) => profile.note(format!("{name}: {why}; it is left out")),
         }

@@ -85,8 +85,9 @@ fn pause(full: bool, rest: &str) -> Option<Found> {
         None => (rest.to_owned(), false),
     };
     let (before, _) = own.rsplit_once(" secs").filter(|_| closed)?;
-    let number = before.rsplit([' ', ',']).next()?;
-    let time = span(number, "secs")?;
+    // Where the JVM ran with a locale that has them, numbers have decimal commas: `, 0,0665670 secs`.
+    let number = before.rsplit(' ').next()?;
+    let time = span(number, "secs").or_else(|| span(number.rsplit(',').next().filter(|n| n.contains('.'))?, "secs"))?;
     let words = bracketed(&own);
     let known = ["young", "mixed", "initial-mark", "to-space exhausted", "promotion failed", "concurrent mode failure"];
     let cause = words.iter().find(|w| !known.contains(&w.as_str()) && size(w).is_none());
@@ -97,7 +98,7 @@ fn pause(full: bool, rest: &str) -> Option<Found> {
         () => "young",
     };
     // The last is that of the whole heap.
-    let used = own.split([' ', ',']).filter_map(change).next_back();
+    let used = own.split(' ').filter_map(|word| change(word.trim_end_matches(','))).next_back();
     Some(Found { kind, cause: cause.cloned(), time, used, ..Found::default() })
 }
 

@@ -33,9 +33,13 @@ struct Log {
     uptime: bool,
     /// The wall clock of the first line that has it, Unix nanoseconds, and how long the JVM had run then.
     first: Option<(i64, Option<i64>)>,
-    /// The last time on a line.
+    /// The last time on a line, and with what is told to have ended later.
+    lines: i64,
     last: i64,
 }
+
+/// Clocks of a log's lines and of its pauses differ by so much at most, nanoseconds.
+const CLOCKS: i64 = 100_000_000;
 
 impl Log {
     /// Takes in the times of a line; that on the log's clock comes back.
@@ -43,8 +47,29 @@ impl Log {
         self.uptime |= uptime.is_some();
         self.first = self.first.or(wall.map(|wall| (wall, uptime)));
         let now = if self.uptime { uptime } else { wall };
-        self.last = now.unwrap_or(self.last).max(self.last);
+        self.lines = now.unwrap_or(self.lines).max(self.lines);
+        self.last = self.last.max(self.lines);
         now
+    }
+
+    /// Takes out the pauses that end long after the next one began, for one stops all threads until it ends. Returns how many.
+    fn take_impossible(&mut self) -> usize {
+        let begins: Vec<Option<i64>> = self.pauses.iter().map(|pause| pause.at).collect();
+        let (before, mut number) = (self.pauses.len(), 0);
+        self.pauses.retain(|pause| {
+            number += 1;
+            let Some(at) = pause.at else { return true };
+            let next = begins.iter().skip(number).flatten().find(|next| **next > at);
+            next.is_none_or(|next| {
+                pause.time <= next.saturating_sub(at).saturating_add(CLOCKS).saturating_add(pause.time / 10)
+            })
+        });
+        let taken = before - self.pauses.len();
+        if taken > 0 {
+            let ends = self.pauses.iter().filter_map(|pause| Some(pause.at?.saturating_add(pause.time)));
+            self.last = ends.max().map_or(self.lines, |end| end.max(self.lines));
+        }
+        taken
     }
 }
 
@@ -57,11 +82,24 @@ pub(crate) fn looks_like(bytes: &[u8]) -> bool {
     good > 0
 }
 
-pub(crate) fn read(bytes: &[u8], profile: &mut Profile) {
+/// # Errors
+/// Where the times of its pauses cannot be.
+pub(crate) fn read(bytes: &[u8], profile: &mut Profile) -> Result<(), String> {
     let text = String::from_utf8_lossy(bytes);
     let classic = text.lines().take(200).filter(|line| classic::is_one(line)).count();
     let unified = text.lines().take(200).filter(|line| unified::is_one(line)).count();
-    let found = if unified >= classic { unified::read(&text) } else { classic::read(&text) };
+    let mut found = if unified >= classic { unified::read(&text) } else { classic::read(&text) };
+    let all = found.pauses.len();
+    let impossible = found.take_impossible();
+    if 2 * impossible > all {
+        return Err(format!(
+            "{impossible} of {all} pauses end after the next one began, which cannot be: its numbers are of a kind that is not known here"
+        ));
+    }
+    if impossible > 0 {
+        profile
+            .count("pauses that end after the next one began, which cannot be; they are left out", impossible as u64);
+    }
     let comm = profile.text("java");
     if found.pauses.iter().any(|p| p.at.is_none()) {
         profile.note("lines of the log have no time: what they tell is put where the lines before it ended");
@@ -116,6 +154,7 @@ pub(crate) fn read(bytes: &[u8], profile: &mut Profile) {
         profile.manifest.start_unix = wall.saturating_sub(uptime.unwrap_or(0));
     }
     profile.manifest.duration = Some(found.last.max(now).saturating_sub(start));
+    Ok(())
 }
 
 /// A collector in a word, as the names of its pauses begin.
@@ -128,7 +167,7 @@ fn short(collector: &str) -> String {
 
 /// A size: `24M`, `512K`, `1.5G`, `24.0M`, `0.0B`.
 fn size(text: &str) -> Option<i64> {
-    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let digits = text.find(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | ',')).unwrap_or(text.len());
     let (number, unit) = text.split_at_checked(digits)?;
     let factor = match unit {
         "" | "B" => 1.0,
@@ -137,7 +176,7 @@ fn size(text: &str) -> Option<i64> {
         "G" => 1024.0 * 1024.0 * 1024.0,
         _ => return None,
     };
-    let bytes = number.parse::<f64>().ok()? * factor;
+    let bytes = number.replace(',', ".").parse::<f64>().ok()? * factor;
     (0.0..1e18).contains(&bytes).then_some(bytes as i64)
 }
 

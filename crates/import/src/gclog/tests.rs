@@ -151,6 +151,36 @@ fn classic_lines() {
 }
 
 #[test]
+fn decimal_commas() {
+    let line = "1,234: [GC 1,234: [ParNew: 118016K->13056K(118016K), 0,0665670 secs] 118,5M->60,5M(511,9M), 0,0666230 secs] [Times: user=0,10 sys=0,00, real=0,07 secs]\n\
+                2,500: [Full GC (System.gc()) 24M->4M(256M), 0,2500000 secs]\n";
+    let log = classic::read(line);
+    let told: Vec<_> = log.pauses.iter().map(|p| (p.at.unwrap(), p.time)).collect();
+    assert_eq!(told, [(1_234_000_000, 66_623_000), (2_500_000_000, 250_000_000)]);
+    assert_eq!(log.pauses[0].used.map(|(before, ..)| before), Some(124_256_256));
+    assert_eq!(log.last, 2_750_000_000);
+}
+
+#[test]
+fn pauses_that_cannot_be_are_refused() {
+    let lines = |times: &[&str]| -> Result<(usize, String), String> {
+        let text: String =
+            times.iter().enumerate().map(|(n, time)| format!("{n}.5: [GC (x) 24M->4M(256M), {time} secs]\n")).collect();
+        let mut profile = Profile::new(crate::Options::default());
+        read(text.as_bytes(), &mut profile)?;
+        Ok((
+            profile.events().iter().find(|(name, _)| *name == "jvm_pause").map_or(0, |(_, rows)| *rows),
+            profile.notes().join("; "),
+        ))
+    };
+    assert_eq!(lines(&["0.01"; 9]).unwrap().0, 9);
+    let (taken, notes) = lines(&["0.01", "0.02", "665670.0", "0.02"]).unwrap();
+    assert!(taken == 3 && notes.contains("1 pauses that end after the next one began"), "{taken} {notes}");
+    let why = lines(&["665670.0", "445.1", "0.1", "999.1", "0.1"]).unwrap_err();
+    assert!(why.contains("which cannot be"), "{why}");
+}
+
+#[test]
 fn times_of_day() {
     assert_eq!(iso("1970-01-01T00:00:00.000+0000"), Some(0));
     assert_eq!(iso("2000-03-01T01:00:00.500+0100"), Some(951_868_800_500_000_000));
@@ -176,7 +206,7 @@ proptest! {
     ) {
         let text = lines.join("\n");
         let _ = looks_like(text.as_bytes());
-        read(text.as_bytes(), &mut Profile::new(crate::Options::default()));
+        let _ = read(text.as_bytes(), &mut Profile::new(crate::Options::default()));
         drop((unified::read(&text), classic::read(&text)));
     }
 }

@@ -57,6 +57,8 @@ pub struct Asked {
     pub every: i64,
     /// Of tables whose times have no date: the midnight before, Unix seconds.
     pub midnight: i64,
+    /// Most bytes of a file, and that a compressed one may grow to.
+    pub limit: foreign::Limit,
 }
 
 impl Default for Asked {
@@ -72,6 +74,7 @@ impl Default for Asked {
             separator: None,
             every: 1_000_000_000,
             midnight: 0,
+            limit: crate::input::USUAL,
         }
     }
 }

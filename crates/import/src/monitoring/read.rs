@@ -4,13 +4,9 @@ use super::fleet::Fleet;
 use super::parquet::Parquet;
 use super::preset::Preset;
 use super::{Asked, Monitored, csv, prometheus, sar, table};
-use crate::{Error, Format};
-use std::fs::File;
+use crate::{Error, Format, input};
 use std::io::Read;
 use std::path::{Path, PathBuf};
-
-/// Most bytes of one file, after decompression.
-const MOST: u64 = 8 << 30;
 
 /// A file in memory.
 struct Content {
@@ -59,7 +55,7 @@ pub fn read(inputs: &[PathBuf], asked: &Asked) -> Result<Option<Monitored>, Erro
     let Some((format, start)) = format(first, asked)? else { return Ok(None) };
     let fleet = match format {
         Format::Prometheus => answers(inputs, &start, asked)?,
-        Format::Sar => days(inputs, &start)?,
+        Format::Sar => days(inputs, &start, asked)?,
         _ => tables(inputs, &start, asked)?,
     };
     Ok(Some(Monitored::new(format, first, fleet)?))
@@ -70,8 +66,8 @@ fn answers(inputs: &[PathBuf], start: &[u8], asked: &Asked) -> Result<Fleet, Err
     let mut reader = prometheus::Reader::new(asked);
     let mut notes = Vec::new();
     let mut alone = None;
-    for input in inputs {
-        let content = load(input, start)?;
+    for path in inputs {
+        let content = load(path, start, asked)?;
         alone.get_or_insert(content.stem());
         if !prometheus::looks_like(&content.bytes) {
             notes.push(format!("{}: no answer of Prometheus; it is left out", content.name()));
@@ -86,17 +82,17 @@ fn answers(inputs: &[PathBuf], start: &[u8], asked: &Asked) -> Result<Fleet, Err
 }
 
 /// Files of sar, one a day as a rule.
-fn days(inputs: &[PathBuf], start: &[u8]) -> Result<Fleet, Error> {
+fn days(inputs: &[PathBuf], start: &[u8], asked: &Asked) -> Result<Fleet, Error> {
     let mut fleet = Fleet::new("sar");
-    for input in inputs {
-        let mut content = load(input, start)?;
+    for path in inputs {
+        let mut content = load(path, start, asked)?;
         if sar::is_binary(&content.bytes) {
-            let unreadable = |why: String| Error::Unreadable { path: input.clone(), why };
-            match sar::converted(input) {
+            let unreadable = |why: String| Error::Unreadable { path: path.clone(), why };
+            match sar::converted(path) {
                 Ok(json) => content.bytes = json,
                 Err(why) if inputs.len() == 1 => return Err(unreadable(why)),
                 Err(why) => {
-                    fleet.note(format!("{}: {why}; it is left out", input.display()));
+                    fleet.note(format!("{}: {why}; it is left out", path.display()));
                     continue;
                 }
             }
@@ -114,12 +110,12 @@ fn days(inputs: &[PathBuf], start: &[u8]) -> Result<Fleet, Error> {
 /// Tables, each with its own header.
 fn tables(inputs: &[PathBuf], start: &[u8], asked: &Asked) -> Result<Fleet, Error> {
     let mut fleet = Fleet::new("table");
-    for input in inputs {
-        let unreadable = |why: String| Error::Unreadable { path: input.clone(), why };
+    for path in inputs {
+        let unreadable = |why: String| Error::Unreadable { path: path.clone(), why };
         let preset = asked.preset.as_deref().map(Preset::named).transpose().map_err(unreadable)?;
-        let read = if is_parquet(input) {
-            let file = File::open(input).map_err(|why| Error::Io { path: input.clone(), why })?;
-            let (name, stem) = (input.display().to_string(), stem(input));
+        let read = if is_parquet(path) {
+            let file = input::open(path).map_err(|why| Error::Io { path: path.clone(), why })?;
+            let (name, stem) = (path.display().to_string(), stem(path));
             Parquet::open(file, preset.as_ref()).and_then(|grid| {
                 if grid.lists > 0 {
                     fleet.note(format!("{name}: {} columns are lists or groups (histograms): left out", grid.lists));
@@ -128,14 +124,14 @@ fn tables(inputs: &[PathBuf], start: &[u8], asked: &Asked) -> Result<Fleet, Erro
                 table::read(&grid, (&name, &stem), asked, &preset, &mut fleet)
             })
         } else {
-            let content = load(input, start)?;
+            let content = load(path, start, asked)?;
             fleet_notes(&mut fleet, &content);
             text(&content, asked, preset, &mut fleet)
         };
         match read {
             Ok(()) => {}
             Err(why) if inputs.len() == 1 => return Err(unreadable(why)),
-            Err(why) => fleet.note(format!("{}: {why}; it is left out", input.display())),
+            Err(why) => fleet.note(format!("{}: {why}; it is left out", path.display())),
         }
     }
     Ok(fleet)
@@ -179,7 +175,9 @@ fn known(header: &[String]) -> Preset {
 
 fn is_parquet(path: &Path) -> bool {
     let mut start = [0; 4];
-    !is_standard(path) && File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && &start == b"PAR1"
+    !is_standard(path)
+        && input::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok()
+        && &start == b"PAR1"
 }
 
 /// Whether a text that nobody said anything about is a table: a preset knows its header, or it has a column of times, and it is of no profiler.
@@ -197,16 +195,11 @@ fn format(path: &Path, asked: &Asked) -> Result<Option<(Format, Vec<u8>)>, Error
     let io = |why| Error::Io { path: path.to_owned(), why };
     let mut start = Vec::new();
     if is_standard(path) {
-        std::io::stdin().lock().take(MOST).read_to_end(&mut start).map_err(io)?;
+        start = input::plain(std::io::stdin().lock(), asked.limit).map_err(io)?.0;
     } else {
-        File::open(path).map_err(io)?.take(64 << 10).read_to_end(&mut start).map_err(io)?;
+        input::open(path).map_err(io)?.take(input::START).read_to_end(&mut start).map_err(io)?;
     }
-    let mut plain = Vec::new();
-    if start.starts_with(&[0x1f, 0x8b]) {
-        // Of the start of a file the end is missing.
-        let _ = flate2::read::MultiGzDecoder::new(start.as_slice()).take(64 << 10).read_to_end(&mut plain);
-    }
-    let look = if plain.is_empty() { &start } else { &plain };
+    let look = &input::start(&start);
     let format = if prometheus::looks_like(look) {
         Some(Format::Prometheus)
     } else if sar::looks_like(look) || (sar::is_binary(look) && !is_standard(path)) {
@@ -224,24 +217,11 @@ fn format(path: &Path, asked: &Asked) -> Result<Option<(Format, Vec<u8>)>, Error
 }
 
 /// The whole of a file; `start` is what was read of the standard input before.
-fn load(path: &Path, start: &[u8]) -> Result<Content, Error> {
-    let io = |why| Error::Io { path: path.to_owned(), why };
-    let mut bytes = Vec::new();
+fn load(path: &Path, start: &[u8], asked: &Asked) -> Result<Content, Error> {
     if is_standard(path) {
-        bytes.extend(start);
-    } else {
-        File::open(path).map_err(io)?.take(MOST).read_to_end(&mut bytes).map_err(io)?;
+        return Ok(Content { path: path.to_owned(), bytes: start.to_vec(), note: None });
     }
-    let mut note = None;
-    if bytes.starts_with(&[0x1f, 0x8b]) {
-        let mut plain = Vec::new();
-        if let Err(why) = flate2::read::MultiGzDecoder::new(bytes.as_slice()).take(MOST).read_to_end(&mut plain) {
-            if plain.is_empty() {
-                return Err(io(why));
-            }
-            note = Some(format!("{}: the compressed data end early ({why}); what came before is kept", path.display()));
-        }
-        bytes = plain;
-    }
+    let (bytes, early) = input::whole(path, asked.limit).map_err(|why| Error::Io { path: path.to_owned(), why })?;
+    let note = early.map(|why| format!("{}: {why}", path.display()));
     Ok(Content { path: path.to_owned(), bytes, note })
 }

@@ -115,6 +115,8 @@ struct Reader<'a> {
     limit: u64,
     greatest: u64,
     zstd: Option<zstd::stream::raw::Decoder<'static>>,
+    /// What compressed records have grown to, bytes.
+    grown: u64,
     /// Uncompressed bytes that are not a whole record yet.
     unpacked: Vec<u8>,
     places: Vec<u32>,
@@ -135,6 +137,7 @@ impl<'a> Reader<'a> {
             limit: 0,
             greatest: 0,
             zstd: None,
+            grown: 0,
             unpacked: Vec::new(),
             places: Vec::new(),
         }
@@ -269,6 +272,9 @@ impl<'a> Reader<'a> {
                 continue;
             }
             self.record(&buffer, 0);
+            if self.grown > self.profile.options.limit.bytes {
+                return Err(format!("compressed records: {}", self.profile.options.limit.exceeded()));
+            }
         }
         Ok(())
     }
@@ -377,6 +383,10 @@ impl<'a> Reader<'a> {
                 return;
             }
             let made = output.pos();
+            self.grown += made as u64;
+            if self.grown > self.profile.options.limit.bytes {
+                return;
+            }
             self.unpacked.extend_from_slice(room.get(..made).unwrap_or_default());
             self.whole_records();
             if input.pos() == bytes.len() && made < 256 << 10 || (input.pos() == before && made == 0) {

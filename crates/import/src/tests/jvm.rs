@@ -25,7 +25,7 @@ fn expected(name: &str) -> Value {
 
 fn unpacked(file: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
-    let file = File::open(folder().join(file)).unwrap();
+    let file = std::fs::File::open(folder().join(file)).unwrap();
     flate2::read::GzDecoder::new(file).read_to_end(&mut bytes).unwrap();
     bytes
 }

@@ -8,7 +8,6 @@ use query::sql::{Row, Value as Cell};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use std::sync::mpsc;
 use std::time::Duration;
 
 /// Rows of an answer at most.
@@ -61,7 +60,7 @@ pub(crate) fn session(context: &Context, recordings: &[String], work: &str) -> R
 
 fn call(context: &Context, arguments: Map<String, Value>) -> Result<Answer, Failure> {
     let args: Args = read(arguments)?;
-    let session = if args.against.is_empty() {
+    let mut session = if args.against.is_empty() {
         session(context, &args.recordings, "")?
     } else {
         query::sql::limit_memory(MOST_MEMORY).map_err(|error| error.to_string())?;
@@ -70,8 +69,9 @@ fn call(context: &Context, arguments: Map<String, Value>) -> Result<Answer, Fail
         let slow = args.recordings.len();
         explain::session(runs, slow, &window(&args.window)?).map_err(|error| error.to_string())?
     };
+    session.limit_time(MOST_TIME);
     let page = Page::new(args.offset, args.limit, 100, MOST_ROWS);
-    let (columns, rows, more) = bounded(&session, &args.statement, page, MOST_TIME)?;
+    let (columns, rows, more) = rows(&session, &args.statement, page)?;
     let count = rows.len();
     let mut answer = Answer {
         what: "rows",
@@ -91,36 +91,8 @@ fn call(context: &Context, arguments: Map<String, Value>) -> Result<Answer, Fail
     Ok(answer)
 }
 
-/// The rows of a page, and whether there are more. The statement is ended when its time is over.
-pub(crate) fn bounded(
-    session: &Session,
-    statement: &str,
-    page: Page,
-    most: Duration,
-) -> Result<(Vec<String>, Vec<Row>, bool), Failure> {
-    let handle = session.interrupt();
-    let (done, over) = mpsc::channel::<()>();
-    std::thread::scope(|scope| {
-        let watch = scope.spawn(move || {
-            let is_over = over.recv_timeout(most) == Err(mpsc::RecvTimeoutError::Timeout);
-            // What began just now is not running yet for SQLite: it is told until it is.
-            while is_over && over.recv_timeout(Duration::from_millis(50)) == Err(mpsc::RecvTimeoutError::Timeout) {
-                handle.interrupt();
-            }
-            is_over
-        });
-        let answered = rows(session, statement, page);
-        drop(done);
-        // It does not panic: it only waits.
-        let is_over = watch.join().unwrap_or(false);
-        answered.map_err(|why| match is_over {
-            true => format!("the statement was stopped after {} s: ask for less, such as one table, fewer rows or a shorter stretch of t", most.as_secs_f64()),
-            false => why,
-        })
-    })
-}
-
-fn rows(session: &Session, statement: &str, page: Page) -> Result<(Vec<String>, Vec<Row>, bool), Failure> {
+/// The rows of a page, and whether there are more.
+pub(crate) fn rows(session: &Session, statement: &str, page: Page) -> Result<(Vec<String>, Vec<Row>, bool), Failure> {
     let mut query = session.query(statement).map_err(|error| error.to_string())?;
     let columns = query.columns();
     let mut rows = query.rows().map_err(|error| error.to_string())?.skip(page.offset);
@@ -141,7 +113,7 @@ fn item(row: &Row) -> Item {
         Cell::Null => "-".to_owned(),
         Cell::Integer(n) => n.to_string(),
         Cell::Real(x) => format!("{x}"),
-        Cell::Text(text) => crate::answer::harmless(text),
+        Cell::Text(text) => model::clean(text),
         Cell::Blob(bytes) => format!("<{} bytes>", bytes.len()),
     };
     let data = |cell: &Cell| match cell {

@@ -1,4 +1,5 @@
-//! CSV as RFC 4180 writes it: one file a table, all runs in it. Nothing read is an empty field; an empty text is two quotes.
+//! CSV as RFC 4180 writes it: one file a table, all runs in it. Nothing read is an empty field; an empty text is two quotes. Texts are cleaned
+//! as on a terminal, and one that a spreadsheet would run has an apostrophe before it.
 
 use super::{Batch, Exported, Form, LEADING, Options, batches, columns, create, escaped, load, tables, text};
 use crate::{Error, Run};
@@ -101,6 +102,7 @@ fn line(
 
 /// A text as a field.
 fn quoted(text: &str) -> String {
+    let text = &*model::csv_cell(text);
     if text.is_empty() || text.contains(['"', ',', '\r', '\n']) || text.trim() != text {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {
@@ -140,8 +142,8 @@ mod tests {
     #[test]
     fn fields_are_quoted_where_they_must() {
         assert_eq!(
-            ["a", "", "a,b", "a\"b", " a", "l\n"].map(quoted),
-            ["a", "\"\"", "\"a,b\"", "\"a\"\"b\"", "\" a\"", "\"l\n\""]
+            ["a", "", "a,b", "a\"b", " a", "-l\n"].map(quoted),
+            ["a", "\"\"", "\"a,b\"", "\"a\"\"b\"", "\" a\"", "'-l\u{fffd}"]
         );
     }
 }

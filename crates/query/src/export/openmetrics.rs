@@ -237,7 +237,7 @@ fn escaped(text: &str) -> String {
             '\\' => out.push_str("\\\\"),
             '"' => out.push_str("\\\""),
             '\n' => out.push_str("\\n"),
-            c if c.is_control() => out.push('\u{fffd}'),
+            c if model::is_harmful(c) => out.push('\u{fffd}'),
             c => out.push(c),
         }
     }

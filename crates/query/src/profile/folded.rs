@@ -42,7 +42,7 @@ fn name(tree: &Tree, frame: u32) -> String {
         .map(|c| {
             if c == ';' {
                 ':'
-            } else if c.is_control() {
+            } else if model::is_harmful(c) {
                 '\u{fffd}'
             } else {
                 c

@@ -9,12 +9,14 @@
 
 mod cache;
 mod catalogue;
+mod clock;
 mod functions;
 mod schema;
 mod spec;
 mod views;
 mod vtab;
 
+pub use clock::{Clock, USUAL_TIME, limit_time};
 pub use functions::{FUNCTIONS, Function};
 pub use rusqlite::types::Value;
 pub use schema::{ColumnDoc, TableDoc, TableKind};
@@ -23,17 +25,19 @@ use crate::{Error, Run};
 use cache::{Shared, Source};
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::limits::Limit;
-use rusqlite::{Connection, InterruptHandle, Statement};
+use rusqlite::{Connection, Statement};
 use spec::Spec;
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 use store::Recording;
 
 /// Recordings, open for questions.
 #[derive(Debug)]
 pub struct Session {
     db: Connection,
+    clock: Clock,
     shared: Arc<Shared>,
     specs: Arc<Vec<Spec>>,
     notes: Vec<String>,
@@ -46,6 +50,8 @@ pub struct Query<'s> {
     session: &'s Session,
     sql: String,
     statement: Statement<'s>,
+    /// Of its time.
+    left: Duration,
 }
 
 /// A row of an answer.
@@ -65,7 +71,7 @@ impl Session {
     /// # Errors
     /// [`Error::Sql`] where SQLite refuses, which means that memory is short.
     pub fn of(runs: Vec<Run>) -> Result<Self, Error> {
-        let mut db = connection().map_err(setting_up)?;
+        let (mut db, clock) = connection().map_err(setting_up)?;
         catalogue::create(&db, &runs).map_err(setting_up)?;
         let tables: Vec<&'static model::Table> =
             runs.iter().flat_map(|r| r.recording.tables().map(|(_, t)| t)).collect();
@@ -77,7 +83,7 @@ impl Session {
         vtab::create(&db, Arc::clone(&specs), Arc::clone(&shared)).map_err(setting_up)?;
         let views = views::create(&db, &mut notes);
         only_read(&mut db).map_err(setting_up)?;
-        Ok(Session { db, shared, specs, notes, views })
+        Ok(Session { db, clock, shared, specs, notes, views })
     }
 
     /// The names of the runs, in their order.
@@ -145,9 +151,9 @@ impl Session {
         self.shared.sources.iter().flat_map(of).collect()
     }
 
-    /// A handle by which another thread ends the statement that is running.
-    pub fn interrupt(&self) -> InterruptHandle {
-        self.db.get_interrupt_handle()
+    /// Bounds the time of each statement, for this session alone.
+    pub fn limit_time(&mut self, limit: Duration) {
+        self.clock.limit(limit);
     }
 
     /// Prepares a statement.
@@ -155,16 +161,13 @@ impl Session {
     /// # Errors
     /// In plain words, with what is near to a name that was not found.
     pub fn query(&self, sql: &str) -> Result<Query<'_>, Error> {
-        let no_question =
-            || Error::Sql { why: "no question".into(), hint: "a session answers select statements".into() };
-        let statement = self.db.prepare(sql).map_err(|e| match e {
-            rusqlite::Error::Empty => no_question(),
-            e => self.plain(&e, sql),
-        })?;
+        let mut left = self.clock.whole();
+        let prepared = self.clock.step(&mut left, || self.db.prepare(sql));
+        let statement = prepared.map_err(|e| self.plain(&e, sql))?;
         if statement.column_count() == 0 {
             return Err(no_question());
         }
-        Ok(Query { session: self, sql: sql.to_owned(), statement })
+        Ok(Query { session: self, sql: sql.to_owned(), statement, left })
     }
 
     /// The names of the columns, and all rows, of a statement.
@@ -185,6 +188,7 @@ impl Session {
     /// SQLite's error in plain words.
     fn plain(&self, error: &rusqlite::Error, sql: &str) -> Error {
         let (why, at) = match error {
+            rusqlite::Error::Empty => return no_question(),
             rusqlite::Error::SqlInputError { msg, offset, .. } => (msg.clone(), usize::try_from(*offset).ok()),
             rusqlite::Error::SqliteFailure(_, Some(msg)) => (msg.clone(), None),
             rusqlite::Error::MultipleStatement => ("more than one statement".into(), None),
@@ -199,7 +203,7 @@ impl Session {
                 READS.into()
             }
             w if w.ends_with(" may not be modified") => READS.into(),
-            "interrupted" => "stopped before it was done".into(),
+            "interrupted" => self.clock.said().unwrap_or(why),
             _ => why,
         };
         let hint = schema::hint(&why, self, at.and_then(|at| sql.get(at..)));
@@ -219,17 +223,25 @@ impl Query<'_> {
     /// Each row can fail, after which there are no more.
     pub fn rows(&mut self) -> Result<impl Iterator<Item = Result<Row, Error>> + '_, Error> {
         let width = self.statement.column_count();
-        let (session, sql) = (self.session, self.sql.as_str());
-        let rows = self.statement.query_map([], move |row| (0..width).map(|i| row.get(i)).collect::<Result<Row, _>>());
+        let (session, sql, mut left) = (self.session, self.sql.as_str(), self.left);
+        let mut rows = self.statement.query([]).map_err(|e| session.plain(&e, sql))?;
         let mut ended = false;
-        Ok(rows.map_err(|e| session.plain(&e, sql))?.map_while(move |row| {
+        Ok(std::iter::from_fn(move || {
             if ended {
                 return None;
             }
-            ended = row.is_err();
-            Some(row.map_err(|e| session.plain(&e, sql)))
+            let next = session.clock.step(&mut left, || match rows.next() {
+                Ok(row) => row.map(|row| (0..width).map(|i| row.get(i)).collect::<Result<Row, _>>()),
+                Err(error) => Some(Err(error)),
+            });
+            ended = !matches!(next, Some(Ok(_)));
+            next.map(|row| row.map_err(|e| session.plain(&e, sql)))
         }))
     }
+}
+
+fn no_question() -> Error {
+    Error::Sql { why: "no question".into(), hint: "a session answers select statements".into() }
 }
 
 /// A failure before any question was asked.
@@ -237,15 +249,20 @@ fn setting_up(error: rusqlite::Error) -> Error {
     Error::Sql { why: error.to_string(), hint: String::new() }
 }
 
-/// A database in memory with the functions of [`FUNCTIONS`], for tables of any kind.
+/// Bytes of one value of a statement at most.
+const MOST_VALUE: i32 = 64 << 20;
+
+/// A database in memory with the functions of [`FUNCTIONS`], for tables of any kind, and the clock that bounds its statements.
 ///
 /// # Errors
 /// Where SQLite refuses, which means that memory is short.
-pub fn connection() -> rusqlite::Result<Connection> {
-    let db = Connection::open_in_memory()?;
+pub fn connection() -> rusqlite::Result<(Connection, Clock)> {
+    let mut db = Connection::open_in_memory()?;
     db.execute_batch("pragma temp_store = memory; pragma trusted_schema = on;")?;
+    db.set_limit(Limit::SQLITE_LIMIT_LENGTH, MOST_VALUE)?;
     functions::register(&db)?;
-    Ok(db)
+    let clock = Clock::new(&mut db)?;
+    Ok((db, clock))
 }
 
 /// Bounds the memory that SQLite holds, for all statements of this process: one that needs more fails. For programs that run statements of others.

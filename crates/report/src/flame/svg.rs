@@ -20,7 +20,7 @@ fn escape(text: &str) -> String {
             '&' => out.push_str("&amp;"),
             '"' => out.push_str("&quot;"),
             // XML knows no way to write control characters.
-            c if c.is_control() => out.push('\u{fffd}'),
+            c if model::is_harmful(c) => out.push('\u{fffd}'),
             c => out.push(c),
         }
     }

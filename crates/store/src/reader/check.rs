@@ -39,7 +39,7 @@ impl Recording {
                         continue;
                     }
                 };
-                match (segment.bytes(&self.db), next.next()) {
+                match (segment.bytes(&self.opened.db), next.next()) {
                     // A worker takes jobs until there are no more.
                     (Ok(bytes), Some(to)) => drop(to.send((table.name, ticks, bytes))),
                     (Ok(_), None) => {}

@@ -132,7 +132,7 @@ impl Recording {
                         continue;
                     }
                 };
-                let bytes = match segment.bytes(&self.db) {
+                let bytes = match segment.bytes(&self.opened.db) {
                     Ok(bytes) => bytes,
                     Err(why) => {
                         self.bad_rows(name, &ticks, &why);
