@@ -2,6 +2,8 @@
 //! such records. [`source`] reads the words that Linux makes of them, [`ibs`] the registers of IBS, [`spe`] the packets of SPE. Nothing is read from a
 //! machine here: the bytes come from the caller, and bytes that make no sense yield nothing.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 pub mod ibs;
 pub mod source;
 pub mod spe;

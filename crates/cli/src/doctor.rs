@@ -417,7 +417,7 @@ fn apply(host: &Host, all: &[Examined], yes: bool) -> Result<u8> {
     if writes.is_empty() {
         return Ok(if missing { 3 } else { 0 });
     }
-    let file = doctor::state_file();
+    let file = doctor::state_file()?;
     let mut changes = Changes::open(host, &file)?;
     let plan = changes.plan(&writes);
     for change in &plan {
@@ -458,7 +458,7 @@ fn apply(host: &Host, all: &[Examined], yes: bool) -> Result<u8> {
 }
 
 fn undo(host: &Host) -> Result<u8> {
-    let file = doctor::state_file();
+    let file = doctor::state_file()?;
     let mut out = std::io::stdout().lock();
     if !file.exists() {
         writeln!(out, "Nothing to undo: {} is not there.", file.display())?;

@@ -46,7 +46,7 @@ pub struct Export {
     recordings: Vec<PathBuf>,
 
     /// The folder to write into, created if needed; of OpenMetrics the file. `export`, or `export.om`, by default
-    #[arg(short, long, value_name = "PLACE", value_parser = recorder::output())]
+    #[arg(short, long, value_name = "PLACE", value_parser = recorder::result())]
     output: Option<PathBuf>,
 
     /// Only these tables
@@ -95,6 +95,10 @@ pub fn export(options: &Export) -> Result<u8> {
         return Err(recorder::Usage("--layout lake is of Parquet files".into()).into());
     }
     let output = options.output.clone().unwrap_or_else(|| "export".into());
+    if files::is_stream(&output) {
+        let why = "parquet and csv are folders of files, which no stream can hold; name a folder with -o";
+        return Err(recorder::Usage(why.into()).into());
+    }
     let progress = Progress::new(&format!("exporting {}", names(&options.recordings)));
     let done = match options.format {
         Format::Parquet if matches!(options.layout, Layout::Lake) => query::export::lake(&runs, &output, &wanted)?,
@@ -123,14 +127,13 @@ fn openmetrics(options: &Export, runs: &[Run]) -> Result<u8> {
     let wanted = Options { tables: options.only.clone(), ..Options::default() };
     let every = options.every.map_or(0, |every| i64::try_from(every.as_nanos()).unwrap_or(i64::MAX));
     let output = options.output.clone().unwrap_or_else(|| "export.om".into());
-    let write = |file: &mut std::io::BufWriter<std::fs::File>| {
-        Ok(query::export::openmetrics::openmetrics(&parts, &wanted, every, file)?)
-    };
+    let write =
+        |file: &mut dyn std::io::Write| Ok(query::export::openmetrics::openmetrics(&parts, &wanted, every, file)?);
     let progress = Progress::new(&format!("exporting {}", names(&options.recordings)));
-    let mut done = output::write_by(&output, "OpenMetrics text", write)?;
+    let (mut done, _) = output::write_by(&output, "OpenMetrics text", write)?;
     drop(progress);
     let samples: usize = done.files.iter().map(|(_, samples)| samples).sum();
-    println!("{}: {samples} samples", crate::text::path(&output));
+    output::tell(&output, &format!("{}: {samples} samples", output.display()));
     // That events have no numbers over time goes without saying where nobody asked for them.
     done.left_out.retain(|(table, _)| options.only.contains(table));
     Ok(said(&done))

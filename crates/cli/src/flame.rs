@@ -67,8 +67,12 @@ pub struct Flame {
 
     /// Write a file: .html (interactive), .svg, .folded, .pb.gz or .pprof (pprof), .speedscope.json, .firefox.json
     /// (samples and waits with their times, for the Firefox Profiler and Perfetto)
-    #[arg(short, long, value_name = "FILE", value_parser = recorder::output())]
+    #[arg(short, long, value_name = "FILE", value_parser = recorder::result())]
     output: Option<PathBuf>,
+
+    /// What to write, whatever the file is called; a stream such as - has collapsed stacks by default
+    #[arg(long, value_enum, value_name = "FORMAT", requires = "output")]
+    format: Option<Format>,
 
     /// Print JSON
     #[arg(long, conflicts_with = "output")]
@@ -90,8 +94,8 @@ pub enum Level {
     None,
 }
 
-/// A file to write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What a file holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
     Html,
     Svg,
@@ -101,7 +105,11 @@ enum Format {
     Firefox,
 }
 
+/// What a file of this name holds. A stream has collapsed stacks, which is what other programs read from a pipe.
 fn format(path: &Path) -> Option<Format> {
+    if files::is_stream(path) {
+        return Some(Format::Folded);
+    }
     let name = path.file_name()?.to_str()?.to_ascii_lowercase();
     let ends = |list: &[&str]| list.iter().any(|end| name.ends_with(end));
     match () {
@@ -179,7 +187,7 @@ fn why_nothing(run: &Run, word: &str) -> Vec<String> {
 /// Draws. Returns the exit code.
 pub fn flame(options: &Flame) -> Result<u8> {
     let format = match &options.output {
-        Some(path) => Some(format(path).ok_or_else(|| {
+        Some(path) => Some(options.format.or_else(|| format(path)).ok_or_else(|| {
             recorder::Usage(format!(
                 "{}: the name must end in .html, .svg, .folded, .pb.gz, .pprof, .speedscope.json or .firefox.json",
                 path.display()
@@ -204,8 +212,8 @@ pub fn flame(options: &Flame) -> Result<u8> {
         (Some(path), Some(format)) => {
             let bytes = encode(&drawn, format)?;
             output::write(path, &bytes, "flame graph")?;
-            println!("{}", text::clean(&drawn.title));
-            println!("{} ({})", crate::text::path(path), human(bytes.len() as f64, "B"));
+            output::tell(path, &drawn.title);
+            output::tell(path, &format!("{} ({})", path.display(), human(bytes.len() as f64, "B")));
         }
         _ if options.json => print_json(&drawn)?,
         _ => print(&drawn, options.least / 100.0)?,
@@ -214,7 +222,7 @@ pub fn flame(options: &Flame) -> Result<u8> {
 }
 
 /// Writes samples and waits as they were, thread by thread.
-fn firefox(options: &Flame, path: &Path, runs: &[Run]) -> Result<profile::Written> {
+fn firefox(options: &Flame, path: &Path, runs: &[Run]) -> Result<(profile::Written, u64)> {
     let is_one = options.against.is_empty() && !options.against_window.is_given();
     let one_side = is_one && !options.reverse && !options.others;
     if !one_side || !["cpu", profile::ALL].contains(&options.state.as_str()) {
@@ -229,15 +237,16 @@ fn firefox(options: &Flame, path: &Path, runs: &[Run]) -> Result<profile::Writte
 }
 
 /// Says what was written.
-fn say_firefox(path: &Path, runs: &[Run], written: &profile::Written) -> Result<u8> {
+fn say_firefox(path: &Path, runs: &[Run], (written, bytes): &(profile::Written, u64)) -> Result<u8> {
     if written.samples == 0 {
         for why in runs.iter().flat_map(|run| why_nothing(run, profile::ALL)) {
             eprintln!("twinscope: {}", text::clean(&why));
         }
     }
-    let (time, bytes) = (human(written.seconds, "s"), std::fs::metadata(path)?.len());
-    println!("{} samples and waits of {} threads, {time}", written.samples, written.threads);
-    println!("{} ({})", crate::text::path(path), human(bytes as f64, "B"));
+    let time = human(written.seconds, "s");
+    let said = format!("{} samples and waits of {} threads, {time}", written.samples, written.threads);
+    output::tell(path, &said);
+    output::tell(path, &format!("{} ({})", path.display(), human(*bytes as f64, "B")));
     Ok(if text::say_damage(runs) { 3 } else { 0 })
 }
 

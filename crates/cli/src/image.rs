@@ -32,7 +32,7 @@ enum Theme {
 pub(crate) struct Image {
     /// Write the first screen of the page as a picture too, for a ticket: Chromium, Chrome, Edge or Firefox draws it, without a network. Without `-o`
     /// no page is kept
-    #[arg(long, value_name = "FILE.png", value_parser = recorder::output())]
+    #[arg(long, value_name = "FILE.png", value_parser = recorder::result())]
     image: Option<PathBuf>,
 
     /// The browser that draws the picture [default: $TWINSCOPE_BROWSER, else the first that is found]
@@ -63,7 +63,7 @@ impl Image {
     /// Looks for the browser, before anything takes time; None if no picture was asked for.
     pub(crate) fn prepare(&self) -> Result<Option<Drawing>> {
         let Some(target) = &self.image else { return Ok(None) };
-        if !target.extension().is_some_and(|end| end.eq_ignore_ascii_case("png")) {
+        if !files::is_stream(target) && !target.extension().is_some_and(|end| end.eq_ignore_ascii_case("png")) {
             let why = format!("--image {}: pictures are PNG; give a name that ends in .png", target.display());
             return Err(recorder::Usage(crate::text::clean(&why)).into());
         }
@@ -105,17 +105,20 @@ impl Drawing {
             )
         })?;
         let size = query::human(made.bytes.len() as f64, "B");
-        println!("{} ({} × {} pixels, {size})", crate::text::path(&self.target), made.width, made.height);
+        let size = format!("{} × {} pixels, {size}", made.width, made.height);
+        output::tell(&self.target, &format!("{} ({size})", self.target.display()));
         Ok(())
     }
 
     /// All in a folder beside the target, which is gone afterwards: browsers that are packed as snaps see the home folder, but not `/tmp`.
     fn draw(&self, html: &str) -> Result<Cut> {
-        let beside = self.target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let beside = self.target.parent().filter(|p| !p.as_os_str().is_empty() && !files::is_stream(&self.target));
+        let beside = beside.unwrap_or(Path::new("."));
         let beside = std::path::absolute(beside)?;
         let folder = tempfile::Builder::new().prefix("twinscope-picture-").tempdir_in(&beside)?;
         let (page, picture) = (folder.path().join("page.html"), folder.path().join("picture.png"));
-        std::fs::write(&page, self.marked(html)).with_context(|| page.display().to_string())?;
+        files::write(&page, self.marked(html).as_bytes(), files::Rules::default())
+            .with_context(|| page.display().to_string())?;
         match browser::draw(&self.browser, &page, &picture, folder.path(), self.limit) {
             Ok(()) => {}
             Err(Failed::Why(why)) => return Err(anyhow!(why)),

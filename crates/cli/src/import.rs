@@ -18,7 +18,7 @@ pub struct Import {
     inputs: Vec<PathBuf>,
 
     /// The recording to write, or of several hosts the folder of their recordings; by default the first file's name with .twin, or without
-    #[arg(short, long, value_name = "NAME.twin|DIR", value_parser = recorder::output())]
+    #[arg(short, long, value_name = "NAME.twin|DIR", value_parser = recorder::result())]
     output: Option<PathBuf>,
 
     /// Of monitoring systems: the label whose values are the hosts; each becomes a recording
@@ -138,6 +138,7 @@ pub fn import(options: &Import) -> Result<u8> {
         every: i64::try_from(table.every.as_nanos()).unwrap_or(i64::MAX),
         ..Asked::default()
     };
+    check_output(options)?;
     let progress = Progress::new(&format!("reading {}", names(&options.inputs)));
     let monitored = monitoring::read(&options.inputs, &asked);
     drop(progress);
@@ -152,8 +153,25 @@ pub fn import(options: &Import) -> Result<u8> {
     options.inputs.iter().try_for_each(|input| profile(options, input)).map(|()| 0)
 }
 
-fn limit(options: &Import) -> foreign::Limit {
-    foreign::Limit { bytes: options.size_limit, option: "--size-limit" }
+fn limit(options: &Import) -> files::foreign::Limit {
+    files::foreign::Limit { bytes: options.size_limit, option: "--size-limit" }
+}
+
+/// Whether a recording can be written where it is asked for: said before anything is read.
+fn check_output(options: &Import) -> Result<()> {
+    let Some(output) = options.output.as_deref().filter(|output| !is_folder(output)) else { return Ok(()) };
+    let rules = files::Rules { replace: options.force, recording: true, inputs: &options.inputs, ..Default::default() };
+    match files::check(output, &rules) {
+        // A name without a folder yet, and files that are there, are for who writes.
+        Err(why) if why.kind() == std::io::ErrorKind::InvalidInput => {
+            Err(Usage(text::clean(&format!("{}: {why}", output.display()))).into())
+        }
+        _ => Ok(()),
+    }
+}
+
+fn is_folder(path: &Path) -> bool {
+    path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/")
 }
 
 /// The recording that a file becomes where nobody says: perf.data becomes perf.twin, x.folded.txt becomes x.folded.twin.
@@ -169,7 +187,6 @@ fn hosts(options: &Import, monitored: Monitored) -> Result<u8> {
     let (format, notes) = (monitored.format, monitored.notes.clone());
     let count = monitored.hosts().count();
     let output = options.output.clone();
-    let is_folder = |path: &PathBuf| path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/");
     let first = options.inputs.first().map_or(Path::new("import"), |path| path);
     let progress = Progress::new(&format!("importing {}", names(&options.inputs)));
     let written = match output {

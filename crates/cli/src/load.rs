@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// Of a request's body, which is kept in memory.
-const BODY: foreign::Limit = foreign::Limit { bytes: 1 << 30, option: "" };
+const BODY: files::foreign::Limit = files::foreign::Limit { bytes: 1 << 30, option: "" };
 
 /// Exit code where the client and not the server was measured, and --strict was given.
 const VOID: u8 = 5;
@@ -127,7 +127,7 @@ fn options(asked: &Load) -> Result<Options> {
     let urls = asked.urls.iter().map(|url| Url::parse(url)).collect::<Result<Vec<_>, _>>().map_err(told)?;
     let body = match (&asked.body, &asked.body_file) {
         (Some(text), _) => Some(text.clone().into_bytes()),
-        (_, Some(path)) => Some(foreign::read(path, BODY).with_context(|| format!("--body-file {}", path.display()))?),
+        (_, Some(path)) => Some(files::foreign::read(path, BODY).with_context(|| format!("--body-file {}", path.display()))?),
         _ => None,
     };
     let method = if body.is_some() { "POST" } else { "GET" };

@@ -113,7 +113,7 @@ pub(crate) fn read(path: &Path) -> Result<Machine> {
         let set_up = facts.filter_map(|(key, values)| Some((name(&key), values.into_iter().next()??))).collect();
         return Ok(Machine { figures, set_up, disturbed });
     }
-    let bytes = foreign::read(path, foreign::Limit::BY_HAND).with_context(|| clean(&shown))?;
+    let bytes = files::foreign::read(path, files::foreign::Limit::BY_HAND).with_context(|| clean(&shown))?;
     let text = String::from_utf8(bytes).map_err(|_| anyhow!("{}: is no text", clean(&shown)))?;
     doctor::machine_of_json(&text).map_err(|why| anyhow!("{} {}", clean(&shown), clean(&why)))
 }

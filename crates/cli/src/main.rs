@@ -1,5 +1,7 @@
 //! The `twinscope` program: words, flags and exit codes. What a command does is done by the other crates.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod accesses;
 mod asm;
 mod compare;
@@ -45,6 +47,10 @@ use std::process::ExitCode;
 #[derive(Debug, Parser)]
 #[command(name = "twinscope", version, max_term_width = 110, after_help = EXAMPLES)]
 struct Arguments {
+    /// The mode of files that are written, such as 0644; by default only their owner may read them
+    #[arg(long, global = true, value_name = "MODE", value_parser = recorder::mode())]
+    mode: Option<u32>,
+
     /// What to do; without one, it is said what makes sense here
     #[command(subcommand)]
     command: Option<Command>,
@@ -322,7 +328,9 @@ Its tools only read, and only below these folders. docs/mcp.md has the lines for
 
 fn main() -> ExitCode {
     recorder::begin_program("twinscope");
-    let Some(command) = Arguments::parse().command else {
+    let arguments = Arguments::parse();
+    arguments.mode.into_iter().for_each(files::set_mode);
+    let Some(command) = arguments.command else {
         next::overview(std::path::Path::new(".")).iter().for_each(|line| println!("{}", text::clean(line)));
         return ExitCode::SUCCESS;
     };

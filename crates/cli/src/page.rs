@@ -21,7 +21,7 @@ pub struct Report {
     own: Own,
 
     /// The page to write [default: report.html]
-    #[arg(short, long, value_name = "FILE.html", value_parser = recorder::output())]
+    #[arg(short, long, value_name = "FILE.html", value_parser = recorder::result())]
     output: Option<PathBuf>,
 
     #[command(flatten)]
@@ -48,7 +48,10 @@ impl Report {
         if let Some(page) = &page {
             output::write(page, html.as_bytes(), "report")?;
         }
-        println!("{}", text::clean(verdict));
+        match &page {
+            Some(page) => output::tell(page, &text::clean(verdict)),
+            None => println!("{}", text::clean(verdict)),
+        }
         if let Some(page) = &page {
             output::written(page, html.len(), self.open);
         }
@@ -62,6 +65,11 @@ pub fn report(options: &Report) -> Result<u8> {
         && Folder::is_one(session)
     {
         return experiment(options, session);
+    }
+    if options.open
+        && let Some(page) = options.page()
+    {
+        output::must_be_file(&page, "--open")?;
     }
     if options.pairs {
         let what = "--pairs is for the session of an experiment (NAME.tune); recordings are side by side anyway";
@@ -105,6 +113,7 @@ fn pairs(options: &Report, session: &Path, experiment: &mut Experiment) -> Resul
     let recordings: Vec<Option<PathBuf>> = (0..experiment.variants.len()).map(trial).collect();
     let names: Vec<String> = experiment.variants.iter().map(|v| v.name.clone()).collect();
     let output = options.page().unwrap_or_else(|| "report.html".into());
+    output::must_be_file(&output, "--pairs")?;
     let stem = output.file_stem().map_or("report".into(), |stem| stem.to_string_lossy().into_owned());
     // Of a ladder those of its rungs: what was climbed is held against the same.
     let rungs = experiment.rungs.iter_mut().filter_map(|rung| rung.change.as_mut());

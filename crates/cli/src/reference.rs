@@ -10,9 +10,10 @@ use std::path::Path;
 /// Writes `commands.md` and `sources.md` into `folder`.
 pub(crate) fn write(command: Command, folder: &Path) -> Result<()> {
     let (commands, sources) = (commands(command)?, sources_page()?);
-    std::fs::create_dir_all(folder)
-        .and_then(|()| std::fs::write(folder.join("commands.md"), commands))
-        .and_then(|()| std::fs::write(folder.join("sources.md"), sources))
+    let rules = files::Rules { replace: true, ..files::Rules::default() };
+    files::make_folder(folder)
+        .and_then(|()| files::write(&folder.join("commands.md"), commands.as_bytes(), rules))
+        .and_then(|()| files::write(&folder.join("sources.md"), sources.as_bytes(), rules))
         .with_context(|| format!("{}: the reference could not be written", folder.display()))
 }
 

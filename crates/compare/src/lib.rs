@@ -2,6 +2,8 @@
 //! everything that could not be compared. And what a comparison stands on, which `explain` shares: windows, work and pace, the two sides, whose
 //! threads and control groups are the workload's, what stands against believing a difference. Knows nothing of how it is shown.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 pub mod assembly;
 pub mod cautions;
 mod comparison;

@@ -27,7 +27,7 @@ enum Command {
     /// Unpack the recordings of a pair, slow.twin and fast.twin, into a folder
     Unpack {
         name: String,
-        #[arg(value_parser = PathBufValueParser::new().try_map(model::output_path))]
+        #[arg(value_parser = PathBufValueParser::new().try_map(files::plain_name))]
         into: PathBuf,
     },
     /// Ask about all pairs (or those named) and print a table of the answers and how often they are right

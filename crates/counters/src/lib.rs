@@ -1,6 +1,8 @@
 //! Groups of hardware counters, from the files of `counters/`: which events of which CPU fill the columns of the table `pmu`, and the metrics that
 //! are made of them. A group is counted together, so that its ratios are of the same moments. Nothing here reads a machine.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod formula;
 mod microarchitecture;
 mod names;

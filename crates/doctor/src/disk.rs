@@ -70,6 +70,10 @@ pub(crate) struct Scratch {
 impl Scratch {
     pub(crate) fn new(dir: &Path, flags: i32) -> Result<Self, Unavailable> {
         let path = dir.join(format!(".twinscope-doctor-{}", std::process::id()));
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "flags such as O_DIRECT are given when it is opened; O_EXCL follows no link"
+        )]
         let opened = std::fs::OpenOptions::new()
             .read(true)
             .write(true)

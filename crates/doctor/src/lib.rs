@@ -1,6 +1,8 @@
 //! Whether this machine is set up right. A check is one question: a value, a verdict against what the hardware should do, what to change, and
 //! the risk of that. Settings are read through the host; costs are measured here. Nothing is changed but by [`Changes::apply`].
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod against;
 mod calls;
 mod check;
@@ -32,8 +34,11 @@ use model::{Status, Unavailable};
 use std::time::Instant;
 
 /// Where applied changes are remembered.
-pub fn state_file() -> std::path::PathBuf {
-    host::settings::state_folder().join("doctor.json")
+///
+/// # Errors
+/// Where this user has no folder for that.
+pub fn state_file() -> Result<std::path::PathBuf, ChangeError> {
+    host::settings::state_file("doctor.json")
 }
 
 /// All checks, by theme, in the order in which they run. Those that need a quiet machine do not follow those that load it.

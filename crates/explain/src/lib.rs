@@ -1,5 +1,7 @@
 //! Why a run is slower than another: the budget of lost time and the causes that explain it. As JSON and as Markdown; knows nothing else of how it is shown.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod allocate;
 mod answer;
 pub mod budget;

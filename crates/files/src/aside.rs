@@ -13,6 +13,11 @@ use std::path::{Path, PathBuf};
 /// How the names of files end that are not whole yet. They begin with a dot.
 pub const PART: &str = "part";
 
+/// Whether a file of this name is one that was not whole yet when its program was killed.
+pub fn is_part(name: &str) -> bool {
+    name.starts_with(".twinscope-") && name.strip_suffix(PART).is_some_and(|name| name.ends_with('.'))
+}
+
 /// What SQLite may keep in addition to a database's file.
 const DATABASE: [&str; 3] = ["-wal", "-shm", "-journal"];
 
@@ -99,6 +104,15 @@ impl Aside {
         }
         self.file.try_clone()
     }
+}
+
+/// An empty file in the place of what was there, which takes what another process writes from now on.
+///
+/// # Errors
+/// As [`crate::check`].
+pub fn start_over(path: &Path) -> io::Result<File> {
+    let rules = Rules { replace: true, ..Rules::default() };
+    Aside::create(path, &rules)?.place(&rules)
 }
 
 impl Drop for Aside {

@@ -20,16 +20,24 @@ pub struct Rules<'a> {
     pub durable: bool,
 }
 
-/// Checks a name that a command line gives to something that is written, before any of it is made.
+/// Refuses the name of something that a command writes where it begins with `-`. It is nearly always an option in the wrong place,
+/// and `rm` takes the file for one.
 ///
 /// # Errors
-/// In words: it begins with `-`. That is nearly always an option in the wrong place, and `rm` takes the file for one. `-` alone
-/// is the standard output.
-pub fn named(path: PathBuf) -> Result<PathBuf, String> {
-    if path.as_os_str() != "-" && path.as_os_str().as_encoded_bytes().starts_with(b"-") {
+/// Says how to write it where that is meant.
+pub fn plain_name(path: PathBuf) -> Result<PathBuf, String> {
+    if path.as_os_str().as_encoded_bytes().starts_with(b"-") {
         return Err(format!("begins with - as options do; if it is meant, write ./{}", path.display()));
     }
     Ok(path)
+}
+
+/// The same for what one file can hold, of which `-` alone is the standard output.
+///
+/// # Errors
+/// As [`plain_name`].
+pub fn result_name(path: PathBuf) -> Result<PathBuf, String> {
+    if path.as_os_str() == "-" { Ok(path) } else { plain_name(path) }
 }
 
 /// A place in a folder that is held open: links that lead to the folder are followed once, and its name is never asked again.
@@ -162,5 +170,32 @@ pub(crate) fn move_new(from: (&OwnedFd, &OsStr), to: (&OwnedFd, &OsStr)) -> io::
             None => Ok(rustix::fs::renameat(from.0, from.1, to.0, to.1)?),
         },
         Err(why) => Err(why.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_like_an_option_is_refused() {
+        for name in ["--help", "-o", "-", "-x.twin"] {
+            assert!(plain_name(name.into()).unwrap_err().ends_with(&format!("./{name}")), "{name}");
+            assert_eq!(result_name(name.into()).is_ok(), name == "-", "{name}");
+        }
+        for name in ["x.twin", "./-x.twin", "a/-x.twin", ""] {
+            assert_eq!((plain_name(name.into()), result_name(name.into())), (Ok(name.into()), Ok(name.into())));
+        }
+    }
+
+    #[test]
+    fn another_name_replaces_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let [a, b, c] = ["a", "b", "c"].map(|name| folder.path().join(name));
+        std::fs::write(&a, "a").unwrap();
+        std::fs::write(&b, "b").unwrap();
+        assert_eq!(rename_new(&a, &b).unwrap_err().kind(), ErrorKind::AlreadyExists);
+        rename_new(&a, &c).unwrap();
+        assert_eq!((std::fs::read(&b).unwrap(), std::fs::read(&c).unwrap()), (b"b".to_vec(), b"a".to_vec()));
     }
 }

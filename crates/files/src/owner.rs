@@ -77,6 +77,23 @@ pub fn create_new(path: &Path) -> io::Result<File> {
     Ok(file.into())
 }
 
+/// Opens a file to add to its end; it is created where it is not there. A link is not followed.
+///
+/// # Errors
+/// `InvalidInput` where it is no file, else what the system says.
+pub fn append(path: &Path) -> io::Result<File> {
+    match create_new(path) {
+        Err(why) if why.kind() == io::ErrorKind::AlreadyExists => {}
+        other => drop(other?),
+    }
+    let flags = OFlags::RDWR | OFlags::APPEND | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = File::from(openat(CWD, path, flags, Mode::empty())?);
+    if !file.metadata()?.is_file() {
+        return Err(crate::name::refused("is no file that could be added to"));
+    }
+    Ok(file)
+}
+
 /// Makes a folder, and those above it, which belong to who called `sudo` like files do.
 ///
 /// # Errors

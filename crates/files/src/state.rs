@@ -9,7 +9,7 @@ use rustix::fs::{
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 /// The folder of root's recorders.
@@ -56,8 +56,9 @@ fn is_trusted(there: &Stat) -> Result<(), String> {
     if there.st_uid != rustix::process::geteuid().as_raw() && there.st_uid != 0 {
         return Err(format!("belongs to another user ({})", there.st_uid));
     }
-    if there.st_mode & 0o022 != 0 {
-        return Err(format!("others may write to it (mode {:o})", there.st_mode & 0o7777));
+    let mode = Mode::from_raw_mode(there.st_mode);
+    if mode.intersects(Mode::WGRP | Mode::WOTH) {
+        return Err(format!("others may write to it (mode {:o})", mode.bits()));
     }
     Ok(())
 }
@@ -124,7 +125,7 @@ impl Folder {
         let file = openat(&self.folder, name, flags, Mode::from_raw_mode(0o600))?;
         let there = fstat(&file)?;
         let path = self.join(name);
-        if FileType::from_raw_mode(there.st_mode as _) != kind {
+        if FileType::from_raw_mode(there.st_mode) != kind {
             return Err(distrusted(&path, "is not what belongs there"));
         }
         // A pipe is made to be written to, by whom its mode says.
@@ -151,7 +152,7 @@ impl Folder {
         Ok(Some(bytes))
     }
 
-    /// Writes a file, all of it or nothing, so that it outlasts a power cut.
+    /// Writes a file, all of it or nothing, so that it outlasts a power cut. A group that was [let in](Folder::let_in) may read it.
     ///
     /// # Errors
     /// What the system says.
@@ -160,6 +161,12 @@ impl Folder {
         // By the folder that was looked at, whatever its name means by now.
         let mut aside = Aside::beside(self.folder.try_clone()?, OsStr::new(name), &self.path)?;
         aside.file().write_all(bytes)?;
+        let folder = fstat(&self.folder)?;
+        let others = Mode::from_raw_mode(folder.st_mode) & (Mode::RWXG | Mode::RWXO);
+        if others == Mode::RGRP | Mode::XGRP {
+            rustix::fs::fchown(aside.file(), None, Some(rustix::fs::Gid::from_raw(folder.st_gid)))?;
+            fchmod(aside.file(), Mode::from_raw_mode(0o640))?;
+        }
         aside.place(&rules).map(drop)
     }
 
@@ -185,6 +192,22 @@ impl Folder {
         fchmod(&file, Mode::from_raw_mode(0o600))?;
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => Ok(Some(file)),
+            Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
+            Err(why) => Err(why.into()),
+        }
+    }
+
+    /// Waits for nobody: `Ok(None)` where a process has the lock, else what keeps others from taking it, if there is a lock at all.
+    ///
+    /// # Errors
+    /// As [`Folder::read`].
+    pub fn unlocked(&self, name: &str) -> io::Result<Option<Option<File>>> {
+        let file = match self.open_at(name, OFlags::RDONLY, FileType::RegularFile) {
+            Err(why) if why.kind() == ErrorKind::NotFound => return Ok(Some(None)),
+            other => other?,
+        };
+        match flock(&file, FlockOperation::NonBlockingLockShared) {
+            Ok(()) => Ok(Some(Some(file))),
             Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
             Err(why) => Err(why.into()),
         }
@@ -224,19 +247,17 @@ impl Folder {
         Ok(fchmod(&self.folder, Mode::from_raw_mode(0o750))?)
     }
 
-    /// Lets the folder's group read a file.
+    /// Lets everybody pass through the folder, to what others may see in it.
     ///
     /// # Errors
     /// What the system says.
-    pub fn let_read(&self, name: &str, group: u32) -> io::Result<()> {
-        let file = self.open_at(name, OFlags::RDONLY, FileType::RegularFile)?;
-        rustix::fs::fchown(&file, None, Some(rustix::fs::Gid::from_raw(group)))?;
-        Ok(fchmod(&file, Mode::from_raw_mode(0o640))?)
+    pub fn let_pass(&self) -> io::Result<()> {
+        Ok(fchmod(&self.folder, Mode::from_raw_mode(0o755))?)
     }
 }
 
 impl AsFd for Folder {
-    fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
         self.folder.as_fd()
     }
 }

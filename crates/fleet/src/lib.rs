@@ -1,6 +1,8 @@
 //! Many hosts: each recording is reduced once to a summary, and what is asked of a fleet is asked of its summaries: which bands of hosts there
 //! are, what separates them, and why. `docs/fleet-format.md` describes the folder of summaries, docs/method.md the statistics.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod add;
 mod ask;
 pub mod engine;

@@ -2,6 +2,8 @@
 //! folder that holds recorded `/proc` and `/sys` files. A fixture may hold frames, `frame-0/`, `frame-1/` …, each with the files
 //! that changed since the one before, so that tests can play a recording forward.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 pub mod accesses;
 pub mod additions;
 #[cfg(feature = "bpf")]

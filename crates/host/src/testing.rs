@@ -13,6 +13,7 @@ pub fn host_of(files: &[(&str, &str)]) -> (tempfile::TempDir, Host) {
     for (path, text) in files {
         let path = dir.path().join(path.trim_start_matches('/'));
         std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        #[expect(clippy::disallowed_methods, reason = "only tests call this")]
         std::fs::write(path, text).expect("a file");
     }
     let host = Host::fixture(dir.path());

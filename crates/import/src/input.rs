@@ -1,6 +1,6 @@
 //! What is read of a file that is imported: all of it in memory, unpacked where it is compressed, up to a limit.
 
-use foreign::Limit;
+use files::foreign::Limit;
 use std::fs::File;
 use std::io::{ErrorKind, Read, Result};
 use std::path::Path;
@@ -16,8 +16,8 @@ pub(crate) const START: u64 = 64 << 10;
 
 /// Opens a file that is read more than once: a regular one.
 pub(crate) fn open(path: &Path) -> Result<File> {
-    foreign::check_regular(path)?;
-    foreign::open(path)
+    files::foreign::check_regular(path)?;
+    files::foreign::open(path)
 }
 
 /// How a file begins, unpacked where it is compressed.

@@ -1,6 +1,8 @@
 //! Recordings from what other tools wrote: perf.data, the text of `perf script`, collapsed stacks, pprof, JFR, GC logs, counts of `perf stat`, APerf and PerfSpect; and of
 //! what monitoring systems wrote (`monitoring/`). What a file is, its content says. All bytes are foreign: what cannot be read is said and left out, and nothing ends the program.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod aperf;
 mod bytes;
 mod civil;
@@ -113,7 +115,7 @@ pub struct Options {
     /// The microarchitecture that counted, as the files of `counters/` call it; for codes and formulas that differ by CPU.
     pub cpu: Option<String>,
     /// Most bytes of a file that is taken into memory, and that compressed data may grow to. perf.data and JFR are read piece by piece.
-    pub limit: foreign::Limit,
+    pub limit: files::foreign::Limit,
 }
 
 impl Default for Options {

@@ -41,7 +41,7 @@ pub(crate) struct Elf {
 }
 
 /// Largest file whose symbols are read.
-const PROGRAM: foreign::Limit = foreign::Limit { bytes: 2 << 30, option: "" };
+const PROGRAM: files::foreign::Limit = files::foreign::Limit { bytes: 2 << 30, option: "" };
 
 impl Elf {
     /// Reads a file, if it is the one with this build id; an empty build id takes any.
@@ -49,7 +49,7 @@ impl Elf {
     /// # Errors
     /// In words, for the notes of the import.
     pub(crate) fn open(path: &Path, build_id: &str) -> Result<Self, String> {
-        let bytes = foreign::read(path, PROGRAM).map_err(|e| e.to_string())?;
+        let bytes = files::foreign::read(path, PROGRAM).map_err(|e| e.to_string())?;
         let elf = ElfFile64::<Endianness>::parse(&*bytes).map_err(|e| e.to_string())?;
         let own = elf.build_id().ok().flatten().map(crate::bytes::hex).unwrap_or_default();
         if !build_id.is_empty() && own != build_id {
@@ -71,7 +71,7 @@ impl Elf {
         // Stripped: the separate file of its symbols, where it is installed or was fetched.
         if elf.symbols().next().is_none() && !own.is_empty() {
             for file in debug_files(&own) {
-                let Ok(bytes) = foreign::read(&file, PROGRAM) else { continue };
+                let Ok(bytes) = files::foreign::read(&file, PROGRAM) else { continue };
                 if let Ok(debug) = ElfFile64::<Endianness>::parse(&*bytes)
                     && debug.build_id().ok().flatten().map(crate::bytes::hex).as_deref() == Some(own.as_str())
                 {
@@ -85,7 +85,7 @@ impl Elf {
 
     /// The build id of a file, where it is ELF and has one.
     pub(crate) fn build_id(path: &Path) -> Option<String> {
-        let file = foreign::open(path).ok()?;
+        let file = files::foreign::open(path).ok()?;
         let cache = object::ReadCache::new(file);
         let elf = ElfFile64::<Endianness, _>::parse(&cache).ok()?;
         elf.build_id().ok().flatten().map(crate::bytes::hex)
@@ -214,7 +214,7 @@ fn kallsyms(text: &str) -> Names {
 
 /// The functions in a JIT's map (`/tmp/perf-PID.map`: start, size, name; tools/perf/Documentation/jit-interface.txt).
 pub(crate) fn jit_map(path: &Path) -> Option<Names> {
-    let text = foreign::read(path, PROGRAM).ok()?;
+    let text = files::foreign::read(path, PROGRAM).ok()?;
     let text = String::from_utf8_lossy(&text);
     let line = |line: &str| {
         let (start, rest) = line.split_once(' ')?;

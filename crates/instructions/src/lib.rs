@@ -4,6 +4,8 @@
 //!
 //! Nothing is read or measured here: bytes, samples and their times come from the caller. Where the code does not tell, the answer is that it does not.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod align;
 mod arm;
 mod blocks;

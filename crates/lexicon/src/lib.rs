@@ -4,6 +4,8 @@
 //! libraries or run-time systems: exact names or patterns with `*`, case-sensitive and bound at both ends, each with its source and a stack that tests
 //! it. Who asks for a role asks here; nobody else compares names of functions.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 pub mod call;
 mod find;
 mod name;

@@ -4,6 +4,8 @@
 //!
 //! [`Options`] say what is asked, [`run`] does it, and [`Outcome`] is what came of it, in seconds and counts.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod answer;
 mod epoll;
 mod error;

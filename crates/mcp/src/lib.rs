@@ -5,6 +5,8 @@
 //! exist only where they were allowed; a statement of SQL has a time and a memory limit; names from recordings are data, without characters that hide
 //! or forge text.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod answer;
 mod args;
 mod lines;

@@ -1,6 +1,8 @@
 //! The vocabulary that every other part shares: what a table is, what a column means, what a row holds,
 //! what could not be read, and what a recording says about itself. Nothing here touches a file or the kernel.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod chart;
 mod clock;
 mod coverage;
@@ -12,7 +14,6 @@ mod known;
 mod manifest;
 mod measure;
 mod metric;
-mod output;
 mod pattern;
 mod rows;
 mod table;
@@ -33,7 +34,6 @@ pub use manifest::{
 };
 pub use measure::{Bucket, Locks, Measure, Other, State, StateKind};
 pub use metric::{Divisor, Metric, Term, metric, metrics};
-pub use output::output_path;
 pub use pattern::matches;
 pub use rows::{NULL, Out, Rows, Symbols, real, real_of};
 pub use table::{Column, Compare, Den, Derived, Fold, Kind, Polarity, Shape, Table, Type};

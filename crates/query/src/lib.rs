@@ -1,6 +1,8 @@
 //! Questions to recordings. [`series`] turns a table into series of rates and levels, window means and chart data; the SQL front end and
 //! the export ask the same code, so that a number is the same wherever it is shown.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 pub mod accesses;
 pub mod assembly;
 mod code;

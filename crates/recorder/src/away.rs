@@ -1,6 +1,7 @@
 //! `record --detach`: the recorder goes on in the background, in a session of its own, once it is sure that it can record.
 
 use anyhow::{Context, Result};
+use files::{Aside, Rules};
 use std::fs::OpenOptions;
 use std::io::{Read, Write};
 use std::os::fd::AsRawFd;
@@ -11,6 +12,18 @@ pub(crate) fn log_of(recording: &Path) -> PathBuf {
     let mut name = recording.as_os_str().to_owned();
     name.push(".log");
     PathBuf::from(name)
+}
+
+/// A log replaces that of the recording before.
+const LOG: Rules<'static> = Rules { replace: true, recording: false, inputs: &[], durable: false };
+
+/// Whether the log can be written, before anything else is.
+///
+/// # Errors
+/// What lies there, where it is no file.
+pub(crate) fn check(recording: &Path) -> Result<()> {
+    let path = log_of(recording);
+    files::check(&path, &LOG).with_context(|| path.display().to_string())
 }
 
 /// The process in the background, which still has its caller's standard error.
@@ -55,7 +68,7 @@ impl Away {
     /// Where the log cannot be written.
     pub(crate) fn ready(mut self, recording: &Path) -> Result<()> {
         let path = log_of(recording);
-        let log = OpenOptions::new().create(true).write(true).truncate(true).open(&path);
+        let log = Aside::create(&path, &LOG).and_then(|log| log.place(&LOG));
         let log = log.with_context(|| path.display().to_string())?;
         let nothing = OpenOptions::new().read(true).open("/dev/null").context("/dev/null")?;
         for (from, to) in [(&nothing, 0), (&log, 1), (&log, 2)] {

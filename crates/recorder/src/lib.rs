@@ -1,6 +1,8 @@
 //! Records a system: opens the sources, reads each when it is due, runs the workload under test beside, and hands the rows to the
 //! recording file. Knows nothing of what a table means.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod away;
 mod command;
 mod control;
@@ -27,7 +29,7 @@ mod work;
 pub use control::{mark, recorders, snapshot};
 pub use list::list;
 pub use moment::{moment, unix_now};
-pub use options::{Mark, Record, Snapshot, SourcesArgs, Triggers, Usage, Whose, bytes, duration, output};
+pub use options::{Mark, Record, Snapshot, SourcesArgs, Triggers, Usage, Whose, bytes, duration, mode, output, result};
 pub use program::begin_program;
 pub use progress::can_rewrite;
 pub use rights::{Lack, Rights};

@@ -1,5 +1,7 @@
 //! The recorder alone: a small static program that can be copied to any host. What it records is read with `twinscope`.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
@@ -7,6 +9,10 @@ use std::process::ExitCode;
 #[derive(Debug, Parser)]
 #[command(name = "twinscope-recorder", version)]
 struct Arguments {
+    /// The mode of files that are written, such as 0644; by default only their owner may read them
+    #[arg(long, global = true, value_name = "MODE", value_parser = recorder::mode())]
+    mode: Option<u32>,
+
     #[command(subcommand)]
     command: Command,
 }
@@ -40,7 +46,9 @@ enum Command {
 
 fn main() -> ExitCode {
     recorder::begin_program("twinscope-recorder");
-    let done = match Arguments::parse().command {
+    let arguments = Arguments::parse();
+    arguments.mode.into_iter().for_each(files::set_mode);
+    let done = match arguments.command {
         Command::Record(options) => recorder::record(&options, None).map(|ended| ended.code),
         Command::Mark(options) => recorder::mark(&options).map(|()| 0),
         Command::Snapshot(options) => recorder::snapshot(&options).map(|path| {

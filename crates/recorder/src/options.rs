@@ -28,7 +28,17 @@ impl std::error::Error for Usage {}
 
 /// What is written: a path that does not begin like an option.
 pub fn output() -> impl TypedValueParser<Value = PathBuf> {
-    PathBufValueParser::new().try_map(model::output_path)
+    PathBufValueParser::new().try_map(files::plain_name)
+}
+
+/// Takes the name of a result that is one file, or `-` for the standard output.
+pub fn result() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(files::result_name)
+}
+
+/// Takes the mode of new files.
+pub fn mode() -> impl TypedValueParser<Value = u32> {
+    clap::builder::StringValueParser::new().try_map(|text| files::parse_mode(&text))
 }
 
 fn interval(text: &str) -> Result<Duration, String> {
@@ -89,7 +99,7 @@ fn pattern(text: &str) -> Result<regex_lite::Regex, String> {
 #[derive(Args, Clone, Debug)]
 pub struct Record {
     /// The recording to write
-    #[arg(short, long, value_name = "NAME.twin", value_parser = output())]
+    #[arg(short, long, value_name = "NAME.twin", value_parser = result())]
     pub output: Option<PathBuf>,
 
     /// Stop after this time; a command that is still running is terminated
@@ -185,6 +195,11 @@ pub struct Record {
     /// Go on in the background, with messages in NAME.twin.log. Prints the recorder's process id
     #[arg(long)]
     pub detach: bool,
+
+    /// Also let the members of this group put marks into the recording and ask for snapshots, which are written with the
+    /// recorder's rights: name one that you trust. Default: only the recorder's own user, and root
+    #[arg(long, value_name = "GROUP")]
+    pub control_group: Option<String>,
 
     /// Run this, without a shell, when the recording is complete, and each snapshot that is asked of it; {} is the file. Tried
     /// three times; the file stays in any case. For instance 'aws s3 cp {} s3://bucket/', 'rclone copy {} store:', 'curl -T {} URL'
@@ -319,7 +334,7 @@ impl Record {
             if groups.len() > before {
                 continue;
             }
-            let text = foreign::text(std::path::Path::new(word)).map_err(|error| {
+            let text = files::foreign::text(std::path::Path::new(word)).map_err(|error| {
                 let names: Vec<&str> = counters::groups().iter().map(|group| group.name.as_str()).collect();
                 let names = names.join(", ");
                 Usage(format!("--counters {word}: neither a group (all, {names}) nor a file that can be read: {error}"))

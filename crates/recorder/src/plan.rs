@@ -39,7 +39,17 @@ pub(crate) fn output(options: &Record) -> Result<PathBuf> {
         if path.file_name().is_none() || path.is_dir() {
             bail!("{}: is a folder; name a file, such as {}", path.display(), path.join("slow.twin").display());
         }
-        return Ok(path.clone());
+        let inputs: Vec<PathBuf> =
+            options.throughput_file.iter().cloned().chain(options.counters.iter().map(PathBuf::from)).collect();
+        let replace = options.force || options.rotate.is_some();
+        let rules = files::Rules { replace, recording: true, inputs: &inputs, ..files::Rules::default() };
+        return match files::check(path, &rules) {
+            Err(why) if why.kind() == std::io::ErrorKind::InvalidInput => {
+                Err(Usage(format!("{}: {why}", path.display())).into())
+            }
+            // That it exists is said when it is created.
+            _ => Ok(path.clone()),
+        };
     }
     let base = match options.command.first() {
         Some(command) => Path::new(command).file_name().map_or("command".into(), |n| n.to_string_lossy().into_owned()),
@@ -48,7 +58,7 @@ pub(crate) fn output(options: &Record) -> Result<PathBuf> {
     let free = |n: usize| PathBuf::from(if n == 0 { format!("{base}.twin") } else { format!("{base}-{n}.twin") });
     (0..10_000)
         .map(free)
-        .find(|p| !p.exists())
+        .find(|p| p.symlink_metadata().is_err())
         .context("10,000 recordings of this name are here already; name one with -o")
 }
 

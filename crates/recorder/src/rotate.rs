@@ -13,7 +13,7 @@ use store::Recording;
 /// # Errors
 /// Where it cannot be moved, or its recorder still runs.
 pub(crate) fn rotate(path: &Path, most: usize) -> Result<()> {
-    let Ok(metadata) = path.metadata() else { return Ok(()) };
+    let Ok(metadata) = path.symlink_metadata() else { return Ok(()) };
     // Not open any more when it is closed: that wants to be alone with it.
     let unfinished = Recording::open(path).map(|recording| recording.is_unfinished());
     let closed = unfinished.and_then(|unfinished| if unfinished { store::close(path) } else { Ok(()) });
@@ -34,8 +34,8 @@ pub(crate) fn rotate(path: &Path, most: usize) -> Result<()> {
         let more = if number == 0 { String::new() } else { format!(".{number}") };
         path.with_file_name(format!("{stem}-{time}{more}.twin"))
     };
-    let to = (0..).map(free).find(|to| !to.exists()).unwrap_or_else(|| path.with_extension("old"));
-    std::fs::rename(path, &to).with_context(|| format!("{} cannot be kept as {}", path.display(), to.display()))?;
+    let to = (0..).map(free).find(|to| to.symlink_metadata().is_err()).unwrap_or_else(|| path.with_extension("old"));
+    files::rename_new(path, &to).with_context(|| format!("{} cannot be kept as {}", path.display(), to.display()))?;
     for ending in ["-wal", "-shm"] {
         let with = |path: &Path| {
             let mut name = path.as_os_str().to_owned();
@@ -43,7 +43,7 @@ pub(crate) fn rotate(path: &Path, most: usize) -> Result<()> {
             PathBuf::from(name)
         };
         if with(path).exists() {
-            std::fs::rename(with(path), with(&to)).with_context(|| format!("{}", with(path).display()))?;
+            files::rename_new(&with(path), &with(&to)).with_context(|| format!("{}", with(path).display()))?;
         }
     }
     say!("twinscope: the recording of before is kept as {}", to.display());

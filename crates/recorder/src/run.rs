@@ -6,7 +6,7 @@ mod read;
 
 use crate::away;
 use crate::command::{self, Workload};
-use crate::control::{Control, Request};
+use crate::control::{self, Control, Request, report_error};
 use crate::keeper::{Keeper, Message};
 use crate::moment::unix_now;
 use crate::notify::Notify;
@@ -31,6 +31,7 @@ use sources::{Flight, Flights, Scope};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::mpsc::TrySendError;
 use std::time::Duration;
 use store::{TableId, Writer};
 
@@ -52,8 +53,13 @@ const SHORTEST: Duration = Duration::from_millis(20);
 /// The recorder's own tables are read this often.
 const OWN: Duration = Duration::from_secs(5);
 
+/// So many snapshots may be asked for before the first is saved.
+const MOST_WAITING: usize = 16;
+
 struct Recorder<'a> {
     options: &'a Record,
+    /// The group that may put marks and ask for snapshots.
+    control_group: Option<u32>,
     host: Host,
     start: u64,
     symbols: Symbols,
@@ -109,6 +115,10 @@ pub fn record(options: &Record, before: Option<Before<'_>>) -> Result<Ended> {
     let target = options.target(&host)?;
     let read_from = options.read_from()?;
     let counters = options.groups()?;
+    let control_group = options.control_group.as_deref().map(control::group).transpose()?;
+    if options.detach {
+        away::check(&path)?;
+    }
     let away = if options.detach { Some(away::leave()?) } else { None };
     // Outlives all that may be attached to programs, on every way out of here.
     let _holding = host::holder::start().inspect_err(|why| {
@@ -208,6 +218,7 @@ pub fn record(options: &Record, before: Option<Before<'_>>) -> Result<Ended> {
     let counter = Counter::new(options).map(Arc::new);
     let mut recorder = Recorder {
         options,
+        control_group,
         start,
         symbols: Symbols::default(),
         last_forgot: 0,
@@ -346,23 +357,32 @@ impl Recorder<'_> {
         manifest: &mut Manifest,
         path: &Path,
     ) -> Result<String, String> {
-        let (requests, snapshots) = std::sync::mpsc::channel();
+        let (requests, snapshots) = std::sync::mpsc::sync_channel(MOST_WAITING);
         let start = self.start;
         let sender = keeper.sender();
-        let control = Control::open(path, move |request| match request {
+        let control = Control::open(path, self.control_group, move |request| match request {
             Request::Mark(text, at) => {
                 let _ = sender.send(Message::Mark(Mark { t: at.saturating_sub(start) as i64, text }));
             }
+            Request::Snapshot(path) if !path.is_absolute() => {
+                report_error(&format!("{}: a recorder needs the whole path", path.display()));
+            }
             Request::Snapshot(path) => {
-                let _ = requests.send(path);
+                if let Err(TrySendError::Full(path)) = requests.try_send(path) {
+                    report_error(&format!("{}: {MOST_WAITING} snapshots wait already", path.display()));
+                }
                 // Wakes the loop, which knows the manifest.
                 rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::USR1).ok();
             }
         });
-        if let Err(error) = &control
-            && !self.options.quiet
-        {
-            say!("twinscope: marks and snapshots are not possible: {error}");
+        if !self.options.quiet {
+            match &control {
+                Err(error) => say!("twinscope: marks and snapshots are not possible: {error}"),
+                Ok(Control { hidden: Some(why), .. }) => {
+                    say!("twinscope: `mark` and `snapshot` cannot find this recorder: {why}");
+                }
+                Ok(_) => {}
+            }
         }
         self.read(0, true, keeper);
         let marks = control.as_ref().ok().map(Control::marks);
@@ -547,7 +567,7 @@ fn stop(running: &mut Workload) {
 /// The name of a snapshot that was asked for by a signal.
 fn snapshot_name(path: &Path) -> PathBuf {
     let stem = path.file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned());
-    let free = |n: &u32| !path.with_file_name(format!("{stem}-snapshot-{n}.twin")).exists();
+    let free = |n: &u32| path.with_file_name(format!("{stem}-snapshot-{n}.twin")).symlink_metadata().is_err();
     let number = (1..).find(free).unwrap_or(u32::MAX);
     path.with_file_name(format!("{stem}-snapshot-{number}.twin"))
 }

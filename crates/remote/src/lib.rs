@@ -2,6 +2,8 @@
 //! their own, and what they recorded is fetched afterwards. What becomes of each host is kept in `hosts.json` beside the recordings, and one that
 //! fails keeps no other. Knows nothing of what a recording holds.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod clock;
 mod crew;
 mod kubernetes;

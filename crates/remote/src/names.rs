@@ -34,7 +34,7 @@ pub fn host_names(word: &str) -> Result<Vec<String>, String> {
             found.push(host_name(part).map_err(|why| format!("{part:?} {why}"))?.to_owned());
             continue;
         };
-        let text = foreign::text(Path::new(file)).map_err(|why| format!("{file}: {why}"))?;
+        let text = files::foreign::text(Path::new(file)).map_err(|why| format!("{file}: {why}"))?;
         for (number, line) in text.lines().enumerate() {
             let name = line.split('#').next().unwrap_or_default().trim();
             if !name.is_empty() {

@@ -1,8 +1,9 @@
 //! `hosts.json`: what has become of each host, so that the same command again does only what is missing.
 
+use files::Rules;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
-use std::io::Write;
+
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
@@ -153,7 +154,7 @@ impl Book {
         let path = folder.join(FILE);
         let fresh = if path.exists() { None } else { fresh() };
         if fresh.is_some() {
-            std::fs::create_dir_all(folder).map_err(|why| format!("{shown}: {why}"))?;
+            files::make_folder(folder).map_err(|why| format!("{shown}: {why}"))?;
         }
         let lock = File::open(folder).map_err(|why| format!("{shown}: {why}"))?;
         if matches!(lock.try_lock(), Err(std::fs::TryLockError::WouldBlock)) {
@@ -162,7 +163,7 @@ impl Book {
         let state = match fresh {
             Some(state) => state,
             None => {
-                let text = foreign::text(&path).map_err(|why| format!("{}: {why}", path.display()))?;
+                let text = files::foreign::text(&path).map_err(|why| format!("{}: {why}", path.display()))?;
                 read(&text).map_err(|why| format!("{}: {why}", path.display()))?
             }
         };
@@ -248,10 +249,9 @@ fn read(text: &str) -> Result<State, String> {
 }
 
 fn write(folder: &Path, state: &State) -> std::io::Result<()> {
-    let mut file = tempfile::Builder::new().prefix(".hosts").tempfile_in(folder)?;
-    serde_json::to_writer_pretty(&mut file, state)?;
-    file.write_all(b"\n")?;
-    file.persist(folder.join(FILE)).map(|_| ()).map_err(|e| e.error)
+    let mut text = serde_json::to_vec_pretty(state)?;
+    text.push(b'\n');
+    files::write(&folder.join(FILE), &text, Rules { replace: true, ..Rules::default() })
 }
 
 #[cfg(test)]

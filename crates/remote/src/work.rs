@@ -9,6 +9,7 @@ use crate::process::{Answer, Ended, Input, Taker, Until, talk};
 use crate::reach::{Failure, Reach, last_line};
 use crate::ssh::Ssh;
 use crate::state::{Book, Host, Step, What};
+use files::{Aside, Rules};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -185,10 +186,11 @@ enum Fetched {
 
 fn fetch_one(reach: &dyn Reach, work: &Work<'_>, host: &mut Host) -> Result<Fetched, Failure> {
     let failed = |why: std::io::Error| Failure::new("fetch", format!("{}: {why}", work.book.folder().display()));
-    let part = tempfile::Builder::new().prefix(".").suffix(".part").tempfile_in(work.book.folder()).map_err(failed)?;
-    let mut taker = Taker::new(part.reopen().map_err(failed)?, work.most);
-    let (mut order, thanks) = reach.fetch(host);
     let path = work.book.folder().join(&host.file);
+    let rules = Rules { replace: true, recording: true, ..Rules::default() };
+    let mut part = Aside::create(&path, &rules).map_err(failed)?;
+    let mut taker = Taker::new(part.file().try_clone().map_err(failed)?, work.most);
+    let (mut order, thanks) = reach.fetch(host);
     let mut began = None;
     let input = Input { first: &order.input, open: thanks.is_some() };
     let part = Mutex::new(Some(part));
@@ -200,7 +202,7 @@ fn fetch_one(reach: &dyn Reach, work: &Work<'_>, host: &mut Host) -> Result<Fetc
         let recording = store::Recording::open(file.path()).map_err(std::io::Error::other)?;
         began = Some(recording.manifest().start_unix);
         drop(recording);
-        file.persist(&path).map_err(|e| e.error)?;
+        file.place(&rules)?;
         Ok(thanks.clone().map_or(Answer::Close, Answer::Say))
     });
     if taker.is_whole() && began.is_some() {

@@ -1,6 +1,8 @@
 //! The report: one self-contained HTML file. What it holds is described in docs/report-bundle.md. Knows nothing of how anything was
 //! collected: charts, units and help come with the recordings.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod block;
 mod budget;
 mod bundle;

@@ -25,7 +25,7 @@ use std::{fs, io};
 #[derive(Parser)]
 struct Options {
     /// The folder, such as fixtures/hosts/vm-2cpu
-    #[arg(value_parser = PathBufValueParser::new().try_map(model::output_path))]
+    #[arg(value_parser = PathBufValueParser::new().try_map(files::plain_name))]
     out: PathBuf,
 
     /// Only what this source reads; may be given several times

@@ -2,6 +2,8 @@
 //! tests. Everything else (report pages, SQL schema, comparison, reference documentation) is derived from the declaration,
 //! so that adding a source adds a folder here and a line in [`ALL`].
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod attributes;
 #[cfg(feature = "bpf")]
 mod counted;

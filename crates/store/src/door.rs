@@ -142,7 +142,7 @@ fn length_of(path: &Path) -> Result<u64, Error> {
     if about.is_dir() {
         return Err(Error::NotARecording { path: path.to_owned(), why: "it is a folder".into() });
     }
-    foreign::check_regular(path)
+    files::foreign::check_regular(path)
         .map(|()| about.len())
         .map_err(|why| Error::NotARecording { path: path.to_owned(), why: why.to_string() })
 }
@@ -157,7 +157,7 @@ fn connect(path: &Path, access: Access, looks: &Arc<AtomicI64>) -> Result<Connec
     let flags = mode | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let confined = |db: Connection| confine(db, access, looks);
     // Who may not even open the file for reading hears that from the system, in plainer words than SQLite's.
-    let opened = foreign::open(path).map_err(|why| Error::Io { path: path.to_owned(), why })?;
+    let opened = files::foreign::open(path).map_err(|why| Error::Io { path: path.to_owned(), why })?;
     drop(opened);
     let refused = match Connection::open_with_flags(path, flags).and_then(confined) {
         Ok(db) => return Ok(db),

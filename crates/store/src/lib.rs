@@ -4,6 +4,8 @@
 //!
 //! The format is described in docs/recording-format.md.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod amend;
 mod catalogue;
 mod close;

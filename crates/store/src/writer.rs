@@ -145,8 +145,8 @@ impl Writer {
     }
 
     fn of(&self) -> impl Fn(rusqlite::Error) -> Error + use<> {
-        let path = self.path.clone();
-        move |e| Error::of(&path, e)
+        let (path, is_aside) = (self.path.clone(), self.aside.is_some());
+        move |e| if is_aside { nothing_recorded(&path, e) } else { Error::of(&path, e) }
     }
 
     /// Declares a source, the interval at which it is read in nanoseconds, and its default charts. The file has it with what is written next.
@@ -309,7 +309,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Deletes the segments that end before `t`: the flight recorder's way to stay small. Dictionaries are kept: what comes later refers to them.
+    /// Deletes the segments that end before `t`, and the marks: the flight recorder's way to stay small. Dictionaries are kept: what comes later refers to them.
     pub fn forget_before(&mut self, t: i64) -> Result<(), Error> {
         let of = self.of();
         let transaction = self.db.unchecked_transaction().map_err(&of)?;
@@ -324,13 +324,17 @@ impl Writer {
                 .and_then(|mut s| s.execute(params![id, t]))
                 .map_err(&of)?;
         }
+        let marks = transaction
+            .prepare_cached("delete from mark where t < ?")
+            .and_then(|mut s| s.execute(params![t]))
+            .map_err(&of)?;
         if gone > 0 {
             pack::forget(&transaction, &ids(true).collect::<Vec<_>>()).map_err(&of)?;
             let tick = transaction.query_row("select tick from sealed", [], |r| r.get(0)).map_err(&of)?;
             note_sealed(&transaction, tick).map_err(&of)?;
         }
         transaction.commit().map_err(&of)?;
-        if gone > 0 {
+        if gone + marks > 0 {
             self.vacuum()?;
         }
         Ok(())
@@ -483,7 +487,7 @@ pub(crate) fn placed(path: &Path, why: std::io::Error) -> Error {
 fn nothing_recorded(path: &Path, why: rusqlite::Error) -> Error {
     match Error::of(path, why) {
         Error::DiskFull { path } => {
-            let why = std::io::Error::new(std::io::ErrorKind::StorageFull, "disk full; nothing was recorded");
+            let why = std::io::Error::new(std::io::ErrorKind::StorageFull, "disk full; nothing was written");
             Error::Io { path, why }
         }
         other => other,

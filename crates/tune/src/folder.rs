@@ -5,6 +5,7 @@
 
 use crate::event::{Event, lines};
 use crate::machine::Journal;
+use files::Rules;
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Seek, SeekFrom, Write};
@@ -15,7 +16,7 @@ const EXPERIMENT: &str = "experiment.toml";
 const JOURNAL: &str = "session.jsonl";
 
 /// Of a journal. A trial takes some kilobytes.
-const JOURNAL_LIMIT: foreign::Limit = foreign::Limit { bytes: 1 << 30, option: "" };
+const JOURNAL_LIMIT: files::foreign::Limit = files::foreign::Limit { bytes: 1 << 30, option: "" };
 const ABOUT: &str = "about.json";
 const TRIALS: &str = "trials";
 const TRIAL: &str = "trial.json";
@@ -93,11 +94,14 @@ impl Folder {
         };
         let half = Folder::is_half_made(path, text);
         if !half {
-            std::fs::create_dir(path).map_err(failed(path))?;
+            if path.symlink_metadata().is_ok() {
+                return Err(FolderError::File(path.to_owned(), ErrorKind::AlreadyExists.into()));
+            }
+            files::make_folder(path).map_err(failed(path))?;
         }
         let made = (|| {
             let trials = path.join(TRIALS);
-            std::fs::create_dir_all(&trials).map_err(failed(&trials))?;
+            files::make_folder(&trials).map_err(failed(&trials))?;
             for (name, text) in
                 [(EXPERIMENT, text.to_owned()), (ABOUT, serde_json::to_string(about).unwrap_or_default())]
             {
@@ -105,8 +109,7 @@ impl Folder {
                 synced(&file, text.as_bytes()).map_err(failed(&file))?;
             }
             let file = path.join(JOURNAL);
-            let journal =
-                OpenOptions::new().append(true).read(true).create_new(true).open(&file).map_err(failed(&file))?;
+            let journal = files::create_new(&file).and_then(|_| files::append(&file)).map_err(failed(&file))?;
             lock(&journal, path)?;
             // The names too must be on the disk.
             for folder in [Some(path), path.parent().filter(|p| !p.as_os_str().is_empty())].into_iter().flatten() {
@@ -132,7 +135,7 @@ impl Folder {
                 // Of a file that was being written, a part is there.
                 Some(EXPERIMENT) => std::fs::read_to_string(entry.path()).is_ok_and(|kept| text.starts_with(&kept)),
                 Some(ABOUT) => true,
-                _ => false,
+                name => name.is_some_and(files::is_part),
             }
         };
         entries.into_iter().all(ours)
@@ -145,7 +148,7 @@ impl Folder {
     pub fn open(path: &Path) -> Result<(Folder, Vec<Event>), FolderError> {
         let file = path.join(JOURNAL);
         let mut journal =
-            match foreign::check_regular(&file).and_then(|()| OpenOptions::new().append(true).read(true).open(&file)) {
+            match files::foreign::check_regular(&file).and_then(|()| OpenOptions::new().append(true).read(true).open(&file)) {
                 Err(e) if e.kind() == ErrorKind::NotFound => return Err(FolderError::NoSession(path.to_owned())),
                 other => other.map_err(|e| FolderError::File(file.clone(), e))?,
             };
@@ -166,7 +169,7 @@ impl Folder {
     /// That it is none, or is damaged.
     pub fn events(path: &Path) -> Result<Vec<Event>, FolderError> {
         let file = path.join(JOURNAL);
-        let bytes = match foreign::read(&file, JOURNAL_LIMIT) {
+        let bytes = match files::foreign::read(&file, JOURNAL_LIMIT) {
             Err(e) if e.kind() == ErrorKind::NotFound => return Err(FolderError::NoSession(path.to_owned())),
             other => other.map_err(|e| FolderError::File(file.clone(), e))?,
         };
@@ -185,7 +188,7 @@ impl Folder {
     /// That it cannot be read.
     pub fn text(path: &Path) -> Result<String, FolderError> {
         let file = path.join(EXPERIMENT);
-        foreign::text(&file).map_err(|e| match e.kind() {
+        files::foreign::text(&file).map_err(|e| match e.kind() {
             ErrorKind::NotFound => FolderError::NoSession(path.to_owned()),
             _ => FolderError::File(file, e),
         })
@@ -196,15 +199,13 @@ impl Folder {
     /// # Errors
     /// That it cannot be written.
     pub fn keep_text(path: &Path, text: &str) -> Result<(), FolderError> {
-        let (file, part) = (path.join(EXPERIMENT), path.join(format!("{EXPERIMENT}.part")));
-        let written = synced(&part, text.as_bytes()).and_then(|()| std::fs::rename(&part, &file));
-        let synced = written.and_then(|()| File::open(path)?.sync_all());
-        synced.map_err(|e| FolderError::File(file, e))
+        let file = path.join(EXPERIMENT);
+        synced(&file, text.as_bytes()).map_err(|e| FolderError::File(file, e))
     }
 
     /// What is known beside it; nothing where that is damaged.
     pub fn about(path: &Path) -> About {
-        let text = foreign::text(&path.join(ABOUT)).unwrap_or_default();
+        let text = files::foreign::text(&path.join(ABOUT)).unwrap_or_default();
         serde_json::from_str(&text).unwrap_or_default()
     }
 
@@ -215,7 +216,7 @@ impl Folder {
 
     /// What is known of a trial beside its outcome; `None` where that was not kept.
     pub fn record(path: &Path, number: usize) -> Option<TrialRecord> {
-        let text = foreign::text(&Folder::trial(path, number).join(TRIAL)).ok()?;
+        let text = files::foreign::text(&Folder::trial(path, number).join(TRIAL)).ok()?;
         serde_json::from_str(&text).ok()
     }
 
@@ -225,7 +226,8 @@ impl Folder {
     /// That it cannot be written.
     pub fn keep_record(path: &Path, number: usize, record: &TrialRecord) -> std::io::Result<()> {
         let text = serde_json::to_string(record).unwrap_or_default();
-        std::fs::write(Folder::trial(path, number).join(TRIAL), text)
+        let rules = Rules { replace: true, ..Rules::default() };
+        files::write(&Folder::trial(path, number).join(TRIAL), text.as_bytes(), rules)
     }
 
     /// Where it is.
@@ -248,9 +250,7 @@ impl Journal for Folder {
 }
 
 fn synced(file: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let mut out = File::create(file)?;
-    out.write_all(bytes)?;
-    out.sync_all()
+    files::write(file, bytes, Rules { replace: true, durable: true, ..Rules::default() })
 }
 
 /// Who was killed while it started a process holds the lock until that process is its own: for a moment.

@@ -27,6 +27,8 @@
 //! experiment's [`file`] becomes an [`Experiment`], its trials are run by a [`Runner`] and kept in a [`Folder`], and
 //! [`drive()`] puts these together.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 pub mod blocks;
 pub mod designs;
 mod drive;

@@ -4,6 +4,7 @@
 use crate::folder::Folder;
 use crate::result::{Next, Why};
 use explain::{Explain, Explanation};
+use files::Rules;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -52,14 +53,15 @@ fn kept(path: &Path, slow: &[usize], fast: &[usize]) -> Kept {
     let Some(first) = slow.first() else { return Kept::default() };
     let file =
         path.join("why").join(format!("{first}-{}.json", fast.first().map_or("alone".into(), ToString::to_string)));
-    let there = foreign::text(&file).ok().and_then(|text| serde_json::from_str::<Kept>(&text).ok());
+    let there = files::foreign::text(&file).ok().and_then(|text| serde_json::from_str::<Kept>(&text).ok());
     if let Some(there) = there.filter(|kept| kept.slow == slow && kept.fast == fast) {
         return there;
     }
     let Some(made) = explained(path, &slow, &fast) else { return Kept::default() };
     let text = serde_json::to_string(&made).unwrap_or_default();
     // Where it cannot be kept it is made again.
-    let _ = std::fs::create_dir_all(path.join("why")).and_then(|()| std::fs::write(&file, text));
+    let _ = files::make_folder(&path.join("why"))
+        .and_then(|()| files::write(&file, text.as_bytes(), Rules { replace: true, ..Rules::default() }));
     made
 }
 

@@ -78,7 +78,7 @@ pub(super) fn recordings(number: usize) -> String {
 /// The recordings that a word of the command line names, those of a folder in the order of their names.
 pub(super) fn gather(path: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
     if let Some(list) = path.to_str().and_then(|text| text.strip_prefix('@')) {
-        let text = foreign::text(Path::new(list)).with_context(|| list.to_owned())?;
+        let text = files::foreign::text(Path::new(list)).with_context(|| list.to_owned())?;
         for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
             gather(Path::new(line), files)?;
         }

@@ -22,7 +22,7 @@ pub struct Report {
     looking: Looking,
 
     /// The page to write [default: fleet.html]
-    #[arg(short, long, value_name = "FILE.html", value_parser = recorder::output())]
+    #[arg(short, long, value_name = "FILE.html", value_parser = recorder::result())]
     output: Option<PathBuf>,
 
     #[command(flatten)]
@@ -37,6 +37,12 @@ pub struct Report {
 /// read, or no cause can be looked for where it was said that the recordings are.
 pub fn report(options: &Report) -> Result<u8> {
     let drawing = options.image.prepare()?;
+    let page = options.image.page(options.output.as_deref(), options.open, "fleet.html");
+    if options.open
+        && let Some(page) = &page
+    {
+        output::must_be_file(page, "--open")?;
+    }
     let answer = options.asking.ask()?;
     let mut damaged = say_damage(&answer.damage);
     let mut shown = result(&answer);
@@ -79,7 +85,7 @@ pub fn report(options: &Report) -> Result<u8> {
         within: options.asking.within.clone(),
     };
     let html = report::fleet_html(about, &answer, shown, whys)?;
-    if let Some(page) = options.image.page(options.output.as_deref(), options.open, "fleet.html") {
+    if let Some(page) = page {
         output::write(&page, html.as_bytes(), "report")?;
         output::written(&page, html.len(), options.open);
     }

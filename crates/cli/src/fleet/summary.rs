@@ -53,20 +53,12 @@ pub fn summary(options: &Summary) -> Result<u8> {
 }
 
 /// A file that goes when it is no longer needed.
-struct Copy(PathBuf);
+struct Copy(tempfile::TempPath);
 
 impl Copy {
     fn of(from: &mut dyn Read) -> Result<Copy> {
-        let path = std::env::temp_dir().join(format!("twinscope-summary-{}.twin", std::process::id()));
-        let mut file = std::fs::File::create_new(&path).with_context(|| path.display().to_string())?;
-        let copy = Copy(path);
-        std::io::copy(from, &mut file).with_context(|| copy.0.display().to_string())?;
-        Ok(copy)
-    }
-}
-
-impl Drop for Copy {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
+        let mut file = tempfile::NamedTempFile::new().context("a file for the recording")?;
+        std::io::copy(from, &mut file).with_context(|| file.path().display().to_string())?;
+        Ok(Copy(file.into_temp_path()))
     }
 }

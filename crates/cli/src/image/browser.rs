@@ -80,7 +80,7 @@ pub(super) fn draw(program: &Path, page: &Path, picture: &Path, folder: &Path, l
     std::fs::create_dir_all(&profile).map_err(fails)?;
     let firefox = is_firefox(program);
     if firefox {
-        std::fs::write(profile.join("user.js"), FIREFOX_SETTINGS).map_err(fails)?;
+        files::write(&profile.join("user.js"), FIREFOX_SETTINGS.as_bytes(), files::Rules::default()).map_err(fails)?;
     }
     let arguments = if firefox { of_firefox(page, picture, &profile) } else { of_chromium(page, picture, &profile) };
     let mut ended = run(program, &arguments, folder, until, limit)?;
@@ -188,7 +188,7 @@ fn run(
 ) -> Result<Ended, Failed> {
     let broken = |why: std::io::Error| Failed::Why(format!("{}: {why}", program.display()));
     let complaints = folder.join("said");
-    let said = File::create(&complaints).map_err(|why| Failed::Why(why.to_string()))?;
+    let said = files::create_new(&complaints).map_err(|why| Failed::Why(why.to_string()))?;
     // In a group of its own, so that all of its processes can be ended. What it says goes to a file: a pipe could fill, or be held open.
     let mut child = Command::new(program)
         .args(arguments)

@@ -89,7 +89,7 @@ fn most(change: &Change, more_is_better: bool) -> Option<f64> {
 
 /// Runs both, and again where they differ. Returns the exit code.
 pub(super) fn gate(asked: &Gate) -> Result<u8> {
-    let text = foreign::text(&asked.file).with_context(|| asked.file.display().to_string())?;
+    let text = files::foreign::text(&asked.file).with_context(|| asked.file.display().to_string())?;
     let called = asked.file.display().to_string();
     let wrong = |e: tune::file::FileError| usage(clean(&e.to_string()));
     let mut file = File::parse(&text, &called).map_err(wrong)?;

@@ -227,7 +227,7 @@ fn usage(what: impl Into<String>) -> anyhow::Error {
 
 /// An experiment's file, and its text.
 fn read(path: &Path) -> Result<(Experiment, String)> {
-    let text = foreign::text(path).with_context(|| path.display().to_string())?;
+    let text = files::foreign::text(path).with_context(|| path.display().to_string())?;
     let called = path.display().to_string();
     let base = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let base = std::path::absolute(base).with_context(|| base.display().to_string())?;

@@ -7,7 +7,7 @@ use crate::text::clean;
 use ::tune::{Experiment, Setter, Settings};
 use anyhow::{Context, Result, bail};
 use host::Host;
-use host::settings::{ChangeError, Changes, Outcome, left, state_folder};
+use host::settings::{ChangeError, Changes, Outcome, left};
 use std::cell::RefCell;
 use std::io::{BufRead, IsTerminal, PipeWriter, Write};
 use std::os::unix::process::CommandExt;
@@ -25,13 +25,13 @@ const POLL: Duration = Duration::from_millis(10);
 
 /// Where it is remembered what settings were. One file for the machine: of two sessions that change settings at the same time each
 /// would take the other's values for what was there before.
-fn state_file() -> PathBuf {
-    state_folder().join("tune.json")
+fn state_file() -> Result<PathBuf, ChangeError> {
+    host::settings::state_file("tune.json")
 }
 
 /// What a session that is gone has left changed, in a sentence.
 fn left_over(host: &Host) -> Option<String> {
-    let left = left(host, &state_file())?;
+    let left = left(host, &state_file().ok()?)?;
     Some(clean(&format!(
         "{} was killed, and settings of this machine are still as its trial had them: {}; twinscope tune --restore puts them back",
         if left.by.is_empty() { "a session" } else { &left.by },
@@ -88,7 +88,7 @@ impl Keeper {
     fn start() -> Result<Keeper> {
         let (end, alive) = std::io::pipe().context("a pipe")?;
         let mut command = Command::new(std::env::current_exe().context("this program")?);
-        command.args(["tune", "keep"]).arg(state_file()).current_dir("/");
+        command.args(["tune", "keep"]).arg(state_file()?).current_dir("/");
         command.stdin(end).stdout(Stdio::null()).stderr(Stdio::null());
         // SAFETY: between fork and exec only system calls are made.
         unsafe {
@@ -131,7 +131,7 @@ pub(super) fn keeping<'a>(
         consent(&lines)?;
     }
     let whose = std::path::absolute(session).with_context(|| session.display().to_string())?;
-    let file = state_file();
+    let file = state_file()?;
     let settings = match wait(LOOK, || Settings::open(host, &file, &whose.display().to_string())) {
         Err(ChangeError::Locked(_)) => bail!("another session changes settings of this machine: one at a time"),
         other => other?,
@@ -215,7 +215,7 @@ pub(super) fn keep(file: &Path) -> Result<u8> {
 /// `--restore`: puts back what sessions that are gone have left.
 pub(super) fn restore() -> Result<u8> {
     let host = Host::live();
-    let file = state_file();
+    let file = state_file()?;
     let mut out = std::io::stdout().lock();
     if !file.exists() {
         writeln!(out, "Nothing to put back: no session has left settings changed.")?;

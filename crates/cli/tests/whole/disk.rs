@@ -1,6 +1,7 @@
 //! Places that cannot be written: full disks, missing folders, folders of others.
 
 use crate::common::{Folder, skipped};
+use std::ffi::OsStr;
 use std::path::PathBuf;
 
 /// A small file system of its own; unmounted when dropped.
@@ -96,6 +97,25 @@ fn a_report_to_a_full_disk() {
     assert_eq!(std::fs::read_dir(&small.0).unwrap().count(), 2, "what the picture is drawn from was left behind");
 }
 
+/// A recording that does not fit leaves the one that was there.
+#[test]
+fn an_import_to_a_full_disk() {
+    let folder = Folder::new();
+    let profile = crate::common::repository().join("fixtures/profiles/busy.script.txt");
+    folder.expect(0, [OsStr::new("import"), OsStr::new("--no-symbols"), profile.as_os_str(), OsStr::new("-oa.twin")]);
+    let Some(small) = Small::mount(&folder, "160k") else {
+        skipped("an import to a full disk", "mounting a tmpfs needs root");
+        return;
+    };
+    std::fs::copy(folder.path("a.twin"), small.0.join("a.twin")).unwrap();
+    let free = (1..40).rev().find(|pages| std::fs::write(small.0.join("ballast"), vec![0; pages << 12]).is_ok());
+    assert!(free.is_some());
+    let words = ["import", "--force", "--no-symbols", "-o", "small/a.twin"].map(OsStr::new);
+    folder.expect(1, words.into_iter().chain([profile.as_os_str()])).says("small/a.twin").says("disk full");
+    assert_eq!(std::fs::read(small.0.join("a.twin")).unwrap(), std::fs::read(folder.path("a.twin")).unwrap());
+    assert_eq!(std::fs::read_dir(&small.0).unwrap().count(), 2, "a part was left behind");
+}
+
 #[test]
 fn places_that_cannot_be_written() {
     let folder = Folder::new();
@@ -106,7 +126,7 @@ fn places_that_cannot_be_written() {
     folder.expect(1, record("folder")).says("folder").says("is a folder");
     folder.expect(1, record("a.twin/b.twin")).says("a.twin/b.twin");
     folder.expect(1, ["report", "a.twin", "-o", "missing/r.html"]).says("missing/r.html").says("No such file");
-    folder.expect(1, ["report", "a.twin", "-o", "folder"]).says("folder").says("directory");
+    folder.expect(1, ["report", "a.twin", "-o", "folder"]).says("folder").says("is a folder");
     // Not even root may write here.
     folder.expect(1, record("/proc/a.twin")).says("/proc/a.twin");
     folder.expect(1, ["report", "a.twin", "-o", "/proc/r.html"]).says("/proc/r.html");

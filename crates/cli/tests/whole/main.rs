@@ -24,6 +24,7 @@ mod ledger;
 mod load;
 mod machines;
 mod monitors;
+mod outputs;
 mod pairs;
 mod record;
 mod resolve;

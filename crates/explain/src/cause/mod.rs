@@ -215,7 +215,7 @@ pub fn add(causes: &mut Vec<Cause>, folder: &Path) -> Result<(), Faulty> {
         .collect();
     files.sort();
     for path in files {
-        let text = foreign::text(&path).map_err(|e| faulty(&path, e.to_string()))?;
+        let text = files::foreign::text(&path).map_err(|e| faulty(&path, e.to_string()))?;
         let cause = Cause { file: Some(path.clone()), ..parse(&text).map_err(|why| faulty(&path, why))? };
         if path.file_stem().is_none_or(|stem| *stem != *cause.id) {
             return Err(faulty(&path, format!("the file of cause {} must be called {}.sql", cause.id, cause.id)));

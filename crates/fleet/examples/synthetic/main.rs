@@ -53,7 +53,7 @@ struct Options {
 }
 
 fn output() -> impl TypedValueParser<Value = PathBuf> {
-    PathBufValueParser::new().try_map(model::output_path)
+    PathBufValueParser::new().try_map(files::plain_name)
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -5,7 +5,7 @@ use super::question::Question;
 use crate::folder::{Batch, Dataset, part};
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::{Value, json};
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, DirBuilder};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::process::CommandExt;
@@ -137,7 +137,7 @@ impl Session {
     pub fn start(command: &str, timeout: Duration) -> Result<Session, EngineError> {
         let folder = new_folder()?;
         let missing = |why: std::io::Error| EngineError::Missing { command: command.into(), why: why.to_string() };
-        let said = File::create(folder.join("stderr"));
+        let said = files::create_new(&folder.join("stderr"));
         let said = said.map_err(|why| EngineError::Folder { path: folder.join("stderr"), why })?;
         // A process group of its own, so that what it starts ends with it.
         let child = Command::new("/bin/sh")

@@ -11,6 +11,7 @@ pub(crate) use dataset::{int, real, text};
 use part::Only;
 
 use crate::summary::Rows;
+use files::Rules;
 use std::collections::HashSet;
 use std::fs;
 use std::io;
@@ -23,9 +24,6 @@ pub const FORMAT: u64 = 1;
 
 /// The file that says what the folder is.
 const ABOUT: &str = "fleet.json";
-
-/// How files end that are not whole yet.
-const ASIDE: &str = "unfinished";
 
 /// How parts end.
 const PART: &str = "parquet";
@@ -91,7 +89,7 @@ impl Folder {
     /// Where it is not there, is none, or is newer than this program.
     pub fn open(path: &Path) -> Result<Folder, FolderError> {
         let about = path.join(ABOUT);
-        let text = foreign::text(&about).map_err(|why| match why.kind() {
+        let text = files::foreign::text(&about).map_err(|why| match why.kind() {
             io::ErrorKind::NotFound if path.is_dir() => {
                 FolderError::NotAFleet { path: path.into(), why: format!("it has no {ABOUT}") }
             }
@@ -113,20 +111,19 @@ impl Folder {
     pub fn open_or_make(path: &Path) -> Result<Folder, FolderError> {
         let io = |why| FolderError::Io { path: path.into(), why };
         if !path.join(ABOUT).exists() {
-            fs::create_dir_all(path).map_err(io)?;
+            files::make_folder(path).map_err(io)?;
             if fs::read_dir(path).map_err(io)?.next().is_some() {
                 let why =
                     format!("it has no {ABOUT}, and other files; name an empty folder, or one that does not exist");
                 return Err(FolderError::NotAFleet { path: path.into(), why });
             }
             let about = serde_json::json!({ "format": FORMAT, "tool": env!("CARGO_PKG_VERSION") });
-            let aside = path.join(ABOUT).with_extension(ASIDE);
-            fs::write(&aside, format!("{about}\n")).map_err(io)?;
-            fs::rename(&aside, path.join(ABOUT)).map_err(io)?;
+            let rules = Rules { replace: true, ..Rules::default() };
+            files::write(&path.join(ABOUT), format!("{about}\n").as_bytes(), rules).map_err(io)?;
         }
         let folder = Folder::open(path)?;
         for dataset in DATASETS {
-            fs::create_dir_all(folder.of(dataset)).map_err(io)?;
+            files::make_folder(&folder.of(dataset)).map_err(io)?;
         }
         folder.remove_abandoned();
         Ok(folder)
@@ -144,7 +141,7 @@ impl Folder {
     /// Takes away what other calls left unfinished, long ago.
     fn remove_abandoned(&self) {
         let entries = DATASETS.iter().filter_map(|d| fs::read_dir(self.of(d)).ok()).flatten().flatten();
-        for entry in entries.filter(|e| e.path().extension().is_some_and(|end| end == ASIDE)) {
+        for entry in entries.filter(|e| e.path().extension().is_some_and(|end| end == files::PART)) {
             let age = entry.metadata().and_then(|m| m.modified()).ok().and_then(|t| t.elapsed().ok());
             if age.is_some_and(|age| age > ABANDONED) {
                 let _ = fs::remove_file(entry.path());

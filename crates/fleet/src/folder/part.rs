@@ -2,6 +2,7 @@
 
 use super::batch::{Batch, NO_INT, NO_TEXT, Values};
 use super::dataset::{Dataset, Type};
+use files::{Output, Rules};
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical, ZstdLevel};
 use parquet::column::reader::ColumnReader;
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, FloatType, Int64Type};
@@ -11,7 +12,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::statistics::Statistics;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{ColumnPath, Type as Schema};
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -24,16 +25,7 @@ const GROUP: usize = 1 << 16;
 /// # Errors
 /// Where the file cannot be written.
 pub fn write(path: &Path, batch: &Batch) -> io::Result<()> {
-    let aside = path.with_extension(super::ASIDE);
-    let written = write_to(&aside, batch).and_then(|()| fs::rename(&aside, path));
-    if written.is_err() {
-        let _ = fs::remove_file(&aside);
-    }
-    written
-}
-
-fn write_to(path: &Path, batch: &Batch) -> io::Result<()> {
-    let file = File::create(path)?;
+    let file = Output::create(path, Rules { durable: true, ..Rules::default() })?;
     let order = batch.order();
     let mut writer = SerializedFileWriter::new(file, schema(batch.dataset)?, Arc::new(properties(batch.dataset)?))?;
     for rows in order.chunks(GROUP) {
@@ -45,7 +37,7 @@ fn write_to(path: &Path, batch: &Batch) -> io::Result<()> {
         }
         group.close()?;
     }
-    writer.into_inner()?.sync_all()
+    writer.into_inner()?.finish()
 }
 
 fn schema(dataset: &Dataset) -> Result<Arc<Schema>, ParquetError> {
@@ -138,7 +130,7 @@ pub fn read(
     mut take: impl FnMut(Batch),
 ) -> Result<(), String> {
     let words = |e: ParquetError| e.to_string();
-    let file = foreign::open(path).map_err(|e| e.to_string())?;
+    let file = files::foreign::open(path).map_err(|e| e.to_string())?;
     let reader = guarded(|| SerializedFileReader::new(file).map_err(words))?;
     let meta = reader.metadata();
     let there = meta.file_metadata().schema_descr();

@@ -14,8 +14,8 @@ pub use coupled::exclusive;
 pub use left::{Left, left};
 
 use crate::{Host, ReadError};
+use files::state::Folder;
 use serde::{Deserialize, Serialize};
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 /// What can go wrong beside the settings themselves.
@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 pub enum ChangeError {
     /// The state file can't be kept: then nothing is changed.
     #[error("{0}: what was set before can't be kept: {1}")]
-    State(PathBuf, #[source] std::io::Error),
+    State(PathBuf, std::io::Error),
     /// The state file is not ours, or damaged.
     #[error(
         "{0}: not understood: {1}; nothing was changed. It holds what settings were before: look at it, then move it away"
@@ -142,15 +142,28 @@ fn same(a: &str, b: &str) -> bool {
     plain(a) == plain(b) || (mask(a).is_some() && mask(a) == mask(b))
 }
 
-/// The folder of what must outlast a program: `/var/lib/twinscope` for root, else `$XDG_STATE_HOME/twinscope` or
-/// `~/.local/state/twinscope`.
-pub fn state_folder() -> PathBuf {
-    if rustix::process::geteuid().is_root() {
-        return PathBuf::from("/var/lib/twinscope");
-    }
-    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
-    let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")));
-    state.unwrap_or_else(std::env::temp_dir).join("twinscope")
+/// The file of this name in the folder of what must outlast a program ([`files::state::lasting`]).
+///
+/// # Errors
+/// Where this user has no such folder.
+pub fn state_file(name: &str) -> Result<PathBuf, ChangeError> {
+    let folder = files::state::lasting().map_err(|why| ChangeError::State(PathBuf::from(name), why))?;
+    Ok(folder.join(name))
+}
+
+/// More than any state is.
+const LONGEST: u64 = 16 << 20;
+
+/// The folder and the name of a state file.
+fn place(file: &Path) -> std::io::Result<(PathBuf, String)> {
+    let parts = file.parent().zip(file.file_name().and_then(|name| name.to_str()));
+    let (folder, name) = parts.ok_or(std::io::ErrorKind::InvalidFilename)?;
+    Ok((folder.to_owned(), name.to_owned()))
+}
+
+/// The lock of a state file.
+fn lock_of(name: &str) -> String {
+    format!("{}.lock", name.rsplit_once('.').map_or(name, |(stem, _)| stem))
 }
 
 /// The remembered changes, held so that no other program writes them meanwhile.
@@ -158,6 +171,9 @@ pub fn state_folder() -> PathBuf {
 pub struct Changes<'a> {
     host: &'a Host,
     file: PathBuf,
+    folder: Folder,
+    /// Its name in the folder.
+    name: String,
     state: State,
     /// Held open for its lock.
     _lock: std::fs::File,
@@ -167,28 +183,23 @@ impl<'a> Changes<'a> {
     /// Opens what is remembered in `file`; its folder is made.
     ///
     /// # Errors
-    /// Where the folder can't be written, another program holds it, or the file is damaged.
+    /// Where the folder can't be written, others than this user could have written there, another program holds it, or the file is damaged.
     pub fn open(host: &'a Host, file: &Path) -> Result<Self, ChangeError> {
         let failed = |e| ChangeError::State(file.to_owned(), e);
-        if let Some(folder) = file.parent() {
-            std::fs::create_dir_all(folder).map_err(failed)?;
-        }
-        let lock = std::fs::File::create(file.with_extension("lock")).map_err(failed)?;
-        match rustix::fs::flock(&lock, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => {}
-            Err(rustix::io::Errno::WOULDBLOCK) => return Err(ChangeError::Locked(file.to_owned())),
-            Err(error) => return Err(failed(error.into())),
-        }
+        let (folder, name) = place(file).map_err(failed)?;
+        let folder = Folder::make(&folder, 0o700).map_err(failed)?;
+        let Some(lock) = folder.lock(&lock_of(&name)).map_err(failed)? else {
+            return Err(ChangeError::Locked(file.to_owned()));
+        };
         let damaged = |why: String| ChangeError::Damaged(file.to_owned(), why);
-        let state = match std::fs::read(file) {
-            Ok(bytes) => serde_json::from_slice::<State>(&bytes).map_err(|e| damaged(e.to_string()))?,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => State::default(),
-            Err(error) => return Err(failed(error)),
+        let state = match folder.read(&name, LONGEST).map_err(failed)? {
+            Some(bytes) => serde_json::from_slice::<State>(&bytes).map_err(|e| damaged(e.to_string()))?,
+            None => State::default(),
         };
         if state.version > VERSION {
             return Err(damaged(format!("version {}, and this program knows {VERSION}", state.version)));
         }
-        Ok(Changes { host, file: file.to_owned(), state, _lock: lock })
+        Ok(Changes { host, file: file.to_owned(), folder, name, state, _lock: lock })
     }
 
     /// Says whose changes these are, for who finds them when their program is gone. Kept with the next of them.
@@ -204,10 +215,7 @@ impl<'a> Changes<'a> {
         if !self.is_empty() {
             return Ok(());
         }
-        match std::fs::remove_file(&self.file) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(ChangeError::State(self.file, error)),
-            _ => Ok(()),
-        }
+        self.folder.remove(&self.name).map_err(|error| ChangeError::State(self.file, error))
     }
 
     /// Whether there is nothing to undo.
@@ -227,26 +235,14 @@ impl<'a> Changes<'a> {
         std::mem::take(&mut self.state.entries)
     }
 
-    /// Writes the state beside its place, and moves it there when it is on disk.
+    /// Writes the state; it is on the disk when this returns.
     fn save(&mut self) -> Result<(), ChangeError> {
         self.state.version = VERSION;
         self.state.boot = self.boot();
-        let part = self.file.with_extension("part");
-        let write = || -> std::io::Result<()> {
-            let mut file = std::fs::File::create(&part)?;
-            file.write_all(&serde_json::to_vec_pretty(&self.state)?)?;
-            file.sync_all()?;
-            std::fs::rename(&part, &self.file)?;
-            match self.file.parent() {
-                Some(folder) => std::fs::File::open(folder)?.sync_all(),
-                None => Ok(()),
-            }
-        };
-        write().map_err(|e| {
-            // What is left of it is of no use.
-            let _ = std::fs::remove_file(&part);
-            ChangeError::State(self.file.clone(), e)
-        })
+        let written = serde_json::to_vec_pretty(&self.state)
+            .map_err(Into::into)
+            .and_then(|text| self.folder.write(&self.name, &text));
+        written.map_err(|e| ChangeError::State(self.file.clone(), e))
     }
 
     /// The writes that would change something, with what their files hold now; files that can't be read are given with the reason.

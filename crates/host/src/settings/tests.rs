@@ -99,12 +99,13 @@ fn nothing_is_changed_where_it_cannot_be_remembered() {
     let file = dir.path().join("doctor.json");
     let mut changes = Changes::open(&host, &file).unwrap();
     assert!(matches!(Changes::open(&host, &file), Err(ChangeError::Locked(_))), "one at a time");
-    // A folder where the new state is to be written.
-    std::fs::create_dir(file.with_extension("part")).unwrap();
+    // A folder where the new state is to be.
+    std::fs::create_dir(&file).unwrap();
     let plan = changes.plan(&[("a".into(), Write::new(KNOB, "1"))]);
     assert!(matches!(changes.apply(&plan), Err(ChangeError::State(..))));
     assert_eq!(host.read_text(KNOB).unwrap(), "60");
     drop(changes);
+    std::fs::remove_dir(&file).unwrap();
     std::fs::write(&file, "{broken").unwrap();
     assert!(matches!(Changes::open(&host, &file), Err(ChangeError::Damaged(..))));
     std::fs::write(&file, "{\"version\": 9, \"boot\": \"\", \"entries\": []}").unwrap();
@@ -231,4 +232,31 @@ fn what_is_left_is_found() {
     drop(changes);
     host.write_setting(BOOT.0, "boot-2\n").unwrap();
     assert_eq!(left(&host, &file), None, "the machine was booted since");
+}
+
+#[test]
+fn what_another_user_could_have_written_is_not_believed() {
+    use std::os::unix::fs::PermissionsExt;
+    let (dir, host) = host_of(&[BOOT, (KNOB, "60")]);
+    let folder = dir.path().join("state");
+    let file = folder.join("doctor.json");
+    let mut changes = Changes::open(&host, &file).unwrap();
+    let plan = changes.plan(&[("a".into(), Write::new(KNOB, "1"))]);
+    changes.apply(&plan).unwrap();
+    drop(changes);
+    for name in ["doctor.json", "doctor.lock"] {
+        assert_eq!(folder.join(name).metadata().unwrap().permissions().mode() & 0o777, 0o600, "{name}");
+    }
+    std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o777)).unwrap();
+    let why = Changes::open(&host, &file).unwrap_err();
+    assert!(matches!(&why, ChangeError::State(_, why) if why.to_string().contains("others may write to it")), "{why}");
+    assert_eq!(left(&host, &file), None);
+    std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o700)).unwrap();
+    // A lock that leads elsewhere would have its target emptied.
+    std::fs::write(dir.path().join("precious"), "text").unwrap();
+    std::fs::remove_file(folder.join("doctor.lock")).unwrap();
+    std::os::unix::fs::symlink("../precious", folder.join("doctor.lock")).unwrap();
+    assert!(Changes::open(&host, &file).is_err());
+    assert_eq!(std::fs::read_to_string(dir.path().join("precious")).unwrap(), "text");
+    assert_eq!(host.read_text(KNOB).unwrap(), "1");
 }

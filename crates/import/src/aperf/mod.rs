@@ -67,7 +67,7 @@ pub(crate) fn read_folder(folder: &Path, profile: &mut Profile) -> Result<(), St
     let mut files = Vec::new();
     for name in names.into_iter().filter(|name| wanted(name)) {
         let path = folder.join(&name);
-        match foreign::read(&path, profile.options.limit) {
+        match files::foreign::read(&path, profile.options.limit) {
             Ok(content) => files.push((name, Cow::from(content))),
             Err(why) => profile.note(format!("{name}: {why}; it is left out")),
         }

@@ -58,7 +58,7 @@ pub struct Asked {
     /// Of tables whose times have no date: the midnight before, Unix seconds.
     pub midnight: i64,
     /// Most bytes of a file, and that a compressed one may grow to.
-    pub limit: foreign::Limit,
+    pub limit: files::foreign::Limit,
 }
 
 impl Default for Asked {

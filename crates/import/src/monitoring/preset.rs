@@ -73,7 +73,7 @@ impl Preset {
             let names: Vec<&str> = OWN.iter().map(|(name, _)| *name).collect();
             return Err(format!("no preset {name}: they are {}, or the path of a file", names.join(", ")));
         }
-        let text = foreign::text(std::path::Path::new(name)).map_err(|why| format!("{name}: {why}"))?;
+        let text = files::foreign::text(std::path::Path::new(name)).map_err(|why| format!("{name}: {why}"))?;
         let stem = Path::new(name).file_stem().unwrap_or_default().to_string_lossy();
         Preset::parse(&stem, &text).map_err(|why| format!("{name}: {why}"))
     }

@@ -4,7 +4,7 @@
 use super::{Batch, Exported, Form, LEADING, Options, batches, columns, create, escaped, load, tables, text};
 use crate::{Error, Run};
 use model::{Column, NULL, Type};
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::Path;
 use store::Frame;
 
@@ -40,7 +40,7 @@ pub fn csv(runs: &[Run], dir: &Path, options: &Options) -> Result<Exported, Erro
             let out = match &mut file {
                 Some(out) => out,
                 None => {
-                    let mut out = BufWriter::new(create(&path)?);
+                    let mut out = create(&path)?;
                     let leading = ["run"].into_iter().chain(LEADING).chain(with_gone.then_some("gone"));
                     let names: Vec<String> = leading.map(quoted).chain(header.iter().map(|n| quoted(n))).collect();
                     write!(out, "{}\r\n", names.join(",")).map_err(failed)?;
@@ -61,8 +61,8 @@ pub fn csv(runs: &[Run], dir: &Path, options: &Options) -> Result<Exported, Erro
             })
             .map_err(failed)?;
         }
-        if let Some(mut out) = file {
-            out.flush().map_err(failed)?;
+        if let Some(out) = file {
+            out.finish().map_err(failed)?;
             exported.files.push((path.clone(), rows));
         }
     }

@@ -4,6 +4,7 @@
 use super::parquet::{described, plain};
 use super::{Exported, Form, LEADING, Options, batches, columns, escaped, load, tables, text};
 use crate::{Error, Run};
+use files::Output;
 use model::{Column, NULL, Type};
 use parquet::basic::{Compression, LogicalType, Repetition, TimeUnit, Type as Physical, ZstdLevel};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int64Type};
@@ -13,7 +14,6 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersi
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{ColumnPath, Type as Schema};
 use std::collections::BTreeMap;
-use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -177,8 +177,8 @@ struct Part {
     named: Vec<(String, Column)>,
     with_gone: bool,
     rows: Rows,
-    writer: SerializedFileWriter<File>,
-    /// Where it will be; until it is whole it has a dot before its name, which readers of lakes pass over.
+    writer: SerializedFileWriter<Output<'static>>,
+    /// Where it will be, once it is whole.
     path: PathBuf,
     written: usize,
 }
@@ -194,7 +194,7 @@ impl Part {
             .join(format!("part-{now:013}-{}-{number}.parquet", std::process::id()));
         let named = columns(frame.table, form);
         let with_gone = form == Form::Stored && !frame.table.events;
-        let file = super::create(&hidden(&path))?;
+        let file = super::create(&path)?;
         let writer = writer(file, frame, &named, with_gone).map_err(|e| failed(&path, &e))?;
         let columns = named.iter().map(|(_, column)| Cells::new(column.ty)).collect();
         Ok(Part { named, with_gone, rows: Rows { columns, ..Rows::default() }, writer, path, written: 0 })
@@ -240,8 +240,8 @@ impl Part {
     /// Writes what waits, and gives the file its name.
     fn close(mut self, exported: &mut Exported) -> Result<(), Error> {
         self.flush()?;
-        self.writer.close().map_err(|e| failed(&self.path, &e))?;
-        fs::rename(hidden(&self.path), &self.path).map_err(|why| Error::Write { path: self.path.clone(), why })?;
+        let file = self.writer.into_inner().map_err(|e| failed(&self.path, &e))?;
+        file.finish().map_err(|why| Error::Write { path: self.path.clone(), why })?;
         exported.files.push((self.path, self.written));
         Ok(())
     }
@@ -251,16 +251,12 @@ fn failed(path: &Path, error: &ParquetError) -> Error {
     Error::Write { path: path.to_owned(), why: std::io::Error::other(error.to_string()) }
 }
 
-fn hidden(path: &Path) -> PathBuf {
-    path.with_file_name(format!(".{}", path.file_name().unwrap_or_default().to_string_lossy()))
-}
-
 fn writer(
-    file: File,
+    file: Output<'static>,
     frame: &Frame,
     named: &[(String, Column)],
     with_gone: bool,
-) -> Result<SerializedFileWriter<File>, ParquetError> {
+) -> Result<SerializedFileWriter<Output<'static>>, ParquetError> {
     let word = |name: &str, repetition| {
         let of = plain(name, Physical::BYTE_ARRAY, repetition).with_logical_type(Some(LogicalType::String));
         of.build()

@@ -18,6 +18,7 @@ pub use lake::lake;
 pub use parquet::parquet;
 
 use crate::{Error, Run};
+use files::{Output, Rules};
 use model::{Column, NULL, Table, Type};
 use std::path::{Path, PathBuf};
 use store::{Frame, Select};
@@ -203,9 +204,9 @@ fn partition(key: &str, value: &str) -> String {
     format!("{key}={value}")
 }
 
-/// Creates a file that must not be there, and the folders above it.
-fn create(path: &Path) -> Result<std::fs::File, Error> {
-    let made = path.parent().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| std::fs::File::create_new(path));
+/// Creates a file that must not be there, and the folders above it. It is there when it is finished.
+fn create(path: &Path) -> Result<Output<'static>, Error> {
+    let made = path.parent().map_or(Ok(()), files::make_folder).and_then(|()| Output::create(path, Rules::default()));
     made.map_err(|why| Error::Write { path: path.to_owned(), why })
 }
 

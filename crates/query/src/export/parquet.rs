@@ -3,6 +3,7 @@
 
 use super::{Exported, Form, LEADING, Options, batches, columns, create, escaped, load, partition, tables, text};
 use crate::{Error, Run};
+use files::Output;
 use model::{Column, NULL, Type};
 use parquet::basic::{Compression, Encoding, LogicalType, Repetition, TimeUnit, Type as Physical, ZstdLevel};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int64Type};
@@ -11,7 +12,6 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{WriterProperties, WriterVersion};
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{ColumnPath, PrimitiveTypeBuilder, Type as Schema};
-use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 use store::Frame;
@@ -51,7 +51,7 @@ pub(super) fn plain(name: &str, ty: Physical, repetition: Repetition) -> Primiti
     Schema::primitive_type_builder(name, ty).with_repetition(repetition)
 }
 
-fn write(file: File, frame: &Frame, form: Form, start_unix: i64) -> Result<usize, ParquetError> {
+fn write(file: Output<'_>, frame: &Frame, form: Form, start_unix: i64) -> Result<usize, ParquetError> {
     let named = columns(frame.table, form);
     let with_gone = form == Form::Stored && !frame.table.events;
     let mut fields = vec![
@@ -105,13 +105,13 @@ fn write(file: File, frame: &Frame, form: Form, start_unix: i64) -> Result<usize
         }
         group.close().map(drop)
     })?;
-    writer.close()?;
+    writer.into_inner()?.finish()?;
     Ok(rows)
 }
 
 /// Writes the next column of a row group.
 fn next(
-    group: &mut SerializedRowGroupWriter<'_, File>,
+    group: &mut SerializedRowGroupWriter<'_, Output<'_>>,
     write: impl FnOnce(&mut SerializedColumnWriter<'_>) -> Result<usize, ParquetError>,
 ) -> Result<(), ParquetError> {
     let Some(mut column) = group.next_column()? else {

@@ -141,6 +141,9 @@ impl Saved {
             .map(OsString::from)
             .collect();
         words.push(path.clone().into());
+        if let Some(mode) = files::asked_mode() {
+            words.extend(["--mode".into(), format!("{mode:o}").into()]);
+        }
         for (key, value) in labels {
             words.extend(["--label".into(), format!("{key}={value}").into()]);
         }

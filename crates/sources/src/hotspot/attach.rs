@@ -72,6 +72,10 @@ impl Attached {
 /// Makes the JVM open its socket: it looks for a file of ours when it gets SIGQUIT.
 fn wake(pid: u32, file: PathBuf, socket: &Path) -> Result<(), String> {
     // Others may write to that folder: what lies there already is not followed.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the JVM wants it to be this process's, also under sudo; O_EXCL follows no link"
+    )]
     std::fs::File::create_new(&file).map_err(|e| format!("{}: {e}", file.display()))?;
     let done = (|| {
         let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or("it has no number")?;

@@ -4,14 +4,17 @@
 use super::found::Found;
 use crate::hotspot::Attached;
 use crate::scope::Target;
+use files::{Aside, Rules};
 use host::Host;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io::Read;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -20,6 +23,10 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// A JVM that is still starting is asked again after so long, and so often.
 const AGAIN: Duration = Duration::from_millis(100);
 const MOST_TRIES: u32 = 50;
+/// However a process that says it is a JVM behaves, its flight recording is fetched in this time or not at all.
+const MOST_TIME: Duration = Duration::from_secs(60);
+/// A flight recording that is larger stays where it is. JFR itself keeps 250 MB unless it is told otherwise.
+const MOST_BYTES: u64 = 2 << 30;
 /// What it answers to a command that it does not have, or not yet.
 const UNKNOWN: &str = "Unknown diagnostic command";
 /// JVMs that are recorded.
@@ -123,11 +130,15 @@ impl Work {
             std::thread::park_timeout(found.wait().min(LOOK));
         }
         let Work { host, to, running, .. } = self;
-        let end = |(pid, running): (u32, Running)| {
+        let until = Instant::now() + MOST_TIME;
+        let begin = |(pid, running): (u32, Running)| {
+            let (host, to) = (Arc::clone(&host), to.with_extension(format!("{pid}.jfr")));
             let comm = running.comm.clone();
-            Flight { pid, comm, written: running.finish(&host, pid, &to.with_extension(format!("{pid}.jfr"))) }
+            (pid, comm, Fetching::begin(move |part| running.finish(&host, pid, &to, part)))
         };
-        running.into_iter().map(end).collect()
+        // All at once: one that does not answer takes no time from the others.
+        let fetching: Vec<_> = running.into_iter().map(begin).collect();
+        fetching.into_iter().map(|(pid, comm, it)| Flight { pid, comm, written: it.wait(until) }).collect()
     }
 
     fn start(&self, pid: u32) -> Running {
@@ -199,7 +210,7 @@ fn running_one(answer: &str) -> Option<String> {
 }
 
 impl Running {
-    fn finish(mut self, host: &Host, pid: u32, to: &Path) -> Result<Written, String> {
+    fn finish(mut self, host: &Host, pid: u32, to: &Path, part: &Mutex<Option<Aside>>) -> Result<Written, String> {
         if let Some(starting) = self.starting.take() {
             self.begun = starting.join().unwrap_or_else(|_| Err("it was not started".into()));
         }
@@ -226,27 +237,77 @@ impl Running {
             }
         };
         let tmp = self.tmp.ok_or("its /tmp cannot be opened")?;
-        let taken = take(&tmp, &file, to, is_there && refused.is_none());
+        let taken = take(&tmp, &file, to, is_there && refused.is_none(), part);
         let bytes = taken.map_err(|why| refused.unwrap_or(why))?;
         Ok(Written { path: to.to_owned(), bytes, cost })
     }
 }
 
-/// Moves a file from a JVM's `/tmp`. A JVM that has ended may still be writing it.
-fn take(tmp: &File, file: &str, to: &Path, is_whole: bool) -> Result<u64, String> {
+/// A flight recording that is fetched in a thread of its own: opening and reading what another process made can take for ever.
+struct Fetching {
+    /// The file while it is not whole. Who takes it out decides what becomes of it.
+    part: Arc<Mutex<Option<Aside>>>,
+    done: Receiver<Result<Written, String>>,
+}
+
+impl Fetching {
+    fn begin(fetch: impl FnOnce(&Mutex<Option<Aside>>) -> Result<Written, String> + Send + 'static) -> Self {
+        let (send, done) = channel();
+        let part = Arc::new(Mutex::new(None));
+        let own = Arc::clone(&part);
+        let run = move || drop(send.send(fetch(&own)));
+        // Where there is no thread, nobody sends, and the wait says so.
+        let _ = std::thread::Builder::new().name("flights".into()).spawn(run);
+        Fetching { part, done }
+    }
+
+    /// Waits until then. What is not whole then is removed.
+    fn wait(self, until: Instant) -> Result<Written, String> {
+        self.done.recv_timeout(until.saturating_duration_since(Instant::now())).unwrap_or_else(|why| {
+            drop(self.part.lock().unwrap_or_else(PoisonError::into_inner).take());
+            Err(match why {
+                RecvTimeoutError::Timeout => format!("it could not be fetched within {} s", MOST_TIME.as_secs()),
+                RecvTimeoutError::Disconnected => "the thread that fetches it failed".into(),
+            })
+        })
+    }
+}
+
+/// Moves a file from a JVM's `/tmp`, where anything may lie that another process likes. A JVM that has ended may still be writing it.
+fn take(tmp: &File, file: &str, to: &Path, is_whole: bool, part: &Mutex<Option<Aside>>) -> Result<u64, String> {
     use rustix::fs::{AtFlags, Mode, OFlags, openat, unlinkat};
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let until = Instant::now() + if is_whole { Duration::ZERO } else { Duration::from_secs(2) };
-    let mut from = loop {
+    let from = loop {
         match openat(tmp, file, flags, Mode::empty()) {
             Ok(found) => break File::from(found),
             Err(error) if Instant::now() >= until => return Err(format!("/tmp/{file}: {error}")),
             Err(_) => std::thread::sleep(Duration::from_millis(20)),
         }
     };
+    let about = from.metadata().map_err(|e| format!("/tmp/{file}: {e}"))?;
+    if !about.is_file() {
+        return Err(format!("/tmp/{file}: is no file that could be fetched"));
+    }
+    let too_large = || {
+        let most = MOST_BYTES >> 30;
+        format!("it has more than {most} GiB; it stays in the /tmp of the JVM as {file}")
+    };
+    if about.len() > MOST_BYTES {
+        return Err(too_large());
+    }
     let said = |e: std::io::Error| format!("{}: {e}; it stays in the /tmp of the JVM as {file}", to.display());
-    let mut written = File::create_new(to).map_err(said)?;
-    let bytes = std::io::copy(&mut from, &mut written).map_err(said)?;
+    let lock = || part.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut aside = Aside::create(to, &Rules::default()).map_err(said)?;
+    let mut written = aside.file().try_clone().map_err(said)?;
+    *lock() = Some(aside);
+    // It may grow meanwhile.
+    let bytes = std::io::copy(&mut from.take(MOST_BYTES + 1), &mut written).map_err(said)?;
+    let aside = lock().take().ok_or("nobody waits for it any more")?;
+    if bytes > MOST_BYTES {
+        return Err(too_large());
+    }
+    aside.place(&Rules::default()).map_err(said)?;
     // It was ours, and whoever cleans up /tmp finds it otherwise.
     let _ = unlinkat(tmp, file, AtFlags::empty());
     Ok(bytes)
@@ -283,5 +344,49 @@ mod tests {
         assert_eq!(running_one(answer).as_deref(), Some("night"));
         assert_eq!(running_one("Recording 1: name=\"by night\" (running)\n").as_deref(), Some("\"by night\""));
         assert_eq!(running_one("No available recordings.\n\nUse jcmd 1 JFR.start to start a recording.\n"), None);
+    }
+
+    #[test]
+    fn only_a_file_of_a_size_that_can_be_is_fetched() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let [tmp, out] = ["tmp", "out"].map(|name| folder.path().join(name));
+        [&tmp, &out].map(|path| std::fs::create_dir(path).unwrap());
+        let opened = File::open(&tmp).unwrap();
+        std::fs::write(tmp.join("good"), "FLR").unwrap();
+        File::create(tmp.join("sparse")).unwrap().set_len(1 << 40).unwrap();
+        symlink("good", tmp.join("link")).unwrap();
+        let mode = rustix::fs::Mode::from_raw_mode(0o600);
+        rustix::fs::mknodat(&opened, "fifo", rustix::fs::FileType::Fifo, mode, 0).unwrap();
+        let take = |file: &str| take(&opened, file, &out.join("a.jfr"), true, &Mutex::new(None));
+        for (file, word) in
+            [("sparse", "more than 2 GiB"), ("fifo", "is no file"), ("link", "/tmp/link"), ("none", "/tmp/none")]
+        {
+            let why = take(file).unwrap_err();
+            assert!(why.contains(word), "{why}");
+            assert_eq!(std::fs::read_dir(&out).unwrap().count(), 0, "{file}: nothing is left");
+        }
+        assert_eq!((take("good"), std::fs::read(out.join("a.jfr")).unwrap()), (Ok(3), b"FLR".to_vec()));
+        assert_eq!(out.join("a.jfr").metadata().unwrap().permissions().mode() & 0o777, 0o600);
+        assert!(!tmp.join("good").exists() && tmp.join("sparse").exists());
+    }
+
+    #[test]
+    fn who_never_hands_it_over_is_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let to = folder.path().join("a.jfr");
+        let (begun, has_begun) = channel();
+        let fetching = Fetching::begin(move |part| {
+            *part.lock().unwrap() = Some(Aside::create(&to, &Rules::default()).unwrap());
+            begun.send(()).unwrap();
+            loop {
+                std::thread::park();
+            }
+        });
+        has_begun.recv().unwrap();
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+        assert!(fetching.wait(Instant::now()).unwrap_err().contains("could not be fetched"));
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        assert!(Fetching::begin(|_| panic!("on purpose")).wait(Instant::now() + MOST_TIME).is_err());
     }
 }

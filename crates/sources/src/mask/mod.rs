@@ -6,6 +6,7 @@
 //! - values of arguments whose name says that they are secret: `--password=x`, `--api-key x`, `-Ddb.password=x`, `TOKEN=x`,
 //!   `Authorization: Bearer x`, `{"secret":"x"}`, `…;Password=x;…`, `?sig=x&…`;
 //! - options of programs known to take a password there: `mysql -px`, `sshpass -p x`, `curl -u user:x`, `redis-cli -a x` …;
+//! - what such options hold in any program: `-u user:x`, `--auth user:x`, and `-px` where x looks like a password;
 //! - passwords in URLs and connection strings: `scheme://user:x@host`, `user:x@host`, `jdbc:oracle:thin:user/x@host`;
 //! - values with the look of a secret (long, random) after names such as `key`, `auth`, `session`;
 //! - tokens known by their shape, wherever they stand: AWS, GitHub, GitLab, Slack, Google, JWT, private keys in PEM …
@@ -103,8 +104,12 @@ enum Next {
     Secret,
     /// A secret if it looks like one.
     Perhaps,
+    /// A secret unless it names a way to log in.
+    Auth,
     /// `name:secret` or `name%secret`.
     After(char),
+    /// Perhaps `name:secret`, as many programs take it.
+    Login,
 }
 
 /// Reads the words of one command from left to right.
@@ -126,14 +131,22 @@ impl Reader {
 
     fn word(&mut self, word: &str) -> String {
         let named = std::mem::replace(&mut self.named, Name::Harmless);
-        match std::mem::replace(&mut self.next, Next::Plain) {
+        let next = std::mem::replace(&mut self.next, Next::Plain);
+        if matches!(next, Next::Login | Next::Auth)
+            && let Some(masked) = shapes::login(word)
+        {
+            return masked;
+        }
+        match next {
             Next::Secret if names::is_scheme(word) || is_separator(word) => {
                 self.next = Next::Secret;
                 return word.to_owned();
             }
             // A word that begins with a dash is an option, unless it is as random as a key.
             Next::Secret if !word.starts_with('-') || shapes::looks_secret(word) => return MASK.to_owned(),
-            Next::Perhaps if shapes::looks_secret(word) => return MASK.to_owned(),
+            // An option with a value of its own is looked at by itself.
+            Next::Perhaps if shapes::looks_secret(word) && !is_option_with_value(word) => return MASK.to_owned(),
+            Next::Auth if !word.starts_with('-') && !names::is_way(word) => return MASK.to_owned(),
             Next::After(separator) if !word.starts_with('-') => {
                 return match word.split_once(separator) {
                     Some((name, _)) => format!("{name}{separator}{MASK}"),
@@ -153,7 +166,7 @@ impl Reader {
         if let Some(masked) = self.known_option(word) {
             return masked;
         }
-        if let Some(masked) = header(word) {
+        if let Some(masked) = shapes::attached_password(word).or_else(|| header(word)) {
             return masked;
         }
         if word.contains(char::is_whitespace) && self.depth > 0 {
@@ -165,7 +178,7 @@ impl Reader {
             return masked;
         }
         self.expect_value(word);
-        shapes::tokens(&shapes::logins(&shapes::pairs(&shapes::private_keys(word))))
+        shapes::tokens(&shapes::hooks(&shapes::logins(&shapes::pairs(&shapes::private_keys(word)))))
     }
 
     /// Looks into a quoted word, which may be a command of its own.
@@ -216,6 +229,10 @@ impl Reader {
 
     /// Decides what the word makes of the next one.
     fn expect_value(&mut self, word: &str) {
+        if names::LOGINS.contains(&word) && names::of(word) != Name::Secret {
+            self.next = if names::of(word) == Name::Auth { Next::Auth } else { Next::Login };
+            return;
+        }
         let name = word.trim_matches(|c| matches!(c, '"' | '\'' | '{' | '[' | '('));
         if let Some(name) = name.strip_suffix([':', '=']) {
             self.next = names::of(name.trim_end_matches(['"', '\''])).next();
@@ -236,9 +253,15 @@ impl Name {
         match self {
             Name::Secret => Next::Secret,
             Name::Perhaps => Next::Perhaps,
+            Name::Auth => Next::Auth,
             Name::Harmless => Next::Plain,
         }
     }
+}
+
+/// Whether the word is `--name=value`; padding at the end of base64 is no value.
+fn is_option_with_value(word: &str) -> bool {
+    word.starts_with('-') && word.split_once('=').is_some_and(|(_, value)| !value.trim_matches('=').is_empty())
 }
 
 /// Whether the word stands between a name and its value.

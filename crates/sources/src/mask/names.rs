@@ -5,8 +5,10 @@
 pub(super) enum Name {
     /// It is a secret.
     Secret,
-    /// It is one if it looks like one: `key`, `auth`.
+    /// It is one if it looks like one: `key`, `session`.
     Perhaps,
+    /// It is one unless it names a way to log in: `auth=basic`.
+    Auth,
     /// Nothing is known.
     Harmless,
 }
@@ -19,9 +21,13 @@ const SECRET: &[&str] = &[
     "token",
     "secret",
     "secrets",
+    "cred",
+    "creds",
     "credential",
     "credentials",
     "cookie",
+    "sig",
+    "signature",
     "bearer",
     "psk",
     "otp",
@@ -81,8 +87,58 @@ const SECRET_PAIRS: &[(&str, &str)] = &[
 ];
 
 /// Parts that say "perhaps".
-const PERHAPS: &[&str] =
-    &["key", "keys", "auth", "signature", "sig", "salt", "session", "sid", "license", "nonce", "jwt", "authentication"];
+const PERHAPS: &[&str] = &["key", "keys", "salt", "session", "sid", "license", "nonce", "jwt", "authentication"];
+
+/// Ways to log in, which are no secrets.
+const WAYS: &[&str] = &[
+    "any",
+    "basic",
+    "bearer",
+    "cert",
+    "certificate",
+    "digest",
+    "disabled",
+    "enabled",
+    "external",
+    "false",
+    "gssapi",
+    "ident",
+    "iam",
+    "kerberos",
+    "ldap",
+    "login",
+    "md5",
+    "mtls",
+    "negotiate",
+    "none",
+    "ntlm",
+    "oauth",
+    "oauth2",
+    "off",
+    "oidc",
+    "on",
+    "optional",
+    "pam",
+    "password",
+    "peer",
+    "plain",
+    "required",
+    "saml",
+    "scram",
+    "simple",
+    "sso",
+    "tls",
+    "token",
+    "true",
+    "trust",
+];
+
+/// Whether a value after `auth` names a way to log in, or several: `scram-sha-256`, `basic,digest`.
+pub(super) fn is_way(value: &str) -> bool {
+    let mut words = value.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let number = |word: &str| word.bytes().all(|b| b.is_ascii_digit());
+    words.all(|word| number(word) || word == "sha" || WAYS.iter().any(|way| way.eq_ignore_ascii_case(word)))
+}
 
 /// Last parts of names whose value is about a secret and not one itself: `--password-file`, `token.ttl`.
 const ABOUT: &[&str] = &[
@@ -136,6 +192,8 @@ pub(super) fn of(name: &str) -> Name {
     if name.len() > 200 || !name.is_ascii() {
         return Name::Harmless;
     }
+    // A property: the letter is no part of its name.
+    let name = ["-D", "-P", "-J-D"].iter().find_map(|option| name.strip_prefix(option)).unwrap_or(name);
     let parts = parts(name);
     let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
     if parts.last().is_none_or(|last| ABOUT.contains(last)) {
@@ -145,7 +203,9 @@ pub(super) fn of(name: &str) -> Name {
     let is_pair = |pair: &[&str]| matches!(pair, [a, b] if SECRET_PAIRS.contains(&(*a, *b)));
     if parts.iter().any(is_secret) || parts.windows(2).any(is_pair) {
         Name::Secret
-    } else if parts.iter().any(|part| PERHAPS.contains(part)) {
+    } else if parts.last() == Some(&"auth") {
+        Name::Auth
+    } else if parts.iter().any(|part| *part == "auth" || PERHAPS.contains(part)) {
         Name::Perhaps
     } else {
         Name::Harmless
@@ -195,6 +255,10 @@ pub(super) enum Taken {
 
 /// Programs, and their options that take a secret though their names do not say so. From the programs' manual pages.
 type Options = (&'static [&'static str], &'static [(&'static str, Taken)]);
+
+/// Options by which many programs take `user:password`.
+pub(super) const LOGINS: &[&str] =
+    &["-u", "-U", "--user", "--userpwd", "--login", "--auth", "--credentials", "--creds", "--basic-auth"];
 
 pub(super) static OPTIONS: &[Options] = &[
     (

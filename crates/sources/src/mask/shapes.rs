@@ -56,7 +56,12 @@ fn secret_value(word: &str, from: usize, separator: usize) -> Option<(usize, usi
     };
     let found = word.get(value..end)?;
     // `secret://name` is a reference.
-    let masked = !found.is_empty() && !found.starts_with("//") && (name == Name::Secret || looks_secret(found));
+    let is_secret = match name {
+        Name::Secret => true,
+        Name::Auth => !names::is_way(found),
+        _ => looks_secret(found),
+    };
+    let masked = is_secret && !found.is_empty() && !found.starts_with("//");
     masked.then_some((value, end))
 }
 
@@ -162,6 +167,11 @@ const TOKENS: &[(&str, usize)] = &[
     ("sk_live_", 16),
     ("sk_test_", 16),
     ("rk_live_", 16),
+    ("sk-live-", 6),
+    ("sk-test-", 6),
+    ("sk-proj-", 6),
+    ("sk-ant-", 6),
+    ("rk-live-", 6),
     ("sk-", 20),
     ("npm_", 30),
     ("pypi-", 30),
@@ -173,6 +183,45 @@ const TOKENS: &[(&str, usize)] = &[
     ("SG.", 30),
     ("eyJ", 20),
 ];
+
+/// Paths of web hooks: whoever knows the rest may post there.
+const HOOKS: &[&str] =
+    &["hooks.slack.com/services/", "hooks.slack.com/workflows/", "/api/webhooks/", "webhook.office.com/"];
+
+/// Masks what follows the path of a web hook.
+pub(super) fn hooks(word: &str) -> String {
+    let found = HOOKS.iter().find_map(|hook| word.find(hook).map(|at| at + hook.len()));
+    let Some((head, tail)) = found.and_then(|at| word.split_at_checked(at)).filter(|(_, tail)| !tail.is_empty()) else {
+        return word.to_owned();
+    };
+    let end = tail.find(|c: char| matches!(c, '"' | '\'' | '<' | '>') || c.is_whitespace()).unwrap_or(tail.len());
+    format!("{head}{MASK}{}", tail.get(end..).unwrap_or_default())
+}
+
+/// Masks `user:password`, as an option of any program holds it. `1000:1000` is a user and a group, `host:port` no user.
+pub(super) fn login(word: &str) -> Option<String> {
+    let (user, password) = word.split_once(':')?;
+    let plain = !user.is_empty() && user.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-@+\\".contains(&b));
+    let is_number = password.bytes().all(|b| b.is_ascii_digit());
+    let is_secret = plain && !user.starts_with('-') && !is_number && !password.starts_with("//");
+    is_secret.then(|| format!("{user}:{MASK}"))
+}
+
+/// Masks `-pPASSWORD`, as clients of MySQL and many others take it, where what follows looks like a password and not like a word,
+/// a port, a path or a pair.
+pub(super) fn attached_password(word: &str) -> Option<String> {
+    let value = word.strip_prefix("-p")?;
+    let first = value.bytes().next()?;
+    let has = |test: fn(&u8) -> bool| value.bytes().any(|b| test(&b));
+    let odd = has(|b| b"!@#$%^&?~".contains(b));
+    let mixed = has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic);
+    let is_password = value.len() >= 4 && (odd || mixed || has(u8::is_ascii_uppercase));
+    let is_other = b"/.-:=".contains(&first)
+        || value.contains(['=', ':', '/'])
+        || value.contains(MASK)
+        || value.contains(char::is_whitespace);
+    (is_password && !is_other).then(|| format!("-p{MASK}"))
+}
 
 /// Masks tokens that are known by how they begin.
 pub(super) fn tokens(word: &str) -> String {

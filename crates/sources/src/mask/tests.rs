@@ -189,3 +189,40 @@ proptest! {
         let _ = (command_line(&bytes, false), text(&line), text(&String::from_utf8_lossy(&bytes)));
     }
 }
+
+/// What leaked once, and what is nearly the same and says something.
+#[test]
+fn what_leaked() {
+    for (line, expected) in [
+        ("client -pSECRET42 db", "client -p*** db"),
+        ("client -pSECRET db", "client -p*** db"),
+        ("client -phunter2 db", "client -p*** db"),
+        ("mysqlrouter -u root:SECRET", "mysqlrouter -u root:***"),
+        ("app -u root:SECRET", "app -u root:***"),
+        ("app --user root:SECRET x", "app --user root:*** x"),
+        ("app --auth admin:SECRET", "app --auth admin:***"),
+        ("app --auth SECRET", "app --auth ***"),
+        ("app --creds admin:SECRET", "app --creds ***"),
+        ("java -Dauth=SECRET -Dcreds=SECRET -Ddb.creds=x Main", "java -Dauth=*** -Dcreds=*** -Ddb.creds=*** Main"),
+        ("get https://h/p?a=1&sig=SECRET&b=2", "get https://h/p?a=1&sig=***&b=2"),
+        ("get https://h/p?X-Signature=SECRET", "get https://h/p?X-Signature=***"),
+        ("get https://h/p?access_token=SECRET#x", "get https://h/p?access_token=***#x"),
+        ("app sk-live-abcdef123", "app ***"),
+        ("app --model x sk-ant-api03-abcdef", "app --model x ***"),
+        ("app key=sk-proj-abcdefgh", "app key=***"),
+        ("post https://hooks.slack.com/services/T0/B0/xyz", "post https://hooks.slack.com/services/***"),
+        ("post https://discord.com/api/webhooks/12/xyz", "post https://discord.com/api/webhooks/***"),
+        // Not secrets.
+        ("docker run -u 1000:1000 nginx:1.27", "docker run -u 1000:1000 nginx:1.27"),
+        ("app -u root -p 8080 -p8080 -pthread -profile", "app -u root -p 8080 -p8080 -pthread -profile"),
+        ("rsync -progtv a b", "rsync -progtv a b"),
+        ("gcc -print-file-name=libc.so -pipe", "gcc -print-file-name=libc.so -pipe"),
+        ("app --auth basic -Dauth=scram-sha-256 auth=none", "app --auth basic -Dauth=scram-sha-256 auth=none"),
+        ("msbuild -p:Configuration=Release", "msbuild -p:Configuration=Release"),
+        ("app --user --login -u", "app --user --login -u"),
+        ("pip install sk-learn", "pip install sk-learn"),
+    ] {
+        assert_eq!(text(line), expected);
+        assert_eq!(masked(&line.split(' ').collect::<Vec<_>>()), expected);
+    }
+}

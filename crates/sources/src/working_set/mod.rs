@@ -11,6 +11,8 @@ use crate::{Pace, Reader, Scope, Source};
 use host::Host;
 use model::{Chart, ChartKind, Column, Compare, Fold, NULL, Out, Page, Table, Unavailable, Unit};
 use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -181,7 +183,7 @@ fn run(shared: &Shared, host: &Host, target: &Target) {
             .into_iter()
             .filter_map(|pid| {
                 let before = own_time();
-                std::fs::write(host.path(&format!("/proc/{pid}/clear_refs")), "1").ok()?;
+                clear_marks(&host.path(&format!("/proc/{pid}/clear_refs"))).ok()?;
                 Some((pid, host.now(), own_time().saturating_sub(before)))
             })
             .collect();
@@ -253,6 +255,11 @@ fn rollup(text: &str) -> Option<Rollup> {
         }
     }
     (found.referenced != NULL).then_some(found)
+}
+
+/// Clears the marks of referenced pages of a process.
+fn clear_marks(file: &Path) -> std::io::Result<()> {
+    std::fs::OpenOptions::new().write(true).open(file)?.write_all(b"1")
 }
 
 #[cfg(test)]

@@ -8,7 +8,6 @@ use crate::plan::Better;
 use crate::session::Session;
 use crate::space::{Set, for_sh};
 use serde_json::{Map, Value, json};
-use std::fs::OpenOptions;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -54,7 +53,7 @@ impl Asker {
         let failed = |why: String| format!("ask: {called}: {why}");
         let (program, arguments) = words.split_first().ok_or("ask: no command")?;
         let log = folder.join("ask.log");
-        let errors = OpenOptions::new().create(true).append(true).open(&log);
+        let errors = files::append(&log);
         let errors = errors.map_err(|e| failed(format!("{}: {e}", log.display())))?;
         let mut command = Command::new(program);
         command.args(arguments).current_dir(dir).process_group(0);

@@ -141,7 +141,7 @@ impl<'a> Runner<'a> {
         let folder = Folder::trial(self.path, trial.number);
         // The trial runs elsewhere, perhaps: where it writes to must not depend on that.
         let folder = std::path::absolute(&folder).unwrap_or(folder);
-        std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+        files::make_folder(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
         Ok(folder)
     }
 

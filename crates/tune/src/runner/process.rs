@@ -120,7 +120,7 @@ fn spawn(start: &Start) -> Result<Child, String> {
     let mut command = Command::new(program);
     command.args(arguments).current_dir(start.dir).envs(start.env).process_group(0);
     let opened = |path: &Path| File::open(path).map_err(|e| format!("{}: {e}", path.display()));
-    let created = |path: &Path| File::create(path).map_err(|e| format!("{}: {e}", path.display()));
+    let created = |path: &Path| files::start_over(path).map_err(|e| format!("{}: {e}", path.display()));
     command.stdin(start.input.map(opened).transpose()?.map_or(Stdio::null(), Stdio::from));
     if let Some((out, err)) = start.output {
         command.stdout(created(out)?).stderr(created(err)?);

@@ -75,7 +75,7 @@ fn output(folder: &Path) -> Option<String> {
 }
 
 fn end(file: &Path) -> Option<String> {
-    let mut file = foreign::open(file).ok()?;
+    let mut file = files::foreign::open(file).ok()?;
     let length = file.metadata().ok()?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(TAIL))).ok()?;
     let mut bytes = Vec::new();

@@ -1,7 +1,8 @@
-//! The one door to files that others wrote. A name can lead to a FIFO that nobody writes to, to a device that never ends, or to a file that has no end
-//! worth reading: [`open`] takes regular files only, and whatever is read into memory has a limit.
+//! Files that others wrote. A name can lead to a FIFO that nobody writes to, to a device that never ends, or to a file too large for memory:
+//! [`open`] takes regular files only, and whatever is read into memory has a limit.
 
 use std::fs::{File, FileType};
+use std::os::unix::fs::FileTypeExt;
 use std::io::{Error, ErrorKind, Read, Result};
 use std::path::Path;
 
@@ -94,35 +95,19 @@ fn check(kind: FileType) -> Result<()> {
     }
     let what = match () {
         () if kind.is_dir() => "a folder",
-        () if is_fifo(kind) => "a FIFO",
+        () if kind.is_fifo() => "a FIFO",
         () => "a device or a socket",
     };
     Err(Error::new(ErrorKind::InvalidInput, format!("it is {what}, not a regular file")))
 }
 
-#[cfg(unix)]
-fn is_fifo(kind: FileType) -> bool {
-    std::os::unix::fs::FileTypeExt::is_fifo(&kind)
-}
-
-#[cfg(not(unix))]
-fn is_fifo(_kind: FileType) -> bool {
-    false
-}
-
 /// Opens a file without waiting for anyone; reads then wait as usual.
-#[cfg(unix)]
 fn open_at_once(path: &Path) -> Result<File> {
     use rustix::fs::{Mode, OFlags};
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK;
     let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
     rustix::fs::fcntl_setfl(&file, rustix::fs::fcntl_getfl(&file)? - OFlags::NONBLOCK)?;
     Ok(file)
-}
-
-#[cfg(not(unix))]
-fn open_at_once(path: &Path) -> Result<File> {
-    File::open(path)
 }
 
 fn is_own_descriptor(path: &Path) -> bool {
