@@ -2,8 +2,8 @@
 //! gone, however that ended, is passed on by the holder: nobody who writes is hurt.
 
 use crate::progress::Progress;
-use crate::signals;
 use crate::work::Counter;
+use crate::{last, signals};
 use host::Placement;
 use model::{Exit, Output, Usage};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -53,6 +53,14 @@ pub(crate) fn refused(program: &OsStr) -> Option<(u8, &'static str)> {
         }
     }
     Some(if found { (NOT_STARTED, "is no program that you may run") } else { (NOT_FOUND, "no such program") })
+}
+
+/// The exit code of this program for an end of the command: that of the shells.
+pub(crate) fn code(exit: Exit) -> u8 {
+    match exit {
+        Exit::Code(code) => code as u8,
+        Exit::Signal(signal) => 128u8.saturating_add(signal as u8),
+    }
 }
 
 /// A command that was started.
@@ -117,6 +125,7 @@ impl Workload {
             });
         }
         let child = builder.spawn()?;
+        last::started(child.id());
         // The end that tells goes with the builder, so that this cannot wait for ever.
         drop(builder);
         let joined = joined.as_mut().and_then(|told| {
@@ -160,6 +169,7 @@ impl Workload {
             _ if libc::WIFSIGNALED(status) => Exit::Signal(libc::WTERMSIG(status)),
             _ => Exit::Code(libc::WEXITSTATUS(status)),
         };
+        last::ended(code(exit));
         let seconds = |t: libc::timeval| t.tv_sec as f64 + t.tv_usec as f64 / 1e6;
         let usage = Usage {
             user: seconds(usage.ru_utime),

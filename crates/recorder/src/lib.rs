@@ -7,6 +7,7 @@ mod away;
 mod command;
 mod control;
 mod keeper;
+mod last;
 mod list;
 pub mod live;
 mod moment;

@@ -1,6 +1,6 @@
 //! What the programs do first: standard output that is closed or full is no error in them. And how they start others beside a recording.
 
-use crate::signals;
+use crate::{last, signals};
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
@@ -30,15 +30,18 @@ pub(crate) fn spawn(words: &[OsString]) -> std::io::Result<Child> {
 pub fn begin_program(name: &'static str) {
     // SAFETY: no thread has been started; the default action needs no handler.
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+    last::prepare();
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
-        match panic.payload().downcast_ref::<String>().and_then(|text| text.strip_prefix("failed printing to stdout: "))
-        {
-            Some(why) => {
-                eprintln!("{name}: standard output: {why}");
-                std::process::exit(1);
-            }
-            None => usual(panic),
+        let text = panic.payload().downcast_ref::<String>().map_or("", String::as_str);
+        if let Some(why) = text.strip_prefix("failed printing to stdout: ") {
+            eprintln!("{name}: standard output: {why}");
+            std::process::exit(1);
+        } else if text.starts_with("failed to spawn thread") || text.starts_with("failed to allocate") {
+            // A limit of memory or of threads, as the standard library says it; what becomes of a recording and its command says `last`.
+            eprintln!("{name}: no further thread could be started");
+        } else {
+            usual(panic);
         }
     }));
 }

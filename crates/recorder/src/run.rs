@@ -8,6 +8,7 @@ use crate::away;
 use crate::command::{self, Workload};
 use crate::control::{self, Control, Request, report_error};
 use crate::keeper::{Keeper, Message};
+use crate::last;
 use crate::moment::unix_now;
 use crate::notify::Notify;
 use crate::options::Record;
@@ -46,6 +47,9 @@ const SEAL: Duration = Duration::from_secs(600);
 
 /// When properties of the host are read a second time, because the workload has started what it starts.
 const SECOND_LOOK: Duration = Duration::from_secs(2);
+
+/// With less of a CPU the recorder is late: it takes about as much for a moment when it begins and when it ends.
+const ENOUGH: f64 = 0.5;
 
 /// The last read comes at least so long after the one before.
 const SHORTEST: Duration = Duration::from_millis(20);
@@ -101,6 +105,25 @@ pub struct Ended {
 /// # Errors
 /// Where the recording cannot be begun, or could not be written to its end.
 pub fn record(options: &Record, before: Option<Before<'_>>) -> Result<Ended> {
+    recorded(options, before).inspect_err(|why| {
+        // A limit that was meant for the command keeps nobody from running it.
+        if let Some(store::Error::TooLarge { path, .. }) = why.downcast_ref()
+            && !options.command.is_empty()
+            && !last::has_started()
+        {
+            for suffix in ["", "-wal", "-shm"] {
+                let mut name = path.as_os_str().to_owned();
+                name.push(suffix);
+                // It holds nothing.
+                let _ = std::fs::remove_file(name);
+            }
+            say!("twinscope: {why}; the command runs unrecorded");
+            last::go_on();
+        }
+    })
+}
+
+fn recorded(options: &Record, before: Option<Before<'_>>) -> Result<Ended> {
     let path = output(options)?;
     let pace = Ticks::of(options);
     let chosen = chosen(options, &pace)?;
@@ -120,6 +143,7 @@ pub fn record(options: &Record, before: Option<Before<'_>>) -> Result<Ended> {
         away::check(&path)?;
     }
     let away = if options.detach { Some(away::leave()?) } else { None };
+    let _otherwise = last::Otherwise;
     // Outlives all that may be attached to programs, on every way out of here.
     let _holding = host::holder::start().inspect_err(|why| {
         say!("twinscope: no further process can be started ({why}): nothing is attached to programs");
@@ -171,6 +195,14 @@ pub fn record(options: &Record, before: Option<Before<'_>>) -> Result<Ended> {
     let mut active = Vec::new();
     if let Some(why) = &no_figures {
         say!("twinscope: --doctor: {why}");
+    }
+    if let Some(cpus) = sources::cpu_quota(&host).filter(|cpus| *cpus < ENOUGH)
+        && !options.quiet
+    {
+        say!(
+            "twinscope: the control group allows {cpus:.2} of a CPU, which the recorder needs part of: the recording begins and ends late, and \
+             so does a command"
+        );
     }
     for (source, every) in chosen {
         match (source.open)(&host, &scope) {
@@ -301,8 +333,7 @@ pub fn record(options: &Record, before: Option<Before<'_>>) -> Result<Ended> {
     let incomplete = !then.wait() || recorder.missing_by_name > 0;
     let code = match manifest.exit {
         Some(Exit::Code(0)) | None if incomplete => 3,
-        Some(Exit::Code(code)) => code as u8,
-        Some(Exit::Signal(signal)) => 128u8.saturating_add(signal as u8),
+        Some(exit) => command::code(exit),
         None => 0,
     };
     Ok(Ended { code, path: Some(path) })

@@ -30,13 +30,14 @@ fn set() -> libc::sigset_t {
     }
 }
 
-/// Blocks the signals that [`wait`] takes, and ignores SIGPIPE: the command is recorded to its end, also where nobody reads its output any more. The
-/// command itself gets the default back, from the standard library. Call it before any thread is started, so that all inherit it.
+/// Blocks the signals that [`wait`] takes, and ignores two: SIGPIPE, for the command is recorded to its end, also where nobody reads its output any more,
+/// and SIGXFSZ, for a file that may not grow any more is an error like a full disk. Call it before any thread is started, so that all inherit it.
 pub(crate) fn block() {
     // SAFETY: the set is initialised; the old mask is not asked for; to ignore a signal needs no handler.
     unsafe {
         libc::pthread_sigmask(libc::SIG_BLOCK, &set(), std::ptr::null_mut());
         libc::signal(libc::SIGPIPE, libc::SIG_IGN);
+        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
     }
 }
 
@@ -44,6 +45,16 @@ pub(crate) fn block() {
 pub(crate) fn unblock() {
     // SAFETY: as in `block`.
     unsafe { libc::pthread_sigmask(libc::SIG_UNBLOCK, &set(), std::ptr::null_mut()) };
+    restore();
+}
+
+/// Gives the signals that are ignored their defaults back, for what this process becomes. Async-signal-safe as well.
+pub(crate) fn restore() {
+    // SAFETY: defaults need no handler.
+    unsafe {
+        libc::signal(libc::SIGPIPE, libc::SIG_DFL);
+        libc::signal(libc::SIGXFSZ, libc::SIG_DFL);
+    }
 }
 
 /// Waits for at most `nanoseconds`.

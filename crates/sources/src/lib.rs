@@ -79,6 +79,7 @@ mod vmstat;
 mod working_set;
 mod zoneinfo;
 
+pub use facts::cpu_quota;
 pub use jvm::{Flight, Flights};
 pub use reads::ReadFrom;
 pub use source::{Open, Pace, Reader, Scope, Source};

@@ -60,6 +60,14 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
+    /// The file may not grow any more. What was committed before is safe.
+    #[error("{}: a file may have {limit} bytes at most here (ulimit -f, RLIMIT_FSIZE)", path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// Bytes.
+        limit: u64,
+    },
     /// SQLite said no.
     #[error("{}: {why}", path.display())]
     Database {
@@ -90,7 +98,10 @@ impl Error {
                 path: path.to_owned(),
                 why: "to read its schema takes more work than a recording needs".into(),
             },
-            _ => Error::Database { path: path.to_owned(), why: source },
+            _ => match size_limit().filter(|_| is_of_writing(&source)) {
+                Some(limit) => Error::TooLarge { path: path.to_owned(), limit },
+                None => Error::Database { path: path.to_owned(), why: source },
+            },
         }
     }
 
@@ -99,4 +110,19 @@ impl Error {
         matches!(self, Error::DiskFull { .. })
             || matches!(self, Error::Io { why, .. } if why.kind() == std::io::ErrorKind::StorageFull)
     }
+}
+
+/// Whether a file could not be written or made longer; SQLite does not say why.
+fn is_of_writing(error: &rusqlite::Error) -> bool {
+    use rusqlite::ffi::{SQLITE_IOERR_SHMSIZE, SQLITE_IOERR_WRITE};
+    let code = error.sqlite_error().map(|error| error.extended_code);
+    matches!(code, Some(SQLITE_IOERR_WRITE | SQLITE_IOERR_SHMSIZE))
+}
+
+/// How long a file may be that this process writes, bytes; `None` where there is no limit (getrlimit(2), RLIMIT_FSIZE).
+fn size_limit() -> Option<u64> {
+    let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
+    // SAFETY: the kernel fills in a structure that is alive.
+    unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &raw mut limit) };
+    (limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur)
 }

@@ -219,3 +219,46 @@ fn heard(stream: &File, end: &str) {
         std::thread::sleep(Duration::from_millis(10));
     }
 }
+
+/// A command that is started with a limit of the shell: what `ulimit` says, and what the recorder is asked for.
+fn limited(folder: &Folder, limit: &str, options: &[&str]) -> Running {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &format!("ulimit {limit}; exec \"$@\""), "sh"]);
+    shell.arg(crate::common::program()).args(["record", "-o", "a.twin"]).args(options);
+    shell.args(["--", "sh", "-c", "sleep 1; echo done; exit 7"]).current_dir(folder.path(""));
+    folder.start(shell)
+}
+
+#[test]
+fn a_command_runs_where_files_may_not_grow() {
+    // No recording can be begun; one cannot go on. As on a full disk that is an error of the recorder, which names the command's.
+    for (blocks, code, words) in
+        [("20", 7, "the command runs unrecorded"), ("100", 7, "the command runs unrecorded"), ("250", 1, "exit code 7")]
+    {
+        let folder = Folder::new();
+        let done = limited(&folder, &format!("-f {blocks}"), &["-i", "10ms"]).wait();
+        assert_eq!(done.status.code(), Some(code), "{done}");
+        assert_eq!(done.stdout, "done\n", "{done}");
+        done.says("RLIMIT_FSIZE").says(words);
+    }
+}
+
+#[test]
+fn a_command_runs_where_there_is_no_memory_for_its_recorder() {
+    // From what is enough for nothing but to begin to what is enough.
+    let mut stopped = 0;
+    for megabytes in (64..=160).step_by(16) {
+        let folder = Folder::new();
+        let done = limited(&folder, &format!("-v {}", megabytes << 10), &[]).wait();
+        if done.status.code() == Some(127) {
+            // Not even its libraries fit.
+            continue;
+        }
+        assert_eq!(done.status.code(), Some(7), "{megabytes} MB: {done}");
+        assert_eq!(done.stdout, "done\n", "{megabytes} MB: {done}");
+        stopped += u32::from(done.stderr.contains("RLIMIT_AS"));
+    }
+    if stopped == 0 {
+        skipped("a recorder without memory", "it had enough with every limit");
+    }
+}

@@ -26,6 +26,8 @@ const WHAT: &str = "allocations of JVMs";
 /// Runs the program and reads what it allocates, until it has ended; and what its worker threads say shortly before.
 fn record(jdk: &Path, classes: &Path, words: [&str; 3]) -> Option<(Live, Vec<JavaThread>)> {
     let mut java = Command::new(jdk.join("bin/java"));
+    // Without it there are no probes. It ends with this program.
+    std::mem::forget(host::holder::start());
     // So many buffers that sums are within some per mille, and so large that little of them is left over at each collection.
     java.args(["-Xmx256m", "-Xmn64m", "-XX:+UseParallelGC", "-XX:-ResizeTLAB", "-XX:TLABSize=256k", "-cp"])
         .arg(classes)

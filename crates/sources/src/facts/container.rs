@@ -2,6 +2,7 @@
 //! holds for all below it, so the tightest on the way up counts (Documentation/admin-guide/cgroup-v2.rst, cgroup-v1/).
 
 use super::{Facts, size};
+use host::Host;
 use model::Unavailable;
 
 /// No limit is written as a number near the greatest in v1 (PAGE_COUNTER_MAX pages).
@@ -158,12 +159,12 @@ impl Place {
     }
 
     /// What a file holds in the own group and in those above, in that order.
-    fn upwards(&self, facts: &Facts<'_, '_>, file: &str) -> Vec<String> {
+    fn upwards(&self, host: &Host, file: &str) -> Vec<String> {
         let mut group = self.group.as_str();
         let mut found = Vec::new();
         loop {
             let slash = if group.is_empty() { "" } else { "/" };
-            found.extend(facts.host.read_text(&format!("{}{slash}{group}/{file}", self.mount)));
+            found.extend(host.read_text(&format!("{}{slash}{group}/{file}", self.mount)));
             if group.is_empty() {
                 return found;
             }
@@ -173,30 +174,42 @@ impl Place {
 
     /// The least number in a file of the own group and those above; "max" is no limit.
     fn least(&self, facts: &Facts<'_, '_>, file: &str) -> Option<i64> {
-        let numbers = self.upwards(facts, file).into_iter().filter_map(|text| text.parse::<i64>().ok());
+        let numbers = self.upwards(facts.host, file).into_iter().filter_map(|text| text.parse::<i64>().ok());
         numbers.filter(|&n| n < UNLIMITED).min()
     }
 }
 
-/// Quota in CPUs, and weight.
-fn cpu(facts: &mut Facts<'_, '_>, place: &Place) {
+/// The tightest quota of a hierarchy: so much time in each period, microseconds.
+fn tightest(host: &Host, place: &Place) -> Option<(i64, i64)> {
     let pairs: Vec<(i64, i64)> = if place.controllers.is_empty() {
         let parse = |text: String| {
             let (quota, period) = text.split_once(' ')?;
             Some((quota.parse().ok()?, period.parse().ok()?))
         };
-        place.upwards(facts, "cpu.max").into_iter().filter_map(parse).collect()
+        place.upwards(host, "cpu.max").into_iter().filter_map(parse).collect()
     } else {
-        let quotas = place.upwards(facts, "cpu.cfs_quota_us");
-        let periods = place.upwards(facts, "cpu.cfs_period_us");
+        let quotas = place.upwards(host, "cpu.cfs_quota_us");
+        let periods = place.upwards(host, "cpu.cfs_period_us");
         quotas.iter().zip(&periods).filter_map(|(q, p)| Some((q.parse().ok()?, p.parse().ok()?))).collect()
     };
     // -1 is no quota.
-    let tightest = pairs.into_iter().filter(|(quota, period)| *quota > 0 && *period > 0).min_by(|a, b| {
+    pairs.into_iter().filter(|(quota, period)| *quota > 0 && *period > 0).min_by(|a, b| {
         let share = |(quota, period): &(i64, i64)| *quota as f64 / *period as f64;
         share(a).total_cmp(&share(b))
-    });
-    match tightest {
+    })
+}
+
+/// How many CPUs this process may use by the quotas of its control groups; `None` where there is none.
+pub fn cpu_quota(host: &Host) -> Option<f64> {
+    let cgroup = host.read_text("/proc/self/cgroup").ok()?;
+    let places = places(&cgroup, &host.read_text("/proc/self/mountinfo").ok()?);
+    let quotas = places.iter().filter_map(|place| tightest(host, place));
+    quotas.map(|(quota, period)| quota as f64 / period as f64).min_by(f64::total_cmp)
+}
+
+/// Quota in CPUs, and weight.
+fn cpu(facts: &mut Facts<'_, '_>, place: &Place) {
+    match tightest(facts.host, place) {
         Some((quota, period)) => {
             let cpus = quota as f64 / period as f64;
             facts.set("cpu.quota", format!("{cpus:.2} CPUs ({quota} µs each {period} µs)"));

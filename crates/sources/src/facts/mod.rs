@@ -26,6 +26,8 @@ mod tlb;
 mod toolchain;
 mod topology;
 
+pub use container::cpu_quota;
+
 use crate::{Pace, Reader, Scope, Source};
 use host::{Host, ReadError};
 use model::{Out, Unavailable};

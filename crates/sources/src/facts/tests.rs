@@ -226,6 +226,29 @@ fn an_instance_of_aws() {
 }
 
 #[test]
+fn the_tightest_quota_of_a_cpu() {
+    let quota = |files: &[(&str, &str)]| crate::cpu_quota(&host::testing::host_of(files).1);
+    let v2 = [
+        ("/proc/self/cgroup", "0::/a/b\n"),
+        ("/proc/self/mountinfo", "2 1 0:28 / /sys/fs/cgroup ro,nosuid - cgroup2 cgroup rw\n"),
+        ("/sys/fs/cgroup/a/cpu.max", "5000 100000\n"),
+        ("/sys/fs/cgroup/a/b/cpu.max", "max 100000\n"),
+    ];
+    assert_eq!(quota(&v2), Some(0.05));
+    assert_eq!(quota(&v2[..2]), None);
+    let v1 = [
+        ("/proc/self/cgroup", "4:cpu,cpuacct:/a\n"),
+        ("/proc/self/mountinfo", "2 1 0:28 / /cpu rw - cgroup cgroup rw,cpu,cpuacct\n"),
+        ("/cpu/cpu.cfs_quota_us", "-1\n"),
+        ("/cpu/cpu.cfs_period_us", "100000\n"),
+        ("/cpu/a/cpu.cfs_quota_us", "20000\n"),
+        ("/cpu/a/cpu.cfs_period_us", "100000\n"),
+    ];
+    assert_eq!(quota(&v1), Some(0.2));
+    assert_eq!(quota(&[]), None);
+}
+
+#[test]
 fn a_container_with_limits() {
     let facts = facts_of(&files(&[
         ("/proc/self/cgroup", "0::/kubepods.slice/pod1.slice/cri-abc.scope\n"),
