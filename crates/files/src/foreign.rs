@@ -2,8 +2,8 @@
 //! [`open`] takes regular files only, and whatever is read into memory has a limit.
 
 use std::fs::{File, FileType};
-use std::os::unix::fs::FileTypeExt;
 use std::io::{Error, ErrorKind, Read, Result};
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 /// How much may be read of one file, after decompression too.
