@@ -4,15 +4,17 @@
 use crate::stacks::own_number;
 use host::Host;
 use rustix::process::{Pid, Signal};
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// So long a JVM may take to open its socket.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Of an answer so much is read.
-const LONGEST: u64 = 64 << 10;
+/// The pause before it is tried again.
+const AGAIN: Duration = Duration::from_millis(20);
+/// Of an answer so much is read, bytes.
+const LONGEST: usize = 64 << 10;
 
 /// Whether SIGQUIT may be sent: where a program does not catch it, it would end the program (`-Xrs`, or a JVM that is still starting).
 fn catches_quit(status: &str) -> bool {
@@ -85,7 +87,7 @@ fn wake(pid: u32, file: PathBuf, socket: &Path) -> Result<(), String> {
             if Instant::now() >= until {
                 return Err("its JVM did not open its attach socket".to_owned());
             }
-            std::thread::sleep(Duration::from_millis(20));
+            std::thread::sleep(AGAIN);
         }
         Ok(())
     })();
@@ -94,19 +96,77 @@ fn wake(pid: u32, file: PathBuf, socket: &Path) -> Result<(), String> {
 }
 
 fn ask(socket: &Path, command: &str, patience: Duration) -> std::io::Result<Vec<u8>> {
-    let mut stream = UnixStream::connect(socket)?;
-    stream.set_read_timeout(Some(patience))?;
+    let until = Instant::now() + patience;
+    let mut stream = connect(socket, until)?;
     stream.set_write_timeout(Some(PATIENCE))?;
     // Version, command, three arguments.
     stream.write_all(format!("1\0jcmd\0{command}\0\0\0").as_bytes())?;
-    let mut answer = Vec::new();
-    stream.take(LONGEST).read_to_end(&mut answer)?;
+    let (mut answer, mut part) = (Vec::new(), [0; 4096]);
+    while answer.len() < LONGEST {
+        // Of all that is left: a process that answers a byte at a time is not waited for any longer.
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(ErrorKind::TimedOut.into());
+        }
+        stream.set_read_timeout(Some(left))?;
+        match stream.read(&mut part) {
+            Ok(0) => break,
+            Ok(length) => answer.extend_from_slice(part.get(..length).unwrap_or_default()),
+            Err(why) if why.kind() == ErrorKind::Interrupted => {}
+            Err(why) => return Err(why),
+        }
+    }
     Ok(answer)
+}
+
+/// Connects to a socket that may belong to anybody: where nobody accepts, connect(2) itself would wait for ever.
+fn connect(socket: &Path, until: Instant) -> std::io::Result<UnixStream> {
+    use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
+    let address = SocketAddrUnix::new(socket)?;
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let end = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+    loop {
+        match connect(&end, &address) {
+            Ok(()) => break,
+            // Its queue is full.
+            Err(rustix::io::Errno::AGAIN) if Instant::now() < until => std::thread::sleep(AGAIN),
+            Err(why) => return Err(why.into()),
+        }
+    }
+    let stream = UnixStream::from(end);
+    stream.set_nonblocking(false)?;
+    Ok(stream)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nobody_is_waited_for_without_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
+        let listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
+        rustix::net::listen(&listener, 0).unwrap();
+        let patience = Duration::from_millis(300);
+        let late = |why: std::io::Error| matches!(why.kind(), ErrorKind::TimedOut | ErrorKind::WouldBlock);
+        // It accepts nobody: the first waits for an answer, and the next for the queue.
+        let first = UnixStream::connect(&path).unwrap();
+        assert!(late(ask(&path, "x", patience).unwrap_err()));
+        drop(first);
+        drop(listener);
+        // A byte at a time, each within the time that one read may take.
+        let path = folder.path().join("slow");
+        let listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
+        let slow = std::thread::spawn(move || {
+            let mut stream = listener.accept().unwrap().0;
+            while stream.write_all(b"0").is_ok() {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        });
+        assert!(late(ask(&path, "x", patience).unwrap_err()));
+        slow.join().unwrap();
+    }
 
     #[test]
     fn only_who_catches_the_signal_gets_it() {

@@ -20,9 +20,9 @@ use std::time::{Duration, Instant};
 
 /// So long a JVM may take to start a recording (its first loads some 800 classes), and to write one.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// A JVM that is still starting is asked again after so long, and so often.
+/// A JVM that is still starting is asked again after so long, and for so long.
 const AGAIN: Duration = Duration::from_millis(100);
-const MOST_TRIES: u32 = 50;
+const MOST_STARTING: Duration = Duration::from_secs(5);
 /// However a process that says it is a JVM behaves, its flight recording is fetched in this time or not at all.
 const MOST_TIME: Duration = Duration::from_secs(60);
 /// A flight recording that is larger stays where it is. JFR itself keeps 250 MB unless it is told otherwise.
@@ -158,12 +158,11 @@ impl Work {
 
 /// Starts a recording in a JVM, unless it has one.
 fn start(host: &Host, pid: u32, settings: &str) -> Result<Begun, String> {
-    let mut tries = 0;
-    let mut again = |why: String| {
-        if tries >= MOST_TRIES || !host.exists(&format!("/proc/{pid}")) {
+    let until = Instant::now() + MOST_STARTING;
+    let again = |why: String| {
+        if Instant::now() >= until || !host.exists(&format!("/proc/{pid}")) {
             return Err(why);
         }
-        tries += 1;
         std::thread::sleep(AGAIN);
         Ok(())
     };
