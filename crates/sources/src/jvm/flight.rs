@@ -2,7 +2,7 @@
 //! or at that of the recording. It is not free, so what it cost is told: CPU time of the threads that do it, and memory.
 
 use super::found::Found;
-use crate::hotspot::Attached;
+use crate::hotspot::{Attached, tmp_of};
 use crate::scope::Target;
 use files::{Aside, Rules};
 use host::Host;
@@ -10,7 +10,6 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::Read;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -143,12 +142,7 @@ impl Work {
 
     fn start(&self, pid: u32) -> Running {
         let comm = self.host.read_text(&format!("/proc/{pid}/comm")).unwrap_or_default().trim_end().to_owned();
-        let tmp = self.host.path(&host::seen_by(pid, "/tmp"));
-        #[cfg(target_os = "linux")]
-        let flags = libc::O_PATH | libc::O_DIRECTORY;
-        #[cfg(not(target_os = "linux"))]
-        let flags = libc::O_DIRECTORY;
-        let tmp = File::options().read(true).custom_flags(flags).open(tmp).ok();
+        let tmp = tmp_of(&self.host, pid).ok();
         let (host, settings) = (Arc::clone(&self.host), self.settings.clone());
         let starting = std::thread::Builder::new().name("flights".into()).spawn(move || start(&host, pid, &settings));
         let begun = Err("it was not started".into());
