@@ -15,7 +15,8 @@ pub(crate) fn write(path: &Path, bytes: &[u8], what: &str) -> Result<()> {
 /// is what it holds, for the error. Also returns how many bytes there are.
 pub(crate) fn write_by<T>(path: &Path, what: &str, by: impl FnOnce(&mut dyn Write) -> Result<T>) -> Result<(T, u64)> {
     let write = || -> Result<(T, u64)> {
-        let mut counted = Counted { to: Output::create(path, Rules { replace: true, ..Rules::default() })?, bytes: 0 };
+        let rules = Rules { replace: true, result: true, ..Rules::default() };
+        let mut counted = Counted { to: Output::create(path, rules)?, bytes: 0 };
         let written = by(&mut counted)?;
         counted.to.finish()?;
         Ok((written, counted.bytes))

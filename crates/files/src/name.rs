@@ -16,6 +16,9 @@ pub struct Rules<'a> {
     pub recording: bool,
     /// Files that the command reads: none of them is written over.
     pub inputs: &'a [PathBuf],
+    /// A result: no file that this process has read through [`crate::foreign`] is written over either, such as one of a folder that it was
+    /// given. What keeps state reads a file and replaces it.
+    pub result: bool,
     /// The file and its name are on the disk before it counts as written.
     pub durable: bool,
 }
@@ -70,7 +73,8 @@ impl Place {
             return Err(io::Error::new(ErrorKind::AlreadyExists, "exists already"));
         }
         let is_there = |input: &PathBuf| rustix::fs::stat(input).is_ok_and(|input| same(&input, &there));
-        if rules.inputs.iter().any(is_there) {
+        let was_read = rules.result && crate::foreign::has_read(there.st_dev, there.st_ino);
+        if was_read || rules.inputs.iter().any(is_there) {
             return Err(refused("is read by the same command; write to another file"));
         }
         if !rules.recording && self.holds_recording() {

@@ -125,7 +125,7 @@ mod tests {
     use std::os::unix::fs::{PermissionsExt, symlink};
     use std::path::PathBuf;
 
-    const OVER: Rules<'static> = Rules { replace: true, recording: false, inputs: &[], durable: false };
+    const OVER: Rules<'static> = Rules { replace: true, recording: false, inputs: &[], result: false, durable: false };
 
     fn names(folder: &Path) -> Vec<String> {
         let mut names: Vec<String> =
@@ -143,6 +143,21 @@ mod tests {
         for file in ["./-", "stdout", "/dev/fd/x", "/dev/fd/-1", "/dev/fd/99999999999", "/dev/sda", ""] {
             assert_eq!(of(file), None, "{file}");
         }
+    }
+
+    #[test]
+    fn a_result_takes_the_place_of_nothing_that_was_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let [index, other] = ["fleet.json", "page.html"].map(|name| folder.path().join(name));
+        fs::write(&index, "index").unwrap();
+        fs::write(&other, "page").unwrap();
+        crate::foreign::text(&index).unwrap();
+        let result = Rules { result: true, ..OVER };
+        assert!(write(&index, b"page", result).unwrap_err().to_string().contains("is read by the same command"));
+        write(&other, b"new", result).unwrap();
+        // What keeps state reads it and replaces it.
+        write(&index, b"next", OVER).unwrap();
+        assert_eq!([index, other].map(|path| fs::read_to_string(path).unwrap()), ["next", "new"]);
     }
 
     #[test]

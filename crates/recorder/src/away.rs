@@ -15,7 +15,7 @@ pub(crate) fn log_of(recording: &Path) -> PathBuf {
 }
 
 /// A log replaces that of the recording before.
-const LOG: Rules<'static> = Rules { replace: true, recording: false, inputs: &[], durable: false };
+const LOG: Rules<'static> = Rules { replace: true, recording: false, inputs: &[], result: false, durable: false };
 
 /// Whether the log can be written, before anything else is.
 ///

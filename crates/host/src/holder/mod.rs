@@ -30,6 +30,7 @@ mod here {
     use super::wire;
     use crate::perf::{self, Attributes};
     use model::Unavailable;
+    use rustix::net::sockopt::Timeout;
     use std::fs::File;
     use std::io::{self, Read};
     use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -37,6 +38,8 @@ mod here {
     use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
     use std::time::{Duration, Instant};
 
+    /// It answers within this, unless somebody has stopped it.
+    const ANSWERS: Duration = Duration::from_secs(10);
     /// Threads that hold probes let them go within this time.
     const LET_GO: Duration = Duration::from_secs(3);
     /// And the kernel takes them out within this; for each some tenths of a second are usual.
@@ -98,6 +101,8 @@ mod here {
         numbers: AtomicU64,
         /// Nothing is opened any more.
         over: AtomicBool,
+        /// It did not answer once.
+        is_gone: AtomicBool,
         /// Output is left to it.
         passes_on: AtomicBool,
         open: Mutex<usize>,
@@ -126,6 +131,10 @@ mod here {
             return Ok(Holding(()));
         }
         let (ours, theirs) = wire::pair()?;
+        // A holder that was stopped answers nobody, and must not keep anybody.
+        for way in [Timeout::Recv, Timeout::Send] {
+            rustix::net::sockopt::set_socket_timeout(&ours, way, Some(ANSWERS))?;
+        }
         let recorder =
             rustix::process::pidfd_open(rustix::process::getpid(), rustix::process::PidfdFlags::empty()).ok();
         // SAFETY: no thread has been started, so the child may do what any program may.
@@ -143,6 +152,7 @@ mod here {
             asking: Mutex::default(),
             numbers: AtomicU64::new(1),
             over: AtomicBool::new(false),
+            is_gone: AtomicBool::new(false),
             passes_on: AtomicBool::new(false),
             open: Mutex::new(0),
             closed: Condvar::new(),
@@ -213,16 +223,20 @@ mod here {
         if holder.over.load(Ordering::Relaxed) {
             return Err(Unavailable::not_applicable("the recording ends"));
         }
+        let gone =
+            || Unavailable::failed(format!("process {}, which takes probes out again, does not answer", holder.pid));
+        if holder.is_gone.load(Ordering::Relaxed) {
+            return Err(gone());
+        }
         let mut answer = [0; 4];
         let answered = wire::send(&holder.socket, request.bytes(), descriptors)
             .and_then(|()| wire::receive(&holder.socket, &mut answer));
         let mut events = match answered {
             Ok((4, events)) => events,
+            // What it answers later would be taken for the answer to the next question.
             _ => {
-                return Err(Unavailable::failed(format!(
-                    "process {}, which takes probes out again, has ended",
-                    holder.pid
-                )));
+                holder.is_gone.store(true, Ordering::Relaxed);
+                return Err(gone());
             }
         };
         // Counted before another thread may think that there are none.

@@ -225,16 +225,23 @@ impl Query<'_> {
         let width = self.statement.column_count();
         let (session, sql, mut left) = (self.session, self.sql.as_str(), self.left);
         let mut rows = self.statement.query([]).map_err(|e| session.plain(&e, sql))?;
-        let mut ended = false;
+        let (mut ended, mut bytes) = (false, 0);
         Ok(std::iter::from_fn(move || {
             if ended {
                 return None;
+            }
+            if bytes > MOST_ANSWER {
+                ended = true;
+                let why = format!("the answer has more than {} MiB", MOST_ANSWER >> 20);
+                let hint = "ask for less, such as sums or fewer rows; `twinscope export` writes whole tables".into();
+                return Some(Err(Error::Sql { why, hint }));
             }
             let next = session.clock.step(&mut left, || match rows.next() {
                 Ok(row) => row.map(|row| (0..width).map(|i| row.get(i)).collect::<Result<Row, _>>()),
                 Err(error) => Some(Err(error)),
             });
             ended = !matches!(next, Some(Ok(_)));
+            bytes += next.as_ref().and_then(|row| row.as_ref().ok()).map_or(0, size);
             next.map(|row| row.map_err(|e| session.plain(&e, sql)))
         }))
     }
@@ -249,8 +256,25 @@ fn setting_up(error: rusqlite::Error) -> Error {
     Error::Sql { why: error.to_string(), hint: String::new() }
 }
 
-/// Bytes of one value of a statement at most.
-const MOST_VALUE: i32 = 64 << 20;
+/// Bytes of one value of a statement at most. SQLite looks at the clock between its instructions only, and one that searches a text in another
+/// takes the product of both lengths: with a megabyte it takes seconds, with 64 it takes hours.
+const MOST_VALUE: i32 = 1 << 20;
+
+/// Bytes of a pattern of `like` and `glob`, which are searched in the same way.
+const MOST_PATTERN: i32 = 1000;
+
+/// Bytes that one statement may answer. Whoever asks mostly keeps all of it.
+const MOST_ANSWER: usize = 512 << 20;
+
+/// Bytes that a row takes in memory.
+fn size(row: &Row) -> usize {
+    let of = |value: &Value| match value {
+        Value::Text(text) => text.len(),
+        Value::Blob(bytes) => bytes.len(),
+        _ => 0,
+    };
+    size_of::<Row>() + row.iter().map(|value| size_of::<Value>() + of(value)).sum::<usize>()
+}
 
 /// A database in memory with the functions of [`FUNCTIONS`], for tables of any kind, and the clock that bounds its statements.
 ///
@@ -260,6 +284,7 @@ pub fn connection() -> rusqlite::Result<(Connection, Clock)> {
     let mut db = Connection::open_in_memory()?;
     db.execute_batch("pragma temp_store = memory; pragma trusted_schema = on;")?;
     db.set_limit(Limit::SQLITE_LIMIT_LENGTH, MOST_VALUE)?;
+    db.set_limit(Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, MOST_PATTERN)?;
     functions::register(&db)?;
     let clock = Clock::new(&mut db)?;
     Ok((db, clock))

@@ -496,3 +496,17 @@ proptest! {
         }
     }
 }
+
+/// SQLite asks nobody while one of its functions searches a text.
+#[test]
+fn no_single_value_takes_long() {
+    let s = session("a", &[]);
+    for long in [
+        "select instr(hex(zeroblob(5000000)), hex(zeroblob(2000000)) || '1')",
+        "select 'a' like printf('%.*c', 2000, '%')",
+        "select printf('%.*c', 2000000, 'x')",
+    ] {
+        let why = error(&s, long);
+        assert!(why.contains("too big") || why.contains("too complex"), "{why}");
+    }
+}
