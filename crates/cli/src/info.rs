@@ -76,6 +76,9 @@ fn as_json(recording: &Recording) -> serde_json::Value {
     })
 }
 
+/// Marks that are printed.
+const MOST_MARKS: usize = 50;
+
 fn print(recording: &Recording) {
     let manifest = recording.manifest();
     let seconds = recording.duration() as f64 / 1e9;
@@ -149,8 +152,13 @@ fn print(recording: &Recording) {
     if manifest.late_ticks + manifest.skipped_ticks > 0 {
         line("ticks", format!("{} late, {} skipped", manifest.late_ticks, manifest.skipped_ticks));
     }
-    for mark in recording.marks() {
+    let marks = recording.marks();
+    for mark in marks.iter().take(MOST_MARKS) {
         line("mark", format!("{:.3} s  {}", mark.t as f64 / 1e9, mark.text));
+    }
+    if marks.len() > MOST_MARKS {
+        let more = marks.len() - MOST_MARKS;
+        line("mark", format!("{more} more: twinscope sql {} 'select * from mark'", recording.path().display()));
     }
     line("facts", recording.facts().len().to_string());
     let mut table = text::table(&["table", "rows", "bytes", "what a row is"], &[false, true, true, false]);

@@ -28,8 +28,14 @@ pub(crate) fn spawn(words: &[OsString]) -> std::io::Result<Child> {
 /// does others. `println!` panics where standard output cannot be written, such as on a full disk: that is a failure of the
 /// surroundings, and is said in a line that begins with `name`, with exit code 1.
 pub fn begin_program(name: &'static str) {
-    // SAFETY: no thread has been started; the default action needs no handler.
-    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+    extern "C" fn nothing(_: libc::c_int) {}
+    // A file that may not grow any more (RLIMIT_FSIZE) is an error like a full disk. Caught and not ignored, for a program that is started
+    // gets the default back.
+    // SAFETY: no thread has been started; the handler does nothing.
+    unsafe {
+        libc::signal(libc::SIGPIPE, libc::SIG_DFL);
+        libc::signal(libc::SIGXFSZ, nothing as *const () as libc::sighandler_t);
+    }
     last::prepare();
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {

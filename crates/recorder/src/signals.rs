@@ -30,14 +30,13 @@ fn set() -> libc::sigset_t {
     }
 }
 
-/// Blocks the signals that [`wait`] takes, and ignores two: SIGPIPE, for the command is recorded to its end, also where nobody reads its output any more,
-/// and SIGXFSZ, for a file that may not grow any more is an error like a full disk. Call it before any thread is started, so that all inherit it.
+/// Blocks the signals that [`wait`] takes, and ignores SIGPIPE, for the command is recorded to its end, also where nobody reads its output any more.
+/// Call it before any thread is started, so that all inherit it.
 pub(crate) fn block() {
     // SAFETY: the set is initialised; the old mask is not asked for; to ignore a signal needs no handler.
     unsafe {
         libc::pthread_sigmask(libc::SIG_BLOCK, &set(), std::ptr::null_mut());
         libc::signal(libc::SIGPIPE, libc::SIG_IGN);
-        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
     }
 }
 
@@ -48,13 +47,10 @@ pub(crate) fn unblock() {
     restore();
 }
 
-/// Gives the signals that are ignored their defaults back, for what this process becomes. Async-signal-safe as well.
+/// Gives SIGPIPE its default back, for what this process becomes. Async-signal-safe as well.
 pub(crate) fn restore() {
     // SAFETY: defaults need no handler.
-    unsafe {
-        libc::signal(libc::SIGPIPE, libc::SIG_DFL);
-        libc::signal(libc::SIGXFSZ, libc::SIG_DFL);
-    }
+    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
 }
 
 /// Waits for at most `nanoseconds`.

@@ -48,6 +48,9 @@ impl std::fmt::Debug for Recording {
     }
 }
 
+/// Marks that are read of one recording. A recorder takes a thousand at once, and ten a second from then on.
+const MOST_MARKS: usize = 200_000;
+
 impl Recording {
     /// Opens the file. Its state at this moment is what is read, even if a recorder goes on writing.
     ///
@@ -307,10 +310,14 @@ impl Recording {
         })
     }
 
-    /// The marks, in time.
+    /// The marks, in time: [`MOST_MARKS`] at most.
     pub fn marks(&self) -> Vec<Mark> {
         let row = |r: &rusqlite::Row<'_>| Ok(Mark { t: r.get(0)?, text: r.get(1)? });
-        let mut marks = self.rows("marks", "select t, text from mark", row);
+        let mut marks = self.rows("marks", &format!("select t, text from mark limit {}", MOST_MARKS + 1), row);
+        if marks.len() > MOST_MARKS {
+            marks.truncate(MOST_MARKS);
+            self.damaged("marks", format!("there are more than {MOST_MARKS}; the others are left out"));
+        }
         marks.sort_by_key(|mark| mark.t);
         marks
     }
