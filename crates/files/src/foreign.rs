@@ -2,8 +2,8 @@
 //! [`open`] takes regular files only, and whatever is read into memory has a limit.
 
 use std::fs::{File, FileType};
-use std::os::unix::fs::FileTypeExt;
 use std::io::{Error, ErrorKind, Read, Result};
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 /// How much may be read of one file, after decompression too.
@@ -110,7 +110,8 @@ fn open_at_once(path: &Path) -> Result<File> {
     Ok(file)
 }
 
-fn is_own_descriptor(path: &Path) -> bool {
+/// Whether a path names a descriptor of this process: `/dev/stdin`, `/dev/fd/3`.
+pub fn is_own_descriptor(path: &Path) -> bool {
     let is_number = |name: &Path| name.to_str().is_some_and(|name| name.parse::<u32>().is_ok());
     path == Path::new("/dev/stdin")
         || ["/dev/fd", "/proc/self/fd"].iter().any(|folder| path.strip_prefix(folder).is_ok_and(is_number))

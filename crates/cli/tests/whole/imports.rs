@@ -71,7 +71,44 @@ fn the_standard_input_is_read() {
     command.stdin(std::fs::File::open("/dev/null").unwrap());
     let done = folder.start(command).wait();
     assert_eq!(done.status.code(), Some(1), "{done}");
-    assert!(done.stderr.contains("the standard input is read for"), "{done}");
+    assert!(done.stderr.contains("standard input: neither perf.data"), "{done}");
+}
+
+/// Profiles that come through a pipe are those of files; a FIFO by name may never end and is refused.
+#[test]
+fn profiles_come_through_pipes() {
+    let folder = Folder::new();
+    let file = format!("{}/../../fixtures/profiles/busy.perf.data", env!("CARGO_MANIFEST_DIR"));
+    folder.expect(0, ["import", "--no-symbols", &file, "-o", "file.twin"]);
+    let script = |line: &str| {
+        let program = crate::common::program();
+        let done = std::process::Command::new("bash")
+            .current_dir(folder.path(""))
+            .args(["-c", line, "x"])
+            .arg(program)
+            .arg(&file)
+            .output();
+        let done = done.unwrap();
+        (
+            done.status.code(),
+            String::from_utf8_lossy(&done.stdout).into_owned() + &String::from_utf8_lossy(&done.stderr),
+        )
+    };
+    for (line, name) in [
+        ("cat $2 | $1 import --no-symbols -", "import.twin"),
+        ("cat $2 | $1 import --no-symbols /dev/stdin -o stdin.twin", "stdin.twin"),
+        ("$1 import --no-symbols - -o direct.twin < $2", "direct.twin"),
+        ("$1 import --no-symbols <(gzip < $2) -o process.twin", "process.twin"),
+    ] {
+        let (code, said) = script(line);
+        assert_eq!(code, Some(0), "{line}: {said}");
+        let sum = |name: &str| folder.rows(name, "select count(*) as n, sum(weight) as w from sample");
+        assert_eq!(sum(name), sum("file.twin"), "{line}");
+    }
+    let (code, said) = script("mkfifo f; timeout 10 $1 import f -o x.twin");
+    assert!(code == Some(1) && said.contains("it is a FIFO"), "{code:?}: {said}");
+    let (code, said) = script("cat $2 | $1 import - -o x.twin --size-limit 1KiB");
+    assert!(code == Some(1) && said.contains("--size-limit raises the limit"), "{code:?}: {said}");
 }
 
 /// A file of `fixtures/imports`.

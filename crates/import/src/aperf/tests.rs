@@ -75,7 +75,8 @@ fn what_is_cut_short_is_kept_as_far_as_it_goes() {
 fn it_is_a_recording_like_any_other() {
     let folder = tempfile::tempdir().unwrap();
     let output = folder.path().join("x.twin");
-    crate::import(&fixture("aperf-1.3.0.tar.gz"), &output, false, &Options::default()).unwrap();
+    crate::import(&crate::tests::input_of(&fixture("aperf-1.3.0.tar.gz")), &output, false, &Options::default())
+        .unwrap();
     let recording = store::Recording::open(&output).unwrap();
     assert!(recording.damage().is_empty());
     assert!(recording.sources().iter().any(|source| source.0 == "cpu"));

@@ -11,7 +11,7 @@ fn fixture(name: &str) -> PathBuf {
 }
 
 fn read(name: &str, options: &Options) -> (Format, Profile) {
-    crate::read(&fixture(name), options).unwrap()
+    crate::read(&crate::tests::input_of(&fixture(name)), options).unwrap()
 }
 
 fn parsed(text: &str, options: Options) -> Profile {
@@ -318,7 +318,7 @@ fn metrics_of_perfspect_have_their_own_names() {
 fn recordings_can_be_asked_for_metrics() {
     let dir = tempfile::tempdir().unwrap();
     let output = dir.path().join("x.twin");
-    import(&fixture("aperf/m6g-1.tar.gz"), &output, false, &Options::default()).unwrap();
+    import(&crate::tests::input_of(&fixture("aperf/m6g-1.tar.gz")), &output, false, &Options::default()).unwrap();
     let run = query::Run { name: "x".into(), recording: store::Recording::open(&output).unwrap(), stretch: None };
     assert_eq!(run.recording.damage(), []);
     let table = run.recording.tables().into_iter().find(|(_, table)| table.name == "pmu").unwrap().1;

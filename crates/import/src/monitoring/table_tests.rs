@@ -1,7 +1,7 @@
 //! Tables of tools, of several layouts, and damaged ones.
 
-use super::tests::{ask, fixture, of_texts, written};
-use super::{Asked, read};
+use super::Asked;
+use super::tests::{ask, fixture, of_texts, read, written};
 use proptest::prelude::*;
 use std::path::PathBuf;
 
