@@ -127,7 +127,9 @@ fn options(asked: &Load) -> Result<Options> {
     let urls = asked.urls.iter().map(|url| Url::parse(url)).collect::<Result<Vec<_>, _>>().map_err(told)?;
     let body = match (&asked.body, &asked.body_file) {
         (Some(text), _) => Some(text.clone().into_bytes()),
-        (_, Some(path)) => Some(files::foreign::read(path, BODY).with_context(|| format!("--body-file {}", path.display()))?),
+        (_, Some(path)) => {
+            Some(files::foreign::read(path, BODY).with_context(|| format!("--body-file {}", path.display()))?)
+        }
         _ => None,
     };
     let method = if body.is_some() { "POST" } else { "GET" };

@@ -9,7 +9,7 @@ use crate::writer::{self, note_sealed, placed};
 use crate::{Cells, Error, Recording, schema, segment, sum, tail};
 use files::{Aside, Rules};
 use model::Symbols;
-use rusqlite::{Connection, params};
+use rusqlite::params;
 use std::path::Path;
 
 /// What of a recording is copied.
@@ -205,7 +205,7 @@ mod tests {
         let id = writer.define("readings", &READINGS);
         writer.put(id, 0, &Rows { width: 2, cells: vec![1, 2] });
         writer.finish(&Manifest { ended: Some("x".into()), ..Manifest::default() }, &Symbols::default()).unwrap();
-        Connection::open(&from).unwrap().execute("delete from pack where generation is not null", []).unwrap();
+        rusqlite::Connection::open(&from).unwrap().execute("delete from pack where generation is not null", []).unwrap();
         let why = extract(&from, &to, &mut Odd).unwrap_err().to_string();
         assert!(why.contains("a.twin") && why.contains("reading"), "{why}");
     }

@@ -147,11 +147,12 @@ impl Folder {
     /// That it is none, is in use, or is damaged.
     pub fn open(path: &Path) -> Result<(Folder, Vec<Event>), FolderError> {
         let file = path.join(JOURNAL);
-        let mut journal =
-            match files::foreign::check_regular(&file).and_then(|()| OpenOptions::new().append(true).read(true).open(&file)) {
-                Err(e) if e.kind() == ErrorKind::NotFound => return Err(FolderError::NoSession(path.to_owned())),
-                other => other.map_err(|e| FolderError::File(file.clone(), e))?,
-            };
+        let mut journal = match files::foreign::check_regular(&file)
+            .and_then(|()| OpenOptions::new().append(true).read(true).open(&file))
+        {
+            Err(e) if e.kind() == ErrorKind::NotFound => return Err(FolderError::NoSession(path.to_owned())),
+            other => other.map_err(|e| FolderError::File(file.clone(), e))?,
+        };
         lock(&journal, path)?;
         let failed = |e| FolderError::File(file.clone(), e);
         let mut bytes = Vec::new();

@@ -188,7 +188,7 @@ fn run(
 ) -> Result<Ended, Failed> {
     let broken = |why: std::io::Error| Failed::Why(format!("{}: {why}", program.display()));
     let complaints = folder.join("said");
-    let said = files::create_new(&complaints).map_err(|why| Failed::Why(why.to_string()))?;
+    let said = files::start_over(&complaints).map_err(|why| Failed::Why(why.to_string()))?;
     // In a group of its own, so that all of its processes can be ended. What it says goes to a file: a pipe could fill, or be held open.
     let mut child = Command::new(program)
         .args(arguments)

@@ -410,10 +410,16 @@ fn runs(word: &str) -> bool {
 #[test]
 fn a_session_that_was_stopped_says_how_to_go_on() {
     let folder = Folder::new();
+    // The first trial ends; all others wait until the session has been stopped.
+    let at = folder.path("").display().to_string();
+    let wait =
+        format!("mkdir {at}/first 2>/dev/null || until [ -e {at}/go ]; do sleep 0.05; done; sleep 0.05; echo took");
     write(
         &folder,
         "e.toml",
-        &slow("stopped").replace("timeout =", "cleanup = \"touch $TWINSCOPE_TRIAL/cleaned\"\ntimeout ="),
+        &slow("stopped")
+            .replace("sleep 0.05; echo took", &wait)
+            .replace("timeout =", "cleanup = \"touch $TWINSCOPE_TRIAL/cleaned\"\ntimeout ="),
     );
     let mut running = folder.start(folder.command(["tune", "e.toml"]));
     running.until("a trial has ended", || {
@@ -430,5 +436,6 @@ fn a_session_that_was_stopped_says_how_to_go_on() {
     };
     assert!(show(&folder, "e.tune")["trials"].as_array().unwrap().iter().all(cleaned), "{done}");
     assert_eq!(std::os::unix::process::ExitStatusExt::signal(&done.status), Some(libc::SIGINT), "{done}");
+    write(&folder, "go", "");
     finished(&folder);
 }

@@ -276,6 +276,7 @@ fn an_engine_that_goes_wrong_is_told_in_a_line() {
     let columns =
         wrong(&format!("{first}{put}; cp {} \"$put\"; echo '{{\"rows\": 1, \"seconds\": 0}}'; cat", other.display()));
     assert!(columns.contains("it has no column run"), "{columns}");
+    std::fs::remove_file(&other).unwrap();
     other_answer(&other, &MEMBERSHIP.answer);
     let rows =
         wrong(&format!("{first}{put}; cp {} \"$put\"; echo '{{\"rows\": 9, \"seconds\": 0}}'; cat", other.display()));

@@ -12,7 +12,6 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::statistics::Statistics;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{ColumnPath, Type as Schema};
-use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;

@@ -56,7 +56,8 @@ fn alone(socket: OwnedFd, recorder: Option<OwnedFd>) -> io::Result<(OwnedFd, Opt
     let _ = rustix::thread::set_name(&std::ffi::CString::new(NAME)?);
     let _ = std::env::set_current_dir("/");
     // Where memory runs out the recorder is what may be killed. Without the right to say so it is as likely as others.
-    let _ = std::fs::write("/proc/self/oom_score_adj", "-1000");
+    let spared = File::options().write(true).open("/proc/self/oom_score_adj");
+    let _ = spared.and_then(|mut file| file.write_all(b"-1000"));
     let nothing = File::options().read(true).write(true).open("/dev/null")?;
     // Their own numbers may be among those that they are to get: copies are far above.
     let far = |fd: &OwnedFd| rustix::io::fcntl_dupfd_cloexec(fd, 64);

@@ -351,7 +351,9 @@ mod tests {
         use std::os::unix::fs::{PermissionsExt, symlink};
         let folder = tempfile::tempdir().unwrap();
         let [tmp, out] = ["tmp", "out"].map(|name| folder.path().join(name));
-        [&tmp, &out].map(|path| std::fs::create_dir(path).unwrap());
+        for path in [&tmp, &out] {
+            std::fs::create_dir(path).unwrap();
+        }
         let opened = File::open(&tmp).unwrap();
         std::fs::write(tmp.join("good"), "FLR").unwrap();
         File::create(tmp.join("sparse")).unwrap().set_len(1 << 40).unwrap();
