@@ -16,6 +16,10 @@ pub(crate) fn input_of(path: &Path) -> Input {
     Input::of(path, input::USUAL).unwrap()
 }
 
+pub(crate) fn read_path(path: &Path, options: &Options) -> Result<(Format, Profile), Error> {
+    read(&input_of(path), options)
+}
+
 /// The collapsed stacks of a recording of a file, in milliseconds.
 fn imported(input: &Path, options: &Options) -> (Format, Profile, Vec<String>) {
     let dir = tempfile::tempdir().unwrap();
@@ -152,7 +156,7 @@ fn what_others_convert_is_refused_with_the_command() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("x");
         std::fs::write(&path, &bytes).unwrap();
-        let error = read(&input_of(&path), &Options::default()).unwrap_err().to_string();
+        let error = read_path(&path, &Options::default()).unwrap_err().to_string();
         assert!(error.contains(said), "{error}");
     }
 }
@@ -179,7 +183,7 @@ fn pprof_goes_there_and_back() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("cut.pb");
     std::fs::write(&path, &plain[..plain.len() - 7]).unwrap();
-    assert!(read(&input_of(&path), &Options::default()).unwrap_err().to_string().contains("cut off or damaged"));
+    assert!(read_path(&path, &Options::default()).unwrap_err().to_string().contains("cut off or damaged"));
 }
 
 #[test]
@@ -193,7 +197,7 @@ fn what_is_none_of_them_is_refused() {
     ] {
         let path = dir.path().join("x");
         std::fs::write(&path, bytes).unwrap();
-        let error = read(&input_of(&path), &Options::default()).unwrap_err().to_string();
+        let error = read_path(&path, &Options::default()).unwrap_err().to_string();
         assert!(error.contains(word), "{error}");
     }
 }

@@ -214,8 +214,9 @@ pub(super) fn read(text: &str) -> Log {
             let is_endless = begun.is_endless();
             if is_closed || is_endless {
                 log.unfinished += u64::from(!is_closed);
-                let begun = open.take();
-                begun.iter().for_each(|begun| drop(log.take_closed(is_closed, begun)));
+                if let Some(begun) = open.take() {
+                    log.take_closed(is_closed, &begun);
+                }
             }
         } else if let Some(found) = shenandoah(rest) {
             // A line is written at the end of what it tells.

@@ -41,7 +41,7 @@ pub(crate) fn converted(input: &Input) -> Result<Vec<u8>, String> {
     let path = match input.held() {
         Some(_) => {
             return Err(
-                "a binary file of sar, which sadf reads by its name: give the file, or pipe sadf -j FILE -- -A".into()
+                "a binary file of sar, which sadf reads by its name: give the file, or pipe sadf -j FILE -- -A".into(),
             );
         }
         None => input.path(),
