@@ -93,7 +93,7 @@ pub fn sql(options: &Sql) -> Result<u8> {
 fn divided(words: &[String]) -> (Vec<PathBuf>, Option<String>) {
     let is_file = |word: &String| Path::new(word).exists();
     let is_command =
-        |word: &String| COMMANDS.iter().any(|command| word.strip_prefix('.') == Some(command)) && !is_file(word);
+        |word: &String| COMMANDS.iter().any(|command| word.strip_prefix('.') == Some(*command)) && !is_file(word);
     let is_statement = |word: &&String| !is_file(word) && (word.starts_with('.') || word.contains(char::is_whitespace));
     let from = match words.iter().position(is_command) {
         Some(command) => command,

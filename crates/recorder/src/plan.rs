@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn short_recordings_of_threads_are_read_as_often_as_commands() {
         let of = |words: &[&str]| {
-            let record = Words::try_parse_from([&["x"], words].concat()).unwrap().record;
+            let record = Words::try_parse_from([&["x"][..], words].concat()).unwrap().record;
             let Ticks { base, sprint, stride } = Ticks::of(&record);
             (base.as_millis(), sprint.as_secs(), stride)
         };

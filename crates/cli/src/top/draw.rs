@@ -338,15 +338,11 @@ mod tests {
             states: states(values),
             switches: 1.0,
         };
-        let state = State {
-            total: states([1.25, 0.004, 2.0, 129.85]),
-            groups: vec![
-                group("postgres", Some(7), [1.25, 0.004, 0.0, 9.0]),
-                group("wc", Some(0), [0.1, 0.0, 0.0, 0.0]),
-            ],
-            has_ledger: true,
-            ..State::default()
-        };
+        let mut state = State::default();
+        state.total = states([1.25, 0.004, 2.0, 129.85]);
+        state.groups =
+            vec![group("postgres", Some(7), [1.25, 0.004, 0.0, 9.0]), group("wc", Some(0), [0.1, 0.0, 0.0, 0.0])];
+        state.has_ledger = true;
         let view = View { sort: Sort::Running, filter: String::new(), by_name: false, paused: false };
         let lines: Vec<String> = screen(&state, &view, "host", &[], (60, 30))
             .iter()
