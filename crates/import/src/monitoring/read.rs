@@ -128,7 +128,10 @@ fn parquet(
     let grid = Parquet::open(from, preset.as_ref())?;
     let (name, stem) = (input.name(), stem(input));
     if grid.lists > 0 {
-        fleet.note(format!("{name}: {} columns are lists or groups (histograms): left out", grid.lists));
+        fleet.note(format!(
+            "{name}: {} columns are lists or groups of which nothing says what they are: left out",
+            grid.lists
+        ));
     }
     let preset = preset.unwrap_or_else(|| known(&grid.header()));
     table::read(&grid, (&name, &stem), asked, &preset, fleet)
