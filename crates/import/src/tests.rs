@@ -118,8 +118,7 @@ fn periods_of_perf_script_are_weights() {
         format!("app 100 [001] 10.500000: {period} page-faults:\n\t7f0001 {name} (/usr/bin/app)\n\n")
     };
     let text = sample(9, "load") + &sample(1, "touch") + &sample(2, "load");
-    let (_, profile, lines) = imported_text("x.txt", text.as_bytes());
-    assert_eq!(lines.len(), 2, "{lines:?}");
+    let (_, profile, _) = imported_text("x.txt", text.as_bytes());
     let weights: Vec<i64> = profile.samples.iter().map(|s| s.weight).collect();
     assert_eq!(weights, [2_250_000, 250_000, 500_000], "3 ms in all");
     assert!(profile.notes().iter().any(|n| n.contains("weigh by their periods")), "{:?}", profile.notes());

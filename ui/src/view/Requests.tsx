@@ -112,7 +112,7 @@ function Services({ columns, spec, picked }: { columns: Columns; spec: Spec; pic
     ...(runs.length > 1 ? [{ id: "run", title: "recording", plain: "recording", help: "the recording that the row is about", unit: "", group: "", text: (r: Row) => nameOf(r.run), cell: (r: Row) => <RunName run={r.run} /> }] : []),
     number("rate", "requests", "requests answered, or made, per second", "1/s", (r) => r.rate),
     ...SHOWN.map((a, i) => number(a.id, a.title, `service time that ${a.title.slice(1)} % of the requests did not exceed; – where too few were timed to tell`, "s", (r) => r.percentiles[i] as number, "percentiles")),
-    ...(late ? (["p50", "p99"] as const).map((name, i) => number(`last-${name}`, `${name} to last byte`, `time from the first byte of the question until the last byte of the answer was sent, which ${i ? 99 : 50} % of the requests did not exceed`, "s", (r) => r.lastByte[i] as number, "last")) : []),
+    ...(late ? (["p50", "p99"] as const).map((name, i) => number(`last-${name}`, `last byte ${name}`, `time from the first byte of the question until the last byte of the answer was sent, which ${i ? 99 : 50} % of the requests did not exceed`, "s", (r) => r.lastByte[i] as number, "last")) : []),
     number("queue", "mean queue", "mean time that a question lay in the socket before it was read", "s", (r) => r.queue),
     number("connections", "connections per request", "connections made per request; 1: none is used again", "", (r) => r.connections),
   ];
