@@ -55,8 +55,8 @@ struct Arguments {
     #[arg(short, long, global = true)]
     quiet: bool,
 
-    /// When results have colours
-    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t)]
+    /// When results have colours: auto (on a terminal, unless $NO_COLOR is set), always or never
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t, hide_possible_values = true)]
     color: text::Colour,
 
     /// What to do; without one, it is said what makes sense here

@@ -65,12 +65,9 @@ pub(crate) fn note(what: &str) {
 /// When results have colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Colour {
-    /// On a terminal, unless $NO_COLOR is set
     #[default]
     Auto,
-    /// Always
     Always,
-    /// Never
     Never,
 }
 
