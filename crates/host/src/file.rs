@@ -1,10 +1,17 @@
-//! Files that are read again and again: opened once, read from the start by `pread`, into a buffer that is kept.
+//! Files of the host. Those that are read again and again are opened once, and read from the start by `pread` into a buffer that is kept.
+//! Below a root that somebody else made, and below `/proc/PID/root`, a name can lead anywhere: see [`files::foreign`].
 
 use crate::{Host, ReadError};
+use files::foreign::Limit;
 use std::fs::File;
-use std::io;
+use std::io::{self, BufRead, BufReader, Read};
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+
+/// Bytes of one file at most. The largest that are read whole are maps of memory: a process has a million mappings at most by most settings.
+const LIMIT: Limit = Limit { bytes: 256 << 20, option: "" };
+
+/// Bytes of one line of a file that is read line by line.
+const LONGEST_LINE: u64 = 1 << 20;
 
 /// A file that stays open between reads. procfs and sysfs make its content anew at each read from offset 0.
 #[derive(Debug)]
@@ -18,7 +25,7 @@ pub struct HeldFile {
 
 impl HeldFile {
     pub(crate) fn open(host: &Host, path: &str) -> Result<Self, ReadError> {
-        let file = File::open(host.path(path)).map_err(|e| ReadError::new(path, e))?;
+        let file = open(host, path).map_err(|e| ReadError::new(path, e))?;
         Ok(HeldFile { path: path.to_owned(), file, buffer: Vec::new(), length: 0 })
     }
 
@@ -56,7 +63,7 @@ impl HeldFile {
     /// In a fixture, another frame is another file.
     fn follow(&mut self, host: &Host) -> Result<(), ReadError> {
         if host.is_played() {
-            self.file = File::open(host.path(&self.path)).map_err(|e| ReadError::new(&self.path, e))?;
+            self.file = open(host, &self.path).map_err(|e| ReadError::new(&self.path, e))?;
         }
         Ok(())
     }
@@ -67,6 +74,9 @@ fn read_from_start(file: &File, buffer: &mut Vec<u8>, one_record: bool) -> io::R
     let mut length = 0;
     loop {
         if length == buffer.len() {
+            if length as u64 > LIMIT.bytes {
+                return Err(LIMIT.exceeded());
+            }
             buffer.resize((buffer.len() * 2).max(1024), 0);
         }
         let rest = buffer.get_mut(length..).unwrap_or_default();
@@ -85,9 +95,53 @@ fn read_from_start(file: &File, buffer: &mut Vec<u8>, one_record: bool) -> io::R
     }
 }
 
+/// Opens a file. What the kernel of this machine makes up is opened as it is; all else must be a regular file.
+fn open(host: &Host, path: &str) -> io::Result<File> {
+    let is_kernels = !host.is_fixture()
+        && (path.starts_with("/proc/") || path.starts_with("/sys/"))
+        && !["/root/", "/cwd/", "/fd/", "/map_files/", ".."].iter().any(|part| path.contains(part));
+    let there = host.path(path);
+    if is_kernels { File::open(there) } else { files::foreign::open(&there) }
+}
+
 /// Reads the whole of the file at `path` into `buffer`.
-pub(crate) fn read_whole(path: &Path, buffer: &mut Vec<u8>) -> io::Result<()> {
-    use std::io::Read;
+pub(crate) fn read_whole(host: &Host, path: &str, buffer: &mut Vec<u8>) -> io::Result<()> {
     buffer.clear();
-    File::open(path)?.read_to_end(buffer).map(drop)
+    LIMIT.fill(open(host, path)?, buffer)
+}
+
+/// Hands each line of the file at `path` to `take`, without its line feed.
+pub(crate) fn read_lines(host: &Host, path: &str, mut take: impl FnMut(&[u8])) -> io::Result<()> {
+    let mut file = BufReader::with_capacity(64 << 10, open(host, path)?);
+    let mut line = Vec::new();
+    while (&mut file).take(LONGEST_LINE).read_until(b'\n', &mut line)? > 0 {
+        let text = line.strip_suffix(b"\n").unwrap_or(&line);
+        if text.len() as u64 == LONGEST_LINE {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "it has a line of more than 1 MiB"));
+        }
+        take(text);
+        line.clear();
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_lead_elsewhere_are_not_waited_for_and_nothing_is_read_without_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let host = Host::at(folder.path());
+        let [fifo, sparse, link] = ["fifo", "sparse", "link"].map(|name| folder.path().join(name));
+        let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+        rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+        File::create(&sparse).unwrap().set_len(1 << 40).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", &link).unwrap();
+        for name in ["/fifo", "/link", "/sparse"] {
+            assert!(host.read(name).is_err(), "{name}");
+            assert!(host.open(name).and_then(|mut file| file.read(&host).map(drop)).is_err(), "{name}");
+            assert!(host.read_lines(name, |_| {}).is_err(), "{name}");
+        }
+    }
 }

@@ -50,7 +50,6 @@ pub use placement::{Placement, cpu_list};
 use rustix::fs::RawDir;
 use rustix::fs::{Mode, OFlags};
 use rustix::time::{ClockId, clock_gettime};
-use std::io::{BufRead, BufReader};
 #[cfg(target_os = "linux")]
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
@@ -179,7 +178,7 @@ impl Host {
 
     /// Reads a whole file into `buffer`, replacing what it held.
     pub fn read_into(&self, path: &str, buffer: &mut Vec<u8>) -> Result<(), ReadError> {
-        file::read_whole(&self.path(path), buffer).map_err(|e| ReadError::new(path, e))
+        file::read_whole(self, path, buffer).map_err(|e| ReadError::new(path, e))
     }
 
     /// Reads a whole file.
@@ -191,15 +190,8 @@ impl Host {
     }
 
     /// Hands each line of a long file to `take`, without its line feed: the file is never in memory as a whole.
-    pub fn read_lines(&self, path: &str, mut take: impl FnMut(&[u8])) -> Result<(), ReadError> {
-        let failed = |e| ReadError::new(path, e);
-        let mut file = BufReader::with_capacity(64 << 10, std::fs::File::open(self.path(path)).map_err(failed)?);
-        let mut line = Vec::new();
-        while file.read_until(b'\n', &mut line).map_err(failed)? > 0 {
-            take(line.strip_suffix(b"\n").unwrap_or(&line));
-            line.clear();
-        }
-        Ok(())
+    pub fn read_lines(&self, path: &str, take: impl FnMut(&[u8])) -> Result<(), ReadError> {
+        file::read_lines(self, path, take).map_err(|e| ReadError::new(path, e))
     }
 
     /// Reads a small text file, without white space at its ends. What is not UTF-8 is replaced by U+FFFD.

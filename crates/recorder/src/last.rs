@@ -3,13 +3,13 @@
 
 use crate::program::say;
 use crate::signals::{self, Wake};
-use std::ffi::{CString, OsString};
-use std::os::unix::ffi::OsStringExt;
+use std::ffi::{CStr, CString, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI32, Ordering};
 
 /// The first word of this program where it only waits for a command that another recorder has left; the next one is the number of its process.
-const AWAIT: &str = "await-command";
+const AWAIT: &CStr = c"await-command";
 
 /// Words as exec(3) takes them.
 struct Words {
@@ -36,8 +36,8 @@ impl Words {
 }
 
 static COMMAND: OnceLock<Option<Words>> = OnceLock::new();
-/// Waits for the command that was started.
-static WAITS: OnceLock<Option<Words>> = OnceLock::new();
+/// The process of the command; 0 before it was started. A number, because there may be no memory for a word when it is needed.
+static STARTED: AtomicI32 = AtomicI32::new(0);
 /// The exit code of the command once it has ended; -1 before.
 static CODE: AtomicI32 = AtomicI32::new(-1);
 
@@ -45,7 +45,7 @@ static CODE: AtomicI32 = AtomicI32::new(-1);
 pub(crate) fn prepare() {
     let mut words = std::env::args_os().skip(1);
     let first = words.next();
-    if first.as_ref().is_some_and(|word| word == AWAIT)
+    if first.as_ref().is_some_and(|word| word.as_bytes() == AWAIT.to_bytes())
         && let Some(pid) = words.next().and_then(|word| word.to_str()?.parse().ok())
     {
         await_command(pid);
@@ -60,13 +60,12 @@ pub(crate) fn prepare() {
 
 /// The command was started.
 pub(crate) fn started(pid: u32) {
-    let words = ["twinscope".into(), AWAIT.into(), pid.to_string().into()];
-    let _ = WAITS.set(Words::new(words));
+    STARTED.store(pid.cast_signed(), Ordering::Relaxed);
 }
 
 /// Whether the command was started.
 pub(crate) fn has_started() -> bool {
-    WAITS.get().is_some()
+    STARTED.load(Ordering::Relaxed) != 0
 }
 
 /// The command has ended, with this exit code.
@@ -87,12 +86,26 @@ pub(crate) fn go_on() {
         libc::pthread_sigmask(libc::SIG_SETMASK, none.as_ptr(), std::ptr::null_mut());
         signals::restore();
         host::restore_open_files();
-        if let Some(Some(waits)) = WAITS.get() {
-            libc::execv(c"/proc/self/exe".as_ptr(), waits.pointers.as_ptr());
+        let pid = STARTED.load(Ordering::Relaxed);
+        if pid != 0 {
+            let number = digits(pid.cast_unsigned());
+            let words = [c"twinscope".as_ptr(), AWAIT.as_ptr(), number.as_ptr().cast(), std::ptr::null()];
+            libc::execv(c"/proc/self/exe".as_ptr(), words.as_ptr());
         } else if let Some(Some(command)) = COMMAND.get() {
             libc::execvp(command.first(), command.pointers.as_ptr());
         }
     }
+}
+
+/// A number in decimal digits, with a zero after it, made without memory from the heap.
+fn digits(mut number: u32) -> [u8; 11] {
+    let mut text = [0; 11];
+    let length = number.checked_ilog10().map_or(1, |log| log as usize + 1);
+    for digit in text.iter_mut().take(length).rev() {
+        *digit = b'0' + (number % 10) as u8;
+        number /= 10;
+    }
+    text
 }
 
 /// There is no memory, or something else that Rust ends a program for by abort(3).
@@ -142,6 +155,19 @@ fn await_command(pid: libc::pid_t) -> ! {
         {
             // SAFETY: plain system call; the child was not waited for, so the number is still its own.
             unsafe { libc::kill(pid, signal) };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_written_as_to_string_does() {
+        for number in [0, 7, 10, 99, 100, 4_194_304, u32::MAX] {
+            let text = digits(number);
+            assert_eq!(CStr::from_bytes_until_nul(&text).unwrap().to_str().unwrap(), number.to_string());
         }
     }
 }

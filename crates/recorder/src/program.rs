@@ -46,11 +46,12 @@ pub fn begin_program(name: &'static str) {
     }));
 }
 
-/// Like `eprintln!`, but nobody has to be there to read it: a recording goes on where standard error is closed.
+/// Like `eprintln!`, but nobody has to be there to read it: a recording goes on where standard error is closed. Names of programs and what
+/// a JVM answers are among the words, so they are cleaned.
 macro_rules! say {
     ($($words:tt)*) => {{
         use std::io::Write;
-        let _ = writeln!(std::io::stderr(), $($words)*);
+        let _ = writeln!(std::io::stderr(), "{}", model::clean_lines(&format!($($words)*)));
     }};
 }
 pub(crate) use say;

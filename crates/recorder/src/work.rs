@@ -144,7 +144,7 @@ impl<'a> Follow<'a> {
 
     /// Counts what was added since the last time.
     pub(crate) fn read(&mut self, counter: &Counter) {
-        let Some(Ok(file)) = self.path.map(std::fs::File::open) else { return };
+        let Some(Ok(file)) = self.path.map(files::foreign::open) else { return };
         if file.metadata().is_ok_and(|m| m.len() < self.offset) {
             self.offset = 0;
         }

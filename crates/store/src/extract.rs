@@ -205,7 +205,10 @@ mod tests {
         let id = writer.define("readings", &READINGS);
         writer.put(id, 0, &Rows { width: 2, cells: vec![1, 2] });
         writer.finish(&Manifest { ended: Some("x".into()), ..Manifest::default() }, &Symbols::default()).unwrap();
-        rusqlite::Connection::open(&from).unwrap().execute("delete from pack where generation is not null", []).unwrap();
+        rusqlite::Connection::open(&from)
+            .unwrap()
+            .execute("delete from pack where generation is not null", [])
+            .unwrap();
         let why = extract(&from, &to, &mut Odd).unwrap_err().to_string();
         assert!(why.contains("a.twin") && why.contains("reading"), "{why}");
     }

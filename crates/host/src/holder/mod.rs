@@ -250,28 +250,31 @@ mod here {
     #[cfg(feature = "bpf")]
     pub(crate) fn settle() {
         if let Some(holder) = HOLDER.get() {
-            holder.wait_for(SETTLE, TAKEN_OUT);
+            let _ = holder.wait_for(SETTLE, TAKEN_OUT);
         }
     }
 
     impl Holder {
-        /// Waits until it has done something, and what it says then; `None` where it has not.
-        fn wait_for(&self, what: u32, longest: Duration) -> Option<String> {
-            let (mut told, tells) = io::pipe().ok()?;
+        /// Waits until it has done something, and what it says then.
+        ///
+        /// # Errors
+        /// `TimedOut` where it is still at it; anything else where it is gone.
+        fn wait_for(&self, what: u32, longest: Duration) -> io::Result<String> {
+            let (mut told, tells) = io::pipe()?;
             let request = Request { what, ..Request::default() };
-            wire::send(&self.socket, request.bytes(), &[tells.as_fd()]).ok()?;
+            wire::send(&self.socket, request.bytes(), &[tells.as_fd()])?;
             drop(tells);
             let (begin, mut said) = (Instant::now(), Vec::new());
             loop {
-                let left = longest.checked_sub(begin.elapsed())?;
+                let left = longest.checked_sub(begin.elapsed()).ok_or(io::ErrorKind::TimedOut)?;
                 let mut entry = libc::pollfd { fd: told.as_raw_fd(), events: libc::POLLIN, revents: 0 };
                 // SAFETY: one entry, which is alive during the call.
                 if unsafe { libc::poll(&raw mut entry, 1, left.as_millis() as _) } <= 0 {
                     continue;
                 }
                 let mut buffer = [0; 4096];
-                match told.read(&mut buffer).ok()? {
-                    0 => return String::from_utf8(said).ok(),
+                match told.read(&mut buffer)? {
+                    0 => return String::from_utf8(said).map_err(io::Error::other),
                     count => said.extend_from_slice(buffer.get(..count).unwrap_or_default()),
                 }
             }
@@ -293,18 +296,18 @@ mod here {
             drop(open);
             let mut words = Vec::new();
             match self.wait_for(LEAVE, TAKEN_OUT) {
-                Some(said) if said.lines().last() == Some(DONE) => {
+                Ok(said) if said.lines().last() == Some(DONE) => {
                     words.extend(said.lines().filter(|line| *line != DONE).map(str::to_owned));
                 }
                 // One that had nothing to hold did no harm by its end.
-                Some(_) | None if self.numbers.load(Ordering::Relaxed) == 1 => {}
-                Some(_) => words.push(format!(
-                    "process {}, which takes probes out of programs, was ended: whether all are out was not checked",
-                    self.pid
-                )),
-                None => words.push(format!(
+                _ if self.numbers.load(Ordering::Relaxed) == 1 => {}
+                Err(why) if why.kind() == io::ErrorKind::TimedOut => words.push(format!(
                     "probes in programs were not taken out within {} s: process {} goes on with that",
                     TAKEN_OUT.as_secs(),
+                    self.pid
+                )),
+                Ok(_) | Err(_) => words.push(format!(
+                    "process {}, which takes probes out of programs, was ended: whether all are out was not checked",
                     self.pid
                 )),
             }

@@ -23,7 +23,7 @@ mod threads;
 mod version;
 mod way;
 
-pub(crate) use attach::Attached;
+pub(crate) use attach::{Attached, tmp_of};
 pub(crate) use code::{Code, CodeHeap, CodeHeaps, Copy, End, Frames, Hot, HotHeap, JavaFrame, OSR, Run, Start};
 pub(crate) use counters::Counters;
 pub(crate) use data::{Data, Kind, Names, SecondarySupers};

@@ -2,7 +2,7 @@
 //! or at that of the recording. It is not free, so what it cost is told: CPU time of the threads that do it, and memory.
 
 use super::found::Found;
-use crate::hotspot::Attached;
+use crate::hotspot::{Attached, tmp_of};
 use crate::scope::Target;
 use files::{Aside, Rules};
 use host::Host;
@@ -10,7 +10,6 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::Read;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -20,9 +19,9 @@ use std::time::{Duration, Instant};
 
 /// So long a JVM may take to start a recording (its first loads some 800 classes), and to write one.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// A JVM that is still starting is asked again after so long, and so often.
+/// A JVM that is still starting is asked again after so long, and for so long.
 const AGAIN: Duration = Duration::from_millis(100);
-const MOST_TRIES: u32 = 50;
+const MOST_STARTING: Duration = Duration::from_secs(5);
 /// However a process that says it is a JVM behaves, its flight recording is fetched in this time or not at all.
 const MOST_TIME: Duration = Duration::from_secs(60);
 /// A flight recording that is larger stays where it is. JFR itself keeps 250 MB unless it is told otherwise.
@@ -143,12 +142,7 @@ impl Work {
 
     fn start(&self, pid: u32) -> Running {
         let comm = self.host.read_text(&format!("/proc/{pid}/comm")).unwrap_or_default().trim_end().to_owned();
-        let tmp = self.host.path(&host::seen_by(pid, "/tmp"));
-        #[cfg(target_os = "linux")]
-        let flags = libc::O_PATH | libc::O_DIRECTORY;
-        #[cfg(not(target_os = "linux"))]
-        let flags = libc::O_DIRECTORY;
-        let tmp = File::options().read(true).custom_flags(flags).open(tmp).ok();
+        let tmp = tmp_of(&self.host, pid).ok();
         let (host, settings) = (Arc::clone(&self.host), self.settings.clone());
         let starting = std::thread::Builder::new().name("flights".into()).spawn(move || start(&host, pid, &settings));
         let begun = Err("it was not started".into());
@@ -158,12 +152,11 @@ impl Work {
 
 /// Starts a recording in a JVM, unless it has one.
 fn start(host: &Host, pid: u32, settings: &str) -> Result<Begun, String> {
-    let mut tries = 0;
-    let mut again = |why: String| {
-        if tries >= MOST_TRIES || !host.exists(&format!("/proc/{pid}")) {
+    let until = Instant::now() + MOST_STARTING;
+    let again = |why: String| {
+        if Instant::now() >= until || !host.exists(&format!("/proc/{pid}")) {
             return Err(why);
         }
-        tries += 1;
         std::thread::sleep(AGAIN);
         Ok(())
     };

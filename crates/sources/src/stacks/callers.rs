@@ -103,7 +103,7 @@ impl Stacks {
             return Some(function);
         }
         let map = self.state().processes.numbered.get(process as usize)?.map.clone()?;
-        map.function(address).map(|(function, _)| function.clone())
+        map.function(address).map(|(function, _)| function)
     }
 
     /// How often names of code that processes make were read: when it has changed, [`Callers::known`] may know more.

@@ -1,5 +1,6 @@
 //! HotSpot's list of its compiled methods, which it writes when it is asked to, of JVMs whose own tables are not understood.
 
+use super::jit::Map;
 use crate::hotspot::Attached;
 use host::Host;
 use std::time::Duration;
@@ -27,20 +28,22 @@ pub(super) fn keeps_frame_pointers(host: &Host, pid: u32) -> bool {
 ///
 /// # Errors
 /// In words.
-pub(super) fn methods(host: &Host, pid: u32) -> Result<Vec<u8>, String> {
+pub(super) fn methods(host: &Host, pid: u32) -> Result<Map, String> {
     let said = |what: &str| format!("process {pid}: {what}");
     let jvm = Attached::to(host, pid).map_err(|why| said(&why))?;
-    let map = jvm.tmp.join(format!("perf-{}.map", jvm.number));
+    let map = jvm.in_tmp(&format!("perf-{}.map", jvm.number));
     let before = map.exists();
     let refused = |why: String| said(&format!("Compiler.perfmap (JDK 17 and later): {why}"));
     jvm.ask("Compiler.perfmap", PATIENCE).map_err(refused)?;
-    let text =
-        super::resolve::read_own(&map, pid, host).ok_or_else(|| said(&format!("{}: cannot be read", map.display())));
+    let file = super::resolve::open_own(&map, pid, host);
+    let methods = file
+        .and_then(|file| Map::read(&file).ok())
+        .ok_or_else(|| said(&format!("/tmp/perf-{}.map: cannot be read", jvm.number)));
     if !before {
         // It came from our question; a failure leaves a file that perf(1) would have left too.
         let _ = std::fs::remove_file(&map);
     }
-    text
+    methods
 }
 
 #[cfg(test)]

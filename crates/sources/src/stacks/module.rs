@@ -145,7 +145,8 @@ pub(super) fn hexadecimal(bytes: &[u8]) -> Arc<str> {
 }
 
 /// Opens the file that a process has mapped: through the mapping itself, which also leads to files that were deleted or replaced; by
-/// its path as the process sees it; by its path as we see it. What turns out to be another file is not taken.
+/// its path as the process sees it; by its path as we see it. What turns out to be another file is not taken. A process has a say in what
+/// lies at these paths, so that nothing but a regular file is opened.
 fn find(host: &Host, pid: u32, range: &Range<u64>, identity: &Identity) -> Result<File, String> {
     let Identity { inode, path, .. } = identity;
     let mapped = host.path(&format!("/proc/{pid}/map_files/{:x}-{:x}", range.start, range.end));
@@ -154,11 +155,10 @@ fn find(host: &Host, pid: u32, range: &Range<u64>, identity: &Identity) -> Resul
     }
     let mut why = format!("{path}: the process is gone");
     for candidate in [host::seen_by(pid, path), path.to_string()] {
-        let opened = File::open(host.path(&candidate));
+        let opened = files::foreign::open(&host.path(&candidate));
         match opened.and_then(|file| Ok((file.metadata()?, file))) {
             // An overlay shows other inodes than it maps; then the path is all there is to go by.
-            Ok((found, file)) if found.is_file() && (found.ino() == *inode || *inode == 0) => return Ok(file),
-            Ok((found, _)) if !found.is_file() => why = format!("{path}: is no file"),
+            Ok((found, file)) if found.ino() == *inode || *inode == 0 => return Ok(file),
             Ok(_) => why = format!("{path}: is another file now"),
             Err(error) => why = format!("{path}: {error}"),
         }

@@ -1,7 +1,7 @@
 //! Names for places in code: a thread of low priority that takes the new places every now and then, file by file, so that what a file
 //! needs is read once for many. Debug information, which takes a moment to unpack and is not kept, is read rarely, and at the end of the recording.
 
-use super::jit::{self, Map};
+use super::jit::Map;
 use super::module::Module;
 use super::name::{Kind, Maker, Row};
 use super::symbols::{self, Dwarf, NoDwarf, Symbols};
@@ -14,7 +14,6 @@ use model::Unavailable;
 use object::SymbolKind;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
-use std::io::Read;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Arc;
@@ -37,6 +36,9 @@ const LINES: (Duration, u32) = (Duration::from_secs(3), 300);
 /// asked; and never for more than a part of the time.
 const MAPS: (Duration, Duration) = (Duration::from_secs(15), Duration::from_secs(60));
 const MAPS_PART: u32 = 50;
+
+/// Bytes of all maps of generated code together. Any user can write one.
+const MOST_MAPS: usize = 192 << 20;
 
 /// A place in code by its number, and its address.
 type Site = (u32, u64);
@@ -268,6 +270,8 @@ impl Resolver {
                 Some(Err(why)) => self.say_of_jvm(stacks, pid, why),
             }
         }
+        let others = self.generated.iter().filter(|(of, _)| **of != number);
+        let taken: usize = others.filter_map(|(_, generated)| Some(generated.map.as_ref()?.size())).sum();
         let generated = self.generated.entry(number).or_default();
         let mut failed = None;
         let begin = Instant::now();
@@ -277,7 +281,7 @@ impl Resolver {
             let most = if read.is_none() && is_jvm { MAPS.1 } else { MAPS.0 };
             if read.is_none() && is_jvm {
                 match hotspot::methods(host, pid) {
-                    Ok(text) => read = Some(Map::parse(&text)),
+                    Ok(map) => read = Some(map),
                     Err(_) if !host.exists(&format!("/proc/{pid}")) => {
                         failed = Some(format!(
                             "the JVM of process {pid} ended before it was asked for the names of its methods"
@@ -288,6 +292,12 @@ impl Resolver {
             }
             let again = pause.max(begin.elapsed() * MAPS_PART).min(most);
             generated.next = Some((Instant::now() + again, again * 3 / 2));
+            if read.as_ref().is_some_and(|map| map.size() + taken > MOST_MAPS) {
+                read = None;
+                failed = Some(format!(
+                    "process {pid}: its map of generated code is too large for the memory of the recorder"
+                ));
+            }
             if let Some(map) = read.map(Arc::new) {
                 generated.map = Some(Arc::clone(&map));
                 stacks.keep_map(number, map);
@@ -382,28 +392,23 @@ fn read_map(host: &Host, pid: u32) -> Option<Map> {
     let own = hotspot::own_number(&status, pid);
     let inside = host.path(&host::seen_by(pid, &format!("/tmp/perf-{own}.map")));
     let outside = host.path(&format!("/tmp/perf-{pid}.map"));
-    let text = read_own(&inside, pid, host).or_else(|| read_own(&outside, pid, host))?;
-    Some(Map::parse(&text))
+    let file = open_own(&inside, pid, host).or_else(|| open_own(&outside, pid, host))?;
+    Map::read(&file).ok()
 }
 
 fn read_dump(host: &Host, pid: u32, path: &str) -> Option<Map> {
     let inside = host.path(&host::seen_by(pid, path));
-    let bytes = read_own(&inside, pid, host).or_else(|| read_own(&host.path(path), pid, host))?;
-    Some(Map::parse_dump(&bytes))
+    let file = open_own(&inside, pid, host).or_else(|| open_own(&host.path(path), pid, host))?;
+    Some(Map::read_dump(file))
 }
 
-/// Reads a plain file in a folder where anyone may write: no link is followed, and the owner must be the process's or ours, so that nobody
+/// Opens a plain file in a folder where anyone may write: no link is followed, and the owner must be the process's or ours, so that nobody
 /// has us read what they may not, or believe what they say of others.
-pub(super) fn read_own(path: &Path, pid: u32, host: &Host) -> Option<Vec<u8>> {
+pub(super) fn open_own(path: &Path, pid: u32, host: &Host) -> Option<File> {
     let file = File::options().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path).ok()?;
     let found = file.metadata().ok()?;
     let owner = std::fs::metadata(host.path(&format!("/proc/{pid}"))).map(|m| m.uid());
     let ours = rustix::process::geteuid().as_raw();
     let is_owner = found.uid() == ours || owner.map_or(true, |owner| owner == found.uid());
-    if !found.is_file() || !is_owner || found.len() > jit::LARGEST {
-        return None;
-    }
-    let mut bytes = Vec::with_capacity(found.len() as usize);
-    file.take(jit::LARGEST).read_to_end(&mut bytes).ok()?;
-    Some(bytes)
+    (found.is_file() && is_owner).then_some(file)
 }

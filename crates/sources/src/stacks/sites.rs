@@ -119,7 +119,7 @@ impl Stacks {
         }
         let map = self.state().processes.numbered.get(process as usize)?.map.clone()?;
         let (range, function) = map.range(address)?;
-        Some(Function { range, name: Arc::clone(&function.name) })
+        Some(Function { range, name: function.name })
     }
 
     /// A file of code, and where in it an address lies.

@@ -230,7 +230,7 @@ pub(super) fn debug_file(host: &Host, build_id: &str) -> Option<File> {
         Some(std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or_else(home)?.join("debuginfod_client"))
     });
     candidates.extend(cache.map(|folder| folder.join(build_id).join("debuginfo")));
-    candidates.into_iter().find_map(|path| File::open(path).ok())
+    candidates.into_iter().find_map(|path| files::foreign::open(&path).ok())
 }
 
 pub(super) type Bytes = EndianReader<LittleEndian, Arc<[u8]>>;

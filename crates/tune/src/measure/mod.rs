@@ -334,7 +334,7 @@ pub(crate) fn lines(text: &str) -> Result<Regex, regex_lite::Error> {
 fn read(path: &Path) -> std::io::Result<String> {
     use std::io::Read;
     let mut bytes = Vec::new();
-    std::fs::File::open(path)?.take(MOST).read_to_end(&mut bytes)?;
+    files::foreign::open(path)?.take(MOST).read_to_end(&mut bytes)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
