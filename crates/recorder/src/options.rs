@@ -441,18 +441,16 @@ const MOST_LISTED: usize = 8;
 pub fn process(host: &Host, word: &str) -> Result<u32, Usage> {
     let Ok(pid) = word.parse::<u32>() else { return by_name(host, word) };
     if !host.exists(&format!("/proc/{pid}/stat")) {
-        return Err(Usage(format!("--pid {pid}: there is no such process")));
+        return Err(Usage(format!("{pid}: there is no such process")));
     }
     if began(host, pid).is_none() {
-        return Err(Usage(format!("--pid {pid}: has ended; its parent has not yet waited for it (a zombie)")));
+        return Err(Usage(format!("{pid}: has ended; its parent has not yet waited for it (a zombie)")));
     }
     // A number of one thread would be in no process's tree.
     let first = host.read_text(&format!("/proc/{pid}/status")).unwrap_or_default();
     let first = first.lines().find_map(|line| line.strip_prefix("Tgid:")?.trim().parse::<u32>().ok());
     match first {
-        Some(first) if first != pid => {
-            Err(Usage(format!("--pid {pid}: is a thread of process {first}; name the process")))
-        }
+        Some(first) if first != pid => Err(Usage(format!("{pid}: is a thread of process {first}; name the process"))),
         _ => Ok(pid),
     }
 }
@@ -460,7 +458,7 @@ pub fn process(host: &Host, word: &str) -> Result<u32, Usage> {
 fn by_name(host: &Host, name: &str) -> Result<u32, Usage> {
     let found = named(host, name);
     match found.as_slice() {
-        [] => Err(Usage(format!("--pid {name}: no process has this name"))),
+        [] => Err(Usage(format!("{name}: no process has this name"))),
         [one] => Ok(one.pid),
         several => {
             let line = |process: &sources::scope::Named| {
@@ -476,7 +474,7 @@ fn by_name(host: &Host, name: &str) -> Result<u32, Usage> {
             let numbers: Vec<String> = several.iter().map(|process| process.pid.to_string()).collect();
             let all = numbers.join(",");
             Err(Usage(format!(
-                "--pid {name}: {} programs have this name; give a number, or --pid {all} for all of them:{lines}{more}",
+                "{name}: {} programs have this name; give a number, or --pid {all} for all of them:{lines}{more}",
                 several.len()
             )))
         }
@@ -495,7 +493,11 @@ impl Whose {
     /// [`Usage`] where there is no such process or control group.
     pub(crate) fn target(&self, host: &Host, otherwise: Target) -> Result<Target, Usage> {
         if !self.pid.is_empty() {
-            let mut pids = self.pid.iter().map(|word| process(host, word)).collect::<Result<Vec<u32>, Usage>>()?;
+            let mut pids = self
+                .pid
+                .iter()
+                .map(|word| process(host, word).map_err(|Usage(why)| Usage(format!("--pid {why}"))))
+                .collect::<Result<Vec<u32>, Usage>>()?;
             pids.sort_unstable();
             pids.dedup();
             return Ok(Target::Trees(pids));
