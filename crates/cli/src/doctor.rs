@@ -230,7 +230,6 @@ fn as_json(all: &[Examined], seconds: f64) -> serde_json::Value {
 
 /// Colours of verdicts, where standard output is a terminal that wants them.
 fn painted(verdict: Verdict, text: &str) -> String {
-    let wanted = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());
     let colour = match verdict {
         Verdict::Bad => "31",
         Verdict::CouldBeBetter => "33",
@@ -238,7 +237,7 @@ fn painted(verdict: Verdict, text: &str) -> String {
         Verdict::Good => "32",
         Verdict::NotApplicable => "2",
     };
-    if wanted { format!("\x1b[{colour}m{text}\x1b[0m") } else { text.to_owned() }
+    if crate::text::has_colour() { format!("\x1b[{colour}m{text}\x1b[0m") } else { text.to_owned() }
 }
 
 /// Columns of the terminal; 110 where it is none.

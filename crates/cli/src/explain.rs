@@ -6,7 +6,7 @@ use crate::sides::{AgainstWindow, OfTrigger};
 use crate::text;
 use anyhow::Result;
 use clap::Args;
-use compare::{Choice, PerSide, Side};
+use compare::{CautionKind, Choice, PerSide, Side};
 use explain::cause::{self, Cause};
 use explain::{Explanation, Outcome};
 use query::human;
@@ -262,6 +262,9 @@ fn offered(command: &str, options: &Explain, windows: &[String], page: Option<&P
 const BAR: usize = 40;
 
 pub(crate) fn print(e: &Explanation) {
+    // A command that failed may have done other work: before anything is made of it.
+    let (failed, cautions): (Vec<_>, Vec<_>) = e.cautions.iter().partition(|c| c.kind == CautionKind::Failed);
+    failed.iter().for_each(|caution| println!("{}", text::clean(&caution.text)));
     println!("{}\n", text::clean(&e.verdict));
     let alone = e.outcome == Outcome::Alone;
     let unit = e.unit.name();
@@ -320,10 +323,10 @@ pub(crate) fn print(e: &Explanation) {
         println!("\nUnexplained: {:.0} %", e.unexplained * 100.0);
     }
     crate::machines::print_machines(&e.machines, unit);
-    if !e.cautions.is_empty() {
+    if !cautions.is_empty() {
         println!();
     }
-    for caution in &e.cautions {
+    for caution in cautions {
         println!("{}", text::clean(&caution.text));
     }
     if !e.notes.is_empty() {

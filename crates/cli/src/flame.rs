@@ -240,7 +240,7 @@ fn firefox(options: &Flame, path: &Path, runs: &[Run]) -> Result<(profile::Writt
 fn say_firefox(path: &Path, runs: &[Run], (written, bytes): &(profile::Written, u64)) -> Result<u8> {
     if written.samples == 0 {
         for why in runs.iter().flat_map(|run| why_nothing(run, profile::ALL)) {
-            eprintln!("twinscope: {}", text::clean(&why));
+            text::note(&why);
         }
     }
     let time = human(written.seconds, "s");
@@ -275,7 +275,7 @@ fn draw(options: &Flame, runs: &[Run], baseline: usize, progress: Progress) -> R
         }
         Err(error) => {
             for why in runs.iter().flat_map(|run| why_nothing(run, &options.state)) {
-                eprintln!("twinscope: {}", text::clean(&why));
+                text::note(&why);
             }
             Err(error.into())
         }

@@ -2,6 +2,7 @@
 
 use crate::progress::{Progress, names};
 use crate::text;
+use ::import::Input;
 use ::import::monitoring::{self, Asked, Monitored};
 use anyhow::Result;
 use clap::Args;
@@ -13,7 +14,7 @@ use std::path::{Path, PathBuf};
 pub struct Import {
     /// perf.data, the output of perf script, collapsed stacks, pprof, a JFR recording, the log of a JVM's garbage collections, the output of perf stat -I
     /// -j or -x, a recording of APerf (archive or folder), the CSV of perfspect metrics, answers of Prometheus to query_range, a table as CSV or Parquet (several
-    /// files of these make one import; - is the standard input); recognised by content
+    /// files of these make one import); recognised by content. - is the standard input; pipes, as of <(perf script), are read to their end
     #[arg(value_name = "FILE", required_unless_present = "presets")]
     inputs: Vec<PathBuf>,
 
@@ -140,17 +141,18 @@ pub fn import(options: &Import) -> Result<u8> {
     };
     check_output(options)?;
     let progress = Progress::new(&format!("reading {}", names(&options.inputs)));
-    let monitored = monitoring::read(&options.inputs, &asked);
+    let inputs = options.inputs.iter().map(|path| Input::of(path, limit(options))).collect::<Result<Vec<_>, _>>()?;
+    let monitored = monitoring::read(&inputs, &asked);
     drop(progress);
     if let Some(monitored) = monitored? {
-        return hosts(options, monitored);
+        return hosts(options, &inputs, monitored);
     }
     if options.inputs.len() > 1 && options.output.is_some() {
         return Err(
             Usage("of several files of profilers each becomes a recording of its own: without -o".into()).into()
         );
     }
-    options.inputs.iter().try_for_each(|input| profile(options, input)).map(|()| 0)
+    inputs.iter().try_for_each(|input| profile(options, input)).map(|()| 0)
 }
 
 fn limit(options: &Import) -> files::foreign::Limit {
@@ -175,23 +177,21 @@ fn is_folder(path: &Path) -> bool {
 }
 
 /// The recording that a file becomes where nobody says: perf.data becomes perf.twin, x.folded.txt becomes x.folded.twin.
-fn twin_of(input: &Path) -> PathBuf {
-    match input.with_extension("twin").file_name() {
-        Some(name) if input != Path::new("-") => PathBuf::from(name),
-        _ => PathBuf::from("import.twin"),
-    }
+fn twin_of(input: &Input) -> PathBuf {
+    let name = input.stem().and_then(|_| Some(PathBuf::from(input.path().with_extension("twin").file_name()?)));
+    name.unwrap_or_else(|| PathBuf::from("import.twin"))
 }
 
 /// Writes the recordings of hosts.
-fn hosts(options: &Import, monitored: Monitored) -> Result<u8> {
+fn hosts(options: &Import, inputs: &[Input], monitored: Monitored) -> Result<u8> {
     let (format, notes) = (monitored.format, monitored.notes.clone());
     let count = monitored.hosts().count();
     let output = options.output.clone();
-    let first = options.inputs.first().map_or(Path::new("import"), |path| path);
+    let first = inputs.first().map_or_else(|| PathBuf::from("import.twin"), twin_of);
     let progress = Progress::new(&format!("importing {}", names(&options.inputs)));
     let written = match output {
         Some(output) if count == 1 && !is_folder(&output) => monitored.write_one(&output, options.force)?,
-        None if count == 1 => monitored.write_one(&twin_of(first), options.force)?,
+        None if count == 1 => monitored.write_one(&first, options.force)?,
         Some(output) if output.is_file() || output.extension().is_some_and(|end| end == "twin") => {
             let why = format!(
                 "{}: there are {count} hosts, each of which becomes a recording: -o names a folder",
@@ -200,7 +200,7 @@ fn hosts(options: &Import, monitored: Monitored) -> Result<u8> {
             return Err(Usage(why).into());
         }
         Some(output) => monitored.write_all(&output, options.force)?,
-        None => monitored.write_all(&twin_of(first).with_extension(""), options.force)?,
+        None => monitored.write_all(&first.with_extension(""), options.force)?,
     };
     drop(progress);
     let (tables, rows) = written.iter().fold((0, 0), |(tables, rows), one| (tables.max(one.tables), rows + one.rows));
@@ -225,10 +225,10 @@ fn hosts(options: &Import, monitored: Monitored) -> Result<u8> {
     });
     let own: Vec<String> = own.collect();
     for note in notes.iter().chain(own.iter().take(MOST_NOTES)) {
-        eprintln!("twinscope: {}", text::clean(note));
+        text::note(note);
     }
     if own.len() > MOST_NOTES {
-        eprintln!("twinscope: {} more such lines: they are in the recordings (table coverage)", own.len() - MOST_NOTES);
+        text::note(&format!("{} more such lines: they are in the recordings (table coverage)", own.len() - MOST_NOTES));
     }
     Ok(0)
 }
@@ -237,7 +237,7 @@ fn hosts(options: &Import, monitored: Monitored) -> Result<u8> {
 const MOST_NOTES: usize = 10;
 
 /// Writes the recording of a profile.
-fn profile(options: &Import, input: &Path) -> Result<()> {
+fn profile(options: &Import, input: &Input) -> Result<()> {
     let output = options.output.clone().unwrap_or_else(|| twin_of(input));
     let asked = ::import::Options {
         event: options.event.clone(),
@@ -246,7 +246,7 @@ fn profile(options: &Import, input: &Path) -> Result<()> {
         cpu: options.cpu.clone(),
         limit: limit(options),
     };
-    let progress = Progress::new(&format!("importing {}", names(&[input])));
+    let progress = Progress::new(&format!("importing {}", names(&[input.path()])));
     let imported = ::import::import(input, &output, options.force, &asked);
     drop(progress);
     let (format, profile) = imported?;
@@ -284,7 +284,7 @@ fn profile(options: &Import, input: &Path) -> Result<()> {
         println!("{} of it lies in named functions", query::human(resolved, "ratio"));
     }
     for note in profile.notes() {
-        eprintln!("twinscope: {}", text::clean(&note));
+        text::note(&note);
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use crate::text;
 use compare::{Comparison, Latency, Quantile};
-use query::latency::{Kind, Latency as Recorded, Service};
+use query::latency::{Kind, LastByte, Latency as Recorded, Service};
 use query::work::Traffic;
 use query::{human, ratio, times_interval};
 use serde_json::{Value, json};
@@ -100,6 +100,8 @@ pub(crate) struct Served {
     /// Seconds.
     pub(crate) p50: f64,
     pub(crate) p99: f64,
+    /// The time to the last byte, where that is another.
+    pub(crate) last_byte: Option<LastByte>,
     /// Connections that they came over; `None` where that is not known.
     pub(crate) connections: Option<f64>,
 }
@@ -114,7 +116,8 @@ impl Served {
             let (p50, p99) = (recorded.quantile(times, 0.5)?, recorded.quantile(times, 0.99)?);
             let rate = times.count / recorded.seconds;
             let connections = connections.get(&times.service).copied().filter(|n| *n > 0.0);
-            Some(Served { service: times.service.clone(), count: times.count, rate, p50, p99, connections })
+            let last_byte = recorded.last_byte(&times.service);
+            Some(Served { service: times.service.clone(), count: times.count, rate, p50, p99, last_byte, connections })
         };
         recorded.of(true, Kind::Service).take(SERVICES).filter_map(one).collect()
     }
@@ -125,8 +128,11 @@ impl Served {
             Some(n) => format!(", over {} connection{}", human(n, ""), if n == 1.0 { "" } else { "s" }),
             None => String::new(),
         };
+        let last = self.last_byte.map_or_else(String::new, |last| {
+            format!(" to the first byte; p50 {}, p99 {} to the last", human(last.p50, "s"), human(last.p99, "s"))
+        });
         format!(
-            "{} answered by {}{connections}: {}, p50 {}, p99 {}",
+            "{} answered by {}{connections}: {}, p50 {}, p99 {}{last}",
             human(self.count, ""),
             name(&self.service),
             human(self.rate, "1/s"),
@@ -140,6 +146,7 @@ impl Served {
         json!({
             "process": comm, "protocol": protocol, "port": port, "path": path,
             "count": self.count, "rate": self.rate, "p50": self.p50, "p99": self.p99,
+            "last_byte": self.last_byte.map(|last| json!({"p50": last.p50, "p99": last.p99})),
             "connections": self.connections,
         })
     }

@@ -51,6 +51,14 @@ struct Arguments {
     #[arg(long, global = true, value_name = "MODE", value_parser = recorder::mode())]
     mode: Option<u32>,
 
+    /// Print only results, errors and what is missing: no progress, no notes
+    #[arg(short, long, global = true)]
+    quiet: bool,
+
+    /// When results have colours: auto (on a terminal, unless $NO_COLOR is set), always or never
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t, hide_possible_values = true)]
+    color: text::Colour,
+
     /// What to do; without one, it is said what makes sense here
     #[command(subcommand)]
     command: Option<Command>,
@@ -76,7 +84,7 @@ enum Command {
   twinscope record --keep 10m -o flight.twin          a flight recorder; `twinscope snapshot` saves it
   twinscope record --throughput 'done (\\d+)' -- ./bench    compare per operation, not only per second
   twinscope record -i 10ms --only cpu,kernel -d 5s    short intervals
-  twinscope record --pid 4711 -d 30s -o db.twin       trace the threads of a running process
+  twinscope record --pid postgres -d 30s -o db.twin   trace the threads of a running program, or --pid 4711
   twinscope record --cgroup system.slice/nginx.service -d 30s     of a service
   twinscope record --all -d 30s                       all threads of the system
   twinscope record --doctor -o a.twin -- ./server     with figures of this machine, to compare with another
@@ -161,6 +169,7 @@ The first recording is the baseline. The page is one file that needs no network;
     /// Show what each thread does, with its stack, what it waits for and who holds that: a thread dump that stops nothing
     #[command(after_help = "Examples:
   twinscope threads 4711                     of a running process, Java or native, after a second of recording
+  twinscope threads nginx                    the same by the program's name, where it runs once
   twinscope threads 4711 --thread http-nio --all
   twinscope threads slow.twin                at the end of a recording, and the one busy thread of its serial phases
 
@@ -207,7 +216,7 @@ functions get their names. The recording is changed in place; nothing else in it
     /// Query recordings with SQL
     #[command(after_help = "Examples:
   twinscope sql slow.twin .schema
-  twinscope sql slow.twin '.schema cpu_rate'
+  twinscope sql slow.twin .schema cpu_rate
   twinscope sql fast.twin slow.twin 'select run, avg(busy) from cpu_rate group by run'
   twinscope sql slow.twin --format csv 'select * from process_rate' > process.csv
   twinscope sql slow.twin                                      a prompt")]
@@ -237,7 +246,7 @@ In Python:  pandas.read_parquet('lake/cpu')    In DuckDB:  select * from read_pa
     /// Show where the time goes, live
     #[command(after_help = "Examples:
   sudo twinscope top
-  sudo twinscope top --pid 4711
+  sudo twinscope top --pid nginx
   sudo twinscope top --cgroup system.slice/nginx.service --by-name
   sudo twinscope top --once -i 5s                    one screen as text
   sudo twinscope top --json | jq .locks")]
@@ -330,6 +339,10 @@ fn main() -> ExitCode {
     recorder::begin_program("twinscope");
     let arguments = Arguments::parse();
     arguments.mode.into_iter().for_each(files::set_mode);
+    text::set_colour(arguments.color);
+    if arguments.quiet {
+        text::set_quiet();
+    }
     let Some(command) = arguments.command else {
         next::overview(std::path::Path::new(".")).iter().for_each(|line| println!("{}", text::clean(line)));
         return ExitCode::SUCCESS;

@@ -1,7 +1,7 @@
 //! What a command is doing, while that takes longer than a second: one line on a terminal that is written anew, and gone when it is done.
 //! Nothing where standard error is no terminal, or one that cannot go back in its line.
 
-use crate::text::{clean, cut};
+use crate::text::{clean, cut, is_quiet};
 use std::io::Write;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -49,7 +49,7 @@ impl Progress {
         });
         let showing = Arc::clone(&shared);
         let begin = || std::thread::Builder::new().name("progress".into()).spawn(move || showing.show()).ok();
-        let thread = if recorder::can_rewrite() { begin() } else { None };
+        let thread = if recorder::can_rewrite() && !is_quiet() { begin() } else { None };
         Progress { shared, thread }
     }
 

@@ -19,9 +19,9 @@ pub struct Options {
     #[arg(value_name = "NAME.twin", conflicts_with_all = ["pid", "command", "output"])]
     recording: Option<PathBuf>,
 
-    /// Look at this running process
-    #[arg(long, value_name = "PID", conflicts_with = "command")]
-    pid: Option<u32>,
+    /// Look at this running process: its number, or the name of a program that runs once
+    #[arg(short, long, value_name = "PID|NAME", conflicts_with = "command")]
+    pid: Option<String>,
 
     /// So long; with a command it is the most
     #[arg(short, long, value_name = "TIME")]
@@ -58,10 +58,10 @@ const MOVED: usize = 12;
 /// Records what was asked for; the exit code of the command.
 fn record(options: &Options, to: &Path) -> Result<u8> {
     let mut words: Vec<std::ffi::OsString> = vec!["--sharing".into()];
-    if let Some(pid) = options.pid {
-        words.extend(["--pid".into(), pid.to_string().into()]);
+    if let Some(pid) = &options.pid {
+        words.extend(["--pid".into(), pid.into()]);
     }
-    if let Some(length) = options.duration.as_deref().or(options.pid.map(|_| LENGTH)) {
+    if let Some(length) = options.duration.as_deref().or(options.pid.as_ref().map(|_| LENGTH)) {
         words.extend(["-d".into(), length.into()]);
     }
     if !options.command.is_empty() {

@@ -41,7 +41,7 @@ const MOST_MEMORY: u64 = 4 << 30;
 /// Ask recordings in SQL.
 #[derive(Args, Debug)]
 pub struct Sql {
-    /// Recordings, then a statement or one of .schema [TABLE], .functions; without one, statements are read from
+    /// Recordings, then a statement or one of .schema [TABLE], .tables, .functions; without one, statements are read from
     /// standard input
     #[arg(required = true, value_name = "NAME.twin… STATEMENT")]
     words: Vec<String>,
@@ -60,15 +60,7 @@ pub struct Sql {
 
 /// Answers. Returns the exit code.
 pub fn sql(options: &Sql) -> Result<u8> {
-    let mut files: Vec<PathBuf> = options.words.iter().map(PathBuf::from).collect();
-    let mut statement = None;
-    if let Some(last) = options.words.last()
-        && !Path::new(last).exists()
-        && (last.starts_with('.') || last.contains(char::is_whitespace))
-    {
-        statement = Some(last.clone());
-        files.pop();
-    }
+    let (files, statement) = divided(&options.words);
     if files.is_empty() {
         return Err(recorder::Usage(
             "name a recording before the statement, such as: twinscope sql slow.twin 'select * from run'".into(),
@@ -79,7 +71,7 @@ pub fn sql(options: &Sql) -> Result<u8> {
     let session = Session::open(&files)?;
     let format = if options.json { Format::Json } else { options.format };
     for note in session.notes() {
-        eprintln!("twinscope: {}", text::clean(note));
+        text::note(note);
     }
     match statement {
         Some(statement) => answer(&session, &statement, format)?,
@@ -96,6 +88,23 @@ pub fn sql(options: &Sql) -> Result<u8> {
     }
     Ok(if damage.is_empty() { 0 } else { 3 })
 }
+
+/// Recordings, and the statement behind them. A command with a dot takes the words that follow it, as a shell hands over `.schema wait`.
+fn divided(words: &[String]) -> (Vec<PathBuf>, Option<String>) {
+    let is_file = |word: &String| Path::new(word).exists();
+    let is_command =
+        |word: &String| COMMANDS.iter().any(|command| word.strip_prefix('.') == Some(*command)) && !is_file(word);
+    let is_statement = |word: &&String| !is_file(word) && (word.starts_with('.') || word.contains(char::is_whitespace));
+    let from = match words.iter().position(is_command) {
+        Some(command) => command,
+        None => words.len() - usize::from(words.last().is_some_and(|last| is_statement(&last))),
+    };
+    let (files, statement) = words.split_at(from);
+    (files.iter().map(PathBuf::from).collect(), (!statement.is_empty()).then(|| statement.join(" ")))
+}
+
+/// What a word behind a dot asks for; `tables` is what SQLite's own shell calls `schema` without a table.
+const COMMANDS: [&str; 3] = ["schema", "tables", "functions"];
 
 /// The statements of a text: up to a semicolon at the end of a line; lines that begin with a dot stand alone.
 fn statements(input: impl BufRead) -> Result<Vec<String>> {
@@ -157,7 +166,7 @@ fn prompt(session: &Session, format: Format) -> Result<()> {
 pub(crate) fn answer(session: &Session, statement: &str, format: Format) -> Result<()> {
     let statement = statement.trim();
     match statement.strip_prefix('.').map(|words| words.split_whitespace().collect::<Vec<_>>()).as_deref() {
-        Some(["schema"]) => overview(session),
+        Some(["schema" | "tables"]) => overview(session),
         Some(["schema", tables @ ..]) => describe(session, tables),
         Some(["functions"]) => {
             let mut out = text::table(&["function", "what it gives"], &[false, false]);
@@ -167,7 +176,9 @@ pub(crate) fn answer(session: &Session, statement: &str, format: Format) -> Resu
             println!("{}", text::trimmed(&out));
             Ok(())
         }
-        Some(_) => Err(recorder::Usage(format!("{statement}: there are .schema [TABLE] and .functions")).into()),
+        Some(_) => {
+            Err(recorder::Usage(format!("{statement}: there are .schema [TABLE], .tables and .functions")).into())
+        }
         None => select(session, statement, format),
     }
 }
@@ -197,6 +208,9 @@ fn describe(session: &Session, names: &[&str]) -> Result<()> {
 }
 
 fn select(session: &Session, statement: &str, format: Format) -> Result<()> {
+    for caution in session.cautions(statement) {
+        text::note(&caution);
+    }
     let mut query = session.query(statement)?;
     let columns = query.columns();
     print(&columns, query.rows()?, format)
@@ -286,6 +300,22 @@ mod tests {
         let found = statements("select 1,\n 2;\n.schema cpu\nselect ';' as x;\nselect 3".as_bytes()).unwrap();
         assert_eq!(found.len(), 4);
         assert_eq!(found[1], ".schema cpu");
+    }
+
+    #[test]
+    fn words_are_recordings_and_a_statement() {
+        let words = |words: &[&str]| {
+            let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+            let (files, statement) = divided(&words);
+            (files.len(), statement.unwrap_or_default())
+        };
+        assert_eq!(words(&["a.twin", "b.twin"]), (2, String::new()));
+        assert_eq!(words(&["a.twin", "select 1"]), (1, "select 1".into()));
+        assert_eq!(words(&["a.twin", ".schema wait"]), (1, ".schema wait".into()));
+        assert_eq!(words(&["a.twin", "b.twin", ".schema", "wait", "cpu"]), (2, ".schema wait cpu".into()));
+        assert_eq!(words(&["a.twin", ".tables"]), (1, ".tables".into()));
+        assert_eq!(words(&["select 1"]), (0, "select 1".into()));
+        assert_eq!(words(&[".schema", "wait"]), (0, ".schema wait".into()));
     }
 
     #[test]

@@ -28,6 +28,14 @@ pub(crate) fn print(tail: &Tail) {
             println!("{}", summary(side, of, tail.sides.baseline.is_some()));
         }
     }
+    if let Some(last) = tail.last_byte {
+        println!(
+            "{:<8}Clients wait for the last byte of the answer: p50 {}, p99 {} from the first byte of the question",
+            "",
+            human(last.p50, "s"),
+            human(last.p99, "s")
+        );
+    }
     println!(
         "\n{:<16}{:>12}{:>12}{}",
         "mean of",

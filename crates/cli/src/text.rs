@@ -3,6 +3,9 @@
 use comfy_table::{CellAlignment, Table, presets};
 pub(crate) use model::clean;
 use query::Run;
+use std::io::IsTerminal;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A table without lines. `right` says which columns hold numbers.
 pub(crate) fn table(header: &[&str], right: &[bool]) -> Table {
@@ -38,6 +41,53 @@ pub(crate) fn path(path: &std::path::Path) -> String {
 /// An error with what led to it. A name in it cannot begin a line that looks like one of this program's.
 pub(crate) fn error(error: &anyhow::Error) -> String {
     model::clean_lines(&format!("{error:#}")).replace('\n', "\n  ")
+}
+
+/// Whether only results, errors and what is missing are printed (`--quiet`).
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Makes [`note`] and the progress of commands silent.
+pub(crate) fn set_quiet() {
+    QUIET.store(true, Ordering::Relaxed);
+}
+
+pub(crate) fn is_quiet() -> bool {
+    QUIET.load(Ordering::Relaxed)
+}
+
+/// Says something on standard error that is good to know, and no error.
+pub(crate) fn note(what: &str) {
+    if !is_quiet() {
+        eprintln!("twinscope: {}", clean(what));
+    }
+}
+
+/// When results have colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Colour {
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+static COLOUR: OnceLock<Colour> = OnceLock::new();
+
+/// Decides when results have colours, for this process.
+pub(crate) fn set_colour(colour: Colour) {
+    // Set once, when the words of the command line are read.
+    let _ = COLOUR.set(colour);
+}
+
+/// Whether what is printed on standard output has colours.
+pub(crate) fn has_colour() -> bool {
+    match COLOUR.get().copied().unwrap_or_default() {
+        Colour::Always => true,
+        Colour::Never => false,
+        Colour::Auto => {
+            std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|set| set.is_empty())
+        }
+    }
 }
 
 /// Says on standard error what of the recordings is damaged. Returns whether anything is.

@@ -9,13 +9,13 @@ use query::concurrency::{Concurrency, Serial};
 use query::dump::{Dump, Frame, Thread};
 use query::{Run, human};
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Show what each thread does.
 #[derive(Args, Debug)]
 pub struct Options {
-    /// A process, or a recording
-    #[arg(value_name = "PID|NAME.twin")]
+    /// A process by its number or name, or a recording
+    #[arg(value_name = "PID|NAME|NAME.twin")]
     of: PathBuf,
 
     /// How long a process is recorded before
@@ -57,7 +57,7 @@ const LEAST: f64 = 0.01;
 /// Shows it. Returns the exit code.
 pub fn threads(options: &Options) -> Result<u8> {
     let dir = tempfile::tempdir().context("no folder for the recording")?;
-    let pid = options.of.to_str().and_then(|of| of.parse::<u32>().ok()).filter(|_| !options.of.exists());
+    let pid = if options.of.exists() { None } else { Some(process(&options.of)?) };
     let path = match pid {
         Some(_) => dir.path().join("threads.twin"),
         None => options.of.clone(),
@@ -85,6 +85,18 @@ pub fn threads(options: &Options) -> Result<u8> {
         print_serial(&serial, options);
     }
     Ok(if damaged { 3 } else { 0 })
+}
+
+/// The process that a word names which is no recording.
+fn process(word: &Path) -> Result<u32> {
+    let name = text::path(word);
+    let is_file = word.extension().is_some_and(|end| end == "twin") || word.components().count() > 1;
+    #[cfg(target_os = "linux")]
+    if !is_file && let Some(word) = word.to_str() {
+        return Ok(recorder::process(&host::Host::live(), word)?);
+    }
+    let _ = is_file;
+    bail!("{name}: no such recording; a process is named by its number or its program's name")
 }
 
 fn why_nothing(run: &Run) -> String {

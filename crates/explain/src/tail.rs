@@ -8,7 +8,7 @@ use crate::Error;
 use crate::cause::{Cause, Tail as Claim, fill_words};
 use compare::{Choice, PerSide, Side, window};
 use model::Window;
-use query::latency::{Kind, Latency};
+use query::latency::{Kind, LastByte, Latency, Service};
 use query::profile::{Of, Ran, Stretch, Stretches};
 use query::sql::Value;
 use query::{Run, Session, human};
@@ -117,6 +117,8 @@ pub struct Tail {
     pub place: String,
     /// Where the slowest of all requests were not among those that were followed: that, in a sentence.
     pub caution: Option<String>,
+    /// Until the last byte of the slow side's answers was sent, where that is another time than the service time: clients wait for it.
+    pub last_byte: Option<LastByte>,
     /// What was followed of each side.
     pub sides: PerSide<Option<OfSide>>,
     /// The parts, the greatest first.
@@ -159,8 +161,13 @@ pub fn tail(runs: Vec<Run>, slow: usize, window: &Choice, causes: &[Cause]) -> R
         |run: &Run| run.recording.table("turn_followed").is_some_and(|t| t.column("queued_blocked").is_some());
     let tell: BTreeSet<String> = runs.iter().filter(|run| has_queued(run)).map(|run| run.name.clone()).collect();
     let ask = question(!tell.is_empty());
-    let counted: BTreeMap<String, f64> =
-        runs.iter().zip(&windows).take(slow).flat_map(|(run, window)| p99s(&run.recording, window)).collect();
+    let loaded: Vec<Latency> = runs
+        .iter()
+        .zip(&windows)
+        .take(slow)
+        .filter_map(|(run, window)| Latency::load(&run.recording, window))
+        .collect();
+    let counted: BTreeMap<String, f64> = loaded.iter().flat_map(p99s).collect();
     let session = Session::of(runs)?;
     let (_, rows) = session.all(&ask)?;
     let mut sides = PerSide::<Vec<Request>>::default();
@@ -178,23 +185,30 @@ pub fn tail(runs: Vec<Run>, slow: usize, window: &Choice, causes: &[Cause]) -> R
     })?;
     let mut tail = of_place(place, sides, has_baseline, causes, &|run, at| session.look(run, at));
     tail.caution = counted.get(&tail.place).and_then(|p99| caution(&tail, *p99));
+    tail.last_byte = loaded.iter().find_map(|all| {
+        all.of(true, Kind::Service)
+            .find(|times| place_of(&times.service) == tail.place)
+            .and_then(|of| all.last_byte(&of.service))
+    });
     Ok(tail)
 }
 
 /// The 99th percentile of all requests of each server, as places of requests are called: of queue or service time that which is longer; seconds.
-fn p99s(recording: &Recording, window: &Window) -> Vec<(String, f64)> {
-    let Some(all) = Latency::load(recording, window) else { return Vec::new() };
+fn p99s(all: &Latency) -> Vec<(String, f64)> {
     let mut found: BTreeMap<String, f64> = BTreeMap::new();
     for times in [Kind::Service, Kind::Queue].into_iter().flat_map(|kind| all.of(true, kind)) {
-        let service = &times.service;
-        let place = match service.protocol.as_str() {
-            "unix" => format!("{} at {}", service.comm, service.path),
-            _ => format!("{}, port {}", service.comm, service.port),
-        };
-        let longest = found.entry(place).or_default();
+        let longest = found.entry(place_of(&times.service)).or_default();
         *longest = all.quantile(times, SLOWEST).map_or(*longest, |p99| longest.max(p99));
     }
     found.into_iter().collect()
+}
+
+/// What a server is called where requests are followed.
+fn place_of(service: &Service) -> String {
+    match service.protocol.as_str() {
+        "unix" => format!("{} at {}", service.comm, service.path),
+        _ => format!("{}, port {}", service.comm, service.port),
+    }
 }
 
 /// Says where the slowest that were followed are far from the slowest of all.
@@ -320,7 +334,7 @@ fn of_place(
     let PerSide { slow: mut requests, baseline: mut against } = sides;
     let baseline = if has_baseline { cut(&mut against) } else { None };
     let Some(slow) = cut(&mut requests) else {
-        return Tail { place, caution: None, sides: PerSide::default(), findings: Vec::new() };
+        return Tail { place, caution: None, last_byte: None, sides: PerSide::default(), findings: Vec::new() };
     };
     let mut left: [f64; PARTS.len()] =
         std::array::from_fn(|part| beyond(&slow, baseline.as_ref(), |r| r.parts.get(part).copied().unwrap_or(0.0)));
@@ -367,6 +381,7 @@ fn of_place(
     Tail {
         place,
         caution: None,
+        last_byte: None,
         sides: PerSide { slow: Some(slow.of), baseline: baseline.map(|cut| cut.of) },
         findings,
     }
@@ -495,7 +510,9 @@ impl Tail {
             })
             .collect();
         serde_json::json!({
-            "place": self.place, "caution": self.caution, "slow": side(&self.sides.slow), "baseline": side(&self.sides.baseline), "findings": findings,
+            "place": self.place, "caution": self.caution,
+            "last_byte": self.last_byte.map(|last| serde_json::json!({"p50": last.p50, "p99": last.p99})),
+            "slow": side(&self.sides.slow), "baseline": side(&self.sides.baseline), "findings": findings,
         })
     }
 }

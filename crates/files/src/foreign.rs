@@ -128,7 +128,8 @@ fn open_at_once(path: &Path) -> Result<File> {
     Ok(file)
 }
 
-fn is_own_descriptor(path: &Path) -> bool {
+/// Whether a path names a descriptor of this process: `/dev/stdin`, `/dev/fd/3`.
+pub fn is_own_descriptor(path: &Path) -> bool {
     let is_number = |name: &Path| name.to_str().is_some_and(|name| name.parse::<u32>().is_ok());
     path == Path::new("/dev/stdin")
         || ["/dev/fd", "/proc/self/fd"].iter().any(|folder| path.strip_prefix(folder).is_ok_and(is_number))

@@ -2,7 +2,7 @@
 //! very means that the comparison is of. And what a folder does with what is there, cut off, or damaged.
 
 use compare::{Choice, Options, Per, compare};
-use fleet::folder::{METRIC, RECORDING};
+use fleet::folder::{METRIC, PROCESS, RECORDING};
 use fleet::{Fleet, Folder, add};
 use std::path::PathBuf;
 
@@ -111,6 +111,23 @@ fn what_a_cut_off_add_left_is_not_there_and_damage_is_named() {
         assert_eq!(fleet.len(), 2);
         assert!(!metrics.is_empty());
         assert!(fleet.damage.iter().any(|damage| damage.path == parts[1]), "{kept}: {:?}", fleet.damage);
+    }
+}
+
+/// A folder of which a part is gone names that, and what to do.
+#[test]
+fn a_part_of_a_folder_that_is_gone_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = Folder::open_or_make(&dir.path().join("fleet")).unwrap();
+    let gone = folder.path().join("process");
+    std::fs::remove_dir(&gone).unwrap();
+    for make in [|_: &std::path::Path| (), |path: &std::path::Path| std::fs::write(path, "x").unwrap()] {
+        make(&gone);
+        let error = folder.parts(&PROCESS).unwrap_err().to_string();
+        assert!(
+            error.starts_with(&format!("{}: ", gone.display())) && error.contains("twinscope fleet add NEW"),
+            "{error}"
+        );
     }
 }
 

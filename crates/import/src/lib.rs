@@ -23,10 +23,11 @@ mod symbols;
 mod tables;
 
 pub use ::counters::microarchitectures;
+pub use input::Input;
 pub use profile::{Place, Profile, Sample};
 pub use resolve::{Left, Resolved, resolve};
 
-use std::io::{BufReader, Read, Seek, SeekFrom};
+use std::io::{BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
 /// What a file holds.
@@ -128,42 +129,45 @@ impl Default for Options {
 ///
 /// # Errors
 /// See [`Error`]. Damage inside a file is no error where something could be read: it is in [`Profile::notes`].
-pub fn read(path: &Path, options: &Options) -> Result<(Format, Profile), Error> {
-    let io = |why| Error::Io { path: path.to_owned(), why };
-    let unreadable = |why: String| Error::Unreadable { path: path.to_owned(), why };
-    if path.is_dir() {
-        let mut profile = Profile::new(options.clone());
-        aperf::read_folder(path, &mut profile).map_err(unreadable)?;
-        return whole(path, Format::Aperf, profile);
-    }
-    let mut file = input::open(path).map_err(io)?;
-    let mut start = Vec::new();
-    file.by_ref().take(input::START).read_to_end(&mut start).map_err(io)?;
-    file.seek(SeekFrom::Start(0)).map_err(io)?;
+pub fn read(input: &Input, options: &Options) -> Result<(Format, Profile), Error> {
+    let unreadable = |why: String| input.unreadable(why);
+    let path = input.path();
     let mut profile = Profile::new(options.clone());
-    let format = if start.starts_with(b"PERFILE2") || start.starts_with(b"2ELIFREP") {
-        perf::read(&mut BufReader::with_capacity(1 << 20, file), &mut profile).map_err(unreadable)?;
+    if path.is_dir() {
+        aperf::read_folder(path, &mut profile).map_err(unreadable)?;
+        return whole(input, Format::Aperf, profile);
+    }
+    let is_held = input.held().is_some();
+    let mut start = Vec::new();
+    if !is_held {
+        let file = input::open(path).map_err(|why| input.failed(why))?;
+        file.take(input::START).read_to_end(&mut start).map_err(|why| input.failed(why))?;
+    }
+    // These are read piece by piece, however large they are.
+    let again =
+        || Ok::<_, Error>(BufReader::with_capacity(1 << 20, input::open(path).map_err(|why| input.failed(why))?));
+    let format = if perf::looks_like(&start) {
+        perf::read(&mut again()?, &mut profile).map_err(unreadable)?;
         Format::PerfData
     } else if jfr::looks_like(&start) {
-        jfr::read(&mut BufReader::with_capacity(1 << 20, file), &mut profile).map_err(unreadable)?;
+        jfr::read(&mut again()?, &mut profile).map_err(unreadable)?;
         Format::Jfr
-    } else if aperf::looks_like(&start) {
+    } else if !is_held && aperf::looks_like(&start) {
         aperf::read_beside(path, &mut profile).map_err(unreadable)?;
         Format::Aperf
     } else {
-        let (all, early) = input::whole(path, options.limit).map_err(io)?;
+        let (all, early) = input.whole(options.limit).map_err(|why| input.failed(why))?;
         early.into_iter().for_each(|why| profile.note(why));
         parse(&all, &mut profile).map_err(unreadable)?
     };
-    whole(path, format, profile)
+    whole(input, format, profile)
 }
 
 /// What was read, if that is anything.
-fn whole(path: &Path, format: Format, profile: Profile) -> Result<(Format, Profile), Error> {
+fn whole(input: &Input, format: Format, profile: Profile) -> Result<(Format, Profile), Error> {
     if profile.is_empty() {
         let why = profile.notes().first().map_or(String::new(), |note| format!(": {note}"));
-        let why = format!("{} without anything that can be taken{why}", format.name());
-        return Err(Error::Unreadable { path: path.to_owned(), why });
+        return Err(input.unreadable(format!("{} without anything that can be taken{why}", format.name())));
     }
     Ok((format, profile))
 }
@@ -190,6 +194,10 @@ pub fn parse(bytes: &[u8], profile: &mut Profile) -> Result<Format, String> {
         script::read(bytes, profile);
         return Ok(Format::PerfScript);
     }
+    if perf::looks_like(bytes) {
+        perf::read(&mut Cursor::new(bytes), profile)?;
+        return Ok(Format::PerfData);
+    }
     if jfr::looks_like(bytes) {
         jfr::read(&mut &*bytes, profile)?;
         return Ok(Format::Jfr);
@@ -214,11 +222,11 @@ pub fn parse(bytes: &[u8], profile: &mut Profile) -> Result<Format, String> {
         folded::read(bytes, profile)?;
         return Ok(Format::Folded);
     }
-    if text
-        && bytes.starts_with(b"Linux ")
-        && bytes.split(|b| *b == b'\n').next().is_some_and(|line| line.ends_with(b" CPU)"))
-    {
-        return Err("the text of sar, which is laid out for people: give the file that sar wrote, or sadf -j".into());
+    if let Some(why) = monitoring::refused(bytes) {
+        return Err(why.into());
+    }
+    if let Some(why) = pprof::of_gperftools(bytes) {
+        return Err(why.into());
     }
     match pprof::read(bytes, profile) {
         Ok(()) => Ok(Format::Pprof),
@@ -233,7 +241,7 @@ pub fn parse(bytes: &[u8], profile: &mut Profile) -> Result<Format, String> {
 ///
 /// # Errors
 /// See [`Error`].
-pub fn import(input: &Path, output: &Path, replace: bool, options: &Options) -> Result<(Format, Profile), Error> {
+pub fn import(input: &Input, output: &Path, replace: bool, options: &Options) -> Result<(Format, Profile), Error> {
     let (format, mut profile) = read(input, options)?;
     profile.write(format, input, output, replace)?;
     Ok((format, profile))

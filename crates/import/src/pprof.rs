@@ -5,6 +5,26 @@ use crate::profile::{Place, Profile, Sample, kind_of};
 use model::NULL;
 use std::collections::HashMap;
 
+/// What to give instead of a profile of gperftools: its own format, which holds addresses only (gperftools, docs/cpuprofile-fileformat.html).
+pub(crate) fn of_gperftools(bytes: &[u8]) -> Option<&'static str> {
+    // Words of the machine: 0, the words of the header that follow, the version, the period in microseconds, 0.
+    let of_words = |bytes: &[u8], size: usize| {
+        let (words, _) = bytes.split_at_checked(5 * size)?;
+        let word = |n: usize| {
+            let bytes = words.get(n * size..(n + 1) * size)?;
+            let low = |bytes: Vec<u8>| bytes.iter().rev().fold(0u64, |word, byte| word << 8 | u64::from(*byte));
+            // Of either byte order.
+            let [little, big] = [bytes.to_vec(), bytes.iter().rev().copied().collect()].map(low);
+            Some(little.min(big))
+        };
+        (word(0)? == 0 && word(1)? == 3 && word(2)? == 0 && (1..10_000_000).contains(&word(3)?) && word(4)? == 0)
+            .then_some(())
+    };
+    let is_symbolised = bytes.starts_with(b"--- symbol\n") || bytes.starts_with(b"heap profile: ");
+    let is_one = is_symbolised || [8, 4].iter().any(|size| of_words(bytes, *size).is_some());
+    is_one.then_some("a profile of gperftools, which needs the program to be read: pprof -proto PROGRAM FILE > FILE.pb.gz, then import that")
+}
+
 /// A field of a message: its number, and a number or bytes.
 enum Field<'a> {
     Number(u64, u64),

@@ -1,7 +1,7 @@
 //! A profile on its way into a recording: places and stacks by number, samples.
 
 use crate::tables::{FRAME, SAMPLE, STACK};
-use crate::{Error, Format, Options, pauses};
+use crate::{Error, Format, Input, Options, pauses};
 use model::{Coverage, Fact, Manifest, NULL, Rows, Status, Symbols, Table};
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -82,6 +82,9 @@ pub struct Profile {
     notes: Vec<String>,
     counts: BTreeMap<&'static str, u64>,
 }
+
+/// What was said, and what was counted.
+pub(crate) type Said = (Vec<String>, BTreeMap<&'static str, u64>);
 
 /// Rows of a table of events.
 #[derive(Debug)]
@@ -181,6 +184,49 @@ impl Profile {
         *count = count.saturating_add(by);
     }
 
+    /// What was said so far.
+    pub(crate) fn said(&self) -> Said {
+        (self.notes.clone(), self.counts.clone())
+    }
+
+    /// Takes back what was said since.
+    pub(crate) fn take_back(&mut self, before: Said) {
+        (self.notes, self.counts) = before;
+    }
+
+    /// Says how much time lies in code whose file could not be read, and names the files that have most of it.
+    pub(crate) fn note_unnamed(&mut self, unread: &[(String, String)]) {
+        let mut by_module: HashMap<&str, f64> = HashMap::new();
+        let mut all = 0.0;
+        for sample in &self.samples {
+            all += sample.weight as f64;
+            let place = self.innermost(sample.stack).filter(|place| place.function == NULL);
+            if let Some(module) = place.and_then(|place| self.symbols.text(place.module)) {
+                *by_module.entry(module).or_default() += sample.weight as f64;
+            }
+        }
+        let share = |path: &str| by_module.get(path).map_or(0.0, |weight| weight / f64::max(all, 1.0));
+        let mut files: Vec<(f64, &str, &str)> =
+            unread.iter().map(|(path, why)| (share(path), &**path, &**why)).collect();
+        files.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
+        files.dedup_by_key(|file| file.1);
+        let total: f64 = files.iter().map(|file| file.0).sum();
+        let percent = |share: f64| format!("{:.1} %", share * 100.0);
+        let most: Vec<String> =
+            files.iter().take(3).map(|(share, path, why)| format!("{path} {} ({why})", percent(*share))).collect();
+        if !most.is_empty() {
+            let others = match files.len() - most.len() {
+                0 => String::new(),
+                others => format!(" and {others} more"),
+            };
+            self.note(format!(
+                "{} of the time lies in files whose functions are not named: {}{others}; `twinscope resolve` names them where the files are",
+                percent(total),
+                most.join(", ")
+            ));
+        }
+    }
+
     /// What the reader of the recording must know.
     pub fn notes(&self) -> Vec<String> {
         let counted = self.counts.iter().map(|(what, n)| format!("{n} {what}"));
@@ -223,12 +269,15 @@ impl Profile {
         (self.places.len(), self.stacks.len())
     }
 
+    /// The place of the innermost frame of a stack.
+    fn innermost(&self, stack: u32) -> Option<&Place> {
+        let (_, place) = self.stacks.get((stack as usize).checked_sub(1)?)?;
+        self.places.get((*place as usize).checked_sub(1)?)
+    }
+
     /// Share of the places that have a function, by weight of the samples they are the innermost frame of; `None` without samples.
     pub fn resolved(&self) -> Option<f64> {
-        let named = |stack: u32| {
-            let (_, place) = self.stacks.get((stack as usize).checked_sub(1)?)?;
-            Some(self.places.get((*place as usize).checked_sub(1)?)?.function != NULL)
-        };
+        let named = |stack: u32| Some(self.innermost(stack)?.function != NULL);
         let (mut good, mut all) = (0.0, 0.0);
         for sample in &self.samples {
             all += sample.weight as f64;
@@ -240,7 +289,7 @@ impl Profile {
     }
 
     /// Writes the recording.
-    pub(crate) fn write(&mut self, format: Format, input: &Path, output: &Path, replace: bool) -> Result<(), Error> {
+    pub(crate) fn write(&mut self, format: Format, input: &Input, output: &Path, replace: bool) -> Result<(), Error> {
         self.samples.sort_by_key(|s| (s.at, s.tid, s.stack));
         let firsts = self.samples.first().map(|s| s.at).into_iter().chain(self.tables.iter().filter_map(Events::first));
         let start = self.start.or(firsts.min()).unwrap_or(0);
@@ -249,7 +298,7 @@ impl Profile {
         let whole = self.manifest.duration.unwrap_or(0).max(end);
         let tick = TICK.max(whole / MOST_TICKS);
         pauses::derive(self, start, start.saturating_add(whole), tick);
-        let mut writer = Writer::aside(output, replace, &[input.to_owned()], i64::MAX)?;
+        let mut writer = Writer::aside(output, replace, &[input.path().to_owned()], i64::MAX)?;
         let is_there = |chart: &&model::Chart| self.tables.iter().any(|events| events.table.name == chart.table);
         let charts: Vec<model::Chart> =
             model::jvm::CHARTS.iter().chain(::counters::tables::CHARTS).filter(is_there).copied().collect();
@@ -260,7 +309,8 @@ impl Profile {
             writer.source(&origin.name, &origin.title, origin.interval, &origin.charts);
         }
         let mut labels = std::mem::take(&mut self.manifest.labels);
-        let from = format!("{} from {}", input.file_name().unwrap_or_default().to_string_lossy(), format.name());
+        let name = input.name();
+        let from = format!("{} from {}", name.rsplit('/').next().unwrap_or(&name), format.name());
         labels.insert(model::IMPORTED_FROM.into(), from);
         let manifest = Manifest {
             tool: env!("CARGO_PKG_VERSION").into(),

@@ -225,25 +225,22 @@ pub(crate) fn jit_map(path: &Path) -> Option<Names> {
     Some(Names::new(text.lines().filter_map(line).collect()))
 }
 
-/// Files that were opened, by path and build id.
+/// Files that were opened, by path and build id; of others why they could not be.
 #[derive(Debug, Default)]
 pub(crate) struct Files {
-    open: HashMap<(String, String), Option<Elf>>,
+    open: HashMap<(String, String), Result<Elf, String>>,
 }
 
 impl Files {
-    /// The file; a failure is given once, in words.
-    pub(crate) fn get(&mut self, path: &str, build_id: &str, mut say: impl FnMut(String)) -> Option<&Elf> {
-        self.open
-            .entry((path.to_owned(), build_id.to_owned()))
-            .or_insert_with(|| match Elf::open(Path::new(path), build_id) {
-                Ok(elf) => Some(elf),
-                Err(why) => {
-                    say(format!("{path}: its functions are not named: {why}"));
-                    None
-                }
-            })
-            .as_ref()
+    /// The file, where it can be read.
+    pub(crate) fn get(&mut self, path: &str, build_id: &str) -> Option<&Elf> {
+        let key = (path.to_owned(), build_id.to_owned());
+        self.open.entry(key).or_insert_with(|| Elf::open(Path::new(path), build_id)).as_ref().ok()
+    }
+
+    /// The paths of those that could not be read, and why.
+    pub(crate) fn unread(&self) -> Vec<(String, String)> {
+        self.open.iter().filter_map(|((path, _), file)| Some((path.clone(), file.as_ref().err()?.clone()))).collect()
     }
 }
 

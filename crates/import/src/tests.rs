@@ -12,11 +12,19 @@ fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/profiles").join(name)
 }
 
+pub(crate) fn input_of(path: &Path) -> Input {
+    Input::of(path, input::USUAL).unwrap()
+}
+
+pub(crate) fn read_path(path: &Path, options: &Options) -> Result<(Format, Profile), Error> {
+    read(&input_of(path), options)
+}
+
 /// The collapsed stacks of a recording of a file, in milliseconds.
 fn imported(input: &Path, options: &Options) -> (Format, Profile, Vec<String>) {
     let dir = tempfile::tempdir().unwrap();
     let output = dir.path().join("x.twin");
-    let (format, profile) = import(input, &output, false, options).unwrap();
+    let (format, profile) = import(&input_of(input), &output, false, options).unwrap();
     let run = Run { name: "x".into(), recording: store::Recording::open(&output).unwrap(), stretch: None };
     assert_eq!(run.recording.damage(), []);
     let window = Window { from: run.recording.began(), to: run.recording.duration(), why: String::new() };
@@ -87,6 +95,71 @@ fn the_text_of_perf_script() {
     assert_eq!(profile.manifest.duration, Some(1_000_000_000));
 }
 
+/// Linux 3.x writes neither time nor CPU, and does not always indent frames.
+#[test]
+fn the_text_of_old_perf_script() {
+    let (format, profile, lines) = imported_text(
+        "x.txt",
+        b"# captured on: Sun Oct 25 23:31:43 2015\n#\njava 19983 cycles:\nffffffff8103d0ca native_write_msr_safe ([kernel.kallsyms])\n\
+          7f0001 main (/usr/bin/java)\n\njava 19983 cycles:\n7f0001 main (/usr/bin/java)\n\n",
+    );
+    assert_eq!(format, Format::PerfScript);
+    assert_eq!(lines, ["java;main 1", "java;main;native_write_msr_safe 1"]);
+    assert_eq!(profile.manifest.duration, Some(2_000_000));
+    assert!(profile.notes().iter().any(|n| n == "the text has no times: all is at 0 s"), "{:?}", profile.notes());
+    let prose = b"chapter 12 introduction:\n  a long time ago\n  be it as it may\n";
+    assert!(parse(prose, &mut Profile::new(Options::default())).is_err());
+}
+
+/// Samples of what is no time weigh by their periods, as `perf report` counts them.
+#[test]
+fn periods_of_perf_script_are_weights() {
+    let sample = |period: u32, name: &str| {
+        format!("app 100 [001] 10.500000: {period} page-faults:\n\t7f0001 {name} (/usr/bin/app)\n\n")
+    };
+    let text = sample(9, "load") + &sample(1, "touch") + &sample(2, "load");
+    let (_, profile, _) = imported_text("x.txt", text.as_bytes());
+    let weights: Vec<i64> = profile.samples.iter().map(|s| s.weight).collect();
+    assert_eq!(weights, [2_250_000, 250_000, 500_000], "3 ms in all");
+    assert!(profile.notes().iter().any(|n| n.contains("weigh by their periods")), "{:?}", profile.notes());
+}
+
+#[test]
+fn text_in_utf_16() {
+    let text: Vec<u8> = std::iter::once(0xfeff)
+        .chain("main;work 3\r\nmain;wait 1\r\n".encode_utf16())
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    let (format, _, lines) = imported_text("x.txt", &text);
+    assert_eq!(format, Format::Folded);
+    assert_eq!(lines, ["main;wait 1", "main;work 3"]);
+}
+
+/// What another program converts is refused with the command that does so.
+#[test]
+fn what_others_convert_is_refused_with_the_command() {
+    let words = |size: usize| -> Vec<u8> {
+        let word = |n: u64| n.to_le_bytes()[..size].to_vec();
+        [0, 3, 0, 10_000, 0, 1, 1, 0x40_1000].map(word).concat()
+    };
+    for (bytes, said) in [
+        (words(8), "pprof -proto PROGRAM FILE"),
+        (words(4), "pprof -proto PROGRAM FILE"),
+        (b"heap profile:      1:     1024 [     1:     1024] @ heapprofile\n".to_vec(), "pprof -proto PROGRAM FILE"),
+        (
+            b"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE sysstat>\n<sysstat xmlns=\"x\">\n".to_vec(),
+            "sadf -j FILE -- -A",
+        ),
+        (b"Linux 6.1.0 (host) \t11/28/26 \t_x86_64_\t(8 CPU)\n\n08:15:01  CPU  %user\n".to_vec(), "sadf -j FILE -- -A"),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x");
+        std::fs::write(&path, &bytes).unwrap();
+        let error = read_path(&path, &Options::default()).unwrap_err().to_string();
+        assert!(error.contains(said), "{error}");
+    }
+}
+
 #[test]
 fn pprof_goes_there_and_back() {
     let mut tree = query::profile::Tree::new(1);
@@ -109,7 +182,7 @@ fn pprof_goes_there_and_back() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("cut.pb");
     std::fs::write(&path, &plain[..plain.len() - 7]).unwrap();
-    assert!(read(&path, &Options::default()).unwrap_err().to_string().contains("cut off or damaged"));
+    assert!(read_path(&path, &Options::default()).unwrap_err().to_string().contains("cut off or damaged"));
 }
 
 #[test]
@@ -123,7 +196,7 @@ fn what_is_none_of_them_is_refused() {
     ] {
         let path = dir.path().join("x");
         std::fs::write(&path, bytes).unwrap();
-        let error = read(&path, &Options::default()).unwrap_err().to_string();
+        let error = read_path(&path, &Options::default()).unwrap_err().to_string();
         assert!(error.contains(word), "{error}");
     }
 }
@@ -151,7 +224,7 @@ fn perf_data_is_what_perf_says() {
     let modules = |input: &str| {
         let dir = tempfile::tempdir().unwrap();
         let output = dir.path().join("x.twin");
-        import(&fixture(input), &output, false, &options).unwrap();
+        import(&input_of(&fixture(input)), &output, false, &options).unwrap();
         let run = Run { name: "x".into(), recording: store::Recording::open(&output).unwrap(), stretch: None };
         let window = Window { from: 0, to: run.recording.duration(), why: String::new() };
         let tree = load(&[Part { run: &run, window: &window }], &Request::new("cpu")).unwrap();
@@ -164,6 +237,47 @@ fn perf_data_is_what_perf_says() {
         by_module
     };
     assert_eq!(modules("busy.perf.data"), modules("busy.script.txt"));
+}
+
+/// perf's own words follow its records where both of its outputs went into one file.
+#[test]
+fn text_behind_the_records_of_a_pipe() {
+    let whole = perf::tests::piped();
+    let said = b"[ perf record: Woken up 1 times to write data ]\n[ perf record: Captured and wrote 0.001 MB - ]\n";
+    for tail in [&b""[..], said] {
+        let bytes = [&whole, tail].concat();
+        let (format, profile, _) = imported_text("x.data", &bytes);
+        assert_eq!((format, profile.samples.len()), (Format::PerfData, 2));
+        let notes = profile.notes();
+        assert!(!notes.iter().any(|n| n.contains("cut off")), "{notes:?}");
+        let told = format!("{} bytes of text follow the records of perf; they are left out", tail.len());
+        assert_eq!(notes.contains(&told), !tail.is_empty(), "{notes:?}");
+    }
+}
+
+/// The files that most of the time lies in are named, not all.
+#[test]
+fn files_that_cannot_be_read_are_said_in_one_line() {
+    let mut profile = Profile::new(Options::default());
+    let mut unread = Vec::new();
+    for (n, weight) in [5, 40, 1, 30, 4].into_iter().enumerate() {
+        let path = format!("/gone/lib{n}.so");
+        let place = profile.named("", &path, "", "native");
+        let stack = profile.stack(0, place);
+        profile.samples.push(Sample { at: 0, pid: 1, tid: 1, comm: NULL, thread: NULL, cpu: NULL, stack, weight });
+        unread.push((path, "No such file".to_owned()));
+    }
+    let named = profile.named("main", "/here/app", "", "native");
+    let stack = profile.stack(0, named);
+    profile.samples.push(Sample { at: 0, pid: 1, tid: 1, comm: NULL, thread: NULL, cpu: NULL, stack, weight: 20 });
+    profile.note_unnamed(&unread);
+    assert_eq!(
+        profile.notes(),
+        [
+            "80.0 % of the time lies in files whose functions are not named: /gone/lib1.so 40.0 % (No such file), /gone/lib3.so 30.0 % (No such file), \
+          /gone/lib0.so 5.0 % (No such file) and 2 more; `twinscope resolve` names them where the files are"
+        ]
+    );
 }
 
 #[test]

@@ -123,7 +123,7 @@ pub struct Fact {
 pub mod whose {
     /// The processes that the recorder started, and their descendants.
     pub const COMMAND: &str = "the command";
-    /// A process and its descendants; its number follows.
+    /// Processes and their descendants; their numbers follow, separated by commas.
     pub const PROCESS: &str = "process ";
     /// A control group and those below it; its path follows.
     pub const CGROUP: &str = "control group ";

@@ -56,8 +56,20 @@ pub enum Kind {
     Service,
     /// First byte of the question come to first byte read.
     Queue,
-    /// First byte of the question to last byte of the answer.
+    /// First byte of the question until the last byte of the answer is sent.
     Answer,
+}
+
+/// The least difference of a time to the last byte from the service time that is shown, as a factor and in seconds.
+const ANOTHER: (f64, f64) = (1.2, 50e-6);
+
+/// How long it took until the last byte of answers was sent, where that is another time than the service time; seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LastByte {
+    /// Half of the answers took at most.
+    pub p50: f64,
+    /// 99 % of them.
+    pub p99: f64,
 }
 
 impl Kind {
@@ -239,6 +251,18 @@ impl Latency {
         (!counts.is_empty()).then_some(Times { service, kind, count, counts })
     }
 
+    /// How long it took until the last byte of a server's answers was sent; `None` where that is the service time, about, or was not recorded. The clients
+    /// wait for the last byte.
+    pub fn last_byte(&self, service: &Service) -> Option<LastByte> {
+        let both = |kind: Kind| {
+            let times = self.find(service, kind).filter(|_| service.server)?;
+            Some(LastByte { p50: self.quantile(times, 0.5)?, p99: self.quantile(times, 0.99)? })
+        };
+        let (first, last) = (both(Kind::Service)?, both(Kind::Answer)?);
+        let is_another = |first: f64, last: f64| last >= first * ANOTHER.0 && last - first >= ANOTHER.1;
+        (is_another(first.p50, last.p50) || is_another(first.p99, last.p99)).then_some(last)
+    }
+
     /// How many stretches the window is cut into.
     pub fn stretches(&self) -> usize {
         self.stretches
@@ -325,6 +349,27 @@ mod tests {
 2 db server unix 0 /run/db.sock service 1000 2000 1
 seal
 3 web server tcp 80 - service 1000000 2000000 1000";
+
+    #[test]
+    fn the_time_to_the_last_byte_is_shown_where_it_is_another() {
+        let text = "t comm role protocol port peer what low high count
+1 web server tcp 80 - service 100000 200000 99
+1 web server tcp 80 - answer 40000000 44000000 99
+1 same server tcp 81 - service 1000000 2000000 99
+1 same server tcp 81 - answer 1000000 2100000 99
+1 old server tcp 82 - service 1000000 2000000 99
+1 web client tcp 83 10.0.0.1 service 1000 2000 3
+1 web client tcp 83 10.0.0.1 answer 40000000 44000000 3";
+        let recording = recording(text);
+        let found = Latency::load(&recording, &window(0, 2)).unwrap();
+        let of = |comm: &str, server: bool| {
+            let times = found.of(server, Kind::Service).find(|times| times.service.comm == comm).unwrap();
+            found.last_byte(&times.service)
+        };
+        let web = of("web", true).unwrap();
+        assert!((0.040..0.044).contains(&web.p50) && web.p99 >= web.p50, "{web:?}");
+        assert_eq!([of("same", true), of("old", true), of("web", false)], [None; 3]);
+    }
 
     #[test]
     fn services_are_told_apart_and_cut_to_the_window() {

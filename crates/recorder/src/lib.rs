@@ -30,7 +30,9 @@ mod work;
 pub use control::{mark, recorders, snapshot};
 pub use list::list;
 pub use moment::{moment, unix_now};
-pub use options::{Mark, Record, Snapshot, SourcesArgs, Triggers, Usage, Whose, bytes, duration, mode, output, result};
+pub use options::{
+    Mark, Record, Snapshot, SourcesArgs, Triggers, Usage, Whose, bytes, duration, mode, output, process, result,
+};
 pub use program::begin_program;
 pub use progress::can_rewrite;
 pub use rights::{Lack, Rights};

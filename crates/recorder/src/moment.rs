@@ -3,7 +3,7 @@
 use crate::options::duration;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-const EXPECTED: &str = "expected a time of day such as 14:05:30 (local time), +30s, 2026-11-26T14:05:30Z, or @ and seconds \
+const EXPECTED: &str = "expected a time of day such as 14:05:30 (UTC), +30s, 2026-11-26T14:05:30Z, or @ and seconds \
                         since 1970";
 
 /// Nanoseconds since 1970, UTC.
@@ -11,7 +11,7 @@ pub fn unix_now() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i64)
 }
 
-/// Reads a moment: `14:05`, `14:05:30` (the next such, local time), `+30s` (from now), `2026-11-26T14:05:30Z`, or `@1764165930.5`
+/// Reads a moment: `14:05`, `14:05:30` (the next such in UTC, as `--window` has it), `+30s` (from now), `2026-11-26T14:05:30Z`, or `@1764165930.5`
 /// (seconds since 1970). In nanoseconds since 1970.
 ///
 /// # Errors
@@ -46,19 +46,13 @@ pub fn moment(text: &str) -> Result<i64, String> {
         return Ok(unsafe { libc::timegm(&raw mut parts) } * 1_000_000_000);
     }
     let (hour, minute, second) = of_day(text)?;
-    let now: libc::time_t = unix_now() / 1_000_000_000;
-    let mut parts = empty();
-    // SAFETY: both point to what they should.
-    if unsafe { libc::localtime_r(&raw const now, &raw mut parts) }.is_null() {
-        return Err(EXPECTED.into());
-    }
-    (parts.tm_hour, parts.tm_min, parts.tm_sec, parts.tm_isdst) = (hour, minute, second, -1);
-    let mut tomorrow = parts;
-    tomorrow.tm_mday += 1;
-    // SAFETY: the structures are whole; a day beyond the month is carried over, as mktime(3) says.
-    let (today, tomorrow) = unsafe { (libc::mktime(&raw mut parts), libc::mktime(&raw mut tomorrow)) };
-    Ok(if today >= now { today } else { tomorrow } * 1_000_000_000)
+    let now = unix_now() / 1_000_000_000;
+    let of_today = now.div_euclid(DAY) * DAY + i64::from(hour * 3600 + minute * 60 + second);
+    Ok(if of_today >= now { of_today } else { of_today + DAY } * 1_000_000_000)
 }
+
+/// Seconds.
+const DAY: i64 = 86_400;
 
 fn empty() -> libc::tm {
     // SAFETY: a structure of numbers and a pointer, which may be null.
@@ -91,8 +85,9 @@ mod tests {
         assert_eq!(moment("2026-11-26T14:05:30Z"), Ok(1_795_701_930_000_000_000));
         let soon = moment("+30s").unwrap() - unix_now();
         assert!((29_000_000_000..=30_000_000_000).contains(&soon), "{soon}");
-        let next = moment("14:05").unwrap() - unix_now();
-        assert!((-1_000_000_000..=90_001_000_000_000).contains(&next), "{next}");
+        let at = moment("14:05:30").unwrap();
+        assert!((-1_000_000_000..=86_401_000_000_000).contains(&(at - unix_now())), "{at}");
+        assert_eq!(at / 1_000_000_000 % 86_400, 14 * 3600 + 5 * 60 + 30, "UTC, whatever the zone here");
         for bad in
             ["", "25:00", "1:60", "@", "@-1", "@1.x", "+", "now", "2026-13-01T00:00:00Z", "1:2:3:4", "@99999999999"]
         {

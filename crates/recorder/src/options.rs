@@ -9,7 +9,7 @@ use host::{Host, Placement};
 use model::WorkChoice;
 pub use model::duration;
 use sources::ReadFrom;
-use sources::scope::{Place, Target};
+use sources::scope::{Place, Target, began, named};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -106,8 +106,8 @@ pub struct Record {
     #[arg(short, long, value_name = "TIME", value_parser = duration)]
     pub duration: Option<Duration>,
 
-    /// Interval between reads, 10ms to 1h; expensive sources keep longer intervals (see --every). Default: 1s; with a
-    /// command, 200ms for its first 20s
+    /// Interval between reads, 10ms to 1h; expensive sources keep longer intervals (see --every). Default: 1s; where threads
+    /// are traced, 200ms for the first 20s, and all the time with --duration up to 1m
     #[arg(short, long, value_name = "TIME", value_parser = interval)]
     pub interval: Option<Duration>,
 
@@ -187,8 +187,8 @@ pub struct Record {
     #[arg(long, value_name = "TIME", value_parser = duration, requires = "trigger")]
     pub close_look: Option<Duration>,
 
-    /// Begin at this time: 14:05:30 (local time), +30s, 2026-11-26T14:05:30Z, or @ and seconds since 1970. A time that is
-    /// past is now
+    /// Begin at this time: 14:05:30 (UTC, as all times of day here), +30s, 2026-11-26T14:05:30Z, or @ and seconds since 1970.
+    /// A time that is past is now
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub at: Option<i64>,
 
@@ -298,7 +298,8 @@ pub struct Record {
     #[arg(long, value_name = "LIST", hide = true)]
     pub command_cpus: Option<String>,
 
-    /// The command to run and record, with its arguments
+    /// The command to run and record, with its arguments. Its threads are traced, unless --pid, --cgroup or --all name others;
+    /// without any of these only system-wide data is recorded
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
 }
@@ -308,11 +309,10 @@ impl Record {
     /// `--stacks` for samples,
     /// `--pid`, `--cgroup` and `--all` for the times of threads.
     pub(crate) fn names(&self, source: &str, item: &str) -> bool {
-        let has_target = self.whose.pid.is_some() || self.whose.cgroup.is_some() || self.whose.all;
         match (source, item) {
             ("stacks", "" | "sample") if self.stacks.is_some_and(|hertz| hertz > 0) => true,
             ("instructions", "") if self.instructions.is_some_and(|seconds| seconds > 0) => true,
-            ("threads", "" | "thread_time") if has_target => true,
+            ("threads", "" | "thread_time") if self.whose.is_named() => true,
             ("reads", "") if self.reads_from().is_some() => true,
             ("pmu", "") if !self.counters.is_empty() => true,
             ("pmu", item) if self.counters.iter().any(|name| name == item) => true,
@@ -374,13 +374,16 @@ impl Record {
     ///
     /// # Errors
     /// [`Usage`] where it is nobody's standard input.
-    pub(crate) fn read_from(&self) -> Result<Option<ReadFrom>, Usage> {
+    pub(crate) fn read_from(&self, target: &Target) -> Result<Option<ReadFrom>, Usage> {
         let Some(name) = self.reads_from() else { return Ok(None) };
-        let path = match (name, self.whose.pid) {
-            ("-", Some(pid)) => format!("/proc/{pid}/fd/0"),
+        let path = match (name, target) {
+            ("-", Target::Trees(pids)) => match pids.as_slice() {
+                [pid] => format!("/proc/{pid}/fd/0"),
+                _ => return Err(Usage("--work reads:-: whose standard input? Give one --pid".into())),
+            },
             // The command has it from this program.
-            ("-", None) if !self.command.is_empty() => "/proc/self/fd/0".into(),
-            ("-", None) => return Err(Usage("--work reads:-: whose standard input? Give a command or --pid".into())),
+            ("-", _) if !self.command.is_empty() => "/proc/self/fd/0".into(),
+            ("-", _) => return Err(Usage("--work reads:-: whose standard input? Give a command or --pid".into())),
             _ => std::path::absolute(name).map_or_else(|_| name.to_owned(), |path| path.to_string_lossy().into_owned()),
         };
         Ok(Some(ReadFrom::new(name, path)))
@@ -414,39 +417,90 @@ pub struct Triggers {
 /// Which threads are traced.
 #[derive(Args, Clone, Debug, Default)]
 pub struct Whose {
-    /// Trace the threads of this process and its descendants (states, waits, locks, system calls, stacks). Default: the
-    /// command. Without a command no threads are traced; only system-wide data is recorded
-    #[arg(long, value_name = "PID", group = "target")]
-    pub pid: Option<u32>,
+    /// The threads of this process and its descendants (states, waits, locks, system calls, stacks): its number, or the name of
+    /// a program that runs once. May be given several times
+    #[arg(short, long, value_name = "PID|NAME", group = "target", value_delimiter = ',')]
+    pub pid: Vec<String>,
 
-    /// Trace the threads of a control group and its children, such as /sys/fs/cgroup/system.slice/nginx.service
+    /// The threads of a control group and its children, such as /sys/fs/cgroup/system.slice/nginx.service
     #[arg(long, value_name = "PATH", group = "target")]
     pub cgroup: Option<PathBuf>,
 
-    /// Trace all threads of the system
+    /// All threads of the system
     #[arg(long, group = "target")]
     pub all: bool,
 }
 
+/// Programs of one name that are listed in an error.
+const MOST_LISTED: usize = 8;
+
+/// The number of the process that `word` names: a number, or the name of a program that runs once.
+///
+/// # Errors
+/// [`Usage`] where there is no such process, it has ended, or several have the name.
+pub fn process(host: &Host, word: &str) -> Result<u32, Usage> {
+    let Ok(pid) = word.parse::<u32>() else { return by_name(host, word) };
+    if !host.exists(&format!("/proc/{pid}/stat")) {
+        return Err(Usage(format!("{pid}: there is no such process")));
+    }
+    if began(host, pid).is_none() {
+        return Err(Usage(format!("{pid}: has ended; its parent has not yet waited for it (a zombie)")));
+    }
+    // A number of one thread would be in no process's tree.
+    let first = host.read_text(&format!("/proc/{pid}/status")).unwrap_or_default();
+    let first = first.lines().find_map(|line| line.strip_prefix("Tgid:")?.trim().parse::<u32>().ok());
+    match first {
+        Some(first) if first != pid => Err(Usage(format!("{pid}: is a thread of process {first}; name the process"))),
+        _ => Ok(pid),
+    }
+}
+
+fn by_name(host: &Host, name: &str) -> Result<u32, Usage> {
+    let found = named(host, name);
+    match found.as_slice() {
+        [] => Err(Usage(format!("{name}: no process has this name"))),
+        [one] => Ok(one.pid),
+        several => {
+            let line = |process: &sources::scope::Named| {
+                // A command line can be long, and hold anything.
+                let command: String = model::clean(&process.command).chars().take(80).collect();
+                format!("\n  {} {command}", process.pid)
+            };
+            let lines: String = several.iter().take(MOST_LISTED).map(line).collect();
+            let more = match several.len().saturating_sub(MOST_LISTED) {
+                0 => String::new(),
+                more => format!("\n  and {more} more"),
+            };
+            let numbers: Vec<String> = several.iter().map(|process| process.pid.to_string()).collect();
+            let all = numbers.join(",");
+            Err(Usage(format!(
+                "{name}: {} programs have this name; give a number, or --pid {all} for all of them:{lines}{more}",
+                several.len()
+            )))
+        }
+    }
+}
+
 impl Whose {
+    /// Whether threads were asked for by name.
+    pub(crate) fn is_named(&self) -> bool {
+        !self.pid.is_empty() || self.cgroup.is_some() || self.all
+    }
+
     /// What was asked for, else `otherwise`.
     ///
     /// # Errors
     /// [`Usage`] where there is no such process or control group.
     pub(crate) fn target(&self, host: &Host, otherwise: Target) -> Result<Target, Usage> {
-        if let Some(pid) = self.pid {
-            if !host.exists(&format!("/proc/{pid}/stat")) {
-                return Err(Usage(format!("--pid {pid}: there is no such process")));
-            }
-            // A number of one thread would be in no process's tree.
-            let first = host.read_text(&format!("/proc/{pid}/status")).unwrap_or_default();
-            let first = first.lines().find_map(|line| line.strip_prefix("Tgid:")?.trim().parse::<u32>().ok());
-            return match first {
-                Some(first) if first != pid => {
-                    Err(Usage(format!("--pid {pid}: is a thread of process {first}; name the process")))
-                }
-                _ => Ok(Target::Tree(pid)),
-            };
+        if !self.pid.is_empty() {
+            let mut pids = self
+                .pid
+                .iter()
+                .map(|word| process(host, word).map_err(|Usage(why)| Usage(format!("--pid {why}"))))
+                .collect::<Result<Vec<u32>, Usage>>()?;
+            pids.sort_unstable();
+            pids.dedup();
+            return Ok(Target::Trees(pids));
         }
         if let Some(path) = &self.cgroup {
             let place = Place::find(host, path).map_err(|why| Usage(format!("--cgroup: {why}")))?;
@@ -550,12 +604,18 @@ mod tests {
                 .map(|words| words.record)
                 .map_err(|e| e.to_string())
         };
-        let from = |words: &[&str]| record(words).unwrap().read_from().map(|from| from.map(|from| format!("{from:?}")));
+        let from = |words: &[&str]| {
+            let record = record(words).unwrap();
+            let pids: Vec<u32> = record.whose.pid.iter().map(|pid| pid.parse().unwrap()).collect();
+            let target = if pids.is_empty() { Target::Everything } else { Target::Trees(pids) };
+            record.read_from(&target).map(|from| from.map(|from| format!("{from:?}")))
+        };
         assert!(matches!(from(&["--", "true"]), Ok(None)));
         assert!(from(&["--work=reads:/a:b", "--", "true"]).unwrap().unwrap().contains("path: \"/a:b\""));
         assert!(from(&["--work=reads:q"]).unwrap().unwrap().contains("/q\""), "from the present folder");
         assert!(from(&["--work=reads:-", "--", "true"]).unwrap().unwrap().contains("/proc/self/fd/0"));
         assert!(from(&["--work=reads:-", "--pid=7"]).unwrap().unwrap().contains("/proc/7/fd/0"));
+        assert!(from(&["--work=reads:-", "-p7,8"]).unwrap_err().0.contains("whose standard input"));
         assert!(from(&["--work=reads:-", "--all"]).unwrap_err().0.contains("whose standard input"));
         assert!(record(&["--work=reads:"]).unwrap_err().contains("name the file"));
         let named = record(&["--work=reads:q", "--only=cpu"]).unwrap();
@@ -577,7 +637,27 @@ mod tests {
         assert_eq!(target(&["--", "true"]), Ok(Target::Children));
         assert_eq!(target(&["--all", "--", "true"]), Ok(Target::Everything));
         let own = std::process::id();
-        assert_eq!(target(&["--pid", &own.to_string()]), Ok(Target::Tree(own)));
+        assert_eq!(target(&["--pid", &own.to_string()]), Ok(Target::Trees(vec![own])));
+        let mut child = std::process::Command::new("sleep").arg("100").spawn().unwrap();
+        let both = [own, child.id()];
+        for words in [vec![format!("-p{},{}", both[1], own)], both.iter().map(|pid| format!("--pid={pid}")).collect()] {
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            let mut sorted = both.to_vec();
+            sorted.sort_unstable();
+            assert_eq!(target(&words), Ok(Target::Trees(sorted)));
+        }
+        child.kill().unwrap();
+        // Not waited for, it is a zombie.
+        let is_zombie = || std::fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap().contains(") Z ");
+        while !is_zombie() {
+            std::thread::yield_now();
+        }
+        assert!(target(&["--pid", &child.id().to_string()]).unwrap_err().contains("has ended"));
+        child.wait().unwrap();
+        assert_eq!(
+            target(&["--pid", "no such program"]).unwrap_err(),
+            "--pid no such program: no process has this name"
+        );
         assert!(target(&["--pid", "4194304"]).unwrap_err().contains("no such process"));
         assert!(target(&["--cgroup", "/no/such/group"]).unwrap_err().starts_with("--cgroup: "));
         assert!(read(&["--pid", "1", "--all"]).is_err(), "one target");

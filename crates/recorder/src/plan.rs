@@ -11,8 +11,11 @@ use std::time::Duration;
 /// The interval unless one is asked for.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// The interval at the start of a command unless one is asked for, and for how long.
+/// The interval at the start where threads are traced, unless one is asked for, and for how long.
 const SPRINT: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(20));
+
+/// Recordings of at most this length have that interval to their end: later ones would be too few to tell chance from change.
+const SHORT: Duration = Duration::from_secs(60);
 
 /// How far apart the ticks are: `base` during the sprint, `stride` times that later.
 pub(crate) struct Ticks {
@@ -23,11 +26,14 @@ pub(crate) struct Ticks {
 
 impl Ticks {
     pub(crate) fn of(options: &Record) -> Self {
+        let is_traced = !options.command.is_empty() || options.whose.is_named();
         match options.interval {
             Some(base) => Ticks { base, sprint: Duration::ZERO, stride: 1 },
-            None if options.command.is_empty() => Ticks { base: INTERVAL, sprint: Duration::ZERO, stride: 1 },
+            None if !is_traced => Ticks { base: INTERVAL, sprint: Duration::ZERO, stride: 1 },
             None => {
-                Ticks { base: SPRINT.0, sprint: SPRINT.1, stride: (INTERVAL.as_nanos() / SPRINT.0.as_nanos()) as u64 }
+                let sprint =
+                    options.duration.filter(|length| *length <= SHORT).map_or(SPRINT.1, |length| length.max(SPRINT.1));
+                Ticks { base: SPRINT.0, sprint, stride: (INTERVAL.as_nanos() / SPRINT.0.as_nanos()) as u64 }
             }
         }
     }
@@ -124,5 +130,41 @@ pub(crate) fn manifest(options: &Record, pace: &Ticks, host: &Host, path: &Path,
         work_by: options.work.as_ref().map_or_else(String::new, ToString::to_string),
         labels: options.label.iter().cloned().collect(),
         ..Manifest::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Words {
+        #[command(flatten)]
+        record: Record,
+    }
+
+    #[test]
+    fn short_recordings_of_threads_are_read_as_often_as_commands() {
+        let of = |words: &[&str]| {
+            let record = Words::try_parse_from([&["x"][..], words].concat()).unwrap().record;
+            let Ticks { base, sprint, stride } = Ticks::of(&record);
+            (base.as_millis(), sprint.as_secs(), stride)
+        };
+        let (sprint, plain) = ((200, 20, 5), (1000, 0, 1));
+        assert_eq!(of(&[]), plain);
+        assert_eq!(of(&["-d", "5s"]), plain, "the system as a whole");
+        for words in [
+            &["--all"][..],
+            &["--pid=1"],
+            &["--cgroup=x"],
+            &["--", "true"],
+            &["--all", "-d", "5s"],
+            &["--all", "-d", "2m"],
+        ] {
+            assert_eq!(of(words), sprint, "{words:?}");
+        }
+        assert_eq!(of(&["--all", "-d", "1m"]), (200, 60, 5));
+        assert_eq!(of(&["--all", "-d", "1m", "-i", "2s"]), (2000, 0, 1));
     }
 }

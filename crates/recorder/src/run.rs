@@ -26,7 +26,7 @@ use fire::Firing;
 use host::Host;
 use model::{Coverage, Exit, Figure, Manifest, Mark, Status, Symbols, Table, Unavailable, Work};
 use read::Active;
-use sources::scope::Target;
+use sources::scope::{Roots, Target};
 use sources::stacks::Stacks;
 use sources::{Flight, Flights, Scope};
 use std::path::{Path, PathBuf};
@@ -57,6 +57,9 @@ const SHORTEST: Duration = Duration::from_millis(20);
 /// The recorder's own tables are read this often.
 const OWN: Duration = Duration::from_secs(5);
 
+/// Why a recording of processes ended: [`Manifest::ended`].
+const PROCESSES_ENDED: &str = "the processes ended";
+
 /// So many snapshots may be asked for before the first is saved.
 const MOST_WAITING: usize = 16;
 
@@ -86,6 +89,8 @@ struct Recorder<'a> {
     missing_by_name: usize,
     firing: Firing,
     then: Runs,
+    /// The processes that were named, whose end is that of the recording.
+    processes: Roots,
 }
 
 /// What is measured before a recording begins, once it is sure that it will: figures of the machine, and what disturbed them.
@@ -136,7 +141,7 @@ fn recorded(options: &Record, before: Option<Before<'_>>) -> Result<Ended> {
     host::keep_heap_small();
     let host = if options.root == Path::new("/") { Host::live() } else { Host::at(&options.root) };
     let target = options.target(&host)?;
-    let read_from = options.read_from()?;
+    let read_from = options.read_from(&target)?;
     let counters = options.groups()?;
     let control_group = options.control_group.as_deref().map(control::group).transpose()?;
     if options.detach {
@@ -157,6 +162,12 @@ fn recorded(options: &Record, before: Option<Before<'_>>) -> Result<Ended> {
     let mut writer = Writer::create(&path, options.force, seal.as_nanos() as i64)?;
     if let Some(away) = away {
         away.ready(&path)?;
+    }
+    if let Some(at) = options.at
+        && !options.quiet
+    {
+        let wait = at.saturating_sub(unix_now()).max(0) as f64 / 1e9;
+        say!("twinscope: recording begins at {}, in {wait:.0} s", model::utc(at));
     }
     let measured = before.map(|measure| measure());
     if let Some(at) = options.at
@@ -269,6 +280,7 @@ fn recorded(options: &Record, before: Option<Before<'_>>) -> Result<Ended> {
         missing_by_name,
         firing,
         then: then.clone(),
+        processes: Roots::of(&host, &scope),
         host,
     };
     let flights = options
@@ -494,6 +506,12 @@ impl Recorder<'_> {
                 if !failed {
                     self.read(tick, again, keeper);
                     self.say_silent();
+                }
+                if workload.is_none() && self.processes.have_ended(&self.host) {
+                    if !self.options.quiet {
+                        progress.clear_for(|| say!("twinscope: {} ended: so does the recording", self.processes));
+                    }
+                    break PROCESSES_ENDED.to_owned();
                 }
             }
             self.fire(keeper, manifest);

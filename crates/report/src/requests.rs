@@ -101,6 +101,7 @@ fn queries() -> RequestQueries {
         services: format!(
             "select run, {by}, sum(turns) / count(distinct t) as requests_per_second,\n\
              sum(service_time) / nullif(sum(timed), 0) as service_time,\n\
+             sum(answer_time) / nullif(sum(answers), 0) as time_to_last_byte,\n\
              sum(queue_time) / nullif(sum(queued), 0) as queue_time,\n\
              sum(opened) / nullif(sum(turns), 0) as connections_per_request\nfrom turn_rate group by run, {by}"
         ),

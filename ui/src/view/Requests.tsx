@@ -21,7 +21,7 @@ const TITLES: Record<What, { title: string; noun: string }> = {
 /** What is timed, in a sentence. */
 function meaning(what: What, service: Service): string {
   if (what === "queue") return "From when the first byte came to when it was read.";
-  if (what === "answer") return "From the first byte of the question to the last byte of the answer.";
+  if (what === "answer") return "From the first byte of the question until the last byte of the answer was sent.";
   if (service.role === "client") return "From the first byte of the question sent to the first byte of the answer: how long the other side took, the network included.";
   return "From the first byte of the question read to the first byte of the answer sent.";
 }
@@ -54,9 +54,14 @@ interface Row {
   /** Requests per second. */
   rate: number;
   percentiles: number[];
+  /** p50 and p99 of the time to the last byte. */
+  lastByte: [number, number];
   queue: number;
   connections: number;
 }
+
+/** Whether a time to the last byte is another than that to the first: by a fifth and 50 µs (`ANOTHER` of `query::latency`). */
+const isAnother = (first: number, last: number) => last >= first * 1.2 && last - first >= 50e-6;
 
 const SHOWN = ASKED.filter((a) => a.q <= 0.999);
 
@@ -66,6 +71,7 @@ function Services({ columns, spec, picked }: { columns: Columns; spec: Spec; pic
   const rows = useMemo(() => {
     const sums = sumsOf(columns, spec, all);
     const counts = countsOf(columns, spec, all, "service");
+    const answers = countsOf(columns, spec, all, "answer");
     return spec.services.flatMap((service, at) => {
       return runs.flatMap((_, run): Row[] => {
         if (!service.places[run]) return [];
@@ -73,6 +79,7 @@ function Services({ columns, spec, picked }: { columns: Columns; spec: Spec; pic
         const s = sums[at]?.[run] ?? { turns: 0, opened: 0, queued: 0, queueTime: 0 };
         return [{
           at, service, run, rate: s.turns / Math.max(1e-9, w.to - w.from), percentiles: SHOWN.map((a) => known(counts[at]?.[run] as Float64Array, spec.ranges, a.q)),
+          lastByte: [0.5, 0.99].map((q) => known(answers[at]?.[run] as Float64Array, spec.ranges, q)) as [number, number],
           queue: s.queued > 0 ? s.queueTime / s.queued : Number.NaN, connections: s.turns > 0 ? s.opened / s.turns : Number.NaN,
         }];
       });
@@ -89,6 +96,8 @@ function Services({ columns, spec, picked }: { columns: Columns; spec: Spec; pic
   };
   const number = (id: string, title: string, help: string, unit: string, value: (r: Row) => number, group = id): ColumnOf<Row> =>
     ({ id, title, plain: title, help, unit, group, value, rank: rankBy(value), fine: unit === "s" });
+  // Clients wait for the last byte: its time has columns of its own where it is another.
+  const late = rows.some((r) => [0.5, 0.99].some((q, i) => isAnother(r.percentiles[SHOWN.findIndex((a) => a.q === q)] as number, r.lastByte[i] as number)));
   const first = (r: Row) => r.run === r.service.places.findIndex((p) => p !== null);
   const pick = (r: Row) => setParam("requests.service", String(r.at));
   const listed: ColumnOf<Row>[] = [
@@ -103,6 +112,7 @@ function Services({ columns, spec, picked }: { columns: Columns; spec: Spec; pic
     ...(runs.length > 1 ? [{ id: "run", title: "recording", plain: "recording", help: "the recording that the row is about", unit: "", group: "", text: (r: Row) => nameOf(r.run), cell: (r: Row) => <RunName run={r.run} /> }] : []),
     number("rate", "requests", "requests answered, or made, per second", "1/s", (r) => r.rate),
     ...SHOWN.map((a, i) => number(a.id, a.title, `service time that ${a.title.slice(1)} % of the requests did not exceed; – where too few were timed to tell`, "s", (r) => r.percentiles[i] as number, "percentiles")),
+    ...(late ? (["p50", "p99"] as const).map((name, i) => number(`last-${name}`, `last byte ${name}`, `time from the first byte of the question until the last byte of the answer was sent, which ${i ? 99 : 50} % of the requests did not exceed`, "s", (r) => r.lastByte[i] as number, "last")) : []),
     number("queue", "mean queue", "mean time that a question lay in the socket before it was read", "s", (r) => r.queue),
     number("connections", "connections per request", "connections made per request; 1: none is used again", "", (r) => r.connections),
   ];

@@ -66,6 +66,8 @@ describe("services", () => {
     await on("requests", "requests", async (page) => {
       expect((await rows(page)).map((r) => r.split(/\s+/).slice(0, 2).join(" "))).toEqual(["shop client", "shop client", "shop server", "shop server", "cached server"]);
       expect((await rows(page))[2]).toMatch(/8080\s+fast\s+800/);
+      // Answers take 1.3 times as long until their last byte.
+      expect(await page.locator("[data-table=services] thead").innerText()).toMatch(/last byte p50\s+last byte p99/);
       expect(await page.locator("h2").first().innerText()).toBe("shop, server on port 8080");
       await page.getByRole("button", { name: /^p99\s/ }).click();
       expect((await rows(page)).map((r) => r.split(/\s+/)[1])).toEqual(["server", "server", "client", "client", "server"]);

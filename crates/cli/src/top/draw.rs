@@ -215,20 +215,21 @@ fn totals(state: &State, width: usize, lines: &mut Vec<Line<'static>>) {
     let total = coloured(&state.total);
     let busy: f64 = total.iter().filter(|(state, ..)| !is_harmless(state)).map(|(_, seconds, _)| seconds).sum();
     lines.push(Line::default());
-    lines.push(heading("Where the threads' time goes, seconds a second"));
+    lines.push(heading("Where the threads' time goes, 100 % is all the time of one thread"));
     let (mut bar, mut legend) = (Vec::new(), Vec::new());
-    for (known, seconds, colour) in total {
-        if seconds < 0.0005 {
-            continue;
-        }
-        let (name, is_lost_or_used) = (known.name, !is_harmless(&known));
-        if is_lost_or_used && busy > 0.0 {
+    // Those in which nothing is lost come last: there are many such threads.
+    let (harmless, others): (Vec<_>, Vec<_>) = total.into_iter().partition(|(state, ..)| is_harmless(state));
+    for (known, seconds, colour) in others.into_iter().filter(|(_, seconds, _)| *seconds >= LEAST) {
+        if busy > 0.0 {
             let cells = (seconds / busy * width as f64).round() as usize;
             bar.push(Span::styled("█".repeat(cells), Style::new().fg(colour)));
         }
-        let dot = if is_lost_or_used { "■ " } else { "  " };
-        legend.push(Span::styled(dot, Style::new().fg(colour)));
-        legend.push(plain(format!("{name} {seconds:.2}  ")));
+        legend.push(Span::styled("■ ", Style::new().fg(colour)));
+        legend.push(plain(format!("{} {}  ", known.name, percent(seconds))));
+    }
+    for (known, threads, colour) in harmless.into_iter().filter(|(_, seconds, _)| *seconds >= LEAST) {
+        legend.push(Span::styled("  ", Style::new().fg(colour)));
+        legend.push(quiet(format!("{}: {threads:.0} threads  ", known.name)));
     }
     lines.push(Line::from(bar));
     // A legend that is too long goes on in a second line.
@@ -245,6 +246,15 @@ fn totals(state: &State, width: usize, lines: &mut Vec<Line<'static>>) {
     lines.push(Line::from(line));
 }
 
+/// Time that is shown, seconds a second.
+const LEAST: f64 = 0.0005;
+
+/// Seconds a second as per cent of the time of one thread.
+fn percent(seconds: f64) -> String {
+    let percent = seconds * 100.0;
+    if percent < 99.95 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
+}
+
 /// Width of the names of processes, least and most.
 const NAME_WIDTH: (usize, usize) = (8, 40);
 
@@ -252,7 +262,7 @@ fn processes(state: &State, view: &View, width: usize, most: usize, lines: &mut 
     // As many states as there is room for, those with the most time; in their order.
     let room = (width.saturating_sub(NAME_WIDTH.0 + 25) / 9).max(1);
     let mut by_time = state.total.clone();
-    by_time.sort_by(|a, b| b.1.total_cmp(&a.1));
+    by_time.sort_by(|a, b| is_harmless(&a.0).cmp(&is_harmless(&b.0)).then(b.1.total_cmp(&a.1)));
     let left_out: Vec<Known> = by_time.into_iter().skip(room).map(|(state, _)| state).collect();
     let shown: Vec<(usize, Known, Color)> = coloured(&state.total)
         .into_iter()
@@ -270,19 +280,23 @@ fn processes(state: &State, view: &View, width: usize, most: usize, lines: &mut 
     let total = groups.len();
     lines.push(Line::default());
     let filter = if view.filter.is_empty() { String::new() } else { format!(", names with \"{}\"", view.filter) };
-    lines.push(heading(&format!("Processes by {}{filter}", view.sort.name())));
+    lines.push(heading(&format!(
+        "Processes by {}{filter}; states in % of the time, summed over threads",
+        view.sort.name()
+    )));
     let name_width = width.saturating_sub(25 + shown.len() * 9).clamp(NAME_WIDTH.0, NAME_WIDTH.1);
     let mut header = format!("{} {:>7} {:>5}", fit("name", name_width), "pid", "thr");
     shown.iter().for_each(|(_, state, _)| header.push_str(&format!(" {:>8}", fit(state.name, 8).trim_end())));
     header.push_str(&format!(" {:>9}", "switches"));
     lines.push(Line::from(quiet(fit(&header, width))));
     for group in groups.iter().take(most) {
-        let pid = group.pid.map_or(String::new(), |pid| pid.to_string());
+        // Those that came and went have no number.
+        let pid = group.pid.filter(|pid| *pid > 0).map_or(String::new(), |pid| pid.to_string());
         let mut spans = vec![plain(format!("{} {pid:>7} {:>5}", fit(&group.name, name_width), group.threads))];
         for (at, _, colour) in &shown {
             let (seconds, colour) = (group.states.get(*at).map_or(0.0, |(_, seconds)| *seconds), *colour);
-            let text = if seconds < 0.0005 { format!(" {:>8}", "·") } else { format!(" {seconds:>8.3}") };
-            let style = if seconds < 0.0005 { Style::new().fg(Color::DarkGray) } else { Style::new().fg(colour) };
+            let text = if seconds < LEAST { format!(" {:>8}", "·") } else { format!(" {:>8}", percent(seconds)) };
+            let style = if seconds < LEAST { Style::new().fg(Color::DarkGray) } else { Style::new().fg(colour) };
             spans.push(Span::styled(text, style));
         }
         spans.push(plain(format!(" {:>9}", human(group.switches, "1/s"))));
@@ -302,6 +316,45 @@ mod tests {
         assert_eq!((fit("abc", 5).as_str(), fit("abcdef", 4).as_str(), fit("x", 0).as_str()), ("abc  ", "abc…", ""));
         assert_eq!(bars(&VecDeque::from([0.0, 0.5, 1.0]), 5), "  ▁▅█");
         assert_eq!(bars(&VecDeque::from([0.0, 0.5, 1.0]), 2), "▅█");
+    }
+
+    /// Idle threads are many: they take no place from what is used or lost, and are counted.
+    #[test]
+    fn times_have_units_and_idle_comes_last() {
+        let known = |name, kind| Known { name, kind };
+        let states = |values: [f64; 4]| {
+            let names = [
+                known("user", StateKind::OnCpu),
+                known("lock", StateKind::Wait),
+                known("sleep", StateKind::Sleep),
+                known("idle", StateKind::Rest),
+            ];
+            names.into_iter().zip(values).collect::<Vec<_>>()
+        };
+        let group = |name: &str, pid, values| Group {
+            name: name.into(),
+            pid,
+            threads: 1,
+            states: states(values),
+            switches: 1.0,
+        };
+        let mut state = State::default();
+        state.total = states([1.25, 0.004, 2.0, 129.85]);
+        state.groups =
+            vec![group("postgres", Some(7), [1.25, 0.004, 0.0, 9.0]), group("wc", Some(0), [0.1, 0.0, 0.0, 0.0])];
+        state.has_ledger = true;
+        let view = View { sort: Sort::Running, filter: String::new(), by_name: false, paused: false };
+        let lines: Vec<String> = screen(&state, &view, "host", &[], (60, 30))
+            .iter()
+            .map(|line| line.to_string().trim_end().to_owned())
+            .collect();
+        let legend = lines.iter().find(|line| line.contains("■ user")).unwrap();
+        assert_eq!(legend.trim_end(), "■ user 125 %  ■ lock 0.4 %    sleep: 2 threads", "{lines:?}");
+        assert!(lines.contains(&"  idle: 130 threads".to_owned()), "{lines:?}");
+        let columns = lines.iter().find(|line| line.starts_with("name")).unwrap();
+        assert!(columns.contains("user") && columns.contains("lock") && !columns.contains("idle"), "{columns}");
+        let ended = lines.iter().find(|line| line.starts_with("wc")).unwrap();
+        assert!(!ended.contains(" 0 ") && ended.contains("10.0 %"), "{ended}");
     }
 
     #[test]

@@ -16,7 +16,7 @@ use state::{Known, State};
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
-/// Show where the time goes, live.
+/// Show where the time goes, live: of all threads, unless --pid or --cgroup name some.
 #[derive(Args, Debug)]
 pub struct Top {
     #[command(flatten)]
@@ -90,8 +90,9 @@ const HELP: &str = "
   p, space   pause                     n          processes, or their names
   /          show only names with …    Enter      end of the name     ?   this help
 
-  States are seconds a second, summed over threads: 2.0 in `lock` means that two threads waited
-  for contended locks all the time. runnable: wanted a CPU and waited for one. idle: waited for work.
+  Times are per cent of the time, summed over threads: 200 % in `lock` means that two threads waited
+  for contended locks all the time. runnable: wanted a CPU and waited for one. idle: waited for work;
+  of idle and sleeping threads the number is shown. A process without a number has ended meanwhile.
   docs/reference/sources.md describes the columns of thread_time.
 ";
 

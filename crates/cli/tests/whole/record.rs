@@ -401,3 +401,41 @@ fn threads_are_looked_at_where_somebody_is_named() {
     assert!(matches!(done.status.code(), Some(0 | 3)), "{done}");
     assert!(!said("command.twin", "the command"));
 }
+
+/// A program of its own name, which ends by itself or is ended.
+fn sleeper(folder: &Folder, name: &str, seconds: &str) -> std::process::Child {
+    let path = folder.path(name);
+    if !path.exists() {
+        std::fs::copy("/bin/sleep", &path).unwrap();
+    }
+    std::process::Command::new(&path).arg(seconds).spawn().unwrap()
+}
+
+/// `--pid` takes names and several processes, and a recording of processes that have ended does not go on to its own end.
+#[test]
+fn processes_are_named_and_their_end_is_that_of_the_recording() {
+    let folder = Folder::new();
+    let mut one = sleeper(&folder, "twin-one", "2");
+    let recorded = folder.expect(0, ["record", "-o", "one.twin", "--only", "cpu", "-p", "twin-one", "-d", "100s"]);
+    recorded.says(&format!("process {} ended: so does the recording", one.id()));
+    one.wait().unwrap();
+    assert_eq!(folder.rows("one.twin", "select ended from run")[0]["ended"], "the processes ended");
+    folder.expect(2, ["record", "-o", "none.twin", "--pid", "twin-one", "-d", "1s"]).says("no process has this name");
+
+    let (mut a, mut b) = (sleeper(&folder, "twin-many", "100"), sleeper(&folder, "twin-many", "100"));
+    let (low, high) = (a.id().min(b.id()), a.id().max(b.id()));
+    let both = format!("{low},{high}");
+    let several = folder.expect(2, ["record", "-o", "none.twin", "--pid", "twin-many", "-d", "1s"]);
+    several.says("2 programs have this name").says(&format!("--pid {both} for all of them"));
+    folder.expect(2, ["threads", "twin-many"]).says("2 programs have this name");
+    folder.expect(2, ["threads", "twin-none"]).says("no process has this name");
+    folder.expect(1, ["threads", "none.twin"]).says("no such recording");
+    folder.expect(0, ["record", "-q", "-o", "both.twin", "--only", "cpu", "--pid", &both, "-d", "300ms"]);
+    assert_eq!(folder.rows("both.twin", "select ended from run")[0]["ended"], "duration over");
+    let info = folder.expect(0, ["info", "both.twin"]);
+    assert!(info.stdout.contains(&format!("process {low}, {high}")), "{info}");
+    for child in [&mut a, &mut b] {
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+}

@@ -187,11 +187,16 @@ impl Budget {
             let ledger = Ledger::load((index, run), window, own, working, (&work, pace), &moves[of_side as usize])
                 .filter(|ledger| ledger.sums().time.iter().sum::<f64>() > 0.0)
                 .ok_or_else(|| {
-                    let instead = match run.recording.manifest().is_import() {
-                        true => {
-                            "what was imported can be compared by `twinscope compare`, `flame --against` and `report`"
+                    let manifest = run.recording.manifest();
+                    let instead = match manifest.wall.filter(|_| manifest.command.is_some()) {
+                        _ if manifest.is_import() => {
+                            "what was imported can be compared by `twinscope compare`, `flame --against` and `report`".to_owned()
                         }
-                        false => "record a command, or use --pid, --cgroup or --all",
+                        Some(wall) => format!(
+                            "its command ran for {}, too short for its threads to be read: repeat the work within it, or record more of it with --all",
+                            query::human(wall as f64 / 1e9, "s")
+                        ),
+                        None => "record a command, or use --pid, --cgroup or --all".to_owned(),
                     };
                     format!("{}: no per-thread data in this recording: {instead}", run.name)
                 })?;

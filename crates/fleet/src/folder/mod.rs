@@ -43,6 +43,17 @@ pub enum FolderError {
         /// What the system said.
         why: io::Error,
     },
+    /// A part of it is gone.
+    #[error(
+        "{}: {why}; every folder of summaries has one: restore it from a copy, or make a new folder from the recordings: twinscope fleet add NEW RECORDINGS",
+        path.display()
+    )]
+    Incomplete {
+        /// The folder of a dataset.
+        path: PathBuf,
+        /// What the system said.
+        why: io::Error,
+    },
     /// It is another kind of folder.
     #[error("{}: not a folder of summaries: {why}", path.display())]
     NotAFleet {
@@ -179,7 +190,12 @@ impl Folder {
     pub fn parts(&self, dataset: &Dataset) -> Result<Vec<PathBuf>, FolderError> {
         let list = |dataset: &Dataset| -> Result<Vec<PathBuf>, FolderError> {
             let path = self.of(dataset);
-            let io = |why| FolderError::Io { path: path.clone(), why };
+            let io = |why: io::Error| match why.kind() {
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
+                    FolderError::Incomplete { path: path.clone(), why }
+                }
+                _ => FolderError::Io { path: path.clone(), why },
+            };
             let mut parts = Vec::new();
             for entry in fs::read_dir(&path).map_err(io)? {
                 let path = entry.map_err(io)?.path();

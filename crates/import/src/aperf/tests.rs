@@ -10,7 +10,7 @@ fn fixture(name: &str) -> PathBuf {
 }
 
 fn imported(name: &str) -> (Format, Profile) {
-    crate::read(&fixture(name), &Options { symbols: false, ..Options::default() }).unwrap()
+    crate::tests::read_path(&fixture(name), &Options { symbols: false, ..Options::default() }).unwrap()
 }
 
 /// Sums over the rows of a table by time, of a column.
@@ -60,14 +60,14 @@ fn what_is_cut_short_is_kept_as_far_as_it_goes() {
         let cut = if last == "cpu_utilization.bin" { content.len() - 10 } else { content.len() };
         std::fs::write(folder.path().join(last), &content[..cut]).unwrap();
     }
-    let (_, profile) = crate::read(folder.path(), &Options::default()).unwrap();
+    let (_, profile) = crate::tests::read_path(folder.path(), &Options::default()).unwrap();
     let notes = profile.notes().join("\n");
     assert!(notes.contains("cpu_utilization.bin: ") && notes.contains("the 5 records before are kept"), "{notes}");
     // One of its files stands for all.
-    let (_, again) = crate::read(&folder.path().join("vmstat.bin"), &Options::default()).unwrap();
+    let (_, again) = crate::tests::read_path(&folder.path().join("vmstat.bin"), &Options::default()).unwrap();
     assert_eq!(again.events(), profile.events());
     let empty = tempfile::tempdir().unwrap();
-    let error = crate::read(empty.path(), &Options::default()).unwrap_err().to_string();
+    let error = crate::tests::read_path(empty.path(), &Options::default()).unwrap_err().to_string();
     assert!(error.contains("no file of a run of APerf"), "{error}");
 }
 
@@ -75,7 +75,8 @@ fn what_is_cut_short_is_kept_as_far_as_it_goes() {
 fn it_is_a_recording_like_any_other() {
     let folder = tempfile::tempdir().unwrap();
     let output = folder.path().join("x.twin");
-    crate::import(&fixture("aperf-1.3.0.tar.gz"), &output, false, &Options::default()).unwrap();
+    crate::import(&crate::tests::input_of(&fixture("aperf-1.3.0.tar.gz")), &output, false, &Options::default())
+        .unwrap();
     let recording = store::Recording::open(&output).unwrap();
     assert!(recording.damage().is_empty());
     assert!(recording.sources().iter().any(|source| source.0 == "cpu"));

@@ -11,7 +11,7 @@ fn fixture(name: &str) -> PathBuf {
 }
 
 fn read(name: &str, options: &Options) -> (Format, Profile) {
-    crate::read(&fixture(name), options).unwrap()
+    crate::tests::read_path(&fixture(name), options).unwrap()
 }
 
 fn parsed(text: &str, options: Options) -> Profile {
@@ -164,7 +164,7 @@ fn aperf_with_times_is_scaled() {
     let file = dir.path().join("perf_stat_x.bin");
     std::fs::write(&file, bytes).unwrap();
     for path in [dir.path(), file.as_path()] {
-        let (format, profile) = crate::read(path, &Options::default()).unwrap();
+        let (format, profile) = crate::tests::read_path(path, &Options::default()).unwrap();
         assert_eq!(format, Format::Aperf);
         let metrics = cells(&profile, "pmu_metric", &["metric", "value"]);
         // (2 × 2000 + 100 × 4/3) ÷ (2 × 1000 + 500 × 4/3); the third without CPU 1. In the last, no counters for L3.
@@ -318,7 +318,7 @@ fn metrics_of_perfspect_have_their_own_names() {
 fn recordings_can_be_asked_for_metrics() {
     let dir = tempfile::tempdir().unwrap();
     let output = dir.path().join("x.twin");
-    import(&fixture("aperf/m6g-1.tar.gz"), &output, false, &Options::default()).unwrap();
+    import(&crate::tests::input_of(&fixture("aperf/m6g-1.tar.gz")), &output, false, &Options::default()).unwrap();
     let run = query::Run { name: "x".into(), recording: store::Recording::open(&output).unwrap(), stretch: None };
     assert_eq!(run.recording.damage(), []);
     let table = run.recording.tables().into_iter().find(|(_, table)| table.name == "pmu").unwrap().1;

@@ -33,6 +33,10 @@ struct Log {
     uptime: bool,
     /// The wall clock of the first line that has it, Unix nanoseconds, and how long the JVM had run then.
     first: Option<(i64, Option<i64>)>,
+    /// What a heap held, where no pause tells it: when, and the heap after a collection.
+    heaps: Vec<(i64, i64)>,
+    /// Pauses whose end was not found.
+    unfinished: u64,
     /// The last time on a line, and with what is told to have ended later.
     lines: i64,
     last: i64,
@@ -77,7 +81,7 @@ pub(crate) fn looks_like(bytes: &[u8]) -> bool {
     let lines = bytes.split(|b| *b == b'\n').take(200).filter_map(|line| std::str::from_utf8(line).ok());
     let mut good = 0;
     for line in lines {
-        good += usize::from(unified::is_one(line) || classic::is_one(line));
+        good += usize::from(unified::is_one(line) || classic::is_one(line) || classic::is_head(line));
     }
     good > 0
 }
@@ -86,7 +90,7 @@ pub(crate) fn looks_like(bytes: &[u8]) -> bool {
 /// Where the times of its pauses cannot be.
 pub(crate) fn read(bytes: &[u8], profile: &mut Profile) -> Result<(), String> {
     let text = String::from_utf8_lossy(bytes);
-    let classic = text.lines().take(200).filter(|line| classic::is_one(line)).count();
+    let classic = text.lines().take(200).filter(|line| classic::is_one(line) || classic::is_head(line)).count();
     let unified = text.lines().take(200).filter(|line| unified::is_one(line)).count();
     let mut found = if unified >= classic { unified::read(&text) } else { classic::read(&text) };
     let all = found.pauses.len();
@@ -100,11 +104,22 @@ pub(crate) fn read(bytes: &[u8], profile: &mut Profile) -> Result<(), String> {
         profile
             .count("pauses that end after the next one began, which cannot be; they are left out", impossible as u64);
     }
+    if found.unfinished > 0 {
+        profile.count("pauses whose end is not in the log; they are left out", found.unfinished);
+    }
     let comm = profile.text("java");
-    if found.pauses.iter().any(|p| p.at.is_none()) {
+    if found.pauses.is_empty() {
+        let what = if found.heaps.is_empty() {
+            "the log tells of no pause"
+        } else {
+            "the log tells what the heap held, and of no pause"
+        };
+        profile
+            .note(format!("{what}: -Xlog:gc*,safepoint does, and of JDK 8 -XX:+PrintGCDetails -XX:+PrintGCDateStamps"));
+    } else if found.pauses.iter().any(|p| p.at.is_none()) {
         profile.note("lines of the log have no time: what they tell is put where the lines before it ended");
     }
-    if !found.pauses.iter().any(|p| p.to_stop.is_some()) {
+    if !found.pauses.is_empty() && !found.pauses.iter().any(|p| p.to_stop.is_some()) {
         profile.note("the log does not say how long it took to stop the threads: -Xlog:safepoint does");
     }
     let mut now = match found.first {
@@ -137,6 +152,10 @@ pub(crate) fn read(bytes: &[u8], profile: &mut Profile) -> Result<(), String> {
             }
         }
         pause.put(profile);
+    }
+    for (at, after) in &found.heaps {
+        let pool = profile.text("heap");
+        profile.row(&JVM_HEAP, *at, vec![found.pid.unwrap_or(NULL), comm, pool, *after, NULL, NULL, NULL]);
     }
     profile.collector = found.collector.as_deref().map(short);
     for (name, value) in [("java.collector", found.collector), ("java.version", found.version)] {

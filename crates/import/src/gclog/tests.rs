@@ -150,6 +150,118 @@ fn classic_lines() {
     assert_eq!(log.first, Some((iso("2026-11-26T00:00:01.500+0000").unwrap(), Some(ms(1500.0)))));
 }
 
+/// Options of JDK 8 and before print more between the brackets of a pause, over several lines.
+#[test]
+fn pauses_over_several_lines() {
+    let told = |text: &str| {
+        let log = classic::read(text);
+        let pauses = log
+            .pauses
+            .iter()
+            .map(|p| (p.kind, p.cause.clone().unwrap_or_default(), p.at.map(|at| at / 1_000_000), p.time / 1000));
+        (pauses.collect::<Vec<_>>(), log.unfinished)
+    };
+    let cause = |text: &str| text.to_owned();
+    for (name, text, expected) in [
+        (
+            "PrintTenuringDistribution of G1",
+            "26.214: [GC pause (G1 Evacuation Pause) (young)\nDesired survivor size 1342177280 bytes, new threshold 15 (max 15)\n\
+             - age   1:    3163600 bytes,    3163600 total\n, 0.7578613 secs]\n   [Parallel Time: 663.4 ms, GC Workers: 18]\n\
+             \x20     [GC Worker Start (ms): Min: 26214.3, Avg: 26215.9, Max: 26218.8, Diff: 4.4]\n",
+            vec![("young", cause("G1 Evacuation Pause"), Some(26_214), 757_861)],
+        ),
+        (
+            "PrintTenuringDistribution of Parallel",
+            "0.260: [GC (Allocation Failure) \nDesired survivor size 4194304 bytes, new threshold 7 (max 15)\n\
+             [PSYoungGen: 24571K->4081K(28672K)] 24571K->22186K(94208K), 0.0199218 secs] [Times: user=0.02 sys=0.02, real=0.02 secs]\n",
+            vec![("young", cause("Allocation Failure"), Some(260), 19_921)],
+        ),
+        (
+            "PrintAdaptiveSizePolicy of G1",
+            "4.438: [GC pause (G1 Humongous Allocation) (young) 4.438: [G1Ergonomics (CSet Construction) start choosing CSet, _pending_cards: 5397]\n\
+             \x204.438: [G1Ergonomics (CSet Construction) add young regions to CSet, eden: 1 regions]\n, 0.0208940 secs]\n",
+            vec![("young", cause("G1 Humongous Allocation"), Some(4438), 20_894)],
+        ),
+        (
+            "PrintAdaptiveSizePolicy of Parallel",
+            "0.207: [Full GCAdaptiveSizePolicy::old generation size: collection: 4 (17563648) -> (18743296) \n\
+             AdaptiveSizePolicy::survivor space sizes: collection: 4 (524288, 524288) -> (1441792, 524288) \n 10036K->9989K(64384K), 0.0053011 secs]\n",
+            vec![("full", String::new(), Some(207), 5_301)],
+        ),
+        (
+            "PrintFLSStatistics and PrintHeapAtGC of CMS",
+            "{Heap before GC invocations=1 (full 1):\n par new generation   total 1310720K, used 830688K [0x0000000640000000, 0x00000006a0000000)\n\
+             0.356: [GCBefore GC:\nStatistics for BinaryTreeDictionary:\n------\nTotal Free Space: 7289486\n\
+             0.356: [ParNew: 4878K->492K(4928K), 0.0028687 secs] 69671K->68647K(98300K)After GC:\nStatistics for BinaryTreeDictionary:\n, 0.0030039 secs]\n",
+            vec![("young", String::new(), Some(356), 3_003)],
+        ),
+        (
+            "a concurrent phase within",
+            "8.775: [GC pause (young)8.775: [GC concurrent-mark-end, 0.0101638 sec]\n, 0.00831998 secs]\n",
+            vec![("young", String::new(), Some(8775), 8_319)],
+        ),
+        (
+            "a failure of CMS",
+            "2.5: [GC 2.5: [ParNew (promotion failed): 1098428K->1102189K(1179648K), 0.5939440 secs]3.1: [CMS3.1: [CMS-concurrent-mark: 0.1/0.2 secs]\n\
+             \x20(concurrent mode failure): 1682222K->728816K(2359296K), 2.9698110 secs] 2776803K->728816K(3538944K), [CMS Perm : 1K->1K(2K)], 3.5649460 secs]\n",
+            vec![("young", String::new(), Some(2500), 3_564_946)],
+        ),
+        (
+            "Shenandoah of JDK 8",
+            "2.469: [Pause Init Mark (process weakrefs), start]\n2.472: [Pause Init Mark (process weakrefs), 3.000 ms]\n\
+             2.500: [Concurrent marking (process weakrefs), 0.333 ms]\n9.000: [Pause Full 40M->2M(64M), 100.000 ms]\n",
+            vec![("concurrent", String::new(), Some(2469), 3_000), ("full", String::new(), Some(8900), 100_000)],
+        ),
+        (
+            "PrintGCID",
+            "2022-08-01T17:16:33.170+0000: 0.169: #0: [GC (Allocation Failure) 2022-08-01T17:16:33.171+0000: 0.170: #0: [ParNew: 8678K->1081K(9792K), 0.0088 secs] \
+             8678K->8064K(31680K), 0.0106548 secs]\n",
+            vec![("young", cause("Allocation Failure"), Some(169), 10_654)],
+        ),
+    ] {
+        assert!(is_log(text), "{name}");
+        assert_eq!(told(text), (expected, 0), "{name}");
+    }
+    // A JVM that was killed, or a file that was full.
+    let cut = "1.000: [GC pause (young)\nDesired survivor size 1 bytes\n2.000: [GC pause (young), 0.0100000 secs]\n3.000: [GC pause (young)\n";
+    assert_eq!(told(cut), (vec![("young", String::new(), Some(2000), 10_000)], 2));
+    let endless = "1.000: [GC pause (young)\n".to_owned()
+        + &"- age 1: 3 bytes\n".repeat(3000)
+        + "4.000: [GC pause (young), 0.0100000 secs]\n";
+    assert_eq!(told(&endless), (vec![("young", String::new(), Some(4000), 10_000)], 1));
+}
+
+/// The head of a log says what it is, also where more than its first lines have no pause, or none at all follows.
+#[test]
+fn heads_of_logs() {
+    let head = "2016-04-14 22:37:22 GC log file created logs/gc.log.1\n\
+                OpenJDK 64-Bit Server VM (25.342-b07) for linux-amd64 JRE (1.8.0_342-b07), built on Jul 16 2022 09:19:19 by \"openjdk\" with gcc 4.4.7\n\
+                Memory: 4k page, physical 2097152k(2094644k free), swap 3145728k(3145728k free)\n\
+                CommandLine flags: -XX:+PrintGC -XX:+UseG1GC\n";
+    let log = head.to_owned()
+        + &" garbage-first heap   total 65536K\n".repeat(300)
+        + "1.000: [GC pause (young), 0.0100000 secs]\n";
+    let read = |text: &str| {
+        assert!(is_log(text), "{text}");
+        let mut profile = Profile::new(crate::Options::default());
+        read(text.as_bytes(), &mut profile).unwrap();
+        profile
+    };
+    let profile = read(&log);
+    assert_eq!(profile.table("jvm_pause").len(), 1);
+    let fact = |name: &str| profile.facts.iter().find(|fact| fact.name == name).map(|fact| fact.value.as_str());
+    assert_eq!((fact("java.version"), fact("java.collector")), (Some("1.8.0_342-b07"), Some("G1")));
+    let profile = read(head);
+    assert!(profile.is_empty() && profile.notes()[0].starts_with("the log tells of no pause"), "{:?}", profile.notes());
+    // ZGC tells of whole collections only, unless it is asked for more.
+    let profile = read(
+        "[0.995s][info][gc] Using The Z Garbage Collector\n[2,048s][info][gc] GC(1) Garbage Collection (Warmup) 208M(20%)->164M(16%)\n",
+    );
+    let heap = profile.table("jvm_heap");
+    assert!(heap.len() == 1 && heap[0].contains(&("used", 164 * M)), "{heap:?}");
+    assert!(profile.notes()[0].contains("what the heap held, and of no pause"), "{:?}", profile.notes());
+}
+
 #[test]
 fn decimal_commas() {
     let line = "1,234: [GC 1,234: [ParNew: 118016K->13056K(118016K), 0,0665670 secs] 118,5M->60,5M(511,9M), 0,0666230 secs] [Times: user=0,10 sys=0,00, real=0,07 secs]\n\

@@ -37,6 +37,9 @@ fn parse(line: &str) -> Line<'_> {
     parsed
 }
 
+/// What ZGC tells of a whole collection, concurrent for the most part: `Garbage Collection (Warmup) 42M(10%)->24M(6%)`.
+const COLLECTION: &str = "Garbage Collection ";
+
 /// What is told of a collection, after its number: `GC(12) `, of generational ZGC `GC(12) Y: `.
 fn of_collection(message: &str) -> Option<(u64, &str)> {
     let (number, rest) = message.strip_prefix("GC(")?.split_once(')')?;
@@ -50,7 +53,7 @@ pub(super) fn is_one(line: &str) -> bool {
         return false;
     }
     let parsed = parse(line);
-    let told = |message: &str| message.starts_with("Pause ") || message.starts_with("Concurrent ");
+    let told = |message: &str| ["Pause ", "Concurrent ", COLLECTION].iter().any(|word| message.starts_with(word));
     of_collection(parsed.message).is_some_and(|(_, told_of)| told(told_of))
         || parsed.message.starts_with("Safepoint \"")
         || parsed.message.starts_with("Total time for which application threads were stopped")
@@ -58,7 +61,7 @@ pub(super) fn is_one(line: &str) -> bool {
 }
 
 /// A pause whose end is told: `Pause Young (Normal) (G1 Evacuation Pause) 24M->4M(256M) 3.456ms`.
-fn pause(told: &str) -> Option<Found> {
+pub(super) fn pause(told: &str) -> Option<Found> {
     let rest = told.strip_prefix("Pause ")?;
     let (before, last) = rest.rsplit_once(' ')?;
     let number = last.strip_suffix("ms").or(last.strip_suffix('s'))?;
@@ -128,6 +131,10 @@ pub(super) fn read(text: &str) -> Log {
                     log.pauses.push(Found { at, ..found });
                 }
                 None if told.starts_with("Pause ") => begun = now.map(|now| (number, now)),
+                None if told.starts_with(COLLECTION) => {
+                    let after = told.split_whitespace().find_map(change).map(|(_, after, _)| after);
+                    log.heaps.extend(now.zip(after));
+                }
                 None => {}
             }
         } else if let Some(rest) = message.strip_prefix("Safepoint \"") {

@@ -26,9 +26,10 @@ mod units;
 
 pub use preset::Preset;
 pub use read::read;
+pub(crate) use sar::refused;
 
 use crate::profile::Profile;
-use crate::{Error, Format};
+use crate::{Error, Format, Input};
 use fleet::Fleet;
 use regex_lite::Regex;
 use std::collections::HashSet;
@@ -100,7 +101,7 @@ pub struct Monitored {
     /// The name of a host, and its recording as far as it is not written.
     hosts: Vec<(String, Profile)>,
     /// The file that they came from.
-    input: PathBuf,
+    input: Input,
 }
 
 /// A recording that was written.
@@ -117,16 +118,16 @@ pub struct Written {
 }
 
 impl Monitored {
-    pub(crate) fn new(format: Format, input: &Path, mut fleet: Fleet) -> Result<Self, Error> {
+    pub(crate) fn new(format: Format, input: &Input, mut fleet: Fleet) -> Result<Self, Error> {
         series::to_sheets(&mut fleet);
         let notes = fleet.notes();
         let hosts = fleet.into_profiles(format);
         if hosts.is_empty() {
             let why = notes.first().map_or(String::new(), |note| format!(": {note}"));
             let why = format!("{} without a value that can be taken{why}", format.name());
-            return Err(Error::Unreadable { path: input.to_owned(), why });
+            return Err(input.unreadable(why));
         }
-        Ok(Monitored { format, notes, hosts, input: input.to_owned() })
+        Ok(Monitored { format, notes, hosts, input: input.clone() })
     }
 
     /// The hosts, in the order of their names.
@@ -185,7 +186,7 @@ impl Monitored {
     }
 }
 
-fn one(mut profile: Profile, format: Format, input: &Path, output: &Path, replace: bool) -> Result<Written, Error> {
+fn one(mut profile: Profile, format: Format, input: &Input, output: &Path, replace: bool) -> Result<Written, Error> {
     profile.write(format, input, output, replace)?;
     let events = profile.events();
     Ok(Written {

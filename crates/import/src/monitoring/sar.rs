@@ -4,6 +4,7 @@
 use super::fleet::{Field, Fleet, Host, Sheet};
 use super::json::{Json, Next, Wrong};
 use super::time::{self, Time};
+use crate::Input;
 use model::{Kind, Unit};
 use std::collections::HashMap;
 use std::path::Path;
@@ -19,13 +20,34 @@ pub(crate) fn is_binary(bytes: &[u8]) -> bool {
     bytes.starts_with(&[0x96, 0xd5]) || bytes.starts_with(&[0xd5, 0x96])
 }
 
+/// What to give instead of a text of sysstat that is not read: that of `sar` is laid out for people, and `sadf -x` writes XML.
+pub(crate) fn refused(bytes: &[u8]) -> Option<&'static str> {
+    let start = bytes.get(..bytes.len().min(1024)).unwrap_or(bytes).trim_ascii_start();
+    let first = start.split(|b| *b == b'\n').next().unwrap_or_default().trim_ascii_end();
+    if first.starts_with(b"Linux ") && first.ends_with(b" CPU)") {
+        return Some(
+            "the text of sar, which is laid out for people: give the file that sar wrote, or what sadf -j FILE -- -A makes of it",
+        );
+    }
+    (start.starts_with(b"<") && start.windows(9).any(|word| word == b"<sysstat "))
+        .then_some("the XML of sadf -x: give the file that sar wrote, or what sadf -j FILE -- -A makes of it")
+}
+
 /// The JSON of a binary file, by the `sadf` of this machine: such files vary by version and machine, and it knows.
 ///
 /// # Errors
 /// What the user can do instead.
-pub(crate) fn converted(path: &Path) -> Result<Vec<u8>, String> {
-    let instead =
-        format!("on the machine that wrote it: sadf -j {0} -- -A > {0}.json, then import that", path.display());
+pub(crate) fn converted(input: &Input) -> Result<Vec<u8>, String> {
+    let path = match input.held() {
+        Some(_) => {
+            return Err(
+                "a binary file of sar, which sadf reads by its name: give the file, or pipe sadf -j FILE -- -A".into(),
+            );
+        }
+        None => input.path(),
+    };
+    let name = path.display();
+    let instead = format!("on the machine that wrote it: sadf -j {name} -- -A > {name}.json, then import that");
     // A path that looks like an option is none.
     let own = if path.is_absolute() { path.to_owned() } else { Path::new(".").join(path) };
     let run =
@@ -36,7 +58,8 @@ pub(crate) fn converted(path: &Path) -> Result<Vec<u8>, String> {
     if !done.status.success() || !has_rows {
         let said = String::from_utf8_lossy(&done.stderr);
         let said = said.lines().next().unwrap_or("it says nothing").trim().to_owned();
-        return Err(format!("a binary file of sar that the sadf here cannot read ({said}); {instead}"));
+        let older = format!("of an older sysstat: sadf -c {name} > {name}.new, then import that");
+        return Err(format!("a binary file of sar that the sadf here cannot read ({said}); {older}; {instead}"));
     }
     Ok(done.stdout)
 }

@@ -1,7 +1,7 @@
 //! What sadf of several versions printed, binary files, and slips of old writers.
 
-use super::tests::{ask, fixture, of_texts, written};
-use super::{Asked, read};
+use super::Asked;
+use super::tests::{ask, fixture, of_texts, read, written};
 use proptest::prelude::*;
 
 #[test]

@@ -1,7 +1,7 @@
 //! Tables of tools, of several layouts, and damaged ones.
 
-use super::tests::{ask, fixture, of_texts, written};
-use super::{Asked, read};
+use super::Asked;
+use super::tests::{ask, fixture, of_texts, read, written};
 use proptest::prelude::*;
 use std::path::PathBuf;
 
@@ -53,7 +53,7 @@ fn pidstat_with_dates_and_with_clocks() {
 #[test]
 fn parquet_of_pandas_and_with_descriptions() {
     let (_folder, path, notes) = one("described.parquet", &Asked::default());
-    assert!(notes[0].contains("1 columns are lists or groups (histograms): left out"), "{notes:?}");
+    assert!(notes[0].contains("1 columns are lists or groups"), "{notes:?}");
     assert_eq!(
         ask(&path, "select id, count(*), max(value) from cpu_usage group by id"),
         ["0 10 4500000000", "1 9 900000000"]
@@ -69,6 +69,38 @@ fn parquet_of_pandas_and_with_descriptions() {
     assert_eq!(monitored.hosts().collect::<Vec<_>>(), ["a", "b"]);
     let written = written(monitored, folder.path());
     assert_eq!(ask(&written[0].path, "select t/1000000000, load from pandas"), ["0 1.5", "2 3", "4 5"]);
+}
+
+/// Counts of buckets, as Rezolus writes them, become quantiles of each interval.
+#[test]
+fn histograms_of_parquet_become_quantiles() {
+    let (_folder, path, notes) = one("histograms.parquet", &Asked::default());
+    assert!(
+        notes.iter().any(|note| note.contains("1 columns are lists or groups of which nothing says what they are")),
+        "{notes:?}"
+    );
+    let rows = ask(
+        &path,
+        "select t/1000000000, op, quantile, value from syscall_latency where value is not null order by t, quantile",
+    );
+    let of = |t: &str, quantile: &str| -> f64 {
+        let start = format!("{t} read {quantile} ");
+        rows.iter()
+            .find_map(|row| row.strip_prefix(&start))
+            .unwrap_or_else(|| panic!("{start}: {rows:?}"))
+            .parse()
+            .unwrap()
+    };
+    assert_eq!(rows.len(), 8, "the first row has none before it, and one is empty: {rows:?}");
+    let recording = store::Recording::open(&path).unwrap();
+    let unit =
+        recording.tables().find(|(_, table)| table.name == "syscall_latency").unwrap().1.column("value").unwrap().unit;
+    assert_eq!(unit, model::Unit::Nanoseconds);
+    assert!(
+        (960.0..1024.0).contains(&of("1", "0.5")) && (983_040.0..1_048_576.0).contains(&of("1", "0.999")),
+        "{rows:?}"
+    );
+    assert!((8.0..9.1).contains(&of("2", "0.5")) && of("2", "0.999") < 9.1, "{rows:?}");
 }
 
 #[test]

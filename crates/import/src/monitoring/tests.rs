@@ -1,12 +1,17 @@
 //! Files of monitoring systems, whole and damaged, as recordings.
 
-use super::{Asked, Monitored, Written, read};
+use super::{Asked, Monitored, Written};
 use proptest::prelude::*;
 use query::{Run, Session};
 use std::path::{Path, PathBuf};
 
 pub(super) fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/imports").join(name)
+}
+
+pub(super) fn read(paths: &[PathBuf], asked: &Asked) -> Result<Option<Monitored>, crate::Error> {
+    let inputs = paths.iter().map(|path| crate::Input::of(path, asked.limit)).collect::<Result<Vec<_>, _>>()?;
+    super::read(&inputs, asked)
 }
 
 /// Reads files of a folder that hold these texts.

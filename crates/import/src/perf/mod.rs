@@ -8,7 +8,7 @@ mod record;
 mod space;
 mod spe;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use crate::bytes::{Bytes, hex, text};
 use crate::profile::{Profile, Sample};
@@ -19,6 +19,7 @@ use model::NULL;
 use record::{Fields, sample};
 use space::Spaces;
 use spe::Spe;
+use std::collections::BTreeMap;
 use std::io::{Read, Seek, SeekFrom};
 
 /// Record types (perf_event.h; from 64 on, tools/lib/perf/include/perf/event.h).
@@ -75,18 +76,40 @@ pub(crate) fn preferred<'a>(events: &[&'a str]) -> Option<&'a str> {
     events.iter().find(|e| is_clock(e)).or_else(|| events.iter().find(cycles)).or_else(|| events.first()).copied()
 }
 
+/// Whether it is a file of perf, of either byte order.
+pub(crate) fn looks_like(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"PERFILE2") || bytes.starts_with(b"2ELIFREP")
+}
+
 /// Reads a file.
 ///
 /// # Errors
 /// In words, where nothing could be read.
 pub fn read(file: &mut (impl Read + Seek), profile: &mut Profile) -> Result<(), String> {
+    let before = profile.said();
+    let Some(other) = read_event(file, profile, None)? else { return Ok(()) };
+    // The event that stands first has no samples, as those that only fill buffers or carry records: another has.
+    file.seek(SeekFrom::Start(0)).map_err(|e| e.to_string())?;
+    profile.take_back(before);
+    read_event(file, profile, Some(other)).map(drop)
+}
+
+/// Reads the samples of an event, by its place; without one, of that which stands for CPU time. Where it has none, and nobody asked for it, another one that
+/// has some comes back.
+fn read_event(
+    file: &mut (impl Read + Seek),
+    profile: &mut Profile,
+    event: Option<usize>,
+) -> Result<Option<usize>, String> {
     let mut magic = [0; 16];
     file.read_exact(&mut magic).map_err(|e| format!("its header: {e}"))?;
     if magic.starts_with(b"2ELIFREP") {
         return Err("it was written on a machine of the other byte order, which is not read".into());
     }
     let size = u64::from_le_bytes(magic.get(8..).and_then(|b| b.try_into().ok()).unwrap_or_default());
-    let mut reader = Reader::new(profile);
+    let (samples, rows) = (profile.samples.len(), profile.events());
+    let is_asked = event.is_some() || profile.options.event.is_some();
+    let mut reader = Reader::new(profile, event);
     if size == 16 {
         // A pipe's: all that a header holds comes as records.
         reader.records(file, u64::MAX)?;
@@ -95,8 +118,9 @@ pub fn read(file: &mut (impl Read + Seek), profile: &mut Profile) -> Result<(), 
         file.seek(SeekFrom::Start(from)).map_err(|e| e.to_string())?;
         reader.records(file, length)?;
     }
-    reader.finish();
-    Ok(())
+    let other = reader.finish();
+    let is_nothing = profile.samples.len() == samples && profile.events() == rows;
+    Ok(other.filter(|_| is_nothing && !is_asked))
 }
 
 struct Reader<'a> {
@@ -104,6 +128,10 @@ struct Reader<'a> {
     attrs: Attrs,
     /// The event that is taken, once it was chosen.
     taken: Option<usize>,
+    /// The place of the event that shall be taken.
+    asked: Option<usize>,
+    /// Samples of the others.
+    others: BTreeMap<usize, u64>,
     spaces: Spaces,
     /// Records that wait: time, order in the file, where their bytes lie.
     pending: Vec<(u64, u64, usize, usize)>,
@@ -123,8 +151,10 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn new(profile: &'a mut Profile) -> Self {
+    fn new(profile: &'a mut Profile, event: Option<usize>) -> Self {
         Reader {
+            asked: event,
+            others: BTreeMap::new(),
             spaces: Spaces::new(profile.options.symbols),
             profile,
             attrs: Attrs::default(),
@@ -249,6 +279,12 @@ impl<'a> Reader<'a> {
                     self.profile.note("the file is cut off: what came before is kept");
                     break;
                 }
+            }
+            // What perf itself prints stands in the file too where both of its outputs were redirected.
+            if length == u64::MAX && header.iter().all(|b| b.is_ascii_graphic() || b.is_ascii_whitespace()) {
+                let text = std::io::copy(file, &mut std::io::sink()).unwrap_or(0) + header.len() as u64;
+                self.profile.note(format!("{text} bytes of text follow the records of perf; they are left out"));
+                break;
             }
             let size = usize::from(u16::from_le_bytes([header[6], header[7]]));
             if size < 8 {
@@ -458,7 +494,7 @@ impl<'a> Reader<'a> {
     /// Whether an event is the one that stands for CPU time.
     fn is_taken(&mut self, index: usize) -> bool {
         let taken = *self.taken.get_or_insert_with(|| {
-            let taken = self.attrs.choose(self.profile.options.event.as_deref());
+            let taken = self.asked.unwrap_or_else(|| self.attrs.choose(self.profile.options.event.as_deref()));
             if let Some(caution) = self.attrs.caution(taken) {
                 self.profile.note(caution);
             }
@@ -537,6 +573,7 @@ impl<'a> Reader<'a> {
         };
         self.access(time, misc, index, &attr, &found);
         if !self.is_taken(index) {
+            *self.others.entry(index).or_default() += 1;
             return self.profile.count("samples of other events; they are left out (--event takes another)", 1);
         }
         let Fields { ip, pid, tid, cpu, period, chain, user_stack, .. } = found;
@@ -561,7 +598,8 @@ impl<'a> Reader<'a> {
         });
     }
 
-    fn finish(&mut self) {
+    /// Deals with what waits. Returns the event that has most of the samples that were left out.
+    fn finish(&mut self) -> Option<usize> {
         self.flush(u64::MAX);
         if !self.accesses.is_empty() {
             std::mem::take(&mut self.accesses).put(&mut self.spaces, self.profile);
@@ -569,6 +607,8 @@ impl<'a> Reader<'a> {
         for note in self.spaces.take_notes() {
             self.profile.note(note);
         }
+        self.profile.note_unnamed(&self.spaces.unread());
+        self.others.iter().max_by_key(|(_, samples)| **samples).map(|(index, _)| *index)
     }
 }
 

@@ -107,6 +107,11 @@ impl Spaces {
         std::mem::take(&mut self.notes)
     }
 
+    /// Files whose functions could not be read, and why.
+    pub(super) fn unread(&self) -> Vec<(String, String)> {
+        self.files.unread()
+    }
+
     pub(super) fn build_id(&mut self, path: &str, id: String) {
         self.build_ids.insert(path.to_owned(), id);
     }
@@ -263,8 +268,7 @@ impl Spaces {
         };
         let offset = (address - start).wrapping_add(map.offset);
         let Some(of) = self.modules.get(map.module as usize) else { return (place, address as i64) };
-        let notes = &mut self.notes;
-        let elf = if self.symbols { self.files.get(&of.path, &of.build_id, |why| notes.push(why)) } else { None };
+        let elf = if self.symbols { self.files.get(&of.path, &of.build_id) } else { None };
         (place, elf.map_or(offset, |elf| elf.address(offset)) as i64)
     }
 
@@ -285,8 +289,7 @@ impl Spaces {
         };
         let symbol = file.filter(|_| self.symbols && memory.is_none()).and_then(|(start, map)| {
             let of = self.modules.get(map.module as usize)?;
-            let notes = &mut self.notes;
-            let elf = self.files.get(&of.path, &of.build_id, |why| notes.push(why))?;
+            let elf = self.files.get(&of.path, &of.build_id)?;
             let within = elf.data_address((address - start).wrapping_add(map.offset));
             let shift = address.wrapping_sub(within);
             let (at, size, name) = elf.data(within, 1 << access::LINE_BITS)?;
@@ -363,8 +366,7 @@ impl Spaces {
         if let Some(&place) = of.known.get(&offset) {
             return place;
         }
-        let notes = &mut self.notes;
-        let elf = if self.symbols { self.files.get(&of.path, &of.build_id, |why| notes.push(why)) } else { None };
+        let elf = if self.symbols { self.files.get(&of.path, &of.build_id) } else { None };
         let address = elf.map_or(offset, |e| e.address(offset));
         let name = elf.and_then(|e| e.name(address)).unwrap_or("");
         let [function, path, build_id, kind] =

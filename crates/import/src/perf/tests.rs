@@ -120,6 +120,29 @@ fn sample(id: u64, ip: u64, tid: u32, time: u64, address: u64, rest: &[u8]) -> V
     record(9, 2 | 1 << 14, &[&body.concat(), rest].concat())
 }
 
+/// What perf writes to a pipe: two samples of a clock.
+pub(crate) fn piped() -> Vec<u8> {
+    let mut attr = [halves(&[1, 128]), words(&[0, 1_000_000, COMMON, 0, TRAILERS])].concat();
+    attr.resize(128, 0);
+    let header = [b"PERFILE2".to_vec(), words(&[16])].concat();
+    let samples = [10, 20].map(|time| sample(1, 0x40_0100, 101, time, 0, &[])).concat();
+    [header, record(64, 0, &[attr, words(&[1])].concat()), process(), samples].concat()
+}
+
+/// An event that only fills a buffer stands first and has no samples of its own.
+#[test]
+fn the_event_that_has_samples_is_taken() {
+    let events = [
+        (8, 0x1000_6000, 1, COMMON, TRAILERS, "intel_pt//"),
+        (1, 9, 1, COMMON, TRAILERS, "dummy:u"),
+        (0, 1, 1000, COMMON, TRAILERS, "instructions:u"),
+    ];
+    let samples = [10, 20, 30].map(|time| sample(3, 0x40_0100, 101, time, 0, &[])).concat();
+    let profile = read(&file(&events, "GenuineIntel-6-85-4", &[], &[process(), samples].concat()));
+    assert_eq!(profile.samples.len(), 3);
+    assert!(!profile.notes().iter().any(|note| note.contains("other events")), "{:?}", profile.notes());
+}
+
 fn read(bytes: &[u8]) -> Profile {
     // For looking at it with perf itself.
     if let Some(folder) = std::env::var_os("TWINSCOPE_KEEP_PERF_DATA") {

@@ -237,7 +237,7 @@ fn a_log_becomes_a_recording() {
     let dir = tempfile::tempdir().unwrap();
     let output = dir.path().join("x.twin");
     let (format, profile) =
-        import(&folder().join(format!("{name}.log.gz")), &output, false, &Options::default()).unwrap();
+        import(&input_of(&folder().join(format!("{name}.log.gz"))), &output, false, &Options::default()).unwrap();
     assert_eq!((format, profile.samples.len()), (Format::GcLog, 0));
     let recording = store::Recording::open(&output).unwrap();
     assert_eq!(recording.damage(), []);

@@ -185,6 +185,11 @@ impl Session {
         schema::tables(&self.specs, &self.views)
     }
 
+    /// What a statement adds up that means nothing so: sums of totals, a sentence each.
+    pub fn cautions(&self, sql: &str) -> Vec<String> {
+        schema::cautions(sql, &self.specs)
+    }
+
     /// SQLite's error in plain words.
     fn plain(&self, error: &rusqlite::Error, sql: &str) -> Error {
         let (why, at) = match error {

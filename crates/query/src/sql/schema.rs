@@ -63,7 +63,10 @@ pub(crate) fn tables(specs: &[Spec], views: &[views::View]) -> Vec<TableDoc> {
     let recorded = specs.iter().map(|spec| TableDoc {
         name: spec.name.clone(),
         kind: if spec.rate { TableKind::Rate } else { TableKind::Recorded },
-        help: spec.help.clone(),
+        help: match rates_of(spec, specs) {
+            Some(rates) => format!("cumulative: use {rates} for what happened between reads; {}", spec.help),
+            None => spec.help.clone(),
+        },
         columns: spec
             .columns
             .iter()
@@ -72,6 +75,71 @@ pub(crate) fn tables(specs: &[Spec], views: &[views::View]) -> Vec<TableDoc> {
     });
     let views = views.iter().filter(|v| v.missing.is_none()).map(views::View::doc);
     recorded.chain(catalogue::docs()).chain(views).collect()
+}
+
+/// The name of the table of rates of a table that counts up.
+fn rates_of<'a>(spec: &Spec, specs: &'a [Spec]) -> Option<&'a str> {
+    let is_its = |other: &&Spec| other.rate && other.table == spec.table && !spec.totals.is_empty() && !spec.rate;
+    specs.iter().find(is_its).map(|other| other.name.as_str())
+}
+
+/// What a statement adds up that is a total since the start in each row, so that the sum means nothing: a sentence each.
+pub(crate) fn cautions(sql: &str, specs: &[Spec]) -> Vec<String> {
+    let words = words(sql);
+    let is = |at: usize, word: &str| words.get(at).is_some_and(|found| found.eq_ignore_ascii_case(word));
+    let mut said: Vec<String> = Vec::new();
+    for at in 0..words.len() {
+        let adds = ["sum", "total", "avg"].iter().find(|function| is(at, function));
+        let Some(function) = adds.filter(|_| is(at + 1, "(")) else { continue };
+        let inside: Vec<&str> = words.iter().skip(at + 2).take_while(|word| *word != ")").map(String::as_str).collect();
+        // What another function or a question within makes of a column is not looked into.
+        if inside.contains(&"(") {
+            continue;
+        }
+        for spec in specs.iter().filter(|spec| words.iter().any(|word| word.eq_ignore_ascii_case(&spec.name))) {
+            let Some(rates) = rates_of(spec, specs) else { continue };
+            let column = inside.iter().find(|word| spec.totals.iter().any(|total| total.eq_ignore_ascii_case(word)));
+            if let Some(column) = column {
+                let name = &spec.name;
+                let sentence = format!(
+                    "{function}({column}): each row of {name} is a total since the start, so that this adds totals to totals; use {rates}, \
+                     or max({column}) - min({column}) of each group"
+                );
+                if !said.contains(&sentence) {
+                    said.push(sentence);
+                }
+            }
+        }
+    }
+    said
+}
+
+/// The names and marks of a statement, without texts and comments.
+fn words(sql: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut rest = sql;
+    while let Some(c) = rest.chars().next() {
+        let after = |at: Option<usize>, length: usize| at.map_or("", |at| rest.get(at + length..).unwrap_or_default());
+        let is_name = |c: char| c.is_alphanumeric() || c == '_';
+        rest = match c {
+            '\'' => after(rest.get(1..).unwrap_or_default().find('\'').map(|at| at + 1), 1),
+            _ if rest.starts_with("--") => after(rest.find('\n'), 1),
+            _ if rest.starts_with("/*") => after(rest.find("*/"), 2),
+            c if is_name(c) => {
+                let end = rest.find(|c| !is_name(c)).unwrap_or(rest.len());
+                let (word, rest) = rest.split_at(end);
+                words.push(word.to_owned());
+                rest
+            }
+            c => {
+                if matches!(c, '(' | ')') {
+                    words.push(c.to_string());
+                }
+                rest.get(c.len_utf8()..).unwrap_or_default()
+            }
+        };
+    }
+    words
 }
 
 /// What may help someone whose statement failed; empty where nothing does.
@@ -155,6 +223,12 @@ fn distance(a: &str, b: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_of_statements() {
+        let words = words("select sum(p.\"x\") /* sum(y) */ from a -- sum(z)\nwhere b = 'it''s (' and größe > 1.5");
+        assert_eq!(words.join(" "), "select sum ( p x ) from a where b and größe 1 5");
+    }
 
     #[test]
     fn near_names() {

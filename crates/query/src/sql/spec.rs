@@ -41,6 +41,8 @@ pub(crate) struct Spec {
     /// Rates between reads, not the reads themselves.
     pub(crate) rate: bool,
     pub(crate) columns: Vec<Column>,
+    /// Columns whose rows are totals since the start, not what happened since the read before.
+    pub(crate) totals: Vec<String>,
 }
 
 impl Spec {
@@ -89,6 +91,14 @@ fn states(spec: &mut Spec, table: &Table) {
             _ => column.help.to_owned(),
         };
         spec.add(column.name, sql_type(column.ty), stored_unit(column.unit), &help, Role::Stored(column.name));
+        let role = Role::Stored(column.name);
+        if !table.events
+            && column.kind == model::Kind::Counter
+            && let Some(added) = spec.columns.iter().find(|c| c.role == role)
+            && !spec.totals.contains(&added.name)
+        {
+            spec.totals.push(added.name.clone());
+        }
     }
 }
 
@@ -163,7 +173,7 @@ pub(crate) fn specs<'a>(
             } else {
                 first.help.to_owned()
             };
-            let mut spec = Spec { name: sql_name, help, table: name, rate, columns: Vec::new() };
+            let mut spec = Spec { name: sql_name, help, table: name, rate, columns: Vec::new(), totals: Vec::new() };
             tables.iter().for_each(|table| if rate { rates(&mut spec, table) } else { states(&mut spec, table) });
             specs.push(spec);
         }

@@ -85,6 +85,37 @@ fn rates_follow_the_series() {
 }
 
 #[test]
+fn sums_of_totals_are_cautioned() {
+    let s = session("a", &[(&CPU, CPU_TEXT), (&ENDED, "t pid command lived load\n1 7 x 5 1")]);
+    let doc = |name: &str| s.schema().into_iter().find(|table| table.name == name).unwrap().to_string();
+    assert!(
+        doc("cpu").starts_with("cpu: cumulative: use cpu_rate for what happened between reads; CPU time"),
+        "{}",
+        doc("cpu")
+    );
+    assert!(doc("ended").starts_with("ended: a process that ended"), "{}", doc("ended"));
+    for sql in [
+        "select sum(user) from cpu",
+        "SELECT cpu, SUM(c.idle) AS x FROM cpu AS c GROUP BY 1",
+        "select avg( user ) from CPU",
+    ] {
+        let said = s.cautions(sql);
+        assert!(said.len() == 1 && said[0].contains("use cpu_rate"), "{sql}: {said:?}");
+    }
+    for sql in [
+        "select sum(user) from cpu_rate",
+        "select sum(mhz) from cpu",
+        "select sum(d) from (select max(user) - min(user) as d from cpu group by cpu)",
+        "select sum(lived) from ended",
+        "select max(user) from cpu -- sum(user)",
+        "select 'sum(user)' from cpu",
+        "select sum(user - lag(user) over ()) from cpu",
+    ] {
+        assert_eq!(s.cautions(sql), [""; 0], "{sql}");
+    }
+}
+
+#[test]
 fn entities_come_and_go() {
     let text = "t name received speed
         0 a 10 1

@@ -35,7 +35,7 @@ fn record(jdk: &Path, classes: &Path, words: [&str; 3]) -> Option<(Live, Vec<Jav
         .args(words);
     let mut java = Running(java.stdin(Stdio::null()).stdout(Stdio::null()).spawn().unwrap());
     let pid = java.0.id();
-    let scope = Scope { target: Target::Tree(pid), ..Scope::default() };
+    let scope = Scope { target: Target::Trees(vec![pid]), ..Scope::default() };
     let mut live = Live::open_for(&SOURCE, &scope)?;
     let (mut roster, mut threads) = (None, Vec::new());
     while java.0.try_wait().unwrap().is_none() {

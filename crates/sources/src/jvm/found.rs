@@ -135,7 +135,7 @@ impl Found {
                 let is_in = match target {
                     Target::Everything | Target::Nobody => true,
                     Target::Children => descends(host, pid, std::process::id()),
-                    Target::Tree(root) => descends(host, pid, *root),
+                    Target::Trees(roots) => roots.iter().any(|root| descends(host, pid, *root)),
                     Target::Cgroup(path) => group
                         .get_or_insert_with(|| {
                             Place::find(host, path)

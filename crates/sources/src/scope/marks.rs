@@ -52,12 +52,16 @@ impl Marks {
     fn open(host: &Host, target: &Target) -> Result<Self, Unavailable> {
         Need::all(host, &[Need::TASK_STORAGE])?;
         let own = std::process::id();
-        let (way, root, place) = match target {
+        let mut roots: &[u32] = &[];
+        let (way, place) = match target {
             // Programs that count for the whole machine use no marks.
             Target::Everything | Target::Nobody => return Ok(Marks { kept: None }),
-            Target::Children => (WAY_CHILDREN, 0, None),
-            Target::Tree(pid) => (WAY_TREE, *pid, None),
-            Target::Cgroup(path) => (WAY_CGROUP, 0, Some(Place::find(host, path).map_err(Unavailable::failed)?)),
+            Target::Children => (WAY_CHILDREN, None),
+            Target::Trees(pids) => {
+                roots = pids;
+                (WAY_TREE, None)
+            }
+            Target::Cgroup(path) => (WAY_CGROUP, Some(Place::find(host, path).map_err(Unavailable::failed)?)),
         };
         let (id, hierarchy) = place.as_ref().map_or((0, 0), |p| (p.id, p.hierarchy));
         let without: &[&str] = if place.is_some() { &[] } else { &["scope_attach"] };
@@ -70,7 +74,6 @@ impl Marks {
             &[
                 ("scope_way", &way.to_ne_bytes()),
                 ("scope_recorder", &own.to_ne_bytes()),
-                ("scope_root", &root.to_ne_bytes()),
                 ("scope_cgroup", &id.to_ne_bytes()),
                 ("scope_hierarchy", &hierarchy.to_ne_bytes()),
             ],
@@ -94,6 +97,10 @@ impl Marks {
             }
             None => {
                 if way == WAY_TREE {
+                    let chosen = programs.map("scope_chosen")?;
+                    for pid in roots {
+                        chosen.set(&pid.to_ne_bytes(), &1u32.to_ne_bytes())?;
+                    }
                     programs.iterator("scope_existing")?.read_into(&mut Vec::new())?;
                 }
                 None
@@ -232,12 +239,19 @@ mod tests {
     fn a_tree_that_is_there_is_marked() {
         let other = family();
         let family = family();
-        let Some(marks) = open(Target::Tree(family.0.id())) else { return };
-        let mut members = marks.members().unwrap();
-        members.sort_unstable();
-        let mut expected = [family.0.id(), family.1];
-        expected.sort_unstable();
-        assert_eq!(members, expected);
+        let members_of = |roots: &[u32]| {
+            let mut members = open(Target::Trees(roots.to_vec()))?.members().unwrap();
+            members.sort_unstable();
+            Some(members)
+        };
+        let sorted = |mut all: Vec<u32>| {
+            all.sort_unstable();
+            all
+        };
+        let Some(members) = members_of(&[family.0.id()]) else { return };
+        assert_eq!(members, sorted(vec![family.0.id(), family.1]));
+        let members = members_of(&[family.0.id(), other.1]);
+        assert_eq!(members, Some(sorted(vec![family.0.id(), family.1, other.1])), "of several processes");
         end(family);
         end(other);
     }

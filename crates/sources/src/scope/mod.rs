@@ -1,4 +1,4 @@
-//! Which threads a recording looks at, where a source looks at threads one by one: the command and what it starts, a process and its
+//! Which threads a recording looks at, where a source looks at threads one by one: the command and what it starts, processes and their
 //! descendants, a control group, everything, or nobody.
 //!
 //! The kernel keeps the marks (`scope.bpf.c`): a new thread is in scope if the one that began it is. All eBPF programs of a recording
@@ -6,9 +6,13 @@
 
 #[cfg(feature = "bpf")]
 mod marks;
+mod named;
 mod place;
+mod roots;
 
+pub use named::{Named, began, named};
 pub use place::Place;
+pub use roots::Roots;
 
 use model::whose;
 use std::path::PathBuf;
@@ -18,8 +22,8 @@ use std::path::PathBuf;
 pub enum Target {
     /// Every process that this program starts, and their descendants.
     Children,
-    /// This process and its descendants.
-    Tree(u32),
+    /// These processes and their descendants.
+    Trees(Vec<u32>),
     /// The processes in this control group and those below it.
     Cgroup(PathBuf),
     /// Every thread of the system.
@@ -47,7 +51,10 @@ impl std::fmt::Display for Target {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Target::Children => f.write_str(whose::COMMAND),
-            Target::Tree(pid) => write!(f, "{}{pid}", whose::PROCESS),
+            Target::Trees(pids) => {
+                let numbers: Vec<String> = pids.iter().map(u32::to_string).collect();
+                write!(f, "{}{}", whose::PROCESS, numbers.join(", "))
+            }
             Target::Cgroup(path) => write!(f, "{}{}", whose::CGROUP, path.display()),
             Target::Everything => f.write_str(whose::EVERYTHING),
             Target::Nobody => f.write_str(whose::NOBODY),

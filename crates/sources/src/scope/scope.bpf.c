@@ -14,8 +14,6 @@ enum { WAY_CHILDREN, WAY_TREE, WAY_CGROUP };
 const volatile __u32 scope_way = WAY_CHILDREN;
 /* The recorder: never marked itself. */
 const volatile __u32 scope_recorder = 0;
-/* WAY_TREE: the process whose descendants are marked, and itself. */
-const volatile __u32 scope_root = 0;
 /* WAY_CGROUP: the group's id in its hierarchy, and the number of that. */
 const volatile __u64 scope_cgroup = 0;
 const volatile __s32 scope_hierarchy = 0;
@@ -23,7 +21,9 @@ const volatile __s32 scope_hierarchy = 0;
 /* How many generations up an ancestor is looked for, and how many levels of groups. */
 enum { MOST_GENERATIONS = 64, MOST_LEVELS = 32 };
 
-/* WAY_CGROUP: the processes that are in the group, to be marked by the iterator. */
+/*
+ * The processes that the iterator marks: WAY_CGROUP those in the group, WAY_TREE those that were named, of which it marks the descendants too.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 65536);
@@ -76,7 +76,7 @@ static __always_inline bool descends(struct task_struct *task)
 	for (int i = 0; i < MOST_GENERATIONS; i++) {
 		__u32 tgid = BPF_CORE_READ(at, tgid);
 
-		if (tgid == scope_root)
+		if (bpf_map_lookup_elem(&scope_chosen, &tgid))
 			return 1;
 		if (tgid <= 1)
 			return 0;

@@ -354,7 +354,8 @@ impl Stacks {
     fn module(&self, number: u32) -> Option<(Arc<str>, Arc<Module>)> {
         let state = self.state();
         let known = state.processes.modules.get(number)?;
-        Some((Arc::clone(&known.identity.path), known.module.clone().unwrap_or_default()))
+        let path = known.started_as.as_ref().unwrap_or(&known.identity.path);
+        Some((Arc::clone(path), known.module.clone().unwrap_or_default()))
     }
 
     /// Of a process: its pid, who makes its generated code, and the dump of that.

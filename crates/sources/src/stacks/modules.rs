@@ -11,6 +11,8 @@ const MOST: usize = 160 << 20;
 /// A file that was seen in some process.
 pub(super) struct Known {
     pub identity: Identity,
+    /// The link by which a process started it as its program, where that has another name.
+    pub started_as: Option<Arc<str>>,
     /// `None` until something of it runs.
     pub module: Option<Arc<Module>>,
     /// Whether its unwind information was let go, and is to be read again should it run again.
@@ -34,9 +36,16 @@ impl Modules {
         let next = self.known.len() as u32;
         let number = *self.numbers.entry(identity.clone()).or_insert(next);
         if number == next {
-            self.known.push(Known { identity, module: None, released: false });
+            self.known.push(Known { identity, started_as: None, module: None, released: false });
         }
         number
+    }
+
+    /// Says by which link the program at `path` was started; the first one counts.
+    pub(super) fn started_as(&mut self, path: &str, link: &str) {
+        for known in self.known.iter_mut().filter(|known| &*known.identity.path == path) {
+            known.started_as.get_or_insert_with(|| link.into());
+        }
     }
 
     /// The file of a number.

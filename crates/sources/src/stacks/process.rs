@@ -293,7 +293,12 @@ impl Processes {
         };
         if !mapping.ready {
             let module = match mapping.what {
-                What::Module(module) => self.module(host, pid, module, &mapping.range),
+                What::Module(module) => {
+                    if let Some((program, link)) = started_as(host, pid) {
+                        self.modules.started_as(&program, &link);
+                    }
+                    self.module(host, pid, module, &mapping.range)
+                }
                 What::Vdso => Some(Arc::clone(self.vdso.get_or_insert_with(|| {
                     Arc::new(vdso().and_then(|bytes| Module::parse(bytes.as_slice()).ok()).unwrap_or_default())
                 }))),
@@ -491,5 +496,56 @@ impl Process {
         if let Ok(known) = std::panic::catch_unwind(std::panic::AssertUnwindSafe(build)) {
             self.rules.add_module(known);
         }
+    }
+}
+
+/// The path of a process's program, and the link by which it was started, where that has a name of its own: `redis-server` is a link to `redis-check-rdb` on some
+/// systems, and nobody knows the server by that name. Links to a version, such as `python3` to `python3.11`, are left alone.
+fn started_as(host: &Host, pid: u32) -> Option<(String, String)> {
+    let program = host.link(&format!("/proc/{pid}/exe")).ok()?;
+    let comm = host.read_text(&format!("/proc/{pid}/comm")).ok()?;
+    let (comm, file) = (comm.trim_end(), program.file_name()?.to_str()?);
+    if comm.is_empty() || comm.contains('/') || file.contains(comm) || comm.contains(file) {
+        return None;
+    }
+    let link = program.with_file_name(comm);
+    let target = host.link(&host::seen_by(pid, link.to_str()?)).ok()?;
+    (link.with_file_name("").join(target) == program).then_some(())?;
+    Some((program.to_str()?.to_owned(), link.to_str()?.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_is_called_as_it_was_started() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        let write = |path: &str, text: &str| {
+            let path = root.join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        let link = |path: &str, to: &str| {
+            let path = root.join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::os::unix::fs::symlink(to, path).unwrap();
+        };
+        for (pid, exe, comm) in [
+            (1, "/usr/bin/redis-check-rdb", "redis-server"),
+            (2, "/usr/bin/redis-check-rdb", "redis-check-rdb"),
+            (3, "/usr/bin/python3.11", "python3"),
+            (4, "/usr/bin/redis-check-rdb", "io_thread"),
+        ] {
+            write(&format!("proc/{pid}/comm"), &format!("{comm}\n"));
+            link(&format!("proc/{pid}/exe"), exe);
+            link(&format!("proc/{pid}/root/usr/bin/redis-server"), "redis-check-rdb");
+            link(&format!("proc/{pid}/root/usr/bin/python3"), "python3.11");
+        }
+        let host = Host::at(root);
+        let as_found = |pid: u32| started_as(&host, pid).map(|(_, link)| link);
+        assert_eq!(as_found(1).as_deref(), Some("/usr/bin/redis-server"));
+        assert_eq!([2, 3, 4, 5].map(as_found), [const { None }; 4]);
     }
 }

@@ -88,7 +88,7 @@ impl Members {
             // Samples that were asked for with nobody named are those of the whole machine.
             Target::Everything | Target::Nobody => members.everything = true,
             Target::Children => members.parent = Some(std::process::id()),
-            Target::Tree(root) => members.pids = descendants(host, *root),
+            Target::Trees(roots) => members.pids = descendants(host, roots),
             Target::Cgroup(path) => {
                 members.group = Place::find(host, path).ok();
                 members.list();
@@ -114,10 +114,10 @@ impl Members {
     }
 }
 
-/// A process and those that it started, that are there now.
-pub(crate) fn descendants(host: &Host, root: u32) -> HashSet<u32> {
+/// Processes and those that they started, that are there now.
+pub(crate) fn descendants(host: &Host, roots: &[u32]) -> HashSet<u32> {
     let mut numbers = Vec::new();
-    // Where /proc cannot be listed there is only the process that was named.
+    // Where /proc cannot be listed there are only the processes that were named.
     let _ = host.numbers_in("/proc", &mut numbers);
     let parent = |pid: i64| -> Option<u32> {
         let stat = host.read(&format!("/proc/{pid}/stat")).ok()?;
@@ -127,7 +127,7 @@ pub(crate) fn descendants(host: &Host, root: u32) -> HashSet<u32> {
     };
     let pairs: Vec<(u32, u32)> =
         numbers.iter().filter_map(|&pid| Some((u32::try_from(pid).ok()?, parent(pid)?))).collect();
-    let mut found = HashSet::from([root]);
+    let mut found: HashSet<u32> = roots.iter().copied().collect();
     loop {
         let before = found.len();
         let new: Vec<u32> = pairs.iter().filter(|(_, parent)| found.contains(parent)).map(|(pid, _)| *pid).collect();
@@ -423,7 +423,7 @@ mod tests {
     fn descendants_are_found() {
         let own = std::process::id();
         let mut child = std::process::Command::new("sleep").arg("100").spawn().unwrap();
-        let found = descendants(&Host::live(), own);
+        let found = descendants(&Host::live(), &[own]);
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(found.contains(&own) && found.contains(&child.id()) && !found.contains(&1));

@@ -88,21 +88,24 @@ impl Coarse {
             }
         }
         let own = i64::from(std::process::id());
-        let root = match &self.target {
-            Target::Everything | Target::Nobody => None,
-            Target::Children => Some(own),
-            Target::Tree(pid) => Some(i64::from(*pid)),
+        let roots: Vec<i64> = match &self.target {
+            Target::Everything | Target::Nobody => Vec::new(),
+            Target::Children => vec![own],
+            Target::Trees(pids) => pids.iter().copied().map(i64::from).collect(),
             Target::Cgroup(path) => {
                 let place = crate::scope::Place::find(host, path).map_err(Unavailable::failed)?;
                 let inside: HashSet<i64> = place.processes().into_iter().map(i64::from).collect();
                 return Ok(all.into_iter().filter(|(pid, _)| inside.contains(pid)).map(|(p, a)| (p, a.2)).collect());
             }
         };
+        let everything = roots.is_empty();
         let is_in = |pid: i64| {
-            let Some(root) = root else { return true };
+            if everything {
+                return true;
+            }
             let mut at = pid;
             for _ in 0..64 {
-                if at == root {
+                if roots.contains(&at) {
                     return true;
                 }
                 match all.get(&at) {
@@ -112,7 +115,6 @@ impl Coarse {
             }
             false
         };
-        let everything = root.is_none();
         Ok(all
             .iter()
             .filter(|(pid, (_, kernel, _))| is_in(**pid) && (everything || **pid != own && !kernel))

@@ -21,7 +21,7 @@ const LOST_SERVICES: u32 = 1;
 const LOST_TURNS: u32 = 2;
 const COUNT_EVENTS: u32 = 3;
 /// What runs for each read and write of a socket, which is all counted.
-const OF_SOCKETS: [&str; 2] = ["socket_receives", "socket_sends"];
+const OF_SOCKETS: [&str; 3] = ["socket_receives", "socket_sends", "packet_comes"];
 /// What runs for each packet that makes a socket readable, while times are taken.
 const ARRIVALS: [&str; 1] = ["data_comes"];
 const OF_CALLS: [&str; 1] = ["call_ends"];

@@ -3,7 +3,8 @@
 //! the program is written in, and whether or not what goes through is encrypted.
 //!
 //! Of a server's connection the service time is from when the first byte of the question was read until the first byte of the answer was sent; before that the
-//! question lay in the socket, after it the rest of the answer follows. A client's connection has its turns the other way round: its service time is how
+//! question lay in the socket, after it the rest of the answer follows. The answer ends when its last byte is sent, which can be long after it was written: Nagle's
+//! algorithm holds small writes back, and large answers wait for the other side to make room. A client's connection has its turns the other way round: its service time is how
 //! long the other side took to answer, with the way there and back.
 //!
 //! What is no turn of one question: a client that sends several questions at once (pipelining) has them answered in one turn; the handshake of TLS is one or two
@@ -63,7 +64,9 @@ static TURN: Table = Table::wide(
         count("queued", "questions of which is known how long they lay there before they were read"),
         time("queue_time", "time from when their first byte came to when it was read").worse().floor(1e-3),
         count("answers", "answers that are over: the next question came, or the connection ended"),
-        time("answer_time", "time from the first byte of their question to the last of the answer").worse().floor(1e-3),
+        time("answer_time", "time from the first byte of their question until the last of the answer is sent")
+            .worse()
+            .floor(1e-3),
         count("accept_waits", "questions that came before their connection was accepted").worse(),
         time("accept_wait_time", "time from when these connections were made to when the question was read")
             .worse()
@@ -82,6 +85,16 @@ static TURN: Table = Table::wide(
         help: "mean time from the first byte of a question to the first of its answer",
         num: &[("service_time", 1.0)],
         den: Den::Columns(&[("timed", 1.0)]),
+        polarity: Polarity::Worse,
+        compare: Compare::Ratio,
+        floor: 5e-6,
+    },
+    Derived {
+        name: "mean_answer_time",
+        unit: "s",
+        help: "mean time from the first byte of a question until the last of its answer is sent",
+        num: &[("answer_time", 1.0)],
+        den: Den::Columns(&[("answers", 1.0)]),
         polarity: Polarity::Worse,
         compare: Compare::Ratio,
         floor: 5e-6,
@@ -135,7 +148,7 @@ static TURN_TIME: Table = Table::wide(
         Column::label(
             "what",
             "`service`: first byte of the question read (of a client: sent) to first of the answer; `queue`: first byte come to first byte \
-             read; `answer`: first byte of the question to last of the answer",
+             read; `answer`: first byte of the question until the last of the answer is sent",
         ),
         Column::gauge("low", Unit::Nanoseconds, "the range from here"),
         Column::gauge("high", Unit::Nanoseconds, "to here; the last, from 69 s on, is open"),

@@ -53,6 +53,27 @@ fn tcp(address: &str, parts: usize) {
     });
 }
 
+/// Answers in two small writes, of which the second waits until the client acknowledges the first: it does so late (RFC 1122, 4.2.3.2).
+fn held_back() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            let mut stream = listener.accept().unwrap().0;
+            let mut question = [0; 100];
+            while stream.read_exact(&mut question).is_ok() {
+                (0..2).for_each(|_| stream.write_all(&[1; 10]).unwrap());
+            }
+        });
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream.set_nodelay(true).unwrap();
+        for _ in 0..TURNS / 5 {
+            stream.write_all(&[0; 100]).unwrap();
+            stream.read_exact(&mut [0; 20]).unwrap();
+        }
+    });
+}
+
 fn unix() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a-server.sock");
@@ -236,6 +257,7 @@ fn works(kind: &str, by_calls: bool) {
         "udp" => udp(),
         "kinds" => calls(by_calls),
         "late" => held_up(),
+        "held" => held_back(),
         _ => unreachable!("{kind}"),
     }
     crate::tally::testing::done();
@@ -303,6 +325,20 @@ fn turns_of_tcp_are_counted() {
         if live.coverage.iter().all(|c| c.item != "turn.queue_time") {
             assert!(of(live, comm, "server", "queued") >= TURNS - CONNECTIONS, "{comm}");
         }
+    });
+}
+
+/// The other side delays its acknowledgement by 40 ms, once a connection is no longer new.
+#[test]
+fn an_answer_ends_when_its_last_byte_is_sent() {
+    each("an_answer_ends_when_its_last_byte_is_sent", "held", |live, comm| {
+        // System calls do not tell when bytes leave.
+        if comm.starts_with("calls") {
+            return;
+        }
+        let [answers, services] = ["answer_time", "service_time"].map(|time| of(live, comm, "server", time));
+        let late = 10 * Duration::from_millis(40).as_nanos() as i64;
+        assert!(answers - services > late, "{comm}: {answers} {services}");
     });
 }
 

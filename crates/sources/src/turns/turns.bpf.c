@@ -260,6 +260,17 @@ static __always_inline int moves(struct connection *connection, __u32 tgid, long
 	return 0;
 }
 
+/*
+ * Whether something lies in a socket that was written and not sent: Nagle's algorithm keeps small segments back until what is in flight is acknowledged, and
+ * large answers wait for the other side's window.
+ */
+static __always_inline bool has_unsent(struct sock *sk)
+{
+	struct tcp_sock *tcp = sk->sk_protocol == IPPROTO_TCP ? bpf_skc_to_tcp_sock(sk) : 0;
+
+	return tcp && tcp->write_seq != tcp->snd_nxt;
+}
+
 static __always_inline int socket_moves(struct sock *sk, int result, int flags, __u32 way)
 {
 	struct connection *connection;
@@ -289,7 +300,10 @@ static __always_inline int socket_moves(struct sock *sk, int result, int flags, 
 		}
 		connection->socket = (__u64)sk;
 	}
-	return moves(connection, tgid, result, 0, way, takes_times());
+	moves(connection, tgid, result, 0, way, takes_times());
+	if (way == SENT && connection->timed && connection->side == SERVER)
+		connection->unsent = has_unsent(sk);
+	return 0;
 }
 
 SEC("tp_btf/sock_recv_length")
@@ -302,6 +316,28 @@ SEC("tp_btf/sock_send_length")
 int BPF_PROG(socket_sends, struct sock *sk, int result, int flags)
 {
 	return socket_moves(sk, result, 0, SENT);
+}
+
+/*
+ * A packet has come for an established connection; it is not yet looked at, and what it allows to be sent goes out from here on. Not gated: a turn is timed
+ * to its end.
+ */
+SEC("tp_btf/tcp_probe")
+int BPF_PROG(packet_comes, struct sock *sk, struct sk_buff *skb)
+{
+	struct connection *connection;
+
+	if (!sk->sk_bpf_storage)
+		return 0;
+	connection = bpf_sk_storage_get(&connections, sk, 0, 0);
+	if (!connection || !connection->unsent)
+		return 0;
+	connection->unsent = connection->timed && connection->phase == ANSWERING && has_unsent(sk);
+	if (!connection->unsent)
+		return 0;
+	count(COUNT_EVENTS);
+	connection->answered = bpf_ktime_get_ns();
+	return 0;
 }
 
 static __always_inline int data_is_there(struct sock *sk)

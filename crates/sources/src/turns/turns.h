@@ -26,6 +26,13 @@ struct in6_addr {
 	__u32 words[4];
 };
 
+struct sk_buff;
+
+struct tcp_sock {
+	__u32 write_seq;
+	__u32 snd_nxt;
+};
+
 struct ns_common {
 	unsigned int inum;
 };
@@ -103,7 +110,7 @@ struct connection {
 	/* When the first byte of the question went through, 0 where the clock was not asked; and how long it had lain there, 0 where that is not known. */
 	__u64 asked;
 	__u64 queued;
-	/* When something went the other way last. */
+	/* When something went the other way last; of TCP, what a server writes has gone when it is sent. */
 	__u64 answered;
 	/* When it was established; 0: before anybody looked. */
 	__u64 established;
@@ -128,7 +135,8 @@ struct connection {
 	__u8 used;
 	/* The times of this turn are added up. */
 	__u8 timed;
-	__u8 zeroes[1];
+	/* Of the answer something is written and not yet sent. */
+	__u8 unsent;
 	/* Turns that could not be added up yet. */
 	__u32 missed;
 	__u32 zero;

@@ -214,9 +214,9 @@ fn members(host: &Host, target: &Target) -> Vec<u32> {
     match target {
         Target::Children => {
             let is_command = |pid: &u32| *pid != own && Some(*pid) != host::holder::process();
-            descendants(host, own).into_iter().filter(is_command).collect()
+            descendants(host, &[own]).into_iter().filter(is_command).collect()
         }
-        Target::Tree(root) => descendants(host, *root).into_iter().collect(),
+        Target::Trees(roots) => descendants(host, roots).into_iter().collect(),
         Target::Cgroup(path) => Place::find(host, path).map(|group| group.processes()).unwrap_or_default(),
         Target::Everything | Target::Nobody => Vec::new(),
     }
@@ -290,7 +290,7 @@ mod tests {
         let (host, shared) = (Host::live(), Shared::default());
         let own = std::process::id();
         assert_eq!(largest(&shared, &host, vec![own, u32::MAX - 1]), [own]);
-        assert!(members(&host, &Target::Tree(own)).contains(&own));
+        assert!(members(&host, &Target::Trees(vec![own])).contains(&own));
         assert!(!members(&host, &Target::Children).contains(&own));
     }
 
