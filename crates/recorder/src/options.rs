@@ -5,6 +5,7 @@ use crate::then::{Then, then};
 use crate::trigger::Trigger;
 use clap::Args;
 use clap::builder::{PathBufValueParser, TypedValueParser};
+use formats::Format;
 use host::{Host, Placement};
 use model::WorkChoice;
 pub use model::duration;
@@ -82,13 +83,28 @@ fn label(text: &str) -> Result<(String, String), String> {
     Ok((key.to_owned(), value.to_owned()))
 }
 
-/// The pattern of a running total: without a group nothing says which part of the match is the number.
-fn total(text: &str) -> Result<regex_lite::Regex, String> {
+/// How the work done so far is read from the command's output.
+#[derive(Clone, Debug)]
+pub enum Throughput {
+    /// By a pattern of which the first group is the running total.
+    Total(regex_lite::Regex),
+    /// From the report that a tool prints at its end.
+    Report(Format),
+}
+
+/// The name of a tool, or the pattern of a running total: without a group nothing says which part of the match is the number.
+fn throughput(text: &str) -> Result<Throughput, String> {
+    if let Some(format) = Format::parse(text) {
+        return Ok(Throughput::Report(format));
+    }
     let found = pattern(text)?;
     if found.captures_len() < 2 {
-        return Err("put the number in parentheses, such as 'done (\\d+)'; --throughput-each counts matches".into());
+        return Err(format!(
+            "put the number in parentheses, such as 'done (\\d+)', or name a tool: {}; --throughput-each counts matches",
+            Format::NAMES.join(", ")
+        ));
     }
-    Ok(found)
+    Ok(Throughput::Total(found))
 }
 
 fn pattern(text: &str) -> Result<regex_lite::Regex, String> {
@@ -131,10 +147,11 @@ pub struct Record {
     #[arg(long, value_name = "KEY=VALUE", value_parser = label)]
     pub label: Vec<(String, String)>,
 
-    /// Read the work done so far from the command's output: the first group of the regular expression is the running
-    /// total
-    #[arg(long, value_name = "REGEX", value_parser = total)]
-    pub throughput: Option<regex_lite::Regex>,
+    /// Read the work done from the command's output: by the name of the tool that reports it (pgbench, wrk, wrk2, sysbench,
+    /// fio, k6, redis-benchmark, jmh, oha, h2load, hey, vegeta, hyperfine, load), or by a regular expression whose first
+    /// group is the running total
+    #[arg(long, value_name = "TOOL|REGEX", value_parser = throughput)]
+    pub throughput: Option<Throughput>,
 
     /// Add up work from the command's output: each match adds its first group, or 1 without a group
     #[arg(long, value_name = "REGEX", value_parser = pattern, conflicts_with = "throughput")]
@@ -144,9 +161,9 @@ pub struct Record {
     #[arg(long, value_name = "FILE")]
     pub throughput_file: Option<PathBuf>,
 
-    /// What a unit of work is called
-    #[arg(long, value_name = "WORD", default_value = "operations")]
-    pub unit: String,
+    /// What a unit of work is called. Default: what the tool counts, else operations
+    #[arg(long, value_name = "WORD")]
+    pub unit: Option<String>,
 
     /// What counts as work where the workload reports none: requests answered on a port (port:8080), requests made (client,
     /// client:5432), reads of a file, pipe or FIFO that the work comes from (reads:PATH; reads:- for the standard input),
@@ -305,6 +322,15 @@ pub struct Record {
 }
 
 impl Record {
+    /// What a unit of work is called, plural.
+    pub(crate) fn unit(&self) -> &str {
+        let of_tool = match &self.throughput {
+            Some(Throughput::Report(format)) => format.counts(),
+            _ => "operations",
+        };
+        self.unit.as_deref().unwrap_or(of_tool)
+    }
+
     /// Whether the options ask by name for this part of a source, "" being the source as a whole: `--only` for sources,
     /// `--stacks` for samples,
     /// `--pid`, `--cgroup` and `--all` for the times of threads.
@@ -576,8 +602,17 @@ mod tests {
 
     #[test]
     fn a_total_needs_a_group() {
-        assert!(total(r"done (\d+)").is_ok());
-        assert!(total(r"done \d+").unwrap_err().contains("parentheses"));
+        assert!(matches!(throughput(r"done (\d+)"), Ok(Throughput::Total(_))));
+        assert!(matches!(throughput("pgbench"), Ok(Throughput::Report(Format::Pgbench))));
+        assert!(matches!(throughput("(pgbench)"), Ok(Throughput::Total(_))), "a pattern of one's own");
+        let why = throughput(r"done \d+").unwrap_err();
+        assert!(why.contains("parentheses") && why.contains("pgbench, sysbench"), "{why}");
+        let unit = |words: &[&str]| {
+            Words::try_parse_from(std::iter::once(&"x").chain(words)).map(|w| w.record.unit().to_owned()).unwrap()
+        };
+        assert_eq!(unit(&["--throughput=pgbench"]), "transactions");
+        assert_eq!(unit(&["--throughput=pgbench", "--unit=orders"]), "orders");
+        assert_eq!(unit(&["--throughput=(a)"]), "operations");
         assert!(pattern("^ok").is_ok());
     }
 

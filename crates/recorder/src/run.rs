@@ -75,6 +75,8 @@ struct Recorder<'a> {
     own: [TableId; 3],
     schedule: Schedule,
     counter: Option<Arc<Counter>>,
+    /// Why the report of a tool could not be read.
+    no_report: Option<String>,
     stacks: Stacks,
     course: Course,
     page: i64,
@@ -269,6 +271,7 @@ fn recorded(options: &Record, before: Option<Before<'_>>) -> Result<Ended> {
         own,
         schedule: Schedule::new(pace.base, pace.sprint, pace.stride),
         counter,
+        no_report: None,
         stacks: scope.stacks.clone(),
         course: Course::default(),
         page: manifest.page_size,
@@ -326,7 +329,8 @@ fn recorded(options: &Record, before: Option<Before<'_>>) -> Result<Ended> {
     }
     say_flights(flights, options.quiet);
     if recorder.counter.is_some() && manifest.work.is_none() && !options.quiet {
-        say!("twinscope: --throughput: nothing matched, so that runs can only be compared per second");
+        let why = recorder.no_report.as_deref().unwrap_or("nothing matched");
+        say!("twinscope: --throughput: {why}; so runs can only be compared per run or per second");
     }
     let could_be_seen = !coverage.iter().any(|c| c.source == "reads" && c.item.is_empty());
     if let Some(from) = read_from.filter(|from| could_be_seen && !from.was_read())
@@ -540,7 +544,8 @@ impl Recorder<'_> {
             }
         }
         if let Some(counter) = &self.counter {
-            follow.read(counter);
+            let seconds = manifest.wall.unwrap_or_else(|| self.now() as i64) as f64 / 1e9;
+            self.no_report = follow.finish(counter, seconds).err();
         }
         // A counter in hundredths of a second says nothing over an interval that is shorter.
         let since = self.now().saturating_sub(self.last_read);
@@ -550,7 +555,7 @@ impl Recorder<'_> {
         self.finish_firing(keeper, manifest);
         if let Some(total) = self.counter.as_ref().and_then(|c| c.total()) {
             let progress = std::mem::take(&mut self.course).points();
-            manifest.work = Some(Work { unit: self.options.unit.clone(), total, progress, how: String::new() });
+            manifest.work = Some(Work { unit: self.options.unit().to_owned(), total, progress, how: String::new() });
         }
         Ok(ended)
     }

@@ -1,10 +1,13 @@
 //! Work done: reads "operations done" from lines of text as they come.
 
-use crate::options::Record;
+use crate::options::{Record, Throughput};
+use formats::Format;
 use regex_lite::Regex;
+use std::collections::VecDeque;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Mutex;
+use std::time::SystemTime;
 
 /// How a match counts.
 #[derive(Clone, Debug)]
@@ -13,6 +16,8 @@ enum Rule {
     Total(Regex),
     /// Each match adds its number, or one.
     Each(Regex),
+    /// The report of a tool, which stands at the end.
+    Report(Format),
 }
 
 /// Counts work in lines that several threads may bring.
@@ -27,7 +32,12 @@ struct State {
     total: Option<f64>,
     /// A line of which only the beginning has come.
     partial: Vec<u8>,
+    /// The last lines, where a report is read from them.
+    report: VecDeque<u8>,
 }
+
+/// A report is looked for in so many last bytes of the output.
+const REPORT: usize = 1 << 20;
 
 /// The longest line that is looked at.
 const MOST: usize = 64 << 10;
@@ -36,7 +46,8 @@ impl Counter {
     /// The counter that the options ask for.
     pub(crate) fn new(options: &Record) -> Option<Self> {
         let rule = match (&options.throughput, &options.throughput_each) {
-            (Some(regex), _) => Rule::Total(regex.clone()),
+            (Some(Throughput::Total(regex)), _) => Rule::Total(regex.clone()),
+            (Some(Throughput::Report(format)), _) => Rule::Report(*format),
             (None, Some(regex)) => Rule::Each(regex.clone()),
             (None, None) => return None,
         };
@@ -50,11 +61,11 @@ impl Counter {
             let (line, rest) = bytes.split_at(end);
             bytes = rest.get(1..).unwrap_or_default();
             if state.partial.is_empty() {
-                self.line(line, &mut state.total);
+                self.line(line, &mut state);
             } else {
                 let mut whole = std::mem::take(&mut state.partial);
                 whole.extend_from_slice(line);
-                self.line(&whole, &mut state.total);
+                self.line(&whole, &mut state);
             }
         }
         let room = MOST.saturating_sub(state.partial.len());
@@ -66,7 +77,22 @@ impl Counter {
         self.feed(b"\n");
     }
 
-    fn line(&self, line: &[u8], total: &mut Option<f64>) {
+    /// Reads the report of a tool that ran for `seconds`; of work that was counted as it went on, nothing is left to be read.
+    ///
+    /// # Errors
+    /// Why there is none, in words.
+    pub(crate) fn finish(&self, seconds: f64) -> Result<(), String> {
+        let Rule::Report(format) = &self.rule else { return Ok(()) };
+        self.end();
+        let mut state = self.state.lock().unwrap_or_else(|e| e.into_inner());
+        let numbers = formats::read(*format, &String::from_utf8_lossy(state.report.make_contiguous()))?;
+        let done = numbers.done_in(seconds).filter(|done| *done > 0.0 && done.is_finite());
+        state.total = Some(done.ok_or_else(|| format!("{}: nothing was done", format.name()))?);
+        Ok(())
+    }
+
+    fn line(&self, line: &[u8], state: &mut State) {
+        let State { total, report, .. } = state;
         let text = String::from_utf8_lossy(line.get(..MOST).unwrap_or(line));
         let number = |captures: &regex_lite::Captures<'_>| {
             captures
@@ -79,6 +105,10 @@ impl Counter {
                 if let Some(found) = regex.captures_iter(&text).last().as_ref().and_then(number) {
                     *total = Some(found);
                 }
+            }
+            Rule::Report(_) => {
+                report.extend(line.iter().chain(b"\n"));
+                report.drain(..report.len().saturating_sub(REPORT));
             }
             Rule::Each(regex) => {
                 for captures in regex.captures_iter(&text) {
@@ -134,12 +164,34 @@ impl Course {
 pub(crate) struct Follow<'a> {
     path: Option<&'a Path>,
     offset: u64,
+    /// When it had been written to last before the command started.
+    modified: Option<SystemTime>,
 }
 
 impl<'a> Follow<'a> {
     /// What the file holds before the command starts is of an earlier run.
     pub(crate) fn new(path: Option<&'a Path>) -> Self {
-        Follow { path, offset: path.and_then(|p| std::fs::metadata(p).ok()).map_or(0, |m| m.len()) }
+        let before = path.and_then(|p| std::fs::metadata(p).ok());
+        let modified = before.as_ref().and_then(|m| m.modified().ok());
+        Follow { path, offset: before.map_or(0, |m| m.len()), modified }
+    }
+
+    /// Reads the report of a tool that ran for `seconds`. A file of it is looked through whole, where the tool has written it: one
+    /// that replaced that of an earlier run need not be longer.
+    ///
+    /// # Errors
+    /// As [`Counter::finish`].
+    pub(crate) fn finish(&mut self, counter: &Counter, seconds: f64) -> Result<(), String> {
+        self.read(counter);
+        let is_new = |path: &&Path| {
+            let now = std::fs::metadata(path).ok().and_then(|m| m.modified().ok());
+            now.is_some() && now != self.modified
+        };
+        if matches!(counter.rule, Rule::Report(_)) && self.path.filter(is_new).is_some() {
+            self.offset = 0;
+            self.read(counter);
+        }
+        counter.finish(seconds)
     }
 
     /// Counts what was added since the last time.
@@ -186,6 +238,60 @@ mod tests {
         c.feed(b"ne 9000");
         c.end();
         assert_eq!(c.total(), Some(9000.0));
+    }
+
+    #[test]
+    fn the_report_of_a_tool_is_read_at_the_end() {
+        let output = |name: &str| {
+            std::fs::read(format!("{}/../../fixtures/tune-formats/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap()
+        };
+        for (format, name, done) in [
+            (Format::Pgbench, "pgbench.txt", 4309.0),
+            (Format::Wrk, "wrk.txt", 45_338.0),
+            (Format::Sysbench, "sysbench-cpu.txt", 64_296.0),
+            (Format::Fio, "fio.txt", 33_625.0),
+            (Format::K6, "k6-1.txt", 15_000.0),
+            (Format::RedisBenchmark, "redis-benchmark.txt", 20_000.0),
+            // Those that tell no count tell a rate.
+            (Format::RedisBenchmark, "redis-benchmark-quiet.txt", 2.0 * 32_786.88),
+        ] {
+            let c = counter(Rule::Report(format));
+            let bytes = output(name);
+            bytes.chunks(100).for_each(|part| c.feed(part));
+            assert_eq!(c.total(), None, "{name}: it has not ended");
+            c.finish(2.0).unwrap();
+            assert_eq!(c.total(), Some(done), "{name}");
+        }
+        let c = counter(Rule::Report(Format::Jmh));
+        c.feed(&output("jmh-throughput.json"));
+        c.finish(2.0).unwrap();
+        assert!(c.total().is_some());
+        // Much output before it does no harm; none is said.
+        let c = counter(Rule::Report(Format::Wrk));
+        for _ in 0..REPORT / 8 {
+            c.feed(b"GET / 200 OK\n");
+        }
+        c.feed(&output("wrk.txt"));
+        c.finish(2.0).unwrap();
+        assert_eq!(c.total(), Some(45_338.0));
+        let why = counter(Rule::Report(Format::Wrk)).finish(2.0).unwrap_err();
+        assert!(why.starts_with("wrk: no report in the output"), "{why}");
+    }
+
+    #[test]
+    fn a_file_that_replaced_that_of_an_earlier_run_is_read_whole() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("jmh.json");
+        let jmh = format!("{}/../../fixtures/tune-formats/jmh-throughput.json", env!("CARGO_MANIFEST_DIR"));
+        std::fs::copy(&jmh, &path).unwrap();
+        let file = std::fs::File::options().write(true).open(&path).unwrap();
+        file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        let mut follow = Follow::new(Some(&path));
+        let c = counter(Rule::Report(Format::Jmh));
+        assert!(follow.finish(&c, 2.0).is_err(), "that of an earlier run");
+        std::fs::copy(&jmh, &path).unwrap();
+        follow.finish(&c, 2.0).unwrap();
+        assert!(c.total().is_some());
     }
 
     #[test]

@@ -36,7 +36,6 @@ mod event;
 mod experiment;
 pub mod file;
 mod folder;
-pub mod formats;
 pub mod judge;
 mod machine;
 pub mod measure;

@@ -363,6 +363,7 @@ impl State {
                 p99,
                 last_byte: None,
                 connections: None,
+                is_estimated: false,
             })
         };
         let mut served: Vec<Served> = by_service.into_iter().filter_map(one).collect();

@@ -2,7 +2,7 @@
 
 use super::Recorder;
 use crate::keeper::{Keeper, Message};
-use crate::options::{Record, Usage};
+use crate::options::{Record, Throughput, Usage};
 use crate::program::say;
 use crate::trigger::{Asked, Fired, Saved, Triggers, Waiting, listen};
 use host::Host;
@@ -42,11 +42,11 @@ impl Firing {
         }
         let triggers = Triggers::new(&options.trigger, options.cooldown.as_nanos() as i64);
         if let Some(trigger) = triggers.want_work()
-            && options.throughput.is_none()
+            && !matches!(options.throughput, Some(Throughput::Total(_)))
             && options.throughput_each.is_none()
         {
-            let (name, what) = (&trigger.name, "work.rate needs a workload that reports its work");
-            return Err(Usage(format!("trigger {name}: {what}: --throughput or --throughput-each")));
+            let (name, what) = (&trigger.name, "work.rate needs a workload that reports its work while it runs");
+            return Err(Usage(format!("trigger {name}: {what}: --throughput REGEX or --throughput-each")));
         }
         let asked = Asked {
             after: options.after,

@@ -5,8 +5,8 @@ mod limit;
 pub use limit::Limit;
 
 use crate::file::{DesignName, File, From, MeasureSpec};
-use crate::formats::{self, Format};
 use crate::{Better, Measure};
+use formats::{self, Format};
 use model::{Exit, Manifest, Window};
 use query::sql::Value;
 use regex_lite::{Regex, RegexBuilder};

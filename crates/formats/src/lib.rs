@@ -15,11 +15,15 @@
 //! | k6 | requests | requests | failed requests; iterations stand for requests in a script that makes none |
 //! | pgbench | transactions | transactions | failed ones, and those skipped for being late |
 //! | hyperfine | | runs | runs with an exit code that is not 0 (JSON only) |
+//! | sysbench | events | events | ignored errors (databases only) |
+//! | fio | reads, writes and trims | reads, writes and trims | |
+//! | redis-benchmark | requests | requests (its text only) | |
 //! | jmh | `thrpt` | | |
 //! | load | successes | successes | all kinds |
 //!
 //! `error_share` is `errors` by all that was tried. Times of nothing (no request was done) are left out.
 
+mod fio;
 mod h2load;
 mod hey;
 mod hyperfine;
@@ -28,6 +32,8 @@ mod k6;
 mod load;
 mod oha;
 mod pgbench;
+mod redis_benchmark;
+mod sysbench;
 mod text;
 mod vegeta;
 mod wrk;
@@ -51,6 +57,12 @@ pub enum Format {
     K6,
     /// pgbench of PostgreSQL.
     Pgbench,
+    /// sysbench, of any test.
+    Sysbench,
+    /// fio, its text or its JSON.
+    Fio,
+    /// redis-benchmark of one test: its text, or that of `-q` or `--csv`.
+    RedisBenchmark,
     /// hyperfine of one command: the JSON of `--export-json`, or its text.
     Hyperfine,
     /// The JSON of JMH (`-rf json`) with one benchmark.
@@ -61,11 +73,25 @@ pub enum Format {
 
 impl Format {
     /// The names of all formats, as they are given.
-    pub const NAMES: [&'static str; 11] =
-        ["wrk", "wrk2", "oha", "h2load", "hey", "vegeta", "k6", "pgbench", "hyperfine", "jmh", "load"];
+    pub const NAMES: [&'static str; 14] = [
+        "wrk",
+        "wrk2",
+        "oha",
+        "h2load",
+        "hey",
+        "vegeta",
+        "k6",
+        "pgbench",
+        "sysbench",
+        "fio",
+        "redis-benchmark",
+        "hyperfine",
+        "jmh",
+        "load",
+    ];
 
     /// All formats, in the order of their names.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 14] = [
         Self::Wrk,
         Self::Wrk2,
         Self::Oha,
@@ -74,6 +100,9 @@ impl Format {
         Self::Vegeta,
         Self::K6,
         Self::Pgbench,
+        Self::Sysbench,
+        Self::Fio,
+        Self::RedisBenchmark,
         Self::Hyperfine,
         Self::Jmh,
         Self::Load,
@@ -83,6 +112,17 @@ impl Format {
     pub fn parse(name: &str) -> Option<Self> {
         let at = Self::NAMES.iter().position(|known| *known == name)?;
         Self::ALL.get(at).copied()
+    }
+
+    /// What one of those is called that it counts, plural.
+    pub fn counts(self) -> &'static str {
+        match self {
+            Self::Pgbench => "transactions",
+            Self::Sysbench => "events",
+            Self::Hyperfine => "runs",
+            Self::Fio | Self::Jmh => "operations",
+            _ => "requests",
+        }
     }
 
     /// Its name.
@@ -130,6 +170,14 @@ impl Numbers {
             }
         };
         value.map(|value| (value, unit))
+    }
+
+    /// How many were done in `seconds`: as counted, else by the rate, else by the mean time of one; `None` where the report tells
+    /// none of these.
+    pub fn done_in(&self, seconds: f64) -> Option<f64> {
+        let by_rate = || self.rate.map(|rate| rate * seconds);
+        let by_mean = || self.mean.filter(|mean| *mean > 0.0).map(|mean| seconds / mean);
+        self.done.or_else(by_rate).or_else(by_mean)
     }
 
     /// The names of what the report tells, for a message. Of percentiles those that people ask for: wrk2 tells some 60 more, such
@@ -214,6 +262,9 @@ pub fn read(format: Format, output: &str) -> Result<Numbers, String> {
         Format::Vegeta => vegeta::read,
         Format::K6 => k6::read,
         Format::Pgbench => pgbench::read,
+        Format::Sysbench => sysbench::read,
+        Format::Fio => fio::read,
+        Format::RedisBenchmark => redis_benchmark::read,
         Format::Hyperfine => hyperfine::read,
         Format::Jmh => jmh::read,
         Format::Load => load::read,

@@ -15,7 +15,10 @@ type Fixture = (Format, String, Map<String, Value>);
 /// What each fixture tells, by its name, which begins with the format: what is not listed is not there.
 static FIXTURES: LazyLock<Vec<Fixture>> = LazyLock::new(|| {
     let expected: Map<String, Value> = serde_json::from_str(&fixture("expected.json")).unwrap();
-    let named = |name: &str| Format::parse(name.split(['-', '.']).next().unwrap()).unwrap();
+    let named = |name: &str| {
+        let begins = Format::ALL.into_iter().filter(|format| name.starts_with(format.name()));
+        begins.max_by_key(|format| format.name().len()).unwrap()
+    };
     expected.into_iter().map(|(name, told)| (named(&name), name, told.as_object().unwrap().clone())).collect()
 });
 
@@ -120,6 +123,11 @@ fn a_report_that_was_cut_off_is_an_error_and_not_the_one_before() {
         (Format::K6, "k6-1.txt", "    http_reqs"),
         (Format::K6, "k6.json", "\"iterations\""),
         (Format::Pgbench, "pgbench.txt", "tps"),
+        (Format::Sysbench, "sysbench-cpu.txt", "Latency (ms)"),
+        (Format::Fio, "fio.txt", "Run status"),
+        (Format::Fio, "fio.json", "\"disk_util\""),
+        (Format::RedisBenchmark, "redis-benchmark.txt", "Summary:"),
+        (Format::RedisBenchmark, "redis-benchmark-csv.txt", "\"0.1"),
         (Format::Hyperfine, "hyperfine.txt", "  Range"),
         (Format::Hyperfine, "hyperfine.json", "\"exit_codes\""),
         (Format::Jmh, "jmh-average.json", "\"secondaryMetrics\""),
@@ -144,6 +152,11 @@ fn errors_say_what_was_looked_for() {
         (Format::Pgbench, fixture("pgbench-aborted.txt"), "pgbench: the run was aborted"),
         (Format::Hyperfine, fixture("hyperfine-several.txt"), "hyperfine: 2 commands were measured"),
         (Format::Hyperfine, fixture("hyperfine-several.json"), "hyperfine: 2 commands were measured"),
+        (
+            Format::RedisBenchmark,
+            fixture("redis-benchmark-several.txt"),
+            "redis-benchmark: 2 tests are in it (SET, GET), so it is not clear",
+        ),
         (Format::Jmh, fixture("jmh-several.json"), "jmh: 2 results are in it"),
         (Format::Jmh, fixture("jmh-average.json").replace("ns/op", "x/op"), "jmh: scoreUnit is \"x/op\""),
         (
@@ -318,4 +331,15 @@ proptest! {
             check(other, &text)?;
         }
     }
+}
+
+#[test]
+fn what_was_done_is_counted_or_follows_from_the_rate() {
+    let done = |format, name: &str| read(format, &fixture(name)).unwrap().done_in(2.0).unwrap();
+    assert_eq!(done(Format::Pgbench, "pgbench.txt"), 4309.0);
+    let jmh = read(Format::Jmh, &fixture("jmh-throughput.json")).unwrap().rate.unwrap();
+    assert_eq!(done(Format::Jmh, "jmh-throughput.json"), 2.0 * jmh);
+    let mean = read(Format::Jmh, &fixture("jmh-average.json")).unwrap().mean.unwrap();
+    assert_eq!(done(Format::Jmh, "jmh-average.json"), 2.0 / mean);
+    assert_eq!(Numbers::default().done_in(2.0), None);
 }
