@@ -6,7 +6,7 @@ use crate::sides::{AgainstWindow, OfTrigger};
 use crate::text;
 use anyhow::Result;
 use clap::Args;
-use compare::{CautionKind, Choice, PerSide, Side};
+use compare::{Choice, PerSide, Side};
 use explain::cause::{self, Cause};
 use explain::{Explanation, Outcome, share_in_words};
 use query::human;
