@@ -1,6 +1,7 @@
 //! Files that others wrote. A name can lead to a FIFO that nobody writes to, to a device that never ends, or to a file too large for memory:
 //! [`open`] takes regular files only, and whatever is read into memory has a limit.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::fs::{File, FileType};
 use std::io::{Error, ErrorKind, Read, Result};
@@ -39,6 +40,23 @@ impl Limit {
         from.take(self.bytes.saturating_add(1)).read_to_end(content)?;
         if content.len() as u64 - before > self.bytes { Err(self.exceeded()) } else { Ok(()) }
     }
+}
+
+thread_local! {
+    static CAUGHT: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Does work on foreign bytes by code that is not ours and may panic at them. `None` where it did, which then is damage like any other.
+pub fn caught<T>(work: impl FnOnce() -> T) -> Option<T> {
+    CAUGHT.set(CAUGHT.get() + 1);
+    let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
+    CAUGHT.set(CAUGHT.get() - 1);
+    done.ok()
+}
+
+/// Whether a panic of this thread is caught by [`caught`], so that nobody has to be told of it.
+pub fn is_caught() -> bool {
+    CAUGHT.get() > 0
 }
 
 /// Opens a regular file for reading. What is none is refused without waiting for it, except a descriptor of this process that the caller names as
@@ -181,6 +199,13 @@ mod tests {
         let path = format!("/proc/self/fd/{}", reader.as_raw_fd());
         assert_eq!(read(Path::new(&path), SMALL).unwrap(), b"abc");
         assert!(!is_own_descriptor(Path::new("/proc/self/fd/../3")) && !is_own_descriptor(Path::new("/dev/fd")));
+    }
+
+    #[test]
+    fn a_panic_at_foreign_bytes_is_no_end() {
+        assert_eq!(caught(|| is_caught()), Some(true));
+        assert_eq!(caught(|| -> u8 { panic!("on purpose") }), None);
+        assert!(!is_caught());
     }
 
     #[test]

@@ -40,6 +40,12 @@ pub(crate) fn mode() -> Mode {
     Mode::from_raw_mode(asked_mode().unwrap_or(PRIVATE) as _)
 }
 
+/// The mode in which folders are created: who may read the files may list them.
+fn folder_mode() -> Mode {
+    let mode = mode().bits();
+    Mode::from_raw_mode(mode | (mode & 0o444) >> 2)
+}
+
 /// Who called `sudo`, where this process is root by it. The numbers are from the environment: what is no number, or root, is
 /// not believed, and a process that is not root could not give files away anyway.
 fn caller() -> Option<(Uid, Gid)> {
@@ -94,7 +100,7 @@ pub fn append(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Makes a folder, and those above it, which belong to who called `sudo` like files do.
+/// Makes a folder, and those above it, which have the mode of files and belong to who called `sudo` like them.
 ///
 /// # Errors
 /// What the system says. That it is there is none.
@@ -105,12 +111,17 @@ pub fn make_folder(path: &Path) -> io::Result<()> {
     if let Some(above) = path.parent() {
         make_folder(above)?;
     }
-    match std::fs::create_dir(path) {
+    match rustix::fs::mkdirat(CWD, path, folder_mode()).map_err(io::Error::from) {
         Ok(()) => {
-            if let Some((uid, gid)) = caller()
-                && let Ok(folder) = File::open(path)
-            {
-                let _ = fchown(&folder, Some(uid), Some(gid));
+            // What another user may have put in its place by now is no folder of ours.
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            if let Ok(folder) = openat(CWD, path, flags, Mode::empty()) {
+                if asked_mode().is_some() {
+                    let _ = fchmod(&folder, folder_mode());
+                }
+                if let Some((uid, gid)) = caller() {
+                    let _ = fchown(&folder, Some(uid), Some(gid));
+                }
             }
             Ok(())
         }
@@ -153,6 +164,17 @@ mod tests {
         assert!(sane("1000", "100").is_some());
         for (uid, gid) in [("0", "0"), ("", ""), ("-1", "5"), ("4294967295", "5"), ("x", "5"), ("1000", "")] {
             assert!(sane(uid, gid).is_none(), "{uid}:{gid}");
+        }
+    }
+
+    #[test]
+    fn a_new_folder_is_for_its_owner() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a/b");
+        make_folder(&path).unwrap();
+        make_folder(&path).unwrap();
+        for made in [path.parent().unwrap(), &path] {
+            assert_eq!(made.metadata().unwrap().permissions().mode() & 0o777, 0o700);
         }
     }
 

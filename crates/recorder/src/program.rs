@@ -39,6 +39,9 @@ pub fn begin_program(name: &'static str) {
     last::prepare();
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
+        if files::foreign::is_caught() {
+            return;
+        }
         let text = panic.payload().downcast_ref::<String>().map_or("", String::as_str);
         if let Some(why) = text.strip_prefix("failed printing to stdout: ") {
             eprintln!("{name}: standard output: {why}");

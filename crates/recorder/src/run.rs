@@ -444,7 +444,13 @@ impl Recorder<'_> {
                 .placement()
                 .and_then(|place| Workload::start(command, place, untouched, marks.as_deref(), counter, progress));
             let name = || command.first().map(|n| n.display().to_string()).unwrap_or_default();
-            let started = started.map_err(|why| format!("{}: cannot be started: {why}", name()))?;
+            let started = started.map_err(|why| {
+                if is_of_limit(&why) {
+                    say!("twinscope: no process can be started ({why}); the command runs unrecorded");
+                    last::go_on();
+                }
+                format!("{}: cannot be started: {why}", name())
+            })?;
             if let Some(joined) = started.joined {
                 manifest.command_start = Some(joined.saturating_sub(self.start) as i64);
             }
@@ -616,6 +622,11 @@ fn stop(running: &mut Workload) {
             std::thread::sleep(Duration::from_millis(50));
         }
     }
+}
+
+/// Whether a command could not be started because of a limit of descriptors, processes or memory, part of which this program itself has taken.
+fn is_of_limit(why: &std::io::Error) -> bool {
+    matches!(why.raw_os_error(), Some(libc::EMFILE | libc::ENFILE | libc::EAGAIN | libc::ENOMEM))
 }
 
 /// The name of a snapshot that was asked for by a signal.

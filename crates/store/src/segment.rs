@@ -260,8 +260,8 @@ pub(crate) fn compress(plain: &[u8]) -> Result<Vec<u8>, ParquetError> {
 /// In words, where the bytes are not what [`encode`] writes.
 pub fn decode(bytes: &[u8], columns: &[Column], wanted: &[bool], symbols: &mut Symbols) -> Result<Block, String> {
     // The Parquet reader checks most of what it reads; what it does not check must still not end the program.
-    std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| decode_checked(bytes, columns, wanted, symbols)))
-        .unwrap_or_else(|_| Err("the Parquet data are corrupt".into()))
+    files::foreign::caught(|| decode_checked(bytes, columns, wanted, symbols))
+        .unwrap_or_else(|| Err("the Parquet data are corrupt".into()))
 }
 
 /// Whether the bytes of a segment are as they were written, by their checksum. Much cheaper than [`decode`].

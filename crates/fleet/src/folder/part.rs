@@ -112,7 +112,7 @@ pub struct Only<'a> {
 
 /// The Parquet reader checks most of what it reads; what it does not check must still not end the program.
 fn guarded<T>(read: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
-    std::panic::catch_unwind(std::panic::AssertUnwindSafe(read)).unwrap_or_else(|_| Err("it is damaged".into()))
+    files::foreign::caught(read).unwrap_or_else(|| Err("it is damaged".into()))
 }
 
 /// Reads the columns that `wanted` names by their places, into batches of a row group each; columns that are not wanted stay empty, and those

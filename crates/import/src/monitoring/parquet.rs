@@ -252,7 +252,7 @@ fn cell(field: &Field) -> Cell<'_> {
 
 /// The reader of Parquet panics at some damage, which is damage like any other.
 fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
-    std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).map_err(|_| "the file is damaged".to_owned())
+    files::foreign::caught(work).ok_or_else(|| "the file is damaged".to_owned())
 }
 
 #[cfg(test)]
