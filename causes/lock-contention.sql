@@ -21,12 +21,22 @@
 -- tail-says: slow requests wait {more:s} longer for a lock[[, mostly held by thread {helper}]]
 -- claims:
 with
+-- Commands that wait for the lock of a file, as flock(1) does in scripts, and do nothing else are queued by whoever started
+-- them: no threads of the workload contend there.
+workers as materialized (
+    select comm from thread_group group by comm having sum(slow_cpu) >= 0.01 * sum(slow_lock)
+),
+locked as materialized (
+    select cell, lock_name from budget
+    where state = 'lock' and lock_name is not null
+          and (coalesce(request, '') not in ('flock', 'fcntl') or comm in (select comm from workers))
+),
 -- Those that matter: a machine that builds has a thousand, and each would claim a part of each cell.
 grew as materialized (
     select subject, more / whole as part
     from (select subject, more, sum(more) over () as whole
           from (select lock_name as subject, sum(slow - against) as more from budget
-                where state = 'lock' and lock_name is not null group by lock_name) where more > 0)
+                where cell in (select cell from locked) group by lock_name) where more > 0)
     where more > 0.005 * whole
 ),
 -- Of system calls that are made for locks and for other things, as far as it was locks that were waited for.
@@ -74,7 +84,7 @@ lines as materialized (
                       where has_role(b.own_roles, 'lock.take', 'lock.wait', 'lock.release'))
     group by s.comm, s.function
 )
-select lock_name as subject, cell, 1.0 as part from budget where state = 'lock' and lock_name is not null
+select lock_name as subject, cell, 1.0 as part from locked
 union all
 select g.subject, w.cell, g.part * iif(w.is_lock, 1.0, coalesce(f.locks, 1.0)) * c.part
 from ways w, grew g, futexes f, contended c where w.is_lock or w.is_futex
@@ -127,6 +137,12 @@ from (select lock_name as subject, sum(slow) as slow_wait, sum(against) as again
 -- sharing kind=true thing=table comm=app function=pthread_mutex_lock slow_part=0.1 against_part=0 whole=0.5
 -- sharing kind=true thing=table comm=app function=count slow_part=0.4 against_part=0 whole=0.5
 -- sharing kind=true thing=other comm=app function=parse slow_part=0.2 against_part=0 whole=0.2
+-- test claims: files that a program locks while it works
+-- budget* state=lock lock=journal request=flock slow=5 against=1
+-- budget state=user path=;main;work; slow=1 against=1
+-- test refuses: commands that wait for the lock of a file and do nothing else
+-- budget state=lock comm=flock thread=flock lock='taken in [flock]' request=flock slow=5 against=1
+-- budget state=user path=;main;work; slow=1 against=1
 -- test refuses: a lock of the kernel
 -- budget state=lock lock='kernel rwsem (write)' slow=5
 -- budget state=kernel request=futex slow=1

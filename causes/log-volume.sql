@@ -25,6 +25,10 @@ writes as materialized (
                  grown(slow_bytes, against_bytes, 7, 13))
            -- Of one run alone, a few bytes at a time are no log.
            * iif(is_pair, 1.0, ramp(slow_bytes / slow_count, 12, 20))
+           -- What goes to sockets and pipes is no log.
+           * coalesce((select ramp(sum(iif(has_role(roles, 'kernel.socket', 'kernel.pipe'), 0, b.slow))
+                                   / nullif(sum(b.slow), 0), 0.05, 0.15)
+                       from budget b where b.request = call and b.state = 'kernel'), 1)
            * (coalesce(slow_bytes / syncs.slow > min(65536, 1.3 * against_bytes / syncs.against), 1)) as score
     from syscall_use, syncs, pair where call_group(call) = 'write' and slow_count > 0
 )
@@ -57,6 +61,11 @@ group by b.caller order by sum(b.slow - b.against) desc limit 1
 -- test refuses: the same in smaller pieces
 -- syscall_use call=write slow_count=1000 against_count=10 slow_bytes=2000 against_bytes=1000
 -- budget state=kernel request=write slow=3 against=0.3
+-- test refuses: what a server formats and sends
+-- pair is_pair=0
+-- syscall_use call=writev slow_count=1 against_count=0 slow_bytes=2900 against_bytes=0
+-- budget state=kernel request=writev path=;main;writev;sock_write_iter;tcp_sendmsg; slow=3
+-- budget state=user function=vfprintf path=;main;answer;vfprintf; slow=1
 -- test refuses: more is sent over a connection
 -- syscall_use call=write slow_count=100 against_count=10 slow_bytes=10000 against_bytes=1000
 -- budget state=kernel request=write path=;main;write;sock_write_iter;tcp_sendmsg; slow=3

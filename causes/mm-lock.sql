@@ -6,8 +6,8 @@
 -- evidence: wait time per unit of work: {slow:s} (baseline {against:s})
 -- evidence: page faults per unit of work: {slow_faults} (baseline {against_faults})
 -- check: twinscope flame SLOW.twin --state lock: below mmap, munmap, mprotect, madvise or a page fault
--- try: map, unmap and protect less often and in larger pieces: pools, MALLOC_TRIM_THRESHOLD_, MALLOC_MMAP_THRESHOLD_,
---   jemalloc or tcmalloc with retained pages
+-- try: map, unmap and protect less often and in larger pieces: pools
+-- try: for {glibc}: MALLOC_TRIM_THRESHOLD_, MALLOC_MMAP_THRESHOLD_, or jemalloc or tcmalloc with retained pages
 -- try: processes instead of threads if threads share little
 -- experiment: env MALLOC_ARENA_MAX: 1 2 8
 -- experiment: env MALLOC_TRIM_THRESHOLD_: 131072 1073741824
@@ -49,12 +49,22 @@ select (select max(slow) from total where metric = 'process.minor_faults') as sl
        (select max(against) from total where metric = 'process.minor_faults') as against_faults,
        (select group_concat(request, ', ')
         from (select coalesce(b.request, 'other code') as request from claimed c join budget b on b.cell = c.cell
-              group by 1 order by sum(b.share) desc limit 3)) as asked
+              group by 1 order by sum(b.share) desc limit 3)) as asked,
+       -- The heap of a JVM is not glibc's, nor is that of Go.
+       (select iif(sum(iif(b.comm in (select j.comm from budget j where j.module = '[jit]'
+                                      or j.module glob '*libjvm.so*'), b.slow, 0)) < 0.5 * sum(b.slow)
+                   and not exists (select 1 from goroutine_use), 'glibc', null)
+        from claimed c join budget b on b.cell = c.cell) as glibc
 -- test claims: page faults wait for another thread
 -- budget* state=lock lock='kernel rwsem (write)' request='page fault' slow=5 against=0.5
 -- budget state=lock lock='pthread mutex 0x10' slow=1
 -- total metric=process.minor_faults slow=10 against=10
 -- says 'threads of one process contend for the lock of its address space (mmap_lock), taken for'
+-- says 'for glibc: MALLOC_'
+-- test claims: of a JVM
+-- budget* state=lock comm=java lock='kernel rwsem (write)' request='page fault' slow=5 against=0.5
+-- budget state=user comm=java module=[jit] slow=1
+-- silent MALLOC_
 -- test refuses: those who wait ask for as much more themselves
 -- budget state=lock lock='kernel rwsem (write)' request='page fault' slow=2
 -- budget state=kernel request='page fault' path=;main;asm_exc_page_fault; slow=5

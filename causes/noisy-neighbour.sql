@@ -3,10 +3,12 @@
 -- page: processes cpu
 -- needs: thread_time cpu process
 -- yields: cpu-affinity gc lock-contention safepoints
--- says: other programs use {slow_others} CPUs (baseline {against_others})[[, first of all {who}]][[; the command started {started}]]
+-- says: [[the load generator, {generator}, shares the CPUs: ]]other programs use {slow_others} CPUs (baseline {against_others})[[, first of all {who}]][[; the command started {started}]]
 -- evidence: run-queue wait behind them per unit of work: {slow:s} (baseline {against:s})
 -- check: pidstat -u 1; top
--- try: give the workload CPUs of its own (cpusets, taskset), or more weight (cpu.weight, nice); move the neighbour
+-- try: give the workload CPUs of its own (cpusets, taskset), or more weight (cpu.weight, nice)
+-- try: move {neighbour} to another machine
+-- try: run {generator} on another machine, or on CPUs of its own on both sides, as many each time
 -- experiment: setting /sys/fs/cgroup/GROUP/cpu.weight: x1 x10
 -- see: sched(7)
 -- when:
@@ -34,13 +36,32 @@ select coalesce(who, 'other programs') as subject, cell, 1.0 as part from budget
 where state = 'neighbours'
    or is_started and (state = 'runnable' or comm in (select comm from stranger) and share > 0)
 -- tells:
-select iif(is_started, who, null) as started from given
+with
+-- Who asks the ports that the workload serves wakes its threads by that.
+asker as materialized (
+    select waker as comm from wait_use
+    where waker not in (select comm from budget where comm is not null)
+    group by waker having sum(slow_count) > 0.02 * (select sum(slow_turns) from turn_use where role = 'server')
+)
+select iif(is_started, who, null) as started, iif(a.comm is null, null, who) as generator,
+       iif(a.comm is null and not is_started, coalesce(who, 'what runs beside it'), null) as neighbour
+from given left join asker a on a.comm = who
 -- test claims: another program takes a CPU
 -- measure name=others slow=1 against=0.1
 -- w_process side=slow comm=rustc cpu_time=0.9 per_second=1
 -- budget* state=neighbours slow=3
 -- budget state=runnable slow=1
 -- says 'first of all rustc'
+-- silent 'load generator'
+-- says 'move rustc to another machine'
+-- test claims: the client of a port that is served makes the load
+-- measure name=others slow=1 against=0.1
+-- w_process side=slow comm=wrk cpu_time=0.9 per_second=1
+-- turn_use role=server place='port 80' slow_turns=1
+-- wait_use comm=nginx state=idle waker=wrk slow_count=0.5
+-- budget* state=neighbours comm=nginx slow=3
+-- says 'the load generator, wrk, shares the CPUs: other programs use 1 CPUs'
+-- silent 'move wrk'
 -- test refuses: it was there before
 -- measure name=others slow=1 against=0.9
 -- w_process side=slow comm=rustc cpu_time=0.9 per_second=1

@@ -14,9 +14,15 @@
 -- experiment: parameter buffer: x1 x16
 -- see: syscalls(2)
 -- claims:
-with grew as materialized (
-    select call, grown(slow_count, against_count, 1.2, 1.4) as score from syscall_use
-    where coalesce(call_group(call), '') <> 'process' and call <> 'futex'
+with
+-- Of a server recorded alone: a call for each of its answers is as few as there can be.
+answers as materialized (
+    select coalesce(sum(slow_turns), 0) as turns from turn_use, pair where role = 'server' and not is_pair
+),
+grew as materialized (
+    select call, grown(slow_count, against_count, 1.2, 1.4)
+           * iif(turns > 0, ramp(slow_count / turns, 1.3, 2), 1) as score
+    from syscall_use, answers where coalesce(call_group(call), '') <> 'process' and call <> 'futex'
 ),
 -- All that are made more often are one finding, called after the one that costs most: what opens a file closes it too.
 most as materialized (
@@ -42,6 +48,16 @@ from syscall_use u where u.call in (select subject from claimed)
 -- budget* state=kernel request=read caller=get slow=3
 -- budget state=kernel request=write slow=1
 -- says '1 k calls of `read()` per operation (baseline 10), of 1 B each'
+-- test claims: a server alone with several calls an answer
+-- pair is_pair=0
+-- turn_use role=server place='port 80' slow_turns=1
+-- syscall_use call=write slow_count=6 against_count=0 slow_bytes=600 against_bytes=0
+-- budget* state=kernel request=write slow=3
+-- test refuses: a server alone that sends an answer by one call
+-- pair is_pair=0
+-- turn_use role=server place='port 80' slow_turns=1
+-- syscall_use call=writev slow_count=1.03 against_count=0 slow_bytes=2900 against_bytes=0
+-- budget state=kernel request=writev slow=3
 -- test refuses: as many calls, which do more
 -- syscall_use call=read slow_count=10 against_count=10 slow_bytes=100000 against_bytes=1000
 -- budget state=kernel request=read caller=get slow=3

@@ -174,6 +174,13 @@ fn interval(d: &Difference) -> String {
 }
 
 fn print(unfinished: &[String], comparison: &Comparison, all: bool) {
+    let (first, last): (Vec<_>, Vec<_>) = comparison.cautions.iter().partition(|caution| caution.kind.is_said_first());
+    for caution in &first {
+        println!("{}", text::clean(&caution.text));
+    }
+    if !first.is_empty() {
+        println!();
+    }
     println!("{}\n{}", text::clean(&comparison.headline.headline), text::clean(&comparison.headline.detail));
     for turns in &comparison.turns {
         println!("{}", text::clean(&turns.text));
@@ -189,10 +196,10 @@ fn print(unfinished: &[String], comparison: &Comparison, all: bool) {
             text::clean(&w.why)
         );
     }
-    if !comparison.cautions.is_empty() {
+    if !last.is_empty() {
         println!();
     }
-    for caution in &comparison.cautions {
+    for caution in last {
         println!("{}", text::clean(&caution.text));
     }
     // Of repeated runs the first stands for its side.

@@ -8,7 +8,7 @@ use anyhow::Result;
 use clap::Args;
 use compare::{Choice, PerSide, Side};
 use explain::cause::{self, Cause};
-use explain::{Explanation, Outcome};
+use explain::{Explanation, Outcome, share_in_words};
 use query::human;
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -258,34 +258,40 @@ fn offered(command: &str, options: &Explain, windows: &[String], page: Option<&P
 const BAR: usize = 40;
 
 pub(crate) fn print(e: &Explanation) {
+    for caution in e.said_first() {
+        println!("{}\n", text::clean(&caution.text));
+    }
     println!("{}\n", text::clean(&e.verdict));
     let alone = e.outcome == Outcome::Alone;
     let unit = e.unit.name();
     let most = e.ledger.iter().flat_map(|(_, t, _)| t.both()).fold(0.0f64, f64::max);
-    let mut table = match alone {
-        true => text::table(&["time of the threads", &format!("per {unit}"), "share", ""], &[false, true, true, false]),
-        false => text::table(
+    // Without a slowdown there is nothing that a share is a part of.
+    let has_shares = alone || e.outcome.is_loss();
+    let mut table = match (alone, has_shares) {
+        (true, _) => {
+            text::table(&["time of the threads", &format!("per {unit}"), "share", ""], &[false, true, true, false])
+        }
+        (false, true) => text::table(
             &["time of the threads", "slow", "baseline", "of the slowdown", ""],
             &[false, true, true, true, false],
         ),
+        (false, false) => text::table(&["time of the threads", "slow", "baseline", ""], &[false, true, true, false]),
     };
     for (state, PerSide { slow, baseline: fast }, share) in e.shown() {
         let bar =
             |time: f64, ink: &str| ink.repeat(if most > 0.0 { (time / most * BAR as f64).round() as usize } else { 0 });
-        let lost =
-            if share.abs() < 0.005 { "–".into() } else { format!("{:.0} %", share * 100.0).replace('-', "−") };
-        let name = state.name().replace('_', " ");
-        if alone {
-            table.add_row([&name, &human(slow, "s"), &lost, &bar(slow, "█")]);
-        } else {
-            table.add_row([&name, &human(slow, "s"), &human(fast, "s"), &lost, &bar(slow, "█")]);
-            if !bar(fast, "░").is_empty() {
-                table.add_row(["", "", "", "", &bar(fast, "░")]);
-            }
+        let mut row = vec![state.name().replace('_', " "), human(slow, "s")];
+        row.extend((!alone).then(|| human(fast, "s")));
+        row.extend(has_shares.then(|| share_in_words(share)));
+        let columns = row.len();
+        row.push(bar(slow, "█"));
+        table.add_row(row);
+        if !alone && !bar(fast, "░").is_empty() {
+            table.add_row(std::iter::repeat_n(String::new(), columns).chain([bar(fast, "░")]));
         }
     }
     println!("{}", text::trimmed(&table));
-    if !alone && e.shown().iter().any(|(.., share)| share.abs() < 0.005) {
+    if e.outcome.is_loss() && e.shown().iter().any(|(.., share)| share.abs() < 0.005) {
         println!("–: no share of its own, such as run-queue wait behind the workload's own threads");
     }
     let done = |side: Side| format!("{} in {}", human(e.done[side].work, ""), human(e.done[side].seconds, "s"));
@@ -299,7 +305,14 @@ pub(crate) fn print(e: &Explanation) {
             done(Side::Baseline)
         ),
     }
-    for (number, finding) in e.findings.iter().enumerate() {
+    if !e.differs.is_empty() {
+        println!("\nWhat differs between these two, which may be chance:");
+    }
+    let both = e.limits_both.as_ref().map(|both| &both.slow);
+    if both.is_some() {
+        println!("\nWhat limits both:");
+    }
+    for (number, finding) in e.findings.iter().chain(&e.differs).chain(both).enumerate() {
         println!("\n{}. {}  {}", number + 1, finding.part(), text::clean(&finding.says));
         println!("   {}: {}", finding.cause, finding.title);
         for line in &finding.evidence {
@@ -316,10 +329,10 @@ pub(crate) fn print(e: &Explanation) {
         println!("\nUnexplained: {:.0} %", e.unexplained * 100.0);
     }
     crate::machines::print_machines(&e.machines, unit);
-    if !e.cautions.is_empty() {
+    if e.said_last().next().is_some() {
         println!();
     }
-    for caution in &e.cautions {
+    for caution in e.said_last() {
         println!("{}", text::clean(&caution.text));
     }
     if !e.notes.is_empty() {

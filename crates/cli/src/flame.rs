@@ -24,8 +24,8 @@ pub struct Flame {
     #[arg(required = true, value_name = "NAME.twin")]
     recordings: Vec<PathBuf>,
 
-    /// The baseline: show the difference from it, per operation if both count operations, else per second; may be given
-    /// several times
+    /// The baseline: show the difference from it, per operation if both count operations, else per run of their commands,
+    /// else per second; may be given several times
     #[arg(long, value_name = "NAME.twin")]
     against: Vec<PathBuf>,
 

@@ -4,7 +4,7 @@ use crate::latency::{self, Served};
 use crate::text;
 use anyhow::Result;
 use clap::Args;
-use model::{Status, WorkChoice, utc};
+use model::{Status, Work, WorkChoice, utc};
 use serde_json::json;
 use std::path::PathBuf;
 use store::Recording;
@@ -25,16 +25,17 @@ pub struct Info {
 pub fn info(options: &Info) -> Result<u8> {
     let mut damaged = false;
     let mut all = Vec::new();
-    for (i, path) in options.recordings.iter().enumerate() {
-        let recording = Recording::open(path)?;
+    let recordings = options.recordings.iter().map(|path| Recording::open(path)).collect::<Result<Vec<_>, _>>()?;
+    let works = query::work::of_all(&recordings.iter().collect::<Vec<_>>(), &WorkChoice::Auto);
+    for (i, (recording, work)) in recordings.iter().zip(&works).enumerate() {
         recording.check();
         if options.json {
-            all.push(as_json(&recording));
+            all.push(as_json(recording, work.as_ref()));
         } else {
             if i > 0 {
                 println!();
             }
-            print(&recording);
+            print(recording, work.as_ref());
         }
         damaged |= !recording.damage().is_empty();
     }
@@ -51,7 +52,7 @@ fn log_size(recording: &Recording) -> u64 {
     std::fs::metadata(name).map_or(0, |m| m.len())
 }
 
-fn as_json(recording: &Recording) -> serde_json::Value {
+fn as_json(recording: &Recording, work: Option<&Work>) -> serde_json::Value {
     let tables: Vec<_> = recording
         .sizes()
         .into_iter()
@@ -66,7 +67,7 @@ fn as_json(recording: &Recording) -> serde_json::Value {
         "manifest": recording.manifest(),
         "sources": recording.sources().iter().map(|(name, title, interval)| json!({"source": name, "title": title, "interval": *interval as f64 / 1e9})).collect::<Vec<_>>(),
         "requests": Served::of(recording).iter().map(Served::as_json).collect::<Vec<_>>(),
-        "work": query::work::of(recording, &WorkChoice::Auto).map(|work| json!({"unit": work.unit, "total": work.total, "how": work.how})),
+        "work": work.map(|work| json!({"unit": work.unit, "total": work.total, "how": work.how})),
         "streams": latency::streams_as_json(recording),
         "tables": tables,
         "coverage": recording.coverage(),
@@ -76,7 +77,7 @@ fn as_json(recording: &Recording) -> serde_json::Value {
     })
 }
 
-fn print(recording: &Recording) {
+fn print(recording: &Recording, work: Option<&Work>) {
     let manifest = recording.manifest();
     let seconds = recording.duration() as f64 / 1e9;
     let size = std::fs::metadata(recording.path()).map_or(0, |m| m.len()) as f64;
@@ -134,8 +135,13 @@ fn print(recording: &Recording) {
             scope => line("threads of", scope.to_owned()),
         }
     }
-    if let Some(work) = query::work::of(recording, &WorkChoice::Auto) {
-        line("work", format!("{} {} {}", query::human(work.total, ""), work.unit, work.how).trim_end().to_owned());
+    if let Some(work) = work {
+        // What the workload reported is no estimate.
+        let total = match work.how.is_empty() {
+            true => query::human(work.total, ""),
+            false => query::work::requests(recording, work.total, ""),
+        };
+        line("work", format!("{total} {} {}", work.unit, work.how).trim_end().to_owned());
     }
     for served in Served::of(recording) {
         line("requests", served.line());

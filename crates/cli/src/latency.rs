@@ -102,6 +102,8 @@ pub(crate) struct Served {
     pub(crate) p99: f64,
     /// Connections that they came over; `None` where that is not known.
     pub(crate) connections: Option<f64>,
+    /// Whether they were counted in a part of the time, and scaled up.
+    pub(crate) is_estimated: bool,
 }
 
 impl Served {
@@ -110,23 +112,26 @@ impl Served {
         let window = model::Window { from: 0, to: recording.duration(), why: String::new() };
         let Some(recorded) = Recorded::load(recording, &window) else { return Vec::new() };
         let connections = query::work::connections(recording);
+        let is_estimated = query::work::is_estimated(recording);
         let one = |times: &query::latency::Times| {
             let (p50, p99) = (recorded.quantile(times, 0.5)?, recorded.quantile(times, 0.99)?);
             let rate = times.count / recorded.seconds;
             let connections = connections.get(&times.service).copied().filter(|n| *n > 0.0);
-            Some(Served { service: times.service.clone(), count: times.count, rate, p50, p99, connections })
+            let (service, count) = (times.service.clone(), times.count);
+            Some(Served { service, count, rate, p50, p99, connections, is_estimated })
         };
         recorded.of(true, Kind::Service).take(SERVICES).filter_map(one).collect()
     }
 
     /// In one line.
     pub(crate) fn line(&self) -> String {
+        let about = if self.is_estimated { "≈ " } else { "" };
         let connections = match self.connections {
             Some(n) => format!(", over {} connection{}", human(n, ""), if n == 1.0 { "" } else { "s" }),
             None => String::new(),
         };
         format!(
-            "{} answered by {}{connections}: {}, p50 {}, p99 {}",
+            "{about}{} answered by {}{connections}: {about}{}, p50 {}, p99 {}",
             human(self.count, ""),
             name(&self.service),
             human(self.rate, "1/s"),

@@ -1,8 +1,8 @@
 //! What single instructions of a function cost: CPU time per unit of work of each, of one run or of two side by side, what the CPU waited for there, and
 //! how long the rounds of its loops take. Shares within a function come from where samples landed, its time from the samples of the whole window.
 
+use crate::Unit;
 use crate::side::{PerSide, Side};
-use crate::{Pace, Unit};
 use instructions::{
     Bound, Code, Rate, Row, Skid, Verdict, Wait, Weights, align, bound, judge, loads_and_computes, rate, wait_of, weigh,
 };
@@ -149,21 +149,10 @@ pub struct Asked<'a> {
 /// What times are per, and how many of those units each side did in its window.
 pub fn units(runs: &PerSide<Option<(&Run, &Window)>>) -> (Unit, PerSide<f64>) {
     type Of<'a> = (&'a Run, &'a Window);
-    let pace = |(run, window): &Of<'_>| Pace::of(run, window).map(|pace| pace.work);
-    let all: Vec<&Of<'_>> = [&runs.slow, &runs.baseline].into_iter().flatten().collect();
-    let by = |of: &dyn Fn(&Of<'_>) -> f64| PerSide {
-        slow: runs.slow.as_ref().map_or(1.0, of),
-        baseline: runs.baseline.as_ref().map_or(1.0, of),
-    };
-    if all.iter().all(|of| pace(of).is_some()) {
-        let name =
-            all.first().and_then(|(run, _)| run.recording.manifest().work.as_ref()).map(|work| work.unit.clone());
-        return (Unit::Operation(name.unwrap_or_default()), by(&|of| pace(of).unwrap_or(1.0)));
-    }
-    if all.iter().all(|(run, window)| Pace::of_whole(run, window).is_some()) {
-        return (Unit::Run, by(&|_| 1.0));
-    }
-    (Unit::Second, by(&|(_, window)| window.seconds().max(1e-9)))
+    let unit = Unit::of([&runs.slow, &runs.baseline].into_iter().flatten().copied().collect::<Vec<Of<'_>>>());
+    let done = |of: &Option<Of<'_>>| of.map_or(1.0, |(run, window)| unit.done(run, window).max(1e-9));
+    let units = PerSide { slow: done(&runs.slow), baseline: done(&runs.baseline) };
+    (unit, units)
 }
 
 /// One side while it is put together.

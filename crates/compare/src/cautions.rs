@@ -4,7 +4,7 @@ use crate::means;
 use crate::own;
 use crate::throughput::Pace;
 use model::{Exit, Status, Window};
-use query::Run;
+use query::{Run, human};
 use std::collections::BTreeSet;
 
 /// The share of the CPU time from which on the hypervisor's part is said.
@@ -25,6 +25,8 @@ const COMPILES_MORE: f64 = 3.0;
 pub enum CautionKind {
     /// The command failed, or a signal ended it.
     Failed,
+    /// The runs are of a fixed length, so that the requests that they made or answered are the work.
+    FixedLength,
     /// The pace of the workload differs, and each side was recorded once.
     Once,
     /// The hypervisor took CPU time.
@@ -44,10 +46,16 @@ pub enum CautionKind {
 }
 
 impl CautionKind {
+    /// Whether it is said before the answer, which it puts in question: a command that failed did not do its work.
+    pub fn is_said_first(self) -> bool {
+        self == CautionKind::Failed
+    }
+
     /// Its name in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             CautionKind::Failed => "failed",
+            CautionKind::FixedLength => "fixed-length",
             CautionKind::Once => "once",
             CautionKind::Steal => "steal",
             CautionKind::Others => "others",
@@ -110,6 +118,27 @@ pub fn servers(runs: &[Run]) -> Option<Caution> {
         _ => format!("{}, so their threads count as part of the workload.", said.join(", ")),
     };
     Some(Caution { kind: CautionKind::Servers, run: None, text })
+}
+
+/// That the runs took as long as each other, so that the requests that they made or answered are the work, and how many.
+pub fn fixed_length(runs: &[Run]) -> Option<Caution> {
+    let work = |run: &Run| run.recording.manifest().work.clone().filter(query::work::is_of_fixed_length);
+    let works: Vec<_> = runs.iter().map(work).collect::<Option<_>>()?;
+    let (first, wall) = (works.first()?, runs.first()?.recording.manifest().wall?);
+    let done = first.how.split([' ', ',']).next().unwrap_or_default();
+    let counts: Vec<String> = runs
+        .iter()
+        .zip(&works)
+        .map(|(run, work)| format!("{} by {}", query::work::requests(&run.recording, work.total, ""), run.name))
+        .collect();
+    let text = format!(
+        "{} ran for {:.1} s: the work is the {} {done}: {}.",
+        if runs.len() == 2 { "Both" } else { "All" },
+        wall as f64 / 1e9,
+        first.unit,
+        counts.join(", ")
+    );
+    Some(Caution { kind: CautionKind::FixedLength, run: None, text })
 }
 
 /// Which commands failed: what such a one did may be other work than that of one that did not. A command that was asked to end did not
@@ -220,11 +249,7 @@ pub fn of(
     }
     let (low, high) = frequencies.iter().fold((f64::INFINITY, 0.0f64), |(l, h), f| (l.min(*f), h.max(*f)));
     if frequencies.len() > 1 && high > low * (1.0 + least_change) {
-        let text = format!(
-            "The CPUs ran at {} in one run and at {} in another.",
-            query::human(low, "Hz"),
-            query::human(high, "Hz")
-        );
+        let text = format!("The CPUs ran at {} in one run and at {} in another.", human(low, "Hz"), human(high, "Hz"));
         found.push(Caution { kind: CautionKind::Frequency, run: None, text });
     }
     found.extend(warm_up(runs, windows, sides));

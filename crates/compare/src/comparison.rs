@@ -128,6 +128,7 @@ pub fn compare(runs: &[Run], options: &Options) -> Result<Comparison, Error> {
     let facts = facts::differences(runs);
     let used: Vec<Option<Use>> = runs.iter().zip(&windows).map(|(run, w)| Use::of(run, w, own)).collect();
     let (mut phases, mut cautions) = (Vec::new(), cautions::failed(runs));
+    cautions.extend(self::cautions::fixed_length(runs));
     cautions.extend(self::cautions::servers(runs));
     for [a, b] in &sides {
         let first = |side: &[usize]| {

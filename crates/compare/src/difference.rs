@@ -77,12 +77,19 @@ pub(crate) struct Candidate {
     /// Index of the same comparison per second, without which this one says nothing: per operation, what the system or a neighbour does by
     /// itself grows by the mere fact that the pace falls.
     pub(crate) needs: Option<usize>,
+    /// Of something that one side has all the time and the other never, such as a system call: how likely that is to be chance.
+    pub(crate) one_sided: Option<f64>,
 }
 
 impl Candidate {
     /// Whether it differs by enough, one way or the other.
     fn is_large(&self, least_change: f64) -> bool {
-        stats::is_material(&self.statistics, least_change, self.floor) || self.apart().is_some()
+        stats::is_material(&self.statistics, least_change, self.floor) || self.apart().is_some() || self.is_one_sided()
+    }
+
+    /// Whether only one side has it, and enough of it to matter.
+    fn is_one_sided(&self) -> bool {
+        self.one_sided.is_some() && self.difference.difference.abs() >= self.floor
     }
 
     /// The other way to be sure enough.
@@ -93,6 +100,9 @@ impl Candidate {
     /// The smaller of two p-values, times two because it was chosen (Bonferroni). That of the stretches counts only where they lie apart: the gap is
     /// what stands against dependence longer than a stretch, of which the ranks know nothing.
     fn p(&self) -> f64 {
+        if let Some(p) = self.one_sided {
+            return p;
+        }
         let p = self.statistics.p.unwrap_or(f64::NAN);
         match self.separation {
             None => p,
@@ -125,12 +135,18 @@ pub(crate) fn listed(
         .filter(|(c, _)| c.difference.baseline.abs().max(c.difference.other.abs()) > c.floor)
         .collect();
     let p: Vec<f64> = found.iter().map(|(c, _)| c.p()).collect();
-    let q = stats::fdr::benjamini_hochberg(&p);
+    // What only one side has is a family of its own: it is not thinned out by the hundreds of metrics that both have.
+    let q_of = |is_one_sided: bool| {
+        let of = |(c, p): (&(Candidate, bool), &f64)| if c.0.is_one_sided() == is_one_sided { *p } else { f64::NAN };
+        stats::fdr::benjamini_hochberg(&found.iter().zip(&p).map(of).collect::<Vec<_>>())
+    };
+    let q = q_of(false).into_iter().zip(q_of(true)).map(|(both, one)| if both.is_nan() { one } else { both });
+    let q: Vec<f64> = q.collect();
     let one = |((mut c, driven), q): ((Candidate, bool), f64)| {
         if !driven || q.is_nan() || q > options.false_discovery {
             return None;
         }
-        if !stats::is_material(&c.statistics, options.least_change, c.floor) {
+        if !stats::is_material(&c.statistics, options.least_change, c.floor) && !c.is_one_sided() {
             // Its interval takes the place of one that says little, where it is of the change that is told: few and long waits, which
             // make a mean, are hardly in the typical stretch.
             let told = |(low, high): &(f64, f64)| {
@@ -170,5 +186,10 @@ fn weight(c: &Candidate, own: &BTreeSet<String>, scoped: &BTreeSet<&'static str>
         Some(_) if !own.is_empty() => (1.0, -1e3),
         _ => (1.0, 0.0),
     };
-    tier + sure.clamp(0.0, MOST) * times * polarity * whose
+    // A call that only one side makes says by itself that it does something else: it stands first, below the pace and the latency.
+    let first = if c.is_one_sided() && whose > 1.0 && d.unit == "1/s" { ONE_SIDED } else { 0.0 };
+    first + tier + sure.clamp(0.0, MOST) * times * polarity * whose
 }
+
+/// Weight of what only one side has.
+const ONE_SIDED: f64 = 300.0;

@@ -1,6 +1,6 @@
 //! Flame graphs: the call paths of one or two sides, what their weights are, and the words for them. Two sides are brought to one scale.
 
-use crate::{Choice, Error, Pace, choose};
+use crate::{Choice, Error, Unit, choose};
 use model::Window;
 use query::Run;
 use query::profile::{self, Part, Request, Tree};
@@ -13,7 +13,7 @@ pub struct Drawn {
     pub title: String,
     /// How the sides were brought to one scale, and the window of each run.
     pub notes: Vec<String>,
-    /// The unit of the weights: a base unit, of two sides per operation or per second.
+    /// The unit of the weights: a base unit, of two sides per unit of work.
     pub unit: String,
     /// The names of the sides: one, or the baseline and the other.
     pub runs: Vec<String>,
@@ -40,7 +40,7 @@ pub fn side(before: usize, run: usize) -> usize {
     usize::from(before > 0 && run >= before)
 }
 
-/// Draws the runs; the first `before` of them are the baseline. Two sides are per operation where both count these, else per second.
+/// Draws the runs; the first `before` of them are the baseline. Two sides are per unit of work, as [`Unit::of`] decides it.
 ///
 /// # Errors
 /// Where a window is not there, or nothing like [`Request::measure`] was recorded.
@@ -57,17 +57,14 @@ pub fn draw(runs: &[Run], before: usize, window: &Choice, request: &Request) -> 
         let sum = |side: usize, of: &dyn Fn(usize) -> Option<f64>| {
             groups.iter().enumerate().filter(|(_, g)| **g == side).map(|(i, _)| of(i)).sum::<Option<f64>>()
         };
-        let work = |i: usize| Some(Pace::of(runs.get(i)?, windows.get(i)?)?.work);
-        let seconds = |i: usize| windows.get(i).map(|w| (w.to - w.from) as f64 / 1e9);
-        let (divisors, per) = match [0, 1].map(|side| sum(side, &work)) {
-            [Some(a), Some(b)] => ([a, b], "op"),
-            _ => ([0, 1].map(|side| sum(side, &seconds).unwrap_or(0.0)), "s"),
-        };
-        for (side, by) in divisors.into_iter().enumerate() {
+        let work = Unit::of(runs.iter().zip(&windows));
+        let done = |i: usize| Some(work.done(runs.get(i)?, windows.get(i)?));
+        for side in [0, 1] {
+            let by = sum(side, &done).unwrap_or(0.0);
             tree.scale(side, if by > 0.0 { 1.0 / by } else { 0.0 });
         }
-        unit = format!("{unit}/{per}");
-        notes.push(format!("per {}", if per == "op" { "operation" } else { "second" }));
+        unit = format!("{unit}/{}", work.symbol());
+        notes.push(format!("per {}", work.name()));
     }
     let names: Vec<String> = (0..sides)
         .map(|side| {

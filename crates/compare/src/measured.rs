@@ -8,7 +8,7 @@ use crate::{Error, MOST_TICKS, counted, own, window};
 use model::{Compare, Table, Window};
 use query::series::{Grid, Series};
 use query::{Metric, Run, fields, stats};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use store::{Frame, Select};
 
 /// A metric in one of its groupings.
@@ -21,6 +21,8 @@ pub struct Measured<'a> {
     pub by: &'static [&'static str],
     /// Its groups in any of the runs, each by the values of these labels.
     pub groups: Vec<Vec<String>>,
+    /// Of these, those of services that have another port in another run: the port says nothing of them, their name does.
+    moved: Vec<Vec<String>>,
     /// The series of each run, in the order of the runs; `None` where its table was not recorded.
     grids: Vec<Option<Grid>>,
 }
@@ -113,6 +115,43 @@ fn frames(runs: &[Run], windows: &[Window], table: &Table, left_out: &mut Vec<No
     frames
 }
 
+/// The label by which a service of one run is found in another, unless it is there under its name alone.
+const PORT: &str = "port";
+
+/// Gives what one run has on a port the port that it has in the first run, where it is the only one of its name that is on another, as the
+/// latency of services is matched ([`crate::latency`]). Returns the labels of those.
+fn match_ports(by: &[&str], grids: &mut [Option<Grid>]) -> Vec<Vec<String>> {
+    let mut moved: Vec<Vec<String>> = Vec::new();
+    let Some(at) = by.iter().position(|name| *name == PORT).filter(|_| by.contains(&"comm")) else { return moved };
+    let mut all = grids.iter_mut().flatten();
+    let Some(first) = all.next() else { return moved };
+    let known: Vec<Vec<String>> = first.series.iter().map(|series| series.labels.clone()).collect();
+    let name = |labels: &[String]| {
+        labels.iter().enumerate().filter(|(label, _)| *label != at).map(|(_, value)| value.clone()).collect::<Vec<_>>()
+    };
+    for grid in all {
+        let here: Vec<Vec<String>> = grid.series.iter().map(|series| series.labels.clone()).collect();
+        let gone: Vec<&Vec<String>> = known.iter().filter(|labels| !here.contains(labels)).collect();
+        let new: Vec<&Vec<String>> = here.iter().filter(|labels| !known.contains(labels)).collect();
+        for series in &mut grid.series {
+            let wanted = name(&series.labels);
+            let of_name = |of: &[&Vec<String>]| {
+                let mut those = of.iter().filter(|labels| name(labels) == wanted).map(|labels| (*labels).clone());
+                those.next().filter(|_| those.next().is_none())
+            };
+            if new.contains(&&series.labels)
+                && let (Some(before), Some(_)) = (of_name(&gone), of_name(&new))
+            {
+                series.labels.clone_from(&before);
+                if !moved.contains(&before) {
+                    moved.push(before);
+                }
+            }
+        }
+    }
+    moved
+}
+
 impl<'a> Measured<'a> {
     fn new(
         table: &'static Table,
@@ -121,15 +160,23 @@ impl<'a> Measured<'a> {
         frames: &[Option<Frame>],
     ) -> Result<Self, Error> {
         let grid = |frame: &Frame| Grid::new(frame, metric, by, None);
-        let grids: Vec<Option<Grid>> =
+        let mut grids: Vec<Option<Grid>> =
             frames.iter().map(|frame| frame.as_ref().map(grid).transpose()).collect::<Result<_, _>>()?;
+        let moved = match_ports(by, &mut grids);
         let mut groups: Vec<Vec<String>> = Vec::new();
         for series in grids.iter().flatten().flat_map(|g| &g.series) {
             if !groups.contains(&series.labels) {
                 groups.push(series.labels.clone());
             }
         }
-        Ok(Measured { table, metric, by, groups, grids })
+        Ok(Measured { table, metric, by, groups, moved, grids })
+    }
+
+    /// The labels of a group by name, without a port that is another in another run.
+    pub fn named(&self, labels: &[String]) -> BTreeMap<String, String> {
+        let is_moved = self.moved.iter().any(|moved| moved == labels);
+        let pairs = self.by.iter().zip(labels).filter(|(name, _)| !(is_moved && **name == PORT));
+        pairs.map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
     }
 
     /// The part of a group's series that lies in the window of a run. An entity that was never there in a table that was read used nothing.

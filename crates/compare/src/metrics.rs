@@ -72,7 +72,8 @@ impl<'a> Metrics<'a> {
                 fn plain(side: &[(usize, Cut)]) -> Vec<&Cut> {
                     side.iter().map(|s| &s.1).collect()
                 }
-                let one = Of { table: of.table, metric: of.metric, by: of.by, labels, run };
+                let named = of.named(labels);
+                let one = Of { table: of.table, metric: of.metric, labels: &named, run };
                 let before = self.found.len();
                 let compared = self.one(&one, Per::Second, [&plain(a), &plain(b)], None);
                 if compared {
@@ -120,7 +121,7 @@ impl<'a> Metrics<'a> {
             let (a, b): (Vec<_>, Vec<_>) = (a.iter().filter_map(of).collect(), b.iter().filter_map(of).collect());
             let (Some(first), Some(second)) = (a.first(), b.first()) else { continue };
             let values = [first.values(), second.values()];
-            let of = Of { table, metric: &metric, by: &[], labels: &[], run };
+            let of = Of { table, metric: &metric, labels: &BTreeMap::new(), run };
             let series = [&a, &b].map(|side| side.iter().map(Cut::series).collect::<Vec<_>>());
             // Any pace matters, and it has no unit: the least change alone decides.
             let apart = match (series[0].as_slice(), series[1].as_slice()) {
@@ -169,7 +170,7 @@ impl<'a> Metrics<'a> {
         floor: f64,
         level: bool,
     ) -> Option<Candidate> {
-        let Of { table, metric, by, labels, run } = *of;
+        let Of { table, metric, labels, run } = *of;
         let found = self.comparer.compare(&a, &b, &stats::Options::default());
         let unit = match per {
             Per::Second => metric.unit,
@@ -181,16 +182,15 @@ impl<'a> Metrics<'a> {
             if let Some(why) = &found.not_compared
                 && per == Per::Second
             {
-                let what = shown(&metric.full_name(), by, labels);
+                let what = shown(&metric.full_name(), labels);
                 self.not_compared.push(NotCompared { what, why: why.to_string() });
             }
             return None;
         };
-        let pairs: BTreeMap<String, String> = by.iter().map(|&l| l.to_owned()).zip(labels.iter().cloned()).collect();
         let difference = Difference {
             metric: metric.full_name(),
-            query: sql(self.runs, run, metric, &pairs),
-            labels: pairs,
+            query: sql(self.runs, run, metric, labels),
+            labels: labels.clone(),
             unit,
             help: metric.help,
             polarity: metric.polarity,
@@ -210,12 +210,30 @@ impl<'a> Metrics<'a> {
             column: intern(metric.name),
             weight: 0.0,
         };
+        let one_sided = if metric.is_rate() && per == Per::Second { one_sided(&a, &b) } else { None };
         let separation = match (a.as_slice(), b.as_slice()) {
             ([a], [b]) if !level => stats::separation(a, b),
             _ => None,
         };
-        Some(Candidate { difference, statistics: found, separation, floor, needs: None })
+        Some(Candidate { difference, statistics: found, separation, floor, needs: None, one_sided })
     }
+}
+
+/// What one side has is there in this part of its samples.
+const ALL_THE_TIME: f64 = 0.8;
+
+/// How likely it is to be chance that one side has something all the time and the other never, where that is so: all samples of one
+/// side are apart from all of the other. Unlike a level, what a side never did has no slow drift that could explain it.
+fn one_sided(a: &[stats::Series], b: &[stats::Series]) -> Option<f64> {
+    let counts = |side: &[stats::Series]| {
+        let values = side.iter().flat_map(|series| series.points().0);
+        values.fold((0u64, 0u64), |(all, there), value| (all + 1, there + u64::from(value != 0.0)))
+    };
+    let ((n, mine), (m, theirs)) = (counts(a), counts(b));
+    let is_never = |n: u64, there: u64| n >= stats::dependence::SHORTEST as u64 && there == 0;
+    let is_always = |n: u64, there: u64| n > 0 && there as f64 >= ALL_THE_TIME * n as f64;
+    let is_one_sided = is_never(n, mine) && is_always(m, theirs) || is_never(m, theirs) && is_always(n, mine);
+    is_one_sided.then(|| 2.0 * (-stats::special::ln_choose(n + m, n)).exp())
 }
 
 /// What is compared.
@@ -223,17 +241,17 @@ impl<'a> Metrics<'a> {
 struct Of<'a> {
     table: &'static Table,
     metric: &'a Metric,
-    by: &'static [&'static str],
-    labels: &'a [String],
+    /// Which group: its labels by name.
+    labels: &'a BTreeMap<String, String>,
     /// The run that the difference is given for.
     run: usize,
 }
 
-fn shown(metric: &str, by: &[&str], labels: &[String]) -> String {
-    if by.is_empty() {
+fn shown(metric: &str, labels: &BTreeMap<String, String>) -> String {
+    if labels.is_empty() {
         return metric.to_owned();
     }
-    let pairs: Vec<String> = by.iter().zip(labels).map(|(k, v)| format!("{k}={v}")).collect();
+    let pairs: Vec<String> = labels.iter().map(|(k, v)| format!("{k}={v}")).collect();
     format!("{metric}{{{}}}", pairs.join(","))
 }
 

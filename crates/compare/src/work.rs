@@ -1,6 +1,8 @@
 //! What a unit of work is, and the work done over time, as the workload reported it: the denominator of "per operation".
 
+use crate::Pace;
 use crate::line::Line;
+use model::Window;
 use query::series::Grid;
 use query::{Run, metric};
 use store::{Frame, Select};
@@ -17,6 +19,36 @@ pub enum Unit {
 }
 
 impl Unit {
+    /// That of runs which are held against each other, each in its window: what all of them counted, else whole runs of commands.
+    /// The only place that decides it.
+    pub fn of<'a>(all: impl IntoIterator<Item = (&'a Run, &'a Window)> + Clone) -> Unit {
+        let mut each = all.clone().into_iter();
+        if each.all(|(run, window)| Pace::of(run, window).is_some()) {
+            let first = all.into_iter().next().and_then(|(run, _)| run.recording.manifest().work.as_ref());
+            return Unit::Operation(first.map(|work| work.unit.clone()).unwrap_or_default());
+        }
+        let is_whole = |(run, window): (&Run, &Window)| Pace::of_whole(run, window).is_some();
+        if all.into_iter().all(is_whole) { Unit::Run } else { Unit::Second }
+    }
+
+    /// How many of them a run did in its window; NaN where it counted none.
+    pub fn done(&self, run: &Run, window: &Window) -> f64 {
+        match self {
+            Unit::Operation(_) => Pace::of(run, window).map_or(f64::NAN, |pace| pace.work),
+            Unit::Run => 1.0,
+            Unit::Second => window.seconds(),
+        }
+    }
+
+    /// Its symbol, as it stands below a unit: `s/op`.
+    pub fn symbol(&self) -> &'static str {
+        match self {
+            Unit::Operation(_) => "op",
+            Unit::Run => "run",
+            Unit::Second => "s",
+        }
+    }
+
     /// In words, singular.
     pub fn name(&self) -> &str {
         match self {
@@ -124,10 +156,39 @@ impl Progress {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{Column, Manifest, Table, Unit, Work};
+    use model::{Column, Manifest, Table, Work};
     use query::testing::write;
 
-    static WORK: Table = Table::wide("work", "work done", &[Column::counter("done", Unit::None, "units of work done")]);
+    static WORK: Table = Table::wide("work", "work done", &[Column::counter("done", model::Unit::None, "units of work done")]);
+
+    #[test]
+    fn one_unit_for_all_runs() {
+        let dir = tempfile::tempdir().unwrap();
+        let run = |name: &str, total: f64| {
+            let path = dir.path().join(name);
+            let manifest = Manifest {
+                command_start: Some(0),
+                wall: Some(2_000_000_000),
+                work: Some(Work { unit: "jobs".into(), total, progress: Vec::new(), how: String::new() }),
+                ..Manifest::default()
+            };
+            write(&path, &manifest, &[(&WORK, "t done\n0 0\n2 20")]);
+            Run { name: name.into(), recording: store::Recording::open(&path).unwrap(), stretch: None }
+        };
+        let (counted, other) = (run("a", 20.0), run("b", 0.0));
+        let life = crate::choose(&counted, &crate::Choice::Auto).unwrap();
+        let part = Window { from: 0, to: 1_000_000_000, why: "given".into() };
+        assert_eq!(Unit::of([(&counted, &life), (&counted, &part)]), Unit::Operation("jobs".into()));
+        assert_eq!(Unit::of([(&counted, &life)]).done(&counted, &life), 20.0);
+        let uncounted = {
+            let path = dir.path().join("c");
+            write(&path, &Manifest { wall: Some(2_000_000_000), command_start: Some(0), ..Manifest::default() }, &[]);
+            Run { name: "c".into(), recording: store::Recording::open(&path).unwrap(), stretch: None }
+        };
+        assert_eq!(Unit::of([(&counted, &life), (&uncounted, &life)]), Unit::Run);
+        assert_eq!(Unit::of([(&counted, &life), (&uncounted, &part)]), Unit::Second);
+        assert_eq!((Unit::Run.done(&uncounted, &life), Unit::Second.done(&other, &part)), (1.0, 1.0));
+    }
 
     #[test]
     fn work_that_was_read_once_was_done_over_the_run() {

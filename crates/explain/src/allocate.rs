@@ -161,7 +161,7 @@ fn finish(budget: &Budget, findings: Vec<(&Cause, Found, Granted)>) -> Vec<Findi
             subject: one.subject,
             says: one.says,
             evidence: one.evidence,
-            advice: cause.advice.clone(),
+            advice: one.advice,
             check: cause.check.clone(),
             experiment: cause.experiment.iter().map(ToString::to_string).collect(),
             see: cause.see.clone(),

@@ -59,6 +59,8 @@ pub enum Outcome {
     Slower,
     /// It is not, or not by enough: there is nothing to explain.
     NoSlower,
+    /// It is, by less than one or two recordings a side can tell from chance, or from what other programs do.
+    Undecided,
     /// It is, with one or two runs a side, and so is all of its code, the kernel's too: as on slower CPUs.
     Evenly,
     /// The work is not known, and the threads spent more time on it, by enough.
@@ -67,6 +69,13 @@ pub enum Outcome {
     LongerRequests,
     /// There is one side only.
     Alone,
+}
+
+impl Outcome {
+    /// Whether the slow side lost time, so that there is a whole that shares are parts of.
+    pub fn is_loss(self) -> bool {
+        !matches!(self, Outcome::NoSlower | Outcome::Alone)
+    }
 }
 
 /// By how much runs may differ before one is called slower.
@@ -126,6 +135,13 @@ pub struct Explanation {
     pub hottest: Option<(String, f64)>,
     /// What was found, largest first.
     pub findings: Vec<Finding>,
+    /// Where it is [`Outcome::Undecided`], what differs between these recordings all the same, largest first: it explains the
+    /// difference if that is no chance.
+    pub differs: Vec<Finding>,
+    /// Where the sides do not differ and what takes most time of each alone is the same: that.
+    pub limits_both: Option<PerSide<Finding>>,
+    /// Where the baseline is the slower side: the command that explains it, without the program's name.
+    pub reversed: Option<String>,
     /// Part of the lost time that no finding explains.
     pub unexplained: f64,
     /// What is worth knowing besides.

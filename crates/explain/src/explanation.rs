@@ -1,6 +1,6 @@
 //! `explain`: why a run is slower than another, or what limits one; the causes ranked by the part of the lost time that they explain.
 
-use crate::answer::{Explanation, Limit, LimitedBy, NotEvaluated, Note, Outcome};
+use crate::answer::{Explanation, Finding, Limit, LimitedBy, NotEvaluated, Note, Outcome};
 use crate::budget::{Budget, STATES, State};
 use crate::cause::counted::Counted;
 use crate::cause::instructions::Instructions;
@@ -75,8 +75,19 @@ pub fn explain(runs: Vec<Run>, slow: usize, options: &Explain) -> Result<Explana
             Some(_) => Outcome::Evenly,
             None => Outcome::Slower,
         },
+        // It is no chance within these runs, and may be one of these runs.
+        _ if ratio.value >= 1.0 + LEAST_CHANGE
+            && ratio.low > 1.0
+            && matches!(limit.by, LimitedBy::Once | LimitedBy::Others) =>
+        {
+            Outcome::Undecided
+        }
         _ => Outcome::NoSlower,
     };
+    let is_reversed = outcome == Outcome::NoSlower
+        && budget.unit != Unit::Second
+        && ratio.value * (1.0 + least) <= 1.0
+        && ratio.high < 1.0;
     // A server that has time to spare answers as many requests however long each takes: as many as are asked.
     let longer = match outcome {
         Outcome::NoSlower => Longer::of(&runs, &windows, slow),
@@ -93,6 +104,7 @@ pub fn explain(runs: Vec<Run>, slow: usize, options: &Explain) -> Result<Explana
     let facts = facts::differences(&runs);
     let own = own::names(&runs);
     let mut warned = cautions::failed(&runs);
+    warned.extend(cautions::fixed_length(&runs));
     warned.extend(cautions::sampled_ledgers(&runs));
     warned.extend(cautions::servers(&runs));
     if !budget.single {
@@ -138,6 +150,9 @@ pub fn explain(runs: Vec<Run>, slow: usize, options: &Explain) -> Result<Explana
         waits: budget.judged.clone(),
         hottest: hottest(&budget),
         findings: Vec::new(),
+        differs: Vec::new(),
+        limits_both: None,
+        reversed: is_reversed.then(|| reversed(&runs, slow)),
         unexplained: 0.0,
         notes: Vec::new(),
         machines,
@@ -147,12 +162,19 @@ pub fn explain(runs: Vec<Run>, slow: usize, options: &Explain) -> Result<Explana
         damage: Vec::new(),
         windows,
     };
-    let damage = if matches!(outcome, Outcome::NoSlower | Outcome::Evenly) {
-        runs.iter().flat_map(|r| r.recording.damage().into_iter().map(|d| format!("{}: {d}", r.name))).collect()
+    if matches!(outcome, Outcome::NoSlower | Outcome::Evenly) {
+        explanation.damage =
+            runs.iter().flat_map(|r| r.recording.damage().into_iter().map(|d| format!("{}: {d}", r.name))).collect();
+        // What is faster is not held up by the same.
+        if outcome == Outcome::NoSlower && !is_reversed && !options.causes.is_empty() {
+            explanation.limits_both = limits_both(runs, slow, options);
+        }
     } else {
-        find(runs, &side, &budget, options, &mut explanation)?
-    };
-    explanation.damage = damage;
+        explanation.damage = find(runs, &side, &budget, options, &mut explanation)?;
+        if outcome == Outcome::Undecided {
+            explanation.differs = std::mem::take(&mut explanation.findings);
+        }
+    }
     explanation.verdict = verdict::of(&explanation);
     Ok(explanation)
 }
@@ -170,6 +192,38 @@ pub fn session(runs: Vec<Run>, slow: usize, window: &Choice) -> Result<Session, 
     let mut session = Session::of(runs)?;
     let wrong = tables.define(&mut session)?;
     if wrong.is_empty() { Ok(session) } else { Err(Error::Tables(wrong.join("\n"))) }
+}
+
+/// The command that asks the other way round.
+fn reversed(runs: &[Run], slow: usize) -> String {
+    let (slow, baseline) = runs.split_at(slow.min(runs.len()));
+    let files =
+        |of: &[Run]| of.iter().map(|run| run.recording.path().display().to_string()).collect::<Vec<_>>().join(" ");
+    format!("explain {} --against {}", files(baseline), files(slow))
+}
+
+/// What limits both is a larger part of the time of each than this.
+const LIMITS: f64 = 0.1;
+
+/// What takes most time of each side alone, where that is the same.
+fn limits_both(mut runs: Vec<Run>, slow: usize, options: &Explain) -> Option<PerSide<Finding>> {
+    let baseline = runs.split_off(slow);
+    let options = Explain { machines: Vec::new(), ..options.clone() };
+    let first = |runs: Vec<Run>| {
+        let count = runs.len();
+        let alone = explain(runs, count, &options).ok()?;
+        let user = alone.ledger.iter().find(|(state, ..)| *state == State::User).map_or(0.0, |(.., share)| share.value);
+        // Code that runs is what a program is there for.
+        alone.findings.into_iter().next().filter(|first| first.share.value >= user.max(LIMITS))
+    };
+    let both = PerSide { slow: first(runs)?, baseline: first(baseline)? };
+    is_same(&both.slow, &both.baseline).then_some(both)
+}
+
+/// Whether two findings are about one thing. What numbers it, such as a port, may differ.
+fn is_same(a: &Finding, b: &Finding) -> bool {
+    let subject = |of: &Finding| of.subject.replace(|c: char| c.is_ascii_digit(), "");
+    a.cause == b.cause && subject(a) == subject(b)
 }
 
 /// The sides of `runs` runs of which the first `slow` are slow.
@@ -348,6 +402,11 @@ fn measures(runs: &[Run], side: &[Side], windows: &[Window], budget: &Budget) ->
         cpus(side).map(|all| (all - own - budget.others(side)).max(0.0))
     });
     put("threads", &|side| known(side).then(|| STATES.iter().map(|s| budget.threads(*s, side)).sum()));
+    // On a CPU, or kept from one.
+    put("running", &|side| {
+        let wants = [State::User, State::Kernel, State::Stolen, State::Neighbours, State::Crowded];
+        known(side).then(|| wants.iter().map(|s| budget.threads(*s, side)).sum())
+    });
     put("serial", &|side| mean(side, &|run, window| Concurrency::load(run, window).map(|c| c.serial_in(window).1)));
     found
 }

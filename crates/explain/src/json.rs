@@ -1,7 +1,7 @@
 //! The JSON of an explanation: a stable contract, documented in docs/explain-json.md.
 
 use crate::cause::Cause;
-use crate::{Explanation, Outcome};
+use crate::{Explanation, Finding, Outcome};
 use serde_json::{Value, json};
 
 impl Explanation {
@@ -14,13 +14,15 @@ impl Explanation {
             .ledger
             .iter()
             .map(|(state, times, share)| {
+                let part = |value: f64| if alone || self.outcome.is_loss() { json!(value) } else { Value::Null };
                 let value = json!({
-                    "slow": times.slow, "against": against(times.baseline), "share": share.value, "low": share.low, "high": share.high,
+                    "slow": times.slow, "against": against(times.baseline), "share": part(share.value), "low": part(share.low),
+                    "high": part(share.high),
                 });
                 (state.name().to_owned(), value)
             })
             .collect();
-        let findings = self.findings.iter().map(|f| {
+        let finding = |f: &Finding| {
             json!({
                 "cause": f.cause,
                 "title": f.title,
@@ -37,7 +39,7 @@ impl Explanation {
                 "states": f.states.iter().map(|(s, share)| (s.name().to_owned(), json!(share))).collect::<serde_json::Map<_, _>>(),
                 "query": f.query,
             })
-        });
+        };
         // What was recorded as something else.
         let waits = self.waits.iter().filter(|w| w.state != w.recorded).map(|w| {
             json!({
@@ -54,6 +56,7 @@ impl Explanation {
             "outcome": match self.outcome {
                 Outcome::Slower => "slower",
                 Outcome::NoSlower => "no slower",
+                Outcome::Undecided => "undecided",
                 Outcome::Evenly => "evenly slower",
                 Outcome::MoreTime => "more time",
                 Outcome::LongerRequests => "longer requests",
@@ -77,7 +80,10 @@ impl Explanation {
             })),
             "ledger": ledger,
             "waits": waits.collect::<Vec<_>>(),
-            "findings": findings.collect::<Vec<_>>(),
+            "findings": self.findings.iter().map(finding).collect::<Vec<_>>(),
+            "differs": self.differs.iter().map(finding).collect::<Vec<_>>(),
+            "limits_both": self.limits_both.as_ref().map(|both| json!({"slow": finding(&both.slow), "against": finding(&both.baseline)})),
+            "reversed": self.reversed,
             "unexplained": self.unexplained,
             "notes": self.notes.iter().map(|n| json!({"cause": n.cause, "text": n.text})).collect::<Vec<_>>(),
             "not_evaluated":

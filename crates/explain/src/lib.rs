@@ -13,6 +13,7 @@ mod verdict;
 
 pub use answer::{Explanation, Finding, Limit, LimitedBy, NotEvaluated, Note, Outcome};
 pub use explanation::{Explain, explain, session};
+pub use markdown::share_in_words;
 
 /// What can go wrong in an explanation.
 #[derive(Debug, thiserror::Error)]

@@ -2,7 +2,7 @@
 
 use crate::budget::{Estimate, State};
 use crate::{Explanation, Finding, Outcome};
-use compare::PerSide;
+use compare::{Caution, PerSide};
 use model::clean;
 use query::human;
 use std::fmt::Write;
@@ -25,6 +25,16 @@ impl Explanation {
         self.ledger.iter().filter(worth).map(|(state, times, share)| (*state, *times, share.value)).collect()
     }
 
+    /// The cautions that are said before the verdict.
+    pub fn said_first(&self) -> impl Iterator<Item = &Caution> {
+        self.cautions.iter().filter(|caution| caution.kind.is_said_first())
+    }
+
+    /// The cautions that are said after it.
+    pub fn said_last(&self) -> impl Iterator<Item = &Caution> {
+        self.cautions.iter().filter(|caution| !caution.kind.is_said_first())
+    }
+
     /// Causes that lack the same.
     pub fn gathered(&self) -> Vec<(String, Vec<String>)> {
         let mut found: Vec<(String, Vec<String>)> = Vec::new();
@@ -39,7 +49,11 @@ impl Explanation {
 
     /// The explanation as Markdown, for a ticket.
     pub fn to_markdown(&self) -> String {
-        let mut out = format!("**{}**\n", escaped(&self.verdict));
+        let mut out = String::new();
+        for caution in self.said_first() {
+            let _ = writeln!(out, "{}\n", escaped(&caution.text));
+        }
+        let _ = writeln!(out, "**{}**", escaped(&self.verdict));
         let alone = self.outcome == Outcome::Alone;
         if alone {
             let _ = writeln!(
@@ -48,23 +62,21 @@ impl Explanation {
                 escaped(self.unit.name())
             );
         } else {
+            let (share, line) = if self.outcome.is_loss() { (" of the slowdown |", "---:|") } else { ("", "") };
             let _ = writeln!(
                 out,
-                "\n| time of the threads, per {} | slow | baseline | of the slowdown |\n|---|---:|---:|---:|",
+                "\n| time of the threads, per {} | slow | baseline |{share}\n|---|---:|---:|{line}",
                 escaped(self.unit.name())
             );
         }
         for (state, PerSide { slow, baseline: fast }, share) in self.shown() {
             let fast = if alone { String::new() } else { format!(" {} |", human(fast, "s")) };
-            let _ = writeln!(
-                out,
-                "| {} | {} |{fast} {:.0} % |",
-                state.name().replace('_', " "),
-                human(slow, "s"),
-                share * 100.0
-            );
+            let share =
+                if alone || self.outcome.is_loss() { format!(" {} |", share_in_words(share)) } else { String::new() };
+            let _ = writeln!(out, "| {} | {} |{fast}{share}", state.name().replace('_', " "), human(slow, "s"));
         }
-        for (number, finding) in self.findings.iter().enumerate() {
+        let shown = self.findings.iter().chain(&self.differs).chain(self.limits_both.as_ref().map(|both| &both.slow));
+        for (number, finding) in shown.enumerate() {
             let _ = writeln!(
                 out,
                 "\n{}. **{}** — {} (`{}`)",
@@ -87,7 +99,7 @@ impl Explanation {
         for line in of_pair.chain(self.machines.forecasts.iter().map(|forecast| forecast.says(self.unit.name()))) {
             let _ = writeln!(out, "\n- machine: {}", escaped(&line));
         }
-        for caution in &self.cautions {
+        for caution in self.said_last() {
             let _ = writeln!(out, "\n{}", escaped(&caution.text));
         }
         for note in &self.notes {
@@ -97,6 +109,15 @@ impl Explanation {
             let _ = writeln!(out, "\n- not evaluated: {}: needs {}", causes.join(", "), escaped(&needs));
         }
         out
+    }
+}
+
+/// The share of a state: "71 %"; "–" where it has none; "less" where it fell, which is no part of what was lost.
+pub fn share_in_words(share: f64) -> String {
+    match share {
+        share if share.abs() < 0.005 => "–".into(),
+        share if share < 0.0 => "less".into(),
+        share => format!("{:.0} %", share * 100.0),
     }
 }
 
@@ -124,6 +145,11 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_fell_is_no_part_of_what_was_lost() {
+        assert_eq!([0.71, 0.001, -0.7, -68.6].map(share_in_words), ["71 %", "–", "less", "less"]);
+    }
 
     #[test]
     fn names_are_text_in_markdown() {

@@ -1,10 +1,10 @@
 //! The answer in a sentence or two that a manager can read.
 
-use crate::Explanation;
 use crate::answer::{Limit, LimitedBy, Outcome};
 use crate::budget::State;
-use compare::Side;
+use crate::{Explanation, Finding};
 use compare::Unit;
+use compare::{PerSide, Side};
 use query::{human, percent, times, times_interval};
 
 /// "a, b and c" of names.
@@ -21,19 +21,36 @@ fn share_of(part: f64) -> String {
     format!("{:.0} %", part * 100.0)
 }
 
-/// Why a difference that is no chance within the runs is not explained.
-fn within(limit: Limit) -> String {
-    let least = share_of(limit.least);
-    match limit.by {
-        LimitedBy::Asked => format!("less than the {least} that were asked for"),
-        LimitedBy::Repeats => format!("less than {least}"),
-        LimitedBy::Once => {
-            format!("less than the {least} by which single runs of one program differ: record each side three times")
-        }
-        LimitedBy::Others => format!(
-            "which may be the doing of other programs: they used {least} of the CPUs. Record each side three times, or without them"
-        ),
+/// An interval that is narrower is of one total a run: nothing is known of how it varies.
+const NO_INTERVAL: f64 = 0.002;
+
+/// How much longer it takes: the factor, with its interval where there is one.
+fn factor(e: &Explanation) -> String {
+    let (ratio, factor) = (e.ratio, times(e.ratio.value));
+    match ratio.high - ratio.low > NO_INTERVAL * ratio.value {
+        true => format!("{factor} as long per {} (95 % CI {})", e.unit.name(), times_interval(ratio.low, ratio.high)),
+        false => format!("{factor} as long per {}", e.unit.name()),
     }
+}
+
+/// Why a difference that is no chance within the runs may be chance all the same, or another's doing.
+fn why_undecided(limit: Limit) -> String {
+    match limit.by {
+        LimitedBy::Others => {
+            format!(
+                "other programs used {} of the CPUs, and one recording a side cannot tell whether they are why",
+                share_of(limit.least)
+            )
+        }
+        _ => "one recording a side cannot tell whether that is chance".into(),
+    }
+}
+
+/// What takes most time of both sides.
+fn limits(both: &PerSide<Finding>) -> String {
+    let (slow, baseline) = (share_of(both.slow.share.value), share_of(both.baseline.share.value));
+    let says = both.slow.says.trim_end_matches('.');
+    format!("What limits both is the same, {slow} of the thread time (baseline {baseline}): {says}.")
 }
 
 /// The state that lost most.
@@ -74,6 +91,11 @@ pub(crate) fn of(e: &Explanation) -> String {
                 times(e.ratio.value)
             );
         }
+        Outcome::Undecided => format!(
+            "{slow} {takes} {} as {fast}, but {}: record each side three to five times.",
+            factor(e),
+            why_undecided(e.limit)
+        ),
         Outcome::NoSlower => {
             let ratio = e.ratio.value;
             let text = match e.unit {
@@ -89,15 +111,13 @@ pub(crate) fn of(e: &Explanation) -> String {
                     )
                 }
                 _ if e.ratio.low > 1.0 => {
-                    let (factor, interval) = (times(ratio), times_interval(e.ratio.low, e.ratio.high));
-                    let limit = within(e.limit);
-                    format!("{slow} {takes} {factor} as long per {unit} as {fast} (95 % CI {interval}), {limit}.")
+                    let (factor, least) = (factor(e), share_of(e.limit.least));
+                    let asked = if e.limit.by == LimitedBy::Asked { " that were asked for" } else { "" };
+                    format!("{slow} {takes} {factor} as {fast}, less than the {least}{asked}.")
                 }
-                _ if ratio > 1.0 => format!(
-                    "{slow} {is} not significantly slower than {fast}: {it_takes} {} as long per {unit} (95 % CI {}).",
-                    times(ratio),
-                    times_interval(e.ratio.low, e.ratio.high)
-                ),
+                _ if ratio > 1.0 => {
+                    format!("{slow} {is} not significantly slower than {fast}: {it_takes} {}.", factor(e))
+                }
                 _ => format!("{slow} {is} not slower than {fast}."),
             };
             return match &e.tail {
@@ -105,19 +125,23 @@ pub(crate) fn of(e: &Explanation) -> String {
                     let see = if longer.quantile.name.starts_with("p99") { "explain --tail" } else { "compare" };
                     format!("{text} But {}: see `{see}`.", longer.says())
                 }
-                // A difference that is there, and may have any reason.
-                None if e.ratio.low > 1.0 && e.unit != Unit::Second => text,
-                None => format!("{text} There is nothing to explain."),
+                None => match (&e.reversed, &e.limits_both) {
+                    (Some(command), _) => format!("{text} Did you mean: {command}?"),
+                    (None, Some(both)) => format!("{text} {}", limits(both)),
+                    // A difference that is there, and may have any reason.
+                    (None, None) if e.ratio.low > 1.0 && e.unit != Unit::Second => text,
+                    (None, None) => format!("{text} There is nothing to explain."),
+                },
             };
         }
     };
-    let whose = if e.outcome == Outcome::Alone {
-        format!("of the thread time of {slow}")
-    } else {
-        "of the slowdown".to_owned()
+    let whose = match e.outcome {
+        Outcome::Alone => format!("of the thread time of {slow}"),
+        Outcome::Undecided => "of the difference between these two".to_owned(),
+        _ => "of the slowdown".to_owned(),
     };
     let user = e.ledger.iter().find(|(state, ..)| *state == State::User).map_or(0.0, |(.., share)| share.value);
-    match e.findings.first() {
+    match e.findings.first().or(e.differs.first()) {
         // Code that runs is what a program is there for: it comes first where nothing takes more.
         first if e.outcome == Outcome::Alone && user > 0.1 && first.is_none_or(|f| f.share.value < user) => {
             out.push_str(&format!("{} {whose} is user code", share_of(user)));
@@ -165,10 +189,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_difference_below_the_limit_is_not_called_chance() {
-        let of = |least, by| within(Limit { least, by });
-        assert!(of(0.1, LimitedBy::Once).starts_with("less than the 10 % by which single runs"));
-        assert!(of(0.87, LimitedBy::Others).contains("other programs: they used 87 % of the CPUs"));
-        assert_eq!(of(0.05, LimitedBy::Repeats), "less than 5 %");
+    fn why_a_difference_may_be_chance() {
+        let of = |least, by| why_undecided(Limit { least, by });
+        assert!(of(0.1, LimitedBy::Once).starts_with("one recording a side cannot tell"));
+        assert!(of(0.87, LimitedBy::Others).starts_with("other programs used 87 % of the CPUs"));
     }
 }

@@ -1,10 +1,12 @@
 //! How long requests took: table `turn_time` of a recording, put together by service, kind of time and stretch of the window. Quantiles, and how sure they
 //! are, come from [`Histogram`].
 
+use crate::metric;
+use crate::series::Grid;
 use crate::stats::histogram::{Counted, Histogram, quantile};
 use model::{NULL, Symbols, Window};
 use std::collections::{BTreeSet, HashMap};
-use store::{Recording, stretch_from};
+use store::{Recording, Select, stretch_from};
 
 /// A window is cut into at most so many stretches, which are no shorter than the interval of the reads.
 const STRETCHES: i64 = 240;
@@ -82,7 +84,7 @@ pub struct Times {
     pub service: Service,
     /// Which.
     pub kind: Kind,
-    /// How many were counted in the window.
+    /// How many there were in the window: of service times as table `turn` counts the requests, whose times may be taken of some only.
     pub count: f64,
     /// By stretch and range.
     counts: Counts,
@@ -147,6 +149,26 @@ impl Adding {
             }
         }
     }
+}
+
+/// How many requests of each service were counted in a window: the one count of them, which work is made of too ([`crate::work`]).
+fn counted(recording: &Recording, window: &Window) -> HashMap<Service, f64> {
+    let mut found: HashMap<Service, f64> = HashMap::new();
+    let Some(frame) = recording.load("turn", &Select::default()) else { return found };
+    let by = ["comm", "role", "protocol", "port", "peer"];
+    let grid = metric(frame.table, "turns").and_then(|metric| Grid::new(&frame, &metric, &by, None).ok());
+    let Some(grid) = grid else { return found };
+    let cut = grid.cut(window);
+    for series in &grid.series {
+        let [comm, role, protocol, port, peer] = series.labels.as_slice() else { continue };
+        let (comm, protocol) = (comm.clone(), protocol.clone());
+        let path = if protocol == "unix" { peer.clone() } else { String::new() };
+        let service = Service { server: role == "server", comm, protocol, port: port.parse().unwrap_or(0), path };
+        if let Some((turns, _)) = series.sums_in(&cut).filter(|(turns, _)| *turns > 0.0) {
+            *found.entry(service).or_default() += turns;
+        }
+    }
+    found
 }
 
 impl Latency {
@@ -216,6 +238,10 @@ impl Latency {
             Times { service, kind, count, counts }
         };
         let mut times: Vec<Times> = times.into_iter().map(of).filter(|times| times.count > 0.0).collect();
+        let counted = counted(recording, window);
+        for one in times.iter_mut().filter(|times| times.kind == Kind::Service) {
+            one.count = counted.get(&one.service).copied().unwrap_or(one.count);
+        }
         times.sort_by(|a, b| b.count.total_cmp(&a.count).then_with(|| (&a.service, a.kind).cmp(&(&b.service, b.kind))));
         let (seconds, stretch) = (window.seconds(), stretch as f64 / 1e9);
         (!times.is_empty()).then_some(Latency { seconds, times, stretches, stretch, ranges })
@@ -313,6 +339,30 @@ mod tests {
 
     fn window(from: i64, to: i64) -> Window {
         Window { from: from * 1_000_000_000, to: to * 1_000_000_000, why: String::new() }
+    }
+
+    #[test]
+    fn requests_are_counted_once() {
+        use crate::testing::TURN;
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("run.twin");
+        let head = "t pid comm role protocol port peer turns sends sent service_time queued queue_time opened used";
+        // Two workers; times were taken of some of their requests.
+        let turns = format!(
+            "{head}\n0 1 web server tcp 80 - 0 0 0 - - - - 0\n0 2 web server tcp 80 - 0 0 0 - - - - 0\n\
+             1 1 web server tcp 80 - 200 0 0 - - - - 0\n1 2 web server tcp 80 - 146 0 0 - - - - 0\n"
+        );
+        let times = "t comm role protocol port peer what low high count\n1 web server tcp 80 - service 1000 2000 261\n\
+                     1 web server tcp 80 - queue 1000 2000 261";
+        let manifest = Manifest { interval: 1_000_000_000, ..Manifest::default() };
+        write(&path, &manifest, &[(&TURN, &turns), (&TURN_TIME, times)]);
+        let recording = Recording::open(&path).unwrap();
+        let latency = Latency::load(&recording, &window(0, 1)).unwrap();
+        let service = latency.of(true, Kind::Service).next().unwrap();
+        let work = crate::work::of(&recording, &model::WorkChoice::Auto).unwrap();
+        assert_eq!((service.count, work.total), (346.0, 346.0));
+        assert_eq!(latency.of(true, Kind::Queue).next().unwrap().count, 261.0);
+        assert!(latency.quantile(service, 0.5).is_some());
     }
 
     const TEXT: &str = "t comm role protocol port peer what low high count

@@ -47,25 +47,25 @@ pub fn open<P: AsRef<Path>>(paths: &[P]) -> Result<Vec<Run>, Error> {
 /// # Errors
 /// As [`open`]; [`Error::NoWork`] where a recording holds none of the work that is asked for by name.
 pub fn open_by<P: AsRef<Path>>(paths: &[P], choice: &WorkChoice) -> Result<Vec<Run>, Error> {
-    let mut taken = HashSet::new();
-    let mut runs = Vec::with_capacity(paths.len());
-    for path in paths {
-        let mut recording = Recording::open(path.as_ref())?;
-        let work = work::of(&recording, choice);
+    let mut recordings = paths.iter().map(|path| Recording::open(path.as_ref())).collect::<Result<Vec<_>, _>>()?;
+    let works = work::of_all(&recordings.iter().collect::<Vec<_>>(), choice);
+    for ((recording, work), path) in recordings.iter_mut().zip(works).zip(paths) {
         if work.is_none() && !matches!(choice, WorkChoice::Auto | WorkChoice::None) {
             let (file, wanted) = (path.as_ref().display().to_string(), choice.to_string());
-            return Err(Error::NoWork { file, wanted, there: work::offered(&recording).join(", ") });
+            return Err(Error::NoWork { file, wanted, there: work::offered(recording).join(", ") });
         }
         recording.set_work(work);
+    }
+    let mut taken = HashSet::new();
+    let name = |(recording, path): (&Recording, &P)| {
         let mut base = recording.manifest().name.trim().to_owned();
         if base.is_empty() {
             base = path.as_ref().file_stem().unwrap_or_default().to_string_lossy().into_owned();
         }
-        let name = unique(&base, &mut taken);
-        runs.push(Run { name, recording, stretch: None });
-    }
-    work::of_one_unit(&mut runs.iter_mut().map(|run| &mut run.recording).collect::<Vec<_>>(), choice);
-    Ok(runs)
+        unique(&base, &mut taken)
+    };
+    let names: Vec<String> = recordings.iter().zip(paths).map(name).collect();
+    Ok(recordings.into_iter().zip(names).map(|(recording, name)| Run { name, recording, stretch: None }).collect())
 }
 
 fn unique(base: &str, taken: &mut HashSet<String>) -> String {

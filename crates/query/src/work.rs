@@ -180,6 +180,19 @@ fn busiest(all: &[Served]) -> Option<&Place> {
     asked.into_iter().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(a.0))).map(|(place, _)| place)
 }
 
+/// Whether requests were counted in a part of the time and scaled up: their number is an estimate then.
+pub fn is_estimated(recording: &Recording) -> bool {
+    let select = Select { columns: Some(&["sampled_1_in"]), ..Select::default() };
+    let frame = recording.load("turns_collector", &select);
+    frame.as_ref().and_then(|frame| frame.column("sampled_1_in")).is_some_and(|of| of.iter().any(|one_in| *one_in > 1))
+}
+
+/// A number of requests of a recording, or of them a second, for people: "≈ 62.0 k/s" where it is an estimate.
+pub fn requests(recording: &Recording, number: f64, unit: &str) -> String {
+    let about = if is_estimated(recording) { "≈ " } else { "" };
+    format!("{about}{}", human(number, unit))
+}
+
 /// What `--work` may name in a recording, with how much there is of it; most first.
 pub fn offered(recording: &Recording) -> Vec<String> {
     let mut found: HashMap<Choice, f64> = HashMap::new();
@@ -253,21 +266,72 @@ fn read_from(recording: &Recording, path: &str, counter: &str) -> Steps {
     steps.filter(|(_, done)| *done > 0.0).collect()
 }
 
+/// The work of recordings that are looked at together, by `choice`: one unit in all of them, where that can be had.
+pub fn of_all(recordings: &[&Recording], choice: &Choice) -> Vec<Option<Work>> {
+    let mut works: Vec<Option<Work>> = recordings.iter().map(|recording| of(recording, choice)).collect();
+    if let Some(found) = of_fixed_length(recordings, &works, choice) {
+        works = found.into_iter().map(Some).collect();
+    }
+    of_one_unit(recordings, &mut works, choice);
+    works
+}
+
 /// Different units cannot be compared. Where the work of some recordings is reads and that of others bytes, bytes are it in all; where that of some is messages and
 /// that of others requests, requests are it: an answer in many small writes is no stream.
-pub fn of_one_unit(recordings: &mut [&mut Recording], choice: &Choice) {
-    let unit = |recording: &Recording| recording.manifest().work.as_ref().map(|work| work.unit.clone());
-    let any =
-        |recordings: &[&mut Recording], wanted: &str| recordings.iter().any(|r| unit(r).as_deref() == Some(wanted));
-    let (bytes_are_it, requests_are_it) = (any(recordings, BYTES), any(recordings, REQUESTS));
-    for recording in recordings {
-        let work = match (unit(recording).as_deref(), chosen(recording, choice)) {
-            (Some(READS), Choice::Reads(path)) if bytes_are_it => bytes(recording, &path),
-            (Some(MESSAGES), choice) if requests_are_it => of_requests(recording, &choice, false),
-            _ => continue,
-        };
-        recording.set_work(work);
+fn of_one_unit(recordings: &[&Recording], works: &mut [Option<Work>], choice: &Choice) {
+    let any = |wanted: &str| works.iter().flatten().any(|work| work.unit == wanted);
+    let (bytes_are_it, requests_are_it) = (any(BYTES), any(REQUESTS));
+    for (recording, work) in recordings.iter().zip(works) {
+        match (work.as_ref().map(|work| work.unit.as_str()), chosen(recording, choice)) {
+            (Some(READS), Choice::Reads(path)) if bytes_are_it => *work = bytes(recording, &path),
+            (Some(MESSAGES), choice) if requests_are_it => *work = of_requests(recording, &choice, false),
+            _ => {}
+        }
     }
+}
+
+/// Runs of a fixed length, such as those of benchmarks, take as long as each other whatever they do: their elapsed times differ by no
+/// more than this, and what they did by more.
+const SAME_LENGTH: f64 = 0.03;
+
+/// What is said of work that was taken for this reason.
+const FIXED_LENGTH: &str = ", in a run of a fixed length";
+
+/// Whether requests were taken for the work because the runs are of a fixed length.
+pub fn is_of_fixed_length(work: &Work) -> bool {
+    work.how.ends_with(FIXED_LENGTH)
+}
+
+/// The requests that commands answered, or made, where these took as long and differ in them; however few there are. What a
+/// workload reported, and what somebody chose, stands first.
+fn of_fixed_length(recordings: &[&Recording], works: &[Option<Work>], choice: &Choice) -> Option<Vec<Work>> {
+    let is_known = works.iter().all(Option::is_some) || works.iter().flatten().any(|work| work.how.is_empty());
+    if recordings.len() < 2 || is_known || recordings.iter().any(|recording| chosen(recording, choice) != Choice::Auto)
+    {
+        return None;
+    }
+    let differ = |values: &[f64]| {
+        let (least, most) = values.iter().fold((f64::INFINITY, 0.0f64), |(l, m), v| (l.min(*v), m.max(*v)));
+        most > (1.0 + SAME_LENGTH) * least
+    };
+    let wall = |recording: &&Recording| recording.manifest().wall.filter(|wall| *wall > 0).map(|wall| wall as f64);
+    let walls: Vec<f64> = recordings.iter().map(wall).collect::<Option<_>>()?;
+    if differ(&walls) {
+        return None;
+    }
+    let answered = |recording: &&Recording| {
+        let port = busiest(&served(recording)).filter(|(protocol, ..)| protocol != "unix")?.1.parse().ok()?;
+        of_requests(recording, &Choice::Port(port), false)
+    };
+    let made = |recording: &&Recording| of_requests(recording, &Choice::Client(None), false);
+    let all = |of: &dyn Fn(&&Recording) -> Option<Work>| recordings.iter().map(of).collect::<Option<Vec<Work>>>();
+    let mut found = all(&answered).or_else(|| all(&made))?;
+    let totals: Vec<f64> = found.iter().map(|work| work.total).collect();
+    if !differ(&totals) {
+        return None;
+    }
+    found.iter_mut().for_each(|work| work.how.push_str(FIXED_LENGTH));
+    Some(found)
 }
 
 /// The work that adds up from `steps`: when they were read, seconds, and how many units that was more.
@@ -368,17 +432,47 @@ mod tests {
 
     #[test]
     fn requests_are_compared_with_requests() {
-        let mut both = [5000, 300].map(|sends| serving(&[[1, 80, 200, sends, 500_000]]));
-        for recording in &mut both {
-            let work = of(recording, &Choice::Auto);
-            recording.set_work(work);
-        }
-        of_one_unit(&mut both.iter_mut().collect::<Vec<_>>(), &Choice::Auto);
-        let work = both.map(|recording| recording.manifest().work.clone().unwrap());
+        let both = [5000, 300].map(|sends| serving(&[[1, 80, 200, sends, 500_000]]));
+        let works = of_all(&both.iter().collect::<Vec<_>>(), &Choice::Auto);
         assert_eq!(
-            work.map(|work| (work.unit, work.total)),
+            works.into_iter().flatten().map(|work| (work.unit, work.total)).collect::<Vec<_>>(),
             [("requests".to_owned(), 200.0), ("requests".to_owned(), 200.0)]
         );
+    }
+
+    /// A client that ran for `wall` seconds and made so many requests; `reported` is what it said of its work itself.
+    fn asking(wall: f64, turns: u64, reported: f64) -> Recording {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("run.twin");
+        let work = Work { unit: "jobs".into(), total: reported, progress: Vec::new(), how: String::new() };
+        let work = Some(work).filter(|work| work.total > 0.0);
+        let manifest = Manifest { wall: Some((wall * 1e9) as i64), work, ..Manifest::default() };
+        let head = "t pid comm role protocol port peer turns sends sent service_time queued queue_time opened used";
+        let line = |t: u64, n: u64| format!("{t} 1 pgbench client tcp 5432 127.0.0.1 {n} {n} {n} - - - - 1\n");
+        write(&path, &manifest, &[(&TURN, &format!("{head}\n{}{}", line(1, 0), line(2, turns)))]);
+        Recording::open(&path).unwrap()
+    }
+
+    #[test]
+    fn runs_of_a_fixed_length_did_the_requests_that_they_made() {
+        let works = |of: &[Recording], choice: Choice| of_all(&of.iter().collect::<Vec<_>>(), &choice);
+        let totals = |of: &[Recording]| {
+            let works = works(of, Choice::Auto);
+            assert!(works.iter().flatten().all(is_of_fixed_length));
+            works.into_iter().map(|work| work.map(|work| work.total)).collect::<Vec<_>>()
+        };
+        let run = |wall, turns| asking(wall, turns, 0.0);
+        assert_eq!(totals(&[run(6.06, 144_000), run(6.09, 297_000)]), [Some(144_000.0), Some(297_000.0)]);
+        // However few there are.
+        assert_eq!(totals(&[run(8.0, 56), run(8.1, 96), run(8.05, 95)]), [Some(56.0), Some(96.0), Some(95.0)]);
+        // One job each: it took as long, or longer, as it may.
+        assert_eq!(totals(&[run(6.0, 1000), run(6.1, 1020)]), [None, None]);
+        assert_eq!(totals(&[run(6.0, 1000), run(6.3, 2000)]), [None, None]);
+        assert_eq!(totals(&[run(6.0, 1000)]), [None], "one run alone has nothing to be as long as");
+        // What the workload said itself, and what was chosen.
+        let reported = works(&[asking(6.0, 1000, 5.0), asking(6.0, 2000, 5.0)], Choice::Auto);
+        assert_eq!(reported.into_iter().flatten().map(|work| work.unit).collect::<Vec<_>>(), ["jobs", "jobs"]);
+        assert_eq!(works(&[run(6.0, 1000), run(6.0, 2000)], Choice::None), [None, None]);
     }
 
     fn recording(rows: &str) -> Recording {
@@ -416,13 +510,9 @@ mod tests {
     #[test]
     fn all_recordings_count_the_same() {
         let counted = |full: [u32; 2]| {
-            let mut both = full.map(reads_of);
-            for recording in &mut both {
-                let work = of(recording, &Choice::Auto);
-                recording.set_work(work);
-            }
-            of_one_unit(&mut both.iter_mut().collect::<Vec<_>>(), &Choice::Auto);
-            both.map(|recording| recording.manifest().work.clone().unwrap()).map(|work| (work.unit, work.total))
+            let both = full.map(reads_of);
+            let works = of_all(&both.iter().collect::<Vec<_>>(), &Choice::Auto);
+            works.into_iter().flatten().map(|work| (work.unit, work.total)).collect::<Vec<_>>()
         };
         assert_eq!(counted([3, 30]), [("MiB".to_owned(), 3.0), ("MiB".to_owned(), 3.0)]);
         assert_eq!(counted([3, 4]), [("reads".to_owned(), 30.0), ("reads".to_owned(), 30.0)]);

@@ -105,21 +105,20 @@ pub(crate) fn explained(runs: &[Source], options: &Explain) -> Result<Explained,
             Err(error) => why = why.or(Some(error)),
         }
     }
-    let mut chosen = asked.iter().find(|(_, e)| is_slower(e)).map(|(other, _)| (*other, 0, None));
+    let mut chosen = asked.iter().find(|(_, e)| is_slower(e)).map(|(other, _)| (*other, 0));
     for (other, _) in &asked {
         if chosen.is_none() {
-            chosen = Some(pair(0, *other, first)?).filter(is_slower).map(|e| (0, *other, Some(e)));
+            chosen = Some(pair(0, *other, &quick)?).filter(is_slower).map(|_| (0, *other));
         }
     }
-    let Some((run, against, found)) = chosen.or_else(|| asked.first().map(|(other, _)| (*other, 0, None))) else {
+    let Some((run, against)) = chosen.or_else(|| asked.first().map(|(other, _)| (*other, 0))) else {
         return Err(why.unwrap_or_else(|| "there is nothing to explain".into()));
     };
     let mut bars: Vec<(usize, Unit, Option<Bar>)> =
         asked.iter().map(|(other, e)| (*other, e.unit.clone(), Some(Bar::of(e, Side::Slow)))).collect();
-    let explanation = match found {
-        Some(found) if runs.len() == 2 => found,
-        None if runs.len() == 2 => asked.pop().map(|(_, e)| e).ok_or("there is nothing to explain")?,
-        _ => pair(run, against, options)?,
+    let explanation = match runs.len() == 2 && against == 0 {
+        true => asked.pop().map(|(_, e)| e).ok_or("there is nothing to explain")?,
+        false => pair(run, against, options)?,
     };
     bars.extend(
         [(run, Side::Slow), (against, Side::Baseline)]
@@ -251,13 +250,14 @@ pub(crate) fn head(
         outcome: match x.outcome {
             Outcome::Slower => bundle::Outcome::Slower,
             Outcome::NoSlower => bundle::Outcome::NoSlower,
+            Outcome::Undecided => bundle::Outcome::Undecided,
             Outcome::Evenly => bundle::Outcome::EvenlySlower,
             Outcome::MoreTime => bundle::Outcome::MoreTime,
             Outcome::LongerRequests => bundle::Outcome::LongerRequests,
             Outcome::Alone => bundle::Outcome::Alone,
         },
         which: which(runs, e),
-        findings: x.findings.iter().map(finding).collect(),
+        findings: x.findings.iter().chain(&x.differs).map(finding).collect(),
         unexplained: x.unexplained,
         notes: x.notes.iter().map(note).collect(),
         not_evaluated: missing,
@@ -275,7 +275,7 @@ pub(crate) fn budget(runs: &[Run], e: &Explained) -> bundle::Budget {
         Unit::Run => "s",
         Unit::Second => "s/s",
     };
-    let lost = is_slower(x);
+    let lost = x.outcome.is_loss();
     let ledger = crate::ledger::table(runs);
     let states = x.ledger.iter().map(|(state, _, share)| {
         let quiet = *state == State::Idle && !(lost && share.value >= WORTH);

@@ -8,8 +8,8 @@ use crate::explained::Explained;
 use crate::rows::Rows;
 use crate::stacks::Stacks;
 use crate::{ledger, locks};
-use compare::Comparison;
-use model::{Fold, Measure, NULL, Table, Unit};
+use compare::{Choice, Comparison, Pace, work};
+use model::{Fold, Measure, NULL, Table, Unit, Window};
 use query::Run;
 use std::collections::HashMap;
 
@@ -278,17 +278,16 @@ pub(crate) fn parts(run: &Run) -> Vec<(i64, i64)> {
 
 /// What the weights are divided by: operations or runs of the command, each as so many per second, or nothing.
 fn per(runs: &[Run]) -> WeightPer {
-    let manifests: Vec<_> = runs.iter().map(|r| r.recording.manifest()).collect();
-    let wall = |m: &&model::Manifest| m.wall.filter(|w| *w > 0).map(|w| w as f64 / 1e9);
-    let walls: Option<Vec<f64>> = manifests.iter().map(wall).collect();
-    let work: Option<Vec<f64>> =
-        manifests.iter().map(|m| m.work.as_ref().map(|w| w.total).filter(|t| *t > 0.0)).collect();
-    match (walls, work) {
-        (Some(walls), Some(work)) => {
-            WeightPer { what: PerWhat::Operation, rate: work.iter().zip(&walls).map(|(w, s)| w / s).collect() }
-        }
-        (Some(walls), None) => WeightPer { what: PerWhat::Run, rate: walls.iter().map(|s| 1.0 / s).collect() },
-        (None, _) => WeightPer { what: PerWhat::Second, rate: vec![1.0; runs.len()] },
+    let second = || WeightPer { what: PerWhat::Second, rate: vec![1.0; runs.len()] };
+    let windows = runs.iter().map(|run| compare::choose(run, &Choice::Auto)).collect::<Result<Vec<_>, _>>();
+    let Ok(windows) = windows else { return second() };
+    let rates = |of: fn(&Run, &Window) -> Option<Pace>| {
+        runs.iter().zip(&windows).map(|(run, window)| of(run, window).map_or(f64::NAN, Pace::rate)).collect()
+    };
+    match work::Unit::of(runs.iter().zip(&windows)) {
+        work::Unit::Operation(_) => WeightPer { what: PerWhat::Operation, rate: rates(Pace::of) },
+        work::Unit::Run => WeightPer { what: PerWhat::Run, rate: rates(Pace::of_whole) },
+        work::Unit::Second => second(),
     }
 }
 

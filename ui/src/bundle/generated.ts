@@ -1773,7 +1773,7 @@ export type Optimum = {
 };
 
 /** How the run that is explained compares with the other. */
-export type Outcome = "slower" | "no slower" | "evenly slower" | "more time" | "longer requests" | "alone";
+export type Outcome = "slower" | "no slower" | "undecided" | "evenly slower" | "more time" | "longer requests" | "alone";
 
 /** The last lines that a command wrote. */
 export type Output = {

@@ -8,9 +8,10 @@ export function whole(part: number): string {
   return p > 0 && p < 0.5 ? "<1" : fixed(p, 0);
 }
 
-/** A part of the lost time with its direction: "71 %", "−31 %"; "" for nothing to speak of. */
+/** A part of the lost time: "71 %"; "less" for what fell, which is no part of what was lost; "" for nothing to speak of. */
 export function partInWords(part: number): string {
-  return Math.abs(part) < 0.005 ? "" : `${fixed(part * 100, 0)} %`;
+  if (Math.abs(part) < 0.005) return "";
+  return part < 0 ? "less" : `${fixed(part * 100, 0)} %`;
 }
 
 /** The 95 % interval of a share: "95 % CI 64–78 %"; with signs where it reaches below nothing: "95 % CI −2 to 5 %". */
@@ -21,7 +22,9 @@ export function shareInWords(f: Pick<Finding, "low" | "high">): string {
 
 /** What shares are parts of. */
 export function wholeOf(outcome: Explanation["outcome"]): string {
-  return outcome === "alone" ? "the time" : outcome === "more time" ? "the additional time" : "the slowdown";
+  if (outcome === "alone") return "the time";
+  if (outcome === "undecided") return "the difference";
+  return outcome === "more time" ? "the additional time" : "the slowdown";
 }
 
 /** One sentence about a finding, for screen readers. */

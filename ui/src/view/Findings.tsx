@@ -156,14 +156,14 @@ export function Findings({ explanation: e, budget }: { explanation: Explanation;
   const shown = picture ? about.slice(0, IN_PICTURE) : about;
   const alone = e.outcome === "alone";
   const of = wholeOf(e.outcome);
-  const lost = e.outcome === "slower" || e.outcome === "more time" || e.outcome === "longer requests";
+  const lost = e.outcome === "slower" || e.outcome === "more time" || e.outcome === "longer requests" || e.outcome === "undecided";
   const explained = Math.min(1, e.findings.reduce((sum, f) => sum + f.share, 0));
   return (
     <>
       {(lost || alone) && (
         <section class="findings" id="at-findings">
           <div class="section-head">
-            <h2>{alone ? "What limits it" : "Why"}</h2>
+            <h2>{alone ? "What limits it" : e.outcome === "undecided" ? "What differs, which may be chance" : "Why"}</h2>
             <span class="quiet">
               {e.findings.length === 0 ? "no known cause was found" : `${e.findings.length} ${e.findings.length === 1 ? "finding" : "findings"}, ${whole(explained)} % of ${of}`}
             </span>

@@ -18,7 +18,7 @@ beforeEach(() => {
 describe("shares", () => {
   it("are whole per cent, and what is small is not nought", () => {
     expect([0.714, 0.004, 0, 1].map(whole)).toEqual(["71", "<1", "0", "100"]);
-    expect([0.714, -0.31, 0.004, -0.004].map(partInWords)).toEqual(["71 %", "−31 %", "", ""]);
+    expect([0.714, -0.31, 0.004, -0.004].map(partInWords)).toEqual(["71 %", "less", "", ""]);
     expect([{ low: 0.64, high: 0.78 }, { low: 0.996, high: 1 }].map(shareInWords)).toEqual(["95 % CI 64–78 %", "95 % CI 100–100 %"]);
   });
   it("are said of what they are parts of", () => {

@@ -355,7 +355,15 @@ impl State {
             let counted = merged(counted);
             let count: f64 = counted.iter().map(|c| c.2).sum();
             let (p50, p99) = (quantile(&counted, 0.5)?, quantile(&counted, 0.99)?);
-            Some(Served { service: service.clone(), count, rate: count / self.span(), p50, p99, connections: None })
+            Some(Served {
+                service: service.clone(),
+                count,
+                rate: count / self.span(),
+                p50,
+                p99,
+                connections: None,
+                is_estimated: false,
+            })
         };
         let mut served: Vec<Served> = by_service.into_iter().filter_map(one).collect();
         served.sort_by(|a, b| b.count.total_cmp(&a.count).then_with(|| a.service.cmp(&b.service)));

@@ -1,7 +1,7 @@
-//! Divides lost time among the states. With E the elapsed time per unit of work, R the CPU time per unit of the threads that do it, f how much
-//! that was stretched (by neighbours, a quota, interrupts), k the number of CPUs that they could keep busy, and W the rest:
+//! Divides lost time among the states. With E the elapsed time per unit of work, R the CPU time per unit of the threads that do it, F what
+//! stretched that (neighbours, a quota, interrupts), k the number of CPUs that they could keep busy, and W the rest:
 //!
-//! E = R (1 + f) / k + W.
+//! E = (R + F) / k + W.
 //!
 //! The first part is what a unit takes where nobody waits for anything but a CPU; it grows with the CPU time of a unit, or with what stretches it. W is
 //! time in which CPUs that the threads could have used were not used: it grows by what each unit waited longer for (a lock, a disk …), and by threads
@@ -48,19 +48,11 @@ pub(crate) fn divide(slow: &Sums, fast: &Sums, cpus: f64) -> Division {
     // Where both the CPU time of a unit and this changed, each change is taken at the mean of the other.
     let k = 1.0 / f64::midpoint(1.0 / slow.parallel(cpus), 1.0 / fast.parallel(cpus));
 
-    let stretch = |s: &Sums| STRETCH.map(|state| over(s.of(state), s.cpu()));
-    let (of_slow, of_fast) = (stretch(slow), stretch(fast));
-    let whole = 1.0 + f64::midpoint(of_slow.iter().sum(), of_fast.iter().sum());
-    let cpu = f64::midpoint(over(slow.cpu(), slow.work), over(fast.cpu(), fast.work));
-    for state in [State::User, State::Kernel] {
-        share[state as usize] = (unit(slow, state) - unit(fast, state)) * whole / k;
-        factor[state as usize] = whole / k;
-    }
-    for (state, (s, f)) in STRETCH.into_iter().zip(of_slow.into_iter().zip(of_fast)) {
-        let part = cpu * (s - f) / k;
-        share[state as usize] = part;
-        let grown = unit(slow, state) - unit(fast, state);
-        factor[state as usize] = if grown.abs() > 0.0 { part / grown } else { 0.0 };
+    // What stretches the CPU time of a unit is a part of the unit as CPU time is: each counts by what it grew by itself, so that
+    // shares have the sign of what they are shares of, and add up.
+    for state in [State::User, State::Kernel].into_iter().chain(STRETCH) {
+        share[state as usize] = (unit(slow, state) - unit(fast, state)) / k;
+        factor[state as usize] = 1.0 / k;
     }
     let by_cpu: f64 = share.iter().sum();
 
@@ -150,17 +142,11 @@ fn follow(slow: &Sums, fast: &Sums, k: f64, share: &mut [f64; STATES], factor: &
 }
 
 /// Divides what the threads of `slow` spend longer on a unit than those of `fast`, where others decide how often there is one: the clients of a server that
-/// has time to spare. A unit then takes longer by what its CPU time grew, by what that is stretched by more, and by what it waited longer for, however long
+/// has time to spare. A unit then takes longer by what its CPU time grew, by what stretches that more, and by what it waited longer for, however long
 /// it is from one unit to the next.
 pub(crate) fn paced(slow: &Sums, fast: &Sums) -> Division {
     let unit = |s: &Sums, state: State| over(s.of(state), s.work);
-    let cpu = f64::midpoint(over(slow.cpu(), slow.work), over(fast.cpu(), fast.work));
-    let stretch = |s: &Sums, state: State| over(s.of(state), s.cpu());
-    let whole =
-        1.0 + STRETCH.map(|state| f64::midpoint(stretch(slow, state), stretch(fast, state))).iter().sum::<f64>();
     let mut share = ALL.map(|state| match state {
-        State::User | State::Kernel => (unit(slow, state) - unit(fast, state)) * whole,
-        state if STRETCH.contains(&state) => cpu * (stretch(slow, state) - stretch(fast, state)),
         State::Idle | State::Fewer => 0.0,
         // Who always sleeps sleeps longer per unit where there are fewer.
         State::Sleep => (over(slow.of(state), slow.seconds) - over(fast.of(state), fast.seconds)) * slow.elapsed(),
@@ -228,6 +214,21 @@ mod tests {
         );
         // The factors give the same shares from what cells grew by.
         assert!(near(d.factor[State::Disk as usize] * 0.01, 0.5), "{d:?}");
+    }
+
+    #[test]
+    fn shares_have_the_sign_of_what_they_are_shares_of() {
+        // All of it grew, the neighbours' part by less than the rest: nanoseconds per unit of one thread.
+        let fast = [(State::User, 100.0), (State::Kernel, 90.0), (State::Neighbours, 228.0)];
+        let slow = [(State::User, 193.0), (State::Kernel, 419.0), (State::Neighbours, 354.0)];
+        let seconds = |times: &[(State, f64)]| times.iter().map(|(_, time)| time).sum::<f64>();
+        let (fast, slow) = (sums(seconds(&fast), 1.0, &fast), sums(seconds(&slow), 1.0, &slow));
+        for d in [divide(&slow, &fast, 2.0), paced(&slow, &fast)] {
+            let of = |state: State| d.share[state as usize];
+            let lost = 93.0 + 329.0 + 126.0;
+            assert!(near(of(State::User), 93.0 / lost) && near(of(State::Kernel), 329.0 / lost), "{d:?}");
+            assert!(near(of(State::Neighbours), 126.0 / lost) && near(d.share.iter().sum(), 1.0), "{d:?}");
+        }
     }
 
     #[test]

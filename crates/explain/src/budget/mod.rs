@@ -28,10 +28,10 @@ use compare::{Pace, PerSide, Side, Unit, own, window};
 use divide::{Division, alone, divide, paced};
 use ledger::{Ledger, Work, Working};
 use model::Window;
-use query::Run;
 use query::concurrency::Concurrency;
 use query::stats::quantile::quantile;
 use query::stats::rng::Rng;
+use query::{Run, human};
 use state::Sums;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -162,14 +162,7 @@ impl Budget {
         // The ledger that they are parts of is that of the threads that work.
         let moves = judged::moves(&judged, &|wait| working.works(&group(&wait.comm, &wait.thread)));
         let progress: Vec<Option<Progress>> = runs.iter().map(Progress::of).collect();
-        let unit = if progress.iter().all(Option::is_some) {
-            let name = runs.first().and_then(|r| r.recording.manifest().work.clone()).map_or(String::new(), |w| w.unit);
-            Unit::Operation(name)
-        } else if windows.iter().all(window::is_life) {
-            Unit::Run
-        } else {
-            Unit::Second
-        };
+        let unit = Unit::of(runs.iter().zip(windows));
         let mut ledgers: PerSide<Vec<Ledger>> = PerSide::default();
         let mut paces: PerSide<Vec<Option<Pace>>> = PerSide::default();
         for (index, (run, window)) in runs.iter().zip(windows).enumerate() {
@@ -186,15 +179,7 @@ impl Budget {
             };
             let ledger = Ledger::load((index, run), window, own, working, (&work, pace), &moves[of_side as usize])
                 .filter(|ledger| ledger.sums().time.iter().sum::<f64>() > 0.0)
-                .ok_or_else(|| {
-                    let instead = match run.recording.manifest().labels.contains_key("imported") {
-                        true => {
-                            "what was imported can be compared by `twinscope compare`, `flame --against` and `report`"
-                        }
-                        false => "record a command, or use --pid, --cgroup or --all",
-                    };
-                    format!("{}: no per-thread data in this recording: {instead}", run.name)
-                })?;
+                .ok_or_else(|| without_threads(run))?;
             ledgers[of_side].push(ledger);
             paces[of_side].push(pace);
         }
@@ -375,6 +360,32 @@ impl Budget {
     }
 }
 
+/// A command that ends sooner may be over before its threads are read once, seconds.
+const TOO_SHORT: f64 = 0.05;
+
+/// Why a run has no time of threads, and what to do.
+fn without_threads(run: &Run) -> Missing {
+    let (name, manifest) = (&run.name, run.recording.manifest());
+    let compared = "`twinscope compare` and `twinscope report` say what differs without them";
+    let command = manifest.wall.filter(|_| manifest.command.is_some() && manifest.scope != model::whose::NOBODY);
+    match command.map(|wall| wall as f64 / 1e9) {
+        _ if manifest.labels.contains_key("imported") => format!(
+            "{name}: no per-thread data in this recording: what was imported can be compared by `twinscope compare`, \
+             `flame --against` and `report`"
+        ),
+        Some(wall) if wall < TOO_SHORT => format!(
+            "{name}: no per-thread data: the command ran for {}, too short for its threads to be seen; let it do more work, or repeat it in a \
+             loop",
+            human(wall, "s")
+        ),
+        Some(_) => format!("{name}: no per-thread data: the threads of the command were not recorded; {compared}"),
+        None => format!(
+            "{name}: no per-thread data: no threads were recorded, so where time went is not known; {compared}. To explain, record a command \
+             (record -- COMMAND), or threads that run already: record --all, --pid or --cgroup"
+        ),
+    }
+}
+
 /// Whether all runs did as much, as commands do that have a job and end with it; those that run for a time do as much as they can.
 fn did_the_same(ledgers: &PerSide<Vec<Ledger>>) -> bool {
     let (least, most) = ledgers
@@ -418,6 +429,29 @@ fn resample(side: &[Ledger], phases: bool, rng: &mut Rng) -> Sums {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_has_no_threads_is_told_what_works() {
+        let why = |manifest: model::Manifest| {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("run.twin");
+            query::testing::write(&path, &manifest, &[]);
+            without_threads(&Run {
+                name: "run".into(),
+                recording: store::Recording::open(&path).unwrap(),
+                stretch: None,
+            })
+        };
+        let command = |wall: i64| model::Manifest {
+            command: Some(vec!["ls".into()]),
+            wall: Some(wall),
+            ..model::Manifest::default()
+        };
+        assert!(why(command(4_000_000)).contains("the command ran for 4 ms, too short"));
+        assert!(why(command(4_000_000_000)).contains("threads of the command were not recorded"));
+        let none = why(model::Manifest::default());
+        assert!(none.contains("`twinscope compare`") && none.contains("record --all, --pid or --cgroup"), "{none}");
+    }
 
     #[test]
     fn a_run_that_is_one_unit_keeps_its_phases() {

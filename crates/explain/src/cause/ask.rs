@@ -28,6 +28,8 @@ pub struct Found {
     pub says: String,
     /// Lines of evidence.
     pub evidence: Vec<String>,
+    /// What to do about it, line by line: advice for a runtime only where that runtime is.
+    pub advice: Vec<String>,
     /// What it claims; nothing for a note.
     pub claims: Vec<Claim>,
 }
@@ -66,6 +68,7 @@ pub(crate) fn ask(session: &mut Session, cause: &Cause, budget: &Budget) -> Resu
         }
         one.says = said(&cause.says, &columns).unwrap_or_else(|| format!("{}: {}", cause.title, one.subject));
         one.evidence = cause.evidence.iter().filter_map(|line| said(line, &columns)).collect();
+        one.advice = cause.advice.iter().filter_map(|line| said(line, &columns)).collect();
     }
     Ok(found)
 }

@@ -283,7 +283,16 @@ const DERIVED: [Derived; 13] = [
     Derived {
         name: "wait_use",
         needs: &["wait"],
-        columns: &[],
+        columns: &[
+            "comm",
+            "state",
+            "what",
+            "waker",
+            "slow_count",
+            "against_count",
+            "slow_time",
+            "against_time",
+        ],
         sql: "select comm, state, what, waker,
                 sum(iif(side = 'slow', count * per_unit, 0)) as slow_count,
                 sum(iif(side = 'against', count * per_unit, 0)) as against_count,

@@ -121,7 +121,7 @@ fn a_folder_adds_and_replaces() {
 
 /// The recorded table that a name in a question stands for; `None` for what `Tables` defines and for the question's own.
 fn recorded(name: &str) -> Option<&str> {
-    const DERIVED: [(&str, &str); 3] = [("syscall_use", "syscall"), ("wait_use", "wait"), ("lock_use", "lock")];
+    const DERIVED: [(&str, &str); 2] = [("syscall_use", "syscall"), ("lock_use", "lock")];
     let derived = DERIVED.iter().find(|(table, _)| *table == name).map(|(_, from)| *from);
     derived.or(name.strip_prefix("w_"))
 }

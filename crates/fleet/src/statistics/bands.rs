@@ -29,6 +29,9 @@ pub const HOSTS: usize = 3;
 /// The least share of all hosts that is a band.
 pub const SHARE: f64 = 0.03;
 
+/// Hosts of which the distances between any two are looked at, at most.
+const PAIRED: usize = 200;
+
 /// Probability that an interval leaves out the truth.
 const ALPHA: f64 = 0.05;
 
@@ -140,7 +143,8 @@ impl Found {
 }
 
 /// How much of the variance between hosts is theirs, and not that of their short recordings, from 0 to 1: the covariance of even and odd blocks
-/// over the variance of the whole, or what the hosts' own errors leave of that if it is less (blocks that depend on each other err alike). On
+/// over the variance of the whole, or what the hosts' own errors leave of that if it is less (blocks that depend on each other err alike). Errors of
+/// short recordings are known badly, and none is larger than what hosts that lie together differ by. On
 /// logarithms where all are positive. 0 with fewer than three hosts, or where all are alike.
 pub fn spread(values: &Values) -> f64 {
     let hosts = Hosts::new(values);
@@ -154,7 +158,7 @@ pub fn spread(values: &Values) -> f64 {
         x.iter().zip(y).map(|(a, b)| (a - mx) * (b - my)).sum::<f64>() / (n - 1.0)
     };
     let all = covariance(&hosts.whole, &hosts.whole);
-    let share = (covariance(&hosts.even, &hosts.odd) / all).min(1.0 - hosts.floor().powi(2) / all);
+    let share = (covariance(&hosts.even, &hosts.odd) / all).min(1.0 - hosts.own_error().powi(2) / all);
     // Rounding is no difference.
     let rounding = 1e-9 * if hosts.logs { 1.0 } else { mean(&hosts.whole).abs() };
     if all > rounding * rounding && share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }
@@ -201,6 +205,24 @@ impl Hosts {
         let mut errors: Vec<f64> = self.error.iter().copied().filter(|e| e.is_finite()).collect();
         errors.sort_by(f64::total_cmp);
         errors.get(errors.len() / 2).copied().unwrap_or(0.0)
+    }
+
+    /// The same, as far as hosts that lie together differ by as much: Qn (Rousseeuw and Croux, "Alternatives to the Median Absolute Deviation",
+    /// Journal of the American Statistical Association 88, 1993), 2.22 times the first quartile of the distances between any two, which are
+    /// those within bands where there are some.
+    fn own_error(&self) -> f64 {
+        let mut x = self.whole.clone();
+        x.sort_by(f64::total_cmp);
+        // Of many hosts some, evenly from the least to the greatest, lie as far apart.
+        let x: Vec<f64> = x.iter().copied().step_by(x.len().div_ceil(PAIRED).max(1)).collect();
+        let pairs = x.iter().enumerate().flat_map(|(i, a)| x.iter().take(i).map(move |b| (a - b).abs()));
+        let mut distances: Vec<f64> = pairs.collect();
+        let at = distances.len() / 4;
+        if at == 0 {
+            return self.floor();
+        }
+        let (_, quartile, _) = distances.select_nth_unstable_by(at, f64::total_cmp);
+        self.floor().min(2.2219 * *quartile)
     }
 
     /// Hosts that a band has at least.
@@ -400,6 +422,31 @@ mod tests {
         );
         assert!(fast.high < found.valleys[0].at && slow.middle / fast.middle > 2.2 && found.logs);
         assert!(found.shown.is_empty() && found.valleys[0].p.unwrap() <= 0.05);
+    }
+
+    #[test]
+    fn errors_of_short_recordings_hide_no_bands_that_lie_apart() {
+        // Six hosts at twice the pace of twenty; of half a second each, whose errors are thought to be 40 %.
+        let fleet = |between: f64| {
+            let mut rng = Rng::new(7);
+            let mut metric = synthetic::Metric::default();
+            for host in 0..26 {
+                let level = if host < 6 { 100.0 * between } else { 100.0 };
+                let (even, odd) = (level * (1.0 + 0.04 * rng.normal()), level * (1.0 + 0.04 * rng.normal()));
+                metric.even.push(even);
+                metric.odd.push(odd);
+                metric.whole.push(f64::midpoint(even, odd));
+                metric.error.push(0.4 * level);
+            }
+            metric
+        };
+        let found = |between: f64| {
+            let metric = fleet(between);
+            let answer = ask(&[metric.values("throughput")], &Ask::default());
+            answer.found[0].as_ref().map_or(Vec::new(), |found| found.bands.iter().map(|b| b.members.len()).collect())
+        };
+        assert_eq!(found(2.0), [20, 6]);
+        assert_eq!(found(1.0), [0usize; 0], "nothing is asked where all are alike");
     }
 
     #[test]

@@ -34,6 +34,9 @@ pub enum Outcome {
     /// It is not, or not by enough.
     #[serde(rename = "no slower")]
     NoSlower,
+    /// It is, by less than one or two recordings a side can tell from chance; the findings are what differs between these.
+    #[serde(rename = "undecided")]
+    Undecided,
     /// It is, and so is all of its code: as on slower CPUs.
     #[serde(rename = "evenly slower")]
     EvenlySlower,

@@ -12,7 +12,7 @@
 //! ```
 //!
 //! A line is a table and what differs in a row of it from [`Case::usual`]. The cells that must be claimed, and no others, have a star;
-//! `says` stands in the sentence of a finding, or of a note, where none is claimed. Tables have the columns that they have in an
+//! `says` stands in the sentence of a finding, or of a note, where none is claimed, or in its advice; `silent` in none. Tables have the columns that they have in an
 //! explanation, and no rows where the case has none.
 
 use super::super::{Cause, FILES, Tables, ask, parse};
@@ -35,6 +35,7 @@ struct Case {
     /// Numbers of the cells that must be claimed.
     starred: BTreeSet<usize>,
     says: Vec<String>,
+    silent: Vec<String>,
 }
 
 /// The words of a line: blanks part them, but within single quotes.
@@ -93,8 +94,9 @@ fn cases(file: &str) -> Vec<Case> {
             Some(table) => (table, true),
             None => (words[0].as_str(), false),
         };
-        if table == "says" {
-            case.says.extend(words[1..].iter().cloned());
+        if table == "says" || table == "silent" {
+            let of = if table == "says" { &mut case.says } else { &mut case.silent };
+            of.extend(words[1..].iter().cloned());
             continue;
         }
         if is_starred {
@@ -242,6 +244,7 @@ impl Case {
             ("idle_cpus", both(0.0)),
             ("others", both(0.0)),
             ("threads", both(1.0)),
+            ("running", both(2.0)),
             ("serial", both(0.0)),
         ] {
             usual("measure", "name", vec![("name", text(name)), ("slow", slow), ("against", against)]);
@@ -308,7 +311,10 @@ impl Case {
                 return Err(format!("a column of the sentence is null: {}", cause.says));
             }
         }
-        let said: Vec<&str> = found.iter().map(|f| f.says.as_str()).collect();
+        let said: Vec<&str> = found.iter().flat_map(|f| f.advice.iter().chain([&f.says])).map(String::as_str).collect();
+        if let Some(words) = self.silent.iter().find(|words| said.iter().any(|said| said.contains(*words))) {
+            return Err(format!("{words:?} is said in {said:?}"));
+        }
         match self.says.iter().find(|words| !said.iter().any(|said| said.contains(*words))) {
             Some(words) => Err(format!("{words:?} is not said in {said:?}")),
             None => Ok(()),
