@@ -159,7 +159,8 @@ mod tests {
     use model::{Column, Manifest, Table, Work};
     use query::testing::write;
 
-    static WORK: Table = Table::wide("work", "work done", &[Column::counter("done", model::Unit::None, "units of work done")]);
+    static WORK: Table =
+        Table::wide("work", "work done", &[Column::counter("done", model::Unit::None, "units of work done")]);
 
     #[test]
     fn one_unit_for_all_runs() {

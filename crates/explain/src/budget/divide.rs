@@ -48,11 +48,9 @@ pub(crate) fn divide(slow: &Sums, fast: &Sums, cpus: f64) -> Division {
     // Where both the CPU time of a unit and this changed, each change is taken at the mean of the other.
     let k = 1.0 / f64::midpoint(1.0 / slow.parallel(cpus), 1.0 / fast.parallel(cpus));
 
-    // What stretches the CPU time of a unit is a part of the unit as CPU time is: each counts by what it grew by itself, so that
-    // shares have the sign of what they are shares of, and add up.
-    for state in [State::User, State::Kernel].into_iter().chain(STRETCH) {
-        share[state as usize] = (unit(slow, state) - unit(fast, state)) / k;
-        factor[state as usize] = 1.0 / k;
+    for (state, per) in by_cpu_time(slow, fast) {
+        factor[state as usize] = per / k;
+        share[state as usize] = (unit(slow, state) - unit(fast, state)) * per / k;
     }
     let by_cpu: f64 = share.iter().sum();
 
@@ -97,6 +95,30 @@ pub(crate) fn divide(slow: &Sums, fast: &Sums, cpus: f64) -> Division {
     }
     let aside = follow(slow, fast, k, &mut share, &mut factor);
     Division { ratio, share, factor, aside }
+}
+
+/// How much longer a unit takes on one CPU for each second by which a state of its CPU time R, or of what stretches that, F, grew. With f = F / R,
+/// Δ(R + F) = ΔR (1 + f̄) + R̄ Δf, the bar being the mean of both sides. An F that grew by less than R grew because R did, as time behind
+/// neighbours does that use as much of the CPUs as before: R̄ Δf would have the other sign than ΔF, so ΔF is a part of what R grew by.
+fn by_cpu_time(slow: &Sums, fast: &Sums) -> Vec<(State, f64)> {
+    let unit = |s: &Sums, state: State| over(s.of(state), s.work);
+    let [of_slow, of_fast] = [slow, fast].map(|s| over(s.cpu(), s.work));
+    let mut whole = 1.0;
+    let mut found = Vec::with_capacity(2 + STRETCH.len());
+    for state in STRETCH {
+        let grown = unit(slow, state) - unit(fast, state);
+        let [f, before] = [slow, fast].map(|s| over(s.of(state), s.cpu()));
+        let by_itself = f64::midpoint(of_slow, of_fast) * (f - before);
+        if by_itself * grown > 0.0 {
+            whole += f64::midpoint(f, before);
+            found.push((state, by_itself / grown));
+        } else if of_slow - of_fast != 0.0 {
+            whole += grown / (of_slow - of_fast);
+            found.push((state, 0.0));
+        }
+    }
+    found.extend([(State::User, whole), (State::Kernel, whole)]);
+    found
 }
 
 /// Who waited for work waited for other threads. Where threads were blocked more than before, those that wait for work are taken to wait for them; so
@@ -152,6 +174,9 @@ pub(crate) fn paced(slow: &Sums, fast: &Sums) -> Division {
         State::Sleep => (over(slow.of(state), slow.seconds) - over(fast.of(state), fast.seconds)) * slow.elapsed(),
         state => unit(slow, state) - unit(fast, state),
     });
+    for (state, per) in by_cpu_time(slow, fast) {
+        share[state as usize] = (unit(slow, state) - unit(fast, state)) * per;
+    }
     let all: f64 = share.iter().filter(|part| **part > 0.0).sum();
     let mut factor = [0.0; STATES];
     for (state, (share, factor)) in ALL.into_iter().zip(share.iter_mut().zip(&mut factor)) {
@@ -225,9 +250,16 @@ mod tests {
         let (fast, slow) = (sums(seconds(&fast), 1.0, &fast), sums(seconds(&slow), 1.0, &slow));
         for d in [divide(&slow, &fast, 2.0), paced(&slow, &fast)] {
             let of = |state: State| d.share[state as usize];
-            let lost = 93.0 + 329.0 + 126.0;
-            assert!(near(of(State::User), 93.0 / lost) && near(of(State::Kernel), 329.0 / lost), "{d:?}");
-            assert!(near(of(State::Neighbours), 126.0 / lost) && near(d.share.iter().sum(), 1.0), "{d:?}");
+            // It follows from the CPU time: the neighbours took a smaller part of the CPUs than before.
+            assert!(near(of(State::User), 93.0 / 422.0) && near(of(State::Kernel), 329.0 / 422.0), "{d:?}");
+            assert!(near(of(State::Neighbours), 0.0) && near(d.share.iter().sum(), 1.0), "{d:?}");
+        }
+        // Where they took more of them, that part is theirs.
+        let slow = [(State::User, 193.0), (State::Kernel, 419.0), (State::Neighbours, 1000.0)];
+        let slow = sums(seconds(&slow), 1.0, &slow);
+        for d in [divide(&slow, &fast, 2.0), paced(&slow, &fast)] {
+            assert!(d.share.iter().all(|share| *share >= 0.0) && near(d.share.iter().sum(), 1.0), "{d:?}");
+            assert!(d.share[State::Neighbours as usize] > 0.1, "{d:?}");
         }
     }
 
