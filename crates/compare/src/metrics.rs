@@ -210,7 +210,10 @@ impl<'a> Metrics<'a> {
             column: intern(metric.name),
             weight: 0.0,
         };
-        let one_sided = if metric.is_rate() && per == Per::Second { one_sided(&a, &b) } else { None };
+        // Neighbours come and go.
+        let is_own = |comm: &String| self.owned.names.contains(comm) || self.owned.tables.contains(table.name);
+        let may_be = metric.is_rate() && per == Per::Second && difference.labels.get("comm").is_none_or(is_own);
+        let one_sided = if may_be { one_sided(&a, &b) } else { None };
         let separation = match (a.as_slice(), b.as_slice()) {
             ([a], [b]) if !level => stats::separation(a, b),
             _ => None,

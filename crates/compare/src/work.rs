@@ -23,7 +23,10 @@ impl Unit {
     /// The only place that decides it.
     pub fn of<'a>(all: impl IntoIterator<Item = (&'a Run, &'a Window)> + Clone) -> Unit {
         let mut each = all.clone().into_iter();
-        if each.all(|(run, window)| Pace::of(run, window).is_some()) {
+        let is_counted = |run: &Run, window: &Window| {
+            Progress::of(run).is_some_and(|progress| Pace::with(run, window, Some(&progress)).is_some())
+        };
+        if each.all(|(run, window)| is_counted(run, window)) {
             let first = all.into_iter().next().and_then(|(run, _)| run.recording.manifest().work.as_ref());
             return Unit::Operation(first.map(|work| work.unit.clone()).unwrap_or_default());
         }
