@@ -182,7 +182,7 @@ fn what_is_asked_is_needed() {
                 );
             }
         }
-        let templates = std::iter::once(&cause.says).chain(&cause.evidence);
+        let templates = std::iter::once(&cause.says).chain(&cause.evidence).chain(&cause.advice);
         for column in templates.flat_map(|t| words::names(t)) {
             assert!(
                 ["subject", "slow", "against"].contains(&column) || words.contains(&column),
