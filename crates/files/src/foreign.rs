@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn a_panic_at_foreign_bytes_is_no_end() {
-        assert_eq!(caught(|| is_caught()), Some(true));
+        assert_eq!(caught(is_caught), Some(true));
         assert_eq!(caught(|| -> u8 { panic!("on purpose") }), None);
         assert!(!is_caught());
     }
