@@ -149,6 +149,9 @@ fn print(recording: &Recording) {
     if manifest.late_ticks + manifest.skipped_ticks > 0 {
         line("ticks", format!("{} late, {} skipped", manifest.late_ticks, manifest.skipped_ticks));
     }
+    if let Some(cost) = &manifest.recorder {
+        line("recorder", cost.words(manifest.cpus));
+    }
     for mark in recording.marks() {
         line("mark", format!("{:.3} s  {}", mark.t as f64 / 1e9, mark.text));
     }

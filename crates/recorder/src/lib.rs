@@ -4,6 +4,7 @@
 mod away;
 mod command;
 mod control;
+mod governor;
 mod keeper;
 mod list;
 pub mod live;
@@ -25,6 +26,7 @@ mod trigger;
 mod work;
 
 pub use control::{mark, recorders, snapshot};
+pub use governor::Budget;
 pub use list::list;
 pub use moment::{moment, unix_now};
 pub use options::{Mark, Record, Snapshot, SourcesArgs, Triggers, Usage, Whose, duration, output};
