@@ -5,7 +5,7 @@ use object::read::elf::{ElfFile64, ProgramHeader};
 use object::{Object, ObjectSection, ReadCache, ReadRef, elf};
 use std::fs::File;
 use std::ops::Range;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::sync::Arc;
 
 /// The largest section that is read for unwinding, bytes.
@@ -154,7 +154,9 @@ fn find(host: &Host, pid: u32, range: &Range<u64>, identity: &Identity) -> Resul
     }
     let mut why = format!("{path}: the process is gone");
     for candidate in [host::seen_by(pid, path), path.to_string()] {
-        let opened = File::open(host.path(&candidate));
+        // Whoever owns the program may have put a FIFO there since, to be waited at for ever.
+        let opened =
+            File::options().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(host.path(&candidate));
         match opened.and_then(|file| Ok((file.metadata()?, file))) {
             // An overlay shows other inodes than it maps; then the path is all there is to go by.
             Ok((found, file)) if found.is_file() && (found.ino() == *inode || *inode == 0) => return Ok(file),
@@ -180,6 +182,19 @@ mod tests {
         assert_eq!(module.address(text.offset + 1), Some(text.address + 1));
         assert_eq!(module.address(u64::MAX), None);
         assert!(module.size() > 0 && !module.is_go);
+    }
+
+    #[test]
+    fn a_fifo_in_the_place_of_a_program_is_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("program");
+        let name = std::ffi::CString::new(path.to_str().unwrap()).unwrap();
+        // SAFETY: a string that ends with a zero.
+        assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
+        let identity = Identity { major: 0, minor: 0, inode: 0, path: path.to_str().unwrap().into() };
+        // Of a process that is gone only the path is left.
+        let module = Module::open(&Host::live(), u32::MAX, &(0..1), &identity);
+        assert!(module.error.as_ref().is_some_and(|why| why.contains("is no file")), "{:?}", module.error);
     }
 
     proptest! {
