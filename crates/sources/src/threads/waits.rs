@@ -20,6 +20,9 @@ use std::collections::{HashMap, VecDeque};
 /// So many user and kernel stacks are remembered; beyond, those are forgotten that were not used for longest.
 const MOST_STACKS: usize = 65_536;
 
+/// Stacks that were not used for so many reads are forgotten.
+const UNUSED: u64 = 60;
+
 /// Of so many threads the stack is read at one read, and of so many more later: all that were there before wait for their turn.
 const MOST_READ: usize = 64;
 const MOST_ASKED: usize = 16_384;
@@ -169,16 +172,19 @@ impl Waits {
             self.number_again();
         }
         self.follow_again();
-        if self.places.len() > MOST_STACKS || self.kernels.len() > MOST_STACKS {
-            let oldest = self.read.saturating_sub(60);
+        let oldest = self.read.saturating_sub(UNUSED);
+        // The kernel copies a program's stack again when a thread blocks there after a while, and tells its own but once.
+        if self.places.len() > MOST_STACKS || self.read.is_multiple_of(UNUSED) {
             self.places.retain(|_, place| place.used >= oldest);
+        }
+        if self.kernels.len() > MOST_STACKS {
             self.kernels.retain(|_, kernel| kernel.used >= oldest);
         }
     }
 
     /// Stacks were numbered again: what is in use gets its new numbers, and what is not is forgotten.
     fn number_again(&mut self) {
-        let oldest = self.read.saturating_sub(60);
+        let oldest = self.read.saturating_sub(UNUSED);
         self.places.retain(|_, place| place.used >= oldest);
         let stacks: Vec<i64> = self.places.values().map(|place| place.stack).collect();
         for (place, stack) in self.places.values_mut().zip(self.stacks.renewed(&stacks)) {
