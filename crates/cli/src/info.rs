@@ -158,6 +158,9 @@ fn print(recording: &Recording, work: Option<&Work>) {
     if manifest.late_ticks + manifest.skipped_ticks > 0 {
         line("ticks", format!("{} late, {} skipped", manifest.late_ticks, manifest.skipped_ticks));
     }
+    if let Some(cost) = &manifest.recorder {
+        line("recorder", cost.words(manifest.cpus));
+    }
     let marks = recording.marks();
     for mark in marks.iter().take(MOST_MARKS) {
         line("mark", format!("{:.3} s  {}", mark.t as f64 / 1e9, mark.text));

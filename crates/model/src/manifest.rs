@@ -119,6 +119,44 @@ pub struct Fact {
     pub value: String,
 }
 
+/// What a recorder took of the machine that it recorded, and what its governor left out for that.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct OwnCost {
+    /// CPU time of all its threads while it recorded, nanoseconds.
+    pub cpu: i64,
+    /// How long that was, nanoseconds.
+    pub time: i64,
+    /// Resident memory at most, bytes; 0 where the system does not say.
+    pub memory: i64,
+    /// CPU time that its hooks took of the programs that they watch, as far as they know what they cost, nanoseconds.
+    pub hooks: i64,
+    /// CPUs that it might take; `None` where it had no budget.
+    pub budget: Option<f64>,
+    /// What was thinned to stay within that, in the order in which it is, and for how long, nanoseconds.
+    pub thinned: Vec<(String, i64)>,
+}
+
+impl OwnCost {
+    /// CPUs taken, on average.
+    pub fn cpus(&self) -> f64 {
+        self.cpu as f64 / self.time.max(1) as f64
+    }
+
+    /// It in words, on a machine with so many CPUs: `0.03 of 2 CPUs, 24 MB; thinned: stacks for 12 s`.
+    pub fn words(&self, machine: i64) -> String {
+        let mut words = format!("{:.2} of {machine} CPUs", self.cpus());
+        if self.memory > 0 {
+            words.push_str(&format!(", {:.0} MB", self.memory as f64 / 1e6));
+        }
+        let thinned: Vec<String> =
+            self.thinned.iter().map(|(what, time)| format!("{what} for {:.0} s", *time as f64 / 1e9)).collect();
+        if !thinned.is_empty() {
+            words.push_str(&format!("; thinned: {}", thinned.join(", ")));
+        }
+        words
+    }
+}
+
 /// The words of [`Manifest::scope`].
 pub mod whose {
     /// The processes that the recorder started, and their descendants.
@@ -193,6 +231,9 @@ pub struct Manifest {
     pub late_ticks: i64,
     /// Ticks skipped.
     pub skipped_ticks: i64,
+    /// What the recorder took; `None` where nobody said.
+    #[serde(default)]
+    pub recorder: Option<OwnCost>,
     /// Why it ended: "command exited", [`DURATION_OVER`], "interrupted", "disk full: …"; `None` while it runs.
     pub ended: Option<String>,
 }
@@ -239,6 +280,16 @@ mod tests {
             assert_eq!(window.part(from, to), part, "{from} to {to}");
         }
         assert_eq!([99, 100, 200, 201].map(|at| window.part(at, at)), [0.0, 1.0, 1.0, 0.0]);
+    }
+
+    #[test]
+    fn what_a_recorder_took_in_words() {
+        let cost = OwnCost { cpu: 300_000_000, time: 10_000_000_000, memory: 24_300_000, ..OwnCost::default() };
+        assert_eq!(cost.words(2), "0.03 of 2 CPUs, 24 MB");
+        let thinned = vec![("stacks".to_owned(), 12_000_000_000), ("instructions".to_owned(), 4_000_000_000)];
+        let cost = OwnCost { memory: 0, thinned, ..cost };
+        assert_eq!(cost.words(2), "0.03 of 2 CPUs; thinned: stacks for 12 s, instructions for 4 s");
+        assert_eq!(OwnCost::default().words(4), "0.00 of 4 CPUs");
     }
 
     #[test]

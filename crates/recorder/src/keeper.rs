@@ -24,6 +24,8 @@ pub(crate) struct Tick {
     pub(crate) symbols: Vec<(i64, Arc<str>)>,
     /// Strings that no later tick refers to.
     pub(crate) forgotten: Vec<i64>,
+    /// Dictionaries that were begun anew: rows from this tick on refer to nothing that they were told before.
+    pub(crate) renewed: Vec<TableId>,
     /// Whether to commit now.
     pub(crate) commit: bool,
 }
@@ -166,6 +168,9 @@ fn take(
 ) -> Result<(), store::Error> {
     for (cell, text) in tick.symbols {
         symbols.add(cell, text);
+    }
+    if !tick.renewed.is_empty() {
+        writer.renewed(&tick.renewed, tick.t);
     }
     for (table, t, rows) in &tick.reads {
         state.rows.fetch_add(rows.len() as u64, Ordering::Relaxed);

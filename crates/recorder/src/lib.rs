@@ -6,6 +6,7 @@
 mod away;
 mod command;
 mod control;
+mod governor;
 mod keeper;
 mod last;
 mod list;
@@ -28,6 +29,7 @@ mod trigger;
 mod work;
 
 pub use control::{mark, recorders, snapshot};
+pub use governor::Budget;
 pub use list::list;
 pub use moment::{moment, unix_now};
 pub use options::{

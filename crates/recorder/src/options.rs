@@ -1,5 +1,6 @@
 //! The words of the command line that concern recording, shared by `twinscope` and the stand-alone recorder.
 
+use crate::governor::Budget;
 use crate::moment::moment;
 use crate::then::{Then, then};
 use crate::trigger::Trigger;
@@ -282,6 +283,12 @@ pub struct Record {
     /// page faults, interrupts) counts for part of the time (duty cycle), scales up, and says so
     #[arg(long)]
     pub exact: bool,
+
+    /// What the recorder may take: a part of the machine's CPUs, CPUs, or both, of which the smaller holds. Before it takes
+    /// more for long, it thins what it records, in this order: stacks, samples of instructions, threads of programs that
+    /// are not the workload; and it says so. none: whatever it takes
+    #[arg(long, value_name = "SHARE%,CPUS", default_value = "2%,0.5", value_parser = Budget::read)]
+    pub budget: Budget,
 
     /// Record each thread, not only each process
     #[arg(long)]

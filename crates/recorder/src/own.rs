@@ -1,7 +1,8 @@
 //! What the recorder itself costs, as tables like any other: nobody should have to believe it.
 
-use model::{Chart, ChartKind, Column, Page, Rows, Table, Unit};
+use model::{Chart, ChartKind, Column, Compare, Page, Rows, Table, Unit};
 use rustix::time::{ClockId, clock_gettime};
+use sources::{Degrees, Thinning};
 
 /// The recorder's resources.
 pub(crate) static RECORDER: Table = Table::wide(
@@ -12,6 +13,27 @@ pub(crate) static RECORDER: Table = Table::wide(
         Column::gauge("rss", Unit::Bytes, "resident memory").worse(),
         Column::counter("late", Unit::None, "ticks that began more than a tenth of the interval late").worse(),
         Column::counter("skipped", Unit::None, "ticks that were left out because the next one was due").worse(),
+        Column::counter(
+            "hooks",
+            Unit::Nanoseconds,
+            "CPU time that hooks took of the programs that they watch, as far as they know what they cost",
+        )
+        .worse()
+        .floor(0.01),
+        Column::gauge("stacks_1_in", Unit::None, "of so many stacks one is taken, for the budget of the recorder")
+            .compared(Compare::Never),
+        Column::gauge(
+            "bursts_1_in",
+            Unit::None,
+            "of so many bursts of samples of instructions one is taken, for the budget of the recorder; 0: none",
+        )
+        .compared(Compare::Never),
+        Column::gauge(
+            "without_bystanders",
+            Unit::None,
+            "1 while threads of programs that are not the workload are left out, for the budget of the recorder",
+        )
+        .compared(Compare::Never),
         Column::counter("committed", Unit::Bytes, "bytes of rows committed to the recording, before sealing"),
     ],
 )
@@ -69,6 +91,15 @@ pub(crate) static CHARTS: &[Chart] = &[
     )
     .by(&["source"], 10),
     Chart::new(
+        "recorder-thinned",
+        Page::Recorder,
+        ChartKind::Line,
+        "What is thinned for the budget of the recorder",
+        "One of so many stacks and bursts of samples is taken (0: none), and 1 while threads of bystanders are left out. At 1, 1 and 0 all is recorded.",
+        "recorder",
+        &["stacks_1_in", "bursts_1_in", "without_bystanders"],
+    ),
+    Chart::new(
         "recorder-memory",
         Page::Recorder,
         ChartKind::Line,
@@ -80,22 +111,24 @@ pub(crate) static CHARTS: &[Chart] = &[
 ];
 
 /// CPU time of this process, nanoseconds.
-fn cpu() -> i64 {
+pub(crate) fn cpu() -> i64 {
     let t = clock_gettime(ClockId::ProcessCPUTime);
     t.tv_sec.saturating_mul(1_000_000_000).saturating_add(t.tv_nsec)
 }
 
 /// Resident memory of this process, bytes; [`model::NULL`] where procfs does not say.
-fn rss(page: i64) -> i64 {
+pub(crate) fn rss(page: i64) -> i64 {
     let pages =
         std::fs::read_to_string("/proc/self/statm").ok().and_then(|text| text.split(' ').nth(1)?.parse::<i64>().ok());
     pages.map_or(model::NULL, |pages| pages.saturating_mul(page))
 }
 
-/// One row of [`RECORDER`].
-pub(crate) fn row(page: i64, late: i64, skipped: i64, committed: u64) -> Rows {
-    Rows {
-        width: RECORDER.width(),
-        cells: vec![cpu(), rss(page), late, skipped, i64::try_from(committed).unwrap_or(i64::MAX)],
-    }
+/// One row of [`RECORDER`]: memory that is resident, ticks that were late or skipped, what is thinned, bytes that were committed.
+pub(crate) fn row(rss: i64, [late, skipped]: [i64; 2], thinning: &Thinning, degrees: Degrees, committed: u64) -> Rows {
+    let whole = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+    let Degrees { stacks, instructions, bystanders } = degrees;
+    let [stacks, instructions, bystanders] = [stacks, instructions, u32::from(bystanders)].map(i64::from);
+    let hooks = whole(thinning.hooks());
+    let cells = vec![cpu(), rss, late, skipped, hooks, stacks, instructions, bystanders, whole(committed)];
+    Rows { width: RECORDER.width(), cells }
 }

@@ -7,6 +7,7 @@ mod read;
 use crate::away;
 use crate::command::{self, Workload};
 use crate::control::{self, Control, Request, report_error};
+use crate::governor::Governor;
 use crate::keeper::{Keeper, Message};
 use crate::last;
 use crate::moment::unix_now;
@@ -24,11 +25,11 @@ use crate::work::{Counter, Course, Follow};
 use anyhow::Result;
 use fire::Firing;
 use host::Host;
-use model::{Coverage, Exit, Figure, Manifest, Mark, Status, Symbols, Table, Unavailable, Work};
+use model::{Coverage, Exit, Figure, Manifest, Mark, OwnCost, Status, Symbols, Table, Unavailable, Work};
 use read::Active;
 use sources::scope::{Roots, Target};
 use sources::stacks::Stacks;
-use sources::{Flight, Flights, Scope};
+use sources::{Flight, Flights, Scope, Thinning};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -78,12 +79,21 @@ struct Recorder<'a> {
     /// Why the report of a tool could not be read.
     no_report: Option<String>,
     stacks: Stacks,
+    /// How often stacks were numbered again, and the dictionaries of them.
+    renewals: u32,
+    of_stacks: Vec<TableId>,
     course: Course,
     page: i64,
     last_commit: u64,
     /// When the last tick was read, nanoseconds since the start.
     last_read: u64,
     last_own: u64,
+    governor: Governor,
+    thinning: Thinning,
+    last_governed: u64,
+    /// CPU time at the start, nanoseconds, and resident memory at most, bytes.
+    cpu_before: i64,
+    memory: i64,
     unavailable: usize,
     /// Those of them that want privileges.
     denied: usize,
@@ -180,7 +190,7 @@ fn recorded(options: &Record, before: Option<Before<'_>>) -> Result<Ended> {
         say!("twinscope: stopped before it was time to record: nothing is recorded");
         return Ok(Ended { code: 1, path: None });
     }
-    let start = host.now();
+    let (start, cpu_before) = (host.now(), own::cpu());
     let mut manifest = manifest(options, &pace, &host, &path, start);
     let no_figures = measured.as_ref().and_then(|measured| measured.as_ref().err().cloned());
     let (figures, figures_disturbed) = measured.and_then(Result::ok).unwrap_or_default();
@@ -191,6 +201,7 @@ fn recorded(options: &Record, before: Option<Before<'_>>) -> Result<Ended> {
         cloud_metadata: options.cloud_metadata,
         threads: options.threads,
         exact: options.exact,
+        keeps_last: options.keep.is_some(),
         bursts: options.instructions.unwrap_or(BURSTS),
         sharing: options.sharing,
         count_calls: options.count_calls,
@@ -205,7 +216,7 @@ fn recorded(options: &Record, before: Option<Before<'_>>) -> Result<Ended> {
     manifest.scope = scope.target.to_string();
     writer.manifest(&manifest)?;
     let mut coverage = Vec::new();
-    let mut active = Vec::new();
+    let (mut active, mut of_stacks) = (Vec::new(), Vec::new());
     if let Some(why) = &no_figures {
         say!("twinscope: --doctor: {why}");
     }
@@ -227,7 +238,10 @@ fn recorded(options: &Record, before: Option<Before<'_>>) -> Result<Ended> {
                 };
                 let interval = pace.base.as_nanos() as u64 * if every == 1 { pace.stride } else { every };
                 writer.source(source.name, source.title, interval as i64, source.charts);
-                let tables = source.tables.iter().map(|t| writer.define(source.name, t)).collect();
+                let tables: Vec<TableId> = source.tables.iter().map(|t| writer.define(source.name, t)).collect();
+                let numbered =
+                    source.tables.iter().zip(&tables).filter(|(table, _)| sources::stacks::is_numbered(table));
+                of_stacks.extend(numbered.map(|(_, id)| *id));
                 active.push(Active::new(source, reader, tables, every, interval));
             }
             Err(why) => {
@@ -273,11 +287,18 @@ fn recorded(options: &Record, before: Option<Before<'_>>) -> Result<Ended> {
         counter,
         no_report: None,
         stacks: scope.stacks.clone(),
+        renewals: 0,
+        of_stacks,
         course: Course::default(),
         page: manifest.page_size,
         last_commit: 0,
         last_read: 0,
         last_own: 0,
+        governor: Governor::new(options.budget.of(manifest.cpus as f64), scope.target == Target::Everything),
+        thinning: scope.thinning.clone(),
+        last_governed: 0,
+        cpu_before,
+        memory: 0,
         unavailable,
         denied,
         missing_by_name,
@@ -302,6 +323,7 @@ fn recorded(options: &Record, before: Option<Before<'_>>) -> Result<Ended> {
     };
 
     manifest.duration = Some(recorder.now() as i64);
+    manifest.recorder = Some(recorder.cost());
     // Probes are taken out while the file is finished.
     recorder.sources.clear();
     manifest.late_ticks = recorder.schedule.late;
@@ -328,6 +350,9 @@ fn recorded(options: &Record, before: Option<Before<'_>>) -> Result<Ended> {
         });
     }
     say_flights(flights, options.quiet);
+    if let Some(cost) = manifest.recorder.as_ref().filter(|_| !options.quiet) {
+        say!("recorder: {}", cost.words(manifest.cpus));
+    }
     if recorder.counter.is_some() && manifest.work.is_none() && !options.quiet {
         let why = recorder.no_report.as_deref().unwrap_or("nothing matched");
         say!("twinscope: --throughput: {why}; so runs can only be compared per run or per second");
@@ -455,6 +480,7 @@ impl Recorder<'_> {
                 manifest.command_start = Some(joined.saturating_sub(self.start) as i64);
             }
             manifest.pid = Some(i64::from(started.pid()));
+            self.thinning.workload(started.pid());
             workload = Some(started);
         }
         keeper.send(Message::Manifest(Box::new(manifest.clone())));
@@ -515,6 +541,7 @@ impl Recorder<'_> {
                 looked_twice |= again;
                 if !failed {
                     self.read(tick, again, keeper);
+                    self.govern(keeper);
                     self.say_silent();
                 }
                 if workload.is_none() && self.processes.have_ended(&self.host) {
@@ -568,7 +595,24 @@ impl Recorder<'_> {
 
     /// What a snapshot says of itself.
     fn snapshot(&self, manifest: &Manifest) -> Manifest {
-        Manifest { duration: Some(self.now() as i64), ended: Some("snapshot".into()), ..manifest.clone() }
+        Manifest {
+            duration: Some(self.now() as i64),
+            recorder: Some(self.cost()),
+            ended: Some("snapshot".into()),
+            ..manifest.clone()
+        }
+    }
+
+    /// What it took since the start.
+    fn cost(&self) -> OwnCost {
+        OwnCost {
+            cpu: own::cpu().saturating_sub(self.cpu_before),
+            time: self.now() as i64,
+            memory: self.memory.max(own::rss(self.page)).max(0),
+            hooks: i64::try_from(self.thinning.hooks()).unwrap_or(i64::MAX),
+            budget: self.governor.budget(),
+            thinned: self.governor.thinned().map(|(what, time)| (what.to_owned(), time as i64)).collect(),
+        }
     }
 
     fn left_out(&self) -> String {

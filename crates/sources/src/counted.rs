@@ -3,7 +3,7 @@
 use crate::scope;
 use crate::tally::{Counts, Fields, Losses, collector_row};
 use crate::thin::{Found, Span, Thin, Thinned};
-use crate::{Scope, stacks};
+use crate::{Scope, Thinning, stacks};
 use host::Host;
 use host::bpf::{Asked, Map, Places, Programs, Ring};
 use model::{NULL, Out, Unavailable};
@@ -41,6 +41,7 @@ pub struct Counted {
     /// What was taken last, where it may have to stand for the time after it.
     last: (Sums, Vec<Taken>),
     again: bool,
+    thinning: Thinning,
     /// Holds the programs attached.
     programs: Programs,
 }
@@ -106,7 +107,9 @@ impl Counted {
         let ring = if with_stacks { programs.ring("stacks").ok() } else { None };
         let attach: Vec<&str> = plan.attach.iter().filter(|p| !plan.without.contains(p)).copied().collect();
         let thin = match &plan.thinned {
-            Some(thinned) => Some(Thin::attach(&programs, thinned, scope.exact, Box::new(|| Ok(())))?),
+            Some(thinned) => {
+                Some(Thin::attach(&programs, thinned, (scope.exact, &scope.thinning), Box::new(|| Ok(())))?)
+            }
             None => None,
         };
         attach.into_iter().try_for_each(|program| programs.attach(program))?;
@@ -128,6 +131,7 @@ impl Counted {
             span: Span::ALL,
             last: Default::default(),
             again: false,
+            thinning: scope.thinning.clone(),
             programs,
         })
     }
@@ -214,7 +218,8 @@ impl Counted {
         let a_second = rate(events.wrapping_sub(self.events), now.saturating_sub(self.read));
         (self.events, self.read) = (events, now);
         if self.ring.is_some() {
-            self.one_in = (a_second / STACKS_A_SECOND).clamp(1, u64::from(u32::MAX));
+            let stacks = (STACKS_A_SECOND / u64::from(self.thinning.stacks())).max(1);
+            self.one_in = (a_second / stacks).clamp(1, u64::from(u32::MAX));
         }
         let ended = self.epoch;
         self.epoch = ended.wrapping_add(1);

@@ -73,6 +73,7 @@ mod tcp;
 mod thermal;
 #[cfg(feature = "bpf")]
 mod thin;
+mod thinning;
 mod threads;
 mod turns;
 mod vmstat;
@@ -83,6 +84,7 @@ pub use facts::cpu_quota;
 pub use jvm::{Flight, Flights};
 pub use reads::ReadFrom;
 pub use source::{Open, Pace, Reader, Scope, Source};
+pub use thinning::{Degrees, Thinning};
 
 /// Every source, in the order in which they are read.
 pub static ALL: &[&Source] = &[

@@ -41,6 +41,10 @@ pub struct Scope {
     pub stacks: crate::stacks::Stacks,
     /// Whether collectors count all the time, whatever that costs.
     pub exact: bool,
+    /// What the recorder's governor has collectors leave out.
+    pub thinning: crate::Thinning,
+    /// Whether only the last stretch of the recording is kept: then nothing may grow for as long as it runs.
+    pub keeps_last: bool,
     /// Samples a second on each CPU; 0 for none.
     pub hertz: u32,
     /// Whether samples are taken by instructions too.

@@ -9,7 +9,7 @@ use files::{Aside, Rules};
 use model::{Chart, Coverage, Fact, Manifest, Mark, Rows, Symbols, Table, Type};
 use parquet::errors::ParquetError;
 use rusqlite::{Connection, OpenFlags, params};
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -42,6 +42,16 @@ enum Declared {
     Table { id: i64, source: String, table: &'static Table },
 }
 
+/// Rows that were on their way when a dictionary was begun anew come so much later at most, nanoseconds.
+const STRAGGLERS: i64 = 5_000_000_000;
+
+/// The time of the first row in any segment that is no dictionary's; `None` where there is none.
+fn oldest_row(db: &Connection, dictionaries: &[i64]) -> rusqlite::Result<Option<i64>> {
+    let ids: Vec<String> = dictionaries.iter().map(ToString::to_string).collect();
+    let oldest = format!("select min(t_from) from segment where table_id not in ({})", ids.join(", "));
+    db.query_row(&oldest, [], |row| row.get(0))
+}
+
 /// An open recording. Dropped without [`Writer::finish`], it is left as a kill would leave it: readable up to the last commit.
 pub struct Writer {
     path: PathBuf,
@@ -68,6 +78,9 @@ pub struct Writer {
     tail_from: i64,
     seal_every: i64,
     bytes: u64,
+    /// When dictionaries were begun anew, and which: see [`Writer::renewed`].
+    renewals: VecDeque<i64>,
+    renewed: Vec<i64>,
 }
 
 impl std::fmt::Debug for Writer {
@@ -126,6 +139,8 @@ impl Writer {
             tail_from: 0,
             seal_every,
             bytes: 0,
+            renewals: VecDeque::new(),
+            renewed: Vec::new(),
         }
     }
 
@@ -309,7 +324,15 @@ impl Writer {
         Ok(())
     }
 
-    /// Deletes the segments that end before `t`, and the marks: the flight recorder's way to stay small. Dictionaries are kept: what comes later refers to them.
+    /// Says that rows from `t` on, or a moment later, refer to nothing that these dictionaries were told before `t`:
+    /// [`Writer::forget_before`] may delete that with the last rows of before.
+    pub fn renewed(&mut self, dictionaries: &[TableId], t: i64) {
+        self.renewed = dictionaries.iter().map(|id| i64::from(id.0)).collect();
+        self.renewals.push_back(t);
+    }
+
+    /// Deletes the segments that end before `t`, and the marks: the flight recorder's way to stay small. Dictionaries are kept, for what comes later refers
+    /// to them, but for what was told before they were begun anew ([`Writer::renewed`]).
     pub fn forget_before(&mut self, t: i64) -> Result<(), Error> {
         let of = self.of();
         let transaction = self.db.unchecked_transaction().map_err(&of)?;
@@ -329,7 +352,16 @@ impl Writer {
             .and_then(|mut s| s.execute(params![t]))
             .map_err(&of)?;
         if gone > 0 {
-            pack::forget(&transaction, &ids(true).collect::<Vec<_>>()).map_err(&of)?;
+            let dictionaries: Vec<i64> = ids(true).collect();
+            let oldest = oldest_row(&transaction, &dictionaries).map_err(&of)?.unwrap_or(self.tail_from);
+            while let Some(&from) = self.renewals.front().filter(|t| t.saturating_add(STRAGGLERS) <= oldest) {
+                self.renewals.pop_front();
+                for id in &self.renewed {
+                    let delete = "delete from segment where table_id = ? and t_to < ?";
+                    transaction.prepare_cached(delete).and_then(|mut s| s.execute(params![id, from])).map_err(&of)?;
+                }
+            }
+            pack::forget(&transaction, &dictionaries).map_err(&of)?;
             let tick = transaction.query_row("select tick from sealed", [], |r| r.get(0)).map_err(&of)?;
             note_sealed(&transaction, tick).map_err(&of)?;
         }

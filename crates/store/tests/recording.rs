@@ -286,6 +286,36 @@ fn a_flight_recorder_keeps_its_dictionaries() {
 }
 
 #[test]
+fn a_flight_recorder_forgets_a_dictionary_that_was_begun_anew() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run.twin");
+    let mut run = start(&path, 2 * SECOND);
+    let words = run.writer.define("processes", &WORDS);
+    let mut sizes = Vec::new();
+    // An hour: each second has a word of its own, and every minute all words are told again under other numbers.
+    for second in 0..3_600 {
+        if second % 60 == 0 && second > 0 {
+            run.writer.renewed(&[words], second * SECOND);
+        }
+        let cells = vec![second, run.symbols.cell(&format!("word {}", second % 60))];
+        run.writer.put(words, second * SECOND, &Rows { width: 2, cells });
+        run.tick(second, &[("lo", second)], &[second]);
+        run.writer.forget_before((second - 30) * SECOND).unwrap();
+        if second % 600 == 599 {
+            sizes.push(std::fs::metadata(&path).unwrap().len());
+        }
+    }
+    let recording = Recording::open(&path).unwrap();
+    let frame = recording.load("word", &Select::default()).unwrap();
+    let kept: Vec<i64> = frame.entities.iter().map(|entity| entity.labels[0]).collect();
+    // The oldest rows are 30 s old, and of this minute: what it was told is there, and little of before.
+    assert!((3_540..3_600).all(|second| kept.contains(&second)), "{kept:?}");
+    assert!(kept.iter().all(|&second| second >= 3_480 - 4), "{kept:?}");
+    let (first, last) = (sizes[1], sizes[sizes.len() - 1]);
+    assert!(last <= first + first / 10, "the file reaches a plateau: {sizes:?}");
+}
+
+#[test]
 fn what_is_no_recording_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a");

@@ -439,3 +439,30 @@ fn processes_are_named_and_their_end_is_that_of_the_recording() {
         child.wait().unwrap();
     }
 }
+
+#[test]
+fn a_recorder_says_what_it_took_and_what_it_left_out_for_its_budget() {
+    let folder = Folder::new();
+    let record = |budget: &'static str| ["record", "--budget", budget, "-d", "1s", "-o", "a.twin"];
+    for wrong in ["x", "0%", "1%,2%"] {
+        folder.expect(2, record(wrong)).says("2%,0.5");
+    }
+    folder.expect(0, record("5")).says("recorder: ");
+    // What opening takes is more than this for a minute.
+    let done = folder.expect(0, ["record", "-f", "--all", "--budget", "0.0001", "-d", "9s", "-o", "a.twin"]);
+    let last = done.stderr.lines().find(|line| line.starts_with("recorder: ")).unwrap_or_else(|| panic!("{done}"));
+    assert!(last.contains(" CPUs, ") && last.contains("thinned: stacks for "), "{last}");
+    let info = is_sealed(&folder, "a.twin");
+    let cost = &info["manifest"]["recorder"];
+    assert!(cost["cpu"].as_i64() > Some(0) && cost["memory"].as_i64() > Some(0), "{cost}");
+    assert_eq!((&cost["budget"], &cost["thinned"][0][0]), (&json!(0.0001), &json!("stacks")), "{cost}");
+    let coverage = info["coverage"].as_array().cloned().unwrap_or_default();
+    let said = coverage.iter().find(|c| c["source"] == "recorder").unwrap_or_else(|| panic!("{info}"));
+    assert_eq!((&said["item"], &said["status"]), (&json!("stacks"), &json!("estimated")));
+    let thinned = "select max(stacks_1_in) from recorder";
+    let most = folder.expect(0, ["sql", "-f", "csv", "a.twin", thinned]);
+    assert!(most.stdout.lines().last().and_then(|n| n.parse::<f64>().ok()) > Some(1.0), "{most}");
+    // Whatever it takes.
+    let done = folder.expect(0, ["record", "-f", "--all", "--budget", "none", "-d", "3s", "-o", "a.twin"]);
+    assert!(!done.stderr.contains("thinned"), "{done}");
+}

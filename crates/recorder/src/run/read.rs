@@ -16,6 +16,9 @@ const COMMIT: Duration = Duration::from_secs(1);
 /// A read that takes longer is costly: 36 ms of CPU time go into `/proc/pagetypeinfo` of a host with 24 GiB.
 const COSTLY: i64 = 10_000_000;
 
+/// The governor looks this often at what the recorder took.
+const GOVERNED: Duration = Duration::from_secs(1);
+
 /// Strings that have passed are forgotten this often.
 const FORGET: Duration = Duration::from_secs(10);
 
@@ -146,6 +149,10 @@ impl Recorder<'_> {
                 active.tables.iter().zip(rows).filter(|(_, rows)| !rows.is_empty()).map(|(&id, rows)| (id, t, rows)),
             );
         }
+        let renewals = self.stacks.renewals();
+        if std::mem::replace(&mut self.renewals, renewals) != renewals {
+            now.renewed.clone_from(&self.of_stacks);
+        }
         self.read_own(&mut now, last, keeper);
         now.symbols = self.symbols.take_new();
         if !failed {
@@ -182,6 +189,31 @@ impl Recorder<'_> {
         now.forgotten = self.symbols.forget(cells);
     }
 
+    /// Has what is costly thinned, or recorded again, by what the recorder took. Each step is said in the coverage.
+    pub(super) fn govern(&mut self, keeper: &Keeper) {
+        let time = self.now();
+        if time.saturating_sub(self.last_governed) < GOVERNED.as_nanos() as u64 {
+            return;
+        }
+        self.last_governed = time;
+        let Some(degrees) = self.governor.tick(time, own::cpu().max(0) as u64) else { return };
+        self.thinning.set(degrees);
+        // With the next tick: from when on it is so.
+        self.last_own = 0;
+        let budget = self.governor.budget().unwrap_or(0.0);
+        let said = |(what, _): (&'static str, u64)| {
+            let why = format!(
+                "the recorder would have taken more than its budget of {budget:.2} CPUs: for a part of the time {what} were thinned (table recorder)"
+            );
+            Coverage::unavailable(
+                "recorder",
+                what,
+                Unavailable::estimated(why).remedy("--budget none, whatever it takes"),
+            )
+        };
+        keeper.send(Message::Coverage(self.governor.thinned().map(said).collect()));
+    }
+
     /// Adds the recorder's own rows, and the work done.
     fn read_own(&mut self, now: &mut Tick, last: bool, keeper: &Keeper) {
         let time = self.now();
@@ -202,7 +234,10 @@ impl Recorder<'_> {
         }
         self.last_own = time.max(1);
         let bytes = keeper.state.bytes.load(Ordering::Relaxed);
-        now.reads.push((recorder, t, own::row(self.page, self.schedule.late, self.schedule.skipped, bytes)));
+        let rss = own::rss(self.page);
+        self.memory = self.memory.max(rss);
+        let ticks = [self.schedule.late, self.schedule.skipped];
+        now.reads.push((recorder, t, own::row(rss, ticks, &self.thinning, self.governor.degrees(), bytes)));
         let mut rows = Rows { width: own::RECORDER_SOURCE.width(), cells: Vec::new() };
         for s in &self.sources {
             rows.cells.extend([self.symbols.cell(s.source.name), s.reads, s.nanoseconds, s.rows, s.errors]);

@@ -5,6 +5,7 @@ use super::calls::{self, Calls};
 use super::code::Kept;
 use super::sharing::{self, Budget, Codes, Lines, Looked};
 use super::skid::{self, Skid};
+use crate::Thinning;
 use crate::cputime::own_time;
 use crate::stacks::{Busy, Site, Stacks};
 use host::registers::{OfThread, Registers};
@@ -131,11 +132,11 @@ impl Shared {
 
 impl Bursts {
     /// Starts it: a burst every so many seconds, after the early ones.
-    pub(super) fn start(stacks: Stacks, every: Duration, asked: Asked) -> Bursts {
+    pub(super) fn start(stacks: Stacks, thinning: Thinning, every: Duration, asked: Asked) -> Bursts {
         let shared = Arc::new(Shared { taken: Mutex::default(), stop: AtomicBool::new(false) });
         let of_thread = Arc::clone(&shared);
         let thread = std::thread::Builder::new().name("instructions".into());
-        let thread = thread.spawn(move || run(&of_thread, &stacks, every, asked));
+        let thread = thread.spawn(move || run(&of_thread, &stacks, &thinning, every, asked));
         Bursts { shared, thread: thread.ok() }
     }
 
@@ -175,7 +176,7 @@ fn rest(shared: &Shared, until: Instant) -> bool {
     }
 }
 
-fn run(shared: &Shared, stacks: &Stacks, every: Duration, what: Asked) -> Kept {
+fn run(shared: &Shared, stacks: &Stacks, thinning: &Thinning, every: Duration, what: Asked) -> Kept {
     let mut known = Known {
         kept: Kept::default(),
         codes: Codes::default(),
@@ -225,7 +226,7 @@ fn run(shared: &Shared, stacks: &Stacks, every: Duration, what: Asked) -> Kept {
         busy.retain(|thread| thread.time.saturating_mul(PART) >= since);
         busy.sort_by_key(|thread| std::cmp::Reverse(thread.time));
         busy.truncate(THREADS);
-        if !busy.is_empty() {
+        if !busy.is_empty() && thinning.takes_burst(number) {
             burst(shared, stacks, &mut known, number, busy, length, &mut random);
         }
         if shared.stop.load(Ordering::Relaxed) {

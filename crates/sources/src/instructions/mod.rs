@@ -188,7 +188,8 @@ pub static SOURCE: Source = Source {
         host::registers::OfThread::open(0, [1_000_000; 2], 0)?;
         scope.stacks.watch_busy();
         let asked = Asked { sharing: scope.sharing, calls: scope.count_calls };
-        let bursts = Bursts::start(scope.stacks.clone(), Duration::from_secs(scope.bursts.into()), asked);
+        let every = Duration::from_secs(scope.bursts.into());
+        let bursts = Bursts::start(scope.stacks.clone(), scope.thinning.clone(), every, asked);
         Ok(Box::new(Instructions {
             bursts,
             stacks: scope.stacks.clone(),
@@ -201,6 +202,9 @@ pub static SOURCE: Source = Source {
         }))
     },
 };
+
+/// Places in files whose samples are counted, for which code is read at the end.
+const MOST_PLACES: usize = 1 << 17;
 
 struct Instructions {
     bursts: Bursts,
@@ -290,7 +294,9 @@ impl Reader for Instructions {
             look.write(CALLS, self.since_start(look.at), out);
         }
         for (place, count) in taken.in_files {
-            *self.in_files.entry(place).or_default() += count;
+            if self.in_files.len() < MOST_PLACES || self.in_files.contains_key(&place) {
+                *self.in_files.entry(place).or_default() += count;
+            }
         }
         Self::code(taken.code, out);
         let name = out.text("bursts");

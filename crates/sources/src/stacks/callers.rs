@@ -102,7 +102,7 @@ impl Stacks {
         if let Some((_, function)) = self.java_function(process, address) {
             return Some(function);
         }
-        let map = self.state().processes.numbered.get(process as usize)?.map.clone()?;
+        let map = self.state().processes.numbered.get(&process)?.map.clone()?;
         map.function(address).map(|(function, _)| function)
     }
 
@@ -114,7 +114,7 @@ impl Stacks {
     /// Keeps the names of code that a process makes, for who must know them before their turn comes.
     pub(super) fn keep_map(&self, process: u32, map: Arc<Map>) {
         let mut state = self.state();
-        if let Some(numbered) = state.processes.numbered.get_mut(process as usize) {
+        if let Some(numbered) = state.processes.numbered.get_mut(&process) {
             numbered.map = Some(map);
             state.maps_read += 1;
         }

@@ -44,8 +44,8 @@ pub(super) enum By {
 }
 
 impl CountedPlaces {
-    /// Adds a sample whose innermost instruction is in this stack; `false` where there is no room.
-    pub(super) fn add(&mut self, comm: &Arc<str>, sample: &Sample<'_>, stack: i64, by: By) -> bool {
+    /// Adds a sample whose innermost instruction is in this stack, of `one_in` that were to be taken; `false` where there is no room.
+    pub(super) fn add(&mut self, comm: &Arc<str>, (sample, one_in): (&Sample<'_>, u64), stack: i64, by: By) -> bool {
         let key = (sample.pid, stack);
         if self.places.len() >= MOST && !self.places.contains_key(&key) {
             return false;
@@ -56,7 +56,7 @@ impl CountedPlaces {
             By::Cycles => &mut of.cycles,
             By::Instructions => &mut of.instructions,
         };
-        sum.count = sum.count.saturating_add(sample.period);
+        sum.count = sum.count.saturating_add(sample.period.saturating_mul(one_in));
         sum.samples += 1;
         true
     }
@@ -123,11 +123,14 @@ mod tests {
     fn samples_are_added_up_by_place() {
         let comm: Arc<str> = Arc::from("app");
         let (mut first, mut second) = (CountedPlaces::default(), CountedPlaces::default());
-        assert!(first.add(&comm, &sample(7, 1000), 1, By::Cycles) && first.add(&comm, &sample(7, 500), 1, By::Cycles));
-        first.add(&comm, &sample(7, 300), NULL, By::Instructions);
-        second.add(&comm, &sample(7, 700), 1, By::Instructions);
-        second.add(&comm, &sample(8, u64::MAX), 1, By::Cycles);
-        second.add(&comm, &sample(8, 5), 1, By::Cycles);
+        assert!(
+            first.add(&comm, (&sample(7, 1000), 1), 1, By::Cycles)
+                && first.add(&comm, (&sample(7, 500), 1), 1, By::Cycles)
+        );
+        first.add(&comm, (&sample(7, 300), 1), NULL, By::Instructions);
+        second.add(&comm, (&sample(7, 700), 1), 1, By::Instructions);
+        second.add(&comm, (&sample(8, u64::MAX), 1), 1, By::Cycles);
+        second.add(&comm, (&sample(8, 5), 1), 1, By::Cycles);
         first.append(&mut second);
         assert!(second.places.is_empty());
 

@@ -162,7 +162,7 @@ impl Processes {
 
     /// The code of a process by its number, if it is that of a JVM.
     fn java_of(&mut self, number: u32) -> Option<(u32, &mut Code, &mut Frames)> {
-        let pid = self.numbered.get(number as usize)?.pid;
+        let pid = self.numbered.get(&number)?.pid;
         let process = self.by_pid.get_mut(&pid).filter(|process| process.number == number)?;
         match &mut process.java {
             Java::Known(code) => Some((pid, code, &mut self.java_frames)),
@@ -194,7 +194,7 @@ impl Stacks {
     /// Whether the code of a process, by its number, is that of a JVM that is understood; `None` as long as that is not known. Else why not.
     pub(super) fn knows_java(&self, number: u32) -> Option<Result<(), Option<Unavailable>>> {
         let state = self.state();
-        let pid = state.processes.numbered.get(number as usize).map(|process| process.pid);
+        let pid = state.processes.numbered.get(&number).map(|process| process.pid);
         let process = pid.and_then(|pid| state.processes.by_pid.get(&pid)).filter(|process| process.number == number);
         match process.map(|process| &process.java) {
             Some(Java::Known(_)) => Some(Ok(())),

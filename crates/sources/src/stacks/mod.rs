@@ -33,6 +33,7 @@ mod sites;
 mod spread;
 mod symbols;
 mod tables;
+mod tidy;
 mod trie;
 mod unwind;
 
@@ -50,10 +51,10 @@ use positioned::Positioned;
 use process::Processes;
 use sample::{Counts, Sampler, Taken};
 use spread::Spread;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use symbols::{Symbols, Tables};
 use tables::{CODE_HUGE, CODE_SPACE, COLLECTOR, COUNTED_SAMPLE, FRAME, SAMPLE, STACK};
 use trie::{Place, Trie};
@@ -95,7 +96,10 @@ pub static SOURCE: Source = Source {
                     let why = "only what this program starts is seen, without the kernel's part of stacks";
                     Unavailable::denied(why).remedy(host::perf::REMEDY)
                 });
-                (Some(Sampler::start(scope.stacks.clone(), perf, scope.hertz, &scope.target)), limited)
+                (
+                    Some(Sampler::start(scope.stacks.clone(), perf, scope.hertz, (&scope.target, &scope.thinning))),
+                    limited,
+                )
             }
             Err(why) => (None, Some(why)),
         };
@@ -118,6 +122,7 @@ pub static SOURCE: Source = Source {
             missing,
             counts: Counts::default(),
             refused: false,
+            keeps_last: scope.keeps_last,
         }))
     },
 };
@@ -160,6 +165,7 @@ pub use library::GoRuntime;
 pub use python::PythonStack;
 pub(crate) use sample::descendants;
 pub(crate) use sites::{Area, Busy, Function, Site};
+pub use tidy::is_numbered;
 
 /// What is known of the program's part of a stack.
 #[derive(Clone, Copy, Debug)]
@@ -227,9 +233,12 @@ struct State {
     /// How often names of code that processes make were read.
     maps_read: u64,
     /// Debug information of files that was read for their data; `None` where there is none.
-    debugs: HashMap<u32, Option<Arc<data::Debug>>>,
+    debugs: tidy::Recent<Option<Arc<data::Debug>>, 4>,
     /// Variables of files, by their numbers.
-    variables: HashMap<u32, Arc<Symbols>>,
+    variables: tidy::Recent<Arc<Symbols>, 64>,
+    /// When it was tidied up last, and when a trie was renewed whose names may still come.
+    tidied: Option<Instant>,
+    renewed: Option<Instant>,
 }
 
 /// At the end, so long is waited for names that are still looked for.
@@ -274,8 +283,8 @@ impl Stacks {
 
     /// The variables of a file, by its symbols.
     fn variables(&self, number: u32) -> Option<Arc<Symbols>> {
-        if let Some(known) = self.state().variables.get(&number) {
-            return Some(Arc::clone(known));
+        if let Some(known) = self.state().variables.get(number) {
+            return Some(known);
         }
         let module = self.module(number)?.1;
         let found = symbols::of_bytes(&ReadCache::new(Positioned::new(module.file.as_deref()?)), SymbolKind::Data);
@@ -361,7 +370,7 @@ impl Stacks {
     /// Of a process: its pid, who makes its generated code, and the dump of that.
     fn process(&self, number: u32) -> Option<(u32, Maker, Option<Arc<str>>)> {
         let state = self.state();
-        let found = state.processes.numbered.get(number as usize)?;
+        let found = state.processes.numbered.get(&number)?;
         Some((found.pid, found.maker, found.dump.clone()))
     }
 
@@ -390,6 +399,8 @@ struct Dictionary {
     missing: Vec<(&'static str, Unavailable)>,
     counts: Counts,
     refused: bool,
+    /// See [`Scope::keeps_last`].
+    keeps_last: bool,
 }
 
 // Tables of the source.
@@ -420,7 +431,8 @@ impl Dictionary {
             let name = out.text("sampler");
             let [samples, lost, truncated, cost] =
                 [counts.samples, counts.lost, counts.truncated, counts.cost].map(|n| n as i64);
-            out.row(COLLECTORS, &[name, samples, lost, truncated, 1, cost]);
+            let one_in = counts.one_in.max(1) as i64;
+            out.row(COLLECTORS, &[name, samples, lost, truncated, one_in, cost]);
             if let Some(samples) = counts.by_instructions {
                 let name = out.text("instructions");
                 out.row(COLLECTORS, &[name, samples as i64, NULL, NULL, 1, NULL]);
@@ -476,6 +488,7 @@ impl Reader for Dictionary {
             self.wait();
         }
         let mut state = self.stacks.state();
+        state.tidy(self.keeps_last && !over);
         let State { trie, processes, .. } = &mut *state;
         let (frames, stacks) = trie.take(|place| processes.unnamed(place));
         let (taken, said) = (std::mem::take(&mut state.taken.rows), std::mem::take(&mut state.said));

@@ -182,6 +182,19 @@ mod tests {
         assert!(module.size() > 0 && !module.is_go);
     }
 
+    #[test]
+    fn a_fifo_in_the_place_of_a_program_is_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("program");
+        let name = std::ffi::CString::new(path.to_str().unwrap()).unwrap();
+        // SAFETY: a string that ends with a zero.
+        assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
+        let identity = Identity { major: 0, minor: 0, inode: 0, path: path.to_str().unwrap().into() };
+        // Of a process that is gone only the path is left.
+        let module = Module::open(&Host::live(), u32::MAX, &(0..1), &identity);
+        assert!(module.error.as_ref().is_some_and(|why| why.contains("is no file")), "{:?}", module.error);
+    }
+
     proptest! {
         #[test]
         fn damaged_files_never_panic(at in 0usize..20_000, bytes in prop::collection::vec(any::<u8>(), 1..64)) {

@@ -13,7 +13,7 @@ use super::trie::Place;
 use crate::hotspot::Frames;
 use framehop::{ExplicitModuleSectionInfo, Unwinder};
 use host::Host;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -29,6 +29,9 @@ const AGAIN: [Duration; 2] = [Duration::from_millis(5), Duration::from_millis(20
 
 /// How long a process is taken to load its libraries after it was first met.
 const YOUNG: Duration = Duration::from_secs(3);
+
+/// A process that has ended is known to who names its code for so many times that it is tidied up.
+const LOOKS: u32 = 6;
 
 /// What lies in a stretch of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,9 +87,18 @@ pub(super) struct Numbered {
     pub dump: Option<Arc<str>>,
     /// The names of its generated code that were last read.
     pub map: Option<Arc<Map>>,
+    /// Whether a stack has a place in its generated code, which has its number.
+    generates: bool,
+    /// How often [`Processes::tidy`] has come by since it ended; `None` while it lives.
+    gone: Option<u32>,
 }
 
 impl Numbered {
+    /// Whether the process has ended, or runs another program: what has no name by now will have none.
+    pub fn is_over(&self) -> bool {
+        self.gone.is_some()
+    }
+
     /// Whether it has HotSpot's library.
     pub fn is_jvm(&self) -> bool {
         self.maker == Maker::Jvm
@@ -97,8 +109,10 @@ impl Numbered {
 #[derive(Default)]
 pub(super) struct Processes {
     pub by_pid: HashMap<u32, Process>,
-    /// Processes by the number that [`Place::Anonymous`] has; they may have ended.
-    pub numbered: Vec<Numbered>,
+    /// Processes by the number that [`Place::Anonymous`] has: those that live, and those that ended and have such places, for a while.
+    pub numbered: HashMap<u32, Numbered>,
+    /// The number of the next.
+    next: u32,
     pub modules: Modules,
     /// Frames of the code of all JVMs.
     pub java_frames: Frames,
@@ -118,8 +132,14 @@ pub(super) fn vdso() -> Option<Vec<u8>> {
 
 impl Processes {
     fn new_process(&mut self, pid: u32) -> &mut Process {
-        let number = self.numbered.len() as u32;
-        self.numbered.push(Numbered { pid, maker: Maker::Unknown, is_python: false, dump: None, map: None });
+        let number = self.next;
+        self.next = number.wrapping_add(1);
+        if let Some(before) = self.by_pid.get(&pid).map(|process| process.number) {
+            self.is_over(before);
+        }
+        let maker = Maker::Unknown;
+        let fresh = Numbered { pid, maker, is_python: false, dump: None, map: None, generates: false, gone: None };
+        self.numbered.insert(number, fresh);
         let fresh = Process {
             number,
             mappings: Vec::new(),
@@ -162,7 +182,7 @@ impl Processes {
         let Some(number) = self.by_pid.get(&pid).map(|p| p.number).filter(|_| maker.is_some() || python || dump) else {
             return;
         };
-        let Some(numbered) = self.numbered.get_mut(number as usize) else { return };
+        let Some(numbered) = self.numbered.get_mut(&number) else { return };
         numbered.maker = maker.unwrap_or(numbered.maker);
         numbered.is_python |= python;
         if dump {
@@ -183,7 +203,7 @@ impl Processes {
                 })
             }
             Place::Anonymous(process, _) => {
-                let maker = self.numbered.get(process as usize).map_or(Maker::Unknown, |found| found.maker);
+                let maker = self.numbered.get(&process).map_or(Maker::Unknown, |found| found.maker);
                 Some(Row::generated(maker))
             }
             Place::Kernel(_)
@@ -205,16 +225,17 @@ impl Processes {
         }
         let Some(found) = self.by_pid.get(&parent) else {
             // A number that was another's means nothing any more.
-            self.by_pid.remove(&pid);
+            self.ended(pid);
             return;
         };
         let (mappings, number) = (found.mappings.clone(), found.number);
         let (maker, is_python) =
-            self.numbered.get(number as usize).map_or_else(Default::default, |parent| (parent.maker, parent.is_python));
+            self.numbered.get(&number).map_or_else(Default::default, |parent| (parent.maker, parent.is_python));
         let process = self.new_process(pid);
         process.mappings = mappings;
         process.mappings.iter_mut().for_each(|m| m.ready = false);
-        if let Some(numbered) = self.numbered.last_mut() {
+        let number = process.number;
+        if let Some(numbered) = self.numbered.get_mut(&number) {
             (numbered.maker, numbered.is_python) = (maker, is_python);
         }
     }
@@ -226,7 +247,30 @@ impl Processes {
 
     /// A process ended.
     pub(super) fn ended(&mut self, pid: u32) {
-        self.by_pid.remove(&pid);
+        if let Some(process) = self.by_pid.remove(&pid) {
+            self.is_over(process.number);
+        }
+    }
+
+    /// Nothing more comes of a process by its number.
+    fn is_over(&mut self, number: u32) {
+        match self.numbered.get_mut(&number) {
+            Some(numbered) if numbered.generates => numbered.gone = Some(0),
+            _ => drop(self.numbered.remove(&number)),
+        }
+    }
+
+    /// Lets go what belongs to processes that have ended, and to files that none has mapped any more. Returns the numbers of files of which
+    /// nothing is to be kept elsewhere either.
+    pub(super) fn tidy(&mut self) -> Vec<u32> {
+        self.numbered.retain(|_, numbered| match &mut numbered.gone {
+            None => true,
+            Some(times) => {
+                *times += 1;
+                *times <= LOOKS
+            }
+        });
+        self.modules.tidy(&mapped_files(&self.by_pid))
     }
 
     fn what(&mut self, line: &maps::Line<'_>) -> What {
@@ -318,11 +362,9 @@ impl Processes {
 
     /// A module, which is opened when it is first asked for.
     fn module(&mut self, host: &Host, pid: u32, number: u32, range: &Range<u64>) -> Option<Arc<Module>> {
-        let mapped = || {
-            let all = self.by_pid.values().flat_map(|process| &process.mappings);
-            all.filter_map(|m| if let What::Module(number) = m.what { Some(number) } else { None }).collect()
-        };
-        self.modules.open(number, |identity| Module::open(host, pid, range, identity), mapped)
+        let Processes { by_pid, modules, .. } = self;
+        let mapped = || mapped_files(by_pid);
+        modules.open(number, |identity| Module::open(host, pid, range, identity), mapped)
     }
 
     /// The file and the address in it that a process's variable has: variables lie beside the code of their file.
@@ -345,20 +387,20 @@ impl Processes {
 
     /// The processes that have HotSpot's library.
     pub(super) fn jvms(&self) -> impl Iterator<Item = u32> {
-        let is_jvm = |process: &Process| self.numbered.get(process.number as usize).is_some_and(Numbered::is_jvm);
+        let is_jvm = |process: &Process| self.numbered.get(&process.number).is_some_and(Numbered::is_jvm);
         self.by_pid.iter().filter(move |(_, process)| is_jvm(process)).map(|(pid, _)| *pid)
     }
 
     /// Whether a process is one of them.
     pub(super) fn is_jvm(&self, pid: u32) -> bool {
-        let number = self.by_pid.get(&pid).map(|process| process.number as usize);
-        number.and_then(|number| self.numbered.get(number)).is_some_and(Numbered::is_jvm)
+        let number = self.by_pid.get(&pid).map(|process| process.number);
+        number.and_then(|number| self.numbered.get(&number)).is_some_and(Numbered::is_jvm)
     }
 
     /// The number of a process that has a file which is called as CPython is.
     pub(super) fn python(&self, pid: u32) -> Option<u32> {
         let number = self.by_pid.get(&pid)?.number;
-        self.numbered.get(number as usize).filter(|numbered| numbered.is_python).map(|_| number)
+        self.numbered.get(&number).filter(|numbered| numbered.is_python).map(|_| number)
     }
 
     /// The first file that a process has mapped whose path is `wanted`: the address in the process of what lies at 0 in it, what is known of it, and its path.
@@ -421,11 +463,16 @@ impl Processes {
         }
     }
 
-    pub(super) fn place_in(&self, number: u32, mapping: &Mapping, address: u64) -> Place {
+    pub(super) fn place_in(&mut self, number: u32, mapping: &Mapping, address: u64) -> Place {
         let offset = address - mapping.range.start + mapping.offset;
         match mapping.what {
             What::Vdso => Place::Vdso(offset),
-            What::Anonymous => Place::Anonymous(number, address),
+            What::Anonymous => {
+                if let Some(numbered) = self.numbered.get_mut(&number) {
+                    numbered.generates = true;
+                }
+                Place::Anonymous(number, address)
+            }
             What::Module(module) => {
                 let known = self.modules.get(module).and_then(|known| known.module.as_ref());
                 // Where the file could not be read, the place in it is all that is known; it is the address in most files.
@@ -433,6 +480,12 @@ impl Processes {
             }
         }
     }
+}
+
+/// The numbers of the files that processes have mapped now.
+fn mapped_files(by_pid: &HashMap<u32, Process>) -> HashSet<u32> {
+    let all = by_pid.values().flat_map(|process| &process.mappings);
+    all.filter_map(|m| if let What::Module(number) = m.what { Some(number) } else { None }).collect()
 }
 
 /// The mapping that an address lies in, by its place among them.

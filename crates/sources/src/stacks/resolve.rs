@@ -126,6 +126,7 @@ impl Resolver {
     /// Names what can be named; in the last round, everything.
     fn round(&mut self, stacks: &Stacks, last: bool) {
         let mut read_files = false;
+        self.due.retain(|number, _| stacks.module(*number).is_some());
         for (number, sites) in std::mem::take(&mut self.in_modules) {
             let Some((path, module)) = stacks.module(number) else { continue };
             let has_lines = stacks.wants_lines() && has_lines(stacks.host(), &module);
@@ -147,8 +148,10 @@ impl Resolver {
 
     /// The same of code that processes make.
     fn all_generated(&mut self, stacks: &Stacks, last: bool) {
+        // What has ended tells nothing more.
+        self.generated.retain(|process, _| !stacks.has_ended(*process));
         for (process, sites) in std::mem::take(&mut self.generated_by) {
-            let (named, left) = self.generated(stacks, process, sites, last);
+            let (named, left) = self.generated(stacks, process, sites, last || stacks.has_ended(process));
             stacks.name(named.into_iter());
             if !left.is_empty() {
                 self.generated_by.insert(process, left);
@@ -259,7 +262,10 @@ impl Resolver {
     /// The frames at addresses of code that a process makes, and those that have no name yet.
     fn generated(&mut self, stacks: &Stacks, number: u32, sites: Vec<Site>, last: bool) -> (Vec<Named>, Vec<Site>) {
         let host = stacks.host();
-        let Some((pid, maker, dump)) = stacks.process(number) else { return (Vec::new(), sites) };
+        let Some((pid, maker, dump)) = stacks.process(number) else {
+            let named = sites.into_iter().map(|(site, _)| (site, vec![Row::generated(Maker::Unknown)]));
+            return (named.collect(), Vec::new());
+        };
         let is_jvm = maker == Maker::Jvm;
         if is_jvm {
             match stacks.knows_java(number) {

@@ -4,6 +4,7 @@ use super::counted::{By, CountedPlaces};
 use super::python::{self, Pythons};
 use super::trie::Place as InStack;
 use super::{MARKS, Registers, Stacks, State, User, maps, spread};
+use crate::Thinning;
 use crate::scope::{Place, Target};
 use host::Host;
 use host::perf::{Clock, Perf, Record, Sample};
@@ -57,6 +58,8 @@ pub(super) struct Counts {
     pub by_instructions: Option<u64>,
     /// Records that found no room in the rings, or rows that nobody fetched.
     pub lost: u64,
+    /// Of so many samples one is taken at present.
+    pub one_in: u64,
     /// CPU time of the sampler itself, nanoseconds.
     pub cost: u64,
     /// What was counted of Python, if there is any.
@@ -152,10 +155,10 @@ impl std::fmt::Debug for Sampler {
 
 impl Sampler {
     /// Starts it with events that were opened.
-    pub(super) fn start(stacks: Stacks, perf: Perf, hertz: u32, target: &Target) -> Self {
+    pub(super) fn start(stacks: Stacks, perf: Perf, hertz: u32, (target, thinning): (&Target, &Thinning)) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let ends = Arc::clone(&stop);
-        let target = target.clone();
+        let (target, thinning) = (target.clone(), thinning.clone());
         let thread = std::thread::Builder::new().name("stacks".into()).spawn(move || {
             let members = Members::new(stacks.host(), &target);
             let period = if hertz == 0 { 0 } else { 1_000_000_000 / u64::from(hertz) };
@@ -164,6 +167,9 @@ impl Sampler {
                 names: HashMap::new(),
                 gone: VecDeque::new(),
                 period,
+                thinning,
+                one_in: 1,
+                random: Random(stacks.host().now() | 1),
                 periods: HashMap::new(),
                 last: HashMap::new(),
                 clock: perf.clock,
@@ -200,6 +206,10 @@ struct Work {
     /// Processes and threads that ended, oldest first.
     gone: VecDeque<(Instant, u32, u32)>,
     period: u64,
+    thinning: Thinning,
+    /// Of so many samples one is taken at present.
+    one_in: u64,
+    random: Random,
     /// The time between samples on each CPU.
     periods: HashMap<u32, u64>,
     /// When each CPU was last sampled.
@@ -216,17 +226,18 @@ impl Work {
         let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), -10);
         let stacks = self.stacks.clone();
         let host = stacks.host();
-        let mut random = Random(host.now() | 1);
         let begin = Instant::now();
         let (mut varied, mut listed) = (None::<Instant>, begin);
         let mut taken = Taken::default();
         taken.counts.by_instructions = self.has_instructions.then_some(0);
         loop {
             let stopping = stop.load(Ordering::Relaxed);
-            if varied.is_none_or(|at| at.elapsed() >= VARY) {
-                varied = Some(Instant::now());
-                self.vary(&perf, &mut random);
+            let one_in = u64::from(self.thinning.stacks());
+            if varied.is_none_or(|at| at.elapsed() >= VARY) || one_in != self.one_in {
+                (varied, self.one_in) = (Some(Instant::now()), one_in);
+                self.vary(&perf);
             }
+            taken.counts.one_in = one_in;
             if listed.elapsed() >= LIST {
                 listed = Instant::now();
                 self.members.list();
@@ -247,13 +258,13 @@ impl Work {
     }
 
     /// Chooses the time between samples anew: within a tenth of what was asked for, so that their mean is that.
-    fn vary(&mut self, perf: &Perf, random: &mut Random) {
+    fn vary(&mut self, perf: &Perf) {
         if self.period == 0 {
             return;
         }
-        let period = self.period;
+        let period = self.period * self.one_in;
         perf.set_periods(|cpu| {
-            let chosen = period - period / 10 + random.below(period / 5 + 1);
+            let chosen = period - period / 10 + self.random.below(period / 5 + 1);
             self.periods.insert(cpu, chosen);
             chosen
         });
@@ -346,13 +357,13 @@ impl Work {
     }
 
     fn by_instructions(&mut self, host: &Host, sample: &Sample<'_>, taken: &mut Taken) {
-        if !self.is_wanted(sample.pid) {
+        if !self.is_wanted(sample.pid) || (self.one_in > 1 && self.random.below(self.one_in) > 0) {
             return;
         }
         let comm = self.name(host, sample.pid, sample.pid);
         let stack = self.stacks.alone(sample);
         taken.counts.by_instructions = taken.counts.by_instructions.map(|samples| samples + 1);
-        if !taken.counted.add(&comm, sample, stack, By::Instructions) {
+        if !taken.counted.add(&comm, (sample, self.one_in), stack, By::Instructions) {
             taken.counts.lost += 1;
         }
     }
@@ -365,8 +376,10 @@ impl Work {
         }
         let weight = match self.clock {
             Clock::Timer => self.periods.get(&cpu).copied().unwrap_or(self.period),
+            // Which of them are taken, chance decides: it stands for those that are not.
+            _ if self.one_in > 1 && self.random.below(self.one_in) > 0 => return,
             // Cycles come at no even pace; none stand for more than the time since the last.
-            _ => since.min(self.period),
+            _ => since.min(self.period) * self.one_in,
         };
         let user = match sample.registers {
             None => User::None,
@@ -393,7 +406,7 @@ impl Work {
         taken.counts.samples += 1;
         taken.counts.truncated += u64::from(!whole);
         if let Some(alone) = alone {
-            taken.counted.add(&comm, sample, alone, By::Cycles);
+            taken.counted.add(&comm, (sample, self.one_in), alone, By::Cycles);
         }
         if taken.rows.len() < MOST {
             taken.rows.push(Row { pid, tid, comm, thread, at: time, cpu, stack, weight, at_code });

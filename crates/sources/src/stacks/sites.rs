@@ -117,7 +117,7 @@ impl Stacks {
         if let Some((range, function)) = self.java_function(process, address) {
             return Some(Function { range, name: function.name });
         }
-        let map = self.state().processes.numbered.get(process as usize)?.map.clone()?;
+        let map = self.state().processes.numbered.get(&process)?.map.clone()?;
         let (range, function) = map.range(address)?;
         Some(Function { range, name: function.name })
     }

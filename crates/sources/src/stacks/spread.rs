@@ -170,9 +170,7 @@ impl Spread {
                 Space::Made(_) => None,
             };
             let pid = match space {
-                Space::Made(process) => {
-                    processes.numbered.get(process as usize).map(|Numbered { pid, .. }| i64::from(*pid))
-                }
+                Space::Made(process) => processes.numbered.get(&process).map(|Numbered { pid, .. }| i64::from(*pid)),
                 _ => None,
             };
             let module: i64 = module.map_or(NULL, |module: Arc<str>| out.text(&module));

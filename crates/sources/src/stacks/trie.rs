@@ -3,6 +3,10 @@
 //! Stacks are numbered as they come, long before their frames have names. Until then a frame is told by its place in its file, so that a
 //! recording that is cut off can be named later. A place in code may turn out to stand for several frames, where the compiler put one function
 //! into another; its stack then becomes several rows, of which the innermost has the number that was given out. Of rows of one number, the last counts.
+//!
+//! A recording of days meets more stacks than memory or its file can hold. A flight recorder therefore begins a new trie when one has grown
+//! ([`Trie::renew`]): numbers go on, and what is still in use is numbered once more, so that the rows of the trie before can go with the
+//! last rows that refer to them.
 
 use super::name::Row;
 use std::collections::HashMap;
@@ -30,6 +34,12 @@ pub(super) enum Place {
 
 /// So many stacks are kept; more are not told apart. A stack takes some 24 bytes.
 const MOST: usize = 1 << 20;
+
+/// Where a trie may be renewed, it is when it has so many stacks.
+const RENEWED: usize = 1 << 17;
+
+/// Numbers that a trie before may still give out, to functions that were put into others, when the next has begun.
+const RESERVED: u32 = 1 << 20;
 
 /// A stack whose frames have no names yet.
 #[derive(Clone, Copy, Debug)]
@@ -64,6 +74,11 @@ pub(super) struct Trie {
     pub(super) refused: u64,
     /// Sites below this one were given out by [`Trie::new_sites`].
     given: usize,
+    /// The number of its first site.
+    first_site: u32,
+    /// How often it was renewed, and the one before, whose names may still come.
+    renewals: u32,
+    before: Option<Box<Trie>>,
 }
 
 /// Number of a stack, that of its caller's stack or 0, and that of its frame.
@@ -78,7 +93,7 @@ impl Trie {
     /// The number of the stack whose frames are those of `stack`, and inside them `places`, outermost first.
     pub(super) fn beneath(&mut self, mut stack: u32, places: impl Iterator<Item = Place>) -> u32 {
         for place in places {
-            let next = self.places.len() as u32;
+            let next = self.first_site.wrapping_add(self.places.len() as u32);
             let site = *self.sites.entry(place).or_insert(next);
             if site == next {
                 self.places.push(place);
@@ -103,18 +118,82 @@ impl Trie {
 
     /// The sites that came up since the last call, with their places.
     pub(super) fn new_sites(&mut self) -> Vec<(u32, Place)> {
+        let mut sites = self.before.as_mut().map_or_else(Vec::new, |before| before.new_sites());
         let from = std::mem::replace(&mut self.given, self.places.len());
-        (from as u32..).zip(self.places.iter().skip(from).copied()).collect()
+        let numbers = (from as u32..).map(|at| self.first_site.wrapping_add(at));
+        sites.extend(numbers.zip(self.places.iter().skip(from).copied()));
+        sites
+    }
+
+    /// Whether it has grown so that it should be renewed where it may be.
+    pub(super) fn is_grown(&self) -> bool {
+        self.stacks.len() >= RENEWED
+    }
+
+    /// How often it was renewed.
+    pub(super) fn renewals(&self) -> u32 {
+        self.renewals
+    }
+
+    /// Begins anew: what comes from now on has other numbers than before. Names of what came before are still taken, until
+    /// [`Trie::forget_before`].
+    pub(super) fn renew(&mut self) {
+        // Numbers begin again at 1 in time: nothing that a flight recorder still holds has one of those.
+        let after = |last: u32| if last > u32::MAX / 2 { 0 } else { last + RESERVED };
+        let next = Trie {
+            last_stack: after(self.last_stack),
+            last_frame: after(self.last_frame),
+            first_site: self.first_site.wrapping_add(self.places.len() as u32),
+            renewals: self.renewals.wrapping_add(1),
+            refused: self.refused,
+            ..Trie::default()
+        };
+        let mut before = std::mem::replace(self, next);
+        before.before = None;
+        self.before = Some(Box::new(before));
+    }
+
+    /// Lets go what there was before it was renewed.
+    pub(super) fn forget_before(&mut self) {
+        self.before = None;
+    }
+
+    /// The numbers that stacks of before it was renewed have now; 0 for what is not known any more.
+    pub(super) fn renewed(&mut self, stacks: impl Iterator<Item = u32>) -> Vec<u32> {
+        let Some(before) = self.before.take() else { return stacks.map(|_| 0).collect() };
+        let nodes: HashMap<u32, (u32, u32)> = before.stacks.iter().map(|(node, number)| (*number, *node)).collect();
+        let mut places = Vec::new();
+        let renewed = stacks.map(|mut stack| {
+            places.clear();
+            while let Some(&(parent, site)) = nodes.get(&stack) {
+                places.extend(before.places.get(site.wrapping_sub(before.first_site) as usize));
+                stack = parent;
+            }
+            self.stack(places.iter().rev().copied())
+        });
+        let renewed = renewed.collect();
+        self.before = Some(before);
+        renewed
+    }
+
+    /// The frames of a site, innermost first; none as long as they are not known, or where it is another trie's.
+    fn frames_of(&self, site: u32) -> Option<&Vec<u32>> {
+        self.frames.get(site.wrapping_sub(self.first_site) as usize)
     }
 
     /// Says what a site is: its frames, innermost first, of which the last is the function that the machine was in. The first word stands.
     pub(super) fn name(&mut self, site: u32, rows: Vec<Row>) {
-        if self.frames.get(site as usize).is_none_or(|frames| !frames.is_empty()) {
+        if self.frames_of(site).is_none()
+            && let Some(before) = &mut self.before
+        {
+            return before.name(site, rows);
+        }
+        if self.frames_of(site).is_none_or(|frames| !frames.is_empty()) {
             return;
         }
         let meanwhile = self.meanwhile.remove(&site);
         let named: Vec<u32> = rows.into_iter().map(|row| self.frame(row, meanwhile)).collect();
-        if let Some(frames) = self.frames.get_mut(site as usize) {
+        if let Some(frames) = self.frames.get_mut(site.wrapping_sub(self.first_site) as usize) {
             *frames = named;
         }
     }
@@ -145,11 +224,14 @@ impl Trie {
     /// Takes the rows that are ready: frames as (number, row), and stacks as (number, parent or 0, frame). A place without a name gets what `meanwhile` knows
     /// of it, if anything.
     pub(super) fn take(&mut self, meanwhile: impl Fn(Place) -> Option<Row>) -> (Vec<(u32, Row)>, Vec<StackRow>) {
-        let mut stacks = Vec::new();
+        let (mut rows, mut stacks) = (Vec::new(), Vec::new());
+        if let Some(before) = &mut self.before {
+            (rows, stacks) = before.take(&meanwhile as &dyn Fn(Place) -> Option<Row>);
+        }
         let mut last = self.last_stack;
         let mut unsent = std::mem::take(&mut self.unsent);
         unsent.retain_mut(|unsent| {
-            let frames = self.frames.get(unsent.site as usize).map_or(&[][..], Vec::as_slice);
+            let frames = self.frames_of(unsent.site).map_or(&[][..], Vec::as_slice);
             if frames.is_empty() {
                 if unsent.meanwhile == 0 {
                     unsent.meanwhile = self.frame_meanwhile(unsent.site, &meanwhile);
@@ -171,7 +253,8 @@ impl Trie {
             false
         });
         (self.unsent, self.last_stack) = (unsent, last);
-        (std::mem::take(&mut self.rows), stacks)
+        rows.append(&mut self.rows);
+        (rows, stacks)
     }
 
     /// The frame of a site that has no name yet; 0 where nothing is known of it.
@@ -179,7 +262,10 @@ impl Trie {
         if let Some(&frame) = self.meanwhile.get(&site) {
             return frame;
         }
-        let Some(row) = self.places.get(site as usize).and_then(|&place| known(place)) else { return 0 };
+        let Some(row) = self.places.get(site.wrapping_sub(self.first_site) as usize).and_then(|&place| known(place))
+        else {
+            return 0;
+        };
         let is_place = row.offset.is_some();
         let frame = self.frame(row, None);
         if is_place {
@@ -260,5 +346,67 @@ mod tests {
         assert_eq!(stacks, [(2, 6, 4), (6, 1, 2), (3, 2, 5), (5, 7, 4), (7, 0, 2)]);
         assert_eq!(trie.unnamed(), 1);
         assert_eq!(trie.take(known), (vec![], vec![]));
+    }
+
+    #[test]
+    fn a_renewed_trie_numbers_again_what_is_in_use() {
+        let mut trie = Trie::default();
+        let place = Place::Unknown;
+        let stack = trie.stack([1, 2, 3].map(place).into_iter());
+        let (before, sites) = (trie.take(|_| None).1, trie.new_sites());
+        assert_eq!((stack, before.len(), sites.len()), (3, 0, 3));
+        trie.renew();
+        // What comes later has another number, and so has what is held.
+        let again = trie.stack([1, 2].map(place).into_iter());
+        assert!(again > RESERVED);
+        let held = trie.renewed([stack, 99].into_iter());
+        assert_eq!((held[1], trie.stack([1, 2, 3].map(place).into_iter())), (0, held[0]));
+        assert!(held[0] > RESERVED);
+        // Names of places of before still go to the stacks of before, and those of now to those of now.
+        trie.name(sites[0].0, vec![row("inner"), row("outer")]);
+        let new = trie.new_sites();
+        assert_eq!((new.len(), new[0].0), (3, 3));
+        trie.name(new[0].0, vec![row("main")]);
+        let (frames, stacks) = trie.take(|_| None);
+        assert_eq!(
+            frames.iter().map(|(_, r)| r.function.as_deref().unwrap()).collect::<Vec<_>>(),
+            ["inner", "outer", "main"]
+        );
+        assert_eq!((stacks.len(), stacks[0].0, stacks[1].0), (3, 1, 4), "{stacks:?}");
+        assert_eq!(stacks[2], (again - 1, 0, frames[2].0));
+        trie.forget_before();
+        trie.name(sites[1].0, vec![row("late")]);
+        assert_eq!(trie.take(|_| None), (vec![], vec![]), "too late: its place in its file is known");
+    }
+
+    /// An hour of a machine on which 1,500 stacks a second come up that nobody has seen before, and ten that always do.
+    #[test]
+    fn an_hour_of_new_stacks_reaches_a_plateau() {
+        let mut trie = Trie::default();
+        let (mut most, mut renewals, mut always) = (Vec::new(), 0, Vec::new());
+        for second in 0..3_600u64 {
+            for stack in 0..1_500 {
+                trie.stack([Place::Module(0, 1), Place::Module(1, second * 1_500 + stack)].into_iter());
+            }
+            if trie.renewals() != renewals {
+                renewals = trie.renewals();
+                always = trie.renewed(always.into_iter());
+            } else if second == 0 {
+                always = (0..10).map(|at| trie.stack([Place::Kernel(at)].into_iter())).collect();
+            }
+            assert!(always.iter().all(|&stack| stack != 0));
+            for (site, _) in trie.new_sites() {
+                trie.name(site, vec![row("f")]);
+            }
+            trie.take(|_| None);
+            if trie.is_grown() {
+                trie.renew();
+            } else if second % 20 == 0 {
+                trie.forget_before();
+            }
+            most.push(trie.stacks.len() + trie.before.as_ref().map_or(0, |before| before.stacks.len()));
+        }
+        assert!(renewals > 30 && trie.refused == 0, "{renewals}");
+        assert!(most.iter().all(|&stacks| stacks <= 2 * (RENEWED + 1_511)), "{:?}", most.iter().max());
     }
 }

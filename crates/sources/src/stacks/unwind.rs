@@ -136,8 +136,8 @@ impl Processes {
         from: u64,
         stack: &[u8],
     ) -> Option<u64> {
-        let number = self.by_pid.get(&pid)?.number as usize;
-        let process = self.by_pid.get_mut(&pid).filter(|_| self.numbered.get(number).is_some_and(|n| n.is_jvm()))?;
+        let number = self.by_pid.get(&pid)?.number;
+        let process = self.by_pid.get_mut(&pid).filter(|_| self.numbered.get(&number).is_some_and(|n| n.is_jvm()))?;
         if *process.keeps_frame_pointers.get_or_insert_with(|| hotspot::keeps_frame_pointers(host, pid)) {
             return None;
         }

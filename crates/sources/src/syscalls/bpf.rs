@@ -186,7 +186,7 @@ impl Syscalls {
             expected: 0.0,
             gate: GATE,
         };
-        let thin = Thin::attach(&programs, &plan, scope.exact, Box::new(closing))?;
+        let thin = Thin::attach(&programs, &plan, (scope.exact, &scope.thinning), Box::new(closing))?;
         Ok(Syscalls {
             threads: programs.iterator("read_threads")?,
             folded: programs.map("folded")?,

@@ -1,7 +1,9 @@
 //! The thread of a collector that thins itself out: it attaches and detaches hooks, opens and shuts the gate, and judges.
 
+use super::Shared;
+use super::gate::Gate;
 use super::judge::Judge;
-use super::{Gate, Shared};
+use crate::Thinning;
 use host::bpf::Hooks;
 use model::Unavailable;
 use std::sync::{Arc, MutexGuard};
@@ -33,7 +35,7 @@ impl Attached {
     }
 
     fn detach(&mut self) {
-        if !self.seldom {
+        if self.is && !self.seldom {
             self.hooks.detach();
             self.is = false;
         }
@@ -45,13 +47,14 @@ pub(super) struct Work {
     shared: Arc<Shared>,
     sets: Vec<Attached>,
     judge: Judge,
+    thinning: Thinning,
 }
 
 impl Work {
     /// With hooks that are attached, set by set.
-    pub(super) fn new(shared: Arc<Shared>, hooks: Vec<Hooks>, judge: Judge) -> Self {
+    pub(super) fn new(shared: Arc<Shared>, hooks: Vec<Hooks>, judge: Judge, thinning: Thinning) -> Self {
         let sets = hooks.into_iter().map(|hooks| Attached { hooks, is: true, seldom: true }).collect();
-        Work { shared, sets, judge }
+        Work { shared, sets, judge, thinning }
     }
 
     /// Until the end.
@@ -61,9 +64,9 @@ impl Work {
         let shared = Arc::clone(&self.shared);
         let mut gate = shared.lock();
         // Chance enough for the place of a stretch: xorshift of the time of the start.
-        let mut random = gate.host.now() | 1;
+        let mut random = gate.now() | 1;
         let mut seen = gate.events_of_sets().unwrap_or_default();
-        let mut from = (gate.host.now(), gate.counted(gate.host.now()));
+        let mut from = (gate.now(), gate.counted(gate.now()));
         while !gate.end {
             if gate.one_in == 1 {
                 gate = begin(&shared, &mut self.sets, gate);
@@ -85,7 +88,7 @@ impl Work {
                 gate = cease(&shared, &mut self.sets, gate);
                 gate = shared.wait(gate, cycle - stretch - before);
             }
-            let now = gate.host.now();
+            let now = gate.now();
             let (time, counted) = (now.saturating_sub(from.0), gate.counted(now).saturating_sub(from.1));
             // Less is no judgement: a change of what is done, or the end.
             if counted == 0 || time < JUDGED / 2 {
@@ -95,7 +98,10 @@ impl Work {
             for ((set, before), now) in self.sets.iter_mut().zip(&seen).zip(&events) {
                 set.seldom = is_seldom(before, now, counted);
             }
-            let (_, share) = gate.cost.shares(&sum(&seen), &sum(&events), counted);
+            let (all_before, all) = (sum(&seen), sum(&events));
+            let (_, share) = gate.cost.shares(&all_before, &all, counted);
+            let new = all.iter().sum::<u64>().saturating_sub(all_before.iter().sum());
+            self.thinning.spent(new.saturating_mul(gate.cost.each));
             (seen, from) = (events, (now, gate.counted(now)));
             let one_in = self.judge.judge(share, time);
             gate.propose(one_in);
@@ -119,7 +125,7 @@ fn begin<'a>(shared: &'a Shared, sets: &mut [Attached], gate: MutexGuard<'a, Gat
     let mut gate = shared.lock();
     match result {
         Ok(()) => {
-            gate.attached = gate.host.now();
+            gate.attached = gate.now();
             gate.stretch = true;
         }
         Err(why) => gate.failed = Some(why),
@@ -140,7 +146,8 @@ fn keep_up<'a>(shared: &'a Shared, sets: &mut [Attached], gate: MutexGuard<'a, G
 
 /// Shuts the gate and detaches those hooks that do not run seldom.
 fn cease<'a>(shared: &'a Shared, sets: &mut [Attached], mut gate: MutexGuard<'a, Gate>) -> MutexGuard<'a, Gate> {
-    if !gate.stretch {
+    // The read with which a collector begins to be thinned ends its stretch, and leaves the hooks to be detached here.
+    if !gate.stretch && !sets.iter().any(|set| set.is && !set.seldom) {
         return gate;
     }
     gate.stretch = false;

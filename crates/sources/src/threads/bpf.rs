@@ -1,5 +1,6 @@
 //! Loads the ledger into the kernel, and reads it once a tick.
 
+use super::bystanders::Bystanders;
 use super::calls;
 use super::goroutines::Goroutines;
 use super::ledger::Ledgers;
@@ -47,6 +48,7 @@ pub(super) struct BpfReader {
     goroutines: Goroutines,
     slots: Slots,
     buffer: Vec<u8>,
+    bystanders: Bystanders,
     lost_before: [u64; 3],
     missed_before: u64,
     /// Whether the next read is the last.
@@ -101,10 +103,11 @@ impl BpfReader {
             _programs: programs,
             start: scope.start,
             ledgers: Ledgers::default(),
-            waits: Waits::new(scope.stacks.clone(), scope.ledgers.clone()),
+            waits: Waits::new(scope.stacks.clone(), scope.ledgers.clone(), scope.thinning.clone()),
             goroutines: Goroutines::new(scope.stacks.clone()),
             slots: Slots::default(),
             buffer: Vec::new(),
+            bystanders: Bystanders::new(scope.thinning.clone()),
             lost_before: [0; 3],
             missed_before: 0,
             is_last: false,
@@ -168,6 +171,9 @@ impl Reader for BpfReader {
             out.missing(item, why);
         }
         self.marks.refresh()?;
+        if !self.bystanders.begin(host) && !self.is_last {
+            return Ok(());
+        }
         let until = host.now();
         let mut buffer = std::mem::take(&mut self.buffer);
         self.threads.read_into(&mut buffer)?;
@@ -181,10 +187,11 @@ impl Reader for BpfReader {
             Some(Record::Site(site)) => sites.push(*site),
             _ => {}
         });
-        let waits = &mut self.waits;
+        let (waits, bystanders) = (&mut self.waits, &self.bystanders);
         self.stacks.drain(|bytes| match records::read(bytes) {
             Some(Record::KernelStack(stack)) => waits.take_kernel_stack(stack),
             Some(Record::PythonStack(stack)) => waits.take_python_stack(stack),
+            Some(Record::UserStack(copy)) if bystanders.has(copy.pid) => {}
             Some(Record::UserStack(copy)) => waits.take_user_stack(&copy),
             _ => {}
         });
@@ -192,7 +199,7 @@ impl Reader for BpfReader {
         let taken = records::each(&buffer, |record| match record {
             Record::Thread(thread) => threads.push(*thread),
             Record::Site(site) => sites.push(*site),
-            Record::Blocked(blocked) => self.waits.ask(blocked),
+            Record::Blocked(blocked) if !self.bystanders.has(blocked.pid) => self.waits.ask(blocked),
             _ => {}
         });
         self.buffer = buffer;
@@ -201,7 +208,10 @@ impl Reader for BpfReader {
         self.ledgers.begin(threads.iter().chain(&ends));
         for site in &sites {
             let names = self.ledgers.names(site.tid).map(|(name, process)| (*process, *name)).unwrap_or_default();
-            self.waits.take(site, &self.ledgers, names, out);
+            match self.bystanders.has(site.pid) {
+                true => self.waits.pass_over(site),
+                false => self.waits.take(site, &self.ledgers, names, out),
+            }
         }
         for thread in &ends {
             self.ledgers.take(thread, true, &self.waits.shares(thread.tid));
@@ -210,7 +220,7 @@ impl Reader for BpfReader {
         for thread in &threads {
             self.ledgers.take(thread, false, &self.waits.shares(thread.tid));
         }
-        self.ledgers.put(out);
+        self.ledgers.put(|pid| self.bystanders.has(pid), out);
         self.waits.put(&self.ledgers, out);
         self.goroutines.read(&self.ledgers, out);
         if self.is_last {

@@ -120,8 +120,8 @@ impl Ledgers {
         self.present.get(&tid).is_some_and(|known| known.0 == pid)
     }
 
-    /// Puts the rows, and forgets what is gone.
-    pub fn put(&mut self, out: &mut Out<'_>) {
+    /// Puts the rows, and forgets what is gone. Of processes that are `left_out` there are none, and when there are again, they count from then on.
+    pub fn put(&mut self, left_out: impl Fn(u32) -> bool, out: &mut Out<'_>) {
         let read = self.read;
         let mut order: Vec<u32> = self.threads.keys().copied().collect();
         order.sort_unstable();
@@ -129,6 +129,12 @@ impl Ledgers {
         for tid in order {
             let Some(known) = self.threads.get(&tid) else { continue };
             if known.seen != read || known.ended && !known.shown {
+                continue;
+            }
+            if left_out(known.pid) {
+                if let Some(known) = self.threads.get_mut(&tid) {
+                    (known.base, known.shown) = (known.totals, false);
+                }
                 continue;
             }
             let labels = [
@@ -146,7 +152,7 @@ impl Ledgers {
         let brief: Vec<(u32, Name, [u64; COUNTERS])> = self
             .threads
             .values()
-            .filter(|known| known.ended && !known.shown)
+            .filter(|known| known.ended && !known.shown && !left_out(known.pid))
             .map(|known| {
                 let pid = if alive(&self.threads, known.pid) { known.pid } else { 0 };
                 (pid, known.process, known.since_base())
@@ -345,7 +351,7 @@ mod tests {
             if let Some((thread, ended)) = thread {
                 ledgers.take(thread, ended, &[0; 8]);
             }
-            ledgers.put(&mut out);
+            ledgers.put(|_| false, &mut out);
             // Thread and time on a CPU of each row.
             let of_row = |row: &[i64]| (row[1], row[5] + row[6]);
             rows[THREAD_TIME].cells.chunks_exact(5 + COUNTERS).map(of_row).collect::<Vec<_>>()

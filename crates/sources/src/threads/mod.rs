@@ -7,6 +7,8 @@
 #[cfg(feature = "bpf")]
 mod bpf;
 #[cfg(feature = "bpf")]
+mod bystanders;
+#[cfg(feature = "bpf")]
 mod calls;
 #[cfg(feature = "bpf")]
 mod classify;

@@ -8,6 +8,7 @@ use super::monitors::Monitor;
 use super::records::{Blocked, KernelStack, Name, OPEN, SITES, Site, Thread, UserStack, state};
 use super::shared::Shared as SharedLedgers;
 use super::tables::{DUMP, WAIT, WORDS};
+use crate::Thinning;
 use crate::memory::{Memory, Process};
 use crate::stacks::{Callers, Innermost, PythonStack, Registers, Stacks};
 use host::Host;
@@ -19,11 +20,17 @@ use std::collections::{HashMap, VecDeque};
 /// So many user and kernel stacks are remembered; beyond, those are forgotten that were not used for longest.
 const MOST_STACKS: usize = 65_536;
 
+/// Stacks that were not used for so many reads are forgotten.
+const UNUSED: u64 = 60;
+
 /// Of so many threads the stack is read at one read, and of so many more later: all that were there before wait for their turn.
 const MOST_READ: usize = 64;
 const MOST_ASKED: usize = 16_384;
 /// So much of it, bytes; `MOST_STACK` of ledger.h.
 const MOST_STACK: usize = 32 << 10;
+
+/// Where the recorder's governor has stacks thinned, so many new ones are followed at one read, divided by how much they are.
+const MOST_FOLLOWED: u32 = 256;
 
 /// Stacks of JVMs that are still starting are kept; as many.
 const MOST_EARLY: usize = 128;
@@ -46,6 +53,8 @@ struct Place {
     /// The stack pointer there.
     sp: u64,
     verdict: Verdict,
+    /// Numbers of the same with kernel stacks inside it, by their names.
+    whole: HashMap<u64, i64>,
     /// Frames of it that lie in code without names yet, which may say otherwise; and how often names had been read when they were last asked for.
     unnamed: Option<(Innermost, u64)>,
     used: u64,
@@ -65,6 +74,8 @@ impl Place {
 #[derive(Debug)]
 struct Kernel {
     addresses: Vec<u64>,
+    /// Its number where nothing is known of the program's part.
+    alone: Option<i64>,
     /// The function that the thread waited in.
     what: Option<i64>,
     used: u64,
@@ -102,8 +113,6 @@ pub(super) struct Waits {
     /// Functions of Python at places whose stack is yet to come.
     pythons: HashMap<u64, PythonStack>,
     kernels: HashMap<u64, Kernel>,
-    /// Stacks whole, by place and kernel stack.
-    whole: HashMap<(u64, u64), i64>,
     /// Threads that are blocked where nobody has copied their stack.
     asked: VecDeque<Blocked>,
     /// Stacks of JVMs that were still starting: they are followed again, as the kernel copies each but once.
@@ -115,13 +124,20 @@ pub(super) struct Waits {
     open: HashMap<u32, (usize, i64, i64)>,
     locks: Locks,
     read: u64,
+    thinning: Thinning,
+    /// How many stacks were followed at this read.
+    followed: u32,
+    /// How often stacks had been numbered again at this read.
+    renewals: u32,
     /// How often names of code that processes make had been read at this read.
     maps_read: u64,
 }
 
 impl Waits {
-    pub fn new(stacks: Stacks, shared: SharedLedgers) -> Self {
+    pub fn new(stacks: Stacks, shared: SharedLedgers, thinning: Thinning) -> Self {
         Waits {
+            thinning,
+            followed: 0,
             shared,
             locks: Locks::new(&stacks),
             stacks,
@@ -129,7 +145,7 @@ impl Waits {
             places: HashMap::new(),
             pythons: HashMap::new(),
             kernels: HashMap::new(),
-            whole: HashMap::new(),
+            renewals: 0,
             asked: VecDeque::new(),
             early: Vec::new(),
             told: HashMap::new(),
@@ -144,24 +160,43 @@ impl Waits {
     /// Begins a read.
     pub fn begin(&mut self) {
         self.read += 1;
+        self.followed = 0;
         self.maps_read = self.stacks.maps_read();
         self.shares.clear();
         self.waits.clear();
         self.open.clear();
         self.pythons.clear();
         self.locks.begin();
-        self.follow_again();
-        if self.places.len() > MOST_STACKS || self.kernels.len() > MOST_STACKS {
-            let oldest = self.read.saturating_sub(60);
-            self.places.retain(|_, place| place.used >= oldest);
-            self.kernels.retain(|_, kernel| kernel.used >= oldest);
-            self.whole.clear();
+        let renewals = self.stacks.renewals();
+        if std::mem::replace(&mut self.renewals, renewals) != renewals {
+            self.number_again();
         }
+        self.follow_again();
+        let oldest = self.read.saturating_sub(UNUSED);
+        // The kernel copies a program's stack again when a thread blocks there after a while, and tells its own but once.
+        if self.places.len() > MOST_STACKS || self.read.is_multiple_of(UNUSED) {
+            self.places.retain(|_, place| place.used >= oldest);
+        }
+        if self.kernels.len() > MOST_STACKS {
+            self.kernels.retain(|_, kernel| kernel.used >= oldest);
+        }
+    }
+
+    /// Stacks were numbered again: what is in use gets its new numbers, and what is not is forgotten.
+    fn number_again(&mut self) {
+        let oldest = self.read.saturating_sub(UNUSED);
+        self.places.retain(|_, place| place.used >= oldest);
+        let stacks: Vec<i64> = self.places.values().map(|place| place.stack).collect();
+        for (place, stack) in self.places.values_mut().zip(self.stacks.renewed(&stacks)) {
+            place.stack = stack;
+            place.whole.clear();
+        }
+        self.kernels.values_mut().for_each(|kernel| kernel.alone = None);
     }
 
     pub fn take_kernel_stack(&mut self, stack: KernelStack) {
         let read = self.read;
-        self.kernels.insert(stack.name, Kernel { addresses: stack.addresses, what: None, used: read });
+        self.kernels.insert(stack.name, Kernel { addresses: stack.addresses, alone: None, what: None, used: read });
     }
 
     pub fn take_python_stack(&mut self, stack: PythonStack) {
@@ -179,6 +214,9 @@ impl Waits {
     }
 
     pub fn take_user_stack(&mut self, copy: &UserStack<'_>) {
+        if self.is_passed_over(copy.place) {
+            return;
+        }
         let [ip, sp, bp, lr] = copy.registers;
         let registers = Registers { ip, sp, bp, lr, ..Registers::default() };
         let python = self.pythons.remove(&copy.place);
@@ -190,14 +228,34 @@ impl Waits {
                 return;
             }
         }
-        self.whole.retain(|(place, _), _| *place != copy.place);
         if self.early.len() < MOST_EARLY && self.stacks.awaits_java(copy.pid) {
             let &UserStack { pid, place, registers, bytes } = copy;
             self.early.push(Early { pid, place, registers, bytes: bytes.to_vec() });
         }
-        let mut place = Place { stack, is_whole, sp, verdict: Verdict::Unknown, unnamed: None, used: self.read };
+        let (verdict, whole, used) = (Verdict::Unknown, HashMap::new(), self.read);
+        let mut place = Place { stack, is_whole, sp, verdict, whole, unnamed: None, used };
         place.look(innermost, self.maps_read, &self.stacks, &mut self.callers);
         self.places.insert(copy.place, place);
+    }
+
+    /// Whether a stack is not followed now, for the governor: one that is known already, or more new ones than it allows. The kernel copies it again
+    /// as long as threads block there.
+    fn is_passed_over(&mut self, place: u64) -> bool {
+        let one_in = self.thinning.stacks();
+        if one_in == 1 {
+            return false;
+        }
+        if let Some(known) = self.places.get_mut(&place) {
+            known.used = self.read;
+            return true;
+        }
+        self.followed += 1;
+        self.followed > MOST_FOLLOWED / one_in
+    }
+
+    /// Passes over what the kernel holds of a site of a process that is left out: it is not told later either.
+    pub fn pass_over(&mut self, site: &Site) {
+        self.new_of(site);
     }
 
     /// Takes where a thread is blocked whose stack nobody has copied.
@@ -316,11 +374,16 @@ impl Waits {
     }
 
     fn stack(&mut self, site: &Site) -> i64 {
-        let user = self.places.get(&site.place).map_or(NULL, |place| place.stack);
-        let Some(kernel) = self.kernels.get_mut(&site.kernel) else { return user };
+        let place = self.places.get_mut(&site.place);
+        let Some(kernel) = self.kernels.get_mut(&site.kernel) else { return place.map_or(NULL, |place| place.stack) };
         kernel.used = self.read;
         let (stacks, addresses) = (&self.stacks, &kernel.addresses);
-        *self.whole.entry((site.place, site.kernel)).or_insert_with(|| stacks.within(user, addresses))
+        match place {
+            Some(Place { stack, whole, .. }) => {
+                *whole.entry(site.kernel).or_insert_with(|| stacks.within(*stack, addresses))
+            }
+            None => *kernel.alone.get_or_insert_with(|| stacks.within(NULL, addresses)),
+        }
     }
 
     /// The kernel function that it waited in, else the system call.

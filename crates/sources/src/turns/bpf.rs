@@ -7,7 +7,7 @@ use crate::counted::missing_tracepoint;
 use crate::tally::{Counts, Fields, Losses, collector_row, whole};
 use crate::thin::{self, Cost, Found, GATE, Rhythm, Set, Span, Thin, Thinned};
 use crate::threads::SharedLedgers;
-use crate::{Reader, Scope, scope};
+use crate::{Reader, Scope, Thinning, scope};
 use host::Host;
 use host::bpf::{Iterator as FileIterator, Map, Need, Programs};
 use model::{NULL, Out, Unavailable};
@@ -71,6 +71,7 @@ pub struct Turns {
     follower: Option<Follower>,
     ledgers: SharedLedgers,
     exact: bool,
+    thinning: Thinning,
     /// When the recording began.
     start: u64,
     /// Turns of servers by this read and by the one before, and when that was.
@@ -127,7 +128,7 @@ impl Turns {
         // Before anything goes through connections: by their listeners it is told which side these are of.
         let listeners: FileIterator = programs.iterator("read_listeners")?;
         listeners.read_into(&mut Vec::new())?;
-        let thin = Thin::attach(&programs, &plan, scope.exact, Box::new(|| Ok(())))?;
+        let thin = Thin::attach(&programs, &plan, (scope.exact, &scope.thinning), Box::new(|| Ok(())))?;
         if !by_calls {
             OF_SOCKETS.iter().try_for_each(|name| programs.attach(name))?;
         }
@@ -150,6 +151,7 @@ impl Turns {
             follower: None,
             ledgers: scope.ledgers.clone(),
             exact: scope.exact,
+            thinning: scope.thinning.clone(),
             start: scope.start,
             turns: 0,
             turns_before: 0,
@@ -238,7 +240,8 @@ impl Turns {
                 // What was counted since the read before, in which nobody may have served for most of the time.
                 let turns = self.turns.saturating_sub(self.turns_before) as f64;
                 let rate = turns * 1e9 / now.saturating_sub(self.read_before).max(1) as f64;
-                self.follower = Some(Follower::open(&self.programs, &self.ledgers, self.by_calls, self.exact, rate)?);
+                let exact = (self.exact, &self.thinning);
+                self.follower = Some(Follower::open(&self.programs, &self.ledgers, self.by_calls, exact, rate)?);
             }
             return Ok(());
         };

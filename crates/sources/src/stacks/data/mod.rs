@@ -72,8 +72,8 @@ pub(crate) struct Place<'a> {
 impl Stacks {
     /// The debug information of a file, read once.
     fn debug(&self, number: u32) -> Option<Arc<Debug>> {
-        if let Some(known) = self.state().debugs.get(&number) {
-            return known.clone();
+        if let Some(known) = self.state().debugs.get(number) {
+            return known;
         }
         let (_, module) = self.module(number)?;
         let file = module.file.as_deref();

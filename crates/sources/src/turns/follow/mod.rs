@@ -8,6 +8,7 @@ mod path;
 #[cfg(test)]
 mod tests;
 
+use crate::Thinning;
 use crate::thin::{Cost, Found, Rhythm, Set, Thin, Thinned};
 use crate::threads::{SharedLedgers, Waits};
 use host::Host;
@@ -68,7 +69,7 @@ impl Follower {
         programs: &Programs,
         ledgers: &SharedLedgers,
         by_calls: bool,
-        exact: bool,
+        exact: (bool, &Thinning),
         rate: f64,
     ) -> Result<Self, Unavailable> {
         let without = Self::without(by_calls, true);
