@@ -31,6 +31,7 @@ mod sample;
 mod signal;
 mod sites;
 mod spread;
+mod symbol_table;
 mod symbols;
 mod tables;
 mod trie;
@@ -45,8 +46,6 @@ use kernel::Kernel;
 use model::{NULL, Out, Unavailable};
 use module::Module;
 use name::{Maker, Row};
-use object::{ReadCache, SymbolKind};
-use positioned::Positioned;
 use process::Processes;
 use sample::{Counts, Sampler, Taken};
 use spread::Spread;
@@ -54,7 +53,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
-use symbols::{Symbols, Tables};
+use symbol_table::{Symbols, Wanted};
+use symbols::Tables;
 use tables::{CODE_HUGE, CODE_SPACE, COLLECTOR, COUNTED_SAMPLE, FRAME, SAMPLE, STACK};
 use trie::{Place, Trie};
 
@@ -267,8 +267,8 @@ impl Stacks {
         let (name, offset) = variables.at(place)?;
         let file = path.rsplit('/').next().unwrap_or_default();
         Some(match offset {
-            0 => format!("{} in {file}", demangle::symbol(name)),
-            _ => format!("{}+{offset:#x} in {file}", demangle::symbol(name)),
+            0 => format!("{} in {file}", demangle::symbol(&name)),
+            _ => format!("{}+{offset:#x} in {file}", demangle::symbol(&name)),
         })
     }
 
@@ -278,8 +278,7 @@ impl Stacks {
             return Some(Arc::clone(known));
         }
         let module = self.module(number)?.1;
-        let found = symbols::of_bytes(&ReadCache::new(Positioned::new(module.file.as_deref()?)), SymbolKind::Data);
-        let found = Arc::new(found.map(|(symbols, _)| symbols).unwrap_or_default());
+        let found = Arc::new(Symbols::of_file(module.file.clone()?, Wanted::Variables).unwrap_or_default());
         self.state().variables.insert(number, Arc::clone(&found));
         Some(found)
     }
@@ -288,7 +287,7 @@ impl Stacks {
     fn data_range(&self, number: u32, place: u64) -> Option<(String, std::ops::Range<u64>)> {
         let variables = self.variables(number)?;
         let (name, range) = variables.range(place)?;
-        Some((demangle::symbol(name), range))
+        Some((demangle::symbol(&name), range))
     }
 
     /// Says that the next read is the last one of the recording: it waits for all names that can be had.

@@ -4,14 +4,14 @@
 use super::jit::{self, Map};
 use super::module::Module;
 use super::name::{Kind, Maker, Row};
-use super::symbols::{self, Dwarf, NoDwarf, Symbols};
+use super::symbol_table::{Symbols, Wanted};
+use super::symbols::{self, Dwarf, NoDwarf};
 
 use super::trie::Place;
 use super::{Stacks, code, demangle, hotspot, process};
 use crate::cputime::own_time;
 use host::Host;
 use model::Unavailable;
-use object::SymbolKind;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
 use std::io::Read;
@@ -180,10 +180,9 @@ impl Resolver {
 
     fn virtual_library(&mut self, offset: u64) -> Row {
         let symbols = self.vdso.get_or_insert_with(|| {
-            let found = process::vdso().and_then(|bytes| symbols::of_bytes(bytes.as_slice(), SymbolKind::Text).ok());
-            found.map(|(symbols, _)| symbols).unwrap_or_default()
+            process::vdso().and_then(|bytes| Symbols::of_bytes(&bytes, Wanted::Functions).ok()).unwrap_or_default()
         });
-        let function = symbols.at(offset).map(|(name, _)| demangle::symbol(name).into());
+        let function = symbols.at(offset).map(|(name, _)| demangle::symbol(&name).into());
         Row { function, offset: i64::try_from(offset).ok(), ..Row::unresolved(Some("[vdso]".into()), Kind::Native) }
     }
 
@@ -211,7 +210,7 @@ impl Resolver {
         let (begin, mut left_out) = (Instant::now(), false);
         let mut named = Vec::with_capacity(sites.len());
         for &(site, address) in sites {
-            let symbol = symbols.at(address).map(|(name, _)| demangle::symbol(name));
+            let symbol = symbols.at(address).map(|(name, _)| demangle::symbol(&name));
             let inlined = match &dwarf {
                 Ok(dwarf) if begin.elapsed() < PATIENCE => dwarf.at(address),
                 Ok(_) => {
