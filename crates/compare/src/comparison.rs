@@ -129,6 +129,7 @@ pub fn compare(runs: &[Run], options: &Options) -> Result<Comparison, Error> {
     let used: Vec<Option<Use>> = runs.iter().zip(&windows).map(|(run, w)| Use::of(run, w, own)).collect();
     let (mut phases, mut cautions) = (Vec::new(), cautions::failed(runs));
     cautions.extend(self::cautions::servers(runs));
+    cautions.extend(self::cautions::recorders(runs, &windows));
     for [a, b] in &sides {
         let first = |side: &[usize]| {
             let run = *side.first()?;

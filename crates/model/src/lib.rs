@@ -28,7 +28,7 @@ pub use figure::{Figure, FigureRatio, is_hardware, sets_figure};
 pub use human::{count, human, percent, ratio, times, times_interval};
 pub use intern::intern;
 pub use known::{Known, WELL_KNOWN, why_it_matters};
-pub use manifest::{DURATION_OVER, Exit, Fact, Manifest, Mark, Output, Usage, Window, Work, whose};
+pub use manifest::{DURATION_OVER, Exit, Fact, HOLDER, Manifest, Mark, Output, OwnProcess, Usage, Window, Work, whose};
 pub use measure::{Bucket, Locks, Measure, Other, State, StateKind};
 pub use metric::{Divisor, Metric, Term, metric, metrics};
 pub use output::output_path;

@@ -138,6 +138,11 @@ fn running() -> Vec<(u32, PathBuf)> {
     all
 }
 
+/// The process ids of the recorders of this user that are running, of this one too.
+pub(crate) fn running_pids() -> impl Iterator<Item = u32> {
+    running().into_iter().map(|(pid, _)| pid)
+}
+
 /// The recorders of this user that are running: their process ids, and what they record to.
 pub fn recorders() -> Vec<(u32, PathBuf)> {
     let file = |folder: &Path| {

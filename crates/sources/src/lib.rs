@@ -79,7 +79,7 @@ mod zoneinfo;
 
 pub use jvm::{Flight, Flights};
 pub use reads::ReadFrom;
-pub use source::{Open, Pace, Reader, Scope, Source};
+pub use source::{Open, Pace, Reader, Scope, Source, Start};
 
 /// Every source, in the order in which they are read.
 pub static ALL: &[&Source] = &[

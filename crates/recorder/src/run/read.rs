@@ -170,6 +170,29 @@ impl Recorder<'_> {
         }
     }
 
+    /// Reads the names that were found since the last read: they belong to it.
+    pub(super) fn read_names(&mut self, keeper: &Keeper) {
+        // A microsecond later: the reads of a table have different times.
+        let t = self.last_read as i64 / 1000 * 1000 + 1000;
+        let mut now = Tick { t, commit: true, ..Tick::default() };
+        let (mut coverage, mut facts): (Vec<Coverage>, Vec<Fact>) = Default::default();
+        for active in &mut self.sources {
+            let mut rows = vec![Rows::default(); active.source.tables.len()];
+            let (name, tables) = (active.source.name, active.source.tables);
+            let mut out = Out::new(name, tables, &mut rows, &mut self.symbols, &mut coverage, &mut facts);
+            if let Err(why) = active.reader.read(&self.host, &mut out) {
+                coverage.push(Coverage::unavailable(name, "", why));
+            }
+            let read = active.tables.iter().zip(rows).filter(|(_, rows)| !rows.is_empty());
+            now.reads.extend(read.map(|(&id, rows)| (id, t, rows)));
+        }
+        now.symbols = self.symbols.take_new();
+        keeper.send(Message::Tick(now));
+        if !coverage.is_empty() {
+            keeper.send(Message::Coverage(coverage));
+        }
+    }
+
     /// Forgets the strings that have passed: a tick that read all sources that use such strings, whole, shows which are left.
     fn forget(&mut self, now: &mut Tick, tick: u64) {
         let time = self.now();
@@ -201,6 +224,7 @@ impl Recorder<'_> {
             return;
         }
         self.last_own = time.max(1);
+        self.look_for_recorders();
         let bytes = keeper.state.bytes.load(Ordering::Relaxed);
         now.reads.push((recorder, t, own::row(self.page, self.schedule.late, self.schedule.skipped, bytes)));
         let mut rows = Rows { width: own::RECORDER_SOURCE.width(), cells: Vec::new() };

@@ -46,8 +46,9 @@ struct Place {
     /// The stack pointer there.
     sp: u64,
     verdict: Verdict,
-    /// Frames of it that lie in code without names yet, which may say otherwise; and how often names had been read when they were last asked for.
-    unnamed: Option<(Innermost, u64)>,
+    /// Frames of it that were not asked for yet, or lie in code without names, which may say otherwise; and how often names had been read when they were
+    /// last asked for.
+    unnamed: Option<(Innermost, Option<u64>)>,
     used: u64,
 }
 
@@ -57,7 +58,7 @@ impl Place {
         let (found, unnamed) = callers.known(stacks, &innermost);
         self.verdict = wait::of_stack(found);
         let is_sure = !unnamed || matches!(self.verdict, Verdict::Lock(_));
-        self.unnamed = (!is_sure).then_some((innermost, maps_read));
+        self.unnamed = (!is_sure).then_some((innermost, Some(maps_read)));
     }
 }
 
@@ -195,8 +196,9 @@ impl Waits {
             let &UserStack { pid, place, registers, bytes } = copy;
             self.early.push(Early { pid, place, registers, bytes: bytes.to_vec() });
         }
-        let mut place = Place { stack, is_whole, sp, verdict: Verdict::Unknown, unnamed: None, used: self.read };
-        place.look(innermost, self.maps_read, &self.stacks, &mut self.callers);
+        // Its functions are looked at when a wait there is to be judged: most are told by their calls, and names take time.
+        let unnamed = Some((innermost, None));
+        let place = Place { stack, is_whole, sp, verdict: Verdict::Unknown, unnamed, used: self.read };
         self.places.insert(copy.place, place);
     }
 
@@ -244,7 +246,8 @@ impl Waits {
         let (process, thread) = names;
         if let Some(place) = self.places.get_mut(&site.place) {
             place.used = self.read;
-            if let Some((innermost, _)) = place.unnamed.take_if(|(_, asked)| *asked != self.maps_read) {
+            let is_due = |asked: Option<u64>| site.state == state::UNDECIDED && asked != Some(self.maps_read);
+            if let Some((innermost, _)) = place.unnamed.take_if(|(_, asked)| is_due(*asked)) {
                 place.look(innermost, self.maps_read, &self.stacks, &mut self.callers);
             }
         }
