@@ -15,6 +15,7 @@ const LOOK: u64 = 20_000_000;
 impl Recorder<'_> {
     /// Names the functions of all stacks, for some seconds at most, or until somebody wants to stop.
     pub(super) fn name(&mut self, keeper: &Keeper, progress: &Progress) {
+        self.read_afterwards(keeper);
         self.sources.retain(|source| source.name() == sources::stacks::SOURCE.name);
         if self.sources.is_empty() || !self.stacks.name_all() {
             return;
