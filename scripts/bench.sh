@@ -3,7 +3,7 @@
 #
 # usage: scripts/bench.sh [quick] [all|NAME…]     default: all
 #
-# Names: recorder processes host192 fast short size syscalls threads stacks services turns bottlenecks sharing load tune unwind jvm fleet remote flight mcp agreement import imports report builds hour day sql, and build, which deletes target/ and is only run when named.
+# Names: recorder processes host192 fast short size syscalls threads stacks services turns bottlenecks sharing load tune unwind jvm fleet remote flight own mcp agreement import imports report builds hour day sql, and build, which deletes target/ and is only run when named.
 # `quick` measures for a shorter time and once, and leaves out `day` unless that is named. A run of some names keeps the figures of the others: those of
 # target/bench, or else the page's. Timings fail nothing: the page says which budget is met.
 set -euo pipefail
@@ -11,7 +11,7 @@ set -euo pipefail
 source "$(dirname "$0")/lib/usage.sh"
 cd "$(dirname "$0")/.."
 
-NAMES=(recorder processes host192 fast short size syscalls threads stacks services turns bottlenecks sharing load tune unwind jvm fleet remote flight mcp agreement import imports report builds hour day sql build)
+NAMES=(recorder processes host192 fast short size syscalls threads stacks services turns bottlenecks sharing load tune unwind jvm fleet remote flight own mcp agreement import imports report builds hour day sql build)
 out=target/bench
 twinscope=${TWINSCOPE:-target/release/twinscope}
 helper=target/release/examples/bench
@@ -37,7 +37,7 @@ for word in "$@"; do
     esac
 done
 if [[ ${#chosen[@]} -eq 0 ]]; then
-    chosen=(recorder processes host192 fast short size syscalls threads stacks services turns bottlenecks sharing load tune unwind jvm fleet remote flight mcp agreement import imports report builds hour sql)
+    chosen=(recorder processes host192 fast short size syscalls threads stacks services turns bottlenecks sharing load tune unwind jvm fleet remote flight own mcp agreement import imports report builds hour sql)
     [[ -n $quick ]] || chosen+=(day)
 fi
 
@@ -353,6 +353,11 @@ bench_remote() {
 bench_mcp() {
     begin mcp "what agents get of recordings"
     scripts/bench/agents.py --twinscope "$twinscope" >>"$out/$section.tsv"
+}
+
+bench_own() {
+    begin own "what recording a whole machine costs, beside PostgreSQL"
+    TWINSCOPE=$twinscope SECONDS_EACH=$([[ -n $quick ]] && echo 10 || echo 30) scripts/bench/own_cost.sh >>"$out/$section.tsv"
 }
 
 bench_flight() {

@@ -102,6 +102,9 @@ remote|Recording many hosts|200 names of one sshd on loopback, so both sides of 
   10 s with a recorder that copies a small recording: CPU time and memory of \`twinscope fleet record\` and of the ssh that it
   starts. Then five of them refuse, three hang, two have a full disk and one dies while it is fetched. Then eight real
   recorders, all on this machine.
+own|Recording a whole machine|\`record --all\` beside 200 idle processes and PostgreSQL under pgbench with 4 clients, on
+  loopback, with and without samples. CPU time is that of the recorder's process: while it records, by its own table
+  \`recorder\`, and in all, by wait4(2). Not included is what its eBPF programs take of those whom they look at.
 flight|A flight recorder with triggers|200 triggers on one metric that never fire, beside none, in turn, three times each: the median of the
   differences by trigger. Then a load that begins at a known time: when the trigger fires, when its snapshot is whole, and
   when the close look begins (goals: 0.02 % of a CPU a trigger, at the first reading at which it holds, 2 s, 1 s, memory back to 2 MB).

@@ -13,6 +13,9 @@ const STOLEN: f64 = 0.02;
 /// The share of the CPUs from which on what other programs used is said.
 const OTHERS: f64 = 0.1;
 
+/// The share of the CPUs from which on what the recorder used is said.
+const RECORDER: f64 = 0.02;
+
 /// A change of the pace up to this factor happens between runs of the same program.
 const BY_CHANCE: f64 = 2.0;
 
@@ -33,6 +36,8 @@ pub enum CautionKind {
     Steal,
     /// Other programs used the CPUs.
     Others,
+    /// The recorder used the CPUs.
+    Recorder,
     /// Threads of servers that the command asks count as its own.
     Servers,
     /// The CPUs ran at another frequency.
@@ -59,6 +64,7 @@ impl CautionKind {
             CautionKind::Once => "once",
             CautionKind::Steal => "steal",
             CautionKind::Others => "others",
+            CautionKind::Recorder => "recorder",
             CautionKind::Servers => "servers",
             CautionKind::Frequency => "frequency",
             CautionKind::Ticks => "ticks",
@@ -162,6 +168,23 @@ pub fn failed(runs: &[Run]) -> Vec<Caution> {
     recordings(runs).filter_map(|(index, run)| Some((index, of(run)?))).map(caution).collect()
 }
 
+/// In which runs recorders used much of the CPUs: the recorded program may have lacked that.
+pub fn recorders(runs: &[Run], windows: &[Window]) -> Vec<Caution> {
+    let of = |(index, run): (usize, &Run)| {
+        let used = means::recorder_cpus(run, windows.get(index)?);
+        let cpus = run.recording.manifest().cpus.max(1) as f64;
+        (used > RECORDER * cpus).then(|| {
+            let text = format!(
+                "The recorder used {:.1} % of the CPUs while {} ran ({used:.2} of {cpus:.0} CPUs), which disturbs what it measures. Record fewer threads (--pid), less often (--interval), or fewer sources (--skip).",
+                used / cpus * 100.0,
+                run.name
+            );
+            Caution { kind: CautionKind::Recorder, run: Some(index), text }
+        })
+    };
+    runs.iter().enumerate().filter_map(of).collect()
+}
+
 /// The runs, but of several stretches of one recording the first only: what is said of a recording as a whole is said once.
 fn recordings(runs: &[Run]) -> impl Iterator<Item = (usize, &Run)> {
     let is_first = |at: usize, run: &Run| !runs.iter().take(at).any(|other| is_same(other, run));
@@ -187,8 +210,7 @@ fn disturbances(run: &Run, index: usize, window: &Window, names: &BTreeSet<Strin
     }
     let mut others = means::means(run, "process", "cpu_time", &["comm"], window);
     others.extend(means::means(run, "process_exit", "cpu_time", &["comm"], window));
-    // The recorder's own cost is small, and shown elsewhere.
-    others.retain(|(labels, _)| !labels.iter().any(|l| names.contains(l) || l.starts_with("twinscope")));
+    others.retain(|(labels, _)| !labels.iter().any(|l| names.contains(l)));
     let used: f64 = others.iter().map(|o| o.1).sum();
     if used >= OTHERS * cpus {
         let most = others.iter().max_by(|a, b| a.1.total_cmp(&b.1)).and_then(|o| o.0.first());

@@ -130,6 +130,7 @@ pub fn compare(runs: &[Run], options: &Options) -> Result<Comparison, Error> {
     let (mut phases, mut cautions) = (Vec::new(), cautions::failed(runs));
     cautions.extend(self::cautions::fixed_length(runs));
     cautions.extend(self::cautions::servers(runs));
+    cautions.extend(self::cautions::recorders(runs, &windows));
     for [a, b] in &sides {
         let first = |side: &[usize]| {
             let run = *side.first()?;

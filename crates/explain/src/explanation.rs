@@ -107,6 +107,7 @@ pub fn explain(runs: Vec<Run>, slow: usize, options: &Explain) -> Result<Explana
     warned.extend(cautions::fixed_length(&runs));
     warned.extend(cautions::sampled_ledgers(&runs));
     warned.extend(cautions::servers(&runs));
+    warned.extend(cautions::recorders(&runs, &windows));
     if !budget.single {
         let (a, b): (Vec<usize>, Vec<usize>) = ((slow..runs.len()).collect(), (0..slow).collect());
         warned.extend(cautions::of(&runs, &windows, &own, [&a, &b], least));
@@ -399,7 +400,7 @@ fn measures(runs: &[Run], side: &[Side], windows: &[Window], budget: &Budget) ->
     put("cpus", &cpus);
     put("idle_cpus", &|side| {
         let own: f64 = [State::User, State::Kernel, State::Stolen].iter().map(|s| budget.threads(*s, side)).sum();
-        cpus(side).map(|all| (all - own - budget.others(side)).max(0.0))
+        cpus(side).map(|all| (all - own - budget.others(side) - budget.recorder(side)).max(0.0))
     });
     put("threads", &|side| known(side).then(|| STATES.iter().map(|s| budget.threads(*s, side)).sum()));
     // On a CPU, or kept from one.

@@ -30,7 +30,8 @@ pub use human::{count, human, percent, ratio, times, times_interval};
 pub use intern::intern;
 pub use known::{Known, WELL_KNOWN, why_it_matters};
 pub use manifest::{
-    DURATION_OVER, Exit, Fact, IMPORTED, IMPORTED_FROM, Manifest, Mark, Output, OwnCost, Usage, Window, Work, whose,
+    DURATION_OVER, Exit, Fact, HOLDER, IMPORTED, IMPORTED_FROM, Manifest, Mark, Output, OwnCost, OwnProcess, Usage,
+    Window, Work, whose,
 };
 pub use measure::{Bucket, Locks, Measure, Other, State, StateKind};
 pub use metric::{Divisor, Metric, Term, metric, metrics};

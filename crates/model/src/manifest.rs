@@ -171,6 +171,18 @@ pub mod whose {
     pub const NOBODY: &str = "nobody";
 }
 
+/// What the process is called that holds what a recorder has attached to programs.
+pub const HOLDER: &str = "twinscope-hold";
+
+/// A process that records, or helps to. It is no part of what is recorded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OwnProcess {
+    /// Its process id.
+    pub pid: i64,
+    /// Its name, as the kernel keeps it.
+    pub name: String,
+}
+
 /// The manifest of a recording.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
@@ -210,6 +222,9 @@ pub struct Manifest {
     pub scope: String,
     /// Process id of the command.
     pub pid: Option<i64>,
+    /// The recorder, its helpers, and other recorders that ran at the time; empty where that was not noted.
+    #[serde(default)]
+    pub recorders: Vec<OwnProcess>,
     /// How the command ended.
     pub exit: Option<Exit>,
     /// Nanoseconds from start to end of the command.

@@ -241,6 +241,11 @@ fn running_in(base: &Folder) -> Vec<Running> {
     pids.filter(|pid| is_alive(*pid)).filter_map(open).collect()
 }
 
+/// The process ids of the recorders that this user may command, of this one too.
+pub(crate) fn running_pids() -> impl Iterator<Item = u32> {
+    running().0.into_iter().map(|running| running.pid)
+}
+
 /// The recorders that this user may command: their process ids, and what they record to.
 pub fn recorders() -> Vec<(u32, PathBuf)> {
     running().0.into_iter().map(|running| (running.pid, running.recording)).collect()

@@ -5,7 +5,7 @@ use crate::run::HERTZ;
 use host::Host;
 use model::{Coverage, Out, Rows, Symbols, Table, Unavailable};
 use sources::scope::Target;
-use sources::{Reader, Scope, Source};
+use sources::{Reader, Scope, Source, Start};
 
 /// Opened sources, and the strings that their rows refer to.
 pub struct Live {
@@ -41,7 +41,14 @@ impl Live {
         let host = Host::live();
         let target = whose.target(&host, Target::Everything)?;
         let start = host.now();
-        let scope = Scope { target, start, hertz: HERTZ, ..Scope::default() };
+        let scope = Scope {
+            target,
+            start: Start::at(start),
+            hertz: HERTZ,
+            names_meanwhile: true,
+            own: sources::scope::own(),
+            ..Scope::default()
+        };
         let (mut opened, mut missing) = (Vec::new(), Vec::new());
         for source in sources::ALL.iter().filter(|s| names.contains(&s.name)) {
             match (source.open)(&host, &scope) {

@@ -2,7 +2,9 @@
 //! `read`.
 
 mod fire;
+mod name;
 mod read;
+mod recorders;
 
 use crate::away;
 use crate::command::{self, Workload};
@@ -29,7 +31,7 @@ use model::{Coverage, Exit, Figure, Manifest, Mark, OwnCost, Status, Symbols, Ta
 use read::Active;
 use sources::scope::{Roots, Target};
 use sources::stacks::Stacks;
-use sources::{Flight, Flights, Scope, Thinning};
+use sources::{Flight, Flights, Scope, Start, Thinning};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -103,6 +105,9 @@ struct Recorder<'a> {
     then: Runs,
     /// The processes that were named, whose end is that of the recording.
     processes: Roots,
+    recorders: recorders::Seen,
+    /// The processes that were asked for.
+    chosen: Vec<u32>,
 }
 
 /// What is measured before a recording begins, once it is sure that it will: figures of the machine, and what disturbed them.
@@ -190,8 +195,8 @@ fn recorded(options: &Record, before: Option<Before<'_>>) -> Result<Ended> {
         say!("twinscope: stopped before it was time to record: nothing is recorded");
         return Ok(Ended { code: 1, path: None });
     }
-    let (start, cpu_before) = (host.now(), own::cpu());
-    let mut manifest = manifest(options, &pace, &host, &path, start);
+    let (start, cpu_before) = (Start::at(host.now()), own::cpu());
+    let mut manifest = manifest(options, &pace, &host, &path, start.get());
     let no_figures = measured.as_ref().and_then(|measured| measured.as_ref().err().cloned());
     let (figures, figures_disturbed) = measured.and_then(Result::ok).unwrap_or_default();
     let scope = Scope {
@@ -210,7 +215,10 @@ fn recorded(options: &Record, before: Option<Before<'_>>) -> Result<Ended> {
         hertz: options.stacks.unwrap_or(if target == Target::Nobody { 0 } else { HERTZ }),
         target,
         read_from: read_from.clone(),
-        start,
+        own: sources::scope::own(),
+        start: start.clone(),
+        // What is saved of a recording that has no end shall have names.
+        names_meanwhile: options.keep.is_some() || !options.trigger.is_empty(),
         ..Scope::default()
     };
     manifest.scope = scope.target.to_string();
@@ -271,6 +279,16 @@ fn recorded(options: &Record, before: Option<Before<'_>>) -> Result<Ended> {
     let own = [define(&own::RECORDER), define(&own::RECORDER_SOURCE), define(&own::WORK)];
     writer.coverage(&coverage)?;
 
+    // It begins when all is set up: beside programs that keep all CPUs busy, eBPF programs take seconds to load.
+    let moved = host.now().saturating_sub(start.get());
+    start.set(start.get() + moved);
+    manifest.start_unix = manifest.start_unix.saturating_add(moved as i64);
+    manifest.start_monotonic = start.get() as i64;
+    let start = start.get();
+    let chosen = match &scope.target {
+        Target::Trees(pids) => pids.clone(),
+        _ => Vec::new(),
+    };
     let then = Runs::new(options.then.clone());
     let keeper = Keeper::start(writer, options.keep.map(|k| k.as_nanos() as i64), then.clone());
     let progress = Arc::new(Progress::new(options.quiet));
@@ -305,6 +323,8 @@ fn recorded(options: &Record, before: Option<Before<'_>>) -> Result<Ended> {
         firing,
         then: then.clone(),
         processes: Roots::of(&host, &scope),
+        recorders: recorders::Seen::default(),
+        chosen,
         host,
     };
     let flights = options
@@ -322,8 +342,8 @@ fn recorded(options: &Record, before: Option<Before<'_>>) -> Result<Ended> {
         }
     };
 
-    manifest.duration = Some(recorder.now() as i64);
     manifest.recorder = Some(recorder.cost());
+    recorder.name(&keeper, &progress);
     // Probes are taken out while the file is finished.
     recorder.sources.clear();
     manifest.late_ticks = recorder.schedule.late;
@@ -483,9 +503,12 @@ impl Recorder<'_> {
             self.thinning.workload(started.pid());
             workload = Some(started);
         }
+        self.look_for_recorders();
+        manifest.recorders = self.recorders.list();
         keeper.send(Message::Manifest(Box::new(manifest.clone())));
-        // From where all is set up: beside programs that keep all CPUs busy, eBPF programs take seconds to load.
-        let end = self.options.duration.map(|d| self.now() + d.as_nanos() as u64);
+        // A command has all of the time for itself.
+        let begin = manifest.command_start.map_or(0, |_| self.now());
+        let end = self.options.duration.map(|d| begin + d.as_nanos() as u64);
         let mut notify = Notify::of_environment();
         notify.tell("READY=1");
         let (mut looked_twice, mut told, mut stops, mut drawn) = (false, false, 0, 0);
@@ -585,6 +608,9 @@ impl Recorder<'_> {
         std::thread::sleep(SHORTEST.saturating_sub(Duration::from_nanos(since)));
         self.stacks.finish();
         self.read(u64::MAX, false, keeper);
+        manifest.duration = Some(self.now() as i64);
+        self.look_for_recorders();
+        manifest.recorders = self.recorders.list();
         self.finish_firing(keeper, manifest);
         if let Some(total) = self.counter.as_ref().and_then(|c| c.total()) {
             let progress = std::mem::take(&mut self.course).points();

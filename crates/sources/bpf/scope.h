@@ -10,6 +10,9 @@
 
 /* Every thread is in scope, those of the kernel too; nothing is marked then. */
 const volatile bool scope_everything = 0;
+/* The recorder's processes are no part of everything: itself, and the one that holds what it attached. No process has this number. */
+const volatile __u32 scope_own = ~0U;
+const volatile __u32 scope_holder = ~0U;
 
 struct scope_mark {
 	__u32 in;
@@ -40,7 +43,7 @@ static __always_inline bool in_scope(struct task_struct *task)
 	struct scope_mark *mark;
 
 	if (scope_everything)
-		return 1;
+		return (__u32)task->tgid != scope_own && (__u32)task->tgid != scope_holder;
 	mark = stored_with(scope_marks, task);
 	return mark && mark->in;
 }

@@ -107,7 +107,7 @@ fn contention() -> f64 {
 fn followed(work: fn() -> f64) -> Option<(f64, f64)> {
     let host = Host::live();
     let source = sources::by_name("threads")?;
-    let scope = Scope { target: Target::Everything, start: host.now(), ..Scope::default() };
+    let scope = Scope { target: Target::Everything, start: sources::Start::at(host.now()), ..Scope::default() };
     let mut reader = match (source.open)(&host, &scope) {
         Ok(reader) => reader,
         Err(why) => {

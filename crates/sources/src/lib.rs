@@ -83,7 +83,7 @@ mod zoneinfo;
 pub use facts::cpu_quota;
 pub use jvm::{Flight, Flights};
 pub use reads::ReadFrom;
-pub use source::{Open, Pace, Reader, Scope, Source};
+pub use source::{Open, Pace, Reader, Scope, Source, Start};
 pub use thinning::{Degrees, Thinning};
 
 /// Every source, in the order in which they are read.

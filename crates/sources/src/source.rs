@@ -3,6 +3,8 @@
 use crate::scope::{Shared, Target};
 use host::Host;
 use model::{Chart, Out, Table, Unavailable};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How often a source is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +15,27 @@ pub enum Pace {
     AtLeast(u64),
     /// At the start, again some seconds later when the workload has started what it starts, and at the end: for properties of the host.
     Once,
+}
+
+/// When a recording begins: once all sources are open, for that takes a moment. All copies are one.
+#[derive(Clone, Debug, Default)]
+pub struct Start(Arc<AtomicU64>);
+
+impl Start {
+    /// A beginning at this time, CLOCK_MONOTONIC nanoseconds.
+    pub fn at(time: u64) -> Self {
+        Start(Arc::new(AtomicU64::new(time)))
+    }
+
+    /// The recording begins at this time.
+    pub fn set(&self, time: u64) {
+        self.0.store(time, Ordering::Relaxed);
+    }
+
+    /// CLOCK_MONOTONIC, nanoseconds.
+    pub fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
 }
 
 /// What a recording looks at, as far as sources need to know.
@@ -28,8 +51,12 @@ pub struct Scope {
     pub read_from: Option<crate::ReadFrom>,
     /// Which threads are traced, for the sources that trace threads.
     pub target: Target,
-    /// When the recording began: CLOCK_MONOTONIC, nanoseconds. Columns called `at` count from here.
-    pub start: u64,
+    /// The recorder's own processes ([`crate::scope::own`]), which are in scope nowhere.
+    pub own: Vec<u32>,
+    /// When the recording begins. Columns called `at` count from here.
+    pub start: Start,
+    /// Whether names of functions are looked for while the recording goes on, and not only at its end: where it has none.
+    pub names_meanwhile: bool,
     /// The marks of the threads in scope; see [`crate::scope::shared`].
     pub marks: Shared,
     /// What the ledger of threads shares with a source that follows them.

@@ -13,6 +13,8 @@ pub struct Select<'a> {
     pub between: Option<(i64, i64)>,
     /// At most about so many ticks: beyond, every n-th is kept, which loses nothing of a counter but resolution. 0 for no limit.
     pub most_ticks: usize,
+    /// The rows of recorders alone ([`model::Manifest::recorders`]); of all others otherwise.
+    pub recorders: bool,
 }
 
 /// One entity of a frame.

@@ -11,8 +11,10 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 mod check;
+mod recorders;
 mod scan;
 
+use recorders::{Recorders, Whose};
 pub use scan::{Batch, stretch_from};
 
 /// A part of a recording that could not be read.
@@ -35,6 +37,7 @@ pub struct Recording {
     path: PathBuf,
     opened: Opened,
     manifest: Manifest,
+    recorders: Recorders,
     tables: Vec<(u32, &'static str, &'static Table)>,
     segments: Vec<Segment>,
     damage: RefCell<Vec<Damage>>,
@@ -60,6 +63,7 @@ impl Recording {
         let mut recording = Self::begin(path)?;
         recording.check_length();
         recording.read_manifest();
+        recording.recorders = Recorders::of(&recording.manifest);
         recording.read_tables();
         let first = recording.read_segments();
         recording.read_tail(first);
@@ -84,6 +88,7 @@ impl Recording {
             path: path.to_owned(),
             opened,
             manifest: Manifest::default(),
+            recorders: Recorders::default(),
             tables: Vec::new(),
             segments: Vec::new(),
             damage: RefCell::default(),
@@ -389,10 +394,11 @@ impl Recording {
         self.tables.iter().map(size).collect()
     }
 
-    /// Decodes a table. An unknown name gives `None`; a table without rows gives an empty frame.
+    /// Decodes a table, without the rows of recorders or these alone. An unknown name gives `None`; a table without rows gives an empty frame.
     pub fn load(&self, name: &str, select: &Select<'_>) -> Option<Frame> {
         let &(id, _, table) = self.tables.iter().find(|(_, _, t)| t.name == name)?;
         let columns = table.stored();
+        let whose = Whose::of(&columns);
         // What a dictionary says later is true before, too.
         let (from, to) = select.between.filter(|_| !table.dictionary).unwrap_or((i64::MIN, i64::MAX));
         let mine = |s: &&Segment| s.table == i64::from(id) && s.to >= from && s.from <= to;
@@ -419,7 +425,22 @@ impl Recording {
                     .bytes(&self.opened.db)
                     .and_then(|bytes| read_segment(&bytes, table, &columns, &wanted, &mut builder.symbols))
                 {
-                    Ok((block, gone)) => builder.add(ticks, &block.tick, &block.columns, &gone),
+                    Ok((mut block, mut gone)) => {
+                        if let Some(whose) = whose {
+                            let is_theirs = |columns: &[Vec<i64>], row: usize| {
+                                let cell = |at: usize| columns.get(at).and_then(|c| c.get(row)).copied();
+                                let (pid, comm) = whose.cells(|at| cell(at).unwrap_or(model::NULL));
+                                self.recorders.have(pid, builder.symbols.text(comm))
+                            };
+                            let stay: Vec<bool> = (0..block.tick.len())
+                                .map(|row| is_theirs(&block.columns, row) == select.recorders)
+                                .collect();
+                            retain(&mut block, &stay);
+                            let mut stays = stay.iter();
+                            gone.retain(|_| stays.next().is_some_and(|stay| *stay));
+                        }
+                        builder.add(ticks, &block.tick, &block.columns, &gone);
+                    }
                     Err(why) => {
                         self.bad_rows(name, ticks, &why);
                         parts.remove(at);
@@ -428,10 +449,16 @@ impl Recording {
                 }
             }
             if !open.is_empty() {
-                self.add_tail(&mut builder, &open, &columns);
+                self.add_tail(&mut builder, &open, &columns, whose.map(|whose| (whose, select.recorders)));
             }
             return Some(builder.finish());
         }
+    }
+
+    /// Whether a row of the open tail is a recorder's.
+    fn are_recorders(&self, whose: Whose, row: &[i64]) -> bool {
+        let (pid, comm) = whose.cells(|at| row.get(at).copied().unwrap_or(model::NULL));
+        self.recorders.have(pid, self.tail_symbols.get(&comm).map(String::as_str))
     }
 
     /// The times of the reads of a segment.
@@ -460,7 +487,13 @@ impl Recording {
     }
 
     /// Adds the open tail as one more generation.
-    fn add_tail(&self, builder: &mut Builder, chunks: &[&tail::Chunk], columns: &[model::Column]) {
+    fn add_tail(
+        &self,
+        builder: &mut Builder,
+        chunks: &[&tail::Chunk],
+        columns: &[model::Column],
+        whose: Option<(Whose, bool)>,
+    ) {
         let mut times: Vec<i64> = Vec::with_capacity(chunks.len());
         let mut tick: Vec<i32> = Vec::new();
         let mut cells: Vec<Vec<i64>> = vec![Vec::new(); columns.len()];
@@ -470,6 +503,9 @@ impl Recording {
             let index = times.len() as i32;
             times.push(chunk.t);
             for row in chunk.cells.chunks_exact(chunk.width.max(1)) {
+                if whose.is_some_and(|(whose, recorders)| self.are_recorders(whose, row) != recorders) {
+                    continue;
+                }
                 tick.push(index);
                 gone.push(says_gone(builder.table(), row));
                 for (((column, &cell), into), &wanted) in columns.iter().zip(row).zip(&mut cells).zip(&wanted) {
@@ -493,6 +529,19 @@ impl Recording {
             }
         }
         builder.add(&times, &tick, &cells, &gone);
+    }
+}
+
+/// Keeps some rows of a segment.
+fn retain(block: &mut segment::Block, stay: &[bool]) {
+    if !stay.contains(&false) {
+        return;
+    }
+    let mut stays = stay.iter();
+    block.tick.retain(|_| stays.next().is_some_and(|stay| *stay));
+    for cells in block.columns.iter_mut().filter(|cells| !cells.is_empty()) {
+        let mut stays = stay.iter();
+        cells.retain(|_| stays.next().is_some_and(|stay| *stay));
     }
 }
 

@@ -64,7 +64,7 @@ export type BudgetSource = "ledger" | "cpu";
 export type Caution = {
   /**
    * Its kind: `failed` (the command did), `once` (each side was recorded once), `steal`, `others` (other programs used the CPUs),
-   * `frequency`, `ticks` (the kernel divides CPU time otherwise than the samples do), `ledger` (it was only sampled).
+   * `recorder` (it used them), `frequency`, `ticks` (the kernel divides CPU time otherwise than the samples do), `ledger` (it was only sampled).
    */
   what: string,
   /** The run that it is about; null for all. */

@@ -202,6 +202,39 @@ fn duration() {
     assert!(!is_alive(info["manifest"]["pid"].as_i64().unwrap()));
 }
 
+/// A recording of everything is as long as was asked for, however long it takes to set up and to name functions; and nobody in it records.
+#[test]
+fn the_recorder_is_no_part_of_what_it_records() {
+    let folder = Folder::new();
+    let other = folder.start(folder.command(["record", "-q", "-d", "1h", "-o", "other.twin", "--only", "cpu"]));
+    let busy = ["record", "--all", "-d", "2s", "-o", "a.twin"];
+    let done = folder.expect(0, busy);
+    let info = is_sealed(&folder, "a.twin");
+    let seconds = info["duration"].as_f64().unwrap();
+    assert!((1.9..3.0).contains(&seconds), "2 s and at most a tick more: {seconds} s\n{done}");
+    let recorders = info["manifest"]["recorders"].as_array().unwrap();
+    let is_listed = |pid: u32| recorders.iter().any(|recorder| recorder["pid"] == pid);
+    assert!(is_listed(other.pid()), "the other recorder: {recorders:?}");
+    let own = recorders.iter().filter(|recorder| recorder["pid"] != other.pid()).filter(|r| r["name"] == "twinscope");
+    assert_eq!(own.count(), 1, "and itself: {recorders:?}");
+    assert!(recorders.iter().any(|recorder| recorder["name"] == "twinscope-hold"), "{recorders:?}");
+    // In no table that tells processes apart.
+    let tables = info["tables"].as_array().unwrap().iter().filter_map(|table| table["table"].as_str());
+    for table in ["process", "thread_time", "sample", "wait", "page_fault"] {
+        if tables.clone().any(|known| known == table) {
+            let theirs = format!("select count(*) from {table} where comm like 'twinscope%'");
+            assert_eq!(folder.count("a.twin", &theirs), 0, "{table}");
+        }
+    }
+    assert!(folder.count("a.twin", "select count(*) from process where comm not like 'twinscope%'") > 0);
+    assert!(folder.count("a.twin", "select count(*) from recorder") > 0, "what it cost has a table of its own");
+    let flame = folder.expect(0, ["flame", "a.twin", "--state", "all", "-o", "a.folded"]);
+    let stacks = std::fs::read_to_string(folder.path("a.folded")).unwrap();
+    assert!(!stacks.contains("twinscope") && !stacks.contains("recorder::run"), "{flame}");
+    other.signal(libc::SIGINT);
+    other.wait();
+}
+
 /// Deadlines are absolute: reads do not drift away from the multiples of the interval.
 #[test]
 fn intervals_do_not_drift() {

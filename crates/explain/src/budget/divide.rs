@@ -194,7 +194,7 @@ pub(crate) fn paced(slow: &Sums, fast: &Sums) -> Division {
 /// in it.
 pub(crate) fn alone(run: &Sums, cpus: f64, serial: f64) -> Division {
     let (idle, crowded) = (run.of(State::Idle), run.of(State::Crowded));
-    let spare = (cpus * run.seconds - run.cpu() - run.others).max(0.0);
+    let spare = (cpus * run.seconds - run.cpu() - run.others - run.recorder).max(0.0);
     let kept = crowded.min(spare);
     let threads = run.time.iter().sum::<f64>() - crowded;
     let unused = ((cpus * run.seconds).min(threads) - run.engaged()).clamp(0.0, idle);

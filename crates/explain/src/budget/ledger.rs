@@ -245,7 +245,16 @@ fn spread(cpu_of: &HashMap<&[String], f64>) -> f64 {
 
 /// CPU time of all CPUs over time.
 fn busy(run: &Run, window: &Window) -> Option<Line> {
-    let grid = means::grid(run, "cpu", "busy", &[], window)?;
+    line(&means::grid(run, "cpu", "busy", &[], window)?)
+}
+
+/// CPU seconds of recorders.
+fn recorder(run: &Run, window: &Window) -> Option<Line> {
+    line(&means::of_recorders(run, window)?)
+}
+
+/// The sum of what a metric counted.
+fn line(grid: &Grid) -> Option<Line> {
     let series = grid.series.first()?;
     let mut line = Line::default();
     line.push(grid.from.first().copied()?, 0.0);
@@ -339,7 +348,7 @@ impl Ledger {
         let mut moves = *moves;
         roused(&mut moves, idle, resting);
         let spread = spread(&cpu_of);
-        let busy = busy(run, window);
+        let (busy, recorder) = (busy(run, window), recorder(run, window));
         let cpus = run.recording.manifest().cpus as f64;
         let whole = window.seconds();
         for (at, i) in range.enumerate() {
@@ -366,17 +375,22 @@ impl Ledger {
                 Work::Seconds => tick.length,
             };
             let own = used.get(at).copied().unwrap_or(0.0);
-            sums.others = busy.as_ref().map_or(0.0, |busy| (busy.between(from, to) - own).max(0.0));
+            // What recorders took is no program's that somebody could move away.
+            let foreign = busy.as_ref().map_or(0.0, |busy| (busy.between(from, to) - own).max(0.0));
+            sums.recorder = recorder.as_ref().map_or(0.0, |line| line.between(from, to)).min(foreign);
+            sums.others = foreign - sums.recorder;
             // What others used displaced as much of the workload, where no CPU was left over; who waited beyond that would have waited for threads of
             // its own. Where CPUs were idle, who waits for a CPU waits for those who are on it: own threads and others, in proportion.
             let runnable = sums.time[State::Crowded as usize];
-            let on = own + sums.others;
+            let on = own + foreign;
             let full = ((on / (cpus * tick.length) - FREE) / (FULL - FREE)).clamp(0.0, 1.0);
-            let in_proportion = sums.others / on.max(f64::MIN_POSITIVE);
+            let in_proportion = foreign / on.max(f64::MIN_POSITIVE);
             let part = in_proportion + full * (1.0 - in_proportion);
-            let foreign = (runnable * part).min(sums.others);
-            sums.time[State::Neighbours as usize] = foreign;
-            sums.time[State::Crowded as usize] = runnable - foreign;
+            let displaced = (runnable * part).min(foreign);
+            let by_recorder = displaced * sums.recorder / foreign.max(f64::MIN_POSITIVE);
+            sums.time[State::Recorder as usize] = by_recorder;
+            sums.time[State::Neighbours as usize] = displaced - by_recorder;
+            sums.time[State::Crowded as usize] = runnable - displaced;
         }
         // Where reads are missing, or the clock that waited for the command says otherwise, the pace of the whole is what is known best.
         let sum = ticks.iter().fold(Sums::default(), |sum, tick| sum + tick.sums);

@@ -293,6 +293,11 @@ impl Budget {
         over(self.measured.sums[side].others, self.measured.sums[side].seconds)
     }
 
+    /// CPUs that recorders used, on average.
+    pub(crate) fn recorder(&self, side: Side) -> f64 {
+        over(self.measured.sums[side].recorder, self.measured.sums[side].seconds)
+    }
+
     /// The part of the lost time that a state is.
     pub fn state(&self, state: State) -> Estimate {
         let resampled: Vec<f64> = self.resampled.iter().map(|o| o.division.share[state as usize]).collect();

@@ -16,6 +16,8 @@ pub enum State {
     Crowded,
     /// Waited for a CPU that a program outside the workload had.
     Neighbours,
+    /// Waited for a CPU that a recorder had.
+    Recorder,
     /// Held back by the quota of its control group.
     Throttled,
     /// Blocked on a contended lock.
@@ -39,7 +41,7 @@ pub enum State {
 }
 
 /// How many states there are.
-pub const STATES: usize = 15;
+pub const STATES: usize = 16;
 
 /// All of them, in the order in which they are shown.
 pub const ALL: [State; STATES] = [
@@ -48,6 +50,7 @@ pub const ALL: [State; STATES] = [
     State::Stolen,
     State::Crowded,
     State::Neighbours,
+    State::Recorder,
     State::Throttled,
     State::Lock,
     State::Disk,
@@ -82,7 +85,7 @@ pub(crate) const WAITS: [State; 7] =
     [State::Lock, State::Disk, State::Network, State::Pipe, State::Fault, State::Sleep, State::Other];
 
 /// What stretches each second on a CPU, without being work.
-pub(crate) const STRETCH: [State; 3] = [State::Neighbours, State::Throttled, State::Stolen];
+pub(crate) const STRETCH: [State; 4] = [State::Neighbours, State::Recorder, State::Throttled, State::Stolen];
 
 const fn finer(name: &'static str, title: &'static str, help: &'static str, state: &'static model::State) -> Column {
     Column::counter(name, Unit::Nanoseconds, help).titled(title).state(state)
@@ -90,7 +93,7 @@ const fn finer(name: &'static str, title: &'static str, help: &'static str, stat
 
 /// The states that the ledger does not tell apart, or not so finely, declared as it declares its own (`sources`); and the state of the ledger that each
 /// is a part of.
-pub const FINER: [(State, Column, Option<&str>); 3] = [
+pub const FINER: [(State, Column, Option<&str>); 4] = [
     (
         State::Crowded,
         finer(
@@ -120,6 +123,20 @@ pub const FINER: [(State, Column, Option<&str>); 3] = [
         Some("runnable"),
     ),
     (
+        State::Recorder,
+        finer(
+            "recorder",
+            "CPU taken by the recorder",
+            "runnable while the recorder had the CPUs",
+            &model::State {
+                words: "in run-queue wait behind the recorder",
+                kind: StateKind::Stretch,
+                color: ["#8a8f96", "#9aa3ad"],
+            },
+        ),
+        Some("runnable"),
+    ),
+    (
         State::Fewer,
         finer(
             "fewer_threads",
@@ -144,6 +161,7 @@ impl State {
             State::Stolen => "stolen",
             State::Crowded => "runnable",
             State::Neighbours => "neighbours",
+            State::Recorder => "recorder",
             State::Throttled => "throttled",
             State::Lock => "lock",
             State::Disk => "disk",
@@ -172,7 +190,7 @@ impl State {
             State::Sleep => "sleeping",
             State::Idle => "waiting for work",
             State::Other => "blocked for an unknown reason",
-            State::Crowded | State::Neighbours | State::Fewer => {
+            State::Crowded | State::Neighbours | State::Recorder | State::Fewer => {
                 let own = FINER.iter().find(|(state, ..)| *state == self);
                 own.and_then(|(_, column, _)| column.state).map_or("", |state| state.words)
             }
@@ -199,8 +217,10 @@ pub(crate) struct Sums {
     pub(crate) housekeeping: [f64; STATES],
     /// Of those that keep house, all of the time of threads like others that do the work: they may do it on the other side.
     pub(crate) resting: f64,
-    /// CPU seconds of programs outside the workload.
+    /// CPU seconds of programs outside the workload, without recorders.
     pub(crate) others: f64,
+    /// CPU seconds of recorders.
+    pub(crate) recorder: f64,
     /// Among how many threads the CPU time of the run is spread, were it spread evenly (the inverse of the sum of their shares' squares: Simpson,
     /// Measurement of diversity, 1949), for each second; 0 where that is not known.
     pub(crate) spread: f64,
@@ -222,6 +242,7 @@ impl Add for Sums {
         }
         self.resting += more.resting;
         self.others += more.others;
+        self.recorder += more.recorder;
         self.spread += more.spread;
         self.work += more.work;
         self.seconds += more.seconds;

@@ -194,9 +194,13 @@ impl Times {
                 State::Disk | State::Fault => Class::Disk,
                 State::Lock | State::Network | State::Pipe | State::Sleep | State::Other => Class::Waits,
                 // Not of the machine, or no time of its own.
-                State::Stolen | State::Crowded | State::Neighbours | State::Throttled | State::Idle | State::Fewer => {
-                    continue;
-                }
+                State::Stolen
+                | State::Crowded
+                | State::Neighbours
+                | State::Recorder
+                | State::Throttled
+                | State::Idle
+                | State::Fewer => continue,
             };
             times.add(class, budget.times(number)[side]);
         }

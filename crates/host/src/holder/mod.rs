@@ -22,7 +22,7 @@ pub use here::*;
 pub use nowhere::*;
 
 /// The name of the holder's process, as /proc/PID/comm has it.
-pub const NAME: &str = "twinscope-hold";
+pub const NAME: &str = model::HOLDER;
 
 #[cfg(target_os = "linux")]
 mod here {

@@ -18,6 +18,8 @@ const COSTLY: i64 = 10_000_000;
 
 /// The governor looks this often at what the recorder took.
 const GOVERNED: Duration = Duration::from_secs(1);
+/// Sources whose last read is work on what was taken before: it waits until nothing is measured any more.
+const AFTERWARDS: [&str; 1] = ["instructions"];
 
 /// Strings that have passed are forgotten this often.
 const FORGET: Duration = Duration::from_secs(10);
@@ -98,7 +100,7 @@ impl Recorder<'_> {
             let is_due = match active.every {
                 // Large sets of properties do not change while a program runs.
                 0 => once && (tick == 0 || active.source.tables.is_empty()),
-                _ if last => !active.may_end_early(self.host.now()),
+                _ if last => !AFTERWARDS.contains(&active.name()) && !active.may_end_early(self.host.now()),
                 every => tick == 0 || due(active.last, tick, every),
             };
             if !is_due {
@@ -177,6 +179,39 @@ impl Recorder<'_> {
         }
     }
 
+    /// Reads what is worked out after the last read, which it belongs to.
+    pub(super) fn read_afterwards(&mut self, keeper: &Keeper) {
+        self.read_late(keeper, |name| AFTERWARDS.contains(&name));
+    }
+
+    /// Reads the names that were found since the last read: they belong to it.
+    pub(super) fn read_names(&mut self, keeper: &Keeper) {
+        self.read_late(keeper, |name| name == sources::stacks::SOURCE.name);
+    }
+
+    fn read_late(&mut self, keeper: &Keeper, wanted: impl Fn(&str) -> bool) {
+        // A microsecond later: the reads of a table have different times.
+        let t = self.last_read as i64 / 1000 * 1000 + 1000;
+        let mut now = Tick { t, commit: true, ..Tick::default() };
+        let (mut coverage, mut facts): (Vec<Coverage>, Vec<Fact>) = Default::default();
+        for active in self.sources.iter_mut().filter(|active| wanted(active.name())) {
+            active.reader.ends();
+            let mut rows = vec![Rows::default(); active.source.tables.len()];
+            let (name, tables) = (active.source.name, active.source.tables);
+            let mut out = Out::new(name, tables, &mut rows, &mut self.symbols, &mut coverage, &mut facts);
+            if let Err(why) = active.reader.read(&self.host, &mut out) {
+                coverage.push(Coverage::unavailable(name, "", why));
+            }
+            let read = active.tables.iter().zip(rows).filter(|(_, rows)| !rows.is_empty());
+            now.reads.extend(read.map(|(&id, rows)| (id, t, rows)));
+        }
+        now.symbols = self.symbols.take_new();
+        keeper.send(Message::Tick(now));
+        if !coverage.is_empty() {
+            keeper.send(Message::Coverage(coverage));
+        }
+    }
+
     /// Forgets the strings that have passed: a tick that read all sources that use such strings, whole, shows which are left.
     fn forget(&mut self, now: &mut Tick, tick: u64) {
         let time = self.now();
@@ -233,6 +268,7 @@ impl Recorder<'_> {
             return;
         }
         self.last_own = time.max(1);
+        self.look_for_recorders();
         let bytes = keeper.state.bytes.load(Ordering::Relaxed);
         let rss = own::rss(self.page);
         self.memory = self.memory.max(rss);

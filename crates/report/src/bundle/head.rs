@@ -256,7 +256,7 @@ pub struct Comparison {
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Caution {
     /// Its kind: `failed` (the command did), `once` (each side was recorded once), `steal`, `others` (other programs used the CPUs),
-    /// `frequency`, `ticks` (the kernel divides CPU time otherwise than the samples do), `ledger` (it was only sampled).
+    /// `recorder` (it used them), `frequency`, `ticks` (the kernel divides CPU time otherwise than the samples do), `ledger` (it was only sampled).
     pub what: String,
     /// The run that it is about; null for all.
     pub run: Option<usize>,

@@ -18,7 +18,7 @@ const EXACT: u64 = 1_000_000;
 pub(super) struct Allocations {
     looking: Looking<State>,
     rows: Rows,
-    start: u64,
+    start: crate::Start,
     last: bool,
 }
 
@@ -34,7 +34,7 @@ impl Allocations {
         let mut looking: Looking<State> = Looking::new(scope.stacks.clone());
         *looking.found() = State::of(Host::at(host.root()), scope.clone());
         looking.begin();
-        Ok(Allocations { looking, rows: Rows::default(), start: scope.start, last: false })
+        Ok(Allocations { looking, rows: Rows::default(), start: scope.start.clone(), last: false })
     }
 }
 
@@ -57,7 +57,7 @@ impl Reader for Allocations {
         let classes: HashSet<(u32, u64)> = rows.iter().map(|row| (row.key.pid, row.key.klass)).collect();
         classes.into_iter().for_each(|(pid, klass)| state.name(pid, klass));
         for row in rows {
-            put(&row, state.class(row.key.pid, row.key.klass), (self.start, span.factor()), out);
+            put(&row, state.class(row.key.pid, row.key.klass), (self.start.get(), span.factor()), out);
         }
         if self.last {
             // While others read for the last time the kernel takes the probes out.

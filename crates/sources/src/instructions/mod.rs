@@ -193,7 +193,7 @@ pub static SOURCE: Source = Source {
         Ok(Box::new(Instructions {
             bursts,
             stacks: scope.stacks.clone(),
-            start: scope.start,
+            start: scope.start.clone(),
             in_files: HashMap::new(),
             last: false,
             told: false,
@@ -209,7 +209,7 @@ const MOST_PLACES: usize = 1 << 17;
 struct Instructions {
     bursts: Bursts,
     stacks: crate::stacks::Stacks,
-    start: u64,
+    start: crate::Start,
     /// Samples by file and address in it.
     in_files: HashMap<(u32, u64), u64>,
     /// The next read is the last.
@@ -228,7 +228,7 @@ fn or_null<T: Into<i64>>(number: Option<T>) -> i64 {
 
 impl Instructions {
     fn since_start(&self, time: u64) -> i64 {
-        time.saturating_sub(self.start) as i64
+        time.saturating_sub(self.start.get()) as i64
     }
 
     fn code(rows: Vec<code::Row>, out: &mut Out<'_>) {

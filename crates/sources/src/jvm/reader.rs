@@ -22,7 +22,7 @@ mod table {
 /// The JVMs of a recording.
 pub(super) struct Jvms {
     looking: Looking<State>,
-    start: u64,
+    start: crate::Start,
 }
 
 impl Jvms {
@@ -30,7 +30,7 @@ impl Jvms {
         let mut looking: Looking<State> = Looking::new(scope.stacks.clone());
         *looking.found() = State::of(Host::at(host.root()), scope);
         looking.begin();
-        Jvms { looking, start: scope.start }
+        Jvms { looking, start: scope.start.clone() }
     }
 }
 
@@ -43,7 +43,7 @@ impl Reader for Jvms {
         // A table has all of its rows, or was not read.
         let is_fresh = std::mem::take(&mut state.is_fresh);
         for (&pid, jvm) in &mut state.watched {
-            put(pid, jvm, self.start, out);
+            put(pid, jvm, self.start.get(), out);
             if is_fresh {
                 put_slowly(pid, jvm, out);
             }

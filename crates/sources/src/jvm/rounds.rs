@@ -44,7 +44,7 @@ pub(super) struct State {
     host: Option<Host>,
     target: Target,
     /// CLOCK_MONOTONIC when the recording began.
-    start: u64,
+    start: crate::Start,
     found: Jvms,
     pub watched: BTreeMap<u32, Watched>,
     pub missing: Vec<(&'static str, Unavailable)>,
@@ -77,7 +77,7 @@ impl State {
     /// Looks at the JVMs among these processes.
     pub fn of(host: Host, scope: &Scope) -> Self {
         let (target, found) = (scope.target.clone(), scope.jvms.clone());
-        State { host: Some(host), target, found, start: scope.start, ..State::default() }
+        State { host: Some(host), target, found, start: scope.start.clone(), ..State::default() }
     }
 
     /// Has the next look be at all that is looked at.
@@ -112,7 +112,7 @@ impl State {
             if is_due {
                 watched.unsettle();
             }
-            match watched.look(pid, self.start, host, stacks) {
+            match watched.look(pid, self.start.get(), host, stacks) {
                 Ok(of_look) => cost += of_look,
                 Err(Why::Gone) => self.found.forget(pid),
                 Err(why) => {

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 /// A recording of a process that began at a time.
 fn scope(pid: u32, start: u64) -> Scope {
-    Scope { target: Target::Trees(vec![pid]), start, ..Scope::default() }
+    Scope { target: Target::Trees(vec![pid]), start: crate::Start::at(start), ..Scope::default() }
 }
 
 /// A JVM that runs the program; ended with it.

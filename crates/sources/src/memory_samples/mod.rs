@@ -43,7 +43,7 @@ pub static SOURCE: Source = Source {
         unit.open(0)?;
         let gathering = Arc::new(Gathering { unit, taken: Mutex::default() });
         scope.stacks.gather_accesses(Arc::clone(&gathering));
-        Ok(Box::new(MemorySamples { gathering, start: scope.start, told: false }))
+        Ok(Box::new(MemorySamples { gathering, start: scope.start.clone(), told: false }))
     },
 };
 
@@ -131,7 +131,7 @@ impl Gathering {
 
 struct MemorySamples {
     gathering: Arc<Gathering>,
-    start: u64,
+    start: crate::Start,
     /// What failed was said.
     told: bool,
 }
@@ -147,7 +147,7 @@ impl Reader for MemorySamples {
             out.missing("instruction_access", why);
         }
         for row in &taken.rows {
-            write(row, self.start, out);
+            write(row, self.start.get(), out);
         }
         Ok(())
     }
@@ -194,7 +194,7 @@ mod tests {
         let far =
             Operation { level: Level::Core, snoop: Snoop::Modified, memory: Some(200), latency: Some(210), ..near };
         gathering.put(&Stacks::default(), &thread, 2_000, &[near, far, near, Operation::default()]);
-        let mut reader = MemorySamples { gathering, start: 500, told: false };
+        let mut reader = MemorySamples { gathering, start: crate::Start::at(500), told: false };
         let (mut rows, mut symbols) = ([Rows::default()], Symbols::default());
         let (mut coverage, mut facts) = (Vec::new(), Vec::new());
         let mut out = Out::new("memory_samples", SOURCE.tables, &mut rows, &mut symbols, &mut coverage, &mut facts);

@@ -21,6 +21,8 @@ const MOST_LISTINGS: usize = 5;
 pub struct Marks {
     /// `None` where everything is in scope, and nothing needs a mark.
     kept: Option<Kept>,
+    /// The recorder's own processes, as the programs have their numbers.
+    own: Vec<[u8; 4]>,
 }
 
 struct Kept {
@@ -45,17 +47,18 @@ struct Group {
 /// # Errors
 /// Where eBPF cannot be had; each call says so.
 pub fn shared(host: &Host, scope: &Scope) -> Result<Arc<Marks>, Unavailable> {
-    scope.marks.marks.get_or_init(|| Marks::open(host, &scope.target).map(Arc::new)).clone()
+    let open = || Marks::open(host, &scope.target, &scope.own).map(Arc::new);
+    scope.marks.marks.get_or_init(open).clone()
 }
 
 impl Marks {
-    fn open(host: &Host, target: &Target) -> Result<Self, Unavailable> {
+    fn open(host: &Host, target: &Target, own: &[u32]) -> Result<Self, Unavailable> {
+        let own = own.iter().map(|number| number.to_ne_bytes()).collect();
         Need::all(host, &[Need::TASK_STORAGE])?;
-        let own = std::process::id();
         let mut roots: &[u32] = &[];
         let (way, place) = match target {
             // Programs that count for the whole machine use no marks.
-            Target::Everything | Target::Nobody => return Ok(Marks { kept: None }),
+            Target::Everything | Target::Nobody => return Ok(Marks { kept: None, own }),
             Target::Children => (WAY_CHILDREN, None),
             Target::Trees(pids) => {
                 roots = pids;
@@ -73,7 +76,7 @@ impl Marks {
             &[],
             &[
                 ("scope_way", &way.to_ne_bytes()),
-                ("scope_recorder", &own.to_ne_bytes()),
+                ("scope_recorder", &std::process::id().to_ne_bytes()),
                 ("scope_cgroup", &id.to_ne_bytes()),
                 ("scope_hierarchy", &hierarchy.to_ne_bytes()),
             ],
@@ -106,7 +109,7 @@ impl Marks {
                 None
             }
         };
-        Ok(Marks { kept: Some(Kept { marks, members, group, _programs: programs }) })
+        Ok(Marks { kept: Some(Kept { marks, members, group, _programs: programs }), own })
     }
 
     /// Loads an object whose programs include `bpf/scope.h`, so that `in_scope` of these programs asks these marks. The other arguments are
@@ -128,6 +131,8 @@ impl Marks {
         let everything = [u8::from(self.is_everything())];
         let mut constants = constants.to_vec();
         constants.push(("scope_everything", &everything));
+        let own = ["scope_own", "scope_holder"].into_iter().zip(&self.own);
+        constants.extend(own.map(|(name, number)| (name, number.as_slice())));
         Programs::load_with(host, name, bytes, without, &shared, &constants)
     }
 
@@ -213,7 +218,7 @@ mod tests {
     }
 
     fn open(target: Target) -> Option<Marks> {
-        match Marks::open(&Host::live(), &target) {
+        match Marks::open(&Host::live(), &target, &[]) {
             Ok(marks) => Some(marks),
             Err(why) => {
                 eprintln!("SKIPPED: marks of {target}: {why}");

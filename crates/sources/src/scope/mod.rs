@@ -2,7 +2,7 @@
 //! descendants, a control group, everything, or nobody.
 //!
 //! The kernel keeps the marks (`scope.bpf.c`): a new thread is in scope if the one that began it is. All eBPF programs of a recording
-//! share them by [`Marks::load`]. The recorder itself is in scope only where everything is, and so are the kernel's own threads.
+//! share them by [`Marks::load`]. The recorder itself is never in scope; the kernel's own threads are where everything is.
 
 #[cfg(feature = "bpf")]
 mod marks;
@@ -16,6 +16,11 @@ pub use roots::Roots;
 
 use model::whose;
 use std::path::PathBuf;
+
+/// The processes of a recorder: this one, and the one that holds what it attached. They are no part of what it looks at.
+pub fn own() -> Vec<u32> {
+    std::iter::once(std::process::id()).chain(host::holder::process()).collect()
+}
 
 /// What a recording looks at.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

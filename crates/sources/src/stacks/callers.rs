@@ -58,7 +58,7 @@ impl Callers {
         }
         let debug = || symbols::debug_file(stacks.host(), module.build_id.as_ref()?);
         let symbols = stacks.0.tables.of(file, module, debug);
-        let found = symbols.at(address).map(|(name, _)| lexicon::find(&demangle::symbol(name), path, "native"));
+        let found = symbols.at(address).map(|(name, _)| lexicon::find(&demangle::symbol(&name), path, "native"));
         if self.known.len() >= MOST {
             self.known.clear();
         }

@@ -2,7 +2,8 @@
 //!
 //! Who meets a stack (the sampler, the ledger of waits) hands it to [`Stacks::intern`] as addresses, or as registers and a copy of the
 //! top of the user stack, which is followed here by the unwind information of the files that the process has mapped. The number is
-//! given out at once. Names take longer: the rows of a stack and its frames are written when they are known, at the latest at the end.
+//! given out at once. Names that are in files come at the end, when nothing is measured any more: finding them takes CPU time. Until then a frame is told by
+//! its place in its file.
 
 #[cfg(feature = "bpf")]
 mod allocating;
@@ -31,6 +32,7 @@ mod sample;
 mod signal;
 mod sites;
 mod spread;
+mod symbol_table;
 mod symbols;
 mod tables;
 mod tidy;
@@ -46,8 +48,6 @@ use kernel::Kernel;
 use model::{NULL, Out, Unavailable};
 use module::Module;
 use name::{Maker, Row};
-use object::{ReadCache, SymbolKind};
-use positioned::Positioned;
 use process::Processes;
 use sample::{Counts, Sampler, Taken};
 use spread::Spread;
@@ -55,7 +55,8 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
-use symbols::{Symbols, Tables};
+use symbol_table::{Symbols, Wanted};
+use symbols::Tables;
 use tables::{CODE_HUGE, CODE_SPACE, COLLECTOR, COUNTED_SAMPLE, FRAME, SAMPLE, STACK};
 use trie::{Place, Trie};
 
@@ -96,10 +97,8 @@ pub static SOURCE: Source = Source {
                     let why = "only what this program starts is seen, without the kernel's part of stacks";
                     Unavailable::denied(why).remedy(host::perf::REMEDY)
                 });
-                (
-                    Some(Sampler::start(scope.stacks.clone(), perf, scope.hertz, (&scope.target, &scope.thinning))),
-                    limited,
-                )
+                let scoped = (&scope.target, &scope.thinning, scope.own.as_slice());
+                (Some(Sampler::start(scope.stacks.clone(), perf, scope.hertz, scoped)), limited)
             }
             Err(why) => (None, Some(why)),
         };
@@ -113,16 +112,17 @@ pub static SOURCE: Source = Source {
             missing.push(("sample", Unavailable::not_applicable("no samples were asked for").remedy("--stacks")));
         }
         scope.stacks.0.lines.store(scope.hertz > 0, Ordering::Relaxed);
-        scope.stacks.begin();
+        scope.stacks.begin(scope.names_meanwhile);
         Ok(Box::new(Dictionary {
             stacks: scope.stacks.clone(),
             sampler,
             hertz: scope.hertz,
-            start: scope.start,
+            start: scope.start.clone(),
             missing,
             counts: Counts::default(),
             refused: false,
             keeps_last: scope.keeps_last,
+            told_all: false,
         }))
     },
 };
@@ -225,11 +225,14 @@ struct State {
     accesses: Option<Arc<crate::memory_samples::Gathering>>,
     /// What is to be said in the coverage.
     said: Vec<resolve::Said>,
-    /// Whether the thread that finds names was started; whether it is to name everything now, and has done so; and whether it is to end.
+    /// Whether the thread that finds names was started; whether it is to name everything now; and whether it is to end.
     resolving: bool,
     last: bool,
-    named: bool,
     closed: bool,
+    /// How far it has come with that.
+    naming: Naming,
+    /// By file, places that have the names of their functions while lines and inlined functions are looked for.
+    plain: BTreeMap<u32, Vec<resolve::Named>>,
     /// How often names of code that processes make were read.
     maps_read: u64,
     /// Debug information of files that was read for their data; `None` where there is none.
@@ -241,8 +244,18 @@ struct State {
     renewed: Option<Instant>,
 }
 
-/// At the end, so long is waited for names that are still looked for.
-const LAST: Duration = Duration::from_secs(20);
+/// How far naming has come at the end of a recording.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Naming {
+    /// Places in files that wait for a name, and that have theirs, with lines and inlined functions where these are known.
+    pub places: usize,
+    /// See `places`.
+    pub named: usize,
+    /// Whether all is done that can be.
+    pub is_done: bool,
+    /// Whether it is to end at once.
+    is_stopped: bool,
+}
 
 impl std::fmt::Debug for Stacks {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -276,8 +289,8 @@ impl Stacks {
         let (name, offset) = variables.at(place)?;
         let file = path.rsplit('/').next().unwrap_or_default();
         Some(match offset {
-            0 => format!("{} in {file}", demangle::symbol(name)),
-            _ => format!("{}+{offset:#x} in {file}", demangle::symbol(name)),
+            0 => format!("{} in {file}", demangle::symbol(&name)),
+            _ => format!("{}+{offset:#x} in {file}", demangle::symbol(&name)),
         })
     }
 
@@ -287,8 +300,7 @@ impl Stacks {
             return Some(known);
         }
         let module = self.module(number)?.1;
-        let found = symbols::of_bytes(&ReadCache::new(Positioned::new(module.file.as_deref()?)), SymbolKind::Data);
-        let found = Arc::new(found.map(|(symbols, _)| symbols).unwrap_or_default());
+        let found = Arc::new(Symbols::of_file(module.file.clone()?, Wanted::Variables).unwrap_or_default());
         self.state().variables.insert(number, Arc::clone(&found));
         Some(found)
     }
@@ -297,10 +309,29 @@ impl Stacks {
     fn data_range(&self, number: u32, place: u64) -> Option<(String, std::ops::Range<u64>)> {
         let variables = self.variables(number)?;
         let (name, range) = variables.range(place)?;
-        Some((demangle::symbol(name), range))
+        Some((demangle::symbol(&name), range))
     }
 
-    /// Says that the next read is the last one of the recording: it waits for all names that can be had.
+    /// Begins to name all that has no name yet, which takes CPU time: once nothing is measured any more. [`Stacks::naming`] says how far it has come; the
+    /// next read of the source then has the names. Whether there is anything that names.
+    pub fn name_all(&self) -> bool {
+        let mut state = self.state();
+        state.last = true;
+        self.0.changed.notify_all();
+        state.resolving
+    }
+
+    /// How far that has come.
+    pub fn naming(&self) -> Naming {
+        self.state().naming
+    }
+
+    /// Ends it: what has no name by then is told by its place in its file.
+    pub fn stop_naming(&self) {
+        self.state().naming.is_stopped = true;
+    }
+
+    /// Says that the next read is the last one of the recording. Names come after it: [`Stacks::name_all`].
     pub fn finish(&self) {
         self.0.over.store(true, Ordering::Relaxed);
     }
@@ -321,14 +352,14 @@ impl Stacks {
         self.0.lines.load(Ordering::Relaxed)
     }
 
-    /// Starts the thread that finds names.
-    fn begin(&self) {
+    /// Starts the thread that finds names. `meanwhile`: those too for which files must be read.
+    fn begin(&self, meanwhile: bool) {
         if std::mem::replace(&mut self.state().resolving, true) {
             return;
         }
         let stacks = self.clone();
         let thread = std::thread::Builder::new().name("symbols".into());
-        if thread.spawn(move || resolve::run(&stacks)).is_err() {
+        if thread.spawn(move || resolve::run(&stacks, meanwhile)).is_err() {
             self.state().resolving = false;
         }
     }
@@ -339,7 +370,7 @@ impl Stacks {
 
     /// Waits a while, or for the last round. Gives the sites that came up meanwhile, and whether it is the last; `None` when it is over.
     fn wait_for_sites(&self, pause: Duration) -> Option<(Vec<(u32, Place)>, bool)> {
-        let is_waiting = |state: &mut State| !(state.closed || state.last && !state.named);
+        let is_waiting = |state: &mut State| !(state.closed || state.last && !state.naming.is_done);
         let wait = self.0.changed.wait_timeout_while(self.state(), pause, is_waiting);
         let (mut state, _) = wait.unwrap_or_else(PoisonError::into_inner);
         (!state.closed).then(|| (state.trie.new_sites(), state.last))
@@ -350,9 +381,31 @@ impl Stacks {
         named.for_each(|(site, rows)| state.trie.name(site, rows));
     }
 
+    /// So many places in files are to be named.
+    fn to_name(&self, places: usize) {
+        self.state().naming.places = places;
+    }
+
+    /// The same for places of a file that are not to be named better.
+    fn name_for_good(&self, file: u32, named: Vec<resolve::Named>) {
+        let mut state = self.state();
+        state.plain.remove(&file);
+        state.naming.named += named.len();
+        named.into_iter().for_each(|(site, rows)| state.trie.name(site, rows));
+    }
+
+    /// Keeps the names of functions of a file, in case there is no time for its lines.
+    fn keep_plain(&self, file: u32, named: Vec<resolve::Named>) {
+        self.state().plain.insert(file, named);
+    }
+
+    fn is_naming_stopped(&self) -> bool {
+        let state = self.state();
+        state.naming.is_stopped || state.closed
+    }
+
     fn all_named(&self) {
-        self.state().named = true;
-        self.0.changed.notify_all();
+        self.state().naming.is_done = true;
     }
 
     fn say(&self, item: &'static str, why: Unavailable) {
@@ -395,12 +448,14 @@ struct Dictionary {
     stacks: Stacks,
     sampler: Option<Sampler>,
     hertz: u32,
-    start: u64,
+    start: crate::Start,
     missing: Vec<(&'static str, Unavailable)>,
     counts: Counts,
     refused: bool,
     /// See [`Scope::keeps_last`].
     keeps_last: bool,
+    /// Whether the last read of the recording is over: what comes after it is names.
+    told_all: bool,
 }
 
 // Tables of the source.
@@ -417,11 +472,13 @@ const COUNTED_SAMPLES: usize = 8;
 impl Dictionary {
     /// The samples of the time since the read before.
     fn samples(&mut self, taken: Vec<sample::Row>, out: &mut Out<'_>) {
-        for row in taken {
+        // What was sampled while sources were being opened came before the recording.
+        let start = self.start.get();
+        for row in taken.into_iter().filter(|row| row.at >= start) {
             let (code, address) = self.place(row.at_code);
             let (comm, thread) = (out.text(&row.comm), out.text(&row.thread));
             // A millisecond is as exact as a flame graph's window, and takes less room.
-            let at = row.at.saturating_sub(self.start).saturating_add(500_000) / 1_000_000 * 1_000_000;
+            let at = row.at.saturating_sub(start).saturating_add(500_000) / 1_000_000 * 1_000_000;
             let [at, weight] = [at, row.weight].map(|n| n as i64);
             let [pid, tid, cpu] = [row.pid, row.tid, row.cpu].map(i64::from);
             out.row(SAMPLES, &[pid, tid, comm, thread, at, cpu, row.stack, weight, code, address]);
@@ -455,19 +512,28 @@ impl Dictionary {
         from.map_or((NULL, NULL), |from| (at.code.into(), at.address.wrapping_sub(from) as i64))
     }
 
-    /// At the end: what the rings hold is taken, and names are waited for.
-    fn wait(&mut self) {
-        if let Some(sampler) = &mut self.sampler {
-            sampler.stop();
-        }
+    /// After naming: places that only have the names of their functions keep these, and what has none is said.
+    fn end_naming(&mut self, out: &mut Out<'_>) {
         let mut state = self.stacks.state();
-        if !state.resolving {
+        let Naming { places, named, is_done, .. } = state.naming;
+        if !state.last || is_done {
             return;
         }
-        (state.last, state.named) = (true, false);
-        self.stacks.0.changed.notify_all();
-        let wait = self.stacks.0.changed.wait_timeout_while(state, LAST, |state| !state.named);
-        drop(wait);
+        let plain = std::mem::take(&mut state.plain);
+        let (files, without_lines) = (plain.len(), plain.values().map(Vec::len).sum::<usize>());
+        plain.into_values().flatten().for_each(|(site, rows)| state.trie.name(site, rows));
+        let without_name = places.saturating_sub(named + without_lines);
+        drop(state);
+        if without_lines > 0 {
+            let why = format!(
+                "naming was ended: {without_lines} places in {files} files are without line and inlined functions"
+            );
+            out.missing("frame.source", Unavailable::failed(why));
+        }
+        if without_name > 0 {
+            let why = format!("naming was ended: {without_name} of {places} places in files are without function");
+            out.missing("frame.function", Unavailable::failed(why).remedy("twinscope resolve, on this machine"));
+        }
     }
 }
 
@@ -484,9 +550,11 @@ impl Reader for Dictionary {
             out.missing(item, why);
         }
         let over = self.stacks.is_over();
-        if over {
-            self.wait();
+        let told_all = std::mem::replace(&mut self.told_all, over);
+        if let Some(sampler) = self.sampler.as_mut().filter(|_| over) {
+            sampler.stop();
         }
+        self.end_naming(out);
         let mut state = self.stacks.state();
         state.tidy(self.keeps_last && !over);
         let State { trie, processes, .. } = &mut *state;
@@ -499,12 +567,14 @@ impl Reader for Dictionary {
         let hot = if over { std::mem::take(&mut state.processes.hot) } else { BTreeMap::new() };
         let State { processes, spread, .. } = &mut *state;
         spread.put(CODE_SPACES, processes, out);
-        if over {
+        if over && !told_all {
             spread.put_huge(CODE_HUGES, out);
         }
         drop(state);
         hot.values().for_each(|jvm| jvm.put([CODE, CODE_LAYOUT], out));
-        self.samples(taken, out);
+        if !told_all {
+            self.samples(taken, out);
+        }
         counted.put(COUNTED_SAMPLES, out);
         for (number, row) in frames {
             let mut text = |text: Option<&str>| text.map_or(NULL, |text| out.text(text));
@@ -532,7 +602,7 @@ impl Reader for Dictionary {
             let why = "there are more different stacks or more unwind information than are kept in memory";
             out.missing("stack", Unavailable::failed(why).remedy("a narrower scope, such as --pid"));
         }
-        if over && self.counts.lost > 0 {
+        if over && !told_all && self.counts.lost > 0 {
             let why = format!("{} samples found no room; {} were kept", self.counts.lost, self.counts.samples);
             out.missing("sample", Unavailable::failed(why).remedy("fewer samples: --stacks=HZ"));
         }

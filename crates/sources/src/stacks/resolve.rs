@@ -1,17 +1,18 @@
-//! Names for places in code: a thread of low priority that takes the new places every now and then, file by file, so that what a file
-//! needs is read once for many. Debug information, which takes a moment to unpack and is not kept, is read rarely, and at the end of the recording.
+//! Names for places in code: a thread of low priority. What only a living process tells, and what needs no file, is named while the recording goes on;
+//! places in files at its end, file by file: first by the symbol tables, which takes little, then with lines and inlined functions, as long as it may go on.
+//! A recording that has no end takes the new places every now and then instead.
 
 use super::jit::Map;
 use super::module::Module;
 use super::name::{Kind, Maker, Row};
-use super::symbols::{self, Dwarf, NoDwarf, Symbols};
+use super::symbol_table::{Symbols, Wanted};
+use super::symbols::{self, Dwarf, NoDwarf};
 
 use super::trie::Place;
 use super::{Stacks, code, demangle, hotspot, process};
 use crate::cputime::own_time;
 use host::Host;
 use model::Unavailable;
-use object::SymbolKind;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
@@ -44,7 +45,7 @@ const MOST_MAPS: usize = 192 << 20;
 type Site = (u32, u64);
 
 /// A place in code by its number, and its frames, innermost first.
-type Named = (u32, Vec<Row>);
+pub(super) type Named = (u32, Vec<Row>);
 
 /// The names of code that one process makes.
 #[derive(Default)]
@@ -71,23 +72,31 @@ pub(super) struct Resolver {
 /// Something to say in the recording's coverage.
 pub(super) type Said = (&'static str, Unavailable);
 
-/// The thread: rounds until the recording ends, and a last one then.
-pub(super) fn run(stacks: &Stacks) {
-    // Names can wait; what is measured must not. A thread's own priority can always be lowered.
+/// Names can wait; what is measured must not. A thread's own priority can always be lowered: to this while the recording goes on, and to that for lines.
+const NICE: (i32, i32) = (10, 19);
+
+fn be_nice(by: i32) {
     #[cfg(target_os = "linux")]
-    let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), 10);
+    let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), by);
+    #[cfg(not(target_os = "linux"))]
+    let _ = by;
+}
+
+/// The thread. `meanwhile`: files are read while the recording goes on, for it has no end.
+pub(super) fn run(stacks: &Stacks, meanwhile: bool) {
+    be_nice(NICE.0);
     let mut resolver = Resolver::default();
     let (mut next, mut pause) = (Instant::now() + ROUNDS.0, ROUNDS.0);
     while let Some((new, last)) = stacks.wait_for_sites(SOON) {
         resolver.at_once(stacks, new);
         resolver.all_generated(stacks, last);
-        if last || Instant::now() >= next {
-            resolver.round(stacks, last);
+        if last {
+            resolver.all_files(stacks);
+            stacks.all_named();
+        } else if meanwhile && Instant::now() >= next {
+            resolver.round(stacks);
             pause = (pause * 2).min(ROUNDS.1);
             next = Instant::now() + pause;
-        }
-        if last {
-            stacks.all_named();
         }
     }
 }
@@ -123,26 +132,55 @@ impl Resolver {
         stacks.name(named.into_iter());
     }
 
-    /// Names what can be named; in the last round, everything.
-    fn round(&mut self, stacks: &Stacks, last: bool) {
+    /// Names what can be named.
+    fn round(&mut self, stacks: &Stacks) {
         let mut read_files = false;
         self.due.retain(|number, _| stacks.module(*number).is_some());
         for (number, sites) in std::mem::take(&mut self.in_modules) {
             let Some((path, module)) = stacks.module(number) else { continue };
             let has_lines = stacks.wants_lines() && has_lines(stacks.host(), &module);
             let due = *self.due.entry(number).or_insert_with(|| Instant::now() + LINES.0);
-            if has_lines && !last && Instant::now() < due {
+            if has_lines && Instant::now() < due {
                 self.in_modules.insert(number, sites);
                 continue;
             }
             let begin = own_time();
-            let named = self.module(stacks, number, &path, &module, &sites);
+            let named = self.module(stacks, number, &path, &module, &sites, true);
             self.due.insert(number, Instant::now() + own_time().saturating_sub(begin) * LINES.1);
             stacks.name(named.into_iter());
             read_files = true;
         }
         if read_files {
             host::trim_heap();
+        }
+    }
+
+    /// Names all places in files, those of the files with most of them first.
+    fn all_files(&mut self, stacks: &Stacks) {
+        let mut files: Vec<(u32, Vec<Site>)> = std::mem::take(&mut self.in_modules).into_iter().collect();
+        files.sort_by_key(|(_, sites)| std::cmp::Reverse(sites.len()));
+        stacks.to_name(files.iter().map(|(_, sites)| sites.len()).sum());
+        let mut with_lines = Vec::new();
+        for (number, sites) in files {
+            let Some((path, module)) = stacks.module(number) else { continue };
+            if stacks.is_naming_stopped() {
+                return;
+            }
+            let named = self.module(stacks, number, &path, &module, &sites, false);
+            if stacks.wants_lines() && has_lines(stacks.host(), &module) {
+                stacks.keep_plain(number, named);
+                with_lines.push((number, path, module, sites));
+            } else {
+                stacks.name_for_good(number, named);
+            }
+        }
+        be_nice(NICE.1);
+        for (number, path, module, sites) in with_lines {
+            let named = self.module(stacks, number, &path, &module, &sites, true);
+            if stacks.is_naming_stopped() {
+                return;
+            }
+            stacks.name_for_good(number, named);
         }
     }
 
@@ -185,22 +223,29 @@ impl Resolver {
 
     fn virtual_library(&mut self, offset: u64) -> Row {
         let symbols = self.vdso.get_or_insert_with(|| {
-            let found = process::vdso().and_then(|bytes| symbols::of_bytes(bytes.as_slice(), SymbolKind::Text).ok());
-            found.map(|(symbols, _)| symbols).unwrap_or_default()
+            process::vdso().and_then(|bytes| Symbols::of_bytes(&bytes, Wanted::Functions).ok()).unwrap_or_default()
         });
-        let function = symbols.at(offset).map(|(name, _)| demangle::symbol(name).into());
+        let function = symbols.at(offset).map(|(name, _)| demangle::symbol(&name).into());
         Row { function, offset: i64::try_from(offset).ok(), ..Row::unresolved(Some("[vdso]".into()), Kind::Native) }
     }
 
-    /// The frames at addresses of a file.
-    fn module(&mut self, stacks: &Stacks, number: u32, path: &Arc<str>, module: &Module, sites: &[Site]) -> Vec<Named> {
+    /// The frames at addresses of a file, with `lines` and inlined functions where it has debug information.
+    fn module(
+        &mut self,
+        stacks: &Stacks,
+        number: u32,
+        path: &Arc<str>,
+        module: &Module,
+        sites: &[Site],
+        lines: bool,
+    ) -> Vec<Named> {
         let host = stacks.host();
         if let Some(why) = &module.error {
             self.say(stacks, "frame.module", || Unavailable::failed(format!("{why}; its functions have no names")));
         }
         let debug = module.build_id.as_ref().and_then(|id| symbols::debug_file(host, id));
         let dwarf = match (&debug, &module.file) {
-            _ if !stacks.wants_lines() => Err(NoDwarf::None),
+            _ if !lines || !stacks.wants_lines() => Err(NoDwarf::None),
             (Some(file), _) => Dwarf::open(host, file),
             (None, Some(file)) => Dwarf::open(host, file),
             (None, None) => Err(NoDwarf::None),
@@ -216,9 +261,9 @@ impl Resolver {
         let (begin, mut left_out) = (Instant::now(), false);
         let mut named = Vec::with_capacity(sites.len());
         for &(site, address) in sites {
-            let symbol = symbols.at(address).map(|(name, _)| demangle::symbol(name));
+            let symbol = symbols.at(address).map(|(name, _)| demangle::symbol(&name));
             let inlined = match &dwarf {
-                Ok(dwarf) if begin.elapsed() < PATIENCE => dwarf.at(address),
+                Ok(dwarf) if begin.elapsed() < PATIENCE && !stacks.is_naming_stopped() => dwarf.at(address),
                 Ok(_) => {
                     left_out = true;
                     Vec::new()

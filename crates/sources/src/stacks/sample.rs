@@ -78,6 +78,8 @@ pub(super) struct Taken {
 /// Whose threads are kept.
 struct Members {
     everything: bool,
+    /// The recorder's own processes.
+    own: Vec<u32>,
     /// What this process starts belongs to it.
     parent: Option<u32>,
     group: Option<Place>,
@@ -85,8 +87,8 @@ struct Members {
 }
 
 impl Members {
-    fn new(host: &Host, target: &Target) -> Self {
-        let mut members = Members { everything: false, parent: None, group: None, pids: HashSet::new() };
+    fn new(host: &Host, target: &Target, own: Vec<u32>) -> Self {
+        let mut members = Members { everything: false, own, parent: None, group: None, pids: HashSet::new() };
         match target {
             // Samples that were asked for with nobody named are those of the whole machine.
             Target::Everything | Target::Nobody => members.everything = true,
@@ -107,7 +109,7 @@ impl Members {
     }
 
     fn has(&self, pid: u32) -> bool {
-        self.everything || self.pids.contains(&pid)
+        (self.everything || self.pids.contains(&pid)) && !self.own.contains(&pid)
     }
 
     fn forked(&mut self, parent: u32, pid: u32) {
@@ -155,12 +157,17 @@ impl std::fmt::Debug for Sampler {
 
 impl Sampler {
     /// Starts it with events that were opened.
-    pub(super) fn start(stacks: Stacks, perf: Perf, hertz: u32, (target, thinning): (&Target, &Thinning)) -> Self {
+    pub(super) fn start(
+        stacks: Stacks,
+        perf: Perf,
+        hertz: u32,
+        (target, thinning, own): (&Target, &Thinning, &[u32]),
+    ) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let ends = Arc::clone(&stop);
-        let (target, thinning) = (target.clone(), thinning.clone());
+        let (target, thinning, own) = (target.clone(), thinning.clone(), own.to_vec());
         let thread = std::thread::Builder::new().name("stacks".into()).spawn(move || {
-            let members = Members::new(stacks.host(), &target);
+            let members = Members::new(stacks.host(), &target, own);
             let period = if hertz == 0 { 0 } else { 1_000_000_000 / u64::from(hertz) };
             let mut work = Work {
                 members,
@@ -444,7 +451,7 @@ mod tests {
 
     #[test]
     fn what_members_start_are_members() {
-        let mut members = Members::new(&Host::live(), &Target::Children);
+        let mut members = Members::new(&Host::live(), &Target::Children, Vec::new());
         let own = std::process::id();
         members.forked(own, own);
         members.forked(own, 70_001);

@@ -103,7 +103,7 @@ impl Stacks {
         let debug = || module.build_id.as_ref().and_then(|id| symbols::debug_file(self.host(), id));
         let symbols = self.0.tables.of(number, &module, debug);
         let (name, range) = symbols.range(address)?;
-        Some(Function { range, name: demangle::symbol(name).into() })
+        Some(Function { range, name: demangle::symbol(&name).into() })
     }
 
     /// Bytes of a file's code: as many from the first address on as there are.

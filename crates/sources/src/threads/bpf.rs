@@ -42,7 +42,7 @@ pub(super) struct BpfReader {
     counts: Counts,
     /// Holds the programs attached.
     _programs: Programs,
-    start: u64,
+    start: crate::Start,
     ledgers: Ledgers,
     waits: Waits,
     goroutines: Goroutines,
@@ -101,7 +101,7 @@ impl BpfReader {
             slots_map: programs.map("slots")?,
             counts: Counts::of(&programs)?,
             _programs: programs,
-            start: scope.start,
+            start: scope.start.clone(),
             ledgers: Ledgers::default(),
             waits: Waits::new(scope.stacks.clone(), scope.ledgers.clone(), scope.thinning.clone()),
             goroutines: Goroutines::new(scope.stacks.clone()),
@@ -178,7 +178,7 @@ impl Reader for BpfReader {
         let mut buffer = std::mem::take(&mut self.buffer);
         self.threads.read_into(&mut buffer)?;
         // At once: what the kernel keeps of them is soon written over.
-        self.slots.put(&self.slots_map, until, host.now(), self.start, out)?;
+        self.slots.put(&self.slots_map, until, host.now(), self.start.get(), out)?;
         self.waits.begin();
         // Ends and sites first, for they came first. Then the stacks, which name what both hold.
         let (mut ends, mut sites): (Vec<Thread>, Vec<Site>) = (Vec::new(), Vec::new());

@@ -381,7 +381,7 @@ impl Session {
     fn with(worker: &Worker, as_old: bool) -> Option<Self> {
         let host = Host::live();
         let target = Target::Trees(vec![worker.0.id()]);
-        let scope = Scope { target, start: host.now(), ..Scope::default() };
+        let scope = Scope { target, start: crate::Start::at(host.now()), ..Scope::default() };
         match BpfReader::open_with(&host, &scope, as_old) {
             Ok(reader) => Some(Session {
                 host,

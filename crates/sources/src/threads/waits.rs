@@ -55,8 +55,9 @@ struct Place {
     verdict: Verdict,
     /// Numbers of the same with kernel stacks inside it, by their names.
     whole: HashMap<u64, i64>,
-    /// Frames of it that lie in code without names yet, which may say otherwise; and how often names had been read when they were last asked for.
-    unnamed: Option<(Innermost, u64)>,
+    /// Frames of it that were not asked for yet, or lie in code without names, which may say otherwise; and how often names had been read when they were
+    /// last asked for.
+    unnamed: Option<(Innermost, Option<u64>)>,
     used: u64,
 }
 
@@ -66,7 +67,7 @@ impl Place {
         let (found, unnamed) = callers.known(stacks, &innermost);
         self.verdict = wait::of_stack(found);
         let is_sure = !unnamed || matches!(self.verdict, Verdict::Lock(_));
-        self.unnamed = (!is_sure).then_some((innermost, maps_read));
+        self.unnamed = (!is_sure).then_some((innermost, Some(maps_read)));
     }
 }
 
@@ -232,9 +233,9 @@ impl Waits {
             let &UserStack { pid, place, registers, bytes } = copy;
             self.early.push(Early { pid, place, registers, bytes: bytes.to_vec() });
         }
-        let (verdict, whole, used) = (Verdict::Unknown, HashMap::new(), self.read);
-        let mut place = Place { stack, is_whole, sp, verdict, whole, unnamed: None, used };
-        place.look(innermost, self.maps_read, &self.stacks, &mut self.callers);
+        // Its functions are looked at when a wait there is to be judged: most are told by their calls, and names take time.
+        let (verdict, whole, unnamed) = (Verdict::Unknown, HashMap::new(), Some((innermost, None)));
+        let place = Place { stack, is_whole, sp, verdict, whole, unnamed, used: self.read };
         self.places.insert(copy.place, place);
     }
 
@@ -302,7 +303,8 @@ impl Waits {
         let (process, thread) = names;
         if let Some(place) = self.places.get_mut(&site.place) {
             place.used = self.read;
-            if let Some((innermost, _)) = place.unnamed.take_if(|(_, asked)| *asked != self.maps_read) {
+            let is_due = |asked: Option<u64>| site.state == state::UNDECIDED && asked != Some(self.maps_read);
+            if let Some((innermost, _)) = place.unnamed.take_if(|(_, asked)| is_due(*asked)) {
                 place.look(innermost, self.maps_read, &self.stacks, &mut self.callers);
             }
         }

@@ -73,7 +73,7 @@ pub struct Turns {
     exact: bool,
     thinning: Thinning,
     /// When the recording began.
-    start: u64,
+    start: crate::Start,
     /// Turns of servers by this read and by the one before, and when that was.
     turns: u64,
     turns_before: u64,
@@ -152,7 +152,7 @@ impl Turns {
             ledgers: scope.ledgers.clone(),
             exact: scope.exact,
             thinning: scope.thinning.clone(),
-            start: scope.start,
+            start: scope.start.clone(),
             turns: 0,
             turns_before: 0,
             read_before: host.now(),
@@ -257,7 +257,7 @@ impl Turns {
             let (thread, helper) = (name(turn.thread), name(path.helper.0));
             let (backend, time, turns) = path.backend;
             let backend = by_number.get(&backend).map(|row| row.key.backend()).unwrap_or_default();
-            let at = turn.from.saturating_sub(self.start);
+            let at = turn.from.saturating_sub(self.start.get());
             let mut cells = row.labels();
             cells.extend([i64::from(turn.thread), thread, helper, out.text(&backend)]);
             cells.extend([whole(at), follow::weight(&followed)]);

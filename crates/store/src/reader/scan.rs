@@ -1,6 +1,7 @@
 //! Tables of events as columns, one segment after the other, without sorting rows into entities: they can have millions of rows.
 
-use super::Recording;
+use super::recorders::Whose;
+use super::{Recording, retain};
 use crate::catalogue::Segment;
 use crate::segment;
 use model::{Column, NULL, Symbols, Type, Window};
@@ -67,7 +68,7 @@ impl<'a> Batch<'a> {
 type Decoded = (Vec<i64>, Result<(segment::Block, Symbols), String>);
 
 impl Recording {
-    /// Calls `each` with the rows of a table of events, segment by segment in the order of writing. `columns` are names of stored columns, labels or
+    /// Calls `each` with the rows of a table of events but for those of recorders, segment by segment in the order of writing. `columns` are names of stored columns, labels or
     /// not; `between` leaves out segments that lie outside of a stretch, though rows outside it may come along. Strings are added to `symbols`.
     /// Damage is left out and said, as by [`Recording::load`]. Returns whether there is such a table.
     pub fn scan(
@@ -80,7 +81,13 @@ impl Recording {
     ) -> bool {
         let Some(&(id, _, table)) = self.tables.iter().find(|(_, _, t)| t.name == name) else { return false };
         let stored = table.stored();
-        let wanted: Vec<bool> = stored.iter().map(|c| columns.contains(&c.name)).collect();
+        let whose = Whose::of(&stored);
+        let mut wanted: Vec<bool> = stored.iter().map(|c| columns.contains(&c.name)).collect();
+        for at in whose.into_iter().flat_map(Whose::columns) {
+            if let Some(wanted) = wanted.get_mut(at) {
+                *wanted = true;
+            }
+        }
         let places: Vec<Option<usize>> =
             columns.iter().map(|name| stored.iter().position(|c| c.name == *name)).collect();
         let (from, to) = between.unwrap_or((i64::MIN, i64::MAX));
@@ -115,6 +122,15 @@ impl Recording {
                 };
                 match decoded {
                     Ok((mut block, own)) => {
+                        if let Some(whose) = whose {
+                            let of = |row: usize| {
+                                let cell = |at: usize| block.columns.get(at).and_then(|c| c.get(row)).copied();
+                                let (pid, comm) = whose.cells(|at| cell(at).unwrap_or(NULL));
+                                !self.recorders.have(pid, own.text(comm))
+                            };
+                            let stay: Vec<bool> = (0..block.tick.len()).map(of).collect();
+                            retain(&mut block, &stay);
+                        }
                         translate(&stored, &wanted, &mut block, &own, symbols);
                         give(&ticks, &block.tick, &block.columns, symbols);
                     }
@@ -154,14 +170,14 @@ impl Recording {
                 taken += 1;
             }
         });
-        self.scan_tail(id, &stored, &wanted, (from, to), symbols, &mut give);
+        self.scan_tail((id, whose), &stored, &wanted, (from, to), symbols, &mut give);
         true
     }
 
     /// The rows that are not sealed yet.
     fn scan_tail(
         &self,
-        id: u32,
+        (id, whose): (u32, Option<Whose>),
         stored: &[Column],
         wanted: &[bool],
         (from, to): (i64, i64),
@@ -173,6 +189,9 @@ impl Recording {
         let chunks = self.tail.get(&id).into_iter().flatten();
         for chunk in chunks.filter(|c| c.width == stored.len() && (from..=to).contains(&c.t)) {
             for row in chunk.cells.chunks_exact(chunk.width.max(1)) {
+                if whose.is_some_and(|whose| self.are_recorders(whose, row)) {
+                    continue;
+                }
                 tick.push(ticks.len() as i32);
                 for (((column, &wanted), &cell), into) in stored.iter().zip(wanted).zip(row).zip(&mut cells) {
                     match column.ty {
