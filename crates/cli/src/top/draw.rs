@@ -344,7 +344,7 @@ mod tests {
             vec![group("postgres", Some(7), [1.25, 0.004, 0.0, 9.0]), group("wc", Some(0), [0.1, 0.0, 0.0, 0.0])];
         state.has_ledger = true;
         let view = View { sort: Sort::Running, filter: String::new(), by_name: false, paused: false };
-        let lines: Vec<String> = screen(&state, &view, "host", &[], (60, 30))
+        let lines: Vec<String> = screen(&state, &view, "host", &[], (52, 30))
             .iter()
             .map(|line| line.to_string().trim_end().to_owned())
             .collect();

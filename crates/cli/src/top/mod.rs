@@ -66,6 +66,7 @@ pub fn top(options: &Top) -> Result<u8> {
         }
         return Ok(0);
     }
+    ratatui::crossterm::style::force_color_output(crate::text::has_colour());
     let mut terminal = ratatui::try_init().context("the terminal cannot be used; --once needs none")?;
     let ended = run(&mut terminal, &mut live, &mut state, options, interval);
     ratatui::restore();

@@ -152,10 +152,14 @@ fn of_fixtures(name: &str) -> String {
     format!("{}/../../fixtures/{name}", env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The number before a word of what `import` says: `117 samples`.
+/// The number before a word of what `import` says: of `sample` in `117 samples`; 0 where there is none.
 fn said(done: &str, word: &str) -> i64 {
-    let before = done.split(&format!(" {word}")).next().filter(|before| before.len() < done.len());
-    before.and_then(|before| before.rsplit(' ').next()?.parse().ok()).unwrap_or(0)
+    let of = |piece: &str| {
+        let mut words = piece.split_whitespace();
+        let (number, name) = (words.next()?.parse().ok()?, words.next()?);
+        (words.next().is_none() && name.strip_suffix('s').unwrap_or(name) == word).then_some(number)
+    };
+    done.split([',', ':']).find_map(of).unwrap_or(0)
 }
 
 /// The sum of a column of a block of columns of a page, in base units (docs/report-bundle.md).
@@ -273,6 +277,6 @@ fn all_rows_that_were_imported_are_there() {
                 folder.count("x.twin", &format!("select count(*) from \"{}\"", table["name"].as_str().unwrap()))
             })
             .sum();
-        assert_eq!(sum, said(&done.stdout, "rows"), "{file}: {done}");
+        assert_eq!(sum, said(&done.stdout, "row"), "{file}: {done}");
     }
 }

@@ -437,8 +437,9 @@ fn threads_are_looked_at_where_somebody_is_named() {
 
 /// A program of its own name, which ends by itself or is ended.
 fn sleeper(folder: &Folder, name: &str, seconds: &str) -> std::process::Child {
-    let path = folder.path(name);
+    let path = folder.path("bin").join(name);
     if !path.exists() {
+        std::fs::create_dir_all(folder.path("bin")).unwrap();
         std::fs::copy("/bin/sleep", &path).unwrap();
     }
     std::process::Command::new(&path).arg(seconds).spawn().unwrap()
