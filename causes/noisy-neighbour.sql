@@ -29,7 +29,7 @@ started as materialized (
 select max(coalesce(s.score, 0), ramp(o.slow, 0.1, 0.2)
            * ramp(coalesce(o.slow - 1.2 * o.against, 1e9), 0.05, 0.15)) as score,
        coalesce(s.cpus, 0) + o.slow as slow_others, coalesce(o.against, 0) as against_others,
-       iif(s.score > 0, s.comm, n.comm) as who, s.score > 0 as is_started
+       iif(s.score > 0, s.comm, n.comm) as who, coalesce(s.score > 0, 0) as is_started
 from measure o left join started s left join names n on n.more > 0.05 where o.name = 'others'
 -- claims:
 select coalesce(who, 'other programs') as subject, cell, 1.0 as part from budget, given

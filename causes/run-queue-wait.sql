@@ -18,12 +18,12 @@ with
 -- Threads whose own work costs no more CPU time, and that wait for a CPU for most of what is lost: others of the
 -- workload are in their way.
 delayed as materialized (
-    select comm, thread, slow_runnable - against_runnable as more from thread_group, measure e
+    select comm, thread from thread_group, measure e
     where e.name = 'elapsed' and slow_cpu < 1.3 * against_cpu and slow_cpu > 0
       and slow_runnable - against_runnable > 0.4 * (e.slow - e.against)
 ),
 busy as materialized (
-    select comm, thread, slow_cpu - against_cpu as more from thread_group
+    select comm, thread from thread_group
     where slow_cpu > 1.5 * against_cpu and exists (select 1 from delayed)
       and (comm, thread) not in (select comm, thread from delayed)
       -- Programs of their own are neighbours.
@@ -38,10 +38,9 @@ select ramp(w.slow_threads, 0.2, 0.3)
        * ramp(-i.slow / c.slow, -0.25 - 0.2 * ramp(w.slow_threads / c.slow, 1.5, 2.5),
               -0.15 - 0.2 * ramp(w.slow_threads / c.slow, 1.5, 2.5)) as score,
        w.slow_threads as waiting, w.against_threads as against_waiting, t.slow as threads, t.against as against_threads,
-       -- All of them are in the way, the greatest first.
-       (select group_concat(thread, ', ') from (select thread from busy order by more desc, comm, thread)) as busy,
-       (select thread from delayed order by more desc, comm, thread limit 1) as delayed,
-       (select '/' || group_concat(comm || '/' || thread, '//') || '/' from busy) as in_the_way,
+       (select thread from busy order by comm, thread limit 1) as busy,
+       (select comm from busy order by comm, thread limit 1) as busy_comm,
+       (select thread from delayed order by comm, thread limit 1) as delayed,
        -- So many more of them than before that the kernel spends its time on whose turn it is.
        ramp(w.slow_threads / c.slow, 1.5, 2.5) * ramp(t.slow / c.slow, 1.5, 2.5) * grown(t.slow, t.against, 1.7, 2.3)
            as crowd
@@ -49,13 +48,12 @@ from state w, measure t, measure c, measure i
 where w.state = 'runnable' and t.name = 'threads' and c.name = 'cpus' and i.name = 'idle_cpus'
 -- claims:
 select coalesce(busy || ' before ' || delayed, 'run queue') as subject, cell,
-       iif(state = 'runnable' or coalesce(instr(in_the_way, '/' || comm || '/' || thread || '/'), 0) > 0
-                                 and state in ('user', 'kernel'), 1.0, crowd) as part
+       iif(state = 'runnable' or (comm, thread) = (busy_comm, busy) and state in ('user', 'kernel'), 1.0, crowd) as part
 from budget, given
 where state = 'runnable' or state = 'idle' and share > 0
    or state in ('kernel', 'user')
       and (has_role(roles, 'kernel.switch', 'kernel.wake') or request in ('switch', 'futex', 'sched_yield')
-           or coalesce(instr(in_the_way, '/' || comm || '/' || thread || '/'), 0) > 0)
+           or (comm, thread) = (busy_comm, busy))
 -- tells:
 select sum(slow) as slow, sum(against) as against from budget where state = 'runnable'
 -- test claims: eight threads on two CPUs
@@ -63,13 +61,6 @@ select sum(slow) as slow, sum(against) as against from budget where state = 'run
 -- budget* state=runnable slow=6 against=1
 -- budget state=user slow=1 against=1
 -- says '6 threads of the workload are in run-queue wait on average (baseline 1)'
--- test claims: threads that are in the way of another, of one program, and no thread of their name
--- measure name=threads slow=8 against=2
--- budget* state=runnable slow=6 against=1
--- budget* state=user thread=report slow=3 against=1
--- budget* state=user thread=archive slow=2 against=1
--- budget state=user comm=tool thread=report slow=1 against=1
--- thread_group comm=app thread=app slow_cpu=0.1 against_cpu=0.1 slow_runnable=6 against_runnable=1
 -- test refuses: CPUs are idle beside them
 -- measure name=threads slow=8 against=2
 -- measure name=idle_cpus slow=1 against=0

@@ -1,6 +1,6 @@
 //! What the recorder took is the recorder's: no neighbour, no program, and a caution where it was much.
 
-use compare::{CautionKind, Choice, Side};
+use compare::{CautionKind, Side};
 use explain::budget::State;
 use explain::{Explain, Explanation, explain};
 use model::{Column, HOLDER, Manifest, OwnProcess, Table, Unit, Work, whose};
@@ -55,7 +55,7 @@ fn record(dir: &Path, name: &str, part: f64, other: &str, recorders: &[(i64, &st
 fn explained(other: &str, recorders: &[(i64, &str)]) -> Explanation {
     let dir = tempfile::tempdir().unwrap();
     let paths = [record(dir.path(), "slow", 0.5, other, recorders), record(dir.path(), "fast", 1.0, other, recorders)];
-    let options = Explain { window: Choice::Whole, ..Explain::default() };
+    let options = Explain::default();
     explain(open(&paths).unwrap(), 1, &options).unwrap()
 }
 
@@ -73,7 +73,14 @@ fn a_program_is_a_neighbour() {
     let found = explained("rustc", &[(55, "twinscope")]);
     assert!(spent(&found, State::Neighbours) > 0.09 && spent(&found, State::Recorder) == 0.0, "{:?}", found.ledger);
     let said = says(&found);
-    assert!(said.contains("noisy-neighbour") && said.contains("rustc"), "{said}");
+    assert!(
+        said.contains("noisy-neighbour") && said.contains("rustc"),
+        "{said} {} {:?} {:?} {:?}",
+        found.verdict,
+        found.outcome,
+        found.notes,
+        found.ledger
+    );
     assert!(!found.cautions.iter().any(|caution| caution.kind == CautionKind::Recorder));
 }
 
