@@ -35,7 +35,7 @@ impl Bystanders {
         match workload {
             None => self.left_out = None,
             Some(0) => return number % READ == READ - 1,
-            Some(workload) if number % LISTED == 0 || self.left_out.is_none() => {
+            Some(workload) if number.is_multiple_of(LISTED) || self.left_out.is_none() => {
                 let mut all = Vec::new();
                 // Where /proc cannot be listed, nobody is left out.
                 let _ = host.numbers_in("/proc", &mut all);
