@@ -533,6 +533,7 @@ fn a_pair_of_busy_recordings_stays_small() {
         let manifest = Manifest {
             name: name.into(),
             interval: 1_000_000_000,
+            command_start: Some(0),
             duration: Some(60_000_000_000),
             wall: Some(60_000_000_000),
             ..Manifest::default()

@@ -311,8 +311,9 @@ fn a_flight_recorder_forgets_a_dictionary_that_was_begun_anew() {
     // The oldest rows are 30 s old, and of this minute: what it was told is there, and little of before.
     assert!((3_540..3_600).all(|second| kept.contains(&second)), "{kept:?}");
     assert!(kept.iter().all(|&second| second >= 3_480 - 4), "{kept:?}");
-    let (first, last) = (sizes[1], sizes[sizes.len() - 1]);
-    assert!(last <= first + first / 10, "the file reaches a plateau: {sizes:?}");
+    // Between seals it swings by some pages.
+    let (first, last) = (sizes[..3].iter().max().unwrap(), sizes[3..].iter().max().unwrap());
+    assert!(*last <= first + first / 10, "the file reaches a plateau: {sizes:?}");
 }
 
 #[test]

@@ -192,7 +192,7 @@ mod tests {
         let identity = Identity { major: 0, minor: 0, inode: 0, path: path.to_str().unwrap().into() };
         // Of a process that is gone only the path is left.
         let module = Module::open(&Host::live(), u32::MAX, &(0..1), &identity);
-        assert!(module.error.as_ref().is_some_and(|why| why.contains("is no file")), "{:?}", module.error);
+        assert!(module.error.as_ref().is_some_and(|why| why.contains("it is a FIFO")), "{:?}", module.error);
     }
 
     proptest! {
