@@ -22,7 +22,7 @@ fn ask(folder: &Folder, file: &str, which: u64) -> Option<String> {
         0 => folder.run(["compare", file, file]),
         _ => folder.run(["report", file, "-o", &page]),
     };
-    let sql = folder.run(["sql", "--json", file, EVERYTHING]);
+    let sql = folder.run(["sql", "-q", "--json", file, EVERYTHING]);
     for done in [&info, &other, &sql] {
         done.has_not_crashed();
         let code = done.status.code();

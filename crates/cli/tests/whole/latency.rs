@@ -104,7 +104,7 @@ fn a_tail_that_grew_is_said() {
 
     folder.expect(0, ["report", "a.twin", "slow.twin", "-o", "out.html"]);
     let info = folder.expect(0, ["info", "slow.twin"]);
-    assert!(info.stdout.contains("answered by web\u{fffd}[31m, port 8080: 1.04 k/s, p50 1."), "{info}");
+    assert!(info.stdout.contains("answered by web\u{fffd}[31m, port 8080: 1 k/s, p50 1."), "{info}");
     assert_eq!(folder.info("slow.twin")["requests"][0]["port"], 8080);
     let sql = "select port, quantile_of(low, high, count, 0.99) / 1e6 as p99 from turn_time where what = 'service' group by port";
     let rows = folder.rows("slow.twin", sql);

@@ -80,7 +80,7 @@ fn inputs_and_recordings_are_not_written_over() {
     let before = ["a.twin", "b.twin", "busy.txt"].map(bytes);
     for to in ["a.twin", "b.twin"] {
         for words in &writers(to)[..3] {
-            folder.expect(1, words).says("is a recording");
+            folder.expect(1, words).says("write to another file");
         }
     }
     folder.expect(2, ["import", "--force", "busy.txt", "-o", "busy.txt"]).says("is read by the same command");

@@ -190,12 +190,13 @@ impl Recorder<'_> {
     }
 
     fn read_late(&mut self, keeper: &Keeper, wanted: impl Fn(&str) -> bool) {
-        // A microsecond later: the reads of a table have different times.
-        let t = self.last_read as i64 / 1000 * 1000 + 1000;
-        let mut now = Tick { t, commit: true, ..Tick::default() };
+        let mut now = Tick { t: self.last_read as i64, commit: true, ..Tick::default() };
         let (mut coverage, mut facts): (Vec<Coverage>, Vec<Fact>) = Default::default();
         for active in self.sources.iter_mut().filter(|active| wanted(active.name())) {
             active.reader.ends();
+            // A microsecond after the source's own last read: the reads of a table have different times, which ascend.
+            let t = active.read_at.saturating_sub(self.start) as i64 / 1000 * 1000 + 1000;
+            now.t = now.t.max(t);
             let mut rows = vec![Rows::default(); active.source.tables.len()];
             let (name, tables) = (active.source.name, active.source.tables);
             let mut out = Out::new(name, tables, &mut rows, &mut self.symbols, &mut coverage, &mut facts);
@@ -224,7 +225,7 @@ impl Recorder<'_> {
         now.forgotten = self.symbols.forget(cells);
     }
 
-    /// Has what is costly thinned, or recorded again, by what the recorder took. Each step is said in the coverage.
+    /// Has what is costly thinned, or recorded again, by what the recorder took.
     pub(super) fn govern(&mut self, keeper: &Keeper) {
         let time = self.now();
         if time.saturating_sub(self.last_governed) < GOVERNED.as_nanos() as u64 {
@@ -235,6 +236,11 @@ impl Recorder<'_> {
         self.thinning.set(degrees);
         // With the next tick: from when on it is so.
         self.last_own = 0;
+        self.say_thinned(keeper);
+    }
+
+    /// Says in the coverage what was thinned so far.
+    fn say_thinned(&self, keeper: &Keeper) {
         let budget = self.governor.budget().unwrap_or(0.0);
         let said = |(what, _): (&'static str, u64)| {
             let why = format!(
@@ -268,6 +274,10 @@ impl Recorder<'_> {
             return;
         }
         self.last_own = time.max(1);
+        if last {
+            // A step that was taken a moment ago had no time yet when it was.
+            self.say_thinned(keeper);
+        }
         self.look_for_recorders();
         let bytes = keeper.state.bytes.load(Ordering::Relaxed);
         let rss = own::rss(self.page);
