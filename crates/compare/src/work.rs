@@ -82,8 +82,8 @@ impl Progress {
         if let Some(counted) = run.recording.manifest().work.as_ref().filter(|work| !work.how.is_empty()) {
             return Self::as_counted(&counted.progress);
         }
-        let frame = run.recording.load("work", &Select::default());
-        frame.and_then(|frame| Self::as_read(run, &frame)).or_else(|| Self::at_the_end(run))
+        let frame = run.recording.load("work", &Select::default())?;
+        Self::as_read(run, &frame).or_else(|| Self::at_the_end(run))
     }
 
     /// Where it was counted from outside: at each read that found some.

@@ -152,6 +152,10 @@ fn run(name: &str, samples: &str, more: &[(&'static Table, &str)]) -> Run {
     lasting(name, 4, samples, more)
 }
 
+/// The work that a command reports.
+static WORK: Table =
+    Table::wide("work", "work done", &[Column::counter("done", Unit::None, "units of work done").better()]);
+
 /// A recording of a command that ran for so many seconds.
 fn lasting(name: &str, seconds: i64, samples: &str, more: &[(&'static Table, &str)]) -> Run {
     let dir = tempfile::tempdir().unwrap();
@@ -252,16 +256,17 @@ impl Block {
 
 #[test]
 fn samples_of_two_runs_share_one_tree_of_stacks() {
+    let work = (&WORK, "t done\n 0 0\n 4 8");
     let a = run(
         "a",
         "t pid comm thread at stack weight\n 1 7 app app 500000000 3 10000000\n 2 7 app app 1500000000 2 20000000",
-        &[],
+        &[work],
     );
     // Another recording numbers its stacks otherwise; the same code is the same node.
     let b = run(
         "b",
         "t pid comm thread at stack weight\n 1 9 app w1 700000000 2 30000000\n 2 9 app w1 1700000000 99 5000000",
-        &[],
+        &[work],
     );
     let (head, html) = report(&[a, b]);
     assert_eq!(head["profile"]["per"]["what"], "operation");

@@ -126,7 +126,9 @@ fn lasting(name: &str, seconds: i64, ns: u64, others: &[(&str, u64)]) -> Run {
         let (lock, idle) = if seconds > 30 { (rest, 0) } else { (0, rest) };
         ledger.push_str(&format!("\n{t} 7 7 app app {user} {lock} {idle} 0 0 0 0 0 0 0 0 0 0"));
     }
+    let work = format!("t done\n 0 0\n {seconds} 8");
     let tables = [
+        (&super::WORK, work.as_str()),
         (&super::LEDGER, ledger.as_str()),
         (&FRAME, frames.as_str()),
         (&STACK, &stacks),
