@@ -96,7 +96,7 @@ function Services({ columns, spec, picked }: { columns: Columns; spec: Spec; pic
   };
   const number = (id: string, title: string, help: string, unit: string, value: (r: Row) => number, group = id): ColumnOf<Row> =>
     ({ id, title, plain: title, help, unit, group, value, rank: rankBy(value), fine: unit === "s" });
-  // Clients wait for the last byte: its time has columns of its own where it is another.
+  // Clients wait for the last byte: its time has columns of its own where it is another, in the place of two that say less then.
   const late = rows.some((r) => [0.5, 0.99].some((q, i) => isAnother(r.percentiles[SHOWN.findIndex((a) => a.q === q)] as number, r.lastByte[i] as number)));
   const first = (r: Row) => r.run === r.service.places.findIndex((p) => p !== null);
   const pick = (r: Row) => setParam("requests.service", String(r.at));
@@ -111,8 +111,8 @@ function Services({ columns, spec, picked }: { columns: Columns; spec: Spec; pic
     { id: "place", title: "port, peer", plain: "port, peer", help: "port of the server; of a client, the address and port of the other side", unit: "", group: "", text: (r) => placeIn(r.service, r.run) },
     ...(runs.length > 1 ? [{ id: "run", title: "recording", plain: "recording", help: "the recording that the row is about", unit: "", group: "", text: (r: Row) => nameOf(r.run), cell: (r: Row) => <RunName run={r.run} /> }] : []),
     number("rate", "requests", "requests answered, or made, per second", "1/s", (r) => r.rate),
-    ...SHOWN.map((a, i) => number(a.id, a.title, `service time that ${a.title.slice(1)} % of the requests did not exceed; – where too few were timed to tell`, "s", (r) => r.percentiles[i] as number, "percentiles")),
-    ...(late ? (["p50", "p99"] as const).map((name, i) => number(`last-${name}`, `last byte ${name}`, `time from the first byte of the question until the last byte of the answer was sent, which ${i ? 99 : 50} % of the requests did not exceed`, "s", (r) => r.lastByte[i] as number, "last")) : []),
+    ...SHOWN.map((a, i) => ({ a, i })).filter(({ a }) => !late || a.q === 0.5 || a.q === 0.99).map(({ a, i }) => number(a.id, a.title, `service time that ${a.title.slice(1)} % of the requests did not exceed; – where too few were timed to tell`, "s", (r) => r.percentiles[i] as number, "percentiles")),
+    ...(late ? (["p50", "p99"] as const).map((name, i) => number(`last-${name}`, `last ${name}`, `time from the first byte of the question until the last byte of the answer was sent, which ${i ? 99 : 50} % of the requests did not exceed`, "s", (r) => r.lastByte[i] as number, "last")) : []),
     number("queue", "mean queue", "mean time that a question lay in the socket before it was read", "s", (r) => r.queue),
     number("connections", "connections per request", "connections made per request; 1: none is used again", "", (r) => r.connections),
   ];

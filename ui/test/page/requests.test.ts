@@ -67,7 +67,7 @@ describe("services", () => {
       expect((await rows(page)).map((r) => r.split(/\s+/).slice(0, 2).join(" "))).toEqual(["shop client", "shop client", "shop server", "shop server", "cached server"]);
       expect((await rows(page))[2]).toMatch(/8080\s+fast\s+800/);
       // Answers take 1.3 times as long until their last byte.
-      expect(await page.locator("[data-table=services] thead").innerText()).toMatch(/last byte p50\s+last byte p99/);
+      expect(await page.locator("[data-table=services] thead").innerText()).toMatch(/last p50 ms\s+last p99 ms/);
       expect(await page.locator("h2").first().innerText()).toBe("shop, server on port 8080");
       await page.getByRole("button", { name: /^p99\s/ }).click();
       expect((await rows(page)).map((r) => r.split(/\s+/)[1])).toEqual(["server", "server", "client", "client", "server"]);
