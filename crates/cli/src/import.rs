@@ -159,7 +159,7 @@ fn limit(options: &Import) -> files::foreign::Limit {
     files::foreign::Limit { bytes: options.size_limit, option: "--size-limit" }
 }
 
-/// Whether a recording can be written where it is asked for: said before anything is read.
+/// Checks that the recording can be written, before anything is read.
 fn check_output(options: &Import) -> Result<()> {
     let Some(output) = options.output.as_deref().filter(|output| !is_folder(output)) else { return Ok(()) };
     let rules = files::Rules { replace: options.force, recording: true, inputs: &options.inputs, ..Default::default() };

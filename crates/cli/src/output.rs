@@ -62,7 +62,7 @@ pub(crate) fn written(path: &Path, bytes: usize, open: bool) {
     }
 }
 
-/// Where a page goes must be a file if something is to open it, or lie in its folder. `why` is the option that asks for that.
+/// Refuses a stream as the place of a page that a browser is to open. `why` is the option that needs a file.
 pub(crate) fn must_be_file(path: &Path, why: &str) -> Result<()> {
     if files::is_stream(path) {
         return Err(recorder::Usage(format!("{why} needs a file; name one with -o")).into());

@@ -1,5 +1,5 @@
-//! Keeps the recorder within its budget: decides, by the CPU time that it has taken, what of a recording is thinned, step by step, and what
-//! comes back. No I/O and no clock: who calls it says what time it is and how much was taken. Collectors obey `sources::Thinning`.
+//! Keeps the recorder within its budget. From the CPU time that the recorder used it decides which collectors are thinned, step by step, and
+//! when they run in full again. It does no I/O and has no clock: its caller passes the time. Collectors obey `sources::Thinning`.
 //!
 //! A budget is an average, for what a recorder does comes in bursts: an account gains the budget as time passes, up to that of a minute, and
 //! pays what was taken. While it is overdrawn and more than the budget is taken, one more step is thinned every few seconds, so that each shows
