@@ -330,31 +330,37 @@ impl Lines {
         }
     }
 
-    /// How long rounds take of loops whose accesses are waited for.
+    /// How long rounds take of loops with accesses that are waited for, in lines that [`Lines::take`] returns.
     fn rates(&mut self, rates: &Rates) {
         let wanted: HashSet<u64> = self
             .lines
             .values()
-            .filter(|line| line.waited() > 0)
+            .filter(|line| line.number > 0 || line.counts())
             .flat_map(|line| line.accesses.iter())
             .filter(|(_, access)| access.waited > 0)
             .map(|(key, _)| key.code)
             .collect();
+        if wanted.is_empty() {
+            return;
+        }
         let mut known: HashMap<u64, f64> = HashMap::new();
         for (code, bias, samples) in rates.values() {
+            // Each loop once: following its registers takes time by the size of the loop, whichever access asks.
+            let mut rounds: Vec<Option<Rate>> = vec![None; code.loops.len()];
             for (index, instruction) in code.instructions.iter().enumerate() {
                 let address = instruction.address.wrapping_add(*bias);
                 if !wanted.contains(&address) {
                     continue;
                 }
-                let Some(block) = code.block_of(index) else { continue };
-                let mut around = code.loop_of(block).and_then(|at| code.loops.get(at));
-                while let Some(which) = around {
-                    if let Rate::Known(round) = rate(code, which, samples.iter().map(Vec::as_slice)) {
+                let mut around = code.block_of(index).and_then(|block| code.loop_of(block));
+                while let Some(at) = around {
+                    let (Some(which), Some(round)) = (code.loops.get(at), rounds.get_mut(at)) else { break };
+                    let round = *round.get_or_insert_with(|| rate(code, which, samples.iter().map(Vec::as_slice)));
+                    if let Rate::Known(round) = round {
                         known.insert(address, round.ns);
                         break;
                     }
-                    around = which.parent.and_then(|at| code.loops.get(at));
+                    around = which.parent;
                 }
             }
         }
