@@ -57,6 +57,32 @@ PY
     wait $load 2>/dev/null || true
 }
 
+# peer NAME OPTIONS…: the same load beside perf, which writes samples down and reads nothing else.
+peer() {
+    local what=$1 load
+    shift
+    "${as[@]}" "$bin/pgbench" -n -c $clients -T $((seconds + 30)) bench >/dev/null 2>&1 &
+    load=$!
+    sleep 2
+    python3 - "$work/peer.data" "$seconds" "$@" <<'PY' >"$work/cost"
+import os, subprocess, sys
+file, seconds, *options = sys.argv[1:]
+# perf waits for the command's end and counts its time as its own: sleep takes none.
+started = subprocess.Popen(["perf", "record", "-q", "-a", "-o", file, *options, "--", "sleep", seconds], stderr=subprocess.DEVNULL)
+_, status, used = os.wait4(started.pid, 0)
+if status:
+    sys.exit(f"perf ended with {status}")
+cpu = used.ru_utime + used.ru_stime
+print(cpu, cpu / float(seconds), os.path.getsize(file) / 1e6)
+PY
+    kill $load 2>/dev/null || true
+    wait $load 2>/dev/null || true
+    read -r cpu window size <"$work/cost"
+    put "$what" "CPUs while it records" CPUs "$window"
+    put "$what" "CPU time in all" s "$cpu"
+    put "$what" "size of the file" MB "$size"
+}
+
 for options in "--all" "--all --stacks=0"; do
     # shellcheck disable=SC2086
     recording own.twin $options
@@ -68,4 +94,9 @@ for options in "--all" "--all --stacks=0"; do
     put "$what" "set up before" s "$before"
     put "$what" "names and file after" s "$after"
     put "$what" "largest memory" MiB "$rss"
+    put "$what" "size of the file" MB "$(stat -c %s "$work/own.twin" | awk '{ print $1 / 1e6 }')"
 done
+if command -v perf >/dev/null; then
+    peer "perf record -a -g, 49 samples a second" -e cpu-clock -F 49 -g
+    peer "perf record -a -g, each switch" -e sched:sched_switch -g
+fi

@@ -60,18 +60,21 @@ impl Budget {
 }
 
 /// From all that is recorded to the least: what is thinned first comes first.
-const STEPS: [Degrees; 7] = {
-    const fn step(stacks: u32, instructions: u32, bystanders: bool) -> Degrees {
-        Degrees { stacks, instructions, bystanders }
+const STEPS: [Degrees; 9] = {
+    const fn step(stacks: u32, instructions: u32, bystanders: bool, reads: u32) -> Degrees {
+        Degrees { stacks, instructions, bystanders, reads }
     }
     [
-        step(1, 1, false),
-        step(2, 1, false),
-        step(4, 1, false),
-        step(8, 1, false),
-        step(8, 3, false),
-        step(8, 0, false),
-        step(8, 0, true),
+        step(1, 1, false, 1),
+        step(2, 1, false, 1),
+        step(4, 1, false, 1),
+        step(8, 1, false, 1),
+        step(8, 3, false, 1),
+        step(8, 0, false, 1),
+        step(8, 0, true, 1),
+        // What is left costs by the read, whatever happens in between.
+        step(8, 0, true, 2),
+        step(8, 0, true, 5),
     ]
 };
 
@@ -91,8 +94,8 @@ const CALM: (f64, f64) = (0.5, 0.8);
 pub(crate) struct Governor {
     /// CPUs.
     budget: f64,
-    /// The last step that there is: who records only a command has no bystanders.
-    last_step: usize,
+    /// Whether there are bystanders: who records only a command has none.
+    has_bystanders: bool,
     step: usize,
     /// CPU seconds.
     account: f64,
@@ -103,8 +106,8 @@ pub(crate) struct Governor {
     changed: u64,
     patience: Duration,
     came_back: Option<u64>,
-    /// How long it was thinned: stacks, instructions, threads of bystanders.
-    thinned: [u64; 3],
+    /// How long it was thinned, in the order of [`Degrees::NAMES`].
+    thinned: [u64; 4],
 }
 
 impl Governor {
@@ -112,7 +115,7 @@ impl Governor {
     pub(crate) fn new(budget: f64, has_bystanders: bool) -> Self {
         Governor {
             budget,
-            last_step: if has_bystanders { STEPS.len() - 1 } else { STEPS.len() - 2 },
+            has_bystanders,
             step: 0,
             account: budget * HELD,
             rate: 0.0,
@@ -120,7 +123,7 @@ impl Governor {
             changed: 0,
             patience: PATIENCE.0,
             came_back: None,
-            thinned: [0; 3],
+            thinned: [0; 4],
         }
     }
 
@@ -133,11 +136,13 @@ impl Governor {
         }
         self.note(time);
         let (seconds, used) = (time as f64 / 1e9, cpu.saturating_sub(taken) as f64 / 1e9);
-        self.rate += (used / seconds - self.rate) * (seconds / 3.0).min(1.0);
+        // What was taken before the last step says nothing of what is taken now.
+        let since = now.saturating_sub(self.changed) as f64 / 1e9;
+        self.rate += (used / seconds - self.rate) * (seconds / since.min(3.0)).min(1.0);
         let account = self.account + self.budget * seconds - used;
         self.account = account.clamp(-self.budget * OVERDRAWN, self.budget * HELD);
         let since = Duration::from_nanos(now.saturating_sub(self.changed));
-        if self.account < 0.0 && self.rate > self.budget && self.step < self.last_step && since >= SETTLES {
+        if self.account < 0.0 && self.rate > self.budget && self.step + 1 < STEPS.len() && since >= SETTLES {
             if self.came_back.take().is_some_and(|at| Duration::from_nanos(now - at) < self.patience * 2) {
                 self.patience = (self.patience * 2).min(PATIENCE.1);
             }
@@ -161,15 +166,16 @@ impl Governor {
 
     /// Adds time to what is thinned now.
     fn note(&mut self, time: u64) {
-        let Degrees { stacks, instructions, bystanders } = self.degrees();
-        for (thinned, is_thinned) in self.thinned.iter_mut().zip([stacks != 1, instructions != 1, bystanders]) {
+        let Degrees { stacks, instructions, bystanders, reads } = self.degrees();
+        for (thinned, is_thinned) in self.thinned.iter_mut().zip([stacks != 1, instructions != 1, bystanders, reads != 1]) {
             *thinned += if is_thinned { time } else { 0 };
         }
     }
 
     /// What is recorded at present.
     pub(crate) fn degrees(&self) -> Degrees {
-        STEPS.get(self.step).copied().unwrap_or_default()
+        let step = STEPS.get(self.step).copied().unwrap_or_default();
+        Degrees { bystanders: step.bystanders && self.has_bystanders, ..step }
     }
 
     /// What was thinned, in the order in which it is, and for how long, nanoseconds.
@@ -190,7 +196,7 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    /// What a recorder takes: what it takes in any case, and what stacks, instructions and threads of bystanders cost where all are recorded. CPUs.
+    /// What a recorder takes: what its reads take in any case, and what stacks, instructions and threads of bystanders cost where all are recorded. CPUs.
     #[derive(Clone, Copy, Debug)]
     struct Load {
         fixed: f64,
@@ -211,7 +217,7 @@ mod tests {
 
         fn cost(self, degrees: Degrees) -> f64 {
             let one_in = |cost: f64, one_in: u32| if one_in == 0 { 0.0 } else { cost / f64::from(one_in) };
-            self.fixed
+            self.fixed / f64::from(degrees.reads)
                 + one_in(self.stacks, degrees.stacks)
                 + one_in(self.instructions, degrees.instructions)
                 + if degrees.bystanders { 0.0 } else { self.bystanders }
@@ -282,6 +288,18 @@ mod tests {
     }
 
     #[test]
+    fn reads_are_further_apart_where_nothing_else_helps() {
+        let mut recorder = Simulated::new(0.04);
+        recorder.run(600, Load { fixed: 0.06, stacks: 0.05, instructions: 0.02, bystanders: 0.01 });
+        assert_eq!(recorder.governor.degrees().reads, 2);
+        assert_eq!(recorder.governor.thinned().last().map(|(what, _)| what), Some("reads"));
+        recorder.run(600, Load { fixed: 0.15, stacks: 0.05, instructions: 0.02, bystanders: 0.01 });
+        assert_eq!(recorder.governor.degrees().reads, 5);
+        recorder.run(4 * 3_600, LIGHT);
+        assert_eq!(recorder.governor.degrees(), Degrees::default(), "{:?}", recorder.changes);
+    }
+
+    #[test]
     fn a_recorder_within_its_budget_is_left_alone() {
         let mut recorder = Simulated::new(0.04);
         for _ in 0..60 {
@@ -323,7 +341,7 @@ mod tests {
             for (heavy, seconds) in loads {
                 let load = HEAVY.scaled(heavy * budget / 0.1);
                 // What remains when all is thinned must fit.
-                let load = if load.cost(STEPS[6]) > budget { LIGHT } else { load };
+                let load = if load.cost(STEPS[STEPS.len() - 1]) > budget { LIGHT } else { load };
                 taken += recorder.run(seconds, load) * seconds as f64;
                 time += seconds;
                 costs += load.cost(STEPS[0]);

@@ -34,6 +34,8 @@ pub(crate) static RECORDER: Table = Table::wide(
             "1 while threads of programs that are not the workload are left out, for the budget of the recorder",
         )
         .compared(Compare::Never),
+        Column::gauge("reads_1_in", Unit::None, "of so many reads one is made, for the budget of the recorder")
+            .compared(Compare::Never),
         Column::counter("committed", Unit::Bytes, "bytes of rows committed to the recording, before sealing"),
     ],
 )
@@ -95,9 +97,9 @@ pub(crate) static CHARTS: &[Chart] = &[
         Page::Recorder,
         ChartKind::Line,
         "What is thinned for the budget of the recorder",
-        "One of so many stacks and bursts of samples is taken (0: none), and 1 while threads of bystanders are left out. At 1, 1 and 0 all is recorded.",
+        "One of so many stacks, bursts of samples (0: none) and reads is taken, and 1 while threads of bystanders are left out. At 1, 1, 1 and 0 all is recorded.",
         "recorder",
-        &["stacks_1_in", "bursts_1_in", "without_bystanders"],
+        &["stacks_1_in", "bursts_1_in", "reads_1_in", "without_bystanders"],
     ),
     Chart::new(
         "recorder-memory",
@@ -126,9 +128,10 @@ pub(crate) fn rss(page: i64) -> i64 {
 /// One row of [`RECORDER`]: memory that is resident, ticks that were late or skipped, what is thinned, bytes that were committed.
 pub(crate) fn row(rss: i64, [late, skipped]: [i64; 2], thinning: &Thinning, degrees: Degrees, committed: u64) -> Rows {
     let whole = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
-    let Degrees { stacks, instructions, bystanders } = degrees;
-    let [stacks, instructions, bystanders] = [stacks, instructions, u32::from(bystanders)].map(i64::from);
+    let Degrees { stacks, instructions, bystanders, reads } = degrees;
+    let [stacks, instructions, bystanders, reads] =
+        [stacks, instructions, u32::from(bystanders), reads].map(i64::from);
     let hooks = whole(thinning.hooks());
-    let cells = vec![cpu(), rss, late, skipped, hooks, stacks, instructions, bystanders, whole(committed)];
+    let cells = vec![cpu(), rss, late, skipped, hooks, stacks, instructions, bystanders, reads, whole(committed)];
     Rows { width: RECORDER.width(), cells }
 }

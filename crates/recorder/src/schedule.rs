@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+/// Ticks that are thinned are no further apart.
+const FURTHEST: Duration = Duration::from_secs(5);
+
 /// The ticks of a recording: multiples of a base interval, from 0. In a sprint at the start every one is taken, later every `stride`th, so that
 /// a short run has enough reads to tell chance from change and a long one costs no more than it must.
 #[derive(Debug)]
@@ -10,6 +13,8 @@ pub(crate) struct Schedule {
     /// Ticks up to this time are all taken.
     sprint: u64,
     stride: u64,
+    /// Of so many ticks one is taken.
+    one_in: u64,
     next: u64,
     /// Ticks that began more than a tenth of their interval late.
     pub(crate) late: i64,
@@ -24,6 +29,7 @@ impl Schedule {
             base: base.as_nanos() as u64,
             sprint: sprint.as_nanos() as u64,
             stride: stride.max(1),
+            one_in: 1,
             next: 1,
             late: 0,
             skipped: 0,
@@ -32,11 +38,16 @@ impl Schedule {
 
     /// The first tick to be taken from `tick` on, and how many ticks it is to the one after.
     fn taken(&self, tick: u64) -> (u64, u64) {
-        if tick.saturating_mul(self.base) <= self.sprint {
-            (tick, 1)
-        } else {
-            (tick.next_multiple_of(self.stride), self.stride)
-        }
+        let stride = if tick.saturating_mul(self.base) <= self.sprint { 1 } else { self.stride };
+        // The kernel's part of a collector has room for some seconds.
+        let most = (FURTHEST.as_nanos() as u64 / (stride * self.base).max(1)).max(1);
+        let stride = stride * self.one_in.min(most);
+        (tick.next_multiple_of(stride), stride)
+    }
+
+    /// From now on takes one of so many ticks, but no two further apart than some seconds for that.
+    pub(crate) fn thin(&mut self, one_in: u32) {
+        self.one_in = u64::from(one_in.max(1));
     }
 
     /// When the next tick is due.
@@ -94,6 +105,23 @@ mod tests {
         assert_eq!((s.late, s.skipped), (0, 0));
         assert_eq!(s.take(305), Some(30));
         assert_eq!((s.late, s.skipped), (1, 2));
+    }
+
+    #[test]
+    fn thinned_ticks_are_further_apart_up_to_a_limit() {
+        let second = |n: u64| n * 1_000_000_000;
+        let mut s = Schedule::new(Duration::from_secs(1), Duration::ZERO, 1);
+        s.thin(5);
+        assert_eq!(s.deadline(), second(5));
+        assert_eq!(s.take(second(5)), Some(5));
+        s.thin(1);
+        assert_eq!(s.deadline(), second(6));
+        let mut s = Schedule::new(Duration::from_secs(2), Duration::ZERO, 1);
+        s.thin(5);
+        assert_eq!(s.deadline(), second(4));
+        let mut s = Schedule::new(Duration::from_secs(60), Duration::ZERO, 1);
+        s.thin(5);
+        assert_eq!(s.deadline(), second(60));
     }
 
     #[test]

@@ -12,17 +12,19 @@ pub struct Degrees {
     pub instructions: u32,
     /// Whether threads of programs that are not the workload are left out.
     pub bystanders: bool,
+    /// Of so many reads of the sources one is made. The recorder's loop obeys it, no collector.
+    pub reads: u32,
 }
 
 impl Default for Degrees {
     fn default() -> Self {
-        Degrees { stacks: 1, instructions: 1, bystanders: false }
+        Degrees { stacks: 1, instructions: 1, bystanders: false, reads: 1 }
     }
 }
 
 impl Degrees {
     /// What they are of, in the order of the fields, which is that in which a governor thins.
-    pub const NAMES: [&'static str; 3] = ["stacks", "instructions", "threads of bystanders"];
+    pub const NAMES: [&'static str; 4] = ["stacks", "instructions", "threads of bystanders", "reads"];
 }
 
 #[derive(Debug)]
@@ -105,7 +107,7 @@ mod tests {
         assert!(copy.stacks() == 1 && (1..9).all(|number| copy.takes_burst(number)));
         assert_eq!(copy.without_bystanders_of(), None);
         thinning.workload(7);
-        thinning.set(Degrees { stacks: 4, instructions: 3, bystanders: true });
+        thinning.set(Degrees { stacks: 4, instructions: 3, bystanders: true, reads: 1 });
         assert_eq!((copy.stacks(), copy.without_bystanders_of()), (4, Some(7)));
         assert_eq!((1..=6).filter(|&number| copy.takes_burst(number)).collect::<Vec<_>>(), [3, 6]);
         thinning.set(Degrees { instructions: 0, ..Degrees::default() });

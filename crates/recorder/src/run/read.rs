@@ -234,6 +234,7 @@ impl Recorder<'_> {
         self.last_governed = time;
         let Some(degrees) = self.governor.tick(time, own::cpu().max(0) as u64) else { return };
         self.thinning.set(degrees);
+        self.schedule.thin(degrees.reads);
         // With the next tick: from when on it is so.
         self.last_own = 0;
         self.say_thinned(keeper);
