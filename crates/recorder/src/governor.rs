@@ -167,7 +167,9 @@ impl Governor {
     /// Adds time to what is thinned now.
     fn note(&mut self, time: u64) {
         let Degrees { stacks, instructions, bystanders, reads } = self.degrees();
-        for (thinned, is_thinned) in self.thinned.iter_mut().zip([stacks != 1, instructions != 1, bystanders, reads != 1]) {
+        for (thinned, is_thinned) in
+            self.thinned.iter_mut().zip([stacks != 1, instructions != 1, bystanders, reads != 1])
+        {
             *thinned += if is_thinned { time } else { 0 };
         }
     }

@@ -597,8 +597,8 @@ fn jfr_settings(text: &str) -> Result<String, String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
+pub(crate) mod testing {
+    use super::Record;
     use clap::Parser;
 
     #[derive(Parser)]
@@ -607,6 +607,17 @@ mod tests {
         record: Record,
     }
 
+    /// The options that these words give.
+    pub(crate) fn record(words: &[&str]) -> Result<Record, clap::Error> {
+        Words::try_parse_from(std::iter::once(&"record").chain(words)).map(|words| words.record)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::testing::record;
+    use super::*;
+
     #[test]
     fn a_total_needs_a_group() {
         assert!(matches!(throughput(r"done (\d+)"), Ok(Throughput::Total(_))));
@@ -614,9 +625,7 @@ mod tests {
         assert!(matches!(throughput("(pgbench)"), Ok(Throughput::Total(_))), "a pattern of one's own");
         let why = throughput(r"done \d+").unwrap_err();
         assert!(why.contains("parentheses") && why.contains("pgbench, sysbench"), "{why}");
-        let unit = |words: &[&str]| {
-            Words::try_parse_from(std::iter::once(&"x").chain(words)).map(|w| w.record.unit().to_owned()).unwrap()
-        };
+        let unit = |words: &[&str]| record(words).unwrap().unit().to_owned();
         assert_eq!(unit(&["--throughput=pgbench"]), "transactions");
         assert_eq!(unit(&["--throughput=pgbench", "--unit=orders"]), "orders");
         assert_eq!(unit(&["--throughput=(a)"]), "operations");
@@ -626,7 +635,7 @@ mod tests {
     #[test]
     fn what_is_asked_for_by_name() {
         let named = |words: &[&str]| {
-            let record = Words::try_parse_from(std::iter::once(&"x").chain(words)).map(|w| w.record).unwrap();
+            let record = record(words).unwrap();
             let items =
                 [("stacks", "sample"), ("threads", "thread_time"), ("cpu", ""), ("cpu", "cpu"), ("threads", "lock")];
             items.map(|(source, item)| record.names(source, item))
@@ -641,11 +650,6 @@ mod tests {
 
     #[test]
     fn what_work_is_read_from() {
-        let record = |words: &[&str]| {
-            Words::try_parse_from(std::iter::once(&"x").chain(words))
-                .map(|words| words.record)
-                .map_err(|e| e.to_string())
-        };
         let from = |words: &[&str]| {
             let record = record(words).unwrap();
             let pids: Vec<u32> = record.whose.pid.iter().map(|pid| pid.parse().unwrap()).collect();
@@ -659,7 +663,7 @@ mod tests {
         assert!(from(&["--work=reads:-", "--pid=7"]).unwrap().unwrap().contains("/proc/7/fd/0"));
         assert!(from(&["--work=reads:-", "-p7,8"]).unwrap_err().0.contains("whose standard input"));
         assert!(from(&["--work=reads:-", "--all"]).unwrap_err().0.contains("whose standard input"));
-        assert!(record(&["--work=reads:"]).unwrap_err().contains("name the file"));
+        assert!(record(&["--work=reads:"]).unwrap_err().to_string().contains("name the file"));
         let named = record(&["--work=reads:q", "--only=cpu"]).unwrap();
         assert!(named.names("reads", "") && !named.leaves_out("reads") && named.leaves_out("turns"));
         assert!(record(&["--work=reads:q", "--skip=reads"]).unwrap().leaves_out("reads"));
@@ -669,9 +673,8 @@ mod tests {
     #[test]
     fn targets() {
         let host = Host::live();
-        let read = |words: &[&str]| Words::try_parse_from(std::iter::once(&"x").chain(words)).map(|w| w.record);
         let target = |words: &[&str]| {
-            let record = read(words).unwrap();
+            let record = record(words).unwrap();
             record.target(&host).map_err(|e| e.0)
         };
         assert_eq!(target(&[]), Ok(Target::Nobody));
@@ -702,7 +705,7 @@ mod tests {
         );
         assert!(target(&["--pid", "4194304"]).unwrap_err().contains("no such process"));
         assert!(target(&["--cgroup", "/no/such/group"]).unwrap_err().starts_with("--cgroup: "));
-        assert!(read(&["--pid", "1", "--all"]).is_err(), "one target");
+        assert!(record(&["--pid", "1", "--all"]).is_err(), "one target");
         // The number of a thread that is not the first.
         let (send, receive) = std::sync::mpsc::channel();
         let (end, ended) = std::sync::mpsc::channel::<()>();

@@ -129,8 +129,7 @@ pub(crate) fn rss(page: i64) -> i64 {
 pub(crate) fn row(rss: i64, [late, skipped]: [i64; 2], thinning: &Thinning, degrees: Degrees, committed: u64) -> Rows {
     let whole = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
     let Degrees { stacks, instructions, bystanders, reads } = degrees;
-    let [stacks, instructions, bystanders, reads] =
-        [stacks, instructions, u32::from(bystanders), reads].map(i64::from);
+    let [stacks, instructions, bystanders, reads] = [stacks, instructions, u32::from(bystanders), reads].map(i64::from);
     let hooks = whole(thinning.hooks());
     let cells = vec![cpu(), rss, late, skipped, hooks, stacks, instructions, bystanders, reads, whole(committed)];
     Rows { width: RECORDER.width(), cells }

@@ -136,18 +136,12 @@ pub(crate) fn manifest(options: &Record, pace: &Ticks, host: &Host, path: &Path,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::Parser;
-
-    #[derive(Parser)]
-    struct Words {
-        #[command(flatten)]
-        record: Record,
-    }
+    use crate::options::testing::record;
 
     #[test]
     fn short_recordings_of_threads_are_read_as_often_as_commands() {
         let of = |words: &[&str]| {
-            let record = Words::try_parse_from([&["x"][..], words].concat()).unwrap().record;
+            let record = record(words).unwrap();
             let Ticks { base, sprint, stride } = Ticks::of(&record);
             (base.as_millis(), sprint.as_secs(), stride)
         };

@@ -1,7 +1,6 @@
 //! Triggers on a simulated clock, and on what a recorder reads here, beside `query`, which has the same values from the finished recording.
 
 use super::*;
-use clap::Parser;
 use model::{Column, Fold, Kind, Metric, NULL, Unit};
 use proptest::prelude::*;
 
@@ -119,19 +118,13 @@ fn work_that_stops_is_seen() {
     assert!((35..=42).contains(&(fired.t / SECOND)), "{fired:?}");
 }
 
-#[derive(clap::Parser)]
-struct Words {
-    #[command(flatten)]
-    options: crate::Record,
-}
-
 /// What `query` says of a recording, and what the triggers see of the same rows.
 #[test]
 fn values_are_those_of_compare() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.twin");
-    let words = ["record", "-q", "-d", "3s", "-i", "200ms", "-o", path.to_str().unwrap()];
-    assert_eq!(crate::record(&Words::parse_from(words).options, None).unwrap().code, 0);
+    let words = ["-q", "-d", "3s", "-i", "200ms", "-o", path.to_str().unwrap()];
+    assert_eq!(crate::record(&crate::options::testing::record(&words).unwrap(), None).unwrap().code, 0);
     let recording = store::Recording::open(&path).unwrap();
     let mut compared = 0;
     for name in ["cpu", "vmstat", "process", "softirqs", "meminfo", "disks", "pressure", "schedstat", "network"] {
