@@ -25,6 +25,24 @@ pub(crate) fn classes(classes: &Classes) -> Vec<String> {
         .collect()
 }
 
+/// Names of a truth that stand in what `explain` says of every finding of the class, its identifier and title: they say no more than the class.
+pub(crate) fn names_of_class(pair: &Pair, classes: &Classes) -> Vec<String> {
+    let causes = classes.causes(&pair.form.truth.classes);
+    let known = explain::cause::built_in();
+    let mut found = Vec::new();
+    for name in &pair.form.truth.names {
+        let Ok(regex) = Regex::new(name) else { continue };
+        let said = known.iter().filter(|cause| causes.contains(&cause.id));
+        for said in said.map(|cause| format!("{}: {}", cause.id, cause.title)).filter(|said| regex.is_match(said)) {
+            found.push(format!(
+                "field/{}/{FILE}: truth.names: {name:?} is in {said:?}: it names no more than the class",
+                pair.name
+            ));
+        }
+    }
+    found
+}
+
 /// What is wrong with a pair.
 pub(crate) fn pair(pair: &Pair, classes: &Classes) -> Vec<String> {
     let mut wrong = Vec::new();
@@ -201,13 +219,24 @@ fn truth(pair: &Pair, classes: &Classes, say: &mut impl FnMut(&str, &str)) {
 ///
 /// # Errors
 /// Where the folder or the classes cannot be read.
-pub(crate) fn all(field: &Path, chosen: impl Fn(&Pair) -> bool) -> anyhow::Result<(usize, Vec<String>)> {
+pub(crate) fn all(field: &Path, chosen: impl Fn(&Pair) -> bool) -> anyhow::Result<Checked> {
     let known = Classes::read(&field.join("classes.toml"))?;
     let (mut pairs, mut wrong) = crate::pair::read_all(field)?;
     pairs.retain(chosen);
     wrong.extend(classes(&known));
     wrong.extend(pairs.iter().flat_map(|one| pair(one, &known)));
-    Ok((pairs.len(), wrong))
+    let notes = pairs.iter().flat_map(|one| names_of_class(one, &known)).collect();
+    Ok(Checked { pairs: pairs.len(), wrong, notes })
+}
+
+/// What came of a check.
+pub(crate) struct Checked {
+    /// How many pairs were looked at, without those that cannot be read.
+    pub(crate) pairs: usize,
+    /// What is wrong, in lines.
+    pub(crate) wrong: Vec<String>,
+    /// What is weak, in lines.
+    pub(crate) notes: Vec<String>,
 }
 
 #[cfg(test)]
@@ -218,7 +247,7 @@ mod tests {
 
     #[test]
     fn the_pairs_of_this_repository_have_their_form() {
-        let (pairs, wrong) = all(&crate::field_folder(), |_| true).unwrap();
+        let Checked { pairs, wrong, .. } = all(&crate::field_folder(), |_| true).unwrap();
         assert!(pairs > 0 && wrong.is_empty(), "{}", wrong.join("\n"));
     }
 
@@ -263,6 +292,18 @@ mod tests {
             let begin = format!("field/a/pair.toml: {key}: ");
             assert!(wrong.iter().any(|line| line.starts_with(&begin) && line.contains(what)), "{key}: {wrong:?}");
         }
+    }
+
+    #[test]
+    fn a_name_that_the_class_says_is_noted() {
+        let field = tempfile::tempdir().unwrap();
+        let known = Classes(BTreeMap::from([("sync-writes".to_owned(), vec!["sync-writes".to_owned()])]));
+        let of = |name: &str| {
+            let text = testing::WHOLE.replace("\"fdatasync\"", &format!("{name:?}"));
+            names_of_class(&testing::pair(field.path(), "a", &text).unwrap(), &known)
+        };
+        assert_eq!(of("XLogFlush"), Vec::<String>::new());
+        assert!(of("sync-?writes")[0].contains("no more than the class"));
     }
 
     #[test]

@@ -18,6 +18,10 @@ const END: &str = "<!-- figures: end -->";
 /// A headline in the list of misses has so many characters at most.
 const HEADLINE: usize = 200;
 
+/// Figures of fewer held-out pairs say too much of each: in all, and of a family.
+const FEWEST: usize = 5;
+const FEWEST_OF_FAMILY: usize = 3;
+
 /// A predicted ratio is near the measured one within this factor.
 const NEAR: f64 = 1.25;
 
@@ -73,8 +77,10 @@ pub(crate) fn judge(field: &Path, out: &Path, chosen: &Chosen) -> anyhow::Result
     let judged = on_all_cpus(&pairs, |pair| {
         let outcome = ask(out, pair, &classes).with_context(|| pair.name.clone());
         let done = done.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1;
-        eprintln!("{done} of {all}");
         let outcome = outcome?;
+        if matches!(outcome, Outcome::Asked(_)) {
+            eprintln!("{done} of {all}");
+        }
         if let Outcome::Asked(asked) = &outcome
             && let Some(why) = &asked.told.failed
         {
@@ -159,6 +165,9 @@ impl Recorded {
     }
 }
 
+/// One of the counts of figures.
+type CountOf = fn(&Figures) -> Count;
+
 /// The figures in Markdown: what stands between the marks of docs/field.md. `blind`: without what tuned pairs are missed by.
 pub(crate) fn report(judged: &[Judged], machine: &str, blind: bool) -> String {
     let of_set = |set: Set| judged.iter().filter(move |pair| pair.set == Some(set));
@@ -167,14 +176,20 @@ pub(crate) fn report(judged: &[Judged], machine: &str, blind: bool) -> String {
         pairs.filter_map(asked).for_each(|asked| figures.add(&asked.told));
         figures
     };
-    let (held, tuned) = (figures(&mut of_set(Set::Held)), figures(&mut of_set(Set::Tuned)));
+    let is_told = of_set(Set::Held).filter_map(asked).count() >= FEWEST;
+    let held = if is_told { figures(&mut of_set(Set::Held)) } else { Figures::default() };
+    let tuned = figures(&mut of_set(Set::Tuned));
     let mut text = String::new();
-    let _ = writeln!(
-        text,
-        "**Held out, at first sight: the class comes first in {}, the thing is named in {}** (95 % intervals after Wilson).\n",
-        words(held.first),
-        words(held.named),
-    );
+    let _ = match is_told {
+        true => writeln!(
+            text,
+            "**Held out, at first sight: the class comes first in {}, the thing is named in {}** (95 % intervals after \
+             Wilson).\n",
+            words(held.first),
+            words(held.named),
+        ),
+        false => writeln!(text, "Held out: fewer than {FEWEST} pairs take part, whose figures are not told.\n"),
+    };
     let all: Vec<&Asked> = judged.iter().filter_map(asked).collect();
     let first = all.iter().map(|asked| asked.days.0.as_str()).min().unwrap_or("-");
     let last = all.iter().map(|asked| asked.days.1.as_str()).max().unwrap_or("-");
@@ -186,7 +201,7 @@ pub(crate) fn report(judged: &[Judged], machine: &str, blind: bool) -> String {
         judged.len()
     );
     text.push_str("| what is asked | held out | tuned |\n|---|--:|--:|\n");
-    let rows: [(&str, fn(&Figures) -> Count); 6] = [
+    let rows: [(&str, CountOf); 6] = [
         ("class first", |f| f.first),
         ("class among the first three", |f| f.third),
         ("thing named in the first two lines", |f| f.named),
@@ -237,7 +252,7 @@ pub(crate) fn report(judged: &[Judged], machine: &str, blind: bool) -> String {
         mean / 1e6,
         largest / 1e6,
     );
-    by_family(&mut text, judged, &figures);
+    by_family(&mut text, judged, is_told, &figures);
     if !blind {
         misses(&mut text, &mut of_set(Set::Tuned));
     }
@@ -269,7 +284,12 @@ fn words(count: Count) -> String {
     if count.whole == 0 { "none of 0".to_owned() } else { count.to_string() }
 }
 
-fn by_family(text: &mut String, judged: &[Judged], figures: &dyn Fn(&mut dyn Iterator<Item = &Judged>) -> Figures) {
+fn by_family(
+    text: &mut String,
+    judged: &[Judged],
+    is_told: bool,
+    figures: &dyn Fn(&mut dyn Iterator<Item = &Judged>) -> Figures,
+) {
     text.push_str(
         "| family | held out: class first | among three | thing named | tuned: class first | among three | thing named | left out |\n\
          |---|--:|--:|--:|--:|--:|--:|--:|\n",
@@ -283,8 +303,17 @@ fn by_family(text: &mut String, judged: &[Judged], figures: &dyn Fn(&mut dyn Ite
     for (family, pairs) in families {
         let left_out = pairs.iter().filter(|pair| asked(pair).is_none()).count();
         let cells = [Set::Held, Set::Tuned].map(|set| {
-            let of = figures(&mut pairs.iter().copied().filter(|pair| pair.set == Some(set)));
+            let of_set = || pairs.iter().copied().filter(|pair| pair.set == Some(set));
+            let some = of_set().filter_map(asked).count();
+            let of = figures(&mut of_set());
             match family {
+                _ if set == Set::Held && (!is_told || (1..FEWEST_OF_FAMILY).contains(&some)) => {
+                    if some == 0 {
+                        "- | - | -".to_owned()
+                    } else {
+                        format!("too few ({some}) | | ")
+                    }
+                }
                 Family::Innocent => format!("{} silent | | ", short(of.innocent)),
                 _ => format!("{} | {} | {}", short(of.first), short(of.third), short(of.named)),
             }
@@ -417,11 +446,10 @@ mod tests {
     }
 
     fn all() -> Vec<Judged> {
-        vec![
+        let mut all = vec![
             pair("seen", Set::Tuned, Family::Web, [false, true, false], "`spin<T>()` takes\nlonger"),
             pair("right", Set::Tuned, Family::Web, [true; 3], "well"),
             pair("quiet", Set::Tuned, Family::Innocent, [false; 3], "loud"),
-            pair("secret", Set::Held, Family::Web, [false; 3], "secret headline"),
             pair("hidden", Set::Held, Family::Innocent, [false; 3], "hidden headline"),
             Judged {
                 name: "gone".into(),
@@ -429,7 +457,10 @@ mod tests {
                 set: Some(Set::Held),
                 outcome: Outcome::Out("slow-1: load: exit code 1".into()),
             },
-        ]
+        ];
+        let secret = |at: usize| pair(&format!("secret-{at}"), Set::Held, Family::Web, [at == 0; 3], "secret headline");
+        all.extend((0..4).map(secret));
+        all
     }
 
     #[test]
@@ -439,15 +470,24 @@ mod tests {
             assert!(!text.contains(part), "{text}");
         }
         assert!(
-            text.starts_with("**Held out, at first sight: the class comes first in 0 of 1 (0 %, 0–79 %)"),
+            text.starts_with("**Held out, at first sight: the class comes first in 1 of 4 (25 %, 5–70 %)"),
             "{text}"
         );
-        assert!(text.contains("| class first | 0 of 1 (0 %, 0–79 %) | 1 of 2 (50 %, 9–91 %) |"), "{text}");
-        assert!(text.contains("| class among the first three | 0 of 1 (0 %, 0–79 %) | 2 of 2 (100 %, 34–100 %) |"));
-        assert!(text.contains("| web | 0 of 1 | 0 of 1 | 0 of 1 | 1 of 2 | 2 of 2 | 1 of 2 | 1 |"), "{text}");
-        assert!(text.contains("| innocent | 0 of 1 silent |"), "{text}");
+        assert!(text.contains("| class first | 1 of 4 (25 %, 5–70 %) | 1 of 2 (50 %, 9–91 %) |"), "{text}");
+        assert!(text.contains("| class among the first three | 1 of 4 (25 %, 5–70 %) | 2 of 2 (100 %, 34–100 %) |"));
+        assert!(text.contains("| web | 1 of 4 | 1 of 4 | 1 of 4 | 1 of 2 | 2 of 2 | 1 of 2 | 1 |"), "{text}");
+        assert!(text.contains("| innocent | too few (1) | |  | 0 of 1 silent | |  | 0 |"), "{text}");
         assert!(text.contains("- `gone` (web): slow-1: load: exit code 1\n"), "{text}");
-        assert!(text.contains("5 of 6 pairs take part"), "{text}");
+        assert!(text.contains("8 of 9 pairs take part"), "{text}");
+    }
+
+    #[test]
+    fn figures_of_a_few_held_out_pairs_are_not_told() {
+        let few: Vec<Judged> = all().into_iter().filter(|pair| pair.name != "secret-3").collect();
+        let text = report(&few, "VM", false);
+        assert!(text.starts_with("Held out: fewer than 5 pairs take part"), "{text}");
+        assert!(text.contains("| class first | - | 1 of 2 (50 %, 9–91 %) |"), "{text}");
+        assert!(text.contains("| web | too few (3) | |  | 1 of 2 |"), "{text}");
     }
 
     #[test]

@@ -163,13 +163,14 @@ fn command(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
         Command::Check { names } => {
-            let (checked, wrong) = check::all(&arguments.field, |pair| names.is_empty() || names.contains(&pair.name))?;
+            let checked = check::all(&arguments.field, |pair| names.is_empty() || names.contains(&pair.name))?;
             if let Some(name) = names.iter().find(|name| !arguments.field.join(name).join(pair::FILE).is_file()) {
                 bail!("{name}: there is no field/{name}/{}; `field list` lists the pairs", pair::FILE);
             }
-            wrong.iter().for_each(|line| println!("{line}"));
-            println!("{checked} pairs, {} to mend", wrong.len());
-            Ok(ExitCode::from(u8::from(!wrong.is_empty())))
+            checked.notes.iter().for_each(|line| println!("note: {line}"));
+            checked.wrong.iter().for_each(|line| println!("{line}"));
+            println!("{} pairs, {} to mend", checked.pairs, checked.wrong.len());
+            Ok(ExitCode::from(u8::from(!checked.wrong.is_empty())))
         }
         Command::Draw => {
             let pairs = Chosen::default().of(&arguments.field)?;
