@@ -6,6 +6,7 @@ PAIR ?= munmap-storm
 STEPS ?=
 FUZZ_SECONDS ?= 60
 NAMES ?=
+SET ?=
 AA ?=
 OUT ?= target/faults
 SECONDS_EACH ?= 8
@@ -66,6 +67,11 @@ faults: build workloads ## Record programs with one known fault each, and see wh
 	@scripts/faults.sh --seconds $(SECONDS_EACH) --out $(OUT) $(if $(AA),--aa) $(if $(EXPLAIN_ONLY),--explain-only) $(NAMES)
 	$(if $(CORPUS),@scripts/corpus.sh --from $(OUT) $(NAMES))
 
+field: build ## Record pairs of released software, and see whether explain names what their makers do (about 4 hours; NAMES="a b", SET=tuned)
+	cargo build --release -p twinscope-field
+	target/release/field run $(if $(SET),--set $(SET)) $(NAMES)
+	target/release/field judge $(if $(SET),--set $(SET)) $(NAMES)
+
 fuzz: ## Fuzz every parser of foreign bytes (a quarter of an hour; FUZZ_SECONDS=60 for each)
 	scripts/fuzz.sh $(FUZZ_SECONDS)
 
@@ -103,4 +109,4 @@ ui/node_modules/.package-lock.json: ui/package-lock.json
 
 # Later rules need what earlier ones install.
 .NOTPARALLEL:
-.PHONY: help demo test test-all kernels deps-kernels deps-test build recorder summary package ui workloads reference docs bench faults fuzz deps deps-cross deps-package deps-all clean
+.PHONY: help demo test test-all kernels deps-kernels deps-test build recorder summary package ui workloads reference docs bench faults field fuzz deps deps-cross deps-package deps-all clean

@@ -317,8 +317,8 @@ pub(crate) fn print(e: &Explanation) {
         println!("\nWhat limits both:");
     }
     for (number, finding) in e.findings.iter().chain(&e.differs).chain(both).enumerate() {
-        println!("\n{}. {}  {}", number + 1, finding.part(), text::clean(&finding.says));
-        println!("   {}: {}", finding.cause, finding.title);
+        let [first, second] = finding.head();
+        println!("\n{}. {}\n   {}", number + 1, text::clean(&first), text::clean(&second));
         for line in &finding.evidence {
             println!("   · {}", text::clean(line));
         }

@@ -54,9 +54,10 @@ pub(crate) fn print(tail: &Tail) {
         println!("{part:<16}{cells}");
     }
     for (number, finding) in tail.findings.iter().enumerate() {
-        println!("\n{}. {:.0} %  {}", number + 1, finding.share * 100.0, text::clean(&finding.says));
-        if !finding.cause.is_empty() {
-            println!("   {}", finding.cause);
+        let [first, second] = finding.head();
+        println!("\n{}. {}", number + 1, text::clean(&first));
+        if !second.is_empty() {
+            println!("   {}", text::clean(&second));
         }
         for line in &finding.evidence {
             println!("   · {}", text::clean(line));

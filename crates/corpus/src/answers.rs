@@ -4,7 +4,7 @@ use crate::{Pair, Set};
 use compare::{Bound, Choice};
 use explain::{Explain, Outcome};
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 use store::{Cells, Keep};
 
@@ -18,6 +18,10 @@ pub struct Answer {
     pub findings: Vec<(String, f64)>,
     /// How the sides compare.
     pub outcome: Outcome,
+    /// The first two lines of the first finding, as a terminal shows them; empty without one.
+    pub head: String,
+    /// Elapsed time per unit of work, slow over fast, where the recordings say it and the slow side is slower.
+    pub ratio: Option<f64>,
     /// What a unit of work is: "run" and "second" where nothing is known of the work.
     pub unit: String,
     /// How long it took, in seconds.
@@ -47,12 +51,23 @@ pub fn ask(folder: &Path, window: Choice) -> anyhow::Result<Answer> {
 }
 
 fn ask_of(folder: &Path, files: [&str; 2], window: Choice) -> anyhow::Result<Answer> {
+    let [slow, fast] = files.map(|name| vec![folder.join(name)]);
+    ask_runs(&slow, &fast, window)
+}
+
+/// Asks why these recordings are slower than those.
+///
+/// # Errors
+/// Those of [`explain::explain`].
+pub fn ask_runs(slow: &[PathBuf], fast: &[PathBuf], window: Choice) -> anyhow::Result<Answer> {
     let from = Instant::now();
-    let runs = query::open(&files.map(|name| folder.join(name)))?;
-    let said = explain::explain(runs, 1, &Explain { window, ..Explain::default() })?;
+    let runs = query::open(&[slow, fast].concat())?;
+    let said = explain::explain(runs, slow.len(), &Explain { window, ..Explain::default() })?;
     Ok(Answer {
         findings: said.findings.iter().map(|f| (f.cause.clone(), f.share.value)).collect(),
         outcome: said.outcome,
+        head: head(said.findings.first().map(explain::Finding::head)),
+        ratio: (said.outcome == Outcome::Slower).then_some(said.ratio.value),
         unit: said.unit.name().to_owned(),
         seconds: from.elapsed().as_secs_f64(),
     })
@@ -63,15 +78,31 @@ fn ask_of(folder: &Path, files: [&str; 2], window: Choice) -> anyhow::Result<Ans
 /// # Errors
 /// Those of [`explain::tail::tail`].
 pub fn ask_tail(folder: &Path) -> anyhow::Result<Answer> {
+    let [slow, fast] = ["slow.twin", "fast.twin"].map(|name| vec![folder.join(name)]);
+    ask_tail_of(&slow, &fast)
+}
+
+/// Asks what the slowest requests of these recordings do that those of the others do not.
+///
+/// # Errors
+/// Those of [`explain::tail::tail`].
+pub fn ask_tail_of(slow: &[PathBuf], fast: &[PathBuf]) -> anyhow::Result<Answer> {
     let from = Instant::now();
-    let runs = query::open(&["slow.twin", "fast.twin"].map(|name| folder.join(name)))?;
-    let said = explain::tail::tail(runs, 1, &Choice::Auto, &explain::cause::built_in())?;
+    let runs = query::open(&[slow, fast].concat())?;
+    let said = explain::tail::tail(runs, slow.len(), &Choice::Auto, &explain::cause::built_in())?;
     Ok(Answer {
         findings: said.findings.iter().map(|f| (f.cause.clone(), f.share)).collect(),
         outcome: Outcome::Slower,
+        head: head(said.findings.first().map(explain::tail::TailFinding::head)),
+        ratio: None,
         unit: "request".to_owned(),
         seconds: from.elapsed().as_secs_f64(),
     })
+}
+
+/// The lines as a terminal shows them.
+fn head(lines: Option<[String; 2]>) -> String {
+    lines.map_or_else(String::new, |lines| lines.map(|line| model::clean(&line)).join("\n"))
 }
 
 /// How often it is right.
@@ -153,7 +184,7 @@ fn of_pair(pair: &Pair) -> anyhow::Result<Vec<Answer>> {
         return Ok(vec![ask_tail(folder.path())?]);
     }
     let mut answers = vec![ask(folder.path(), Choice::Auto)?];
-    if pair.expected.causes.is_empty() {
+    if pair.expected.is_equal() {
         answers.push(ask_of(folder.path(), ["fast.twin", "slow.twin"], Choice::Auto)?);
     }
     Ok(answers)
@@ -164,7 +195,7 @@ impl Answers {
         let expected = &pair.expected;
         let score = self.scores.entry(expected.set).or_default();
         for answer in answers {
-            if expected.causes.is_empty() {
+            if expected.is_equal() {
                 let right = answer.findings.is_empty();
                 score.equal += 1;
                 score.silent += usize::from(right);
@@ -227,7 +258,7 @@ impl Keep for Fewer {
 /// Those of [`Pair::unpack`] and [`ask`].
 pub fn stability(pairs: &[Pair], mut each: impl FnMut(&str, &str, &Answer, &Answer)) -> anyhow::Result<Stability> {
     let mut found = Stability::new();
-    for pair in pairs.iter().filter(|pair| !pair.expected.causes.is_empty() && !pair.expected.tail) {
+    for pair in pairs.iter().filter(|pair| !pair.expected.is_equal() && !pair.expected.tail) {
         let folder = pair.unpack()?;
         let whole = ask(folder.path(), Choice::Auto)?;
         let mut note = |what: &'static str, answer: &Answer| {

@@ -105,9 +105,17 @@ impl Keep for Asked {
 /// # Errors
 /// Where a recording is damaged, or the folder cannot be written.
 pub fn keep(folder: &Path, slow: &Path, fast: &Path, expected: &Expected) -> anyhow::Result<()> {
+    keep_all(folder, &[("slow.twin", slow), ("fast.twin", fast)], expected)
+}
+
+/// The same with these recordings, each under its name.
+///
+/// # Errors
+/// As [`keep`].
+pub fn keep_all(folder: &Path, recordings: &[(&str, &Path)], expected: &Expected) -> anyhow::Result<()> {
     let scratch = tempfile::tempdir()?;
     let mut archive = tar::Builder::new(Vec::new());
-    for (name, from) in [("slow.twin", slow), ("fast.twin", fast)] {
+    for &(name, from) in recordings {
         let to = scratch.path().join(name);
         store::extract(from, &to, &mut Asked)?;
         let bytes = std::fs::read(&to)?;

@@ -10,6 +10,7 @@
 //!   `zstd -d common.zst && zstd -d --long=27 --patch-from=common NAME/runs.tar.zst`.
 
 pub mod answers;
+pub mod field;
 pub mod keep;
 
 use serde::{Deserialize, Serialize};
@@ -27,8 +28,18 @@ pub struct Expected {
     pub origin: String,
     /// Whether rules may be changed by what this pair shows.
     pub set: Set,
-    /// Identifiers of causes of which any is right; none for equal runs, of which nothing may be found.
+    /// Identifiers of causes of which any is right; none for equal runs, of which nothing may be found. Those of a pair of the field exam are
+    /// not in its file: [`pairs`] makes them of its classes.
     pub causes: Vec<String>,
+    /// Of a pair of the field exam, its classes (`field/classes.toml`), in place of causes.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub classes: Vec<String>,
+    /// Of a pair of the field exam, regular expressions: one found in the first two lines of the answer is enough.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub names: Vec<String>,
+    /// Of a pair of the field exam, its family.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub family: Option<String>,
     /// The part of the lost time that the fault makes, where it is known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub share: Option<f64>,
@@ -47,6 +58,13 @@ pub struct Expected {
     pub tail: bool,
     /// When and on what it was recorded.
     pub recorded: String,
+}
+
+impl Expected {
+    /// Whether nothing may be found.
+    pub fn is_equal(&self) -> bool {
+        self.causes.is_empty() && self.classes.is_empty()
+    }
 }
 
 /// What a pair may be used for. All pairs of one program are in the same set.
@@ -81,7 +99,8 @@ impl Pair {
         Ok(folder)
     }
 
-    /// Unpacks its recordings into a folder that is there: `slow.twin` and `fast.twin`.
+    /// Unpacks its recordings into a folder that is there: `slow.twin` and `fast.twin`; of a pair of the field exam also `again.twin`, a
+    /// second recording of the fast side.
     ///
     /// # Errors
     /// Where the archive is damaged or the disk is full.
@@ -111,16 +130,29 @@ pub(crate) const EXPECTED: &str = "expected.json";
 /// Where a folder cannot be read, or what is known of a pair is not of the form of [`Expected`].
 pub fn pairs(folder: &Path) -> anyhow::Result<Vec<Pair>> {
     let mut pairs = Vec::new();
+    let mut classes = None;
     for entry in std::fs::read_dir(folder)? {
         let folder = entry?.path();
         let Ok(text) = std::fs::read_to_string(folder.join(EXPECTED)) else { continue };
-        let expected =
+        let mut expected: Expected =
             serde_json::from_str(&text).map_err(|why| anyhow::anyhow!("{}: {why}", folder.join(EXPECTED).display()))?;
+        if !expected.classes.is_empty() {
+            let known = match &mut classes {
+                Some(known) => known,
+                none => none.insert(field::Classes::built_in()?),
+            };
+            expected.causes = known.causes(&expected.classes);
+        }
         let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         pairs.push(Pair { name, expected, folder });
     }
     pairs.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(pairs)
+}
+
+/// `fixtures/field/` of this repository: pairs of the field exam, in the same form.
+pub fn field_folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/field")
 }
 
 /// `fixtures/explain/` of this repository.

@@ -13,6 +13,11 @@ impl Finding {
         let p = |x: f64| format!("{:.0}", x * 100.0);
         format!("{} % (95 % CI {}–{} %)", p(self.share.value), p(self.share.low), p(self.share.high))
     }
+
+    /// The two lines that a text begins with: its share and what it says, and the cause with its title.
+    pub fn head(&self) -> [String; 2] {
+        [format!("{}  {}", self.part(), self.says), format!("{}: {}", self.cause, self.title)]
+    }
 }
 
 impl Explanation {

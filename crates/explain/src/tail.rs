@@ -485,6 +485,13 @@ fn finding(
     }
 }
 
+impl TailFinding {
+    /// The two lines that a text begins with: its share and what it says, and the cause, which is empty where there is none.
+    pub fn head(&self) -> [String; 2] {
+        [format!("{:.0} %  {}", self.share * 100.0, self.says), self.cause.clone()]
+    }
+}
+
 impl Tail {
     /// As JSON (docs/explain-json.md).
     pub fn to_json(&self) -> serde_json::Value {
