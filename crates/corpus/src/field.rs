@@ -5,6 +5,7 @@ use crate::answers::{Answer, NEAR, ask_runs, ask_tail_of};
 use crate::{Pair, Set};
 use anyhow::Context;
 use compare::Choice;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -56,7 +57,7 @@ pub struct Truth {
 }
 
 /// How far an answer is right.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Judged {
     /// The first finding is a cause of the true class.
     pub first: bool,
@@ -111,10 +112,11 @@ pub struct Recordings {
     pub again: Vec<PathBuf>,
 }
 
-/// What `explain` says of a pair, judged.
-#[derive(Clone, Debug, Default)]
+/// What `explain` says of a pair, judged. The answer itself is not serialized.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Told {
     /// The answer. Of an innocent pair the one with a finding, where there is one.
+    #[serde(skip)]
     pub answer: Option<Answer>,
     /// Why there is no answer to one of the questions.
     pub failed: Option<String>,

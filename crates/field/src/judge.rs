@@ -4,9 +4,11 @@
 
 use crate::kept::Kept;
 use crate::pair::{Chosen, Effect, Family, Pair, Set};
+use crate::verdicts::Verdicts;
 use crate::work::{middle, not_reproduced};
 use anyhow::Context;
 use corpus::field::{Classes, Count, Figures, Recordings, Told, Truth, on_all_cpus, tell};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
@@ -17,6 +19,10 @@ const END: &str = "<!-- figures: end -->";
 
 /// A headline in the list of misses has so many characters at most.
 const HEADLINE: usize = 200;
+
+/// Why a pair takes no part, of which nothing is known yet.
+const NOT_RECORDED: &str = "not recorded";
+const NOT_DRAWN: &str = "not drawn: field draw";
 
 /// Figures of fewer held-out pairs say too much of each: in all, and of a family.
 const FEWEST: usize = 5;
@@ -32,9 +38,12 @@ pub(crate) struct Judged {
     /// `None` where it is not drawn.
     pub(crate) set: Option<Set>,
     pub(crate) outcome: Outcome,
+    /// Whether the present rules were asked: a verdict may be older than they are.
+    pub(crate) is_current: bool,
 }
 
 /// See [`Judged`].
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Outcome {
     /// It was asked about.
     Asked(Box<Asked>),
@@ -43,8 +52,11 @@ pub(crate) enum Outcome {
 }
 
 /// A pair that was asked about.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Asked {
     pub(crate) told: Told,
+    /// The first finding, in a line.
+    pub(crate) said: String,
     /// Its classes and names, in words.
     pub(crate) expected: String,
     /// Whether `explain` has no cause of its classes.
@@ -55,6 +67,8 @@ pub(crate) struct Asked {
     pub(crate) bytes: f64,
     /// The days of its first and last recording.
     pub(crate) days: (String, String),
+    /// The machine that it was recorded on.
+    pub(crate) machine: String,
 }
 
 /// Asks about these pairs, those that are recorded and show their effect. Held-out pairs are only counted together: those that are named are
@@ -62,7 +76,7 @@ pub(crate) struct Asked {
 ///
 /// # Errors
 /// Where the classes or a pair cannot be read.
-pub(crate) fn judge(field: &Path, out: &Path, chosen: &Chosen) -> anyhow::Result<Vec<Judged>> {
+pub(crate) fn judge(field: &Path, out: &Path, chosen: &Chosen, verdicts: &mut Verdicts) -> anyhow::Result<Vec<Judged>> {
     let classes = Classes::read(&field.join("classes.toml"))?;
     let mut pairs = chosen.of(field)?;
     pairs.retain(|pair| {
@@ -74,7 +88,7 @@ pub(crate) fn judge(field: &Path, out: &Path, chosen: &Chosen) -> anyhow::Result
     });
     let all = pairs.len();
     let done = std::sync::atomic::AtomicUsize::new(0);
-    let judged = on_all_cpus(&pairs, |pair| {
+    let judged: Vec<anyhow::Result<Outcome>> = on_all_cpus(&pairs, |pair| {
         let outcome = ask(out, pair, &classes).with_context(|| pair.name.clone());
         let done = done.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1;
         let outcome = outcome?;
@@ -87,9 +101,23 @@ pub(crate) fn judge(field: &Path, out: &Path, chosen: &Chosen) -> anyhow::Result
             // That there is no answer is none; it has to be mended in either set.
             eprintln!("{}: explain gives no answer: {why}", pair.name);
         }
-        Ok(Judged { name: pair.name.clone(), family: pair.form.family, set: pair.form.set, outcome })
+        Ok(outcome)
     });
-    judged.into_iter().collect()
+    pairs.iter().zip(judged).map(|(pair, outcome)| of_both(pair, outcome?, verdicts)).collect()
+}
+
+/// What is recorded here counts, and is kept; of other pairs an earlier verdict, if there is one.
+fn of_both(pair: &Pair, outcome: Outcome, verdicts: &mut Verdicts) -> anyhow::Result<Judged> {
+    let (outcome, is_current) = match outcome {
+        Outcome::Out(why) if [NOT_RECORDED, NOT_DRAWN].contains(&why.as_str()) => {
+            verdicts.of(pair)?.unwrap_or((Outcome::Out(why), true))
+        }
+        outcome => {
+            verdicts.set(pair, &outcome)?;
+            (outcome, true)
+        }
+    };
+    Ok(Judged { name: pair.name.clone(), family: pair.form.family, set: pair.form.set, outcome, is_current })
 }
 
 fn ask(out: &Path, pair: &Pair, classes: &Classes) -> anyhow::Result<Outcome> {
@@ -117,12 +145,14 @@ fn ask(out: &Path, pair: &Pair, classes: &Classes) -> anyhow::Result<Outcome> {
         false => format!("{} ({})", truth.classes.join(" or "), truth.names.join(", ")),
     };
     Ok(Outcome::Asked(Box::new(Asked {
+        said: said(&told),
         told,
         expected,
         is_unknown: causes.is_empty() && !pair.is_innocent(),
         ratio: recorded.ratio,
         bytes: bytes as f64 / files.len().max(1) as f64,
         days: recorded.days,
+        machine: machine(),
     })))
 }
 
@@ -143,14 +173,14 @@ impl Recorded {
     /// Where the pair's own files cannot be read.
     pub(crate) fn of(out: &Path, pair: &Pair) -> anyhow::Result<Result<Self, String>> {
         if pair.form.set.is_none() {
-            return Ok(Err("not drawn: field draw".into()));
+            return Ok(Err(NOT_DRAWN.into()));
         }
         let kept = Kept::of(out, pair);
         let mut days = Vec::new();
         for run in crate::kept::Run::all() {
             match kept.about(pair, run)? {
                 Some(about) => days.push(about.day),
-                None => return Ok(Err(kept.miss().unwrap_or_else(|| "not recorded".into()))),
+                None => return Ok(Err(kept.miss().unwrap_or_else(|| NOT_RECORDED.into()))),
             }
         }
         let ratios = kept.ratios(pair)?;
@@ -169,7 +199,7 @@ impl Recorded {
 type CountOf = fn(&Figures) -> Count;
 
 /// The figures in Markdown: what stands between the marks of docs/field.md. `blind`: without what tuned pairs are missed by.
-pub(crate) fn report(judged: &[Judged], machine: &str, blind: bool) -> String {
+pub(crate) fn report(judged: &[Judged], blind: bool) -> String {
     let of_set = |set: Set| judged.iter().filter(move |pair| pair.set == Some(set));
     let figures = |pairs: &mut dyn Iterator<Item = &Judged>| {
         let mut figures = Figures::default();
@@ -193,13 +223,20 @@ pub(crate) fn report(judged: &[Judged], machine: &str, blind: bool) -> String {
     let all: Vec<&Asked> = judged.iter().filter_map(asked).collect();
     let first = all.iter().map(|asked| asked.days.0.as_str()).min().unwrap_or("-");
     let last = all.iter().map(|asked| asked.days.1.as_str()).max().unwrap_or("-");
+    let machines: std::collections::BTreeSet<&str> = all.iter().map(|asked| asked.machine.as_str()).collect();
+    let machines: Vec<&str> = machines.into_iter().collect();
     let when = if first == last { first.to_owned() } else { format!("{first} to {last}") };
     let _ = writeln!(
         text,
-        "Recorded {when} on a {machine}, by `make field`; three recordings a side. {} of {} pairs take part.\n",
+        "Recorded {when} on a {}, by `make field`; three recordings a side. {} of {} pairs take part.\n",
+        machines.join(" and a "),
         all.len(),
         judged.len()
     );
+    let old = judged.iter().filter(|pair| asked(pair).is_some() && !pair.is_current).count();
+    if old > 0 {
+        let _ = writeln!(text, "{old} of them were judged by earlier rules, and not recorded again since.\n");
+    }
     text.push_str("| what is asked | held out | tuned |\n|---|--:|--:|\n");
     let rows: [(&str, CountOf); 6] = [
         ("class first", |f| f.first),
@@ -347,24 +384,26 @@ fn misses(text: &mut String, tuned: &mut dyn Iterator<Item = &Judged>) {
         if wrong.is_empty() {
             continue;
         }
-        let said = match &told.answer {
-            Some(answer) => match (answer.findings.first(), answer.head.lines().next()) {
-                // The headline begins with the share.
-                (Some((cause, share)), Some(head)) => {
-                    format!("{cause} {:.0} %: {}", share * 100.0, head.split_once("  ").map_or(head, |(_, says)| says))
-                }
-                _ => format!("nothing ({:?})", answer.outcome),
-            },
-            None => told.failed.clone().unwrap_or_default(),
-        };
-        let expected = one_line(&asked.expected);
-        lines.push(format!("- `{}`: {}; expected {expected}; {}", pair.name, wrong.join(", "), one_line(&said)));
+        let (expected, said) = (one_line(&asked.expected), one_line(&asked.said));
+        lines.push(format!("- `{}`: {}; expected {expected}; {said}", pair.name, wrong.join(", ")));
     }
     if !lines.is_empty() {
         text.push_str("\nMisses of the tuned set, each with what was expected and the first finding:\n\n");
         lines.iter().for_each(|line| {
             let _ = writeln!(text, "{line}");
         });
+    }
+}
+
+/// The first finding in a line, or why there is none.
+fn said(told: &Told) -> String {
+    let Some(answer) = &told.answer else { return told.failed.clone().unwrap_or_default() };
+    match (answer.findings.first(), answer.head.lines().next()) {
+        // The headline begins with the share.
+        (Some((cause, share)), Some(head)) => {
+            format!("{cause} {:.0} %: {}", share * 100.0, head.split_once("  ").map_or(head, |(_, says)| says))
+        }
+        _ => format!("nothing ({:?})", answer.outcome),
     }
 }
 
@@ -435,14 +474,17 @@ mod tests {
             ..Told::default()
         };
         let asked = Asked {
+            said: said(&told),
             told,
             expected: format!("lock ({name}Lock)"),
             is_unknown: false,
             ratio: 2.0,
             bytes: 1e6,
             days: ("2026-11-28".into(), "2026-11-28".into()),
+            machine: "VM with 2 CPUs".into(),
         };
-        Judged { name: name.into(), family, set: Some(set), outcome: Outcome::Asked(Box::new(asked)) }
+        let outcome = Outcome::Asked(Box::new(asked));
+        Judged { name: name.into(), family, set: Some(set), outcome, is_current: true }
     }
 
     fn all() -> Vec<Judged> {
@@ -456,6 +498,7 @@ mod tests {
                 family: Family::Web,
                 set: Some(Set::Held),
                 outcome: Outcome::Out("slow-1: load: exit code 1".into()),
+                is_current: true,
             },
         ];
         let secret = |at: usize| pair(&format!("secret-{at}"), Set::Held, Family::Web, [at == 0; 3], "secret headline");
@@ -465,7 +508,7 @@ mod tests {
 
     #[test]
     fn held_out_pairs_are_counted_and_nothing_else() {
-        let text = report(&all(), "VM with 2 CPUs", false);
+        let text = report(&all(), false);
         for part in ["secret", "hidden"] {
             assert!(!text.contains(part), "{text}");
         }
@@ -484,7 +527,7 @@ mod tests {
     #[test]
     fn figures_of_a_few_held_out_pairs_are_not_told() {
         let few: Vec<Judged> = all().into_iter().filter(|pair| pair.name != "secret-3").collect();
-        let text = report(&few, "VM", false);
+        let text = report(&few, false);
         assert!(text.starts_with("Held out: fewer than 5 pairs take part"), "{text}");
         assert!(text.contains("| class first | - | 1 of 2 (50 %, 9–91 %) |"), "{text}");
         assert!(text.contains("| web | too few (3) | |  | 1 of 2 |"), "{text}");
@@ -492,7 +535,7 @@ mod tests {
 
     #[test]
     fn misses_of_tuned_pairs_are_a_line_each() {
-        let text = report(&all(), "VM", false);
+        let text = report(&all(), false);
         let lines: Vec<&str> = text.lines().filter(|line| line.contains("; expected ")).collect();
         assert_eq!(lines.len(), 2, "{text}");
         assert_eq!(
@@ -500,7 +543,7 @@ mod tests {
             "- `seen`: class not first, thing not named; expected lock (seenLock); slower-function 46 %: `spin&lt;T>()` takes"
         );
         assert!(lines[1].starts_with("- `quiet`: something is found in an innocent pair; "), "{}", lines[1]);
-        assert!(!report(&all(), "VM", true).contains("; expected "));
+        assert!(!report(&all(), true).contains("; expected "));
     }
 
     #[test]
@@ -519,8 +562,10 @@ mod tests {
         let held = crate::pair::testing::WHOLE.replace("language", "set = \"held\"\nlanguage");
         crate::pair::testing::pair(field.path(), "a", &held).unwrap();
         let chosen = Chosen { names: vec!["a".into()], ..Chosen::default() };
-        assert!(judge(field.path(), field.path(), &chosen).unwrap().is_empty());
-        let all = judge(field.path(), field.path(), &Chosen::default()).unwrap();
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let mut verdicts = Verdicts::read(&field.path().join("verdicts"), &root).unwrap();
+        assert!(judge(field.path(), field.path(), &chosen, &mut verdicts).unwrap().is_empty());
+        let all = judge(field.path(), field.path(), &Chosen::default(), &mut verdicts).unwrap();
         assert!(matches!(&all[0].outcome, Outcome::Out(why) if why == "not recorded"));
     }
 }

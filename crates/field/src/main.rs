@@ -12,12 +12,14 @@ mod pair;
 mod process;
 mod quiet;
 mod run;
+mod verdicts;
 mod work;
 
 use crate::kept::{Kept, REPEATS, Run};
 use crate::pair::{Chosen, Pair, Side};
 use crate::process::Failed;
 use crate::run::Bench;
+use crate::verdicts::Verdicts;
 use anyhow::bail;
 use clap::{Args, Parser, Subcommand};
 use std::path::{Path, PathBuf};
@@ -76,6 +78,9 @@ enum Command {
         /// The document that the figures of all pairs are written into
         #[arg(long, value_name = "FILE", default_value_os_t = root().join("docs/field.md"), hide_default_value = true)]
         document: PathBuf,
+        /// Where verdicts are kept
+        #[arg(long, value_name = "DIR", default_value_os_t = corpus::field_folder(), hide_default_value = true)]
+        fixtures: PathBuf,
     },
     /// Keep recorded pairs small, as fixtures of tests; those named, or all
     Keep {
@@ -207,12 +212,13 @@ fn command(arguments: &Arguments) -> anyhow::Result<ExitCode> {
                 ended
             })
         }
-        Command::Judge { chosen, blind, document } => {
-            let judged = judge::judge(&arguments.field, &arguments.out, chosen)?;
-            let figures = judge::report(&judged, &judge::machine(), *blind);
-            print!("{figures}");
+        Command::Judge { chosen, blind, document, fixtures } => {
+            let mut verdicts = Verdicts::read(&fixtures.join("verdicts.zst"), &root())?;
+            let judged = judge::judge(&arguments.field, &arguments.out, chosen, &mut verdicts)?;
+            print!("{}", judge::report(&judged, *blind));
+            verdicts.write()?;
             if chosen.is_all() {
-                judge::write(document, &judge::report(&judged, &judge::machine(), false))?;
+                judge::write(document, &judge::report(&judged, false))?;
             }
             Ok(ExitCode::SUCCESS)
         }
