@@ -82,7 +82,8 @@ impl Verdicts {
             && pair.form.set != Some(Set::Tuned)
         {
             let Asked { said, expected, .. } = &mut **asked;
-            (said.clear(), expected.clear());
+            said.clear();
+            expected.clear();
         }
         let verdict = Verdict { keys: keys(pair)?, rules: self.rules.clone(), outcome };
         self.by_name.insert(pair.name.clone(), verdict);
