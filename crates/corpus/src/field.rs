@@ -110,6 +110,8 @@ pub struct Recordings {
     pub fast: Vec<PathBuf>,
     /// Of the fast side again, in which nothing may be found to differ.
     pub again: Vec<PathBuf>,
+    /// These are asked about one way round only, which tests have time for.
+    pub one_way: bool,
 }
 
 /// What `explain` says of a pair, judged. The answer itself is not serialized.
@@ -124,7 +126,7 @@ pub struct Told {
     pub judged: Option<Judged>,
     /// Of an innocent pair, whether nothing is found, either way round.
     pub innocent: Option<bool>,
-    /// Whether nothing is found between runs of the fast side, either way round.
+    /// Whether nothing is found between runs of the fast side, either way round, or one way where that is what was asked.
     pub equal: Option<bool>,
     /// How long the longest question took, in seconds.
     pub seconds: f64,
@@ -135,10 +137,10 @@ pub struct Told {
 /// # Errors
 /// Where a name of the truth is no regular expression. An answer that is not given is no error: it is wrong, and said.
 pub fn tell(recordings: &Recordings, truth: &Truth) -> anyhow::Result<Told> {
-    let Recordings { slow, fast, again } = recordings;
+    let Recordings { slow, fast, again, one_way } = recordings;
     let mut told = Told::default();
     if truth.is_innocent {
-        told.innocent = Some(told.is_silent(slow, fast));
+        told.innocent = Some(told.is_silent(&[(slow, fast), (fast, slow)]));
     } else {
         let answer =
             told.heard(|| if truth.is_tail { ask_tail_of(slow, fast) } else { ask_runs(slow, fast, Choice::Auto) });
@@ -147,7 +149,8 @@ pub fn tell(recordings: &Recordings, truth: &Truth) -> anyhow::Result<Told> {
     }
     if !again.is_empty() {
         let answer = told.answer.take();
-        told.equal = Some(told.is_silent(again, fast));
+        let ways = [(&again[..], &fast[..]), (fast, again)];
+        told.equal = Some(told.is_silent(ways.get(..if *one_way { 1 } else { 2 }).unwrap_or(&ways)));
         // What is said of equal runs is no answer to the pair.
         told.answer = answer;
     }
@@ -171,10 +174,10 @@ impl Told {
         }
     }
 
-    /// Whether nothing is found, either way round. What is found is the answer.
-    fn is_silent(&mut self, a: &[PathBuf], b: &[PathBuf]) -> bool {
+    /// Whether nothing is found of these slow and fast runs. What is found is the answer.
+    fn is_silent(&mut self, ways: &[(&[PathBuf], &[PathBuf])]) -> bool {
         let mut is_silent = true;
-        for (slow, fast) in [(a, b), (b, a)] {
+        for (slow, fast) in ways {
             let answer = self.heard(|| ask_runs(slow, fast, Choice::Auto));
             if answer.as_ref().is_none_or(|answer| !answer.findings.is_empty()) {
                 is_silent = false;
@@ -218,7 +221,7 @@ pub fn of_kept(pairs: &[Pair]) -> anyhow::Result<Vec<Told>> {
         let folder = pair.unpack()?;
         let of = |name: &str| vec![folder.path().join(name)];
         let again = of("again.twin").into_iter().filter(|file| file.exists()).collect();
-        let recordings = Recordings { slow: of("slow.twin"), fast: of("fast.twin"), again };
+        let recordings = Recordings { slow: of("slow.twin"), fast: of("fast.twin"), again, one_way: true };
         let expected = &pair.expected;
         let truth = Truth {
             is_innocent: expected.is_equal(),

@@ -139,7 +139,7 @@ fn ask(out: &Path, pair: &Pair, classes: &Classes) -> anyhow::Result<Outcome> {
         share: truth.share,
         ratio: Some(recorded.ratio),
     };
-    let told = tell(&Recordings { slow, fast, again }, &asked)?;
+    let told = tell(&Recordings { slow, fast, again, one_way: false }, &asked)?;
     let expected = match pair.is_innocent() {
         true => "nothing".to_owned(),
         false => format!("{} ({})", truth.classes.join(" or "), truth.names.join(", ")),

@@ -59,6 +59,16 @@ pub(crate) struct About {
     pub(crate) done: Done,
 }
 
+/// A run was disturbed where others used so much of the machine.
+const DISTURBED: f64 = 0.2;
+
+impl About {
+    /// Whether others used much of the machine.
+    pub(crate) fn is_disturbed(&self) -> bool {
+        self.others.iter().any(|others| *others >= DISTURBED)
+    }
+}
+
 /// The folder of a pair below `target/field`.
 pub(crate) struct Kept {
     folder: PathBuf,

@@ -267,6 +267,15 @@ fn try_pair(bench: &Bench, pair: &Pair) -> Result<(), Failed> {
     Ok(())
 }
 
+fn record(bench: &Bench, pair: &Pair, run: Run) -> Result<(), Failed> {
+    eprintln!("== {} {}", pair.name, run.name());
+    bench.record(pair, run).map_err(|why| match why {
+        Failed::Why(why) => Failed::Why(format!("{}: {why}", run.name())),
+        Failed::Late(why) => Failed::Late(format!("{}: {why}", run.name())),
+        Failed::Stopped => Failed::Stopped,
+    })
+}
+
 fn record_pair(bench: &Bench, pair: &Pair, again: bool) -> Result<(), Failed> {
     let kept = Kept::of(&bench.out, pair);
     if again || kept.whole(pair)? < Run::all().count() {
@@ -274,12 +283,15 @@ fn record_pair(bench: &Bench, pair: &Pair, again: bool) -> Result<(), Failed> {
         bench.install(pair)?;
         for run in Run::all() {
             if again || kept.about(pair, run)?.is_none() {
-                eprintln!("== {} {}", pair.name, run.name());
-                bench.record(pair, run, again).map_err(|why| match why {
-                    Failed::Why(why) => Failed::Why(format!("{}: {why}", run.name())),
-                    Failed::Late(why) => Failed::Late(format!("{}: {why}", run.name())),
-                    Failed::Stopped => Failed::Stopped,
-                })?;
+                record(bench, pair, run)?;
+            }
+        }
+        // What another program did is no word on the pair.
+        if !bench.patience.is_zero() && work::not_reproduced(pair.is_innocent(), &kept.ratios(pair)?).is_some() {
+            for run in Run::all() {
+                if kept.about(pair, run)?.is_some_and(|about| about.is_disturbed()) {
+                    record(bench, pair, run)?;
+                }
             }
         }
     }

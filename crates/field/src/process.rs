@@ -17,8 +17,7 @@ static SIGNAL: AtomicI32 = AtomicI32::new(0);
 /// How long until a request to stop is seen.
 const TICK: Duration = Duration::from_millis(50);
 
-/// How long orphans have until they are killed, and to be gone then.
-const ORPHANS: Duration = Duration::from_secs(1);
+/// How long what was killed has to be gone.
 const GONE: Duration = Duration::from_secs(5);
 
 extern "C" fn stop(signal: libc::c_int) {
@@ -254,11 +253,12 @@ fn parse_stat(pid: i32, stat: &str) -> Option<(i32, Below)> {
     Some((parent, Below { pid, comm: comm.to_owned(), is_dead: matches!(state, "Z" | "X") }))
 }
 
-/// Ends all processes below this one, whatever group they are in. No [`Running`] may be left.
+/// Ends all processes below this one, whatever group they are in: they are asked to, and killed when they still run after a while. No
+/// [`Running`] may be left.
 ///
 /// # Errors
 /// Where some do not end: their names.
-pub(crate) fn sweep() -> Result<(), Failed> {
+pub(crate) fn sweep(grace: Duration) -> Result<(), Failed> {
     let own = rustix::process::getpid().as_raw_nonzero().get();
     let from = Instant::now();
     let mut asked = false;
@@ -271,12 +271,12 @@ pub(crate) fn sweep() -> Result<(), Failed> {
             return Ok(());
         }
         let time = from.elapsed();
-        if time > ORPHANS + GONE {
+        if time > grace + GONE {
             let names: Vec<String> =
                 alive.iter().map(|process| format!("{} ({})", process.comm, process.pid)).collect();
             return Err(Failed::Why(format!("what it started does not end: {}", names.join(", "))));
         }
-        if !asked || time > ORPHANS {
+        if !asked || time > grace {
             let signal = if asked { Signal::KILL } else { Signal::TERM };
             for pid in alive.iter().filter_map(|process| Pid::from_raw(process.pid)) {
                 let _ = kill_process(pid, signal);

@@ -43,7 +43,7 @@ pub(crate) fn wait(patience: Duration) -> Result<f64, Failed> {
     let until = Instant::now() + patience;
     let mut before = Ticks::now();
     loop {
-        pause(Duration::from_millis(if patience.is_zero() { 100 } else { 1000 }))?;
+        pause(Duration::from_millis(if patience.is_zero() { 20 } else { 1000 }))?;
         let now = Ticks::now();
         let used = now.used_since(before);
         if used < QUIET || Instant::now() >= until {

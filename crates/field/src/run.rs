@@ -156,7 +156,7 @@ impl Bench {
                 files::start_over(&log)?;
                 let place = Place { pair, side, run: files.clone(), ports: ports()?, server: None };
                 let ended = self.step("install", &mut self.script(&place, text), &log, INSTALL);
-                ended.and_then(|()| sweep()).inspect_err(|_| drop(sweep()))?;
+                ended.and_then(|()| sweep(self.grace)).inspect_err(|_| drop(sweep(self.grace)))?;
             }
             files::write(&done, key.as_bytes(), files::Rules::default())?;
         }
@@ -193,15 +193,12 @@ impl Bench {
         self.once(pair, side, &kept.file("try.log"), &kept.file("try.out"), How::Plain)
     }
 
-    /// Records a run that is not whole yet, or again.
+    /// Records a run.
     ///
     /// # Errors
     /// Where a script fails, or the output has no work in it; nothing of the run is left then but what its programs printed.
-    pub(crate) fn record(&self, pair: &Pair, run: Run, again: bool) -> Result<(), Failed> {
+    pub(crate) fn record(&self, pair: &Pair, run: Run) -> Result<(), Failed> {
         let kept = Kept::of(&self.out, pair);
-        if !again && kept.about(pair, run)?.is_some() {
-            return Ok(());
-        }
         let key = pair.record_key(run.side())?;
         for attempt in 1..=TRIES {
             kept.forget(run);
@@ -240,10 +237,10 @@ impl Bench {
         if let Some(server) = &mut server {
             Running::finish(server, self.grace);
         }
-        let swept = sweep();
-        drop(folder.close());
+        let swept = sweep(self.grace);
+        let removed = remove(folder);
         let loaded = loaded?;
-        swept?;
+        swept.and(removed)?;
         Done::read(&pair.form.work, &loaded.output, loaded.seconds).map_err(Failed::Why)
     }
 
@@ -297,7 +294,7 @@ impl Bench {
                 let why = format!("it was not ready in {} s", limit.as_secs());
                 return Err(in_words("serve", Failed::Late(why), &last_lines(log, 0)));
             }
-            pause(Duration::from_millis(100))?;
+            pause(Duration::from_millis(50))?;
         }
     }
 
@@ -438,6 +435,25 @@ fn run_folder() -> Result<tempfile::TempDir, Failed> {
     let folder = tempfile::Builder::new().prefix("field-").tempdir_in(below)?;
     std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o777))?;
     Ok(folder)
+}
+
+/// Removes the folder of a run. What is mounted in it goes first: it must not be emptied.
+fn remove(folder: tempfile::TempDir) -> Result<(), Failed> {
+    let mounts = || {
+        let all = std::fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+        let places = all.lines().filter_map(|line| line.split(' ').nth(1)).map(PathBuf::from);
+        places.filter(|place| place.starts_with(folder.path())).collect::<Vec<_>>()
+    };
+    for place in mounts().iter().rev() {
+        let _ =
+            Command::new("umount").arg(place).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    }
+    if let Some(place) = mounts().first() {
+        let why = format!("something is still mounted at {}; the folder stays", place.display());
+        drop(folder.keep());
+        return Err(Failed::Why(why));
+    }
+    folder.close().map_err(|why| Failed::Why(format!("the folder of the run cannot be removed: {why}")))
 }
 
 /// CPU seconds of this program and of its children that have ended.
