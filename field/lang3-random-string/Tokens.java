@@ -1,0 +1,23 @@
+import java.util.concurrent.atomic.LongAdder;
+import org.apache.commons.lang3.RandomStringUtils;
+
+public class Tokens {
+    public static void main(String[] arguments) throws Exception {
+        int seconds = Integer.parseInt(arguments[0]);
+        LongAdder done = new LongAdder();
+        for (int t = 0; t < 2; t++) {
+            Thread thread = new Thread(() -> {
+                while (true) {
+                    if (RandomStringUtils.randomNumeric(6).length() == 6) done.increment();
+                }
+            }, "worker-" + t);
+            thread.setDaemon(true);
+            thread.start();
+        }
+        for (int half = 0; half < seconds * 2; half++) {
+            Thread.sleep(500);
+            System.out.println("done " + done.sum());
+        }
+        System.exit(0);
+    }
+}
