@@ -3,9 +3,9 @@ import numpy as np
 
 seconds = float(sys.argv[1])
 random = np.random.default_rng(1)
-table = np.zeros(60_000_000)
+table = np.zeros(40_000_000)
 table[:] = 1.0
-places = random.integers(0, table.size, 1_000_000)
+places = random.integers(0, table.size, 200_000)
 out = np.empty(places.size)
 begin = said = time.monotonic()
 done = 0
