@@ -1,5 +1,5 @@
 import java.util.concurrent.atomic.LongAdder;
-import org.apache.commons.lang3.RandomStringUtils;
+import org.apache.commons.lang3.*;
 
 public class Tokens {
     public static void main(String[] arguments) throws Exception {
@@ -8,7 +8,7 @@ public class Tokens {
         for (int t = 0; t < 2; t++) {
             Thread thread = new Thread(() -> {
                 while (true) {
-                    if (RandomStringUtils.randomNumeric(6).length() == 6) done.increment();
+                    if (RandomStringUtils.randomNumeric(6).length() + RandomUtils.nextInt(0, 16) >= 6) done.increment();
                 }
             }, "worker-" + t);
             thread.setDaemon(true);
