@@ -5,9 +5,9 @@ public class Mixed {
         "select customer, count(*), sum(price) from orders where id between ? and ? group by customer order by 3 desc limit 20",
         "select upper(note), length(note), price * 2 from orders where id between ? and ? and note like '%7%' order by price limit 50",
         "select o.id, p.price from orders o join orders p on p.id = o.customer where o.id between ? and ? order by 2 limit 10",
-        "select extract(month from placed), avg(price), stddev_pop(price), listagg(distinct customer) from orders where id between ? and ? group by 1",
+        "select extract(month from placed), avg(price), stddev_pop(price), listagg(distinct customer) from orders where id between ? and ? group by extract(month from placed)",
         "select id, row_number() over (partition by mod(customer, 9) order by price), substring(note, 3, 9) from orders where id between ? and ?",
-        "select coalesce(nullif(customer, 17), 0), cast(price as varchar), round(price), placed + interval 3 day from orders where id between ? and ?",
+        "select coalesce(nullif(customer, 17), 0), cast(price as varchar), round(price), placed + interval '3' day from orders where id between ? and ?",
     };
 
     public static void main(String[] arguments) throws Exception {

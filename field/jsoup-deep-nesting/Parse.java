@@ -5,7 +5,7 @@ public class Parse {
         int seconds = Integer.parseInt(arguments[0]);
         // Tags that are never closed nest deeper and deeper, as on pages of old wikis.
         StringBuilder html = new StringBuilder("<html><body>");
-        for (int i = 0; i < 3000; i++) html.append("<div>line ").append(i);
+        for (int i = 0; i < 1200; i++) html.append("<div>line ").append(i);
         String page = html.toString();
         long begin = System.nanoTime(), said = begin, done = 0;
         while (System.nanoTime() - begin < seconds * 1_000_000_000L) {

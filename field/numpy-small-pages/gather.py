@@ -3,14 +3,14 @@ import numpy as np
 
 seconds = float(sys.argv[1])
 random = np.random.default_rng(1)
-table = np.zeros(40_000_000)
-table[:] = 1.0
-places = random.integers(0, table.size, 200_000)
-out = np.empty(places.size)
+table = np.ones(60_000_000)
+places = random.integers(0, table.size, 8_000_000)
+out = np.empty(100_000)
 begin = said = time.monotonic()
 done = 0
 while time.monotonic() - begin < seconds:
-    np.take(table, places, out=out, mode="clip")
+    first = done % 80 * 100_000
+    np.take(table, places[first:first + 100_000], out=out, mode="clip")
     done += 1
     if time.monotonic() - said > 0.5:
         said = time.monotonic()
