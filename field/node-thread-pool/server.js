@@ -4,7 +4,7 @@ const fs = require("fs");
 
 http.createServer((request, response) => {
     if (request.url === "/login") {
-        crypto.scrypt("secret", "salt", 32, { N: 2048 }, () => response.end("welcome\n"));
+        crypto.scrypt("secret", "salt", 32, { N: 4096 }, () => response.end("welcome\n"));
     } else {
         fs.readFile(process.argv[3], (error, data) => response.end(data));
     }

@@ -5,7 +5,7 @@ public class Rules {
     public static void main(String[] arguments) {
         int seconds = Integer.parseInt(arguments[0]);
         StringBuilder text = new StringBuilder("function price(order) { var total = 0;\n");
-        for (int i = 0; i < 300; i++) {
+        for (int i = 0; i < 200; i++) {
             text.append("if (order.kind == ").append(i % 50).append(") total = total + order.amount * ").append(i % 7 + 1).append(";\n");
         }
         text.append("return total; }");

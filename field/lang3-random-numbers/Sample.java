@@ -1,14 +1,16 @@
 import java.util.concurrent.atomic.LongAdder;
-import org.apache.commons.lang3.*;
+import org.apache.commons.lang3.RandomUtils;
 
-public class Tokens {
+public class Sample {
     public static void main(String[] arguments) throws Exception {
         int seconds = Integer.parseInt(arguments[0]);
         LongAdder done = new LongAdder();
         for (int t = 0; t < 2; t++) {
             Thread thread = new Thread(() -> {
                 while (true) {
-                    if (RandomStringUtils.randomNumeric(6).length() + RandomUtils.nextInt(0, 16) >= 6) done.increment();
+                    int sum = 0;
+                    for (int i = 0; i < 20; i++) sum += RandomUtils.nextInt(0, 1000);
+                    if (sum >= 0) done.increment();
                 }
             }, "worker-" + t);
             thread.setDaemon(true);
