@@ -1,0 +1,5 @@
+module pair
+
+go 1.19
+
+require github.com/tidwall/buntdb v1.3.0

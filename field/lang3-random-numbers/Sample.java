@@ -1,0 +1,25 @@
+import java.util.concurrent.atomic.LongAdder;
+import org.apache.commons.lang3.RandomUtils;
+
+public class Sample {
+    public static void main(String[] arguments) throws Exception {
+        int seconds = Integer.parseInt(arguments[0]);
+        LongAdder done = new LongAdder();
+        for (int t = 0; t < 2; t++) {
+            Thread thread = new Thread(() -> {
+                while (true) {
+                    int sum = 0;
+                    for (int i = 0; i < 20; i++) sum += RandomUtils.nextInt(0, 1000);
+                    if (sum >= 0) done.increment();
+                }
+            }, "worker-" + t);
+            thread.setDaemon(true);
+            thread.start();
+        }
+        for (int half = 0; half < seconds * 2; half++) {
+            Thread.sleep(500);
+            System.out.println("done " + done.sum());
+        }
+        System.exit(0);
+    }
+}
