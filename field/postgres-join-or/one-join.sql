@@ -1,0 +1,3 @@
+SELECT count(*) FROM (
+    SELECT orders.id, returns.id FROM orders JOIN returns ON returns.reference = orders.reference OR returns.reference = orders.old_reference
+    WHERE orders.id % 300 = 0) AS found;
