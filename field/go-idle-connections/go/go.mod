@@ -1,0 +1,3 @@
+module crawler
+
+go 1.19

@@ -1,0 +1,2 @@
+\set article random(1, 20000)
+SELECT name, cents FROM article WHERE id = :article;
