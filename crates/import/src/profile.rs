@@ -45,6 +45,9 @@ pub struct Sample {
     pub weight: i64,
 }
 
+/// Stacks have so many frames at most.
+const DEEPEST: u32 = 4096;
+
 /// A profile that was read.
 #[derive(Debug, Default)]
 pub struct Profile {
@@ -56,6 +59,8 @@ pub struct Profile {
     by_place: HashMap<Place, u32>,
     /// Caller and place of each stack; stack number 1 is the first.
     stacks: Vec<(u32, u32)>,
+    /// How many frames each has.
+    depths: Vec<u32>,
     by_stack: HashMap<(u32, u32), u32>,
     /// The samples, in the order of the file.
     pub samples: Vec<Sample>,
@@ -255,11 +260,19 @@ impl Profile {
     }
 
     /// The number of the stack of `place` called by stack `parent` (0: the root).
+    ///
+    /// Frames further in than [`DEEPEST`] are left out, and counted: what reads a recording goes through a stack frame by frame.
     pub fn stack(&mut self, parent: u32, place: u32) -> u32 {
+        let depth = (parent as usize).checked_sub(1).and_then(|at| self.depths.get(at)).map_or(1, |depth| depth + 1);
+        if depth > DEEPEST {
+            self.count("frames that lie deeper than 4,096 others; they are left out", 1);
+            return parent;
+        }
         let next = self.stacks.len() as u32 + 1;
         let number = *self.by_stack.entry((parent, place)).or_insert(next);
         if number == next {
             self.stacks.push((parent, place));
+            self.depths.push(depth);
         }
         number
     }

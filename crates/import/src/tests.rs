@@ -68,6 +68,15 @@ fn collapsed_stacks() {
     assert_eq!(profile.manifest.duration, Some(11_000_000));
 }
 
+#[test]
+fn a_stack_without_end_is_cut() {
+    let deep = vec!["a"; 100_000].join(";");
+    let (_, profile, lines) = imported_text("x.folded", format!("{deep} 5\napp;b 1\n").as_bytes());
+    assert_eq!(profile.sizes().1, 4096 + 1);
+    assert_eq!((lines.len(), lines[0].len()), (2, "a;".len() * 4097 + "5".len()));
+    assert!(profile.notes().iter().any(|note| note.contains("deeper than 4,096")), "{:?}", profile.notes());
+}
+
 const SCRIPT: &str = "\
 app  100/101  [001]  10.500000:    2000000 cpu-clock:ppp:
 \tffffffff81 do_work+0x10 ([kernel.kallsyms])

@@ -350,7 +350,14 @@ fn recorded(options: &Record, before: Option<Before<'_>>) -> Result<Ended> {
     manifest.skipped_ticks = recorder.schedule.skipped;
     manifest.ended = Some(ended);
     let rows = keeper.state.rows.load(Ordering::Relaxed);
-    let written = keeper.finish(manifest.clone());
+    let (written, path, has_moved) = match keeper.finish(manifest.clone()) {
+        // It is whole.
+        Err(store::Error::Moved { path, to }) => {
+            say!("twinscope: {}", store::Error::Moved { path, to: to.clone() });
+            (Ok(()), to, true)
+        }
+        written => (written, path, false),
+    };
     if !options.quiet {
         // What could not be sealed is in the log.
         let log = {
@@ -391,7 +398,7 @@ fn recorded(options: &Record, before: Option<Before<'_>>) -> Result<Ended> {
         return Err(anyhow::Error::new(why).context(format!("the recording stopped early{kept}{command}")));
     }
     then.complete(path.clone());
-    let incomplete = !then.wait() || recorder.missing_by_name > 0;
+    let incomplete = !then.wait() || recorder.missing_by_name > 0 || has_moved;
     let code = match manifest.exit {
         Some(Exit::Code(0)) | None if incomplete => 3,
         Some(exit) => command::code(exit),

@@ -2,6 +2,10 @@
 
 pub(crate) mod huge;
 
+use std::cell::RefCell;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+
 /// Why nothing more can be read of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Trouble {
@@ -57,75 +61,87 @@ pub(crate) trait Memory {
 const LOWEST: u64 = 4096;
 /// Names of HotSpot's structures, fields and flags are shorter.
 pub(crate) const LONGEST_TEXT: usize = 192;
-/// `UIO_MAXIOV`: so many stretches are read with one call.
-const AT_ONCE: usize = 1024;
 /// When so many addresses of one call were none, the others are not tried.
 const MOST_WRONG: usize = 64;
 
-/// A live process (process_vm_readv(2)).
+/// A live process (`/proc/PID/mem`).
+///
+/// Not process_vm_readv(2): that waits for whoever answers the page faults of a process (userfaultfd(2)), for ever where nobody does. A read of the
+/// file fails there, since `access_remote_vm()` in mm/memory.c lets no fault be tried again.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Process(pub u32);
 
+thread_local! {
+    /// The memory that this thread read last. Who reads one word reads others.
+    static LAST: RefCell<Option<(u32, File)>> = const { RefCell::new(None) };
+}
+
 impl Process {
-    #[cfg(target_os = "linux")]
-    fn read(self, local: &mut [u8], remote: &[libc::iovec]) -> Result<usize, Trouble> {
-        let room = libc::iovec { iov_base: local.as_mut_ptr().cast(), iov_len: local.len() };
-        // SAFETY: `room` is `local`, which is ours; the kernel checks the addresses of the other process.
-        let read = unsafe {
-            libc::process_vm_readv(self.0 as libc::pid_t, &room, 1, remote.as_ptr(), remote.len() as libc::c_ulong, 0)
-        };
-        match usize::try_from(read) {
-            Ok(read) => Ok(read),
-            Err(_) => match std::io::Error::last_os_error().raw_os_error() {
-                Some(libc::ESRCH) => Err(Trouble::Gone),
-                Some(libc::EPERM | libc::EACCES | libc::ENOSYS) => Err(Trouble::Denied),
-                _ => Ok(0),
-            },
-        }
+    /// Does this with the process's memory.
+    fn with<T>(self, read: impl FnOnce(&File) -> T) -> Result<T, Trouble> {
+        LAST.with_borrow_mut(|last| {
+            let of_this = last.take_if(|(pid, _)| *pid == self.0).map(|(_, file)| file);
+            let file = match of_this {
+                // A process that has ended, or runs another program, has no memory under this descriptor any more.
+                Some(file) if has_memory(&file) => file,
+                _ => self.open()?,
+            };
+            let (_, file) = last.insert((self.0, file));
+            Ok(read(file))
+        })
     }
 
-    /// There is no such call.
-    #[cfg(not(target_os = "linux"))]
-    fn read(self, _local: &mut [u8], _remote: &[libc::iovec]) -> Result<usize, Trouble> {
-        Err(Trouble::Denied)
+    fn open(self) -> Result<File, Trouble> {
+        File::open(format!("/proc/{}/mem", self.0)).map_err(|why| match why.raw_os_error() {
+            Some(libc::EPERM | libc::EACCES) => Trouble::Denied,
+            _ => Trouble::Gone,
+        })
     }
 }
 
-fn stretch(address: u64, length: usize) -> libc::iovec {
-    libc::iovec { iov_base: std::ptr::without_provenance_mut(address as usize), iov_len: length }
+/// Whether there is still memory to be read: else each read is at its end, where an address that is not mapped is an error.
+fn has_memory(file: &File) -> bool {
+    !matches!(file.read_at(&mut [0], 0), Ok(0))
+}
+
+/// Reads up to the first address that is none.
+fn read(file: &File, address: u64, into: &mut [u8]) -> usize {
+    // Addresses of the kernel's half are none of a program's, and no offset of a file.
+    if i64::try_from(address).is_err() {
+        return 0;
+    }
+    let mut done = 0;
+    while let Some(rest) = into.get_mut(done..).filter(|rest| !rest.is_empty()) {
+        match file.read_at(rest, address.saturating_add(done as u64)) {
+            Ok(0) | Err(_) => break,
+            Ok(more) => done += more,
+        }
+    }
+    done
 }
 
 impl Memory for Process {
     fn some(&self, address: u64, into: &mut [u8]) -> Result<usize, Trouble> {
-        let length = into.len();
         if address < LOWEST {
             return Ok(0);
         }
-        self.read(into, &[stretch(address, length)])
+        self.with(|file| read(file, address, into))
     }
 
     fn words(&self, addresses: &[u64]) -> Result<Vec<Option<u64>>, Trouble> {
-        let mut found = vec![None; addresses.len()];
-        let wanted: Vec<usize> = (0..).zip(addresses).filter(|(_, a)| **a >= LOWEST).map(|(at, _)| at).collect();
-        let mut rest = wanted.as_slice();
-        let (mut wrong, mut bytes) = (0, [0; AT_ONCE * 8]);
-        while !rest.is_empty() && wrong < MOST_WRONG {
-            let now = rest.get(..AT_ONCE).unwrap_or(rest);
-            let remote: Vec<libc::iovec> =
-                now.iter().filter_map(|&at| addresses.get(at)).map(|&address| stretch(address, 8)).collect();
-            let read = self.read(bytes.get_mut(..now.len() * 8).unwrap_or_default(), &remote)? / 8;
-            let (words, _) = bytes.as_chunks::<8>();
-            for (&at, word) in now.iter().zip(words).take(read) {
-                if let Some(place) = found.get_mut(at) {
-                    *place = Some(u64::from_ne_bytes(*word));
+        self.with(|file| {
+            let mut wrong = 0;
+            let word = |&address: &u64| {
+                let mut word = [0; 8];
+                if address < LOWEST || wrong >= MOST_WRONG {
+                    return None;
                 }
-            }
-            // The kernel stops at the first address that is none.
-            let stopped = usize::from(read < now.len());
-            wrong += stopped;
-            rest = rest.get(read + stopped..).unwrap_or_default();
-        }
-        Ok(found)
+                let is_whole = read(file, address, &mut word) == word.len();
+                wrong += usize::from(!is_whole);
+                is_whole.then(|| u64::from_ne_bytes(word))
+            };
+            addresses.iter().map(word).collect()
+        })
     }
 
     fn huge(&self, of: std::ops::Range<u64>) -> Option<u64> {

@@ -14,6 +14,14 @@ pub enum Error {
         /// What the system said. Not called `source`: it is part of the message, which a chain of errors would repeat.
         why: std::io::Error,
     },
+    /// A recording that is whole lies elsewhere: its folder was renamed, or the file.
+    #[error("{}: it was renamed while it was recorded, or its folder was: the recording is {}", path.display(), to.display())]
+    Moved {
+        /// Where it was to be.
+        path: PathBuf,
+        /// Where it is.
+        to: PathBuf,
+    },
     /// The file exists already.
     #[error("{}: exists already; choose another name, or add --force to replace it", path.display())]
     Exists {

@@ -16,6 +16,7 @@ mod door;
 mod error;
 mod extract;
 mod frame;
+mod in_place;
 mod pack;
 mod reader;
 mod schema;

@@ -1,6 +1,7 @@
 //! Writes a recording: rows are thinned and buffered, committed to the tail, and sealed into segments.
 
 use crate::catalogue::Segment;
+use crate::in_place::{Database, Moved};
 use crate::pack::{self, Packer};
 use crate::segment::{self, Block};
 use crate::thin::Thinner;
@@ -55,7 +56,7 @@ fn oldest_row(db: &Connection, dictionaries: &[i64]) -> rusqlite::Result<Option<
 /// An open recording. Dropped without [`Writer::finish`], it is left as a kill would leave it: readable up to the last commit.
 pub struct Writer {
     path: PathBuf,
-    db: Connection,
+    db: Database,
     /// The file, where it comes to its place when it is finished, and whether it may replace another there.
     aside: Option<(Aside, bool)>,
     /// Unlinked file whose space is given back when the disk is full.
@@ -122,7 +123,7 @@ impl Writer {
     fn with(path: &Path, db: Connection, aside: Option<(Aside, bool)>, seal_every: i64) -> Self {
         Writer {
             path: path.to_owned(),
-            db,
+            db: db.into(),
             aside,
             reserve: reserve(path),
             tables: Vec::new(),
@@ -455,7 +456,8 @@ impl Writer {
     /// Commits, seals, writes the manifest, and leaves a single file without a write-ahead log, in its place.
     ///
     /// # Errors
-    /// On a full disk the tail may stay unsealed; the file is complete and readable all the same.
+    /// On a full disk the tail may stay unsealed; the file is complete and readable all the same. [`Error::Moved`] where it is whole, but lies
+    /// elsewhere.
     pub fn finish(mut self, manifest: &Manifest, symbols: &Symbols) -> Result<(), Error> {
         self.release_reserve();
         let committed = self.commit(symbols);
@@ -466,14 +468,43 @@ impl Writer {
             Some(why) => self.manifest(&Manifest { ended: Some(format!("stopped: {why}")), ..manifest.clone() }),
         };
         let vacuumed = self.vacuum();
-        // Leaves no -wal file behind, unless a reader is at it just now: then the last reader does it.
-        let _ = self.db.pragma_update_and_check(None, "journal_mode", "delete", |row| row.get::<_, String>(0));
+        let moved = self.db.moved();
+        if moved.is_none() {
+            without_log(&self.db);
+        }
         committed.and(sealed).and(said).and(vacuumed)?;
+        if let Some(moved) = moved {
+            return Err(self.finish_elsewhere(moved));
+        }
         let Some((aside, replace)) = self.aside.take() else { return Ok(()) };
         drop(self.db);
         let rules = Rules { replace, recording: true, durable: true, ..Rules::default() };
         aside.place(&rules).map(drop).map_err(|why| placed(&self.path, why))
     }
+
+    /// Finishes a recording whose folder was renamed, or that was removed.
+    fn finish_elsewhere(self, moved: Moved) -> Error {
+        let Writer { path, db, .. } = self;
+        drop(db);
+        match moved {
+            Moved::To(to) => match open(&to) {
+                Ok(db) => {
+                    without_log(&db);
+                    Error::Moved { path, to }
+                }
+                Err(why) => Error::of(&to, why),
+            },
+            Moved::Removed => {
+                let why = std::io::Error::new(std::io::ErrorKind::NotFound, "it was removed while it was recorded");
+                Error::Io { path, why }
+            }
+        }
+    }
+}
+
+/// Leaves no -wal file behind, unless a reader is at it just now: then the last reader does it.
+fn without_log(db: &Connection) {
+    let _ = db.pragma_update_and_check(None, "journal_mode", "delete", |row| row.get::<_, String>(0));
 }
 
 /// What the tail held is in segments now; `tick` is the number of the next commit.

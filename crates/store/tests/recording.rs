@@ -390,6 +390,62 @@ fn a_recording_gives_way_when_the_next_has_begun() {
 }
 
 #[test]
+fn a_folder_that_is_renamed_takes_its_recording_along_and_touches_no_other() {
+    let dir = tempfile::tempdir().unwrap();
+    let (folder, renamed) = (dir.path().join("a"), dir.path().join("b"));
+    std::fs::create_dir(&folder).unwrap();
+    let path = folder.join("x.twin");
+    let rows = |path: &Path| {
+        let recording = Recording::open(path).unwrap();
+        (recording.load("net", &Select::default()).map_or(0, |frame| frame.column("bytes").unwrap().len()), recording.is_unfinished())
+    };
+    for is_dropped in [false, true] {
+        let mut first = start(&path, NEVER);
+        first.tick(0, &[("lo", 1)], &[]);
+        std::fs::rename(&folder, &renamed).unwrap();
+        first.tick(1, &[("lo", 2)], &[]);
+        std::fs::create_dir(&folder).unwrap();
+        let mut second = start(&path, NEVER);
+        second.tick(0, &[("lo", 1), ("eth0", 1)], &[]);
+        let there = names(&folder);
+        let Run { writer, symbols, .. } = first;
+        if is_dropped {
+            drop(writer);
+        } else {
+            let why =
+                writer.finish(&Manifest { ended: Some("whole".into()), ..Manifest::default() }, &symbols).unwrap_err();
+            assert!(matches!(&why, Error::Moved { to, .. } if *to == renamed.join("x.twin")), "{why}");
+            assert_eq!(names(&renamed), ["x.twin"]);
+        }
+        assert_eq!(rows(&renamed.join("x.twin")), (2, is_dropped));
+        assert_eq!(names(&folder), there, "the log of the other recording");
+        // As a kill would leave it.
+        std::mem::forget(second.writer);
+        assert_eq!(rows(&path), (2, true));
+        std::fs::remove_dir_all(&folder).unwrap();
+        std::fs::remove_dir_all(&renamed).unwrap();
+        std::fs::create_dir(&folder).unwrap();
+    }
+}
+
+#[test]
+fn a_recording_that_is_removed_takes_nothing_along() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("x.twin");
+    let mut first = start(&path, NEVER);
+    first.tick(0, &[("lo", 1)], &[]);
+    for name in names(dir.path()) {
+        std::fs::remove_file(dir.path().join(name)).unwrap();
+    }
+    let mut second = start(&path, NEVER);
+    second.tick(0, &[("lo", 1)], &[]);
+    let there = names(dir.path());
+    let why = first.writer.finish(&Manifest::default(), &first.symbols).unwrap_err().to_string();
+    assert!(why.contains("removed while it was recorded"), "{why}");
+    assert_eq!(names(dir.path()), there);
+}
+
+#[test]
 fn a_recording_that_is_made_aside_appears_when_it_is_whole() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.twin");

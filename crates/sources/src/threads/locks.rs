@@ -7,6 +7,7 @@ use super::parked::{self, Known, Parked};
 use super::records::{Name, OPEN, Site};
 use super::tables::LOCKS;
 use crate::hotspot::PendingKind;
+use crate::memory::{Memory, Process};
 use crate::stacks::Stacks;
 use lexicon::wait::{JAVA_LOCK, Wait as Verdict};
 use model::{NULL, Out};
@@ -311,13 +312,9 @@ fn of_monitor(
 
 /// What a pthread mutex of another process says of its owner: `__owner`, 8 bytes into glibc's pthread_mutex_t.
 fn owner_now(pid: u32, address: u64) -> Option<u32> {
-    let mut owner = [0u8; 4];
-    let local = libc::iovec { iov_base: owner.as_mut_ptr().cast(), iov_len: owner.len() };
-    let remote =
-        libc::iovec { iov_base: std::ptr::without_provenance_mut(address.wrapping_add(8) as usize), iov_len: 4 };
-    // SAFETY: `local` is room for four bytes; the kernel checks the other process's address.
-    let read = unsafe { libc::process_vm_readv(pid as libc::pid_t, &local, 1, &remote, 1, 0) };
-    (read == 4).then(|| u32::from_ne_bytes(owner))
+    let mut owner = [0; 4];
+    let read = Process(pid).some(address.wrapping_add(8), &mut owner).ok()?;
+    (read == owner.len()).then(|| u32::from_ne_bytes(owner))
 }
 
 /// `LCB_F_…` of include/trace/events/lock.h.
