@@ -13,7 +13,7 @@ use crate::sha256;
 use crate::state::Host;
 use std::collections::HashSet;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -39,6 +39,10 @@ pub struct SshOptions {
     pub limit: Duration,
 }
 
+/// How long the program may take to say what it is, and how much of that is looked at, bytes.
+const VERSION: Duration = Duration::from_secs(5);
+const MOST_OF_VERSION: usize = 4096;
+
 /// Hosts by ssh.
 pub struct Ssh {
     options: SshOptions,
@@ -58,10 +62,18 @@ impl Ssh {
     /// In words, where the program cannot be started.
     pub fn new(options: SshOptions, recorders: Recorders, run: &str) -> Result<Self, String> {
         let (program, first) = options.words.split_first().ok_or("--ssh names no program")?;
-        let version = Command::new(program).args(first).arg("-V").stdin(Stdio::null()).output();
-        let version = version.map_err(|why| format!("{program}: cannot be started: {why}"))?;
-        let says = |text: &[u8]| String::from_utf8_lossy(text).contains("OpenSSH");
-        let sockets = if says(&version.stderr) || says(&version.stdout) {
+        let (mut version, mut command) = (Vec::new(), Command::new(program));
+        let until = Until { limit: std::time::Instant::now() + options.limit.min(VERSION), stop: None };
+        let done = talk(command.args(first).arg("-V"), Input { first: b"", open: false }, until, &mut |more| {
+            version
+                .extend(more.get(..more.len().min(MOST_OF_VERSION.saturating_sub(version.len()))).unwrap_or_default());
+            Ok(Answer::Listen)
+        });
+        if let Ended::Broken(why) = done.ended {
+            return Err(format!("--ssh cannot be started: {why}"));
+        }
+        // One that does not say it in time is taken for another program: hosts have a limit of their own.
+        let sockets = if done.said.contains("OpenSSH") || String::from_utf8_lossy(&version).contains("OpenSSH") {
             Some(folder_of_sockets().map_err(|why| format!("a folder for connections: {why}"))?)
         } else {
             None
@@ -405,5 +417,34 @@ impl Reach for Ssh {
             });
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn an_ssh_that_does_not_say_what_it_is_is_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let script = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o700)).unwrap();
+            path.display().to_string()
+        };
+        let ssh = |word: String, seconds| {
+            let limit = Duration::from_secs(seconds);
+            let options = SshOptions { words: vec![word], no_sudo: true, rest: limit, limit };
+            Ssh::new(options, Recorders::default(), "r1")
+        };
+        // It would be waited for until the test is killed.
+        let silent = ssh(script("silent", "exec sleep 100000"), 1).unwrap();
+        assert!(silent.sockets.is_none());
+        assert!(ssh(script("endless", "exec yes"), 1).unwrap().sockets.is_none());
+        assert!(ssh(script("ssh", "echo OpenSSH_9.2p1 >&2"), 60).unwrap().sockets.is_some());
+        let why = ssh(folder.path().join("none").display().to_string(), 60).err().unwrap();
+        assert!(why.contains("cannot be started") && why.contains("none"), "{why}");
     }
 }
