@@ -1,5 +1,5 @@
 import java.util.concurrent.atomic.LongAdder;
-import org.apache.commons.lang3.RandomUtils;
+import org.apache.commons.lang3.*;
 
 public class Orders {
     public static void main(String[] arguments) throws Exception {
@@ -8,8 +8,8 @@ public class Orders {
         for (int t = 0; t < 2; t++) {
             Thread thread = new Thread(() -> {
                 while (true) {
-                    String name = String.format("order-%06d-%s", RandomUtils.nextInt(0, 1000000), "paid");
-                    if (name.length() == 17) done.increment();
+                    String name = StringUtils.leftPad(Integer.toString(RandomUtils.nextInt(0, 1000000)), 8, '0') + "-" + StringUtils.capitalize("order");
+                    if (name.length() > 8) done.increment();
                 }
             }, "worker-" + t);
             thread.setDaemon(true);

@@ -9,6 +9,7 @@ done = 0
 
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    wbufsize = -1
 
     def do_GET(self):
         global done
