@@ -1,16 +1,15 @@
 import java.util.concurrent.atomic.LongAdder;
-import org.apache.commons.lang3.RandomUtils;
+import org.apache.commons.lang3.*;
 
-public class Sample {
+public class Orders {
     public static void main(String[] arguments) throws Exception {
         int seconds = Integer.parseInt(arguments[0]);
         LongAdder done = new LongAdder();
         for (int t = 0; t < 2; t++) {
             Thread thread = new Thread(() -> {
                 while (true) {
-                    int sum = 0;
-                    for (int i = 0; i < 20; i++) sum += RandomUtils.nextInt(0, 1000);
-                    if (sum >= 0) done.increment();
+                    String name = StringUtils.leftPad(Integer.toString(RandomUtils.nextInt(0, 1000000)), 8, '0') + "-" + StringUtils.capitalize("order");
+                    if (name.length() > 8) done.increment();
                 }
             }, "worker-" + t);
             thread.setDaemon(true);
