@@ -172,4 +172,30 @@ mod tests {
         assert_eq!(here.text(3).unwrap(), None);
         assert_eq!(Process(0x3fff_ffff).word(at(0)), Err(Trouble::Gone));
     }
+
+    /// A page that nobody ever gives: with process_vm_readv(2) this test would not end.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_page_that_waits_for_another_program_is_left_out() {
+        // `UFFDIO_API`, `UFFDIO_REGISTER` and `UFFDIO_REGISTER_MODE_MISSING` of include/uapi/linux/userfaultfd.h.
+        const API: (libc::Ioctl, u64) = (0xc018_aa3f_u32 as libc::Ioctl, 0xaa);
+        const REGISTER: (libc::Ioctl, u64) = (0xc020_aa00_u32 as libc::Ioctl, 1);
+        // SAFETY: the mapping is new and read by nobody but the kernel; both structures have the length that the kernel expects.
+        let page = unsafe {
+            let answers = libc::syscall(libc::SYS_userfaultfd, libc::O_CLOEXEC) as i32;
+            let mut api = [API.1, 0, 0];
+            if answers < 0 || libc::ioctl(answers, API.0, &raw mut api) != 0 {
+                eprintln!("SKIPPED: userfaultfd(2): {}", std::io::Error::last_os_error());
+                return;
+            }
+            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+            let page = libc::mmap(std::ptr::null_mut(), 8192, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) as u64;
+            let mut range = [page, 8192, REGISTER.1, 0];
+            assert_eq!(libc::ioctl(answers, REGISTER.0, &raw mut range), 0);
+            page
+        };
+        let here = Process(std::process::id());
+        assert_eq!(here.some(page, &mut [0; 4096]), Ok(0));
+        assert_eq!(here.words(&[page, page + 4096]), Ok(vec![None, None]));
+    }
 }
