@@ -6,7 +6,7 @@ import org.mapdb.Serializer;
 
 /** Fills a store with prices of parts and looks them up: FILE file|mapping LOOK_UPS. */
 public class Prices {
-    static final int PARTS = 100_000;
+    static final int PARTS = 40_000;
 
     public static void main(String[] arguments) {
         DBMaker.Maker maker = DBMaker.fileDB(arguments[0]);

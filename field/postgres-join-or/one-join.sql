@@ -1,3 +1,3 @@
 SELECT count(*) FROM (
-    SELECT orders.id, returns.id FROM orders JOIN returns ON returns.reference = orders.reference OR returns.reference = orders.old_reference
+    SELECT orders.id, refunds.id FROM orders JOIN refunds ON refunds.reference = orders.reference OR refunds.reference = orders.old_reference
     WHERE orders.id % 300 = 0) AS found;

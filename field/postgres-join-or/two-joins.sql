@@ -1,4 +1,4 @@
 SELECT count(*) FROM (
-    SELECT orders.id, returns.id FROM orders JOIN returns ON returns.reference = orders.reference WHERE orders.id % 300 = 0
+    SELECT orders.id, refunds.id FROM orders JOIN refunds ON refunds.reference = orders.reference WHERE orders.id % 300 = 0
     UNION
-    SELECT orders.id, returns.id FROM orders JOIN returns ON returns.reference = orders.old_reference WHERE orders.id % 300 = 0) AS found;
+    SELECT orders.id, refunds.id FROM orders JOIN refunds ON refunds.reference = orders.old_reference WHERE orders.id % 300 = 0) AS found;

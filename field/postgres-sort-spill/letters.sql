@@ -1,0 +1,1 @@
+SELECT max(length(words)) FROM (SELECT words FROM letters ORDER BY sender, id OFFSET 100) AS others;
