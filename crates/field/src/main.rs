@@ -102,7 +102,7 @@ struct How {
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = patience)]
     patience: Duration,
     /// How long a script may take; `install` has an hour
-    #[arg(long, value_name = "TIME", default_value = "180s", value_parser = model::duration)]
+    #[arg(long, value_name = "TIME", default_value = "300s", value_parser = model::duration)]
     deadline: Duration,
     /// How long a server has to end before it is killed
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = model::duration)]

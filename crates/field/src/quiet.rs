@@ -4,7 +4,7 @@ use crate::process::{Failed, pause};
 use std::time::{Duration, Instant};
 
 /// Others may use so much of the machine.
-const QUIET: f64 = 0.1;
+pub(crate) const QUIET: f64 = 0.1;
 
 /// Times of all CPUs since the machine started, in ticks of the clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

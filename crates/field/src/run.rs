@@ -180,7 +180,9 @@ impl Bench {
         let mut command = Command::new("apt-get");
         command.args(["-o", "DPkg::Lock::Timeout=600", "install", "-y", "-q", "--no-install-recommends"]);
         command.args(missing).env("DEBIAN_FRONTEND", "noninteractive").stdin(Stdio::null());
-        self.step("packages", &mut command, &log, INSTALL)
+        self.step("packages", &mut command, &log, INSTALL)?;
+        // Some packages start their server.
+        sweep(self.grace)
     }
 
     /// Runs a side once without a recorder.
@@ -203,6 +205,9 @@ impl Bench {
         for attempt in 1..=TRIES {
             kept.forget(run);
             let before = quiet::wait(self.patience)?;
+            if before >= quiet::QUIET && !self.patience.is_zero() {
+                eprintln!("the machine is busy with something else; recording all the same");
+            }
             let [log, output] = ["log", "out"].map(|ending| kept.file(&format!("{}.{ending}", run.name())));
             let (ticks, own, from) = (Ticks::now(), own_seconds(), Instant::now());
             let recording = kept.recording(run);
