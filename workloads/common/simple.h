@@ -1,4 +1,5 @@
-// What the programs of bottlenecks/ and sharing/ share: the words of the command line, clocks, random numbers. C and C++.
+// What the programs of bottlenecks/ and sharing/ share, and some of faults/: the words of the command line, clocks, random numbers.
+// C and C++.
 #ifndef SIMPLE_H
 #define SIMPLE_H
 

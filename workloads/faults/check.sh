@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks that every declared fault is well formed and that its programs run: a moment of both variants, with the contract of
-# their output. It does not record, and no time decides it.
+# their output. Every program is asked for its --help. It does not record, and no time decides it.
 #
 # usage: workloads/faults/check.sh [NAME…]     builds first; default: all
 set -uo pipefail
@@ -13,7 +13,8 @@ cd "$(dirname "$0")"
 log=$(mktemp -d)
 trap 'rm -rf "$log"' EXIT
 
-if ! ./build.sh >"$log/build" 2>&1; then
+# Some faults are workloads: they are built with the others, for a single step of the tests builds nothing before.
+if ! { make --no-print-directory -s -C .. && ./build.sh; } >"$log/build" 2>&1; then
     cat "$log/build"
     echo "FAILED: build"
     echo "0 passed, 1 failed, 0 skipped"
@@ -56,6 +57,27 @@ check() {
     awk -v n="$name" -v a="$from" -v b="$EPOCHREALTIME" 'BEGIN { printf "ok: %s (%.1f s)\n", n, b - a }'
 }
 
+# helps SOURCE: one line as check says it, of the program that was made of a source; nothing where it was not made here
+helps() {
+    local folder=${1%/*} name=${1%/*} said
+    local program=()
+    [[ $folder != common ]] || name=$(basename "$1" .c)
+    case $1 in
+    *.java) program=(java -jar "bin/$name.jar") ;;
+    *.py) program=(python3 "$1") ;;
+    *.js) program=(node "$1") ;;
+    *.sh) program=("$1") ;;
+    *) program=("bin/$name") ;;
+    esac
+    [[ -e ${program[-1]} ]] && command -v "${program[0]}" >/dev/null || return 0
+    # The limit is for a program that does its work instead.
+    if said=$(timeout --kill-after=1 60 "${program[@]}" --help 2>&1 </dev/null) && [[ $said == *usage:* ]]; then
+        echo "ok: $name --help"
+    else
+        echo "FAILED: $name --help: ${said:0:200}" | head -n 1
+    fi
+}
+
 export SECONDS_EACH=${SECONDS_EACH:-0.25}
 names=("$@")
 [[ $# -gt 0 ]] || mapfile -t names < <(fault_names)
@@ -72,6 +94,13 @@ for name in "${names[@]}"; do
     check "$name" >"$log/$name.result"
     grep -q '^FAILED: ' "$log/$name.result" || echo "UNSTABLE: $name"
 done
+if [[ $# -eq 0 ]]; then
+    for source in common/*.c */main.* */Main.java; do
+        while [[ $(jobs -rp | wc -l) -ge 6 ]]; do wait -n; done
+        helps "$source" >"$log/help-${source//\//-}.result" &
+    done
+    wait
+fi
 cat "$log"/*.result
 count() { grep -c "^$1: " <(cat "$log"/*.result); }
 echo "$(count ok) passed, $(count FAILED) failed, $(count SKIPPED) skipped"

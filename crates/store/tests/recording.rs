@@ -526,6 +526,24 @@ fn what_stands_next_to_a_recording_is_not_waited_for() {
     assert!(Recording::open(&path).is_ok());
 }
 
+#[test]
+fn marks_without_number_are_not_all_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.twin");
+    let run = start(&path, NEVER);
+    run.writer.finish(&Manifest::default(), &run.symbols).unwrap();
+    let db = rusqlite::Connection::open(&path).unwrap();
+    let many = "with recursive n(x) as (select 200001 union all select x - 1 from n where x > 1)
+        insert into mark select x, 'm' from n";
+    db.execute(many, []).unwrap();
+    drop(db);
+    let recording = Recording::open(&path).unwrap();
+    let times: Vec<i64> = recording.marks().iter().map(|mark| mark.t).collect();
+    assert!(times.len() == 200_000 && times.is_sorted(), "{}", times.len());
+    let damage: Vec<String> = recording.damage().iter().map(ToString::to_string).collect();
+    assert_eq!(damage, ["marks: there are more than 200000; the others are left out"]);
+}
+
 /// A table whose pages lead to themselves again and again answers more than the file holds.
 #[test]
 fn pages_that_are_counted_again_and_again_end() {

@@ -4,7 +4,10 @@
 // usage: backend PORT MICROSECONDS [WORD…]
 //   PATH=MICROSECONDS   the time for paths that begin with PATH
 //   at-once=N           no more than N requests at the same time, whether or not someone still waits for them
+#include "simple.h"
+
 #include <arpa/inet.h>
+#include <limits.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -58,10 +61,12 @@ static void *serve(void *argument) {
 }
 
 int main(int argc, char **argv) {
+    const char *usage = "PORT MICROSECONDS [PATH=MICROSECONDS] [at-once=N]";
+    simple_words(argc, argv, INT_MAX - 1, usage);
     usual = argc > 2 ? atol(argv[2]) : 0;
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     if (argc < 3 || usual < 0) {
-        fprintf(stderr, "usage: backend PORT MICROSECONDS [PATH=MICROSECONDS] [at-once=N]\n");
+        fprintf(stderr, "usage: %s %s\n", argv[0], usage);
         return 2;
     }
     for (int i = 3; i < argc; i++) {

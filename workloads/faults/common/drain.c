@@ -1,6 +1,8 @@
 // Reads what others write into a named pipe, no faster than so many MB a second, until the pipe is closed.
 //
 // usage: drain PIPE MB_PER_SECOND
+#include "simple.h"
+
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -10,6 +12,7 @@
 
 int main(int argc, char **argv) {
     static char data[64 << 10];
+    simple_words(argc, argv, 2, "PIPE MB_PER_SECOND");
     double rate = argc == 3 ? atof(argv[2]) * 1e6 : 0;
     int fd = rate > 0 ? open(argv[1], O_RDONLY) : -1;
     if (fd < 0) {

@@ -1,6 +1,8 @@
 // Sends packets to another host: so many each millisecond, from the last CPU, until it is stopped.
 //
 // usage: flood ADDRESS PORT [PACKETS]
+#include "simple.h"
+
 #include <arpa/inet.h>
 #include <sched.h>
 #include <stdint.h>
@@ -11,10 +13,12 @@
 #include <unistd.h>
 
 int main(int argc, char **argv) {
+    const char *usage = "ADDRESS PORT [PACKETS]";
+    simple_words(argc, argv, 3, usage);
     int packets = argc > 3 ? atoi(argv[3]) : 60;
     struct sockaddr_in to = {.sin_family = AF_INET};
     if (argc < 3 || inet_pton(AF_INET, argv[1], &to.sin_addr) != 1) {
-        fprintf(stderr, "usage: flood ADDRESS PORT [PACKETS]\n");
+        fprintf(stderr, "usage: %s %s\n", argv[0], usage);
         return 2;
     }
     to.sin_port = htons((uint16_t)atoi(argv[2]));

@@ -29,6 +29,17 @@ function begin() {
     return slow;
 }
 
+// The words of a program that has others than a variant and a time: `count` of them, no more and no less.
+function words(count, usage) {
+    const given = process.argv.slice(2);
+    if (given.length !== count) {
+        const asked = ['--help', '-h'].includes(given[0]);
+        fs.writeSync(asked ? 1 : 2, `usage: ${process.argv[1]} ${usage}\n`);
+        process.exit(asked ? 0 : 2);
+    }
+    return given;
+}
+
 // Counts an operation and prints what is due; whether to go on.
 function did() {
     done += 1;
@@ -72,4 +83,4 @@ function lostShare(share) {
     truth(`lost share ${(slow ? share : 0).toFixed(3)}`);
 }
 
-module.exports = { begin, run, truth, lostShare };
+module.exports = { begin, words, run, truth, lostShare };

@@ -28,6 +28,16 @@ def begin():
     started = time.monotonic()
 
 
+def words(count, usage):
+    """The words of a program that has others than a variant and a time: count of them, no more and no less."""
+    given = sys.argv[1:]
+    if len(given) != count:
+        asked = given[:1] in (["--help"], ["-h"])
+        print(f"usage: {sys.argv[0]} {usage}", file=sys.stdout if asked else sys.stderr)
+        sys.exit(0 if asked else 2)
+    return given
+
+
 def stop(*_):
     global stopped
     stopped = True

@@ -30,14 +30,16 @@ static void work(struct worker *worker) {
 int main(int argc, char **argv) {
     const struct workload workload = {
         .name = "heap",
-        .operation = "32 visits of a table in memory",
+        .operation = "32 visits of a table in memory (last word: =MIB, its size)",
         .slow = "as its surroundings make it",
         .fast = "the same",
         .ops = 100000,
         .threads = 2,
     };
-    if (argc < 3 || argv[argc - 1][0] != '=')
+    if (argc < 3 || argv[argc - 1][0] != '=') {
+        workload_begin(&workload, argc, argv); // answers --help
         die("=MIB is missing");
+    }
     uint64_t size = strtoull(argv[argc - 1] + 1, NULL, 10) << 20;
     struct options options = workload_begin(&workload, argc - 1, argv);
     table = malloc(size);

@@ -240,8 +240,10 @@ int main(int argc, char **argv) {
     int own = 2;
     while (own < argc && strcmp(argv[own], "http") != 0 && strcmp(argv[own], "redis") != 0)
         own++;
-    if (own + 1 >= argc)
+    if (own + 1 >= argc) {
+        workload_begin(&workload, argc, argv); // answers --help
         die("http PORT PATH or redis PORT is missing");
+    }
     redis = argv[own][0] == 'r';
     port = (uint16_t)atoi(argv[own + 1]);
     for (int i = own + 2; i < argc; i++)

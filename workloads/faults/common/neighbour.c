@@ -1,6 +1,8 @@
 // Another program on the same machine: burns a share of some CPUs, in slices of a fifth of a second, until it is stopped.
 //
 // usage: neighbour [--threads N] [--percent P] [--seconds S]
+#include "simple.h"
+
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -34,6 +36,7 @@ static void *compress(void *seed) {
 }
 
 int main(int argc, char **argv) {
+    simple_words(argc, argv, 6, "[--threads N] [--percent P] [--seconds S]");
     long threads = sysconf(_SC_NPROCESSORS_ONLN);
     double seconds = 60;
     for (int i = 1; i + 1 < argc; i += 2) {

@@ -2,6 +2,8 @@
 // addresses of IPv4, nothing for anything else.
 //
 // usage: resolver ADDRESS PORT MICROSECONDS
+#include "simple.h"
+
 #include <arpa/inet.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -48,9 +50,11 @@ static void *serve(void *argument) {
 }
 
 int main(int argc, char **argv) {
+    const char *usage = "ADDRESS PORT MICROSECONDS";
+    simple_words(argc, argv, 3, usage);
     struct sockaddr_in at = {.sin_family = AF_INET};
     if (argc != 4 || inet_pton(AF_INET, argv[1], &at.sin_addr) != 1) {
-        fprintf(stderr, "usage: resolver ADDRESS PORT MICROSECONDS\n");
+        fprintf(stderr, "usage: %s %s\n", argv[0], usage);
         return 2;
     }
     at.sin_port = htons((uint16_t)atoi(argv[2]));

@@ -60,8 +60,10 @@ int main(int argc, char **argv) {
             own = i;
             break;
         }
-    if (own + 1 >= argc)
+    if (own + 1 >= argc) {
+        workload_begin(&workload, argc, argv); // answers --help
         die("FILE and BLOCK are missing");
+    }
     bool direct = false;
     for (int i = own + 2; i < argc; i++) {
         direct |= strcmp(argv[i], "direct") == 0;

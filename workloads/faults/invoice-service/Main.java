@@ -41,6 +41,11 @@ public final class Main {
     }
 
     public static void main(String[] words) throws IOException {
+        if (words.length != 3) {
+            boolean help = words.length > 0 && (words[0].equals("--help") || words[0].equals("-h"));
+            (help ? System.out : System.err).println("usage: invoice-service slow|fast PORT PORT-OF-TARIFFS");
+            System.exit(help ? 0 : 2);
+        }
         boolean slow = words[0].equals("slow");
         tariffs = "http://127.0.0.1:" + words[2];
         HttpServer server = HttpServer.create(new InetSocketAddress("127.0.0.1", Integer.parseInt(words[1])), 64);

@@ -26,22 +26,35 @@ public final class Main {
         return check;
     }
 
+    /** Whether the round is the last one. It is said at the barrier, for all threads alike: one that goes on alone would wait there for ever. */
+    static boolean over;
+
     public static void main(String[] words) throws InterruptedException {
         Frame.begin(words);
         long[] checks = new long[THREADS * 16];
         CyclicBarrier barrier = new CyclicBarrier(THREADS, () -> {
             if (Frame.slow) for (int i = 0; i < THREADS; i++) checks[i * 16] += writeCheckpoint(parts[i]);
+            over = Frame.stopped.get();
         });
-        Frame.run("explorer", THREADS, index -> {
-            checks[index * 16] += explore(parts[index], checks[index * 16]);
-            if (!Frame.slow) checks[index * 16] += writeCheckpoint(parts[index]);
-            try {
-                barrier.await();
-            } catch (InterruptedException | BrokenBarrierException e) {
-                Frame.stopped.set(true);
-            }
-            if (Frame.stopped.get()) barrier.reset();
-        });
+        long started = System.nanoTime();
+        Thread[] threads = new Thread[THREADS];
+        for (int i = 0; i < THREADS; i++) {
+            int index = i;
+            threads[i] = new Thread(() -> {
+                do {
+                    checks[index * 16] += explore(parts[index], checks[index * 16]);
+                    if (!Frame.slow) checks[index * 16] += writeCheckpoint(parts[index]);
+                    try {
+                        barrier.await();
+                    } catch (InterruptedException | BrokenBarrierException e) {
+                        return;
+                    }
+                    Frame.done.increment();
+                } while (!over);
+            }, "explorer-" + i);
+            threads[i].start();
+        }
+        Frame.watch(started, threads);
         Frame.lostShare(1);
     }
 }

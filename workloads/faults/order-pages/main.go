@@ -5,6 +5,7 @@ package main
 import (
 	"bufio"
 	"encoding/binary"
+	"faults/common/frame"
 	"fmt"
 	"io"
 	"net"
@@ -89,10 +90,7 @@ func (c *connection) order(number int, eachAlone bool) (rows [][]byte, err error
 }
 
 func main() {
-	if len(os.Args) != 4 {
-		fmt.Fprintln(os.Stderr, "usage: order-pages slow|fast PORT SOCKET-OF-POSTGRES")
-		os.Exit(2)
-	}
+	frame.Words(3, "slow|fast PORT SOCKET-OF-POSTGRES")
 	pool := make(chan *connection, 4)
 	for i := 0; i < cap(pool); i++ {
 		c, err := dial(os.Args[3])

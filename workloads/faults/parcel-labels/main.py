@@ -3,12 +3,17 @@ connections: two in slow, sixteen in fast."""
 
 import http.client
 import http.server
+import os
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-THREADS = {"slow": 2, "fast": 16}[sys.argv[1]]
-PORT, CARRIER = int(sys.argv[2]), int(sys.argv[3])
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "common"))
+import frame
+
+VARIANT, PORT, CARRIER = frame.words(3, "slow|fast PORT PORT-OF-CARRIER")
+THREADS = {"slow": 2, "fast": 16}[VARIANT]
+PORT, CARRIER = int(PORT), int(CARRIER)
 own = threading.local()  # each thread keeps a connection to the carrier
 
 

@@ -4,8 +4,9 @@
 const fs = require('fs');
 const http = require('http');
 const { createHash } = require('crypto');
+const frame = require('../common/frame.js');
 
-const [variant, port, file] = process.argv.slice(2);
+const [variant, port, file] = frame.words(3, 'slow|fast PORT FILE');
 
 function answer(response, text) {
     response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) });

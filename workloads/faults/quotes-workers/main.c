@@ -1,6 +1,8 @@
 // Quotes for customers over HTTP: one thread reads requests and puts each into the queue of the worker that is responsible for
 // the customer; the worker asks the rates service, which takes a while, and answers. Slow divides customers among workers by
 // country, and seven in ten are from the same; fast by customer number.
+#include "simple.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/tcp.h>
@@ -88,9 +90,11 @@ static struct worker *responsible(unsigned long customer, bool by_country) {
 }
 
 int main(int argc, char **argv) {
+    const char *usage = "slow|fast PORT PORT-OF-RATES";
+    simple_words(argc, argv, 3, usage);
     struct sockaddr_in at = {.sin_family = AF_INET};
     if (argc != 4) {
-        fprintf(stderr, "usage: quotes-workers slow|fast PORT PORT-OF-RATES\n");
+        fprintf(stderr, "usage: %s %s\n", argv[0], usage);
         return 2;
     }
     bool by_country = strcmp(argv[1], "slow") == 0;

@@ -37,6 +37,11 @@ public final class Main {
     }
 
     public static void main(String[] words) throws IOException {
+        if (words.length != 2) {
+            boolean help = words.length > 0 && (words[0].equals("--help") || words[0].equals("-h"));
+            (help ? System.out : System.err).println("usage: recommendations slow|fast PORT");
+            System.exit(help ? 0 : 2);
+        }
         for (int user = 0; user < USERS; user++) profiles.set(user, Profile.of(user, 0));
         HttpServer server = HttpServer.create(new InetSocketAddress("127.0.0.1", Integer.parseInt(words[1])), 64);
         server.setExecutor(Executors.newFixedThreadPool(8));

@@ -5,6 +5,7 @@ package main
 
 import (
 	"bufio"
+	"faults/common/frame"
 	"fmt"
 	"io"
 	"net"
@@ -54,10 +55,7 @@ func (m *mux) ask(path string) int {
 }
 
 func main() {
-	if len(os.Args) != 4 {
-		fmt.Fprintln(os.Stderr, "usage: report-mux slow|fast PORT PORT-OF-STORE")
-		os.Exit(2)
-	}
+	frame.Words(3, "slow|fast PORT PORT-OF-STORE")
 	shared, err := dial(os.Args[3])
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -2,8 +2,9 @@
 // takes under this load, and asks again; the carrier answers what nobody waits for any more, and takes longer for all.
 'use strict';
 const http = require('http');
+const frame = require('../common/frame.js');
 
-const [variant, port, carrier] = process.argv.slice(2);
+const [variant, port, carrier] = frame.words(3, 'slow|fast PORT PORT-OF-CARRIER');
 const PATIENCE = variant === 'slow' ? 25 : 2000; // ms
 const TRIES = 4;
 const agent = new http.Agent({ keepAlive: true, maxSockets: Infinity });

@@ -4,12 +4,18 @@ until the client has acknowledged the head, which the client delays."""
 
 import http.server
 import json
+import os
 import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "common"))
+import frame
+
+VARIANT, PORT = frame.words(2, "slow|fast PORT")
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = sys.argv[1] == "fast"
+    disable_nagle_algorithm = VARIANT == "fast"
 
     def do_GET(self):
         number = int(self.path.rpartition("/")[2])
@@ -25,4 +31,4 @@ class Handler(http.server.BaseHTTPRequestHandler):
         pass
 
 
-http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[2])), Handler).serve_forever()
+http.server.ThreadingHTTPServer(("127.0.0.1", int(PORT)), Handler).serve_forever()

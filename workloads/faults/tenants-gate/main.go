@@ -3,6 +3,7 @@
 package main
 
 import (
+	"faults/common/frame"
 	"fmt"
 	"io"
 	"net"
@@ -38,10 +39,7 @@ func (g gate) Accept() (net.Conn, error) {
 }
 
 func main() {
-	if len(os.Args) != 4 {
-		fmt.Fprintln(os.Stderr, "usage: tenants-gate slow|fast PORT PORT-OF-LISTS")
-		os.Exit(2)
-	}
+	frame.Words(3, "slow|fast PORT PORT-OF-LISTS")
 	slow := os.Args[1] == "slow"
 	listener, err := net.Listen("tcp", "127.0.0.1:"+os.Args[2])
 	if err != nil {

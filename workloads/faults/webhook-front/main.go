@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
+	"faults/common/frame"
 	"fmt"
 	"net"
 	"net/http"
@@ -46,10 +47,7 @@ func lookUp(ctx context.Context, host string) ([]net.IP, error) {
 }
 
 func main() {
-	if len(os.Args) != 4 {
-		fmt.Fprintln(os.Stderr, "usage: webhook-front slow|fast PORT RESOLVER")
-		os.Exit(2)
-	}
+	frame.Words(3, "slow|fast PORT RESOLVER")
 	http.HandleFunc("/hook/", func(out http.ResponseWriter, request *http.Request) {
 		var number int
 		fmt.Sscanf(request.URL.Path, "/hook/%d", &number)

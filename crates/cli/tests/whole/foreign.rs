@@ -120,6 +120,26 @@ fn a_statement_without_end_is_stopped() {
     folder.expect(1, ["sql", "good.twin", "select length(printf('%.*c', 1000000000, 'x'))"]).says("too big");
 }
 
+#[test]
+fn marks_without_number_are_neither_read_nor_printed_all() {
+    let folder = Folder::new();
+    good(&folder, "a.twin");
+    let db = rusqlite::Connection::open(folder.path("a.twin")).unwrap();
+    let more = "with recursive n(x) as (select 1 union all select x + 1 from n limit 200123)
+        insert into mark select x, 'm' from n";
+    db.execute(more, []).unwrap();
+    drop(db);
+    let info = folder.expect(3, ["info", "a.twin"]);
+    let marks = info.stdout.lines().filter(|line| line.starts_with("mark ")).count();
+    assert_eq!(marks, 51, "fifty, and how many there are more: {info}");
+    assert!(info.stdout.contains("199950 more: twinscope sql"), "{info}");
+    let left_out = "there are more than 200000; the others are left out";
+    assert!(info.stdout.contains(left_out), "{info}");
+    let json = folder.info("a.twin");
+    assert_eq!(json["marks"].as_array().map(Vec::len), Some(200_000));
+    assert_eq!(json["damage"], serde_json::json!([{ "what": "marks", "why": left_out }]));
+}
+
 /// Names that drive a terminal, turn text round, or are a formula.
 const NAME: &str = "=1+1\u{1b}[31m\u{202e}x";
 

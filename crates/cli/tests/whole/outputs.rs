@@ -1,6 +1,6 @@
 //! Where results go, and what they never take the place of.
 
-use crate::common::{Folder, repository, skipped};
+use crate::common::{Folder, program, repository, skipped};
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
 
@@ -111,6 +111,40 @@ fn streams_get_the_result_alone() {
     folder.expect(2, ["export", "csv", "a.twin", "-o", "-"]).says("folders of files");
     folder.expect(2, ["report", "a.twin", "--open", "-o", "-"]).says("--open needs a file");
     assert_eq!(folder.files(), ["a.twin", "b.twin", "busy.txt"]);
+}
+
+#[test]
+fn a_result_that_may_not_grow_is_an_error_and_leaves_nothing() {
+    let folder = recordings();
+    fs::write(folder.path("old"), "text").unwrap();
+    let before = folder.files();
+    let recording = fs::read(folder.path("b.twin")).unwrap();
+    let long = "select printf('%9999s', 1)";
+    let commands: [(&[&str], &str); 4] = [
+        (&["report", "a.twin", "-o", "old"], "old: the report could not be written: File too large"),
+        (
+            &["flame", "a.twin", "--format", "svg", "-o", "old"],
+            "old: the flame graph could not be written: File too large",
+        ),
+        (
+            &["import", "--force", "--no-symbols", "busy.txt", "-o", "b.twin"],
+            "b.twin: a file may have 1024 bytes at most here",
+        ),
+        (&["sql", "a.twin", long], "standard output: File too large"),
+    ];
+    for (words, why) in commands {
+        let mut shell = std::process::Command::new("sh");
+        // Two blocks of 512 bytes. Standard output of the test is a file, too.
+        shell.args(["-c", "ulimit -f 2; exec \"$@\"", "sh"]).arg(program()).args(words);
+        shell.current_dir(folder.path(""));
+        let done = folder.start(shell).wait();
+        // By default SIGXFSZ ends a program, without a word.
+        assert_eq!(done.status.code(), Some(1), "{done}");
+        done.says(why);
+    }
+    assert_eq!(folder.files(), before, "nothing is left behind");
+    assert_eq!(fs::read_to_string(folder.path("old")).unwrap(), "text");
+    assert_eq!(fs::read(folder.path("b.twin")).unwrap(), recording);
 }
 
 #[test]

@@ -262,3 +262,15 @@ fn a_command_runs_where_there_is_no_memory_for_its_recorder() {
         skipped("a recorder without memory", "it had enough with every limit");
     }
 }
+
+#[test]
+fn a_command_runs_where_few_files_may_be_open() {
+    // The recording is begun; then there is no descriptor for the pipes of another process.
+    for limit in ["12", "16", "24"] {
+        let folder = Folder::new();
+        let done = limited(&folder, &format!("-n {limit}"), &[]).wait();
+        assert_eq!(done.status.code(), Some(7), "{limit}: {done}");
+        assert_eq!(done.stdout, "done\n", "{limit}: {done}");
+        done.says("Too many open files").says("the command runs unrecorded");
+    }
+}

@@ -127,13 +127,18 @@ mod here {
     /// # Errors
     /// Where there can be no other process. Then no probe is opened.
     pub fn start() -> io::Result<Holding> {
+        start_within(ANSWERS)
+    }
+
+    /// The same, with another time for an answer.
+    pub(super) fn start_within(answers: Duration) -> io::Result<Holding> {
         if HOLDER.get().is_some() {
             return Ok(Holding(()));
         }
         let (ours, theirs) = wire::pair()?;
         // A holder that was stopped answers nobody, and must not keep anybody.
         for way in [Timeout::Recv, Timeout::Send] {
-            rustix::net::sockopt::set_socket_timeout(&ours, way, Some(ANSWERS))?;
+            rustix::net::sockopt::set_socket_timeout(&ours, way, Some(answers))?;
         }
         let recorder =
             rustix::process::pidfd_open(rustix::process::getpid(), rustix::process::PidfdFlags::empty()).ok();

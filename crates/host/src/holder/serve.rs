@@ -61,7 +61,10 @@ fn alone(socket: OwnedFd, recorder: Option<OwnedFd>) -> io::Result<(OwnedFd, Opt
     let nothing = File::options().read(true).write(true).open("/dev/null")?;
     // Their own numbers may be among those that they are to get: copies are far above.
     let far = |fd: &OwnedFd| rustix::io::fcntl_dupfd_cloexec(fd, 64);
-    let (socket, recorder) = (far(&socket)?, recorder.as_ref().map(far).transpose()?);
+    let copies = (far(&socket)?, recorder.as_ref().map(far).transpose()?);
+    // From here on their own numbers may be other descriptors', which must not be closed for them.
+    std::mem::forget((socket, recorder));
+    let (socket, recorder) = copies;
     // SAFETY: descriptors that are open; the new numbers belong to nobody else in this process, whose other descriptors are not used any more.
     unsafe {
         for standard in 0..3 {

@@ -4,6 +4,7 @@ use super::text::Instruction;
 use crate::perf::{self, Attributes};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -94,6 +95,92 @@ fn recorder() {
             _ => std::thread::sleep(Duration::from_millis(30)),
         }
     }
+}
+
+/// What a recorder does whose holder is harmed: asks it for probes, and ends. Whether probes are possible here is all the same to it.
+#[test]
+#[ignore = "started by the other tests of this file"]
+fn recorder_of_a_holder_that_is_harmed() {
+    let Some(how) = std::env::var_os("HARMED") else { return };
+    let holding = super::start_within(Duration::from_millis(100)).unwrap();
+    let holder = super::process().unwrap() as libc::pid_t;
+    let code = File::open(std::env::current_exe().unwrap()).unwrap();
+    let asked =
+        || super::open(&code, 0, 0, perf::probe(0).unwrap_or_default()).map(drop).map_err(|why| why.to_string());
+    if how == "well" {
+        // It has answered, so its own descriptors are what it keeps.
+        println!("\nasked: {}", asked().err().unwrap_or_default());
+        let theirs = std::fs::read_dir(format!("/proc/{holder}/fd")).unwrap();
+        let links = theirs.flatten().filter_map(|entry| std::fs::read_link(entry.path()).ok());
+        return println!("asked for its recorder: {}", links.filter(|to| to.ends_with("anon_inode:[pidfd]")).count());
+    }
+    let signal = if how == "stopped" { libc::SIGSTOP } else { libc::SIGKILL };
+    // SAFETY: it is a child that was not waited for, and is seen in that state before anything else is done.
+    unsafe {
+        libc::kill(holder, signal);
+        let mut about = std::mem::zeroed();
+        let seen = libc::WSTOPPED | libc::WEXITED | libc::WNOWAIT;
+        assert_eq!(libc::waitid(libc::P_PID, holder as libc::id_t, &raw mut about, seen), 0);
+    }
+    println!("\nasked: {:?}", asked());
+    if how == "stopped" {
+        // From here on it can answer: first what it was asked before, which would be taken for the answer to another question.
+        // SAFETY: as above.
+        unsafe { libc::kill(holder, libc::SIGCONT) };
+        let is_refused = |_: &u32| {
+            std::thread::sleep(Duration::from_millis(10));
+            asked().is_err_and(|why| why.contains("does not answer"))
+        };
+        println!("asked again: {} refused", (0..30).take_while(is_refused).count());
+    }
+    drop(holding);
+    println!("ended");
+}
+
+/// The lines on both streams of such a recorder.
+fn of_a_holder_that_is(how: &str) -> (Vec<String>, String) {
+    let mut recorder = Command::new(std::env::current_exe().unwrap());
+    recorder.args(["--exact", "holder::tests::recorder_of_a_holder_that_is_harmed", "--ignored", "--nocapture"]);
+    let files = [(); 2].map(|()| tempfile::NamedTempFile::new().unwrap());
+    let [out, err] = files.each_ref().map(|file| file.reopen().unwrap());
+    // A group of its own: a holder that is stopped outlives whoever is ended.
+    let mut child = recorder.env("HARMED", how).stdout(out).stderr(err).process_group(0).spawn().unwrap();
+    let until = Instant::now() + Duration::from_secs(60);
+    while child.try_wait().unwrap().is_none() {
+        if Instant::now() > until {
+            // SAFETY: the group of a child that was not waited for.
+            unsafe { libc::kill(-(child.id() as libc::pid_t), libc::SIGKILL) };
+            let _ = child.wait();
+            panic!("a holder that is {how} holds its recorder");
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let [out, err] = files.map(|file| std::fs::read_to_string(file.path()).unwrap());
+    let lines = out.lines().filter(|line| line.starts_with("asked") || *line == "ended");
+    (lines.map(str::to_owned).collect(), err)
+}
+
+#[test]
+fn a_holder_that_was_stopped_holds_nobody_and_is_asked_nothing_more() {
+    let (lines, err) = of_a_holder_that_is("stopped");
+    assert_eq!(lines.len(), 3, "{lines:?}: {err}");
+    assert!(lines[0].contains("does not answer"), "{lines:?}: {err}");
+    assert_eq!(lines[1], "asked again: 30 refused", "{err}");
+}
+
+#[test]
+fn a_holder_keeps_what_tells_it_that_its_recorder_is_gone() {
+    let (lines, err) = of_a_holder_that_is("well");
+    assert!(lines.len() == 2 && !lines[0].contains("does not answer"), "{lines:?}: {err}");
+    assert_eq!(lines[1], "asked for its recorder: 1", "{lines:?}: {err}");
+}
+
+#[test]
+fn of_a_holder_that_was_killed_it_is_said_that_it_was_ended() {
+    let (lines, err) = of_a_holder_that_is("killed");
+    assert!(lines.len() == 2 && lines[0].contains("does not answer"), "{lines:?}: {err}");
+    assert!(err.contains("was ended: whether all are out was not checked"), "{err}");
+    assert!(!err.contains("goes on with that"), "{err}");
 }
 
 /// Lets recorders come to their ends, this many of each kind.

@@ -41,6 +41,18 @@ func Begin() {
 	Slow = os.Args[1] == "slow"
 }
 
+// Words is for programs with words of their own: count of them, no more and no less. Otherwise, and for --help, it prints the usage and exits.
+func Words(count int, usage string) {
+	if len(os.Args) > 1 && (os.Args[1] == "--help" || os.Args[1] == "-h") {
+		fmt.Printf("usage: %s %s\n", os.Args[0], usage)
+		os.Exit(0)
+	}
+	if len(os.Args) != count+1 {
+		fmt.Fprintf(os.Stderr, "usage: %s %s\n", os.Args[0], usage)
+		os.Exit(2)
+	}
+}
+
 // Run does operations in count goroutines until the time is up, and prints the progress.
 func Run(count int, operation func(worker int)) {
 	started := time.Now()
