@@ -281,14 +281,19 @@ pub(crate) fn report(judged: &[Judged], blind: bool) -> String {
     let longest = seconds.iter().copied().fold(0.0, f64::max);
     let half = middle(&seconds).and_then(|at| seconds.get(at)).copied().unwrap_or(0.0);
     let ratios: Vec<f64> = all.iter().filter(|asked| asked.told.judged.is_some()).map(|asked| asked.ratio).collect();
-    let ratio = middle(&ratios).and_then(|at| ratios.get(at)).copied().unwrap_or(f64::NAN);
-    let _ = writeln!(
-        text,
-        "\nSlow sides take {ratio:.1} times as long, in the median. An answer takes {half:.1} s in the median and {longest:.1} s at \
+    let ratio = middle(&ratios).and_then(|at| ratios.get(at));
+    let slower =
+        ratio.map(|ratio| format!("Slow sides take {ratio:.1} times as long, in the median. ")).unwrap_or_default();
+    let _ = match all.is_empty() {
+        true => writeln!(text),
+        false => writeln!(
+            text,
+            "\n{slower}An answer takes {half:.1} s in the median and {longest:.1} s at \
          most (six recordings, one question on each CPU); a recording has {:.1} MB, the largest of a pair {:.1} MB.\n",
-        mean / 1e6,
-        largest / 1e6,
-    );
+            mean / 1e6,
+            largest / 1e6,
+        ),
+    };
     by_family(&mut text, judged, is_told, &figures);
     if !blind {
         misses(&mut text, &mut of_set(Set::Tuned));
