@@ -397,7 +397,10 @@ fn a_folder_that_is_renamed_takes_its_recording_along_and_touches_no_other() {
     let path = folder.join("x.twin");
     let rows = |path: &Path| {
         let recording = Recording::open(path).unwrap();
-        (recording.load("net", &Select::default()).map_or(0, |frame| frame.column("bytes").unwrap().len()), recording.is_unfinished())
+        (
+            recording.load("net", &Select::default()).map_or(0, |frame| frame.column("bytes").unwrap().len()),
+            recording.is_unfinished(),
+        )
     };
     for is_dropped in [false, true] {
         let mut first = start(&path, NEVER);
