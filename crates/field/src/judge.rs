@@ -28,6 +28,9 @@ const NOT_DRAWN: &str = "not drawn: field draw";
 const FEWEST: usize = 5;
 const FEWEST_OF_FAMILY: usize = 3;
 
+/// Lines of our documents have so many characters at most.
+const WIDTH: usize = 120;
+
 /// A predicted ratio is near the measured one within this factor.
 const NEAR: f64 = 1.25;
 
@@ -298,20 +301,48 @@ pub(crate) fn report(judged: &[Judged], blind: bool) -> String {
     if !blind {
         misses(&mut text, &mut of_set(Set::Tuned));
     }
-    let out: Vec<(&Judged, &String)> = judged
-        .iter()
-        .filter_map(|pair| match &pair.outcome {
-            Outcome::Out(why) => Some((pair, why)),
-            Outcome::Asked(_) => None,
-        })
-        .collect();
-    if !out.is_empty() {
-        text.push_str("\nPairs that take no part:\n\n");
-        for (pair, why) in out {
-            let _ = writeln!(text, "- `{}` ({}): {}", pair.name, pair.family.name(), one_line(why));
-        }
+    left_out(&mut text, judged);
+    wrapped(&text)
+}
+
+/// Pairs that take no part.
+fn left_out(text: &mut String, judged: &[Judged]) {
+    let why = |pair: &Judged| match &pair.outcome {
+        Outcome::Out(why) => Some(why.clone()),
+        Outcome::Asked(_) => None,
+    };
+    let out: Vec<(&Judged, String)> = judged.iter().filter_map(|pair| Some((pair, why(pair)?))).collect();
+    let (waiting, out): (Vec<_>, Vec<_>) =
+        out.into_iter().partition(|(_, why)| [NOT_RECORDED, NOT_DRAWN].contains(&why.as_str()));
+    if !waiting.is_empty() {
+        let _ = writeln!(text, "\n{} pairs are not recorded yet.", waiting.len());
     }
-    text
+    if !out.is_empty() {
+        text.push_str("\nPairs that take no part:\n\n| pair | family | why |\n|---|---|---|\n");
+    }
+    for (pair, why) in out {
+        let _ = writeln!(text, "| `{}` | {} | {} |", pair.name, pair.family.name(), cell(&why));
+    }
+}
+
+/// Breaks paragraphs at the width of our documents; tables stay.
+fn wrapped(text: &str) -> String {
+    let mut wrapped = String::new();
+    for line in text.lines() {
+        let mut width = 0;
+        let words = if line.starts_with('|') { vec![line] } else { line.split(' ').collect() };
+        for (at, word) in words.into_iter().enumerate() {
+            let length = word.chars().count();
+            if at > 0 {
+                wrapped.push(if width + 1 + length > WIDTH { '\n' } else { ' ' });
+                width = if width + 1 + length > WIDTH { 0 } else { width + 1 };
+            }
+            wrapped.push_str(word);
+            width += length;
+        }
+        wrapped.push('\n');
+    }
+    wrapped
 }
 
 fn asked(pair: &Judged) -> Option<&Asked> {
@@ -389,11 +420,13 @@ fn misses(text: &mut String, tuned: &mut dyn Iterator<Item = &Judged>) {
         if wrong.is_empty() {
             continue;
         }
-        let (expected, said) = (one_line(&asked.expected), one_line(&asked.said));
-        lines.push(format!("- `{}`: {}; expected {expected}; {said}", pair.name, wrong.join(", ")));
+        let (expected, said) = (cell(&asked.expected), cell(&asked.said));
+        lines.push(format!("| `{}` | {} | {expected} | {said} |", pair.name, wrong.join(", ")));
     }
     if !lines.is_empty() {
-        text.push_str("\nMisses of the tuned set, each with what was expected and the first finding:\n\n");
+        text.push_str(
+            "\nMisses of the tuned set:\n\n| pair | what is missed | expected | first finding |\n|---|---|---|---|\n",
+        );
         lines.iter().for_each(|line| {
             let _ = writeln!(text, "{line}");
         });
@@ -412,12 +445,12 @@ fn said(told: &Told) -> String {
     }
 }
 
-/// A text in one line of Markdown that no name in it can leave.
-fn one_line(text: &str) -> String {
+/// A text as a cell of a table in Markdown that no name in it can leave.
+fn cell(text: &str) -> String {
     let clean = model::clean(&text.split_whitespace().collect::<Vec<_>>().join(" "));
     let short: String = clean.chars().take(HEADLINE).collect();
     let cut = if short.len() < clean.len() { "…" } else { "" };
-    format!("{}{cut}", short.replace('<', "&lt;"))
+    format!("{}{cut}", short.replace('<', "&lt;").replace('|', "\\|"))
 }
 
 /// Puts figures into a document.
@@ -525,7 +558,7 @@ mod tests {
         assert!(text.contains("| class among the first three | 1 of 4 (25 %, 5–70 %) | 2 of 2 (100 %, 34–100 %) |"));
         assert!(text.contains("| web | 1 of 4 | 1 of 4 | 1 of 4 | 1 of 2 | 2 of 2 | 1 of 2 | 1 |"), "{text}");
         assert!(text.contains("| innocent | too few (1) | |  | 0 of 1 silent | |  | 0 |"), "{text}");
-        assert!(text.contains("- `gone` (web): slow-1: load: exit code 1\n"), "{text}");
+        assert!(text.contains("| `gone` | web | slow-1: load: exit code 1 |\n"), "{text}");
         assert!(text.contains("8 of 9 pairs take part"), "{text}");
     }
 
@@ -541,14 +574,17 @@ mod tests {
     #[test]
     fn misses_of_tuned_pairs_are_a_line_each() {
         let text = report(&all(), false);
-        let lines: Vec<&str> = text.lines().filter(|line| line.contains("; expected ")).collect();
+        let lines: Vec<&str> =
+            text.lines().skip_while(|line| !line.starts_with("| pair | what")).skip(2).take(2).collect();
         assert_eq!(lines.len(), 2, "{text}");
         assert_eq!(
             lines[0],
-            "- `seen`: class not first, thing not named; expected lock (seenLock); slower-function 46 %: `spin&lt;T>()` takes"
+            "| `seen` | class not first, thing not named | lock (seenLock) | slower-function 46 %: `spin&lt;T>()` takes |"
         );
-        assert!(lines[1].starts_with("- `quiet`: something is found in an innocent pair; "), "{}", lines[1]);
-        assert!(!report(&all(), true).contains("; expected "));
+        assert!(lines[1].starts_with("| `quiet` | something is found in an innocent pair | "), "{}", lines[1]);
+        assert!(!report(&all(), true).contains("seenLock"));
+        let is_narrow = |line: &str| line.starts_with('|') || line.chars().count() <= WIDTH;
+        assert!(text.lines().all(is_narrow), "{text}");
     }
 
     #[test]
