@@ -101,6 +101,9 @@ fn a_recording_holds_its_machine_and_explain_goes_by_it() {
     let folder = Folder::new();
     let done = folder
         .expect(0, ["record", "--doctor", "-o", "a.twin", "--throughput", "done ([0-9]+)", "--", "sh", "-c", WORK]);
+    if done.stderr.contains("no figure of this machine was measured") {
+        return skipped("record --doctor", "other programs keep this machine busy, and it says so");
+    }
     done.says("measured this machine for");
     let rows = folder.rows("a.twin", "select figure, unit, better, value, low, high, rounds from machine");
     assert!(rows.len() >= 8 && rows.iter().any(|row| row["figure"] == "call"), "{rows:?}");

@@ -5,8 +5,8 @@ use corpus::{Set, pairs};
 
 /// The least that each set must reach: a little less than what it reached when pairs were last kept or a rule changed; class first, class
 /// among the first three, thing named, equal runs without a finding, innocent pairs without one.
-const HELD_OUT: [f64; 5] = [0.0; 5];
-const TUNED: [f64; 5] = [0.0; 5];
+const HELD_OUT: [f64; 5] = [0.72, 0.72, 0.33, 1.0, 1.0];
+const TUNED: [f64; 5] = [0.83, 0.83, 0.5, 0.95, 1.0];
 
 #[test]
 fn figures_of_the_field_only_grow() {
