@@ -19,16 +19,16 @@ impl Classes {
     /// Reads `field/classes.toml`.
     ///
     /// # Errors
-    /// Where the file cannot be read, or has another form.
+    /// If the file cannot be read or parsed.
     pub fn read(file: &Path) -> anyhow::Result<Self> {
         let text = std::fs::read_to_string(file).with_context(|| file.display().to_string())?;
         toml::from_str(&text).map(Classes).with_context(|| file.display().to_string())
     }
 
-    /// That of this repository.
+    /// Reads the classes of this repository.
     ///
     /// # Errors
-    /// As [`Classes::read`].
+    /// See [`Classes::read`].
     pub fn built_in() -> anyhow::Result<Self> {
         Classes::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../field/classes.toml"))
     }
@@ -42,15 +42,15 @@ impl Classes {
 /// What the truth of a pair says.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Truth {
-    /// Nothing changed that costs: nothing may be found.
+    /// The change costs nothing, so any finding is wrong.
     pub is_innocent: bool,
-    /// Only the slowest requests are slower: they are asked about.
+    /// Only the slowest requests are slower, so `explain --tail` is asked.
     pub is_tail: bool,
-    /// Causes of its classes.
+    /// The causes of the true classes.
     pub causes: Vec<String>,
-    /// Regular expressions: one found in the first two lines of the answer is enough.
+    /// Regular expressions. The answer names the thing if one matches its first two lines.
     pub names: Vec<String>,
-    /// The part of the slowdown that the cause makes, where it is known.
+    /// The part of the slowdown due to the cause, if known.
     pub share: Option<f64>,
     /// Elapsed time per unit of work, slow over fast, by the load's own count.
     pub ratio: Option<f64>,
@@ -65,21 +65,21 @@ pub struct Judged {
     pub third: bool,
     /// The first two lines name what a useful answer names.
     pub named: bool,
-    /// Where the truth says a share: how far off it is, in parts of one. What is not found has a share of none.
+    /// Answered share minus true share, in parts of one, if the truth states a share. A cause that was not found counts as 0.
     pub off: Option<f64>,
-    /// Where the recordings and the load say how much slower the slow side is: the ratio that is predicted, over the measured one.
+    /// Predicted speed-up over measured speed-up, if both are known.
     pub predicted: Option<f64>,
 }
 
-/// How many times as fast it is without a part of what it lost: the whole loss leaves the ratio.
+/// Speed-up after removing `share` of the loss. Removing all of it gives the ratio itself.
 fn without(ratio: f64, share: f64) -> f64 {
     ratio / (ratio - share.clamp(0.0, 1.0) * (ratio - 1.0))
 }
 
-/// Judges an answer; `None` is one that `explain` did not give.
+/// Judges an answer. `None` means that `explain` failed.
 ///
 /// # Errors
-/// Where a name is no regular expression.
+/// If a name is not a valid regular expression.
 pub fn judge(truth: &Truth, answer: Option<&Answer>) -> anyhow::Result<Judged> {
     let Some(answer) = answer else { return Ok(Judged { off: truth.share.map(|share| -share), ..Judged::default() }) };
     let rank = answer.rank(&truth.causes);
@@ -104,11 +104,11 @@ pub fn judge(truth: &Truth, answer: Option<&Answer>) -> anyhow::Result<Judged> {
 /// Recordings of a pair.
 #[derive(Clone, Debug, Default)]
 pub struct Recordings {
-    /// Of the slow side.
+    /// Recordings of the slow side.
     pub slow: Vec<PathBuf>,
-    /// Of the fast side.
+    /// Recordings of the fast side.
     pub fast: Vec<PathBuf>,
-    /// Of the fast side again, in which nothing may be found to differ.
+    /// More recordings of the fast side. Any difference found against `fast` is a false alarm.
     pub again: Vec<PathBuf>,
     /// These are asked about one way round only, which tests have time for.
     pub one_way: bool,
@@ -117,18 +117,18 @@ pub struct Recordings {
 /// What `explain` says of a pair, judged. The answer itself is not serialized.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Told {
-    /// The answer. Of an innocent pair the one with a finding, where there is one.
+    /// The answer. For an innocent pair, the answer with a finding, if there is one.
     #[serde(skip)]
     pub answer: Option<Answer>,
-    /// Why there is no answer to one of the questions.
+    /// Why `explain` failed, if it did.
     pub failed: Option<String>,
-    /// Of a pair with a fault, how far it is right.
+    /// The judgement of a pair with a fault.
     pub judged: Option<Judged>,
-    /// Of an innocent pair, whether nothing is found, either way round.
+    /// For an innocent pair, whether both directions have no finding.
     pub innocent: Option<bool>,
     /// Whether nothing is found between runs of the fast side, either way round, or one way where that is what was asked.
     pub equal: Option<bool>,
-    /// How long the longest question took, in seconds.
+    /// Seconds that the slowest question took.
     pub seconds: f64,
 }
 
@@ -158,7 +158,7 @@ pub fn tell(recordings: &Recordings, truth: &Truth) -> anyhow::Result<Told> {
 }
 
 impl Told {
-    /// An answer, if there is one. A panic is none.
+    /// Asks, and records why it failed if it did. A panic counts as a failure.
     fn heard(&mut self, ask: impl FnOnce() -> anyhow::Result<Answer>) -> Option<Answer> {
         let answer = std::panic::catch_unwind(std::panic::AssertUnwindSafe(ask))
             .unwrap_or_else(|_| Err(anyhow::anyhow!("explain panicked")));
@@ -190,7 +190,7 @@ impl Told {
     }
 }
 
-/// Does this for each of these, on as many threads as there are CPUs; in their order.
+/// Maps items in parallel, one thread per CPU. Results keep the order of the items.
 pub fn on_all_cpus<T: Sync, R: Send>(items: &[T], what: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
@@ -247,7 +247,7 @@ pub fn by_set<'a>(told: impl IntoIterator<Item = (Set, &'a Told)>) -> BTreeMap<S
     figures
 }
 
-/// How many of how many.
+/// A part of a whole, both counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
     /// Those that are right.
@@ -263,12 +263,12 @@ impl Count {
         self.whole += 1;
     }
 
-    /// The part, 1 where there are none.
+    /// The part as a share of the whole; 1 if the whole is 0.
     pub fn share(self) -> f64 {
         if self.whole == 0 { 1.0 } else { self.part as f64 / self.whole as f64 }
     }
 
-    /// The 95 % interval of the part, after Wilson: it stays within 0 and 1, and is right for small numbers.
+    /// The 95 % Wilson score interval of [`Count::share`]. It stays within 0 and 1 for small counts.
     pub fn interval(self) -> (f64, f64) {
         const Z: f64 = 1.959_963_984_540_054;
         if self.whole == 0 {

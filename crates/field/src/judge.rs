@@ -31,10 +31,10 @@ const FEWEST_OF_FAMILY: usize = 3;
 /// Lines of our documents have so many characters at most.
 const WIDTH: usize = 120;
 
-/// A predicted ratio is near the measured one within this factor.
+/// Treat a predicted ratio as right within this factor of the measured one.
 const NEAR: f64 = 1.25;
 
-/// What became of a pair.
+/// The result for one pair.
 pub(crate) struct Judged {
     pub(crate) name: String,
     pub(crate) family: Family,
@@ -109,7 +109,7 @@ pub(crate) fn judge(field: &Path, out: &Path, chosen: &Chosen, verdicts: &mut Ve
     pairs.iter().zip(judged).map(|(pair, outcome)| of_both(pair, outcome?, verdicts)).collect()
 }
 
-/// What is recorded here counts, and is kept; of other pairs an earlier verdict, if there is one.
+/// Stores the verdict of a pair recorded here. For any other pair, uses the stored verdict.
 fn of_both(pair: &Pair, outcome: Outcome, verdicts: &mut Verdicts) -> anyhow::Result<Judged> {
     let (outcome, is_current) = match outcome {
         Outcome::Out(why) if [NOT_RECORDED, NOT_DRAWN].contains(&why.as_str()) => {
@@ -325,7 +325,7 @@ fn left_out(text: &mut String, judged: &[Judged]) {
     }
 }
 
-/// Breaks paragraphs at the width of our documents; tables stay.
+/// Wraps paragraphs at [`WIDTH`]. Tables keep their lines.
 fn wrapped(text: &str) -> String {
     let mut wrapped = String::new();
     for line in text.lines() {
@@ -395,7 +395,7 @@ fn by_family(
     }
 }
 
-/// What tuned pairs are missed by, a line each.
+/// Lists the misses of tuned pairs, one row each.
 fn misses(text: &mut String, tuned: &mut dyn Iterator<Item = &Judged>) {
     let mut lines = Vec::new();
     for (pair, asked) in tuned.filter_map(|pair| Some((pair, asked(pair)?))) {

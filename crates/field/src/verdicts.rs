@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Folders of the repository whose files decide what `explain` answers.
+/// Folders whose files decide what `explain` answers.
 const RULES: [&str; 8] = [
     "causes",
     "stdlib",
@@ -23,7 +23,7 @@ const RULES: [&str; 8] = [
     "crates/query/src",
 ];
 
-/// A larger file is none of ours.
+/// Refuse a larger file: ours has some kilobytes.
 const LARGEST: u64 = 16 << 20;
 
 /// A verdict on one pair.
@@ -65,17 +65,17 @@ impl Verdicts {
     /// The verdict on a pair as it is now, and whether the present rules gave it.
     ///
     /// # Errors
-    /// Where the pair's own files cannot be read.
+    /// If the pair's own files cannot be read.
     pub(crate) fn of(&self, pair: &Pair) -> anyhow::Result<Option<(Outcome, bool)>> {
         let Some(verdict) = self.by_name.get(&pair.name) else { return Ok(None) };
         let is_same = verdict.keys == keys(pair)?;
         Ok(is_same.then(|| (verdict.outcome.clone(), verdict.rules == self.rules)))
     }
 
-    /// Keeps a verdict. Of a held-out pair the answer itself is left out.
+    /// Stores a verdict. Drops the answer of a held-out pair.
     ///
     /// # Errors
-    /// Where the pair's own files cannot be read.
+    /// If the pair's own files cannot be read.
     pub(crate) fn set(&mut self, pair: &Pair, outcome: &Outcome) -> anyhow::Result<()> {
         let mut outcome = outcome.clone();
         if let Outcome::Asked(asked) = &mut outcome
@@ -93,7 +93,7 @@ impl Verdicts {
     /// Writes the file.
     ///
     /// # Errors
-    /// Where that cannot be done.
+    /// If the file cannot be written.
     pub(crate) fn write(&self) -> anyhow::Result<()> {
         if let Some(folder) = self.file.parent() {
             std::fs::create_dir_all(folder)?;
@@ -108,7 +108,7 @@ fn keys(pair: &Pair) -> anyhow::Result<[String; 2]> {
     Ok([pair.record_key(Side::Slow)?, pair.record_key(Side::Fast)?])
 }
 
-/// A number of the rules as they are: of all files of [`RULES`].
+/// A hash of all files under [`RULES`].
 fn rules(root: &Path) -> anyhow::Result<String> {
     let mut hash = Sha256::new();
     for folder in RULES {

@@ -8,7 +8,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::PathBuf;
 
-/// Where a database is that does not lie where it was opened.
+/// Where a database went that is no longer under the path where it was opened.
 pub(crate) enum Moved {
     /// Under this path.
     To(PathBuf),
@@ -16,7 +16,7 @@ pub(crate) enum Moved {
     Removed,
 }
 
-/// A connection to a database that is being written. Dropped it leaves alone what lies where the database does not any more.
+/// A connection to a database that is being written. Dropping it never touches a file that has taken the database's path.
 pub(crate) struct Database {
     db: Connection,
     path: PathBuf,
@@ -33,7 +33,7 @@ impl From<Connection> for Database {
 }
 
 impl Database {
-    /// Where it lies, if not where it was opened.
+    /// Where the file is now, if it was moved or removed.
     pub(crate) fn moved(&self) -> Option<Moved> {
         let file = self.file.as_ref()?;
         let own = file.metadata().ok()?;
@@ -43,7 +43,7 @@ impl Database {
         if is_same(&self.path) {
             return None;
         }
-        // Of a file that was removed it is no path.
+        // A removed file has a name that ends in " (deleted)".
         let now = std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd())).ok().filter(is_same);
         Some(now.map_or(Moved::Removed, Moved::To))
     }
